@@ -1,0 +1,56 @@
+# Set-up happens by itself: every target builds the virtual environment it needs, once.
+# Only relative paths are used, so that a folder with a space in its name does no harm.
+PYTHON ?= python3
+VENV ?= .venv
+RUN := $(VENV)/bin/python
+# One BLAS thread per process: small matrices are slower with two, and tests run side by side.
+export OPENBLAS_NUM_THREADS ?= 1
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: demo test lint types unit fuzz bench docs clean
+
+demo: $(VENV)/installed
+	$(RUN) examples/demo_data.py demo
+	$(RUN) -m svmpath tune demo/breast_cancer.csv --target diagnosis --output demo
+	$(RUN) -m svmpath predict demo/model.skops demo/new_patients.csv -o demo/predictions.csv
+
+test: lint types unit
+
+lint: $(VENV)/installed-dev
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+
+types: $(VENV)/installed-dev
+	$(RUN) -m mypy
+
+unit: $(VENV)/installed-dev
+	$(RUN) -m pytest -n 2 -q
+
+fuzz: $(VENV)/installed-dev
+	$(RUN) tests/fuzz.py
+
+bench: $(VENV)/installed-dev
+	$(RUN) benchmarks/peers_least_squares.py
+	$(RUN) benchmarks/ding2012_table2.py
+
+docs: $(VENV)/installed-docs
+	$(RUN) -m sphinx -W --keep-going -b html docs docs/_build/html
+
+$(RUN):
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "svmpath needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: pyproject.toml | $(RUN)
+	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet]'
+	touch $@
+
+$(VENV)/installed-dev: pyproject.toml | $(VENV)/installed
+	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet,dev]'
+	touch $@
+
+$(VENV)/installed-docs: pyproject.toml | $(VENV)/installed
+	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet,docs]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) demo docs/_build docs/api/generated .pytest_cache .mypy_cache .ruff_cache

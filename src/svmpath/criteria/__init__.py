@@ -1,0 +1,9 @@
+"""Criteria: each turns a path into a curve of held-out scores."""
+
+from svmpath.criteria.bound import ApproximationBound, approximation_bound
+from svmpath.criteria.curve import Curve
+from svmpath.criteria.kfold import kfold
+from svmpath.criteria.loo import loo
+from svmpath.criteria.press import press
+
+__all__ = ["ApproximationBound", "Curve", "approximation_bound", "kfold", "loo", "press"]

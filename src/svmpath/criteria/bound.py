@@ -1,0 +1,204 @@
+"""How far a Nystroem least squares machine can be from the exact one: Ding & Liao's model approximation error bound.
+
+For the exact machine f and the machine f' fitted with K~ instead of K and expanded on the true kernel, write
+E = K - K~, kappa = max k(x, x), mu = 1 / (2 C), mu0 = mu / n.
+
+Theorem 3 takes the offset of both machines to be the same constant zeta. Then, for y in {-1, +1},
+
+    |f'(x) - f(x)| <= kappa (1 + |zeta|) / (n mu0^2) * ||E||_2                                     (their eq. 24)
+
+and bounds ||E||_2 <= ||E||_F, with probability 1 - delta over c columns drawn uniformly, by
+
+    ||K - K_k||_F + epsilon [ (n/c) sum_{D(c)} K_ii ( sqrt(n sum K_ii^2) + eta max(n K_ii) ) ]^1/2
+
+where c >= 64 k / epsilon^4 and eta = sqrt(log(2/delta) g(c, n-c) / c). As k <= c, epsilon is never below 2.8 k^1/4 /
+c^1/4: the bound is a guarantee of order, not an estimate.
+
+The offset can be kept. With P = I - 1 1'/n both machines solve (P K P + mu) alpha = P y, hence
+
+    ||alpha' - alpha|| <= ||E|| ||P y|| / mu^2,      ||alpha'|| <= ||P y|| / mu
+    |f'(x) - f(x)| <= 2 sqrt(n) kappa ||E|| ||P y|| / mu^2 + ||E|| ||P y|| / (sqrt(n) mu)
+
+for any y, with no assumption on b and none on how the columns were drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigvalsh
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from svmpath.criteria.press import least_squares_only
+from svmpath.gram import DenseGram, LowRankGram
+from svmpath.paths import Path
+
+Array = np.ndarray
+
+_WHOLE = 3000  # up to here the n x n matrix is formed to get its eigenvalues
+_CHUNK = 1 << 22
+
+
+@dataclass(frozen=True)
+class ApproximationBound:
+    """Bounds on ``|f'(x) - f(x)|``, f' being the low-rank machine expanded on the true kernel.
+
+    Attributes
+    ----------
+    theorem3 : float
+        Ding & Liao's Theorem 3; holds with probability 1 - delta under ``assumptions``.
+    measured : float
+        Their eq. 24 with the spectral norm of K - K~ itself in place of its bound; still takes b to be constant.
+    with_offset : float
+        With that norm, and the offset as it is: no assumption but a positive semi-definite kernel.
+    error_norm : float
+        ||K - K~||_2.
+    epsilon, delta, zeta, kappa : float
+        What entered Theorem 3; epsilon is the smallest that its condition c >= 64 k / epsilon^4 allows.
+    columns, rank : int
+        c and k.
+    assumptions : tuple of str
+        What Theorem 3 assumes.
+    violated : tuple of str
+        Those of them known not to hold here; Theorem 3 promises nothing then.
+    """
+
+    theorem3: float
+    measured: float
+    with_offset: float
+    error_norm: float
+    epsilon: float
+    delta: float
+    zeta: float
+    kappa: float
+    columns: int
+    rank: int
+    assumptions: tuple[str, ...]
+    violated: tuple[str, ...]
+
+
+ASSUMPTIONS = (
+    "the kernel is positive semi-definite",
+    "the columns were drawn uniformly without replacement",
+    "the targets are -1 and +1, and all weights are one",
+    "the exact and the approximate machine have the same offset, zeta",
+    "predictions expand the approximate coefficients on the true kernel",
+)
+
+
+def approximation_bound(path: Path, C: float, *, delta: float = 0.05) -> ApproximationBound:
+    """Bound the distance of a low-rank least squares machine from the exact one.
+
+    Needs n^2 kernel values (computed in blocks for large n) and the largest eigenvalues of the whole kernel matrix: it
+    costs more than the machine it bounds.
+
+    Parameters
+    ----------
+    path : Path
+        A least squares path over C in low rank, best with ``landmarks="uniform"``.
+    C : float
+        The value looked at.
+    delta : float, default=0.05
+        Probability with which Theorem 3 may fail.
+
+    Returns
+    -------
+    ApproximationBound
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> from svmpath import criteria
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 2)); y = np.sign(X[:, 0])
+    >>> path = svmpath.trace(X, y, loss="least_squares", gamma=0.1, rank=30, landmarks="uniform", random_state=0)
+    >>> bound = criteria.approximation_bound(path, C=1.0)
+    >>> bound.measured <= bound.theorem3, bound.violated
+    (True, ())
+    """
+    path = least_squares_only(path, "approximation_bound")
+    gram = path.problem.gram
+    if not isinstance(gram, LowRankGram):
+        raise ValueError("The path holds the kernel matrix whole: there is no approximation to bound; give rank.")
+    if path.over != "C":
+        raise ValueError(f"The bound needs a path over C; this one goes over {path.over}.")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must lie between 0 and 1, got {delta!r}.")
+    solution = path(C)
+    n, mu = gram.n, 0.5 / C
+    c, k = gram.features.T.shape
+    diag = gram.kernel.diag(gram.X)
+    kappa, zeta = float(diag.max()), abs(solution.b)
+    best, error_norm = _norms(gram, k)
+    epsilon = (64 * k / c) ** 0.25
+    scale = kappa * (1 + zeta) * n / mu**2  # 1 / (n mu0^2) = n / mu^2
+    y = path.problem.y - path.problem.y.mean()
+    tail = error_norm * float(np.linalg.norm(y))
+    return ApproximationBound(
+        theorem3=scale * (best + epsilon * _sampling_term(diag, c, delta)),
+        measured=scale * error_norm,
+        with_offset=2 * np.sqrt(n) * kappa * tail / mu**2 + tail / (np.sqrt(n) * mu),
+        error_norm=error_norm,
+        epsilon=epsilon,
+        delta=delta,
+        zeta=zeta,
+        kappa=kappa,
+        columns=c,
+        rank=k,
+        assumptions=ASSUMPTIONS,
+        violated=_violated(path, gram),
+    )
+
+
+def _violated(path: Any, gram: LowRankGram) -> tuple[str, ...]:
+    problem = path.problem
+    plain = problem.task == "classification" and bool(np.all(problem.s == 1.0))
+    uniform = isinstance(way := getattr(gram.build, "landmarks", None), str) and way == "uniform"
+    held = (gram.kernel.psd is not False, uniform, plain)
+    return tuple(text for text, holds in zip(ASSUMPTIONS, held, strict=False) if not holds)
+
+
+def _sampling_term(diag: Array, c: int, delta: float) -> float:
+    """The bracket of Theorem 2 to the power one half."""
+    n = len(diag)
+    a, s = c, n - c
+    g = a * s / (a + s - 0.5) / (1 - 1 / (2 * max(a, s)))
+    eta = np.sqrt(np.log(2 / delta) * g / c)
+    largest = np.sort(diag)[::-1][:c].sum()
+    return float(np.sqrt(n / c * largest * (np.sqrt(n * (diag @ diag)) + eta * n * diag.max())))
+
+
+def _norms(gram: LowRankGram, k: int) -> tuple[float, float]:
+    """||K - K_k||_F of the exact kernel matrix, and ||K - K~||_2."""
+    if gram.n <= _WHOLE:
+        K = DenseGram(gram.kernel, gram.X).K
+        values = eigvalsh(K)
+        best = float(np.linalg.norm(values[: max(gram.n - k, 0)]))
+        return best, float(np.abs(eigvalsh(K - gram.Z @ gram.Z.T)[[0, -1]]).max())
+    blocks = _Blocks(gram)
+    exact = LinearOperator((gram.n, gram.n), matvec=blocks.product, dtype=float)
+    error = LinearOperator((gram.n, gram.n), matvec=lambda u: blocks.product(u) - gram.matmul(u), dtype=float)
+    start = np.ones(gram.n)
+    top = eigsh(exact, k=k, v0=start, return_eigenvectors=False)
+    best = float(np.sqrt(max(blocks.squared_norm() - top @ top, 0.0)))
+    return best, float(abs(eigsh(error, k=1, v0=start, return_eigenvectors=False)[0]))
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """The exact kernel matrix, a block of rows at a time."""
+
+    gram: LowRankGram
+
+    def _rows(self) -> Any:
+        step = max(1, _CHUNK // self.gram.n)
+        for i in range(0, self.gram.n, step):
+            yield self.gram.kernel(self.gram.X[i : i + step], self.gram.X)
+
+    def product(self, u: Array) -> Array:
+        return np.concatenate([K @ u.ravel() for K in self._rows()])
+
+    def squared_norm(self) -> float:
+        return float(sum(np.einsum("ij,ij->", K, K) for K in self._rows()))

@@ -1,0 +1,163 @@
+"""A curve: held-out decision values along a path, and the score they give at each value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from svmpath.paths import Path
+
+Array = np.ndarray
+HeldOutLoss = str | Callable[[Array, Array], Array] | None
+
+
+def error(y: Array, f: Array) -> Array:
+    """1 where the decision value f names the wrong class (f > 0 names +1)."""
+    return ((f > 0) != (y > 0)).astype(float)
+
+
+def squared(y: Array, f: Array) -> Array:
+    """(y - f)^2."""
+    return (y - f) ** 2
+
+
+_NAMED: dict[str, Callable[[Array, Array], Array]] = {"error": error, "squared": squared}
+
+
+def held_out_loss(loss: HeldOutLoss, task: str) -> Callable[[Array, Array], Array]:
+    """The per-sample loss meant by a name, a callable ``loss(y, f)``, or None (the task's own)."""
+    if loss is None:
+        return error if task == "classification" else squared
+    if callable(loss):
+        return loss
+    if loss not in _NAMED:
+        raise ValueError(f"loss must be one of {', '.join(_NAMED)}, or a callable loss(y, f), got {loss!r}.")
+    if loss == "error" and task == "regression":
+        raise ValueError("loss='error' counts wrong labels, which a regression does not have; use 'squared'.")
+    return _NAMED[loss]
+
+
+@dataclass(frozen=True)
+class OneVsRest:
+    """A loss of k machines, one per class: the largest decision value names the class; others are averaged."""
+
+    loss: Callable[[Array, Array], Array]
+
+    def __call__(self, y: Array, f: Array) -> Array:
+        """Per-sample losses from targets and decision values of shape (n, k)."""
+        if self.loss is error:
+            return (np.argmax(f, axis=1) != np.argmax(y, axis=1)).astype(float)
+        return np.mean([self.loss(y[:, c], f[:, c]) for c in range(y.shape[1])], axis=0)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Scores along a path; the lower, the better.
+
+    Attributes
+    ----------
+    path : Path
+    criterion : str
+        Name of the criterion that made it.
+    values : array of shape (m,)
+        Values of the path's parameter.
+    loss : callable
+        Per-sample loss of target and held-out decision value.
+    rows : array of shape (N,)
+        The samples held out, one entry each time a sample was held out.
+    held : array of shape (m, N), or (m, N, k) for k classes
+        Their held-out decision values.
+    target : array of shape (n,) or (n, k)
+        What they are compared with.
+    doubtful : array of shape (m,)
+        Number of samples for which the criterion's formula is not known to hold; 0 where it is exact.
+    """
+
+    path: Path
+    criterion: str
+    values: Array
+    loss: Callable[[Array, Array], Array]
+    rows: Array
+    held: Array
+    target: Array
+    doubtful: Array
+
+    @cached_property
+    def losses(self) -> Array:
+        """Per-sample losses, of shape (m, N)."""
+        # One value at a time: a user's loss sees targets and decision values of one shape.
+        rows = [np.asarray(self.loss(self.target[self.rows], f), dtype=float) for f in self.held]
+        table = np.array(rows).reshape(len(self.values), -1)
+        if table.shape[1] != len(self.rows):
+            raise ValueError(
+                f"The held-out loss must return one number per sample, {len(self.rows)} in all; "
+                f"it returned {table.shape[1]}."
+            )
+        return table
+
+    @cached_property
+    def scores(self) -> Array:
+        """Weighted mean held-out loss at each value."""
+        return self.losses @ self._weights
+
+    @cached_property
+    def standard_errors(self) -> Array:
+        """Standard errors of the scores, as if the losses were independent."""
+        w = self._weights
+        spread = (self.losses - self.scores[:, None]) ** 2 @ w
+        return np.sqrt(spread * (w @ w))
+
+    @cached_property
+    def smooth(self) -> Array:
+        """Mean squared held-out residual: decides between values of equal score."""
+        return self.rescored(squared).scores
+
+    @cached_property
+    def decisions(self) -> Array:
+        """Held-out decision values per sample, of shape (m, n).
+
+        The mean where a sample was held out several times, NaN where it never was.
+        """
+        n = len(self.target)
+        times = np.bincount(self.rows, minlength=n).astype(float)
+        total = np.zeros((n, *self.held.shape[:1], *self.held.shape[2:]))
+        np.add.at(total, self.rows, np.moveaxis(self.held, 1, 0))
+        times[times == 0] = np.nan
+        return np.moveaxis(total / times.reshape(-1, *[1] * (total.ndim - 1)), 0, 1)
+
+    @cached_property
+    def _weights(self) -> Array:
+        s = self.path.problem.s[self.rows]
+        return s / s.sum()
+
+    def rescored(self, loss: Any) -> Curve:
+        """The same held-out decision values under another loss."""
+        if not callable(loss):
+            loss = held_out_loss(loss, self.path.problem.task)
+        if self.held.ndim == 3:
+            loss = OneVsRest(loss)
+        return replace(self, loss=loss)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
+
+
+def one_vs_rest(curves: list[Curve]) -> Curve:
+    """One curve from those of k one-vs-rest machines with the same values, rows and weights."""
+    first = curves[0]
+    held = np.stack([curve.held for curve in curves], axis=2)
+    target = np.stack([curve.target for curve in curves], axis=1)
+    doubtful = np.max([curve.doubtful for curve in curves], axis=0)
+    return replace(first, loss=OneVsRest(first.loss), held=held, target=target, doubtful=doubtful)
+
+
+def check_values(path: Path, values: Any) -> Array:
+    """Values of the path's parameter as an array, each inside the span."""
+    values = np.atleast_1d(np.asarray(values, dtype=float))
+    if values.ndim != 1 or len(values) == 0:
+        raise ValueError(f"values must be a list of numbers, got an array of shape {values.shape}.")
+    return np.array([path.inside(value) for value in values])

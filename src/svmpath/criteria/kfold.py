@@ -1,0 +1,141 @@
+"""Exact k-fold of least squares without refitting.
+
+With the notation of ``criteria.press``, leaving out the samples F leaves, with R = diag(sqrt(s)),
+
+    y_F - f^(-F)(x_F) = R_F^-1 (B_FF)^-1 (B R y)_F
+
+an |F| x |F| system per fold and value. Where the spectrum has fewer columns than the fold has samples, the same
+system is solved in the space of the spectrum: with A = [v, Q], 1 - B = A diag(h) A' on the rows F and
+
+    (I - A_F diag(h) A_F')^-1 u = u + A_F diag(h)^1/2 (I - diag(h)^1/2 A_F'A_F diag(h)^1/2)^-1 diag(h)^1/2 A_F' u
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve
+from sklearn.model_selection import check_cv
+
+from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
+from svmpath.criteria.press import least_squares_only
+from svmpath.losses import Problem
+from svmpath.paths import Path
+from svmpath.paths.closed_form import Piece
+from svmpath.solvers.spectral import Spectrum
+from svmpath.solvers.threads import one_thread_if_small
+
+Array = np.ndarray
+
+
+def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: HeldOutLoss = None) -> Curve:
+    """Exact cross-validation of a least squares path, for all values without refitting.
+
+    Parameters
+    ----------
+    path : Path
+        Of ``loss="least_squares"``, over C or a kernel parameter, dense or low rank. In low rank the landmarks stay
+        as they are.
+    values : float or array of shape (m,)
+        Values of the path's parameter.
+    cv : int, splitter or iterable of (train, test), default=5
+        As in scikit-learn: a number of folds (stratified for classification), any splitter, or the splits.
+    groups : array of shape (n,), optional
+        For splitters that need groups.
+    loss : {"error", "squared"} or callable, optional
+        As in :func:`svmpath.criteria.press`.
+
+    Returns
+    -------
+    Curve
+        Scores pool the held-out samples of all folds.
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> from svmpath import criteria
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2)); y = np.sign(X[:, 0] + 0.3 * rng.normal(size=60))
+    >>> path = svmpath.trace(X, y, loss="least_squares", span=(1e-2, 1e2))
+    >>> criteria.kfold(path, [0.1, 1.0, 10.0], cv=5).scores.shape
+    (3,)
+    """
+    path = least_squares_only(path, "kfold")
+    values = check_values(path, values)
+    problem = path.problem
+    folds = _splits(problem, cv, groups)
+    rows = np.concatenate([test for _, test in folds])
+    ends = np.cumsum([0, *(len(test) for _, test in folds)])
+    held = np.empty((len(values), len(rows)))
+    for piece in path.pieces(values):
+        with one_thread_if_small(problem.gram.rank):
+            for (train, test), start, end in zip(folds, ends[:-1], ends[1:], strict=True):
+                held[piece.positions, start:end] = leave_fold_out(piece, train, test)
+    doubtful = np.zeros(len(values), dtype=int)
+    return Curve(path, "kfold", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
+
+
+def _splits(problem: Problem, cv: Any, groups: Any) -> list[tuple[Array, Array]]:
+    """The folds as (train, test) rows, each with something to train on."""
+    splitter = check_cv(cv, problem.y, classifier=problem.task == "classification")
+    every = np.zeros((problem.n, 1))
+    folds = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(every, problem.y, groups)]
+    for train, _ in folds:
+        if not problem.s[train].any():
+            raise ValueError("A fold leaves no sample of positive weight to train on; use fewer folds.")
+    return folds
+
+
+def leave_fold_out(piece: Piece, train: Array, test: Array) -> Array:
+    """Decision values of the test rows by the machines fitted on the train rows, of shape (m, len(test)).
+
+    Whatever is not in ``train`` is left out of the fit, also rows that are in neither.
+    """
+    problem, spectrum = piece.problem, piece.spectrum
+    active = problem.active
+    out = np.flatnonzero(~np.isin(active, train))  # positions among the active samples
+    root = np.sqrt(problem.s[active])
+    z = root * problem.y[active]
+    held = np.empty((len(piece.C), len(test)))
+    left = spectrum.residuals(z, 0.5 / piece.C)
+    where = np.full(problem.n, -1)
+    where[active[out]] = np.arange(len(out))
+    inside = where[test] >= 0
+    for j, mu in enumerate(0.5 / piece.C):
+        x = _invert(spectrum, out, mu, left[out, j])
+        values = problem.y[active[out]] - x / root[out]
+        held[j, inside] = values[where[test[inside]]]
+        if not inside.all():
+            held[j, ~inside] = _others(piece, out, x, left[:, j], mu, test[~inside])
+    return held
+
+
+def _invert(spectrum: Spectrum, out: Array, mu: float, u: Array) -> Array:
+    """Solve B(mu)_FF x = u for the rows F = out."""
+    if len(out) <= len(spectrum.values) + 1 or spectrum.is_full or spectrum.rest_value:
+        return solve(spectrum.slack_block(out, mu), u, assume_a="pos", check_finite=False)
+    inner, _ = spectrum.shrink(np.array([mu]))
+    h = np.sqrt(np.concatenate([[1.0], 1.0 - inner[:, 0]]))
+    A = np.column_stack([spectrum.v[out], spectrum.Q[out]]) * h
+    M = np.eye(len(h)) - A.T @ A
+    return u + A @ solve(M, A.T @ u, assume_a="pos", check_finite=False)
+
+
+def _others(piece: Piece, out: Array, x: Array, left: Array, mu: float, rows: Array) -> Array:
+    """Decision values of rows that were not in the full fit, or stay in the fold's fit.
+
+    The fold's coefficients are R (B R y - B_:F x) / mu: zero on F, and what a refit without F gives elsewhere.
+    """
+    problem, spectrum = piece.problem, piece.spectrum
+    active = problem.active
+    lifted = np.zeros(len(active))
+    lifted[out] = x
+    change = spectrum.residuals(lifted, np.array([mu]))[:, 0]
+    s = problem.s[active].copy()
+    s[out] = 0.0
+    alpha = np.zeros(problem.n)
+    alpha[active] = np.sqrt(s) * (left - change) / mu
+    f = problem.gram.matmul(alpha)
+    b = s @ (problem.y - f)[active] / s.sum()
+    return f[rows] + b

@@ -1,0 +1,96 @@
+"""Exact leave-one-out of least squares: PRESS.
+
+With B(mu) and its diagonal from ``solvers.spectral`` and e the training residuals, leaving out sample i leaves
+
+    y_i - f^(-i)(x_i) = e_i / B_ii
+
+for any weights: removing one sample from a linear least squares fit divides its residual by one minus its
+leverage. A sample of weight zero was never in the fit; its held-out value is the plain one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
+from svmpath.losses import Problem
+from svmpath.paths import ClosedFormPath, Path
+from svmpath.paths.closed_form import Piece
+from svmpath.solvers.threads import one_thread_if_small
+
+Array = np.ndarray
+
+
+def press(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
+    """Exact leave-one-out of a least squares path, at all values at once.
+
+    Parameters
+    ----------
+    path : Path
+        Of ``loss="least_squares"``, over C or a kernel parameter, dense or low rank. In low rank the landmarks
+        stay as they are when a sample is left out.
+    values : float or array of shape (m,)
+        Values of the path's parameter.
+    loss : {"error", "squared"} or callable, optional
+        Per-sample loss ``loss(y, f)`` of arrays; for classification y is -1 or +1 and the default is the error, for
+        regression the default is the squared error.
+
+    Returns
+    -------
+    Curve
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> from svmpath import criteria
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2)); y = np.sign(X[:, 0] + 0.3 * rng.normal(size=60))
+    >>> path = svmpath.trace(X, y, loss="least_squares", span=(1e-2, 1e2))
+    >>> curve = criteria.press(path, np.logspace(-2, 2, 5))
+    >>> curve.scores.shape, curve.decisions.shape
+    ((5,), (5, 60))
+    """
+    path = least_squares_only(path, "press")
+    values = check_values(path, values)
+    problem = path.problem
+    if len(problem.active) < 2:
+        raise ValueError("Leave-one-out needs at least two samples of positive weight.")
+    held = np.empty((len(values), problem.n))
+    for piece in path.pieces(values):
+        held[piece.positions] = leave_one_out(piece)
+    rows = np.arange(problem.n)
+    doubtful = np.zeros(len(values), dtype=int)
+    return Curve(path, "press", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
+
+
+def leave_one_out(piece: Piece) -> Array:
+    """Held-out decision values, of shape (m, n)."""
+    problem, spectrum = piece.problem, piece.spectrum
+    mu = 0.5 / piece.C
+    rows = problem.active
+    y, root = problem.y[rows], np.sqrt(problem.s[rows])
+    with one_thread_if_small(problem.gram.rank):
+        residuals = spectrum.residuals(root * y, mu) / root[:, None]
+        active = y[:, None] - residuals / spectrum.slack_diag(mu)
+    held = np.empty((len(mu), problem.n))
+    held[:, rows] = active.T
+    idle = np.flatnonzero(problem.s == 0)
+    if len(idle):
+        held[:, idle] = _plain(problem, residuals * (problem.s[rows] / mu[:, None]).T, idle)
+    return held
+
+
+def _plain(problem: Problem, alpha: Array, idle: Array) -> Array:
+    """Decision values of samples that are not in the fit, from the active samples' coefficients (a, m)."""
+    rows, s = problem.active, problem.s[problem.active]
+    b = s @ (problem.y[rows, None] - problem.gram.block(rows, rows) @ alpha) / s.sum()
+    return (problem.gram.block(idle, rows) @ alpha + b).T
+
+
+def least_squares_only(path: Path, criterion: str) -> ClosedFormPath:
+    """The path, refused if the criterion's formula does not hold for its loss."""
+    if not isinstance(path, ClosedFormPath):
+        raise ValueError(f"criteria.{criterion} is exact for least squares only; this path has {path.loss!r}.")
+    return path

@@ -1,0 +1,23 @@
+"""Data sets: generators of the papers' synthetic sets, and readers of csv, parquet, libsvm and npz files.
+
+A reader never guesses in silence. Whatever it cannot use is refused with a
+:class:`~svmpath.exceptions.DataError`, one sentence that names the file, the column and the data row (the
+first is 1, a header is not counted).
+"""
+
+from svmpath.datasets.generators import banana, gaussian_mixture, ringnorm, twonorm, waveform
+from svmpath.datasets.readers import read_table
+from svmpath.datasets.table import Table
+from svmpath.datasets.target import infer_task, prepare_target
+
+__all__ = [
+    "Table",
+    "banana",
+    "gaussian_mixture",
+    "infer_task",
+    "prepare_target",
+    "read_table",
+    "ringnorm",
+    "twonorm",
+    "waveform",
+]

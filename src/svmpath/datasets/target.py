@@ -1,0 +1,112 @@
+"""The target of a table: classes, or numbers to regress on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from svmpath.datasets.columns import objects
+from svmpath.exceptions import DataError
+
+__all__ = ["infer_task", "prepare_target"]
+
+_MOST_CLASSES = 10
+
+
+def infer_task(y: NDArray[Any]) -> str:
+    """Decide from the target whether a classifier or a regressor is wanted.
+
+    Words and truth values are classes. So are numbers if there are only two of them, or at most ten and all
+    integers.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        The target.
+
+    Returns
+    -------
+    {"classification", "regression"}
+
+    Examples
+    --------
+    >>> from svmpath.datasets import infer_task
+    >>> infer_task(np.array(["ill", "well", "ill"], dtype=object))
+    'classification'
+    >>> infer_task(np.array([1.0, 2.0, 3.0, 1.0]))
+    'classification'
+    >>> infer_task(np.array([1.5, 2.0, 3.7, 1.1]))
+    'regression'
+    """
+    if y.dtype.kind not in "iuf":
+        return "classification"
+    distinct = np.unique(y)
+    few = len(distinct) <= _MOST_CLASSES and bool(np.all(distinct == np.round(distinct)))
+    return "classification" if len(distinct) == 2 or few else "regression"
+
+
+def prepare_target(y: NDArray[Any], task: str | None = None) -> tuple[NDArray[Any], str]:
+    """Bring the target into the form the estimators take, or say why it cannot be predicted.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        The target, as :func:`read_table` gives it.
+    task : {"classification", "regression"} or None
+        What to do with it. None decides by :func:`infer_task`.
+
+    Returns
+    -------
+    y : ndarray of shape (n,)
+        Floats for regression. For classification integers where the labels are, otherwise words or truth
+        values; fractional labels become words, since scikit-learn takes fractional numbers for a regression
+        target.
+    task : str
+
+    Raises
+    ------
+    DataError
+        If all values are equal, or do not fit the task.
+
+    Examples
+    --------
+    >>> from svmpath.datasets import prepare_target
+    >>> prepare_target(np.array([1.0, 2.0, 1.0]))
+    (array([1, 2, 1]), 'classification')
+    >>> prepare_target(np.array([1.0, 2.0, 1.0]), task="regression")
+    (array([1., 2., 1.]), 'regression')
+    """
+    task = task or infer_task(y)
+    numeric = y.dtype.kind in "iuf"
+    distinct = np.unique(y)
+    if len(distinct) == 1:
+        fault = "there is only one class" if task == "classification" else "the target is constant"
+        raise DataError(
+            f"{fault}: every row has the target value {_plain(distinct[0])}; at least two are needed"
+        )
+    if task == "regression":
+        if not numeric:
+            raise DataError(
+                f"regression needs numbers in the target, but it holds {_plain(distinct[0])}; "
+                "use --task classification, or choose another target"
+            )
+        return y.astype(np.float64), task
+    if numeric and not np.all(distinct == np.round(distinct)):
+        if len(distinct) > _MOST_CLASSES:
+            raise DataError(
+                f"classification needs classes, but the target has {len(distinct)} different fractional "
+                "numbers; "
+                "use --task regression, or choose another target"
+            )
+        return objects([repr(float(value)) for value in y]), task
+    if len(distinct) == len(y):
+        raise DataError("every row has a class of its own; use --task regression, or choose another target")
+    whole = numeric and np.abs(distinct).max() < 2**53
+    return (y.astype(np.int64) if whole else y), task
+
+
+def _plain(value: object) -> str:
+    """A value as messages show it, without numpy's type."""
+    return repr(value.item() if isinstance(value, np.generic) else value)

@@ -1,0 +1,203 @@
+"""What the estimators share: from parameters to a search, from a choice to fitted attributes."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from svmpath.gram import make_gram
+from svmpath.kernels import Kernel, Linear, gamma_value, make_kernel
+from svmpath.losses import Problem, make_loss
+from svmpath.paths import ClosedFormPath
+from svmpath.paths.trace import C_SPAN, check_positive, check_symmetric_values
+from svmpath.selection import RULES, Choice, Search, make_criterion
+
+Array = np.ndarray
+
+_PER_DECADE = 5  # values of C scored per factor of ten
+_GAMMA_POWERS = np.arange(-4, 5)  # gamma="tune" tries scikit-learn's "scale" times 4 to these powers
+_GAMMAS = 9  # values tried in a span of gamma
+SEARCHES = ("grid", "continuous")
+
+
+class PathMachine(BaseEstimator):
+    """Parameters and fitting common to :class:`PathSVC` and :class:`PathSVR`; not for direct use."""
+
+    _task: str
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._pairwise
+        return tags
+
+    @property
+    def _pairwise(self) -> bool:
+        kernel = self.kernel
+        return bool(kernel == "precomputed" if isinstance(kernel, str) else getattr(kernel, "pairwise", False))
+
+    def _check_training(self, X: Any, y: Any, **checks: Any) -> tuple[Any, Any]:
+        """X and y as arrays; at least two samples, since each is left out once."""
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=np.float64,
+            ensure_min_samples=2,
+            multi_output=False,
+            **checks,
+        )
+        if self._pairwise:
+            check_symmetric_values(X)
+        return X, y
+
+    def _fit(self, X: Any, targets: list[Array], s: Array, y: Array) -> None:
+        """Choose C and gamma for machines with these targets (one, or one per class) and store the result."""
+        params = self.get_params(deep=False)
+        loss = make_loss(params["loss"], self._task)
+        kernel, over, gammas = self._kernel(X)
+        gram = make_gram(
+            X,
+            kernel,
+            rank=params["rank"],
+            landmarks=params["landmarks"],
+            truncate=params["truncate"],
+            min_eigenvalue=params["min_eigenvalue"],
+            psd=params["psd"],
+            seed=int(check_random_state(params["random_state"]).randint(2**31 - 1)),
+        )
+        problems = [Problem(gram, target, s, self._task) for target in targets]
+        held_out = params["criterion_loss"]
+        if held_out is None and params["search"] == "continuous":
+            held_out = "squared"  # a continuous search needs a score that moves continuously
+        criterion = make_criterion(params["criterion"], self._folds(y))
+        search = Search(problems, loss, self._C_values(), over, criterion, held_out, self._rule())
+        self._store(self._run(search, gammas), search, X)
+
+    def _run(self, search: Search, gammas: Array) -> Choice:
+        method, n_jobs = self.search, self.n_jobs
+        if method not in SEARCHES:
+            raise ValueError(f"search must be one of {', '.join(SEARCHES)}, got {method!r}.")
+        if method == "continuous":
+            return search.continuous(gammas, n_jobs, self._progress)
+        if self._given("gamma") == "values" or search.over is None:
+            return search.grid(gammas, n_jobs, self._progress)
+        return search.coarse_to_fine(gammas, n_jobs, self._progress)
+
+    def _progress(self, done: int, total: int) -> None:
+        if callable(self.verbose):
+            self.verbose(done, total)
+        elif self.verbose:
+            print(f"[{type(self).__name__}] scored {done} of {total} kernels")
+
+    def _rule(self) -> str:
+        rule = self.rule
+        if rule not in RULES:
+            raise ValueError(f"rule must be one of {', '.join(RULES)}, got {rule!r}.")
+        return rule
+
+    def _folds(self, y: Array) -> Any:
+        """The folds, drawn once, so that every kernel is scored on the same ones."""
+        if self.criterion != "kfold":
+            return None
+        cv = check_cv(self.cv, y, classifier=self._task == "classification")
+        return list(cv.split(np.zeros((len(y), 1)), y))
+
+    def _given(self, name: str) -> str:
+        """How C or gamma is given: "tune", "span" (a tuple of two), "values" (a list or array) or "fixed"."""
+        value = getattr(self, name)
+        if isinstance(value, str):
+            return "tune" if value == "tune" else "fixed"
+        if isinstance(value, tuple) and len(value) == 2:
+            return "span"
+        return "fixed" if np.ndim(value) == 0 else "values"
+
+    def _candidates(self, name: str, default: Array, size: int) -> Array:
+        """The values of C or gamma to be tried."""
+        value, how = getattr(self, name), self._given(name)
+        if how == "tune":
+            return default
+        if how == "fixed":
+            if not isinstance(value, Real):
+                raise ValueError(f"{name} must be 'tune', a positive number, a list of them or a span, got {value!r}.")
+            return np.array([check_positive(value, name)])
+        values = np.array([check_positive(v, f"Each value of {name}") for v in value])
+        if len(values) == 0:
+            raise ValueError(f"{name} is an empty list; give at least one value, or 'tune'.")
+        return values if how == "values" else np.geomspace(values[0], values[1], size)
+
+    def _C_values(self) -> Array:
+        low, high = self.C if self._given("C") == "span" else C_SPAN
+        size = 1 + round(_PER_DECADE * abs(np.log10(high / low))) if low > 0 and high > 0 else 2
+        return self._candidates("C", np.geomspace(*C_SPAN, size), max(size, 2))
+
+    def _kernel(self, X: Any) -> tuple[Kernel, str | None, Array]:
+        """The kernel, the parameter that gamma stands for (None where it has none), and its values to try."""
+        params = self.get_params(deep=False)
+        spec, gamma = params["kernel"], params["gamma"]
+        fixed = self._given("gamma") == "fixed"
+        start = gamma if fixed else ("scale" if isinstance(spec, str) else None)
+        kernel = make_kernel(spec, gamma=start, degree=params["degree"], coef0=params["coef0"], X=X)
+        try:
+            over = kernel.resolve("gamma")
+        except ValueError:
+            over = None
+        if fixed or over is None:
+            return kernel, None, np.array([])
+        return kernel, over, self._candidates("gamma", gamma_value("scale", X) * 4.0**_GAMMA_POWERS, _GAMMAS)
+
+    def _store(self, choice: Choice, search: Search, X: Any) -> None:
+        """The choice under scikit-learn's names."""
+        path = choice.curve.path
+        assert isinstance(path, ClosedFormPath)
+        self.choice_ = choice
+        self.curve_ = choice.curve
+        self.path_ = path
+        self.kernel_ = path.problem.gram.kernel
+        self.C_ = choice.value
+        self.gamma_ = self._gamma_of(self.kernel_)
+        score = choice.curve.rescored(None)
+        self.loo_error_ = float(score.scores[choice.index])
+        solutions = [
+            path.loss.solve(Problem(path.problem.gram, p.y, p.s, p.task), path.spectrum, self.C_)
+            for p in search.problems
+        ]
+        alpha = np.array([solution.alpha for solution in solutions])
+        self.support_ = np.flatnonzero(np.any(alpha != 0, axis=0))
+        self.dual_coef_ = alpha[:, self.support_]
+        self.intercept_ = np.array([solution.b for solution in solutions])
+        self._alpha = alpha.T
+
+    @staticmethod
+    def _gamma_of(kernel: Kernel) -> float | None:
+        try:
+            return kernel.parameters[kernel.resolve("gamma")]
+        except ValueError:
+            return None
+
+    def _decide(self, X: Any) -> Array:
+        """Decision values, one column per machine."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return self.path_.gram.apply(X, self._alpha) + self.intercept_
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The training rows with a non-zero coefficient."""
+        check_is_fitted(self)
+        return self.path_.gram.X[self.support_]
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the features; for the linear kernel only."""
+        check_is_fitted(self)
+        if not isinstance(self.kernel_, Linear):
+            raise AttributeError("coef_ is there for a linear kernel only")
+        return np.asarray(self.path_.gram.X.T @ self._alpha).T

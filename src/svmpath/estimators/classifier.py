@@ -1,0 +1,171 @@
+"""``PathSVC``: a support vector classifier that chooses C and gamma by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight
+
+from svmpath.estimators._base import Array, PathMachine
+
+
+class PathSVC(ClassifierMixin, PathMachine):
+    """Support vector classifier that chooses C and gamma in ``fit``, by exact leave-one-out.
+
+    Parameters
+    ----------
+    loss : {"least_squares"}, default="least_squares"
+    kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
+        "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object or a function k(X, Z).
+    gamma : "tune", float, "scale", "auto", (low, high) or list, default="tune"
+        "tune" tries nine values around "scale", a factor of 4 apart, then the two next to the best; a tuple is a span to
+        be searched in the same way; a list holds the values to try.
+    C : "tune", float, (low, high) or list, default="tune"
+        "tune" scores 36 values from 1e-3 to 1e4.
+    degree : int, default=3
+        Degree of the "poly" kernel.
+    coef0 : float, default=0.0
+        Constant of the "poly" and "sigmoid" kernels.
+    criterion : {"loo", "press", "kfold"} or callable, default="loo"
+        What is minimised: exact leave-one-out, exact k-fold, or ``criterion(path, values, loss=...) -> Curve``.
+    criterion_loss : {"error", "squared"} or callable, optional
+        Per-sample loss of the criterion. Default: the error, with ties broken by the squared held-out residual; the
+        squared residual for ``search="continuous"``.
+    rule : {"min", "one_se"}, default="min"
+        How a value is chosen on the curve; see :func:`svmpath.select`.
+    search : {"grid", "continuous"}, default="grid"
+        Score the values as they are, or minimise over (log gamma, log C).
+    cv : int, splitter or iterable, default=5
+        For ``criterion="kfold"``.
+    rank, landmarks, truncate, min_eigenvalue, psd
+        Low-rank kernel and indefinite kernels; see :func:`svmpath.trace`.
+    class_weight : dict or "balanced", optional
+    n_jobs : int, optional
+        Values of gamma scored side by side, in threads.
+    verbose : int or callable, default=0
+        Print progress, or call ``verbose(done, total)``.
+    random_state : int, RandomState or None
+        For the choice of landmarks.
+
+    Attributes
+    ----------
+    C_, gamma_ : float
+        The choice; ``gamma_`` is None for a kernel without gamma.
+    loo_error_ : float
+        Held-out error rate of the choice under ``criterion``.
+    choice_ : Choice
+    curve_ : Curve
+        The scores over C at the chosen gamma.
+    path_ : Path
+        The path over C at the chosen gamma; with several classes that of the first class against the rest.
+    kernel_ : Kernel
+        The kernel at the chosen gamma.
+    classes_ : array of shape (k,)
+    support_ : array of int
+        Samples with a non-zero coefficient.
+    dual_coef_ : array of shape (1 or k, n_support)
+        Signed coefficients; one row per class when there are more than two.
+    intercept_ : array of shape (1 or k,)
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    Several classes are handled one against the rest; all machines share C, gamma and one decomposition.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from svmpath import PathSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = PathSVC(loss="least_squares").fit(X, y)
+    >>> model.loo_error_ < 0.05, model.score(X, y) > 0.95
+    (True, True)
+    """
+
+    _task = "classification"
+
+    def __init__(
+        self,
+        loss: str = "least_squares",
+        kernel: Any = "rbf",
+        gamma: Any = "tune",
+        C: Any = "tune",
+        *,
+        degree: int = 3,
+        coef0: float = 0.0,
+        criterion: Any = "loo",
+        criterion_loss: Any = None,
+        rule: str = "min",
+        search: str = "grid",
+        cv: Any = 5,
+        rank: int | float | None = None,
+        landmarks: Any = "rpcholesky",
+        truncate: int | None = None,
+        min_eigenvalue: float | None = None,
+        psd: str = "warn",
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        verbose: Any = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.C = C
+        self.degree = degree
+        self.coef0 = coef0
+        self.criterion = criterion
+        self.criterion_loss = criterion_loss
+        self.rule = rule
+        self.search = search
+        self.cv = cv
+        self.rank = rank
+        self.landmarks = landmarks
+        self.truncate = truncate
+        self.min_eigenvalue = min_eigenvalue
+        self.psd = psd
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PathSVC:
+        """Choose C and gamma, and fit.
+
+        Parameters
+        ----------
+        X : array, DataFrame or CSR matrix of shape (n, d)
+        y : array of shape (n,)
+            Labels of any kind.
+        sample_weight : array of shape (n,), optional
+            Multiplies C sample by sample, and weighs the held-out errors.
+        """
+        X, y = self._check_training(X, y)
+        check_classification_targets(y)
+        s = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True)
+        self.classes_, code = np.unique(y, return_inverse=True)
+        k = len(self.classes_)
+        if k < 2:
+            raise ValueError(f"Classification needs two classes, y has only one class: {self.classes_[0]!r}.")
+        if self.class_weight is not None:
+            s *= compute_class_weight(self.class_weight, classes=self.classes_, y=y)[code]
+        if not s.any():
+            raise ValueError("Every sample has weight zero; at least one weight must be positive.")
+        positives = [1] if k == 2 else list(range(k))
+        self._fit(X, [np.where(code == c, 1.0, -1.0) for c in positives], s, y)
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Decision values: (m,) for two classes, positive for ``classes_[1]``; else (m, k)."""
+        f = self._decide(X)
+        return f[:, 0] if len(self.classes_) == 2 else f
+
+    def predict(self, X: Any) -> Array:
+        """The class of each row."""
+        f = self.decision_function(X)
+        return self.classes_[(f > 0).astype(int) if f.ndim == 1 else np.argmax(f, axis=1)]

@@ -1,0 +1,111 @@
+"""``PathSVR``: a support vector regressor that chooses C and gamma by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import _check_sample_weight
+
+from svmpath.estimators._base import Array, PathMachine
+
+
+class PathSVR(RegressorMixin, PathMachine):
+    """Support vector regressor that chooses C and gamma in ``fit``, by exact leave-one-out.
+
+    Parameters
+    ----------
+    loss : {"least_squares"}, default="least_squares"
+    kernel, gamma, C, degree, coef0
+        As in :class:`svmpath.PathSVC`.
+    criterion : {"loo", "press", "kfold"} or callable, default="loo"
+        What is minimised: exact leave-one-out, exact k-fold, or ``criterion(path, values, loss=...) -> Curve``.
+    criterion_loss : "squared" or callable, optional
+        Per-sample loss of the criterion; the squared residual by default.
+    rule, search, cv, rank, landmarks, truncate, min_eigenvalue, psd, n_jobs, verbose, random_state
+        As in :class:`svmpath.PathSVC`.
+
+    Attributes
+    ----------
+    C_, gamma_ : float
+        The choice; ``gamma_`` is None for a kernel without gamma.
+    loo_error_ : float
+        Held-out mean squared error of the choice under ``criterion``.
+    choice_, curve_, path_, kernel_, support_, dual_coef_, intercept_, n_features_in_, feature_names_in_
+        As in :class:`svmpath.PathSVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath import PathSVR
+    >>> X = np.linspace(0, 6, 80)[:, None]; y = np.sin(X[:, 0])
+    >>> PathSVR().fit(X, y).score(X, y) > 0.999
+    True
+    """
+
+    _task = "regression"
+
+    def __init__(
+        self,
+        loss: str = "least_squares",
+        kernel: Any = "rbf",
+        gamma: Any = "tune",
+        C: Any = "tune",
+        *,
+        degree: int = 3,
+        coef0: float = 0.0,
+        criterion: Any = "loo",
+        criterion_loss: Any = None,
+        rule: str = "min",
+        search: str = "grid",
+        cv: Any = 5,
+        rank: int | float | None = None,
+        landmarks: Any = "rpcholesky",
+        truncate: int | None = None,
+        min_eigenvalue: float | None = None,
+        psd: str = "warn",
+        n_jobs: int | None = None,
+        verbose: Any = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.C = C
+        self.degree = degree
+        self.coef0 = coef0
+        self.criterion = criterion
+        self.criterion_loss = criterion_loss
+        self.rule = rule
+        self.search = search
+        self.cv = cv
+        self.rank = rank
+        self.landmarks = landmarks
+        self.truncate = truncate
+        self.min_eigenvalue = min_eigenvalue
+        self.psd = psd
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PathSVR:
+        """Choose C and gamma, and fit.
+
+        Parameters
+        ----------
+        X : array, DataFrame or CSR matrix of shape (n, d)
+        y : array of shape (n,)
+        sample_weight : array of shape (n,), optional
+            Multiplies C sample by sample, and weighs the held-out errors.
+        """
+        X, y = self._check_training(X, y, y_numeric=True)
+        s = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True)
+        if not s.any():
+            raise ValueError("Every sample has weight zero; at least one weight must be positive.")
+        self._fit(X, [np.asarray(y, dtype=float)], s, y)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The predicted value of each row."""
+        return self._decide(X)[:, 0]

@@ -1,0 +1,13 @@
+"""Everything the library raises or warns beyond Python's own ``ValueError`` and ``TypeError``."""
+
+
+class PathError(RuntimeError):
+    """A path is not optimal where it should be, or could not be followed."""
+
+
+class DataError(ValueError):
+    """A data file or its contents cannot be used; the message says what to do about it."""
+
+
+class IndefiniteKernelWarning(UserWarning):
+    """A kernel matrix has negative eigenvalues: the machine's problem is not convex."""

@@ -1,0 +1,91 @@
+"""The Gram matrix as solvers see it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from svmpath.kernels import Kernel
+
+Array = np.ndarray
+
+
+_CHUNK = 1 << 24  # kernel values held at a time
+
+
+def in_chunks(X: Any, width: int, function: Callable[[Any], Array]) -> Array:
+    """``function(X)`` by rows, so many at a time that an intermediate matrix of that width stays small."""
+    step = max(1, _CHUNK // width)
+    if X.shape[0] <= step:
+        return function(X)
+    return np.concatenate([function(X[i : i + step]) for i in range(0, X.shape[0], step)])
+
+
+class Gram(ABC):
+    """K = k(X, X) on n rows, held whole or as K ~ Z Z'.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    n : int
+        Number of rows.
+    rank : int
+        Number of columns of Z; n when held whole.
+    residual : float
+        trace(K - Z Z') / trace(K), the share of the kernel left out; 0 when held whole.
+    Z : array of shape (n, rank) or None
+        The factor; None when held whole.
+    """
+
+    kernel: Kernel
+    X: Any
+    residual: float
+    Z: Array | None
+
+    @property
+    @abstractmethod
+    def n(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def rank(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def diag(self) -> Array:
+        """K_ii."""
+
+    @abstractmethod
+    def block(self, rows: Any, cols: Any) -> Array:
+        """K[rows][:, cols]."""
+
+    def columns(self, cols: Any) -> Array:
+        """K[:, cols]."""
+        return self.block(slice(None), cols)
+
+    @abstractmethod
+    def matmul(self, v: Array) -> Array:
+        """K @ v."""
+
+    @abstractmethod
+    def cross(self, X: Any) -> Array:
+        """Kernel matrix of new rows against the n rows held."""
+
+    def apply(self, X: Any, v: Array) -> Array:
+        """``cross(X) @ v``, some rows at a time."""
+        return in_chunks(X, self.n, lambda part: self.cross(part) @ v)
+
+    def apply_exact(self, X: Any, v: Array) -> Array:
+        """``k(X, .) @ v`` with the kernel itself, also where ``cross`` stands for a low-rank one."""
+        return self.apply(X, v)
+
+    @abstractmethod
+    def at(self, name: str, value: float) -> Gram:
+        """The Gram matrix of the same rows with one kernel parameter at another value."""
+
+    @abstractmethod
+    def take(self, rows: Any) -> Gram:
+        """The Gram matrix of some of the rows."""

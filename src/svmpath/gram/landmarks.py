@@ -1,0 +1,72 @@
+"""Ways to choose landmarks that do not look at the kernel: some rows, or the centres of clusters."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.exceptions import ConvergenceWarning
+
+Array = np.ndarray
+
+_MANY_ROWS = 20_000  # from here on k-means looks at batches of rows
+
+
+@dataclass(frozen=True)
+class Landmarks:
+    """Points that stand for all rows.
+
+    Parameters
+    ----------
+    points : array of shape (c, d)
+    rows : array of int or None
+        Their positions where they are rows of X.
+    weights : array of shape (c,) or None
+        How many rows each stands for, scaled to mean one; None weighs all alike.
+    """
+
+    points: Any
+    rows: Array | None = None
+    weights: Array | None = None
+
+
+def uniform(X: Any, c: int, seed: int) -> Landmarks:
+    """C rows, each set of c rows with the same probability."""
+    rows = np.sort(np.random.default_rng(seed).choice(X.shape[0], size=c, replace=False))
+    return given(X, rows)
+
+
+def given(X: Any, rows: Any) -> Landmarks:
+    """The rows that the user names."""
+    rows = np.asarray(rows)
+    n = X.shape[0]
+    whole = rows.ndim == 1 and rows.size > 0 and np.issubdtype(rows.dtype, np.integer)
+    if not whole or len(np.unique(rows)) < len(rows) or rows.min() < 0 or rows.max() >= n:
+        raise ValueError(f"landmarks given as rows must be distinct whole numbers from 0 to {n - 1}; got {rows!r}.")
+    return Landmarks(X[rows], rows)
+
+
+def kmeans(X: Any, c: int, seed: int) -> Landmarks:
+    """The centres of c clusters (fewer where X has fewer distinct rows)."""
+    centres, _ = _cluster(X, c, seed)
+    return Landmarks(centres)
+
+
+def density(X: Any, c: int, seed: int) -> Landmarks:
+    """The centres of c clusters, weighted by the number of rows in each (Zhang & Kwok's weighting)."""
+    centres, sizes = _cluster(X, c, seed)
+    return Landmarks(centres, weights=sizes * (len(sizes) / sizes.sum()))
+
+
+def _cluster(X: Any, c: int, seed: int) -> tuple[Array, Array]:
+    method = MiniBatchKMeans if X.shape[0] > _MANY_ROWS else KMeans
+    model = method(n_clusters=c, n_init=1, max_iter=20, random_state=seed)
+    with warnings.catch_warnings():
+        # Fewer distinct rows than clusters is no fault here: the empty clusters are left out below.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X)
+    sizes = np.bincount(model.labels_, minlength=c).astype(float)
+    return model.cluster_centers_[sizes > 0], sizes[sizes > 0]

@@ -1,0 +1,108 @@
+"""Kernels: k(x, z), its diagonal and its derivative by each parameter, in one class each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
+
+from svmpath.kernels.base import Kernel
+from svmpath.kernels.compound import Product, Scaled, Sum
+from svmpath.kernels.dot import Linear, Polynomial, Sigmoid
+from svmpath.kernels.foreign import FunctionKernel, GPKernel, Precomputed
+from svmpath.kernels.stationary import RBF, Laplacian, squared_distances
+
+__all__ = [
+    "RBF",
+    "FunctionKernel",
+    "GPKernel",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Polynomial",
+    "Precomputed",
+    "Product",
+    "Scaled",
+    "Sigmoid",
+    "Sum",
+    "gamma_value",
+    "make_kernel",
+    "squared_distances",
+]
+
+NAMES = ("linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed")
+
+
+def make_kernel(kernel: Any, *, gamma: Any = None, degree: int = 3, coef0: float = 0.0, X: Any = None) -> Kernel:
+    """The kernel a user means by a name, a kernel object, a scikit-learn GP kernel or a callable.
+
+    Parameters
+    ----------
+    kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable
+        A name of {"linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed"}, or the kernel itself.
+    gamma : float, "scale", "auto" or None
+        Coefficient of rbf, poly, laplacian, sigmoid; "scale" is ``1 / (d * X.var())`` and "auto" ``1 / d`` as in
+        scikit-learn, None means "scale". For a kernel object: the value of its parameter ``gamma``, if given.
+    degree, coef0 : int, float
+        For poly; coef0 also for sigmoid.
+    X : array or CSR matrix of shape (n, d), optional
+        The data; needed for "scale" and "auto".
+
+    Examples
+    --------
+    >>> from svmpath.kernels import make_kernel
+    >>> make_kernel("rbf", gamma=0.5)
+    RBF(gamma=0.5)
+    """
+    if isinstance(kernel, str):
+        return _named_kernel(kernel, gamma, degree, coef0, X)
+    if isinstance(kernel, SklearnKernel):
+        kernel = GPKernel(kernel)
+    elif not isinstance(kernel, Kernel):
+        if not callable(kernel) or isinstance(kernel, type):
+            raise ValueError(
+                f"kernel must be one of {', '.join(NAMES)}, a svmpath or scikit-learn Gaussian process kernel, "
+                f"or a callable k(X, Z); got {kernel!r}."
+            )
+        kernel = FunctionKernel(kernel)
+    return kernel if gamma is None else kernel.at("gamma", gamma_value(gamma, X))
+
+
+def _named_kernel(name: str, gamma: Any, degree: int, coef0: float, X: Any) -> Kernel:
+    if name == "linear":
+        return Linear()
+    if name == "precomputed":
+        return Precomputed()
+    if name not in NAMES:
+        raise ValueError(f"kernel must be one of {', '.join(NAMES)}, got {name!r}.")
+    value = gamma_value(gamma, X)
+    if name == "rbf":
+        return RBF(value)
+    if name == "laplacian":
+        return Laplacian(value)
+    if name == "poly":
+        return Polynomial(value, float(coef0), degree)
+    return Sigmoid(value, float(coef0))
+
+
+def gamma_value(gamma: Any, X: Any = None) -> float:
+    """The number that ``gamma`` stands for: itself, or scikit-learn's "scale" and "auto" on X."""
+    if gamma is None or isinstance(gamma, str):
+        if gamma not in (None, "scale", "auto"):
+            raise ValueError(f"gamma must be a positive number, 'scale' or 'auto', got {gamma!r}.")
+        if X is None:
+            raise ValueError(f"gamma={gamma!r} needs the data X; give a number instead.")
+        spread = 1.0 if gamma == "auto" else _variance(X)
+        return 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
+    value = float(gamma)
+    if not (np.isfinite(value) and value > 0):
+        raise ValueError(f"gamma must be a positive number, 'scale' or 'auto', got {gamma!r}.")
+    return value
+
+
+def _variance(X: Any) -> float:
+    if issparse(X):
+        return float(X.multiply(X).mean() - X.mean() ** 2)
+    return float(np.var(X))

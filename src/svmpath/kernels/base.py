@@ -1,0 +1,110 @@
+"""What every kernel can do: values, diagonal, derivatives, and the same kernel at another parameter value.
+
+A kernel works in two steps, so that many parameter values share the costly one::
+
+    S = kernel.compare(X, Z)          # squared distances, inner products: free of the parameters
+    K = kernel.evaluate(S)            # k(x_i, z_j)
+    dK = kernel.derive(S, "gamma")    # d k(x_i, z_j) / d gamma
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray
+
+
+class Kernel(ABC):
+    """A kernel function k(x, z) with named real parameters.
+
+    Attributes
+    ----------
+    psd : bool or None
+        Whether the kernel is positive semi-definite by construction: True, False (declared indefinite) or
+        None (not known; the Gram matrix is then examined).
+    pairwise : bool
+        True where X itself holds kernel values (``"precomputed"``).
+    """
+
+    psd: bool | None = True
+    pairwise: bool = False
+
+    @property
+    @abstractmethod
+    def parameters(self) -> Mapping[str, float]:
+        """The real parameters by name, with their values."""
+
+    @abstractmethod
+    def compare(self, X: Any, Z: Any = None, rows: Any = None) -> Any:
+        """What the kernel needs to know of X against Z (X itself if None), or against ``Z[rows]``."""
+
+    @abstractmethod
+    def evaluate(self, S: Any) -> Array:
+        """Kernel values from the result of :meth:`compare`."""
+
+    @abstractmethod
+    def derive(self, S: Any, name: str) -> Array:
+        """Derivative of the kernel values by the parameter ``name``, from the result of :meth:`compare`."""
+
+    @abstractmethod
+    def diag(self, X: Any) -> Array:
+        """k(x_i, x_i) for the rows of X."""
+
+    @abstractmethod
+    def at(self, name: str, value: float) -> Kernel:
+        """The same kernel with the parameter ``name`` at ``value``."""
+
+    def __call__(self, X: Any, Z: Any = None, rows: Any = None) -> Array:
+        """Kernel matrix of the rows of X against those of Z, against ``Z[rows]``, or against X."""
+        return self.evaluate(self.compare(X, Z, rows))
+
+    def derivative(self, name: str, X: Any, Z: Any = None) -> Array:
+        """Matrix of d k(x_i, z_j) / d ``name``."""
+        return self.derive(self.compare(X, Z), self.resolve(name))
+
+    def resolve(self, name: str) -> str:
+        """The full name of a parameter; the last part is enough where only one parameter ends so."""
+        names = list(self.parameters)
+        if name in names:
+            return name
+        ending = [full for full in names if full.endswith("__" + name)]
+        if len(ending) == 1:
+            return ending[0]
+        wanted = "is ambiguous" if ending else "is unknown"
+        known = ", ".join(ending or names) or "none"
+        raise ValueError(f"Kernel parameter {name!r} {wanted} for {self!r}; its parameters are: {known}.")
+
+    def __add__(self, other: Kernel) -> Kernel:
+        from svmpath.kernels.compound import Sum
+
+        return Sum(self, other)
+
+    def __mul__(self, other: Kernel | float) -> Kernel:
+        from svmpath.kernels.compound import Product, Scaled
+
+        return Product(self, other) if isinstance(other, Kernel) else Scaled(self, float(other))
+
+    __rmul__ = __mul__
+
+
+class SimpleKernel(Kernel):
+    """A kernel that is a frozen dataclass whose float fields are its parameters."""
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """The real parameters by name, with their values."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.type == "float"}  # type: ignore[arg-type]
+
+    def at(self, name: str, value: float) -> Kernel:
+        """The same kernel with the parameter ``name`` at ``value``."""
+        return replace(self, **{self.resolve(name): float(value)})  # type: ignore[type-var]
+
+
+def pick(Z: Any, rows: Any) -> Any:
+    """Z, or its rows where some are asked for."""
+    return Z if rows is None else Z[rows]

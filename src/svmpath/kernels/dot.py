@@ -1,0 +1,106 @@
+"""Kernels of the inner product: linear, polynomial, sigmoid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from svmpath.kernels.base import Array, SimpleKernel, pick
+from svmpath.kernels.stationary import squared_norms
+
+
+class _Dot(SimpleKernel):
+    """A function of the inner product <x, z>."""
+
+    def compare(self, X: Any, Z: Any = None, rows: Any = None) -> Array:
+        """Inner products."""
+        S = X @ (X if Z is None else pick(Z, rows)).T
+        return np.asarray(S.toarray() if issparse(S) else S, dtype=float)
+
+    def diag(self, X: Any) -> Array:
+        return self.evaluate(squared_norms(X))
+
+
+@dataclass(frozen=True)
+class Linear(_Dot):
+    """The inner product <x, z>; it has no parameter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.kernels import Linear
+    >>> Linear()(np.array([[1.0], [2.0]]))
+    array([[1., 2.],
+           [2., 4.]])
+    """
+
+    def evaluate(self, S: Array) -> Array:
+        return S
+
+    def derive(self, S: Array, name: str) -> Array:
+        raise ValueError(f"The linear kernel has no parameter {name!r}.")
+
+
+@dataclass(frozen=True)
+class Polynomial(_Dot):
+    """(gamma <x, z> + coef0)^degree, scikit-learn's ``"poly"``.
+
+    The degree is a positive whole number; ``gamma`` and ``coef0`` are the real parameters. Positive
+    semi-definite for ``gamma, coef0 >= 0``; declared indefinite otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.kernels import Polynomial
+    >>> Polynomial(gamma=1.0, coef0=1.0, degree=2)(np.array([[1.0], [2.0]]))
+    array([[ 4.,  9.],
+           [ 9., 25.]])
+    """
+
+    gamma: float = 1.0
+    coef0: float = 0.0
+    degree: int = 3
+
+    def __post_init__(self) -> None:
+        if self.degree != int(self.degree) or self.degree < 1:
+            raise ValueError(f"The degree of a polynomial kernel is a whole number >= 1, got {self.degree!r}.")
+
+    @property
+    def psd(self) -> bool:  # type: ignore[override]
+        """Whether gamma and coef0 make it positive semi-definite."""
+        return self.gamma >= 0 and self.coef0 >= 0
+
+    def evaluate(self, S: Array) -> Array:
+        return (self.gamma * S + self.coef0) ** int(self.degree)
+
+    def derive(self, S: Array, name: str) -> Array:
+        outer = self.degree * (self.gamma * S + self.coef0) ** (int(self.degree) - 1)
+        return outer * S if name == "gamma" else outer
+
+
+@dataclass(frozen=True)
+class Sigmoid(_Dot):
+    """tanh(gamma <x, z> + coef0), scikit-learn's ``"sigmoid"``; declared indefinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.kernels import Sigmoid
+    >>> Sigmoid(gamma=0.5)(np.array([[1.0], [2.0]])).round(3)
+    array([[0.462, 0.762],
+           [0.762, 0.964]])
+    """
+
+    gamma: float = 1.0
+    coef0: float = 0.0
+    psd = False
+
+    def evaluate(self, S: Array) -> Array:
+        return np.tanh(self.gamma * S + self.coef0)
+
+    def derive(self, S: Array, name: str) -> Array:
+        outer = 1.0 - self.evaluate(S) ** 2
+        return outer * S if name == "gamma" else outer

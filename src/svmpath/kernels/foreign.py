@@ -1,0 +1,181 @@
+"""Kernels that come from elsewhere: a matrix of values, a Python callable, a scikit-learn GP kernel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.sparse import vstack as sparse_vstack
+from sklearn.gaussian_process import kernels as gp
+
+from svmpath.kernels.base import Array, Kernel, pick
+
+_BLOCK = 64  # rows whose full block is computed to read off a diagonal
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """X holds the kernel values: n x n of the training rows, m x n of m new rows against them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.kernels import Precomputed
+    >>> Precomputed().diag(np.array([[2.0, 1.0], [1.0, 3.0]]))
+    array([2., 3.])
+    """
+
+    psd = None
+    pairwise = True
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        return {}
+
+    def compare(self, X: Any, Z: Any = None, rows: Any = None) -> Array:
+        """The values themselves, or their columns ``rows``."""
+        values = X if rows is None else X[:, rows]
+        return np.asarray(values.toarray() if issparse(values) else values, dtype=float)
+
+    def evaluate(self, S: Array) -> Array:
+        return S
+
+    def derive(self, S: Array, name: str) -> Array:
+        raise ValueError(f"A precomputed kernel has no parameter {name!r}.")
+
+    def diag(self, X: Any) -> Array:
+        return np.asarray(X.diagonal(), dtype=float)
+
+    def at(self, name: str, value: float) -> Kernel:
+        raise ValueError(f"A precomputed kernel has no parameter {name!r}; give a kernel that has it.")
+
+
+class _Whole(Kernel):
+    """A kernel that only knows how to give whole blocks k(X, Z)."""
+
+    def compare(self, X: Any, Z: Any = None, rows: Any = None) -> tuple[Any, Any]:
+        return X, (X if Z is None else pick(Z, rows))
+
+    def diag(self, X: Any) -> Array:
+        """The diagonal, read off blocks along it: n * 64 kernel values instead of n^2."""
+        blocks = [X[start : start + _BLOCK] for start in range(0, X.shape[0], _BLOCK)]
+        return np.concatenate([np.diagonal(self(block)) for block in blocks])
+
+
+@dataclass(frozen=True)
+class FunctionKernel(_Whole):
+    """A Python function k(X, Z) -> matrix.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(X, Z, **values)`` returns the (len(X), len(Z)) matrix of kernel values.
+    values : dict, default={}
+        Its real parameters by name. Derivatives by them are central differences of fourth order (about 1e-10
+        relative accuracy), since the function does not tell its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.kernels import FunctionKernel
+    >>> kernel = FunctionKernel(lambda X, Z, a: (X @ Z.T + a) ** 2, {"a": 1.0})
+    >>> kernel.derivative("a", np.array([[2.0]])).round(6)
+    array([[10.]])
+    """
+
+    function: Callable[..., Any]
+    values: Mapping[str, float] = field(default_factory=dict)
+    psd = None
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        return dict(self.values)
+
+    def evaluate(self, S: tuple[Any, Any]) -> Array:
+        X, Z = S
+        K = np.asarray(self.function(X, Z, **self.values), dtype=float)
+        if K.shape != (X.shape[0], Z.shape[0]):
+            raise ValueError(
+                f"The kernel function must return a matrix of shape {(X.shape[0], Z.shape[0])} for "
+                f"{X.shape[0]} and {Z.shape[0]} rows, it returned shape {K.shape}."
+            )
+        return K
+
+    def derive(self, S: tuple[Any, Any], name: str) -> Array:
+        value = self.values[name]
+        h = 1e-3 * max(abs(value), 1e-3)
+        near, far = (
+            self.at(name, value + k * h).evaluate(S) - self.at(name, value - k * h).evaluate(S) for k in (1, 2)
+        )
+        return (8.0 * near - far) / (12.0 * h)
+
+    def at(self, name: str, value: float) -> Kernel:
+        return replace(self, values={**self.values, self.resolve(name): float(value)})
+
+
+@dataclass(frozen=True)
+class GPKernel(_Whole):
+    """A kernel of ``sklearn.gaussian_process.kernels``.
+
+    Its parameters are the free (not ``"fixed"``) hyper-parameters; an element of a vector is called
+    ``length_scale[0]``. A ``WhiteKernel`` is refused: noise on the diagonal is what ``C`` is for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> from svmpath.kernels import GPKernel
+    >>> GPKernel(RBF(2.0)).derivative("length_scale", np.array([[0.0], [2.0]])).round(3)
+    array([[0.   , 0.303],
+           [0.303, 0.   ]])
+    """
+
+    kernel: gp.Kernel
+
+    def __post_init__(self) -> None:
+        parts = self.kernel.get_params(deep=True).values()
+        if any(isinstance(part, gp.WhiteKernel) for part in [self.kernel, *parts]):
+            raise ValueError(
+                "A WhiteKernel adds noise to the diagonal of the training matrix only; the parameter C of the "
+                "machine plays that role, so leave the WhiteKernel out of the kernel."
+            )
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        return dict(zip(self._names(), np.exp(self.kernel.theta).tolist(), strict=True))
+
+    def _names(self) -> list[str]:
+        free = [h for h in self.kernel.hyperparameters if not h.fixed]
+        single = [[h.name] if h.n_elements == 1 else [f"{h.name}[{j}]" for j in range(h.n_elements)] for h in free]
+        return [name for names in single for name in names]
+
+    def resolve(self, name: str) -> str:
+        """The full name; of ``k1__length_scale[0]`` also ``length_scale[0]`` where that is unique."""
+        if re.fullmatch(r".*\[\d+\]", name) is None and f"{name}[0]" in self.parameters:
+            raise ValueError(f"Kernel parameter {name!r} is a vector; name one element of it, {name}[0] say.")
+        return super().resolve(name)
+
+    def evaluate(self, S: tuple[Any, Any]) -> Array:
+        return np.asarray(self.kernel(*S), dtype=float)
+
+    def derive(self, S: tuple[Any, Any], name: str) -> Array:
+        # These kernels give gradients for one set of rows only, by the logarithm of each parameter:
+        # stack both sets, take the block between them, and divide by the parameter.
+        X, Z = S
+        both = sparse_vstack([X, Z]).tocsr() if issparse(X) else np.vstack([X, Z])
+        position = self._names().index(name)
+        _, gradient = self.kernel(both, eval_gradient=True)
+        n = X.shape[0]
+        return gradient[:n, n:, position] / self.parameters[name]
+
+    def diag(self, X: Any) -> Array:
+        return np.asarray(self.kernel.diag(X), dtype=float)
+
+    def at(self, name: str, value: float) -> Kernel:
+        theta = self.kernel.theta.copy()
+        theta[self._names().index(self.resolve(name))] = np.log(value)
+        return replace(self, kernel=self.kernel.clone_with_theta(theta))

@@ -1,0 +1,20 @@
+"""Losses: each file holds the formulas of one machine."""
+
+from __future__ import annotations
+
+from svmpath.losses.base import Loss, Problem, Solution
+from svmpath.losses.least_squares import LeastSquares
+
+__all__ = ["LOSSES", "LeastSquares", "Loss", "Problem", "Solution", "make_loss"]
+
+LOSSES: dict[str, Loss] = {"least_squares": LeastSquares()}
+
+
+def make_loss(name: str, task: str | None = None) -> Loss:
+    """The loss of that name, refused in one sentence if there is none or it cannot do the task."""
+    if name not in LOSSES:
+        raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {name!r}.")
+    loss = LOSSES[name]
+    if task is not None and task not in loss.tasks:
+        raise ValueError(f"loss={name!r} does {' and '.join(loss.tasks)}, not {task}.")
+    return loss

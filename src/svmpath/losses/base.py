@@ -1,0 +1,146 @@
+"""The parts every machine shares: a problem, a solution that measures its own error, a loss.
+
+One scale for all kernel machines::
+
+    minimise over f and b:   C * sum_i s_i * loss(y_i, f(x_i)) + 1/2 ||f - b||^2,
+    f(x) = sum_i alpha_i k(x, x_i) + b,    sum_i alpha_i = 0,    alpha signed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from svmpath.gram import Gram
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The data as a solver sees it.
+
+    Attributes
+    ----------
+    gram : Gram
+    y : array of shape (n,)
+        Targets; -1 and +1 for classification.
+    s : array of shape (n,)
+        Sample weights, >= 0.
+    task : {"classification", "regression"}
+    classes : array or None
+        The two labels that -1 and +1 stand for.
+    """
+
+    gram: Gram
+    y: Array
+    s: Array
+    task: str
+    classes: Array | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return len(self.y)
+
+    @cached_property
+    def active(self) -> Array:
+        """The samples that count: those of positive weight."""
+        return np.flatnonzero(self.s > 0)
+
+    def at(self, name: str, value: float) -> Problem:
+        """The same problem with one kernel parameter at another value."""
+        return replace(self, gram=self.gram.at(name, value))
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A machine at one value of its hyper-parameters; call it on new rows for decision values.
+
+    Attributes
+    ----------
+    problem : Problem
+    loss : Loss
+    alpha : array of shape (n,)
+        Signed dual coefficients.
+    b : float
+        Offset.
+    parameters : dict
+        The hyper-parameters at this point.
+    """
+
+    problem: Problem
+    loss: Loss
+    alpha: Array
+    b: float
+    parameters: Mapping[str, float]
+
+    def __call__(self, X: Any, *, exact_kernel: bool = False) -> Array:
+        """Decision values of the rows of X.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (m, d); (m, n) kernel values for a precomputed kernel
+        exact_kernel : bool, default=False
+            In low rank, expand on the kernel itself instead of its low-rank stand-in (m * n kernel values).
+        """
+        X = self._check(X)
+        gram = self.problem.gram
+        return (gram.apply_exact if exact_kernel else gram.apply)(X, self.alpha) + self.b
+
+    def _check(self, X: Any) -> Any:
+        X = X if hasattr(X, "shape") and hasattr(X, "dtype") else np.asarray(X)
+        wanted = self.problem.gram.X.shape[1]
+        if X.ndim != 2 or X.shape[1] != wanted:
+            raise ValueError(f"X must have shape (m, {wanted}), as in training; got shape {X.shape}.")
+        return X.astype(float, copy=False)
+
+    @property
+    def support(self) -> Array:
+        """Indices of the samples with alpha != 0."""
+        return np.flatnonzero(self.alpha)
+
+    @cached_property
+    def fitted(self) -> Array:
+        """Decision values of the training rows."""
+        return self.problem.gram.matmul(self.alpha) + self.b
+
+    @cached_property
+    def violation(self) -> float:
+        """Largest violation of the optimality conditions, in units of the decision value."""
+        return self.loss.violation(self)
+
+    @cached_property
+    def gap(self) -> float:
+        """Duality gap relative to the primal objective."""
+        return self.loss.gap(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in ("problem", "loss", "alpha", "b", "parameters")}
+
+
+class Loss(ABC):
+    """The formulas of one loss.
+
+    Attributes
+    ----------
+    name : str
+    tasks : tuple of str
+        The tasks it can do.
+    """
+
+    name: str
+    tasks: tuple[str, ...]
+
+    @abstractmethod
+    def violation(self, solution: Solution) -> float:
+        """Largest violation of the optimality conditions, in units of the decision value."""
+
+    @abstractmethod
+    def gap(self, solution: Solution) -> float:
+        """Duality gap relative to the primal objective."""

@@ -1,0 +1,91 @@
+"""The least squares machine (LS-SVM), for classification and regression.
+
+The problem, with e_i = y_i - f(x_i)::
+
+    minimise   C sum_i s_i e_i^2 + 1/2 alpha' K alpha,      f = K alpha + b
+
+Setting the derivatives to zero gives alpha_i = 2 C s_i e_i and the linear system (mu = 1 / (2 C))::
+
+    (K + mu S^-1) alpha + b 1 = y,     1' alpha = 0
+
+Ding & Liao write their objective with this mu; it is the same objective. With a = S^-1/2 alpha and the spectrum of P S^1/2 K S^1/2 P (see ``solvers.spectral``), a = B(mu) S^1/2 y / mu:
+one decomposition serves every C.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmpath.losses.base import Loss, Problem, Solution
+from svmpath.solvers.spectral import Spectrum, decompose_dense, decompose_factor
+from svmpath.solvers.threads import one_thread_if_small
+
+Array = np.ndarray
+
+
+class LeastSquares(Loss):
+    """Formulas of the least squares machine."""
+
+    name = "least_squares"
+    tasks = ("classification", "regression")
+
+    def __repr__(self) -> str:
+        return "LeastSquares()"
+
+    def decompose(self, problem: Problem) -> Spectrum:
+        """The spectrum of the problem's active samples, which serves every C."""
+        gram, s = problem.gram, problem.s
+        some = problem.active if len(problem.active) < problem.n else slice(None)
+        with one_thread_if_small(gram.rank):
+            if gram.Z is None:
+                return decompose_dense(gram.block(some, some), s[some])
+            return decompose_factor(gram.Z[some], s[some])
+
+    def solve(self, problem: Problem, spectrum: Spectrum, C: float) -> Solution:
+        """The machine at one C, with one step of iterative refinement."""
+        alpha = np.zeros(problem.n)
+        self._add(alpha, problem, spectrum, problem.y, C)
+        f = problem.gram.matmul(alpha)
+        b = _offset(problem, f)
+        # What is left of the system: rounding, which the first solve amplified by the condition of K + mu / s.
+        left = problem.y - b - f
+        left[problem.active] -= alpha[problem.active] / (2 * C * problem.s[problem.active])
+        self._add(alpha, problem, spectrum, left, C)
+        b = _offset(problem, problem.gram.matmul(alpha))
+        return Solution(problem, self, alpha, b, {"C": C, **problem.gram.kernel.parameters})
+
+    def _add(self, alpha: Array, problem: Problem, spectrum: Spectrum, target: Array, C: float) -> None:
+        """Add to alpha the coefficients for a target."""
+        mu = np.array([0.5 / C])
+        rows = problem.active
+        root = np.sqrt(problem.s[rows])
+        alpha[rows] += root * spectrum.residuals(root * target[rows], mu)[:, 0] / mu
+
+    def violation(self, solution: Solution) -> float:
+        """Largest of ``|e_i - alpha_i / (2 C s_i)|``, and of the mean of alpha in the same units."""
+        problem, C = solution.problem, solution.parameters["C"]
+        mean = abs(solution.alpha.sum()) / (2 * C * problem.s.sum())
+        return float(max(np.abs(self._mismatch(solution)).max(initial=0.0), mean))
+
+    def gap(self, solution: Solution) -> float:
+        """Primal minus dual objective over the primal.
+
+        With alpha feasible for the dual, the difference is ``C sum_i s_i (e_i - alpha_i / (2 C s_i))^2``.
+        """
+        problem, C = solution.problem, solution.parameters["C"]
+        s = problem.s[problem.active]
+        e = problem.y - solution.fitted
+        primal = C * (problem.s @ e**2) + 0.5 * solution.alpha @ (solution.fitted - solution.b)
+        gap = C * (s @ self._mismatch(solution) ** 2)
+        return float(gap / max(abs(primal), np.finfo(float).tiny))
+
+    def _mismatch(self, solution: Solution) -> Array:
+        problem, C = solution.problem, solution.parameters["C"]
+        rows = problem.active
+        e = (problem.y - solution.fitted)[rows]
+        return e - solution.alpha[rows] / (2 * C * problem.s[rows])
+
+
+def _offset(problem: Problem, f: Array) -> float:
+    """B such that the weighted residuals sum to zero."""
+    return float(problem.s @ (problem.y - f) / problem.s.sum())

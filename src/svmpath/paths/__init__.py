@@ -1,0 +1,7 @@
+"""Paths: the solution as a function of a hyper-parameter."""
+
+from svmpath.paths.closed_form import ClosedFormPath
+from svmpath.paths.path import Event, Path
+from svmpath.paths.trace import trace, trace_problem
+
+__all__ = ["ClosedFormPath", "Event", "Path", "trace", "trace_problem"]

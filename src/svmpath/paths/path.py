@@ -1,0 +1,99 @@
+"""A path: the solution as a function of one hyper-parameter."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from svmpath.exceptions import PathError
+from svmpath.losses import Loss, Problem, Solution
+
+Array = np.ndarray
+
+_SLIP = 1e-14  # relative; an end of the span that went through a logarithm still counts as inside
+
+
+class Event(NamedTuple):
+    """One sample changes its place."""
+
+    value: float
+    sample: int
+    source: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Path(ABC):
+    """The solution over a span of one hyper-parameter; call it at a value for the solution there.
+
+    Attributes
+    ----------
+    problem : Problem
+    loss : Loss
+    over : str
+        Name of the hyper-parameter.
+    span : tuple of two floats
+        Where the path starts and where it ends.
+    """
+
+    problem: Problem
+    loss: Loss
+    over: str
+    span: tuple[float, float]
+
+    @property
+    @abstractmethod
+    def breakpoints(self) -> Array:
+        """Values where the path is kinked, with both ends, in the direction of the span."""
+
+    @abstractmethod
+    def events(self) -> Iterable[Event]:
+        """The changes of place, in the order of the path."""
+
+    @abstractmethod
+    def _solve(self, value: float) -> Solution: ...
+
+    def __call__(self, value: float) -> Solution:
+        """The solution at a value inside the span."""
+        return self._solve(self.inside(value))
+
+    def inside(self, value: float) -> float:
+        """The value, if it lies in the span; refused otherwise."""
+        low, high = sorted(self.span)
+        slip = _SLIP * max(abs(low), abs(high), abs(value))
+        if not low - slip <= value <= high + slip:
+            raise ValueError(f"{self.over} = {value:.6g} lies outside the span [{low:.6g}, {high:.6g}] of this path.")
+        return float(min(max(value, low), high))
+
+    @property
+    def gram(self):  # type: ignore[no-untyped-def]
+        """The Gram matrix of the problem."""
+        return self.problem.gram
+
+    @property
+    def residual(self) -> float:
+        """Relative trace residual of the low-rank kernel; 0 when held whole."""
+        return self.problem.gram.residual
+
+    @property
+    def classes(self) -> Array | None:
+        """The labels that negative and positive decision values stand for."""
+        return self.problem.classes
+
+    def check(self, tol: float = 1e-8) -> None:
+        """Raise :class:`svmpath.PathError` where the path is not optimal.
+
+        Looks at every breakpoint and at one value between each two.
+        """
+        nodes = self.breakpoints
+        between = (nodes[1:] + nodes[:-1]) / 2
+        for value in np.concatenate([nodes, between]):
+            violation = self(value).violation
+            if not violation <= tol:
+                raise PathError(
+                    f"The path is not optimal at {self.over} = {value:.6g}: violation {violation:.2e} > {tol:.2e}."
+                )

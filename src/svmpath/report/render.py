@@ -1,0 +1,110 @@
+"""Facts written down: as JSON, and so that a failure leaves no half-written file behind."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+__all__ = ["to_json", "write_files", "write_json"]
+
+
+def to_json(facts: Mapping[str, Any]) -> str:
+    """The facts as JSON text; NaN and infinity, which JSON does not know, are refused.
+
+    Examples
+    --------
+    >>> from svmpath.report.render import to_json
+    >>> print(to_json({"C": 2.0}), end="")
+    {
+      "C": 2.0
+    }
+    """
+    return json.dumps(facts, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def write_json(facts: Mapping[str, Any], path: str | Path) -> None:
+    """Write the facts to `path`, all of them or nothing.
+
+    Parameters
+    ----------
+    facts : mapping
+        As :func:`svmpath.report.summarise` gives them.
+    path : str or Path
+        The file to write or replace.
+    """
+    text = to_json(facts)
+    write_files({Path(path): lambda part: part.write_text(text, encoding="utf-8")})
+
+
+def write_files(writers: Mapping[Path, Callable[[Path], object]]) -> None:
+    """Write several files that belong together: all of them, or none.
+
+    Each is written under a passing name in its own folder, which is made if need be. Only when all are there
+    do they take their places. Whatever fails, also Ctrl-C, the files that were there before are there again.
+
+    Parameters
+    ----------
+    writers : mapping of Path to callable
+        For each file a function that writes its content to the path it is given.
+    """
+    writers = {
+        path.resolve(): write for path, write in writers.items()
+    }  # a link stays, what it points to is written
+    mark = f".{uuid.uuid4().hex[:12]}"
+    parts = {path: path.with_name(f".{path.name}{mark}.part") for path in writers}
+    kept = {path: path.with_name(f".{path.name}{mark}.kept") for path in writers}
+    made: list[Path] = []
+    moving = False
+    try:
+        for path, write in writers.items():
+            _make_folder(path.parent, made)
+            write(parts[path])
+        for path in writers:
+            _keep(path, kept[path])
+        moving = True
+        for path, part in parts.items():
+            os.replace(part, path)
+    except BaseException:
+        for path in writers:
+            placed = moving and not parts[path].exists()
+            _restore(path, parts[path], kept[path], placed)
+        for folder in reversed(made):
+            folder.rmdir()
+        raise
+    for path in kept.values():
+        path.unlink(missing_ok=True)
+
+
+def _make_folder(folder: Path, made: list[Path]) -> None:
+    """Make a folder and those above it, noting which were made."""
+    missing = [level for level in (folder, *folder.parents) if not level.exists()]
+    for level in reversed(missing):
+        level.mkdir()
+        made.append(level)
+
+
+def _keep(path: Path, kept: Path) -> None:
+    """Hold on to the file that is about to be replaced."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "a folder is where a file is to be written", str(path))
+    if path.exists():
+        try:
+            os.link(path, kept)
+        except OSError:  # some file systems know no links
+            shutil.copy2(path, kept)
+
+
+def _restore(path: Path, part: Path, kept: Path, placed: bool) -> None:
+    """Put things back as they were before :func:`write_files`."""
+    part.unlink(missing_ok=True)
+    if placed and kept.exists():
+        os.replace(kept, path)
+    elif placed:
+        path.unlink(missing_ok=True)
+    kept.unlink(missing_ok=True)

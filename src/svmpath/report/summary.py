@@ -1,0 +1,147 @@
+"""The facts about a tuned model, as a dictionary of plain values."""
+
+from __future__ import annotations
+
+import math
+import platform
+import sys
+from collections.abc import Mapping
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+__all__ = ["summarise"]
+
+_PACKAGES = ("svmpath", "numpy", "scipy", "scikit-learn", "skops")
+
+
+def summarise(
+    model: Any,
+    y: Any,
+    *,
+    file: str,
+    kinds: Mapping[str, str],
+    target: str,
+    task: str,
+    seconds: float,
+    named: bool = True,
+) -> dict[str, Any]:
+    """Collect the facts about a tuned model.
+
+    Parameters
+    ----------
+    model : PathSVC or PathSVR
+        The fitted estimator.
+    y : ndarray of shape (n,)
+        The target it was fitted to.
+    file : str
+        Name of the data file.
+    kinds : mapping of str to str
+        The kind of each column, as in :class:`svmpath.datasets.Table`.
+    target : str
+        Name of the target.
+    task : {"classification", "regression"}
+        What was fitted.
+    seconds : float
+        How long tuning took.
+    named : bool
+        Whether the columns have names worth listing.
+
+    Returns
+    -------
+    dict
+        Only dictionaries, lists, strings, booleans, finite numbers and None: it can be written as JSON.
+    """
+    facts = {
+        "versions": _versions(),
+        "data": _data(y, file, kinds, target, task, named),
+        "choice": _choice(model),
+        "held_out": _held_out(model, task),
+        "curve": _curve(model, task),
+        "support_vectors": len(model.support_),
+        "seconds": seconds,
+    }
+    plain = _plain(facts)
+    assert isinstance(plain, dict)
+    return plain
+
+
+def _versions() -> dict[str, str]:
+    versions = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:  # run from its source folder
+            versions[package] = getattr(sys.modules.get(package), "__version__", "unknown")
+    return versions
+
+
+def _data(y: Any, file: str, kinds: Mapping[str, str], target: str, task: str, named: bool) -> dict[str, Any]:
+    numbers = [name for name, kind in kinds.items() if kind == "number"]
+    categories = [name for name, kind in kinds.items() if kind != "number"]
+    data: dict[str, Any] = {
+        "file": file,
+        "rows": len(y),
+        "columns": {"numbers": len(numbers), "categories": len(categories)},
+        "target": target,
+        "task": task,
+    }
+    if named:  # x1, x2, ... say nothing, and there may be thousands of them
+        data["names"] = {"numbers": numbers, "categories": categories}
+    if task == "classification":
+        labels, counts = np.unique(y, return_counts=True)
+        data["classes"] = [
+            {"label": label, "rows": count} for label, count in zip(labels, counts, strict=True)
+        ]
+    return data
+
+
+def _choice(model: Any) -> dict[str, Any]:
+    return {
+        "loss": model.loss,
+        "kernel": model.kernel if isinstance(model.kernel, str) else repr(model.kernel),
+        "C": model.C_,
+        "gamma": model.gamma_,
+        "at_edge": list(model.choice_.at_edge),
+        "rank": getattr(model.path_.gram, "rank", None) if model.rank is not None else None,
+        "residual": model.path_.residual,
+    }
+
+
+def _held_out(model: Any, task: str) -> dict[str, Any]:
+    held_out = {
+        "criterion": model.criterion,
+        "folds": model.cv if model.criterion == "kfold" else None,
+        "kind": "error rate" if task == "classification" else "mean squared error",
+        "value": model.loo_error_,
+    }
+    if task == "regression":
+        held_out["root_mean_squared_error"] = math.sqrt(model.loo_error_)
+    return held_out
+
+
+def _curve(model: Any, task: str) -> dict[str, Any]:
+    """What was minimised over C, at the chosen gamma."""
+    counted = task == "classification" and model.search == "grid"  # a continuous search needs a smooth score
+    return {
+        "over": "C",
+        "kind": "error rate" if counted else "mean squared error",
+        "values": model.curve_.values,
+        "scores": model.curve_.scores,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """`value` in types that JSON knows; what is not finite becomes None, which JSON writes as null."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, bool | int | str | None) else str(value)

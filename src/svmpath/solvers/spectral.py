@@ -1,0 +1,157 @@
+"""The centred, weighted spectrum of a Gram matrix: what least squares needs of a kernel, once for all C.
+
+With weights s > 0, R = diag(sqrt(s)), the unit vector v = sqrt(s) / |sqrt(s)| and P = I - v v'::
+
+    P R K R P = Q diag(values) Q' + rest_value * (I - v v' - Q Q')
+
+with Q orthonormal and orthogonal to v. In the rest, the space that neither v nor Q spans, the matrix is a
+multiple of the identity: zero where K has low rank, one where K is the identity. For mu > 0 the map
+
+    B(mu) = Q diag(mu / (values + mu)) Q' + mu / (rest_value + mu) * (I - v v' - Q Q')
+
+takes R y to R times the residuals of the least squares machine with C = 1 / (2 mu); its diagonal is one minus
+the leverages. Every term of both is a sum of products of like sign, so that nothing cancels for small mu.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack, qr, svd
+
+Array = np.ndarray
+
+_EPS = np.finfo(float).eps
+# The thin factor pays while its rank is below this share of n (measured: QR and SVD against a full eigh).
+_THIN = 0.5
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Eigenpairs of the centred, weighted Gram matrix; see the module's first lines.
+
+    Attributes
+    ----------
+    values : array of shape (r,)
+    Q : array of shape (n, r)
+    v : array of shape (n,)
+    rest_value : float
+    rest_diag : array of shape (n,)
+        Diagonal of I - v v' - Q Q'.
+    """
+
+    values: Array
+    Q: Array
+    v: Array
+    rest_value: float
+    rest_diag: Array
+
+    def shrink(self, mu: Array) -> tuple[Array, Array]:
+        """mu / (values + mu), of shape (r, m), and mu / (rest_value + mu), of shape (m,)."""
+        return mu / (self.values[:, None] + mu), mu / (self.rest_value + mu)
+
+    def residuals(self, z: Array, mu: Array) -> Array:
+        """B(mu) z for every mu: an (n, m) array."""
+        inner, outer = self.shrink(mu)
+        c = self.Q.T @ z
+        rest = z - self.v * (self.v @ z) - self.Q @ c
+        if self.is_full:
+            rest[:] = 0.0  # there is no rest; what the subtraction leaves is rounding
+        return self.Q @ (inner * c[:, None]) + rest[:, None] * outer
+
+    def slack_diag(self, mu: Array) -> Array:
+        """The diagonal of B(mu), one minus the leverages, for every mu: an (n, m) array."""
+        inner, outer = self.shrink(mu)
+        return (self.Q * self.Q) @ inner + self.rest_diag[:, None] * outer
+
+    def slack_block(self, rows: Array, mu: float) -> Array:
+        """B(mu)[rows][:, rows]."""
+        inner, outer = self.shrink(np.array([mu]))
+        Q, v = self.Q[rows], self.v[rows]
+        if self.is_full:
+            return (Q * inner[:, 0]) @ Q.T
+        block = (Q * (inner[:, 0] - outer[0])) @ Q.T - outer[0] * np.outer(v, v)
+        block[np.diag_indices_from(block)] += outer[0]
+        return block
+
+    @property
+    def is_full(self) -> bool:
+        """Whether v and Q span everything."""
+        return len(self.values) >= len(self.v) - 1
+
+
+def decompose_dense(K: Array, s: Array) -> Spectrum:
+    """The spectrum of a matrix held whole; faster where its numerical rank is low or it is the identity."""
+    v = _unit(s)
+    if _is_multiple_of_identity(K, s):
+        empty = np.empty((len(s), 0))
+        return _spectrum(np.empty(0), empty, v, rest_value=float(K[0, 0] * s[0]))
+    root = np.sqrt(s)
+    K = K * root[:, None] * root
+    thin = _thin_factor(K)
+    if thin is not None:
+        return decompose_factor(thin, np.ones(len(s)), v)
+    # v is made an eigenvector of its own, far from the others, so that they come out orthogonal to it.
+    Kv = K @ v
+    far = 2.0 * np.abs(K).sum(axis=1).max()
+    K -= np.outer(v, Kv) + np.outer(Kv, v) - np.outer(v, v) * (v @ Kv + far)
+    values, Q = np.linalg.eigh(K)
+    return _spectrum(values[:-1], Q[:, :-1], v)
+
+
+def decompose_factor(Z: Array, s: Array, v: Array | None = None) -> Spectrum:
+    """The spectrum of Z Z' from its factor, by QR and a small singular value decomposition."""
+    v = _unit(s) if v is None else v
+    Z = Z * np.sqrt(s)[:, None]
+    Z = Z - np.outer(v, v @ Z)
+    Q, T = qr(Z, mode="economic", overwrite_a=True, check_finite=False)
+    U, sigma, _ = svd(T, full_matrices=False, check_finite=False)
+    # Directions of rounding belong to the rest; they need not be orthogonal to v.
+    kept = int(np.count_nonzero(sigma > max(Z.shape) * _EPS * sigma[:1].sum()))
+    return _spectrum(sigma[:kept] ** 2, Q @ U[:, :kept], v)
+
+
+def _spectrum(values: Array, Q: Array, v: Array, rest_value: float = 0.0) -> Spectrum:
+    full = len(values) >= len(v) - 1
+    rest_diag = np.zeros(len(v))
+    if not full:
+        rest_diag = 1.0 - v * v - np.einsum("ij,ij->i", Q, Q)
+        rest_diag[rest_diag < 10 * _EPS] = 0.0
+    return Spectrum(values, Q, v, rest_value, rest_diag)
+
+
+def _unit(s: Array) -> Array:
+    return np.sqrt(s / s.sum())
+
+
+def _is_multiple_of_identity(K: Array, s: Array) -> bool:
+    """Whether K and the weights are multiples of the identity, as for an rbf kernel of very small width."""
+    d = K[0, 0] * s[0]
+    if d <= 0 or abs(K[0, -1]) > _EPS * d or not np.all(np.abs(np.diagonal(K) * s - d) <= _EPS * d):
+        return False
+    off = np.abs(K).sum(axis=1) - np.abs(np.diagonal(K))
+    return bool(np.all(off * s.max() <= _EPS * d))
+
+
+def _thin_factor(K: Array) -> Array | None:
+    """Z with K = Z Z' to rounding if the numerical rank is low, by LAPACK's pivoted Cholesky."""
+    n = len(K)
+    tol = _EPS * float(np.diagonal(K).max())
+    if tol <= 0:
+        return None
+    L, pivots, r, _ = lapack.dpstrf(K, tol=tol, lower=1)
+    if r > _THIN * n:
+        return None
+    Z = np.empty((n, r))
+    Z[pivots - 1] = np.tril(L)[:, :r]
+    left = np.diagonal(K) - np.einsum("ij,ij->i", Z, Z)
+    # An indefinite matrix also stops early; its factor explains K badly.
+    return Z if np.abs(left).max() <= 100 * n * tol and _explains(Z, K) else None
+
+
+def _explains(Z: Array, K: Array) -> bool:
+    """Whether Z Z' reproduces K on a probe vector: the diagonal alone does not show indefiniteness."""
+    probe = np.cos(np.arange(len(K)) ** 2)
+    error = K @ probe - Z @ (Z.T @ probe)
+    return bool(np.abs(error).max() <= 1e3 * len(K) * _EPS * float(np.abs(K).max()))

@@ -1,0 +1,25 @@
+"""scikit-learn's own estimator checks."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from svmpath import PathSVC, PathSVR
+
+# A weight of two is not two samples to a leave-one-out choice: the copy left in the fit gives the other one away.
+REPETITION = "leaving one sample out tells a weight of two from a sample that is there twice"
+EXCUSED = {
+    "check_sample_weight_equivalence_on_dense_data": REPETITION,
+    "check_sample_weight_equivalence_on_sparse_data": REPETITION,
+}
+
+ESTIMATORS = [
+    PathSVC(loss="least_squares"),
+    PathSVR(loss="least_squares"),
+    PathSVC(loss="least_squares", rank=10, random_state=0),
+    PathSVR(loss="least_squares", kernel="poly", search="continuous"),
+    PathSVC(loss="least_squares", kernel="linear", criterion="kfold", cv=3),
+]
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXCUSED)
+def test_estimator_check(estimator, check):
+    check(estimator)
