@@ -13,9 +13,7 @@ from sklearn.datasets import load_breast_cancer
 
 def main() -> None:
     """Write both files to the folder named on the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where to write; made if need be")
     folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)

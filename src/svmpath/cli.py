@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -40,6 +40,13 @@ app = typer.Typer(
 )
 
 _INFO = "svmpath_data_"  # attribute of the saved pipeline: what prediction must know beyond the fitted steps
+# What a model may hold beyond what this package defines: sparse rows, which skops stores as plain arrays, and
+# the list of columns that some versions of ColumnTransformer keep.
+_HARMLESS = {
+    "scipy.sparse._csr.csr_matrix",
+    "scipy.sparse._csr.csr_array",
+    "sklearn.compose._column_transformer._RemainderColsList",
+}
 _MOST_CELLS = 5e8  # of the encoded table: 4 GB
 
 
@@ -83,28 +90,22 @@ def tune(
     output: Annotated[Path, typer.Option(help="Folder for model.skops and summary.json.")] = Path("."),
     loss: Annotated[str, typer.Option(help="Loss of the machine.")] = "least_squares",
     kernel: Annotated[str, typer.Option(help="Kernel: linear, rbf, poly, laplacian or sigmoid.")] = "rbf",
-    gamma: Annotated[
-        str, typer.Option(help="Parameter of the kernel: tune, scale, auto or a number.")
-    ] = "tune",
+    gamma: Annotated[str, typer.Option(help="Parameter of the kernel: tune, scale, auto or a number.")] = "tune",
     C: Annotated[str, typer.Option("--C", help="Weight of the losses: tune or a number.")] = "tune",
     criterion: Annotated[
         Criterion, typer.Option(help="Held-out error: exact leave-one-out, or k-fold cross-validation.")
     ] = Criterion.loo,
-    cv: Annotated[int, typer.Option(help="Number of folds for --criterion kfold.")] = 5,
-    search: Annotated[
-        Search, typer.Option(help="Search gamma and C on a grid or continuously.")
-    ] = Search.grid,
+    cv: Annotated[int, typer.Option(min=2, help="Number of folds for --criterion kfold.")] = 5,
+    search: Annotated[Search, typer.Option(help="Search gamma and C on a grid or continuously.")] = Search.grid,
     rank: Annotated[
         str | None,
-        typer.Option(
-            help="Low-rank kernel: number of landmarks, or the residual in (0, 1) to reach; default: exact."
-        ),
+        typer.Option(help="Low-rank kernel: number of landmarks, or the residual in (0, 1) to reach; default: exact."),
     ] = None,
     landmarks: Annotated[
         str, typer.Option(help="Landmarks for --rank: rpcholesky, greedy, uniform, kmeans or density.")
     ] = "rpcholesky",
-    n_jobs: Annotated[int | None, typer.Option(help="Number of processes; -1 uses all cores.")] = None,
-    random_state: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    n_jobs: Annotated[int | None, typer.Option(help="Number of threads; -1 uses all cores.")] = None,
+    random_state: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of all that is random.")] = 0,
 ) -> None:
     """Choose the hyper-parameters for a table of data and save the fitted model."""
     with _user_errors():
@@ -114,7 +115,7 @@ def tune(
             "gamma": _number_or_word("--gamma", gamma, ("tune", "scale", "auto")),
             "C": _number_or_word("--C", C, ("tune",)),
             "criterion": criterion.value,
-            "cv": _folds(cv),
+            "cv": cv,
             "search": search.value,
             "rank": _rank(rank),
             "landmarks": landmarks,
@@ -127,9 +128,7 @@ def tune(
         print(f"Wrote {output / 'model.skops'} and {output / 'summary.json'}.")
 
 
-def _tune(
-    data: Path, target: str | None, task: str | None, output: Path, settings: dict[str, Any]
-) -> dict[str, Any]:
+def _tune(data: Path, target: str | None, task: str | None, output: Path, settings: dict[str, Any]) -> dict[str, Any]:
     """Read, fit, save; gives the facts of the summary."""
     with _Progress(f"Reading {data.name}") as progress:
         from svmpath.datasets import prepare_target, read_table
@@ -196,15 +195,11 @@ def _check_categories(table: Table) -> None:
     widest = max(levels, key=lambda name: levels[name], default=None)
     if widest is not None and table.n_rows * sum(levels.values()) > _MOST_CELLS:
         raise DataError(
-            f"{table.source}: column {widest!r} has {levels[widest]} different words, too many to encode; "
-            "leave it out"
+            f"{table.source}: column {widest!r} has {levels[widest]} different words, too many to encode; leave it out"
         )
     for name, count in levels.items():
         if count == table.n_rows:
-            _note(
-                f"column {name!r} has a different word in every row, so nothing can be learnt from it; "
-                "leave it out."
-            )
+            _note(f"column {name!r} has a different word in every row, so nothing can be learnt from it; leave it out.")
 
 
 def _save(pipeline: Any, facts: Mapping[str, Any], folder: Path) -> None:
@@ -271,12 +266,8 @@ def _figures(value: Any) -> str | None:
 
 @app.command()
 def predict(
-    model: Annotated[
-        Path, typer.Argument(help="The model.skops that svmpath tune has written.", show_default=False)
-    ],
-    data: Annotated[
-        Path, typer.Argument(help="Data file with the columns of the training data.", show_default=False)
-    ],
+    model: Annotated[Path, typer.Argument(help="The model.skops that svmpath tune has written.", show_default=False)],
+    data: Annotated[Path, typer.Argument(help="Data file with the columns of the training data.", show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="csv file to write.", show_default=False)],
 ) -> None:
     """Predict the target for each row of a table; write a csv with the column `prediction`."""
@@ -303,7 +294,7 @@ def _load(path: Path) -> Any:
 
     _check_model_file(path)
     try:
-        foreign = [name for name in skops.io.get_untrusted_types(file=path) if not _is_ours(name)]
+        foreign = [name for name in skops.io.get_untrusted_types(file=path) if not _is_known(name)]
     except Exception as error:  # whatever a damaged archive makes skops stumble over
         raise DataError(f"{path.name}: the file is damaged or not a model written by svmpath tune") from error
     if foreign:
@@ -331,11 +322,13 @@ def _check_model_file(path: Path) -> None:
         raise DataError(f"{path.name}: a model file was expected, but this is a folder")
 
 
-def _is_ours(name: str) -> bool:
-    """Whether a name is that of a class or function defined in this package (not merely imported there)."""
+def _is_known(name: str) -> bool:
+    """Whether a model may hold it: what this package defines (not merely imports), and what is harmless."""
     import importlib
     from types import FunctionType
 
+    if name in _HARMLESS:
+        return True
     module, _, attribute = name.rpartition(".")
     if not module.startswith("svmpath."):
         return False
@@ -436,16 +429,8 @@ def _rank(text: str | None) -> int | float | None:
 def _kernel(name: str) -> str:
     """A kernel that can be computed from a table."""
     if name == "precomputed":
-        raise DataError(
-            "--kernel precomputed needs kernel values; in Python, use PathSVC(kernel='precomputed')"
-        )
+        raise DataError("--kernel precomputed needs kernel values; in Python, use PathSVC(kernel='precomputed')")
     return name
-
-
-def _folds(cv: int) -> int:
-    if cv < 2:
-        raise DataError(f"--cv must be at least 2 folds, not {cv}")
-    return cv
 
 
 def _check_folder(folder: Path) -> None:
@@ -457,9 +442,7 @@ def _check_folder(folder: Path) -> None:
         raise DataError(f"--output: the folder {str(level)!r} cannot be written to")
     for name in ("model.skops", "summary.json"):
         if (folder / name).is_dir():
-            raise DataError(
-                f"--output: {str(folder / name)!r} is a folder; remove it or choose another --output"
-            )
+            raise DataError(f"--output: {str(folder / name)!r} is a folder; remove it or choose another --output")
 
 
 def _check_file(path: Path, inputs: tuple[Path, ...]) -> None:
@@ -485,7 +468,7 @@ def _check_file(path: Path, inputs: tuple[Path, ...]) -> None:
 def _user_errors() -> Iterator[None]:
     """Turn what can go wrong into one sentence and an exit code, and warnings into notes."""
     shown = warnings.showwarning
-    warnings.showwarning = _show_warning
+    warnings.showwarning = _notes_once()
     try:
         yield
     except KeyboardInterrupt:
@@ -515,17 +498,19 @@ def _first_line(error: BaseException) -> str:
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    """Warnings meant for users become notes; the others are for those who write the libraries."""
-    if issubclass(category, UserWarning):
-        _note(" ".join(str(message).split()))
+def _notes_once() -> Callable[..., None]:
+    """What shows warnings: those meant for users as notes, each once, the others not at all."""
+    told: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *place: object, **more: object) -> None:
+        sentence = " ".join(str(message).split())
+        if category.__name__ == "InconsistentVersionWarning":  # of each step of the pipeline
+            sentence = "the model was written with another version of scikit-learn; tune again to be safe."
+        if issubclass(category, UserWarning) and sentence not in told:
+            told.add(sentence)
+            _note(sentence)
+
+    return show
 
 
 class _Progress:
@@ -561,7 +546,8 @@ class _Progress:
         self._timer.cancel()
         with self._lock:
             self._over = True
-            self._bar.stop()
+            if self._bar.live.is_started:  # stopping what has not begun would print an empty line
+                self._bar.stop()
 
     def _show(self) -> None:
         with self._lock:
@@ -584,9 +570,9 @@ class _Progress:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib import metadata
+        from svmpath import __version__
 
-        print(f"svmpath {metadata.version('svmpath')}")
+        print(f"svmpath {__version__}")
         raise typer.Exit()
 
 

@@ -26,9 +26,8 @@ _DATE = re.compile(
     re.ASCII,
 )
 # Numbers as people write them: 1,5  1,000.50  12 %  $3.20
-_ALMOST_NUMBER = re.compile(
-    r"[+-]?[$€£]?\s?(\d+,\d+|\d{1,3}([,' ]\d{3})+(\.\d+)?|\d+\.?\d*)\s?[%$€£]?", re.ASCII
-)
+_ALMOST_NUMBER = re.compile(r"[+-]?[$€£]?\s?(\d+,\d+|\d{1,3}([,' ]\d{3})+(\.\d+)?|\d+\.?\d*)\s?[%$€£]?", re.ASCII)
+_LARGEST = 1e100
 _MISSING = {"", "nan", "+nan", "-nan"}  # in any column
 _MISSING_NUMBER = _MISSING | {"na", "n/a", "#n/a", "<na>", "null", "none"}  # in a column of numbers
 _TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
@@ -39,7 +38,7 @@ def text_column(cells: list[str], name: str, kind: str | None) -> tuple[NDArray[
     if kind in (None, "number"):
         numeric = _all_numbers(cells)
         if numeric is not None:
-            return numeric, "number"
+            return finite(numeric, name), "number"
         stripped = [cell.strip() for cell in cells]
         told = [cell for cell in stripped if cell.lower() not in _MISSING]
         if (
@@ -120,19 +119,22 @@ def _by_type(series: pd.Series, name: str) -> tuple[NDArray[Any], str]:
     if isinstance(values[0], (datetime.date, datetime.time, datetime.timedelta, pd.Timestamp, pd.Period)):
         _refuse_dates(name, values[0])
     held = type(values[0]).__name__
-    raise DataError(
-        f"column {name!r} holds values of type {held}; only numbers, words, True and False can be used"
-    )
+    raise DataError(f"column {name!r} holds values of type {held}; only numbers, words, True and False can be used")
 
 
 def finite(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
-    """Refuse gaps and infinite values."""
-    bad = np.flatnonzero(~np.isfinite(values))
+    """Refuse gaps, infinite values, and numbers too large to be squared."""
+    bad = np.flatnonzero(~(np.abs(values) <= _LARGEST))
     if len(bad):
         index = int(bad[0])
         if np.isnan(values[index]):
             _refuse_missing(name, index)
-        _refuse_infinite(name, index, values[index])
+        if np.isinf(values[index]):
+            _refuse_infinite(name, index, values[index])
+        raise DataError(
+            f"column {name!r} has the value {values[index]:g} in {row(index)}, too large to compute with; "
+            "measure it in a larger unit"
+        )
     return values
 
 
@@ -167,15 +169,11 @@ def _refuse_gaps(cells: Iterable[str], name: str) -> None:
 
 
 def _refuse_missing(name: str, index: int) -> NoReturn:
-    raise DataError(
-        f"column {name!r} has no value in {row(index)}; fill it in, or remove the row or the column"
-    )
+    raise DataError(f"column {name!r} has no value in {row(index)}; fill it in, or remove the row or the column")
 
 
 def _refuse_infinite(name: str, index: int, value: object) -> NoReturn:
-    raise DataError(
-        f"column {name!r} has the infinite value {value} in {row(index)}; finite numbers are needed"
-    )
+    raise DataError(f"column {name!r} has the infinite value {value} in {row(index)}; finite numbers are needed")
 
 
 def _refuse_dates(name: str, example: object) -> NoReturn:

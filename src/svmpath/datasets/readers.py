@@ -134,9 +134,7 @@ def _read_csv(path: Path, request: Request) -> Table:
     try:
         header, *rows = _records(text, separator)
     except csv.Error as error:
-        raise DataError(
-            f"the file is not a readable csv table ({error}); check quotes and separators"
-        ) from error
+        raise DataError(f"the file is not a readable csv table ({error}); check quotes and separators") from error
     except ValueError as error:
         raise DataError("the file is empty; a table with at least one row was expected") from error
     for index, record in enumerate(rows):
@@ -146,9 +144,7 @@ def _read_csv(path: Path, request: Request) -> Table:
                 "check separators and quotes there"
             )
     cells = dict(zip(header, zip(*rows, strict=True), strict=True)) if rows else {}
-    return assemble(
-        path, header, len(rows), lambda name, kind: text_column(list(cells[name]), name, kind), request
-    )
+    return assemble(path, header, len(rows), lambda name, kind: text_column(list(cells[name]), name, kind), request)
 
 
 def _read_text(path: Path) -> str:
@@ -189,9 +185,7 @@ def _read_parquet(path: Path, request: Request) -> Table:
     try:
         from pyarrow import ArrowException, parquet
     except ImportError as error:
-        raise DataError(
-            'parquet files need pyarrow; install it with pip install "svmpath[parquet]"'
-        ) from error
+        raise DataError('parquet files need pyarrow; install it with pip install "svmpath[parquet]"') from error
     try:
         # Not read_table: it would take the names of folders for columns.
         content = parquet.ParquetFile(path).read()
@@ -237,26 +231,19 @@ def _npz_features(X: NDArray[Any]) -> NDArray[np.float64]:
     if X.ndim != 2:
         raise DataError(f"the array 'X' has {X.ndim} dimensions; a matrix with a row per sample was expected")
     if not X.size:
-        raise DataError(
-            f"the array 'X' of shape {X.shape} has no rows or no columns; at least one was expected"
-        )
+        raise DataError(f"the array 'X' of shape {X.shape} has no rows or no columns; at least one was expected")
     if X.dtype.kind not in "biuf":
-        raise DataError(
-            f"the array 'X' is of type {X.dtype} where numbers are due; encode its columns as numbers"
-        )
+        raise DataError(f"the array 'X' is of type {X.dtype} where numbers are due; encode its columns as numbers")
     X = X.astype(np.float64)
-    bad = np.argwhere(~np.isfinite(X))
-    if len(bad):
-        finite(X[:, bad[0, 1]], f"x{bad[0, 1] + 1}")
+    for position, column in enumerate(X.T):
+        finite(column, f"x{position + 1}")
     return X
 
 
 def _npz_target(y: NDArray[Any], name: str, n_rows: int) -> NDArray[Any]:
     """Check that `y` has a value per row, and give it one of the types of a target."""
     if y.size != n_rows or max(y.shape, default=0) != n_rows:
-        raise DataError(
-            f"the array {name!r} has shape {y.shape}; one value for each of the {n_rows} rows was expected"
-        )
+        raise DataError(f"the array {name!r} has shape {y.shape}; one value for each of the {n_rows} rows was expected")
     return typed_column(pd.Series(y.ravel()), name, None)[0]
 
 
@@ -264,9 +251,7 @@ def _read_libsvm(path: Path, request: Request) -> Table:
     from sklearn.datasets import load_svmlight_file
 
     if request.columns is None and request.target not in (None, "y"):
-        raise DataError(
-            f"a libsvm file has only one target, its labels; leave --target {request.target!r} out"
-        )
+        raise DataError(f"a libsvm file has only one target, its labels; leave --target {request.target!r} out")
     zero_based = _starts_at_zero(path) if request.zero_based is None else request.zero_based
     # A row need not mention the last columns, so the file may look narrower than the model.
     width = None if request.columns is None else len(request.columns)
@@ -281,14 +266,20 @@ def _read_libsvm(path: Path, request: Request) -> Table:
         raise DataError("there are no rows; at least one was expected")
     if width is not None and X.shape[1] < width:
         X.resize((X.shape[0], width))
-    bad = np.flatnonzero(~np.isfinite(X.data))
-    if len(bad):
-        place = X.tocoo()
-        before = np.zeros(place.row[bad[0]])  # what stands above it, so that the message names its row
-        finite(np.append(before, X.data[bad[0]]), f"x{place.col[bad[0]] + 1}")
+    _check_entries(X)
     kinds = numbered(X.shape[1], request)
     y = None if request.columns is not None else finite(y, "y")
     return Table(path.name, sparse.csr_matrix(X), y, request.target or "y", kinds, zero_based)
+
+
+def _check_entries(X: Any) -> None:
+    """Refuse entries of a sparse matrix that cannot be used."""
+    try:
+        finite(X.data, "")
+    except DataError:
+        columns = X.tocsc()  # say where it is
+        for position in range(X.shape[1]):
+            finite(columns[:, [position]].toarray().ravel(), f"x{position + 1}")
 
 
 def _starts_at_zero(path: Path) -> bool:

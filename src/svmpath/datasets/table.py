@@ -109,17 +109,13 @@ def _features_to_tune(names: Sequence[str], target: str | None) -> list[str]:
     if target is None:
         raise DataError(f"name the column to predict with --target; there are {listed(names)}")
     if target not in names:
-        close = difflib.get_close_matches(
-            target.strip().lower(), [name.strip().lower() for name in names], n=1
-        )
+        close = difflib.get_close_matches(target.strip().lower(), [name.strip().lower() for name in names], n=1)
         meant = [name for name in names if close and name.strip().lower() == close[0]]
         hint = f" (did you mean {meant[0]!r}?)" if meant else ""
         raise DataError(f"there is no column {target!r} to predict{hint}; there are {listed(names)}")
     features = [name for name in names if name != target]
     if not features:
-        raise DataError(
-            f"the target {target!r} is the only column; at least one more is needed to predict it from"
-        )
+        raise DataError(f"the target {target!r} is the only column; at least one more is needed to predict it from")
     return features
 
 
@@ -153,7 +149,5 @@ def numbered(n_columns: int, request: Request) -> dict[str, str]:
     if wanted is not None and dict(wanted) != kinds:
         if len(wanted) != n_columns and all(re.fullmatch(r"x\d+", name) for name in wanted):
             raise DataError(f"the table has {n_columns} columns, but the model was fitted with {len(wanted)}")
-        raise DataError(
-            f"the columns have no names, but the model needs {listed(wanted)}; give a csv or parquet file"
-        )
+        raise DataError(f"the columns have no names, but the model needs {listed(wanted)}; give a csv or parquet file")
     return kinds

@@ -83,9 +83,7 @@ def prepare_target(y: NDArray[Any], task: str | None = None) -> tuple[NDArray[An
     distinct = np.unique(y)
     if len(distinct) == 1:
         fault = "there is only one class" if task == "classification" else "the target is constant"
-        raise DataError(
-            f"{fault}: every row has the target value {_plain(distinct[0])}; at least two are needed"
-        )
+        raise DataError(f"{fault}: every row has the target value {_plain(distinct[0])}; at least two are needed")
     if task == "regression":
         if not numeric:
             raise DataError(

@@ -22,10 +22,10 @@ class PathSVC(ClassifierMixin, PathMachine):
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object or a function k(X, Z).
     gamma : "tune", float, "scale", "auto", (low, high) or list, default="tune"
-        "tune" tries nine values around "scale", a factor of 4 apart, then the two next to the best; a tuple is a span to
-        be searched in the same way; a list holds the values to try.
+        "tune" tries nine values around "scale", a factor of 4 apart, then the two next to the best; a tuple is a span
+        to be searched in the same way; a list holds the values to try.
     C : "tune", float, (low, high) or list, default="tune"
-        "tune" scores 36 values from 1e-3 to 1e4.
+        "tune" scores 46 values from 1e-3 to 1e6.
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0

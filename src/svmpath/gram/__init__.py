@@ -46,8 +46,9 @@ def make_gram(
     X : array or CSR matrix of shape (n, d)
     kernel : Kernel
     rank : int, float or None
-        None holds the matrix whole. A whole number is the number of columns (landmarks) used; a number between
-        0 and 1 is the relative trace residual to reach.
+        None holds the matrix whole. A whole number is the number of columns (landmarks) used; as many as there are
+        rows leave nothing to approximate, and the matrix is held whole. A number between 0 and 1 is the relative trace
+        residual to reach.
     landmarks : {"rpcholesky", "greedy", "uniform", "kmeans", "density"} or array of row numbers
         How the landmarks are chosen; ``rank`` is not needed when they are given as rows.
     truncate : int, optional
@@ -71,11 +72,14 @@ def make_gram(
     """
     if psd not in ("warn", "clip"):
         raise ValueError(f"psd must be 'warn' or 'clip', got {psd!r}.")
+    dropping = truncate is not None or min_eigenvalue is not None
     if rank is None and isinstance(landmarks, str):
-        if truncate is not None or min_eigenvalue is not None:
+        if dropping:
             raise ValueError("truncate and min_eigenvalue belong to a low-rank kernel; give rank as well.")
         return DenseGram(kernel, X, clip=psd == "clip")
     recipe = _Recipe(X, *_limits(rank, X.shape[0]), landmarks, truncate, min_eigenvalue, seed)
+    if isinstance(landmarks, str) and not dropping and recipe.limit == X.shape[0] and recipe.residual == 0.0:
+        return DenseGram(kernel, X, clip=psd == "clip")
     return LowRankGram(kernel, X, recipe(kernel), recipe)
 
 

@@ -36,6 +36,7 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
 
 
 def squared_norms(X: Any) -> Array:
+    """``||x_i||^2`` for all rows."""
     if issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", X, X)

@@ -8,8 +8,8 @@ Setting the derivatives to zero gives alpha_i = 2 C s_i e_i and the linear syste
 
     (K + mu S^-1) alpha + b 1 = y,     1' alpha = 0
 
-Ding & Liao write their objective with this mu; it is the same objective. With a = S^-1/2 alpha and the spectrum of P S^1/2 K S^1/2 P (see ``solvers.spectral``), a = B(mu) S^1/2 y / mu:
-one decomposition serves every C.
+Ding & Liao write their objective with this mu; it is the same objective. With a = S^-1/2 alpha and the spectrum
+of P S^1/2 K S^1/2 P (see ``solvers.spectral``), a = B(mu) S^1/2 y / mu: one decomposition serves every C.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ class LeastSquares(Loss):
         e = problem.y - solution.fitted
         primal = C * (problem.s @ e**2) + 0.5 * solution.alpha @ (solution.fitted - solution.b)
         gap = C * (s @ self._mismatch(solution) ** 2)
-        return float(gap / max(abs(primal), np.finfo(float).tiny))
+        # A perfect fit has objective zero: what counts as small is then measured by the targets.
+        zero = np.finfo(float).eps * C * (problem.s @ problem.y**2)
+        return float(gap / max(abs(primal), zero, np.finfo(float).tiny))
 
     def _mismatch(self, solution: Solution) -> Array:
         problem, C = solution.problem, solution.parameters["C"]

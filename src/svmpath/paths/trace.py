@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state, compute_class_weight
+from sklearn.utils import assert_all_finite, check_array, check_random_state, compute_class_weight
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d
 
@@ -18,7 +18,7 @@ from svmpath.solvers.spectral import Spectrum
 
 Array = np.ndarray
 
-C_SPAN = (1e-3, 1e4)
+C_SPAN = (1e-3, 1e6)
 GAMMA_FACTOR = 256.0  # how far a default span of gamma goes from scikit-learn's "scale", either way
 
 
@@ -56,7 +56,7 @@ def trace(
     over : str
         The hyper-parameter that moves: "C", or a real parameter of the kernel ("gamma", "coef0", ...).
     span : (float, float), optional
-        Its first and last value, in either direction. Default: (1e-3, 1e4) for C, and scikit-learn's "scale" times
+        Its first and last value, in either direction. Default: (1e-3, 1e6) for C, and scikit-learn's "scale" times
         1/256 to 256 for gamma.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object, or a function
@@ -165,6 +165,8 @@ def encode_target(y: Any, task: str | None) -> tuple[Array, Array | None, str]:
     if task not in (None, "classification", "regression"):
         raise ValueError(f"task must be 'classification', 'regression' or None, got {task!r}.")
     y = column_or_1d(y, warn=True)
+    if y.dtype.kind == "f":
+        assert_all_finite(y, input_name="y")
     kind = type_of_target(y, input_name="y")
     if task is None:
         task = "regression" if kind.startswith("continuous") else "classification"

@@ -53,9 +53,7 @@ def write_files(writers: Mapping[Path, Callable[[Path], object]]) -> None:
     writers : mapping of Path to callable
         For each file a function that writes its content to the path it is given.
     """
-    writers = {
-        path.resolve(): write for path, write in writers.items()
-    }  # a link stays, what it points to is written
+    writers = {path.resolve(): write for path, write in writers.items()}  # a link stays, what it points to is written
     mark = f".{uuid.uuid4().hex[:12]}"
     parts = {path: path.with_name(f".{path.name}{mark}.part") for path in writers}
     kept = {path: path.with_name(f".{path.name}{mark}.kept") for path in writers}

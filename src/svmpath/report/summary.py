@@ -91,9 +91,7 @@ def _data(y: Any, file: str, kinds: Mapping[str, str], target: str, task: str, n
         data["names"] = {"numbers": numbers, "categories": categories}
     if task == "classification":
         labels, counts = np.unique(y, return_counts=True)
-        data["classes"] = [
-            {"label": label, "rows": count} for label, count in zip(labels, counts, strict=True)
-        ]
+        data["classes"] = [{"label": label, "rows": count} for label, count in zip(labels, counts, strict=True)]
     return data
 
 

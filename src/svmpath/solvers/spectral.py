@@ -48,7 +48,7 @@ class Spectrum:
     rest_diag: Array
 
     def shrink(self, mu: Array) -> tuple[Array, Array]:
-        """mu / (values + mu), of shape (r, m), and mu / (rest_value + mu), of shape (m,)."""
+        """The factors mu / (values + mu), of shape (r, m), and mu / (rest_value + mu), of shape (m,)."""
         return mu / (self.values[:, None] + mu), mu / (self.rest_value + mu)
 
     def residuals(self, z: Array, mu: Array) -> Array:
@@ -87,11 +87,11 @@ def decompose_dense(K: Array, s: Array) -> Spectrum:
     if _is_multiple_of_identity(K, s):
         empty = np.empty((len(s), 0))
         return _spectrum(np.empty(0), empty, v, rest_value=float(K[0, 0] * s[0]))
-    root = np.sqrt(s)
-    K = K * root[:, None] * root
     thin = _thin_factor(K)
     if thin is not None:
-        return decompose_factor(thin, np.ones(len(s)), v)
+        return decompose_factor(thin, s)
+    root = np.sqrt(s)
+    K = K * root[:, None] * root
     # v is made an eigenvector of its own, far from the others, so that they come out orthogonal to it.
     Kv = K @ v
     far = 2.0 * np.abs(K).sum(axis=1).max()
@@ -100,16 +100,14 @@ def decompose_dense(K: Array, s: Array) -> Spectrum:
     return _spectrum(values[:-1], Q[:, :-1], v)
 
 
-def decompose_factor(Z: Array, s: Array, v: Array | None = None) -> Spectrum:
+def decompose_factor(Z: Array, s: Array) -> Spectrum:
     """The spectrum of Z Z' from its factor, by QR and a small singular value decomposition."""
-    v = _unit(s) if v is None else v
-    Z = Z * np.sqrt(s)[:, None]
-    Z = Z - np.outer(v, v @ Z)
-    Q, T = qr(Z, mode="economic", overwrite_a=True, check_finite=False)
-    U, sigma, _ = svd(T, full_matrices=False, check_finite=False)
-    # Directions of rounding belong to the rest; they need not be orthogonal to v.
-    kept = int(np.count_nonzero(sigma > max(Z.shape) * _EPS * sigma[:1].sum()))
-    return _spectrum(sigma[:kept] ** 2, Q @ U[:, :kept], v)
+    v = _unit(s)
+    # With v as the first column, QR makes the other columns orthogonal to v to rounding, whatever their size, and
+    # its triangle without first row and column belongs to the centred factor.
+    Q, T = qr(np.column_stack([v, Z * np.sqrt(s)[:, None]]), mode="economic", overwrite_a=True, check_finite=False)
+    U, sigma, _ = svd(T[1:, 1:], full_matrices=False, check_finite=False)
+    return _spectrum(sigma**2, Q[:, 1:] @ U, v)
 
 
 def _spectrum(values: Array, Q: Array, v: Array, rest_value: float = 0.0) -> Spectrum:

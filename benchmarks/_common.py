@@ -1,0 +1,173 @@
+"""What the benchmark scripts share: the grid, the data, the clock, and plain text tables.
+
+A script sets the number of BLAS threads before it imports anything else (the libraries read it once, when they are
+loaded), so that this module must not be imported first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import re
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+import sklearn
+from threadpoolctl import threadpool_info
+
+import svmpath
+
+Array = np.ndarray
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "RESULTS.md"
+DATA = "SVMPATH_DATA"  # the environment variable that names the data folder
+
+
+# --- the grid of Ding & Liao -----------------------------------------------------------------------------------------
+
+
+def gamma_grid(size: int = 13) -> list[float]:
+    """Ding & Liao's gammas, 2^-15 to 2^9; another size spreads so many over the same range."""
+    return np.exp2(np.linspace(-15, 9, size)).tolist()
+
+
+def C_grid(size: int = 11) -> list[float]:
+    """Ding & Liao's mu, 2^-15 to 2^5, as C = 1 / (2 mu)."""
+    return (0.5 / np.exp2(np.linspace(-15, 5, size))).tolist()
+
+
+def arguments(doc: str | None) -> argparse.ArgumentParser:
+    """A parser with the options that all scripts have."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", nargs="+", metavar="NAME", help="only these data sets")
+    parser.add_argument("--gammas", type=int, default=13, help="values of gamma over the same range (default 13)")
+    parser.add_argument("--Cs", type=int, default=11, help="values of C over the same range (default 11)")
+    parser.add_argument(
+        "--write",
+        nargs="?",
+        type=Path,
+        const=RESULTS,
+        metavar="FILE",
+        help="put the output into its section of this file (default benchmarks/RESULTS.md)",
+    )
+    return parser
+
+
+def chosen(names: Sequence[str], wanted: Sequence[str] | None) -> list[str]:
+    """The names wanted, all if None; a name that does not exist ends the script."""
+    unknown = sorted(set(wanted or ()) - set(names))
+    if unknown:
+        raise SystemExit(f"There is no set {', '.join(unknown)}; there are {', '.join(names)}.")
+    return [name for name in names if wanted is None or name in wanted]
+
+
+# --- data ------------------------------------------------------------------------------------------------------------
+
+
+def data_folder() -> Path | None:
+    """The folder of npz files: named by SVMPATH_DATA, else shared/data beside the repository; None if not there."""
+    named = os.environ.get(DATA)
+    folder = Path(named) if named else ROOT.parent / "shared" / "data"
+    return folder if folder.is_dir() else None
+
+
+def load(name: str) -> dict[str, Array] | None:
+    """The arrays of a data set; None where its file is not there."""
+    folder = data_folder()
+    if folder is None or not (folder / f"{name}.npz").is_file():
+        return None
+    with np.load(folder / f"{name}.npz") as file:
+        return {key: file[key] for key in file.files}
+
+
+# --- clock -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Wall seconds of each run, and what the last one returned."""
+
+    seconds: tuple[float, ...]
+    result: Any
+
+    @property
+    def best(self) -> float:
+        return min(self.seconds)
+
+    @property
+    def median(self) -> float:
+        return float(np.median(self.seconds))
+
+
+def timed(function: Callable[[], Any], repeats: int = 1) -> Timing:
+    """Run a function some times, by the wall clock."""
+    seconds, result = [], None
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = function()
+        seconds.append(time.perf_counter() - start)
+    return Timing(tuple(seconds), result)
+
+
+# --- output ----------------------------------------------------------------------------------------------------------
+
+
+def machine() -> str:
+    """What the times were measured on: one line of hardware, one of software."""
+    threads = {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+    versions = f"numpy {np.__version__}, scipy {scipy.__version__}, scikit-learn {sklearn.__version__}"
+    return (
+        f"{_cpu_model()}, {os.cpu_count()} cores, BLAS threads: {', '.join(map(str, sorted(threads))) or 'unknown'}\n"
+        f"Python {platform.python_version()}, {versions}, svmpath {svmpath.__version__}"
+    )
+
+
+def _cpu_model() -> str:
+    try:
+        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    except OSError:
+        found = None
+    return found.group(1).strip() if found else platform.processor() or platform.machine()
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A plain text table: the first column to the left, numbers to the right."""
+    lines = [list(header), *(list(row) for row in rows)]
+    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
+    lines.insert(1, ["-" * width for width in widths])
+    return "\n".join(_aligned(line, widths) for line in lines)
+
+
+def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
+    cells = [cell.rjust(width) for cell, width in zip(line, widths, strict=True)]
+    return "  ".join([line[0].ljust(widths[0]), *cells[1:]]).rstrip()
+
+
+def progress(text: str) -> None:
+    """A word to whoever waits; not part of the output."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def publish(name: str, text: str, file: Path | None) -> None:
+    """Print the output, and put it into its section of a file."""
+    print(text)
+    if file is not None:
+        file.write_text(with_section(file.read_text() if file.exists() else "# Benchmark results\n", name, text))
+
+
+def with_section(page: str, name: str, text: str) -> str:
+    """The page with the section between ``<!-- name -->`` and ``<!-- /name -->`` replaced, or added at the end."""
+    first, last = f"<!-- {name} -->", f"<!-- /{name} -->"
+    section = f"{first}\n```text\n{text}\n```\n{last}"
+    if first in page and last in page:
+        before, rest = page.split(first, 1)
+        return before + section + rest.split(last, 1)[1]
+    return f"{page.rstrip()}\n\n## {name}\n\n{section}\n"

@@ -1,0 +1,256 @@
+"""PathSVC and PathSVR as a user meets them."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_moons
+from sklearn.gaussian_process import kernels as gp
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import svmpath
+from svmpath import PathSVC, PathSVR, criteria
+from svmpath.kernels import RBF, Linear
+from tests import reference
+
+X, Y = make_moons(120, noise=0.25, random_state=0)
+NEW, NEW_Y = make_moons(400, noise=0.25, random_state=1)
+T = np.sin(2 * X[:, 0]) + 0.1 * X[:, 1]
+
+
+def test_fit_chooses_and_stores_the_choice():
+    model = PathSVC(loss="least_squares").fit(X, Y)
+    assert model.C_ == model.choice_.parameters["C"]
+    assert model.gamma_ == model.choice_.parameters["gamma"]
+    curve = criteria.loo(svmpath.trace(X, Y, gamma=model.gamma_), [model.C_])
+    assert model.loo_error_ == pytest.approx(curve.scores[0])
+    assert model.loo_error_ == pytest.approx(model.curve_.scores[model.choice_.index])
+    assert model.score(NEW, NEW_Y) > 0.9
+    assert model.dual_coef_.shape == (1, len(model.support_))
+    assert model.support_vectors_.shape == (len(model.support_), 2)
+    K = reference.rbf(NEW, X, model.gamma_)
+    expected = K[:, model.support_] @ model.dual_coef_[0] + model.intercept_[0]
+    np.testing.assert_allclose(model.decision_function(NEW), expected, atol=1e-9)
+    assert model.path_.residual == 0.0
+
+
+def test_no_pair_of_values_tried_has_a_lower_score():
+    model = PathSVC().fit(X, Y)
+    assert model.choice_.score == min(curve.scores.min() for curve in model.choice_.tried.values())
+    assert len(model.choice_.tried) == 11
+
+
+def test_held_out_error_is_that_of_refits():
+    model = PathSVC().fit(X, Y)
+    K = reference.rbf(X, X, model.gamma_)
+    f = reference.leave_one_out(K, 2.0 * Y - 1, np.ones(120), model.C_)
+    assert model.loo_error_ == pytest.approx(np.mean((f > 0) != Y))
+
+
+def test_regression():
+    model = PathSVR(loss="least_squares").fit(X, T)
+    assert model.score(X, T) > 0.99
+    path = svmpath.trace(X, T, gamma=model.gamma_)
+    assert model.loo_error_ == pytest.approx(criteria.press(path, [model.C_]).scores[0])
+
+
+def test_several_classes_share_C_gamma_and_one_decomposition():
+    data, labels = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[labels]
+    model = PathSVC().fit(data, names)
+    assert list(model.classes_) == ["setosa", "versicolor", "virginica"]
+    assert model.decision_function(data).shape == (150, 3)
+    assert model.dual_coef_.shape[0] == 3
+    held = np.column_stack(
+        [
+            criteria.loo(svmpath.trace(data, (labels == c) * 2.0 - 1, gamma=model.gamma_), [model.C_]).decisions[0]
+            for c in range(3)
+        ]
+    )
+    assert model.loo_error_ == pytest.approx(np.mean(held.argmax(axis=1) != labels))
+    assert model.curve_.decisions.shape == (len(model.curve_.values), 150, 3)
+    np.testing.assert_allclose(model.curve_.decisions[model.choice_.index], held, atol=1e-8)
+    assert model.score(data, names) > 0.95
+
+
+@pytest.mark.parametrize("rank", [None, 30])
+def test_kfold_scores_every_kernel_on_the_same_folds(rank):
+    cv = StratifiedKFold(4, shuffle=True)  # no random_state: drawn anew at each call of split
+    model = PathSVC(criterion="kfold", cv=cv, rank=rank, random_state=0).fit(X, Y)
+    rows = [curve.rows for curve in model.choice_.tried.values()]
+    assert all(np.array_equal(rows[0], other) for other in rows)
+
+
+def test_pipeline_clone_grid_search_and_cross_validation():
+    pipeline = make_pipeline(StandardScaler(), PathSVC(gamma=[0.5, 2.0], C=[0.1, 1.0, 10.0]))
+    assert clone(pipeline).fit(X, Y).score(NEW, NEW_Y) > 0.9
+    assert cross_val_score(pipeline, X, Y, cv=3).mean() > 0.85
+    outer = GridSearchCV(PathSVC(), {"kernel": ["rbf", "linear"]}, cv=3).fit(X, Y)
+    assert outer.best_params_ == {"kernel": "rbf"}
+
+
+def test_pandas_and_string_labels():
+    frame = pd.DataFrame(X, columns=["width", "height"])
+    labels = np.where(Y == 1, "ripe", "green")
+    model = PathSVC().fit(frame, pd.Series(labels))
+    assert list(model.feature_names_in_) == ["width", "height"]
+    assert set(model.predict(frame)) == {"ripe", "green"}
+    np.testing.assert_array_equal(model.predict(frame) == "ripe", PathSVC().fit(X, Y).predict(X) == 1)
+
+
+@pytest.mark.parametrize("rank", [None, 30])
+def test_sparse_float32_and_order_do_not_matter(rank):
+    dense = PathSVC(rank=rank, random_state=0).fit(X, Y)
+    sparse = PathSVC(rank=rank, random_state=0).fit(csr_matrix(X), Y)
+    assert sparse.predict(csr_matrix(NEW)).tolist() == dense.predict(NEW).tolist()
+    single = PathSVC(rank=rank, random_state=0).fit(X.astype(np.float32), Y)
+    assert np.mean(single.predict(NEW) == dense.predict(NEW)) > 0.99
+    fortran = PathSVC(rank=rank, random_state=0).fit(np.asfortranarray(X), Y)
+    np.testing.assert_allclose(fortran.decision_function(NEW), dense.decision_function(NEW), atol=1e-6)
+
+
+def test_ways_to_give_C_and_gamma():
+    fixed = PathSVC(C=2.0, gamma=0.5).fit(X, Y)
+    assert (fixed.C_, fixed.gamma_) == (2.0, 0.5)
+    assert fixed.choice_.at_edge == ()
+    assert PathSVC(gamma="scale").fit(X, Y).gamma_ == pytest.approx(1 / (2 * X.var()))
+    listed = PathSVC(C=[0.1, 1.0], gamma=[0.5, 2.0]).fit(X, Y)
+    assert listed.C_ in (0.1, 1.0)
+    assert sorted(listed.choice_.tried) == [0.5, 2.0]
+    spans = PathSVC(C=(0.1, 10.0), gamma=(0.5, 8.0)).fit(X, Y)
+    assert spans.curve_.values[[0, -1]] == pytest.approx([0.1, 10.0])
+    assert 0.5 <= spans.gamma_ <= 8.0
+    assert len(spans.choice_.tried) in (10, 11)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    ["linear", "poly", "laplacian", 2.0 * RBF(1.0) + Linear(), gp.Matern(1.0, nu=2.5), lambda A, B: (A @ B.T + 1) ** 2],
+    ids=["linear", "poly", "laplacian", "sum", "gp", "function"],
+)
+def test_kernels_of_every_kind(kernel):
+    model = PathSVC(kernel=kernel, coef0=1.0).fit(X, Y)
+    assert model.score(NEW, NEW_Y) > 0.8
+    assert (model.gamma_ is None) == (kernel == "linear" or isinstance(kernel, gp.Kernel) or type(kernel).__name__ == "function")
+
+
+def test_linear_kernel_has_coef():
+    model = PathSVC(kernel="linear").fit(X, Y)
+    np.testing.assert_allclose(NEW @ model.coef_[0] + model.intercept_, model.decision_function(NEW), atol=1e-9)
+    with pytest.raises(AttributeError, match="linear kernel only"):
+        PathSVC(C=1.0, gamma=1.0).fit(X, Y).coef_  # noqa: B018
+
+
+def test_precomputed_kernel():
+    K, cross = reference.rbf(X, X, 0.7), reference.rbf(NEW, X, 0.7)
+    model = PathSVC(kernel="precomputed").fit(K, Y)
+    other = PathSVC(gamma=0.7).fit(X, Y)
+    assert model.C_ == other.C_
+    np.testing.assert_allclose(model.decision_function(cross), other.decision_function(NEW), atol=1e-8)
+    assert cross_val_score(PathSVC(kernel="precomputed"), K, Y, cv=3).mean() > 0.85
+    with pytest.raises(ValueError, match="square"):
+        PathSVC(kernel="precomputed").fit(K[:, :50], Y)
+
+
+def test_continuous_search_is_at_least_as_good_as_the_grid():
+    noisy = T + 0.3 * np.random.default_rng(0).normal(size=120)
+    grid = PathSVR(gamma=(0.1, 100.0)).fit(X, noisy)
+    free = PathSVR(gamma=(0.1, 100.0), search="continuous").fit(X, noisy)
+    assert free.loo_error_ < grid.loo_error_
+    assert free.C_ not in grid.curve_.values
+    model = PathSVC(search="continuous").fit(X, Y)
+    assert model.choice_.score < 1.0  # the squared residual is what was minimised
+    assert model.loo_error_ == pytest.approx(model.curve_.rescored("error").scores[model.choice_.index])
+
+
+def test_weights():
+    s = np.ones(120)
+    s[Y == 0] = 20.0
+    heavy, plain = PathSVC(C=1.0, gamma=1.0).fit(X, Y, sample_weight=s), PathSVC(C=1.0, gamma=1.0).fit(X, Y)
+    assert np.mean(heavy.predict(NEW) == 0) > np.mean(plain.predict(NEW) == 0)
+    by_class = PathSVC(C=1.0, gamma=1.0, class_weight={0: 20.0, 1: 1.0}).fit(X, Y)
+    np.testing.assert_allclose(by_class.decision_function(NEW), heavy.decision_function(NEW))
+    some = np.random.default_rng(0).random(120) < 0.5
+    zero = PathSVC().fit(X, Y, sample_weight=some.astype(float))
+    fewer = PathSVC(gamma=zero.gamma_).fit(X[some], Y[some])
+    assert zero.loo_error_ == pytest.approx(fewer.loo_error_)
+
+
+def test_same_seed_same_model_and_jobs_change_nothing():
+    first, second = (PathSVC(rank=20, random_state=3).fit(X, Y) for _ in range(2))
+    np.testing.assert_array_equal(first.decision_function(NEW), second.decision_function(NEW))
+    parallel = PathSVC(rank=20, random_state=3, n_jobs=2).fit(X, Y)
+    np.testing.assert_allclose(parallel.decision_function(NEW), first.decision_function(NEW), atol=1e-9)
+
+
+def test_verbose_prints_or_calls(capsys):
+    seen = []
+    PathSVC(verbose=lambda done, total: seen.append((done, total))).fit(X, Y)
+    assert seen[-1] == (11, 11)
+    assert capsys.readouterr().out == ""
+    PathSVC(verbose=1, gamma=[1.0]).fit(X, Y)
+    assert "scored 1 of 1 kernels" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("rank", [None, 20])
+@pytest.mark.parametrize(("model", "y"), [(PathSVC(), Y), (PathSVR(), T), (PathSVC(), np.arange(120) % 3)])
+def test_saved_models_predict_the_same_and_are_small(tmp_path, model, y, rank):
+    model = clone(model).set_params(rank=rank, random_state=0).fit(X, y)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_allclose(copy.predict(NEW), model.predict(NEW), atol=1e-9)
+    skops.io.dump(model, tmp_path / "model.skops")
+    trusted = skops.io.get_untrusted_types(file=tmp_path / "model.skops")
+    assert all(name.startswith("svmpath.") for name in trusted)
+    copy = skops.io.load(tmp_path / "model.skops", trusted=trusted)
+    np.testing.assert_allclose(copy.predict(NEW), model.predict(NEW), atol=1e-9)
+    np.testing.assert_allclose(copy.path_(1.0)(NEW), model.path_(1.0)(NEW), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "y", "message"),
+    [
+        ({}, np.zeros(120), "only one class"),
+        ({}, T, "Unknown label type|continuous"),
+        ({"loss": "logistic"}, Y, "loss must be one of"),
+        ({"C": -1.0}, Y, "C must be a positive number"),
+        ({"C": "big"}, Y, "C must be 'tune'"),
+        ({"C": []}, Y, "empty list"),
+        ({"C": [1.0, 0.0]}, Y, "Each value of C must be a positive number"),
+        ({"C": (1.0, -1.0)}, Y, "must be a positive number"),
+        ({"gamma": "big"}, Y, "gamma must be"),
+        ({"gamma": [1.0, "x"]}, Y, "Each value of gamma"),
+        ({"rule": "best"}, Y, "rule must be"),
+        ({"search": "random"}, Y, "search must be"),
+        ({"criterion": "aic"}, Y, "criterion must be"),
+        ({"rank": -3}, Y, "rank must be"),
+        ({"kernel": "rfb"}, Y, "kernel must be"),
+        ({"criterion": "kfold", "cv": 500}, Y, "n_splits|number of splits"),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(options, y, message):
+    with pytest.raises(ValueError, match=message):
+        PathSVC(**options).fit(X, y)
+
+
+def test_nan_is_refused():
+    data = X.copy()
+    data[3, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        PathSVC().fit(data, Y)
+    with pytest.raises(ValueError, match="NaN"):
+        PathSVR().fit(X, np.where(Y == 1, np.nan, 0.0))
+    with pytest.raises(ValueError, match="features"):
+        PathSVR(C=1.0, gamma=1.0).fit(X, T).predict(X[:, :1])
+
+
+def test_groups_go_in_as_splits():
+    folds = list(KFold(3, shuffle=True, random_state=0).split(X))
+    model = PathSVC(criterion="kfold", cv=folds, gamma=1.0, C=[0.1, 1.0]).fit(X, Y)
+    curve = criteria.kfold(svmpath.trace(X, Y, gamma=1.0), [0.1, 1.0], cv=folds)
+    np.testing.assert_allclose(model.curve_.scores, curve.scores)

@@ -1,0 +1,130 @@
+"""Random problems through the whole of least squares, each against plain refits.
+
+``make fuzz`` runs thousands; it stops at the first failure, prints its seed, and starts again where it stopped.
+``python tests/fuzz.py --seed 17`` repeats one. The test suite runs some hundreds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import svmpath
+from svmpath import criteria
+from tests import reference
+
+KERNELS = ("rbf", "laplacian", "linear", "poly")
+
+
+def random_data(rng):
+    """Rows with the troubles of real data: grids, duplicates, constant columns, a far origin, few rows."""
+    n, d = int(rng.integers(3, 45)), int(rng.integers(1, 6))
+    X = rng.normal(size=(n, d))
+    if rng.random() < 0.3:
+        X = rng.integers(-2, 3, size=(n, d)).astype(float)
+    if rng.random() < 0.3:
+        X[:, rng.integers(d)] = rng.normal()
+    if rng.random() < 0.3:
+        X = X[rng.integers(0, n, size=n)]
+    if rng.random() < 0.1:
+        X += 100.0
+    return X
+
+
+def random_target(rng, n):
+    """Numbers, or labels of any balance with each class at least once."""
+    if rng.random() < 0.4:
+        return rng.normal(size=n) * 10.0 ** rng.integers(-2, 3), "regression"
+    y = np.where(rng.random(n) < rng.choice([0.05, 0.3, 0.5]), 1.0, -1.0)
+    y[rng.permutation(n)[:2]] = 1.0, -1.0
+    return y, "classification"
+
+
+def random_weights(rng, n):
+    """None, real weights, or weights with zeros (at least three samples count)."""
+    if rng.random() < 0.4:
+        return None
+    s = rng.exponential(size=n) + 0.01
+    if rng.random() < 0.5:
+        s[rng.permutation(n)[3:]] *= rng.random(n - 3) < 0.7
+    return s
+
+
+def random_rank(rng, n):
+    if rng.random() < 0.5:
+        return {}
+    way = rng.choice(["rpcholesky", "greedy", "uniform", "kmeans", "density"])
+    rank = int(rng.integers(1, n + 1)) if rng.random() < 0.7 else 10.0 ** -rng.uniform(0.5, 6)
+    return {"rank": rank, "landmarks": str(way)}
+
+
+def run(seed):
+    """One random problem; raises AssertionError where a fast formula differs from its slow twin."""
+    rng = np.random.default_rng(seed)
+    X = random_data(rng)
+    n = len(X)
+    y, task = random_target(rng, n)
+    s = random_weights(rng, n)
+    kernel = str(rng.choice(KERNELS))
+    gamma = 10.0 ** rng.uniform(-4, 1) if kernel in ("rbf", "laplacian") else 0.3
+    C = 10.0 ** rng.uniform(-3, 3, size=3)
+    options = random_rank(rng, n)
+    if kernel in ("linear", "poly") and not np.abs(X).sum():
+        return
+    path = svmpath.trace(
+        X, y, kernel=kernel, gamma=gamma, degree=2, coef0=1.0, task=task, sample_weight=s, random_state=seed, **options
+    )
+    K = path.gram.block(slice(None), slice(None))
+    weights = np.ones(n) if s is None else s
+    order = rng.permutation(n)
+    folds = [(np.setdiff1d(order, part), part) for part in np.array_split(order, int(rng.integers(2, 4)))]
+    folds = [fold for fold in folds if weights[fold[0]].any()]
+    loo, kfold = criteria.press(path, C), criteria.kfold(path, C, cv=folds)
+    for j, value in enumerate(C):
+        condition = 1 + value * weights.max() * np.abs(K).max() * n
+        slip = 1e-13 * condition * max(1.0, np.abs(y).max()) + 1e-11 * np.abs(y).max()
+        solution = path(value)
+        assert solution.gap < 1e-14 + (1e-15 * condition) ** 2, f"gap {solution.gap} at condition {condition:.1e}"
+        compare(loo.decisions[j], reference.leave_one_out(K, y, weights, value), slip, "leave-one-out", value)
+        position = 0
+        for train, test in folds:
+            found = kfold.held[j, position : position + len(test)]
+            compare(found, reference.held_out(K, y, weights, value, train, test), slip, "k-fold", value)
+            position += len(test)
+
+
+def compare(found, expected, slip, what, value):
+    difference = np.abs(found - expected).max()
+    allowed = slip * (1 + np.abs(expected).max())
+    assert difference <= allowed, f"{what} at C = {value:.3g}: differs by {difference:.2e} > {allowed:.2e}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, help="repeat one problem")
+    parser.add_argument("--count", type=int, default=5000, help="problems to run")
+    parser.add_argument("--state", type=Path, default=Path(".fuzz/next_seed"), help="where the next seed is kept")
+    options = parser.parse_args()
+    if options.seed is not None:
+        run(options.seed)
+        print(f"seed {options.seed}: fine")
+        return
+    options.state.parent.mkdir(parents=True, exist_ok=True)
+    start = int(options.state.read_text()) if options.state.exists() else 0
+    for seed in range(start, start + options.count):
+        try:
+            run(seed)
+        except Exception:
+            print(f"seed {seed} fails; repeat it with: python tests/fuzz.py --seed {seed}", flush=True)
+            raise
+        options.state.write_text(str(seed + 1))
+    print(f"{options.count} random problems, seeds {start} to {start + options.count - 1}: all agree with refits")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""Kernels against scikit-learn, and their derivatives against differences."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.gaussian_process import kernels as gp
+from sklearn.metrics import pairwise
+from sklearn.svm import SVC
+
+from svmpath.kernels import (
+    RBF,
+    FunctionKernel,
+    GPKernel,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+    gamma_value,
+    make_kernel,
+)
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(15, 4))
+Z = RNG.normal(size=(7, 4))
+
+KERNELS = {
+    "rbf": RBF(0.3),
+    "laplacian": Laplacian(0.2),
+    "linear": Linear(),
+    "poly": Polynomial(0.5, 0.7, 4),
+    "sigmoid": Sigmoid(0.1, -0.2),
+    "sum": RBF(0.3) + Polynomial(0.5, 0.7, 2),
+    "product": RBF(0.3) * Laplacian(0.1),
+    "scaled": 2.5 * RBF(0.3),
+    "nested": (2.0 * RBF(0.3) + Linear()) * Laplacian(0.4),
+    "function": FunctionKernel(lambda A, B, a, p: (A @ B.T + a) ** 2 * p, {"a": 1.3, "p": 0.4}),
+    "gp": GPKernel(gp.ConstantKernel(2.0) * gp.Matern(1.4, nu=1.5) + gp.RationalQuadratic(1.1, 0.8)),
+    "gp_ard": GPKernel(gp.RBF([0.5, 1.0, 2.0, 3.0])),
+}
+SKLEARN = {
+    "rbf": lambda A, B: pairwise.rbf_kernel(A, B, gamma=0.3),
+    "laplacian": lambda A, B: pairwise.laplacian_kernel(A, B, gamma=0.2),
+    "linear": pairwise.linear_kernel,
+    "poly": lambda A, B: pairwise.polynomial_kernel(A, B, degree=4, gamma=0.5, coef0=0.7),
+    "sigmoid": lambda A, B: pairwise.sigmoid_kernel(A, B, gamma=0.1, coef0=-0.2),
+}
+
+
+@pytest.mark.parametrize("name", SKLEARN)
+def test_values_equal_scikit_learn(name):
+    np.testing.assert_allclose(KERNELS[name](X, Z), SKLEARN[name](X, Z), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_square_cross_rows_and_diagonal_agree(name):
+    kernel = KERNELS[name]
+    K = kernel(X)
+    np.testing.assert_allclose(K, kernel(X, X.copy()), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(kernel.diag(X), np.diag(K), rtol=1e-12)
+    np.testing.assert_allclose(kernel(X, X, np.array([3, 1])), K[:, [3, 1]], rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_derivative_by_every_parameter_equals_differences(name):
+    kernel = KERNELS[name]
+    for parameter, value in kernel.parameters.items():
+        h = 1e-5 * max(abs(value), 0.1)
+        slow = (kernel.at(parameter, value + h)(X, Z) - kernel.at(parameter, value - h)(X, Z)) / (2 * h)
+        np.testing.assert_allclose(kernel.derivative(parameter, X, Z), slow, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "linear", "poly", "sigmoid", "sum", "product", "scaled"])
+def test_sparse_rows_give_the_same_values(name):
+    sparse = X * (RNG.random(X.shape) < 0.4)
+    kernel = KERNELS[name]
+    for A, B in ((csr_matrix(sparse), None), (csr_matrix(sparse), csr_matrix(Z)), (csr_matrix(sparse), Z)):
+        K = kernel(A, B)
+        assert isinstance(K, np.ndarray)
+        np.testing.assert_allclose(K, kernel(sparse, None if B is None else Z), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(kernel.diag(csr_matrix(sparse)), kernel.diag(sparse), rtol=1e-12)
+
+
+def test_compound_kernels_are_what_they_say():
+    a, b = RBF(0.3), Polynomial(0.5, 0.7, 2)
+    np.testing.assert_allclose((a + b)(X, Z), a(X, Z) + b(X, Z))
+    np.testing.assert_allclose((a * b)(X, Z), a(X, Z) * b(X, Z))
+    np.testing.assert_allclose((3 * a)(X, Z), 3 * a(X, Z))
+    assert (a + b).psd is True
+    assert (a + Sigmoid()).psd is None
+    assert (-1.0 * a).psd is None
+
+
+def test_parameter_names_resolve_by_their_last_part_where_unique():
+    kernel = RBF(0.3) + 2.0 * Polynomial(0.5, 0.7)
+    assert kernel.resolve("coef0") == "k2__kernel__coef0"
+    assert kernel.at("coef0", 9.0).parameters["k2__kernel__coef0"] == 9.0
+    with pytest.raises(ValueError, match="'gamma' is ambiguous.*k1__gamma, k2__kernel__gamma"):
+        kernel.resolve("gamma")
+    with pytest.raises(ValueError, match="'nu' is unknown"):
+        kernel.resolve("nu")
+
+
+@pytest.mark.parametrize("gamma", ["scale", "auto"])
+@pytest.mark.parametrize("data", [X, csr_matrix(X * (X > 0)), np.ones((5, 3))], ids=["dense", "sparse", "constant"])
+def test_gamma_words_mean_what_they_mean_in_scikit_learn(gamma, data):
+    y = np.arange(data.shape[0]) % 2
+    peer = SVC(gamma=gamma).fit(data, y)
+    np.testing.assert_allclose(gamma_value(gamma, data), peer._gamma, rtol=1e-12)
+
+
+def test_far_away_origin_loses_no_digits():
+    np.testing.assert_allclose(RBF(0.3)(X + 1e6, Z + 1e6), RBF(0.3)(X, Z), rtol=1e-8)
+
+
+def test_declared_indefinite():
+    assert Sigmoid().psd is False
+    assert Polynomial(coef0=-1.0).psd is False
+    assert RBF().psd is True
+    assert Precomputed().psd is None
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: make_kernel("rfb"), "kernel must be one of linear, rbf"),
+        (lambda: make_kernel(3), "kernel must be one of"),
+        (lambda: make_kernel("rbf", gamma=-1.0), "gamma must be a positive number"),
+        (lambda: make_kernel("rbf", gamma="big"), "gamma must be a positive number"),
+        (lambda: make_kernel("rbf"), "needs the data X"),
+        (lambda: make_kernel(Linear(), gamma=1.0), "'gamma' is unknown"),
+        (lambda: Polynomial(degree=2.5), "whole number"),
+        (lambda: FunctionKernel(lambda A, B: A)(X, Z), r"must return a matrix of shape \(15, 7\)"),
+        (lambda: GPKernel(gp.RBF() + gp.WhiteKernel()), "leave the WhiteKernel out"),
+        (lambda: Linear().derivative("gamma", X), "'gamma' is unknown"),
+        (lambda: Precomputed().at("gamma", 1.0), "has no parameter"),
+        (lambda: KERNELS["gp_ard"].derivative("length_scale", X), "is a vector"),
+    ],
+)
+def test_wrong_kernels_are_refused_in_a_sentence(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_gamma_given_beside_a_kernel_object_sets_its_gamma():
+    assert make_kernel(2.0 * RBF(1.0), gamma=0.25).parameters == {"scale": 2.0, "kernel__gamma": 0.25}

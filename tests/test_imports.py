@@ -1,0 +1,89 @@
+"""Imports go down only, and outside packages enter by their own doors."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "svmpath"
+
+# A room may import the rooms below it in this list; "estimators" and "displays" stand side by side.
+ORDER = [
+    "cli",
+    "report",
+    "estimators",
+    "displays",
+    "selection",
+    "criteria",
+    "paths",
+    "losses",
+    "solvers",
+    "gram",
+    "kernels",
+    "exceptions",
+]
+LEAVES = {"datasets": {"cli"}}  # who may import a leaf
+DOORS = {
+    "typer": {"cli"},
+    "rich": {"cli"},
+    "skops": {"cli", "report"},
+    "pandas": {"cli", "datasets"},
+    "pyarrow": {"datasets"},
+    "matplotlib": {"displays"},
+    "plotly": {"report"},
+    "jinja2": {"report"},
+    "dask": {"gram"},
+}
+
+
+def files():
+    return sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
+
+
+def room(path):
+    part = path.relative_to(SOURCE).parts[0]
+    return "cli" if part == "__main__.py" else part.removesuffix(".py")
+
+
+def imported(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module
+            if node.module == "svmpath":
+                yield from (f"svmpath.{alias.name}" for alias in node.names)
+
+
+def allowed(source, target):
+    if source == target or target == "exceptions":
+        return True
+    if target in LEAVES:
+        return source in LEAVES[target]
+    if source not in ORDER or target not in ORDER or {source, target} == {"estimators", "displays"}:
+        return False
+    return ORDER.index(source) < ORDER.index(target)
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_go_down(path):
+    for name in imported(path):
+        parts = name.split(".")
+        if parts[0] == "svmpath" and len(parts) > 1:
+            if not (SOURCE / parts[1]).exists() and not (SOURCE / f"{parts[1]}.py").exists():
+                continue  # a name of the package, such as __version__
+            assert allowed(room(path), parts[1]), f"{room(path)} must not import {parts[1]}"
+        elif parts[0] in DOORS:
+            assert room(path) in DOORS[parts[0]], f"{parts[0]} enters by {DOORS[parts[0]]}, not by {room(path)}"
+
+
+def test_the_guard_sees_a_wrong_import():
+    assert not allowed("kernels", "gram")
+    assert not allowed("criteria", "selection")
+    assert not allowed("estimators", "datasets")
+    assert allowed("estimators", "kernels")
+
+
+def test_there_is_no_drawer_for_odds_and_ends():
+    assert not [path for path in files() if path.stem in ("utils", "helpers", "misc")]

@@ -1,0 +1,14 @@
+"""Some hundreds of the random problems of ``make fuzz``."""
+
+import pytest
+
+from tests import fuzz
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_random_problems_agree_with_refits(block):
+    for seed in range(30 * block, 30 * (block + 1)):
+        try:
+            fuzz.run(seed)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
