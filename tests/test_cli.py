@@ -240,7 +240,7 @@ def test_a_choice_at_the_edge_is_noted(tune):
     np.savez("data.npz", X=x[:, None], y=np.sin(9 * x))  # no noise: the larger C, the better
     _, err, summary = tune("data.npz", "--gamma", "1")
     assert summary["choice"]["at_edge"] == ["C"]
-    assert "Note: the chosen C = 10000 lies at the edge of the searched range" in err
+    assert "Note: the chosen C = 1e+06 lies at the edge of the searched range" in err
 
 
 def test_summary_is_json_that_anyone_can_read(tune):

@@ -1,10 +1,17 @@
 """Tune support vector machines by following the path, not by searching a grid."""
 
-from svmpath import criteria, kernels
-from svmpath.estimators import PathSVC, PathSVR
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from svmpath.exceptions import DataError, IndefiniteKernelWarning, PathError
-from svmpath.paths import trace
-from svmpath.selection import select
+
+if TYPE_CHECKING:
+    from svmpath import criteria, datasets, kernels
+    from svmpath.estimators import PathSVC, PathSVR
+    from svmpath.paths import trace
+    from svmpath.selection import select
 
 __version__ = "0.1.0"
 
@@ -16,7 +23,29 @@ __all__ = [
     "PathSVR",
     "__version__",
     "criteria",
+    "datasets",
     "kernels",
     "select",
     "trace",
 ]
+
+# Where the names live. They are imported when first used: scikit-learn takes a second to load, which
+# ``svmpath --help`` need not wait for.
+_HOMES = {
+    "PathSVC": "svmpath.estimators",
+    "PathSVR": "svmpath.estimators",
+    "select": "svmpath.selection",
+    "trace": "svmpath.paths",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in __all__:
+        return import_module(f"svmpath.{name}")
+    raise AttributeError(f"module 'svmpath' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,10 @@ from scipy.optimize import minimize_scalar
 
 from svmpath import criteria
 from svmpath.criteria.curve import Curve, HeldOutLoss, one_vs_rest
+from svmpath.gram import Gram
 from svmpath.losses import Problem, Solution
 from svmpath.paths import ClosedFormPath, trace_problem
+from svmpath.solvers.spectral import Spectrum
 from svmpath.solvers.threads import one_thread
 
 Array = np.ndarray
@@ -25,6 +28,27 @@ Progress = Callable[[int, int], None]
 
 RULES = ("min", "one_se")
 _TIE = 1e-12  # relative; scores closer than this are the same score in another order of addition
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What is kept of a curve once it is scored: numbers along it, and none of the matrices behind it.
+
+    Attributes
+    ----------
+    values, scores, standard_errors, smooth : array of shape (m,)
+        As on the :class:`svmpath.criteria.Curve`.
+    """
+
+    values: Array
+    scores: Array
+    standard_errors: Array
+    smooth: Array
+
+    @staticmethod
+    def of(curve: Curve) -> Scores:
+        """The scores of a curve."""
+        return Scores(curve.values, curve.scores, curve.standard_errors, curve.smooth)
 
 
 @dataclass(frozen=True)
@@ -38,7 +62,7 @@ class Choice:
         Position of the chosen value on the curve.
     rule : str
     tried : dict
-        For a search over gamma: the curve at each gamma tried.
+        For a search over gamma: the scores over C at each gamma tried.
     at_edge : tuple of str
         The parameters whose chosen value is the first or last one that was offered.
     """
@@ -46,7 +70,7 @@ class Choice:
     curve: Curve
     index: int
     rule: str
-    tried: Mapping[float, Curve]
+    tried: Mapping[float, Scores]
     at_edge: tuple[str, ...]
 
     @property
@@ -98,7 +122,7 @@ def select(curve: Curve, rule: str = "min") -> Choice:
     >>> path = svmpath.trace(X, y, loss="least_squares", span=(1e-2, 1e2))
     >>> choice = svmpath.select(criteria.press(path, np.logspace(-2, 2, 5)))
     >>> choice.value
-    1.0
+    10.0
     """
     index = _best(curve, rule)
     values = curve.values
@@ -109,7 +133,7 @@ def _is_end(values: Array, value: float) -> bool:
     return len(values) > 1 and value in (values.min(), values.max())
 
 
-def _best(curve: Curve, rule: str) -> int:
+def _best(curve: Curve | Scores, rule: str) -> int:
     if rule not in RULES:
         raise ValueError(f"rule must be one of {', '.join(RULES)}, got {rule!r}.")
     scores = curve.scores
@@ -157,26 +181,31 @@ class Search:
         values = self.C if C is None else C
         gram = self.problems[0].gram
         if gamma is not None and self.over is not None:
-            gram = gram.at(self.over, gamma)
-        span = (float(values.min()), float(values.max()))
+            gram = gram.at(self.over, float(gamma))
+        return self._along(gram, (float(values.min()), float(values.max())), values, None)
+
+    def _along(self, gram: Gram, span: tuple[float, float], values: Array, spectrum: Spectrum | None) -> Curve:
+        """The curve on one kernel; all machines share kernel and weights, and so one decomposition."""
         curves: list[Curve] = []
         for problem in self.problems:
-            # All machines share kernel and weights, so that they share the first one's decomposition.
-            shared = curves[0].path.spectrum if curves else None  # type: ignore[attr-defined]
-            path = trace_problem(replace(problem, gram=gram), self.loss, "C", span, spectrum=shared)
+            path = trace_problem(replace(problem, gram=gram), self.loss, "C", span, spectrum=spectrum)
             curves.append(self.criterion(path, values, loss=self.held_out))
+            spectrum = path.spectrum  # type: ignore[attr-defined]
         return curves[0] if len(curves) == 1 else one_vs_rest(curves)
 
     def grid(self, gammas: Array, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
         """The best of all pairs of C and gamma."""
-        return self._choose(self._curves(gammas, {}, n_jobs, progress, len(gammas)), gammas)
+        ledger = _Ledger(progress, max(len(gammas), 1))
+        self._score(gammas, ledger, n_jobs)
+        return self._choose(ledger, gammas)
 
     def coarse_to_fine(self, gammas: Array, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
         """A grid, then the two values halfway (in the logarithm) between its best gamma and its neighbours."""
-        tried = self._curves(gammas, {}, n_jobs, progress, len(gammas) + 2)
-        near = _neighbours(gammas, self._choose(tried, gammas))
-        tried = self._curves(near, tried, n_jobs, progress, len(gammas) + 2)
-        return self._choose(tried, gammas)
+        ledger = _Ledger(progress, len(gammas) + 2)
+        self._score(gammas, ledger, n_jobs)
+        best, _ = self._pair(ledger.tried)
+        self._score(_halfway(gammas, best), ledger, n_jobs)
+        return self._choose(ledger, gammas)
 
     def continuous(self, gammas: Array, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
         """Minimise over (log gamma, log C), starting from the best of a grid.
@@ -184,138 +213,123 @@ class Search:
         One decomposition serves every C, so that the minimisation is nested: Brent's method over log gamma, between
         the neighbours of the grid's best, of the minimum over log C.
         """
-        total = len(gammas) + _OUTER
-        tried = self._curves(gammas, {}, n_jobs, progress, total)
-        start = self._choose(tried, gammas)
-        if self.over is None or len(gammas) < 2:
-            return self._refine(start, tried)
-        steps = _Counter(progress, len(gammas), total)
-
-        def lowest(log_gamma: float) -> float:
-            gamma = float(np.exp(log_gamma))
-            tried[gamma] = self._polish(self.curve(gamma))
-            steps()
-            return float(tried[gamma].scores.min())
-
-        near = _neighbours(gammas, start, halfway=False)
-        bounds = (np.log(near.min()), np.log(near.max()))
-        minimize_scalar(lowest, bounds=bounds, method="bounded", options={"maxiter": _OUTER, "xatol": 0.01})
-        return self._refine(self._choose(tried, gammas), tried)
-
-    def _refine(self, choice: Choice, tried: dict[float, Curve]) -> Choice:
-        """The same choice with C minimised between its neighbours."""
+        ledger = _Ledger(progress, max(len(gammas), 1) + _OUTER)
+        self._score(gammas, ledger, n_jobs)
+        if self.over is not None and len(gammas) > 1:
+            best, _ = self._pair(ledger.tried)
+            near = np.log(_around(gammas, best))
+            minimize_scalar(
+                lambda log_gamma: ledger.add(float(np.exp(log_gamma)), self._polish(self.curve(np.exp(log_gamma)))),
+                bounds=(near.min(), near.max()),
+                method="bounded",
+                options={"maxiter": _OUTER, "xatol": 0.01},
+            )
+        choice = self._choose(ledger, gammas)
         curve = self._polish(choice.curve)
-        return replace(choice, curve=curve, index=_best(curve, self.rule), tried=tried)
+        return replace(choice, curve=curve, index=_best(curve, self.rule))
+
+    def _score(self, gammas: Array, ledger: _Ledger, n_jobs: int | None) -> None:
+        """Score the kernels at several gammas, side by side."""
+        if self.over is None:
+            ledger.add(np.nan, self.curve())
+        elif n_jobs in (None, 1):
+            for gamma in gammas:
+                ledger.add(float(gamma), self.curve(float(gamma)))
+        else:
+            # The work is in BLAS and LAPACK, which let other threads run: one BLAS thread each.
+            with one_thread():
+                work = delayed(lambda gamma: ledger.add(gamma, self.curve(gamma)))
+                Parallel(n_jobs=n_jobs, prefer="threads")(work(float(gamma)) for gamma in gammas)
 
     def _polish(self, curve: Curve) -> Curve:
         """The curve with one more value: the minimum over log C between the neighbours of its best value."""
         if len(curve.values) < 2:
             return curve
-        order = np.argsort(curve.values)
-        values = curve.values[order]
-        best = int(np.argmin(curve.scores[order]))
-        low, high = values[max(best - 1, 0)], values[min(best + 1, len(values) - 1)]
+        values = np.sort(curve.values)
+        near = np.log(_around(values, float(curve.values[np.argmin(curve.scores)])))
 
         def score(log_C: float) -> float:
             return float(self._rescore(curve, np.array([np.exp(log_C)])).scores[0])
 
-        found = minimize_scalar(score, bounds=(np.log(low), np.log(high)), method="bounded", options={"xatol": 1e-3})
+        found = minimize_scalar(score, bounds=(near.min(), near.max()), method="bounded", options={"xatol": 1e-3})
         return self._rescore(curve, np.append(values, np.exp(found.x)))
 
     def _rescore(self, curve: Curve, values: Array) -> Curve:
         """The criterion at other values of the same kernel, with its decomposition."""
-        spectrum = curve.path.spectrum  # type: ignore[attr-defined]
-        curves = []
-        for problem in self.problems:
-            shared = replace(problem, gram=curve.path.problem.gram)
-            path = trace_problem(shared, self.loss, "C", curve.path.span, spectrum=spectrum)
-            curves.append(self.criterion(path, values, loss=self.held_out))
-        return curves[0] if len(curves) == 1 else one_vs_rest(curves)
+        return self._along(curve.path.problem.gram, curve.path.span, values, curve.path.spectrum)  # type: ignore[attr-defined]
 
-    def _curves(
-        self,
-        gammas: Array,
-        tried: dict[float, Curve],
-        n_jobs: int | None,
-        progress: Progress | None,
-        total: int,
-    ) -> dict[float, Curve]:
-        """The curves at several gammas, side by side, added to those tried before."""
-        steps = _Counter(progress, len(tried), total)
-        if self.over is None:
-            steps()
-            return {np.nan: self.curve()}
-        if n_jobs in (None, 1):
-            found = [self._counted(gamma, steps) for gamma in gammas]
-        else:
-            # The work is in BLAS and LAPACK, which let other threads run: one BLAS thread each.
-            with one_thread():
-                jobs = (delayed(self._counted)(gamma, steps) for gamma in gammas)
-                found = Parallel(n_jobs=n_jobs, prefer="threads")(jobs)
-        return tried | {float(gamma): curve for gamma, curve in zip(gammas, found, strict=True)}
+    def _pair(self, tried: Mapping[float, Scores]) -> tuple[float, int]:
+        """The best pair of C and gamma by the rule, with ties broken as on one curve: gamma, position of C."""
+        lowest = {gamma: _best(tried[gamma], "min") for gamma in sorted(tried)}
+        low = min(tried[gamma].scores[i] for gamma, i in lowest.items())
+        equal = {gamma: i for gamma, i in lowest.items() if tried[gamma].scores[i] <= low + _TIE * abs(low)}
+        gamma = min(equal, key=lambda gamma: tried[gamma].smooth[equal[gamma]])
+        if self.rule == "min":
+            return gamma, equal[gamma]
+        # The smallest C, then the smallest gamma, within one standard error of the lowest score.
+        bar = tried[gamma].scores[equal[gamma]] + tried[gamma].standard_errors[equal[gamma]]
+        good = ((float(t.values[i]), g, int(i)) for g, t in tried.items() for i in np.flatnonzero(t.scores <= bar))
+        _, gamma, index = min(good)
+        return gamma, index
 
-    def _counted(self, gamma: float, steps: Callable[[], None]) -> Curve:
-        curve = self.curve(float(gamma))
-        curve.scores  # noqa: B018 - computed here, where it is done side by side
-        steps()
-        return curve
-
-    def _choose(self, tried: dict[float, Curve], offered: Array) -> Choice:
-        """The best pair of C and gamma by the rule, with ties broken as on one curve."""
-        gammas = sorted(tried)
-        choices = [select(tried[gamma]) for gamma in gammas]
-        best = _lowest(choices) if self.rule == "min" else _within_one_se(choices)
-        edges = ("C",) if _is_end(self.C, best.value) else ()
-        gamma = next(gamma for gamma in gammas if tried[gamma] is best.curve)
+    def _choose(self, ledger: _Ledger, offered: Array) -> Choice:
+        """The choice among all that was tried."""
+        gamma, index = self._pair(ledger.tried)
+        curve = ledger.curve(gamma)
+        if curve is None:  # its matrices were let go when another kernel scored better
+            curve = self.curve(None if self.over is None else gamma, ledger.tried[gamma].values)
+        edges = ("C",) if _is_end(self.C, float(curve.values[index])) else ()
         if self.over is not None and _is_end(offered, gamma):
             edges = (*edges, self.over)
-        return replace(best, tried=tried, at_edge=edges, rule=self.rule)
+        tried = {gamma: ledger.tried[gamma] for gamma in sorted(ledger.tried)}
+        return Choice(curve, index, self.rule, tried, edges)
 
 
 _OUTER = 16  # most evaluations of Brent's method over log gamma
 
 
-def _lowest(choices: list[Choice]) -> Choice:
-    """The lowest score; of equal scores the lowest mean squared held-out residual; then the first."""
-    low = min(choice.score for choice in choices)
-    equal = [choice for choice in choices if choice.score <= low + _TIE * abs(low)]
-    return equal[0] if len(equal) == 1 else min(equal, key=lambda c: float(c.curve.smooth[c.index]))
-
-
-def _within_one_se(choices: list[Choice]) -> Choice:
-    """The smallest C, then the first (smallest) gamma, within one standard error of the lowest score."""
-    lowest = _lowest(choices)
-    bar = lowest.score + lowest.curve.standard_errors[lowest.index]
-    good = [
-        (float(choice.curve.values[i]), order, i)
-        for order, choice in enumerate(choices)
-        for i in np.flatnonzero(choice.curve.scores <= bar)
-    ]
-    _, order, index = min(good)
-    return replace(choices[order], index=int(index))
-
-
-def _neighbours(gammas: Array, choice: Choice, halfway: bool = True) -> Array:
-    """The values next to the chosen one on the grid, or halfway there in the logarithm."""
-    ordered = np.sort(gammas)
-    chosen = next(gamma for gamma, curve in choice.tried.items() if curve is choice.curve)
+def _around(values: Array, chosen: float) -> Array:
+    """The chosen one of several values, between its neighbours."""
+    ordered = np.sort(values)
     place = int(np.searchsorted(ordered, chosen))
-    near = [ordered[i] for i in (place - 1, place + 1) if 0 <= i < len(ordered)]
-    return np.array([np.sqrt(gamma * chosen) for gamma in near]) if halfway else np.array([*near, chosen])
+    return ordered[max(place - 1, 0) : place + 2]
 
 
-@dataclass
-class _Counter:
-    """Calls ``progress(done, total)`` after each step."""
+def _halfway(values: Array, chosen: float) -> Array:
+    """Between the chosen value and its neighbours, halfway in the logarithm."""
+    return np.array([np.sqrt(value * chosen) for value in _around(values, chosen) if value != chosen])
 
-    progress: Progress | None
-    done: int
-    total: int
 
-    def __call__(self) -> None:
-        self.done += 1
-        if self.progress is not None:
-            self.progress(min(self.done, self.total), self.total)
+class _Ledger:
+    """What was tried: all scores, the curve of the best kernel only, and how far the work is.
+
+    A curve holds its kernel matrix and decomposition; a search that kept every curve would fill the memory.
+    """
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self.tried: dict[float, Scores] = {}
+        self._progress = progress
+        self._total = total
+        self._best: tuple[float, float, float, Curve] | None = None
+        self._lock = Lock()
+
+    def add(self, gamma: float, curve: Curve) -> float:
+        """Enter a curve; returns its lowest score."""
+        scores = Scores.of(curve)
+        index = _best(scores, "min")
+        rank = (float(scores.scores[index]), float(scores.smooth[index]))
+        with self._lock:
+            self.tried[gamma] = scores
+            if self._best is None or rank < self._best[:2]:
+                self._best = (*rank, gamma, curve)
+            if self._progress is not None:
+                self._progress(min(len(self.tried), self._total), self._total)
+        return rank[0]
+
+    def curve(self, gamma: float) -> Curve | None:
+        """The curve at this gamma, if it is the one kept."""
+        same = self._best is not None and np.array_equal([self._best[2]], [gamma], equal_nan=True)
+        return self._best[3] if same else None  # type: ignore[index]
 
 
 def make_criterion(criterion: Any, cv: Any = 5) -> Callable[..., Curve]:

@@ -83,7 +83,7 @@ def far_from_the_origin():
 
 @case
 def weights_with_zeros():
-    X, y, s = _plain(36)
+    X, y, _ = _plain(36)
     s = np.random.default_rng(1).exponential(size=36)
     s[::5] = 0.0
     return X, y, s
@@ -91,5 +91,5 @@ def weights_with_zeros():
 
 @case
 def wild_weights():
-    X, y, s = _plain(30)
+    X, y, _ = _plain(30)
     return X, y, 10.0 ** np.linspace(-4, 3, 30)

@@ -52,7 +52,7 @@ def test_leave_one_out_and_kfold_equal_refits(name, kernel, rank):
 def test_solution_is_optimal(name, kernel):
     if kernel in ("linear", "poly") and name == "far_from_the_origin":
         kernel = "rbf"
-    path, K, y, s = traced(name, kernel)
+    path, _, _, s = traced(name, kernel)
     path.check(tol=1e-7)
     for value in C:
         solution = path(value)

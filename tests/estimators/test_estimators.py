@@ -1,6 +1,8 @@
 """PathSVC and PathSVR as a user meets them."""
 
+import gc
 import pickle
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -21,12 +23,13 @@ from tests import reference
 
 X, Y = make_moons(120, noise=0.25, random_state=0)
 NEW, NEW_Y = make_moons(400, noise=0.25, random_state=1)
+BIG, BIG_Y = make_moons(500, noise=0.25, random_state=2)
 T = np.sin(2 * X[:, 0]) + 0.1 * X[:, 1]
 
 
 def test_fit_chooses_and_stores_the_choice():
     model = PathSVC(loss="least_squares").fit(X, Y)
-    assert model.C_ == model.choice_.parameters["C"]
+    assert model.choice_.parameters["C"] == model.C_
     assert model.gamma_ == model.choice_.parameters["gamma"]
     curve = criteria.loo(svmpath.trace(X, Y, gamma=model.gamma_), [model.C_])
     assert model.loo_error_ == pytest.approx(curve.scores[0])
@@ -42,8 +45,25 @@ def test_fit_chooses_and_stores_the_choice():
 
 def test_no_pair_of_values_tried_has_a_lower_score():
     model = PathSVC().fit(X, Y)
-    assert model.choice_.score == min(curve.scores.min() for curve in model.choice_.tried.values())
+    assert model.choice_.score == min(scores.scores.min() for scores in model.choice_.tried.values())
     assert len(model.choice_.tried) == 11
+
+
+def test_a_search_keeps_one_kernel_matrix_not_all():
+    # Two matrices (kernel and its eigenvectors) of the chosen kernel, and the distances, are all that may stay.
+    gc.collect()
+    tracemalloc.start()
+    model = PathSVC(gamma=list(np.geomspace(1.0, 100.0, 12)), C=[0.1, 1.0, 10.0]).fit(BIG, BIG_Y)
+    gc.collect()
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(model.choice_.tried) == 12
+    assert kept < 5 * len(BIG) ** 2 * 8
+
+
+def test_the_chosen_curve_is_recomputed_where_it_was_let_go():
+    model = PathSVC(rule="one_se").fit(X, Y)
+    np.testing.assert_array_equal(model.curve_.scores, model.choice_.tried[model.gamma_].scores)
 
 
 def test_held_out_error_is_that_of_refits():
@@ -80,10 +100,19 @@ def test_several_classes_share_C_gamma_and_one_decomposition():
 
 
 @pytest.mark.parametrize("rank", [None, 30])
-def test_kfold_scores_every_kernel_on_the_same_folds(rank):
+def test_kfold_scores_every_kernel_on_the_same_folds(rank, monkeypatch):
+    rows = []
+    kfold = criteria.kfold
+
+    def watched(*arguments, **options):
+        curve = kfold(*arguments, **options)
+        rows.append(curve.rows)
+        return curve
+
+    monkeypatch.setattr("svmpath.criteria.kfold", watched)
     cv = StratifiedKFold(4, shuffle=True)  # no random_state: drawn anew at each call of split
-    model = PathSVC(criterion="kfold", cv=cv, rank=rank, random_state=0).fit(X, Y)
-    rows = [curve.rows for curve in model.choice_.tried.values()]
+    PathSVC(criterion="kfold", cv=cv, rank=rank, random_state=0).fit(X, Y)
+    assert len(rows) >= 11
     assert all(np.array_equal(rows[0], other) for other in rows)
 
 
@@ -117,7 +146,8 @@ def test_sparse_float32_and_order_do_not_matter(rank):
 
 def test_ways_to_give_C_and_gamma():
     fixed = PathSVC(C=2.0, gamma=0.5).fit(X, Y)
-    assert (fixed.C_, fixed.gamma_) == (2.0, 0.5)
+    assert fixed.C_ == 2.0
+    assert fixed.gamma_ == 0.5
     assert fixed.choice_.at_edge == ()
     assert PathSVC(gamma="scale").fit(X, Y).gamma_ == pytest.approx(1 / (2 * X.var()))
     listed = PathSVC(C=[0.1, 1.0], gamma=[0.5, 2.0]).fit(X, Y)
@@ -137,7 +167,9 @@ def test_ways_to_give_C_and_gamma():
 def test_kernels_of_every_kind(kernel):
     model = PathSVC(kernel=kernel, coef0=1.0).fit(X, Y)
     assert model.score(NEW, NEW_Y) > 0.8
-    assert (model.gamma_ is None) == (kernel == "linear" or isinstance(kernel, gp.Kernel) or type(kernel).__name__ == "function")
+    assert (model.gamma_ is None) == (
+        kernel == "linear" or isinstance(kernel, gp.Kernel) or type(kernel).__name__ == "function"
+    )
 
 
 def test_linear_kernel_has_coef():

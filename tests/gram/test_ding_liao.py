@@ -31,7 +31,7 @@ def test_nystroem_path_reproduces_algorithm_1(mu):
     c, k = N // 10, N // 20
     path = svmpath.trace(X, Y, gamma=GAMMA, rank=c, truncate=k, landmarks="uniform", random_state=5)
     points = path.gram.features.points
-    rows = np.array([int(np.flatnonzero((X == point).all(axis=1))[0]) for point in points])
+    rows = np.array([int(np.flatnonzero((point == X).all(axis=1))[0]) for point in points])
     assert len(rows) == c
     alpha, b = algorithm_1(reference.rbf(X, X, GAMMA), Y, rows, k, mu)
     solution = path(1 / (2 * mu))

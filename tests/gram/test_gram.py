@@ -105,7 +105,7 @@ def test_eigenvalues_are_dropped_by_number_and_by_size():
 
 def _rows(gram):
     points = gram.features.points
-    return [int(np.flatnonzero((X == point).all(axis=1))[0]) for point in points]
+    return [int(np.flatnonzero((point == X).all(axis=1))[0]) for point in points]
 
 
 def test_landmarks_can_be_given_as_rows():

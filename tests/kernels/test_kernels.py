@@ -95,7 +95,7 @@ def test_parameter_names_resolve_by_their_last_part_where_unique():
     kernel = RBF(0.3) + 2.0 * Polynomial(0.5, 0.7)
     assert kernel.resolve("coef0") == "k2__kernel__coef0"
     assert kernel.at("coef0", 9.0).parameters["k2__kernel__coef0"] == 9.0
-    with pytest.raises(ValueError, match="'gamma' is ambiguous.*k1__gamma, k2__kernel__gamma"):
+    with pytest.raises(ValueError, match=r"'gamma' is ambiguous.*k1__gamma, k2__kernel__gamma"):
         kernel.resolve("gamma")
     with pytest.raises(ValueError, match="'nu' is unknown"):
         kernel.resolve("nu")

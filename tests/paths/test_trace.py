@@ -51,7 +51,7 @@ def test_a_path_over_a_kernel_parameter_is_exact_at_every_value(over, kernel, at
 
 def test_a_scikit_learn_gp_kernel_traces_over_its_own_parameter():
     path = svmpath.trace(X, Y, over="length_scale", span=(0.2, 3.0), kernel=gp.RBF(1.0), C=2.0)
-    alpha, b = reference.fit(reference.rbf(X, X, 0.5 / 0.7**2), 2.0 * Y - 1, np.ones(30), 2.0)
+    alpha, _ = reference.fit(reference.rbf(X, X, 0.5 / 0.7**2), 2.0 * Y - 1, np.ones(30), 2.0)
     np.testing.assert_allclose(path(0.7).alpha, alpha, atol=1e-10)
 
 

@@ -1,0 +1,83 @@
+"""What README.md and the guide show is run: Python blocks page by page, and the commands in console blocks."""
+
+import re
+import shlex
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from svmpath import cli
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", ROOT / "docs/index.md", *sorted((ROOT / "docs/guide").glob("*.md"))]
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page):
+    """Language, number of lines before it, and text of each fenced block."""
+    text = page.read_text(encoding="utf-8")
+    return [(found[1], text.count("\n", 0, found.start(2)), found[2]) for found in FENCE.finditer(text)]
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    """A fresh folder with the files of ``make demo``, and no way out to the network."""
+
+    def refuse(*_):
+        raise OSError("documentation must not use the network")
+
+    subprocess.run([sys.executable, ROOT / "examples/demo_data.py", tmp_path / "demo"], check=True, capture_output=True)
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_page_runs(page, desk, capsys):
+    namespace = {"__name__": page.stem}
+    for language, line, text in blocks(page):
+        if language == "python":
+            # As many empty lines as stand before the block, so that a traceback names the line of the page.
+            exec(compile("\n" * line + text, str(page), "exec"), namespace)
+        elif language == "console":
+            run_commands(text, capsys)
+
+
+def run_commands(text, capsys):
+    """Run each ``$ svmpath ...``; what the page shows as an error must be the error."""
+    lines = text.splitlines()
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if not line.startswith("$ svmpath "):
+            continue
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            cli.main(shlex.split(line)[2:])
+        errors = capsys.readouterr().err
+        shown = following.removesuffix("...") if following.startswith("Error: ") else ""
+        assert end.value.code == (2 if shown else 0), errors
+        assert errors.startswith(shown)
+
+
+@pytest.mark.parametrize("command", ["tune", "predict"])
+def test_reference_lists_every_option(command):
+    page = (ROOT / "docs/api/command_line.md").read_text(encoding="utf-8")
+    section = page.split(f"## `svmpath {command}")[1].split("\n## ")[0]
+    listed = set(re.findall(r"`(-{1,2}[A-Za-z-]+)", section))
+    options = {name for option in get_command(cli.app).commands[command].params for name in option.opts}
+    assert {name for name in options if name.startswith("-")} <= listed <= options
+
+
+def test_reference_lists_every_public_name():
+    import svmpath
+    from svmpath import criteria, datasets, kernels, report
+
+    page = (ROOT / "docs/api/index.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^   (svmpath\.[\w.]+)$", page, re.MULTILINE))
+    modules = ("criteria", "kernels", "__version__")
+    public = {f"svmpath.{name}" for name in svmpath.__all__ if name not in modules}
+    for module in (criteria, datasets, kernels, report):
+        public |= {f"{module.__name__}.{name}" for name in module.__all__}
+    assert public <= listed
