@@ -235,6 +235,28 @@ def test_options_reach_the_estimator(tune):
     assert tune("data.npz", "--kernel", "linear", "--rank", "0.5")[2]["choice"]["gamma"] is None
 
 
+def test_many_rows_are_approximated_and_it_is_said(tune, monkeypatch):
+    monkeypatch.setattr("svmpath.cli._MANY_ROWS", 50)
+    monkeypatch.setattr("svmpath.cli._LANDMARKS", 12)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    np.savez("data.npz", X=X, y=np.sign(X[:, 0]))
+    _, err, summary = tune("data.npz", *FIXED)
+    assert "Note: 60 rows: the kernel is approximated with 12 landmarks; --rank exact does without." in err
+    assert summary["choice"]["rank"] == 12
+    _, err, summary = tune("data.npz", *FIXED, "--rank", "exact")
+    assert err == ""
+    assert summary["choice"]["rank"] is None
+
+
+def test_the_polynomial_kernel_takes_its_options(tune):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    np.savez("data.npz", X=X, y=np.sign(X[:, 0] * X[:, 1]))
+    _, _, summary = tune("data.npz", "--kernel", "poly", "--degree", "2", "--coef0", "1")
+    assert summary["held_out"]["value"] < 0.1
+
+
 def test_a_choice_at_the_edge_is_noted(tune):
     x = np.linspace(0, 1, 60)
     np.savez("data.npz", X=x[:, None], y=np.sin(9 * x))  # no noise: the larger C, the better
@@ -360,7 +382,7 @@ REFUSED_OPTIONS = {
     ("--gamma", "nan"): "--gamma must be",
     ("--C", "0"): "--C must be tune or a positive number, not '0'",
     ("--cv", "1"): "Invalid value for '--cv'",
-    ("--rank", "1.5"): "--rank must be a whole number of landmarks or a residual between 0 and 1, not '1.5'",
+    ("--rank", "1.5"): "--rank must be exact, auto, a whole number of landmarks or a residual between 0 and 1, not",
     ("--rank", "0"): "--rank must be",
     ("--rank", "many"): "--rank must be",
     ("--kernel", "precomputed"): "--kernel precomputed needs kernel values",

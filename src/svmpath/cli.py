@@ -48,6 +48,8 @@ _HARMLESS = {
     "sklearn.compose._column_transformer._RemainderColsList",
 }
 _MOST_CELLS = 5e8  # of the encoded table: 4 GB
+_MANY_ROWS = 2000  # from here on a decomposition per kernel takes seconds, and --rank auto approximates
+_LANDMARKS = 500
 
 
 class Task(StrEnum):
@@ -90,6 +92,8 @@ def tune(
     output: Annotated[Path, typer.Option(help="Folder for model.skops and summary.json.")] = Path("."),
     loss: Annotated[str, typer.Option(help="Loss of the machine.")] = "least_squares",
     kernel: Annotated[str, typer.Option(help="Kernel: linear, rbf, poly, laplacian or sigmoid.")] = "rbf",
+    degree: Annotated[int, typer.Option(min=1, help="Degree of the poly kernel.")] = 3,
+    coef0: Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")] = 0.0,
     gamma: Annotated[str, typer.Option(help="Parameter of the kernel: tune, scale, auto or a number.")] = "tune",
     C: Annotated[str, typer.Option("--C", help="Weight of the losses: tune or a number.")] = "tune",
     criterion: Annotated[
@@ -98,9 +102,12 @@ def tune(
     cv: Annotated[int, typer.Option(min=2, help="Number of folds for --criterion kfold.")] = 5,
     search: Annotated[Search, typer.Option(help="Search gamma and C on a grid or continuously.")] = Search.grid,
     rank: Annotated[
-        str | None,
-        typer.Option(help="Low-rank kernel: number of landmarks, or the residual in (0, 1) to reach; default: exact."),
-    ] = None,
+        str,
+        typer.Option(
+            help="Low-rank kernel: exact (none), a number of landmarks, the residual in (0, 1) to reach, or auto "
+            f"(exact up to {_MANY_ROWS} rows, then {_LANDMARKS} landmarks)."
+        ),
+    ] = "auto",
     landmarks: Annotated[
         str, typer.Option(help="Landmarks for --rank: rpcholesky, greedy, uniform, kmeans or density.")
     ] = "rpcholesky",
@@ -112,6 +119,8 @@ def tune(
         settings = {
             "loss": loss,
             "kernel": _kernel(kernel),
+            "degree": degree,
+            "coef0": coef0,
             "gamma": _number_or_word("--gamma", gamma, ("tune", "scale", "auto")),
             "C": _number_or_word("--C", C, ("tune",)),
             "criterion": criterion.value,
@@ -141,7 +150,7 @@ def _tune(data: Path, target: str | None, task: str | None, output: Path, settin
         except DataError as error:
             raise DataError(f"{data.name}: {error}") from error
         _check_categories(table)
-        pipeline = _pipeline(table, task, settings)
+        pipeline = _pipeline(table, task, {**settings, "rank": _for_rows(settings["rank"], table.n_rows)})
         progress.stage("Tuning")
         start = time.perf_counter()
         pipeline.set_params(model__verbose=progress)
@@ -413,17 +422,29 @@ def _number_or_word(option: str, text: str, words: tuple[str, ...]) -> str | flo
     return value
 
 
-def _rank(text: str | None) -> int | float | None:
-    """A number of landmarks, or the residual to reach."""
-    if text is None:
+def _for_rows(rank: int | float | str | None, rows: int) -> int | float | None:
+    """The rank that "auto" stands for."""
+    if not isinstance(rank, str):
+        return rank
+    if rows <= _MANY_ROWS:
         return None
+    _note(f"{rows} rows: the kernel is approximated with {_LANDMARKS} landmarks; --rank exact does without.")
+    return _LANDMARKS
+
+
+def _rank(text: str) -> int | float | str | None:
+    """A number of landmarks, the residual to reach, None for exact, or "auto"."""
+    if text in ("exact", "auto"):
+        return None if text == "exact" else text
     try:
         value: int | float = int(text) if text.strip().isdecimal() else float(text)
     except ValueError:
         value = 0
     if (isinstance(value, int) and value >= 1) or (isinstance(value, float) and 0 < value < 1):
         return value
-    raise DataError(f"--rank must be a whole number of landmarks or a residual between 0 and 1, not {text!r}")
+    raise DataError(
+        f"--rank must be exact, auto, a whole number of landmarks or a residual between 0 and 1, not {text!r}"
+    )
 
 
 def _kernel(name: str) -> str:

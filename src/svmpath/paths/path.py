@@ -14,7 +14,7 @@ from svmpath.losses import Loss, Problem, Solution
 
 Array = np.ndarray
 
-_SLIP = 1e-14  # relative; an end of the span that went through a logarithm still counts as inside
+_SLIP = 1e-12  # relative; an end of the span that went through a logarithm still counts as inside
 
 
 class Event(NamedTuple):
@@ -64,8 +64,7 @@ class Path(ABC):
     def inside(self, value: float) -> float:
         """The value, if it lies in the span; refused otherwise."""
         low, high = sorted(self.span)
-        slip = _SLIP * max(abs(low), abs(high), abs(value))
-        if not low - slip <= value <= high + slip:
+        if not low - _SLIP * abs(low) <= value <= high + _SLIP * abs(high):
             raise ValueError(f"{self.over} = {value:.6g} lies outside the span [{low:.6g}, {high:.6g}] of this path.")
         return float(min(max(value, low), high))
 
