@@ -156,6 +156,13 @@ def progress(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def warn_if_busy() -> None:
+    """Say so where other work is running: threads that share a core are slower than one."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    if load > 0.5:
+        progress(f"The load of this machine is {load:.1f} at the start: times are right on an idle machine only.")
+
+
 def publish(name: str, text: str, file: Path | None) -> None:
     """Print the output, and put it into its section of a file."""
     print(text)

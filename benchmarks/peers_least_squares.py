@@ -26,7 +26,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from _common import Array, C_grid, arguments, chosen, gamma_grid, load, machine, progress, publish, table, timed
+from _common import (
+    Array,
+    C_grid,
+    arguments,
+    chosen,
+    gamma_grid,
+    load,
+    machine,
+    progress,
+    publish,
+    table,
+    timed,
+    warn_if_busy,
+)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
@@ -237,6 +250,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--repeats", type=int, default=3, help="runs of ours, the best counts (default 3)")
     parser.add_argument("--jobs", type=int, default=2, help="workers of both sides (default 2)")
     options = parser.parse_args(argv)
+    warn_if_busy()
     grid = {"gamma": gamma_grid(options.gammas), "C": C_grid(options.Cs)}
     start_workers(options.jobs)
     rows: list[Row] = []

@@ -7,12 +7,13 @@ are arguments (Ding & Liao's Algorithm 2 is this with a k-fold criterion on a Ny
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import effective_n_jobs
 from scipy.optimize import minimize_scalar
 
 from svmpath import criteria
@@ -232,14 +233,13 @@ class Search:
         """Score the kernels at several gammas, side by side."""
         if self.over is None:
             ledger.add(np.nan, self.curve())
-        elif n_jobs in (None, 1):
+        elif effective_n_jobs(n_jobs) == 1:
             for gamma in gammas:
                 ledger.add(float(gamma), self.curve(float(gamma)))
         else:
             # The work is in BLAS and LAPACK, which let other threads run: one BLAS thread each.
-            with one_thread():
-                work = delayed(lambda gamma: ledger.add(gamma, self.curve(gamma)))
-                Parallel(n_jobs=n_jobs, prefer="threads")(work(float(gamma)) for gamma in gammas)
+            with one_thread(), ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
+                list(pool.map(lambda gamma: ledger.add(gamma, self.curve(gamma)), gammas.tolist()))
 
     def _polish(self, curve: Curve) -> Curve:
         """The curve with one more value: the minimum over log C between the neighbours of its best value."""

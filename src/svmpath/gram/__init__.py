@@ -80,7 +80,7 @@ def make_gram(
     recipe = _Recipe(X, *_limits(rank, X.shape[0]), landmarks, truncate, min_eigenvalue, seed)
     if isinstance(landmarks, str) and not dropping and recipe.limit == X.shape[0] and recipe.residual == 0.0:
         return DenseGram(kernel, X, clip=psd == "clip")
-    return LowRankGram(kernel, X, recipe(kernel), recipe)
+    return LowRankGram(kernel, X, recipe)
 
 
 def _limits(rank: int | float | None, n: int) -> tuple[int, float]:
@@ -160,6 +160,7 @@ class _Recipe:
         c = min(32, self.limit)
         while True:
             factor = self._nystroem(kernel, choose(self.X, c, self.seed))
+            assert factor.Z is not None
             left = trace - float(np.einsum("ij,ij->", factor.Z, factor.Z))
             if left <= self.residual * trace or c == self.limit:
                 return factor

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,34 +38,49 @@ class FeatureMap:
 
 @dataclass(frozen=True)
 class Factor:
-    """Z, and the map that makes such features of new rows."""
+    """Z (None where it is to be made again), and the map that makes such features of new rows."""
 
-    Z: Array
+    Z: Array | None
     features: FeatureMap
 
 
 class LowRankGram(Gram):
-    """K ~ Z Z', made by ``build(kernel) -> Factor``; the same call makes it at other kernel parameters."""
+    """K ~ Z Z', made by ``build(kernel) -> Factor`` when first used, and again at other kernel parameters."""
 
-    def __init__(self, kernel: Kernel, X: Any, factor: Factor, build: Callable[[Kernel], Factor]) -> None:
+    def __init__(self, kernel: Kernel, X: Any, build: Callable[[Kernel], Factor], factor: Factor | None = None) -> None:
         self.kernel = kernel
         self.X = X
-        self.features = factor.features
         self.build = build
-        self._Z: Array | None = factor.Z
-        trace = float(kernel.diag(X).sum())
-        left = trace - float(np.einsum("ij,ij->", factor.Z, factor.Z))
-        self.residual = max(left / trace, 0.0) if trace > 0 else 0.0
+        self._factor = factor
 
     def __getstate__(self) -> dict[str, Any]:
         # A saved model holds the rows and the landmarks; Z is made of them again when it is needed.
-        return {**self.__dict__, "_Z": None}
+        return {**self.__dict__, "_factor": replace(self.factor, Z=None)}
+
+    @property
+    def factor(self) -> Factor:
+        """Z and the map to such features."""
+        if self._factor is None:
+            self._factor = self.build(self.kernel)
+        return self._factor
+
+    @property
+    def features(self) -> FeatureMap:
+        """The map that makes rows of Z of new rows."""
+        return self.factor.features
 
     @property
     def Z(self) -> Array:  # type: ignore[override]
-        if self._Z is None:
-            self._Z = self.features(self.X)
-        return self._Z
+        if self.factor.Z is None:
+            self._factor = Factor(self.features(self.X), self.features)
+        assert self.factor.Z is not None
+        return self.factor.Z
+
+    @cached_property
+    def residual(self) -> float:  # type: ignore[override]
+        trace = float(self.kernel.diag(self.X).sum())
+        left = trace - float(np.einsum("ij,ij->", self.Z, self.Z))
+        return max(left / trace, 0.0) if trace > 0 else 0.0
 
     @property
     def n(self) -> int:
@@ -96,9 +112,9 @@ class LowRankGram(Gram):
 
     def at(self, name: str, value: float) -> LowRankGram:
         kernel = self.kernel.at(name, value)
-        return LowRankGram(kernel, self.X, self.build(kernel), self.build)
+        return LowRankGram(kernel, self.X, self.build)
 
     def take(self, rows: Any) -> LowRankGram:
         """Some of the rows, with the same landmarks and features."""
         X = self.X[rows][:, rows] if self.kernel.pairwise else self.X[rows]
-        return LowRankGram(self.kernel, X, Factor(self.Z[rows], self.features), self.build)
+        return LowRankGram(self.kernel, X, self.build, Factor(self.Z[rows], self.features))

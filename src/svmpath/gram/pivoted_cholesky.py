@@ -11,10 +11,12 @@ d says how badly each row is explained, and d.sum() is the trace residual. The p
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.linalg.blas import dtrsm
 
 from svmpath.gram.low_rank import Factor, FeatureMap
 from svmpath.kernels import Kernel
@@ -22,7 +24,7 @@ from svmpath.kernels import Kernel
 Array = np.ndarray
 
 _EPS = 10 * np.finfo(float).eps  # share of a diagonal entry below which its residual is rounding
-_BLOCK = 32
+_BLOCK = 64  # rows proposed at a time
 
 
 def pivoted_cholesky(
@@ -37,51 +39,62 @@ def pivoted_cholesky(
     residual : float
         Stop as soon as the trace residual is at most this share of the trace.
     """
-    diag = np.maximum(kernel.diag(X), 0.0)
+    source = Source(
+        np.maximum(kernel.diag(X), 0.0),
+        columns=lambda rows: kernel(X, X, rows),
+        block=lambda rows: kernel(X[rows], X, rows),
+    )
     search = _greedy if greedy else _random
-    pivots, F = search(lambda rows: kernel(X, X, rows), diag, limit, residual, np.random.default_rng(seed))
+    pivots, F = search(source, limit, residual, np.random.default_rng(seed))
     points = None if kernel.pairwise else X[pivots]
     rows = pivots if kernel.pairwise else None
     T = solve_triangular(F[pivots], np.eye(len(pivots)), lower=True, check_finite=False).T
     return pivots, Factor(F, FeatureMap(kernel, points, rows, T))
 
 
-def _greedy(
-    columns: Callable[[Array], Array], diag: Array, limit: int, residual: float, rng: np.random.Generator
-) -> tuple[Array, Array]:
-    d = diag.copy()
-    stop = max(residual, _EPS) * diag.sum()
+@dataclass(frozen=True)
+class Source:
+    """The parts of K that the search looks at: its diagonal, K[:, rows] and K[rows][:, rows]."""
+
+    diag: Array
+    columns: Callable[[Array], Array]
+    block: Callable[[Array], Array]
+
+
+def _greedy(K: Source, limit: int, residual: float, rng: np.random.Generator) -> tuple[Array, Array]:
+    d = K.diag.copy()
+    stop = max(residual, _EPS) * d.sum()
     F = np.zeros((len(d), limit), order="F")
     pivots: list[int] = []
     while len(pivots) < limit and d.sum() > stop:
         p = int(np.argmax(d))
         r = len(pivots)
-        column = columns(np.array([p]))[:, 0] - F[:, :r] @ F[p, :r]
+        column = K.columns(np.array([p]))[:, 0] - F[:, :r] @ F[p, :r]
         F[:, r] = column / np.sqrt(d[p])
         pivots.append(p)
-        _lower(d, diag, F[:, r] ** 2, pivots)
+        _lower(d, K.diag, F[:, r] ** 2, pivots)
     return _result(pivots, F)
 
 
-def _random(
-    columns: Callable[[Array], Array], diag: Array, limit: int, residual: float, rng: np.random.Generator
-) -> tuple[Array, Array]:
-    d = diag.copy()
-    stop = max(residual, _EPS) * diag.sum()
+def _random(K: Source, limit: int, residual: float, rng: np.random.Generator) -> tuple[Array, Array]:
+    d = K.diag.copy()
+    stop = max(residual, _EPS) * d.sum()
     F = np.zeros((len(d), limit), order="F")
     pivots: list[int] = []
     while len(pivots) < limit and d.sum() > stop:
         r = len(pivots)
         drawn = _draw(d, min(_BLOCK, 2 * (limit - r)), rng)
-        G = columns(drawn) - F[:, :r] @ F[drawn, :r].T
-        chosen, L = _reject(G[drawn], rng.random(len(drawn)) * d[drawn], _EPS * diag[drawn], limit - r)
-        if len(chosen) == 0:  # what these rows have left is rounding
+        H = K.block(drawn) - F[drawn, :r] @ F[drawn, :r].T
+        kept, L = _reject(H, rng.random(len(drawn)) * d[drawn], _EPS * K.diag[drawn], limit - r)
+        if len(kept) == 0:  # what these rows have left is rounding
             d[drawn] = 0.0
             continue
+        chosen = drawn[kept]
+        G = K.columns(chosen) - F[:, :r] @ F[chosen, :r].T
         new = slice(r, r + len(chosen))
-        F[:, new] = solve_triangular(L, G[:, chosen].T, lower=True, check_finite=False).T
-        pivots.extend(drawn[chosen].tolist())
-        _lower(d, diag, np.einsum("ij,ij->i", F[:, new], F[:, new]), pivots)
+        F[:, new] = dtrsm(1.0, L, G, side=1, lower=1, trans_a=1)  # G L^-T
+        pivots.extend(chosen.tolist())
+        _lower(d, K.diag, np.einsum("ij,ij->i", F[:, new], F[:, new]), pivots)
     return _result(pivots, F)
 
 
@@ -92,24 +105,25 @@ def _draw(d: Array, size: int, rng: np.random.Generator) -> Array:
 
 
 def _reject(H: Array, u: Array, floor: Array, most: int) -> tuple[Array, Array]:
-    """Go through proposals with residual matrix H; accept i with probability (its residual now) / (then).
+    """Go through proposals with residual matrix H (overwritten); accept i if its residual still exceeds u_i.
 
-    Returns the accepted positions and the Cholesky factor of H on them.
+    Where u_i is uniform up to the residual that i had when drawn, that happens with the ratio of the two. Returns the
+    accepted positions and the Cholesky factor of H on them.
     """
-    H = H.copy()
     chosen: list[int] = []
-    G = np.zeros_like(H)
+    L = np.zeros_like(H)
+    bar = np.maximum(u, floor)
     for i in range(len(u)):
-        if H[i, i] <= max(u[i], floor[i]):
+        if H[i, i] <= bar[i]:
             continue
-        column = H[:, i] / np.sqrt(H[i, i])
-        G[:, len(chosen)] = column
+        column = H[i:, i] / np.sqrt(H[i, i])
+        L[i:, len(chosen)] = column
         chosen.append(i)
         if len(chosen) == most:
             break
-        H -= np.outer(column, column)
+        H[i:, i:] -= column[:, None] * column
     kept = np.array(chosen, dtype=int)
-    return kept, np.tril(G[kept, : len(kept)])
+    return kept, L[kept, : len(kept)]
 
 
 def _lower(d: Array, diag: Array, explained: Array, pivots: list[int]) -> None:

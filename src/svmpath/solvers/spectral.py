@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack, qr, svd
+from scipy.linalg import lapack
 
 Array = np.ndarray
 
@@ -105,8 +105,8 @@ def decompose_factor(Z: Array, s: Array) -> Spectrum:
     v = _unit(s)
     # With v as the first column, QR makes the other columns orthogonal to v to rounding, whatever their size, and
     # its triangle without first row and column belongs to the centred factor.
-    Q, T = qr(np.column_stack([v, Z * np.sqrt(s)[:, None]]), mode="economic", overwrite_a=True, check_finite=False)
-    U, sigma, _ = svd(T[1:, 1:], full_matrices=False, check_finite=False)
+    Q, T = np.linalg.qr(np.column_stack([v, Z * np.sqrt(s)[:, None]]))
+    U, sigma, _ = np.linalg.svd(T[1:, 1:], full_matrices=False)
     return _spectrum(sigma**2, Q[:, 1:] @ U, v)
 
 

@@ -1,0 +1,100 @@
+"""The benchmark scripts run, on settings far too small to measure anything."""
+
+import importlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
+TINY = ["--gammas", "3", "--Cs", "3"]
+
+
+@pytest.fixture
+def script(monkeypatch, tmp_path):
+    """Import a script of the benchmarks folder, where it finds no data folder."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    monkeypatch.setenv("SVMPATH_DATA", str(tmp_path / "nothing"))
+    return importlib.import_module
+
+
+def test_table2_runs_on_generated_data(script, capsys, tmp_path):
+    page = tmp_path / "RESULTS.md"
+    script("ding2012_table2").main([*TINY, "--splits", "2", "--size", "60", "--write", str(page)])
+    out = capsys.readouterr().out
+    for name in ("ringnorm", "twonorm", "waveform"):
+        assert sum(line.startswith(name) for line in out.splitlines()) == 2  # its times, its errors
+    assert "Not here, neither as file nor as generator: thyroid, heart" in out
+    assert out.strip() in page.read_text()
+
+
+def test_table2_runs_on_files(script, capsys, monkeypatch, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 2)), np.repeat([-1, 1], 45)
+    train = np.array([rng.permutation(90)[:60] for _ in range(2)])
+    np.savez(tmp_path / "heart.npz", X=X, y=y, train_gen=train)
+    np.savez(tmp_path / "diabetis.npz", X=100.0 + 30.0 * X, y=y, train_gen=train)
+    monkeypatch.setenv("SVMPATH_DATA", str(tmp_path))
+    script("ding2012_table2").main([*TINY, "--splits", "1", "--sets", "heart", "diabetes"])
+    rows = [line.split()[:5] for line in capsys.readouterr().out.splitlines()]
+    assert ["heart", "file", "60", "2", "1"] in rows
+    assert ["diabetes", "file*", "60", "2", "1"] in rows  # raw units, standardised by the script
+
+
+def test_table2_z_statistic_is_the_papers(script):
+    module = script("ding2012_table2")
+    splice = module.PAPER["splice"]
+    z = module.z_statistic((*splice.exact[1:], 20), (*splice.approximate[1:], 20))
+    assert z == pytest.approx((11.326 - 13.862) / np.sqrt((0.547**2 + 1.304**2) / 20))
+    assert np.isnan(module.z_statistic((1.0, np.nan, 1), (2.0, np.nan, 1)))
+
+
+def test_peers_run(script, capsys, monkeypatch, tmp_path):
+    module = script("peers_least_squares")
+    monkeypatch.setattr(module, "N_TEST", 200)
+    monkeypatch.setattr(module, "LARGE", 70)  # the second size takes the large sets, with capped iterations
+    monkeypatch.setattr(module, "MAX_ITER", 5)
+    page = tmp_path / "RESULTS.md"
+    page.write_text("# Results\n\n<!-- peers_least_squares -->\nstale\n<!-- /peers_least_squares -->\nend\n")
+    module.main([*TINY, "--sizes", "60", "80", "--repeats", "1", "--jobs", "1", "--write", str(page)])
+    out = capsys.readouterr().out
+    assert "rank 100, n = 60" in out
+    assert "rank 200, n = 80" in out
+    assert "of the 45 fits of SVC were stopped" in out
+    assert "there is no banana (file)" in out
+    text = page.read_text()
+    assert out.strip() in text
+    assert "stale" not in text
+    assert text.endswith("end\n")
+
+
+def test_unknown_set_is_refused(script):
+    with pytest.raises(SystemExit, match="There is no set nonsense"):
+        script("ding2012_table2").main(["--sets", "nonsense"])
+
+
+def test_default_grid_is_the_papers(script):
+    common = script("_common")
+    gammas, C = np.array(common.gamma_grid()), np.array(common.C_grid())
+    assert len(gammas) == 13
+    assert len(C) == 11
+    np.testing.assert_allclose(gammas, 2.0 ** np.arange(-15, 10, 2))
+    np.testing.assert_allclose(0.5 / C, 2.0 ** np.arange(-15, 6, 2))
+
+
+def test_section_is_added_then_replaced(script):
+    add = script("_common").with_section
+    page = add(add("# Title\n", "one", "first"), "two", "second")
+    assert page.count("<!-- one -->") == page.count("<!-- /two -->") == 1
+    page = add(page, "one", "again")
+    assert "first" not in page
+    assert page.index("again") < page.index("second")
+
+
+def test_table_is_aligned(script):
+    assert script("_common").table(["a", "b"], [["xyz", "1"], ["u", "22"]]).splitlines() == [
+        "a     b",
+        "---  --",
+        "xyz   1",
+        "u    22",
+    ]
