@@ -248,7 +248,7 @@ def notes(sources: list[Source], skipped: list[str]) -> str:
         "and folds; the approximate 5-fold does so too: it is not Algorithm 2 as printed, a fit per cell and fold.",
         "test error: mean +- deviation over the splits, of the full-kernel machine at the selected gamma and C.",
         "z: the paper's statistic, 5-fold minus approximate 5-fold; below -1.64 the approximation is worse (95 %).",
-        "paper z: the same from the printed means and deviations. The paper's text calls splice alone significant, which",
+        "paper z: the same from the printed means and deviations. The paper calls splice alone significant, which",
         "follows from its numbers only if the deviation itself, not the standard error, is put into the formula.",
     ]
     kinds = {data.kind for data in sources}

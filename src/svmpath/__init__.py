@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from svmpath.exceptions import DataError, IndefiniteKernelWarning, PathError
+from svmpath.exceptions import DataError, IndefiniteKernelWarning, PathError, PrecisionWarning
 
 if TYPE_CHECKING:
     from svmpath import criteria, datasets, kernels
@@ -21,6 +21,7 @@ __all__ = [
     "PathError",
     "PathSVC",
     "PathSVR",
+    "PrecisionWarning",
     "__version__",
     "criteria",
     "datasets",

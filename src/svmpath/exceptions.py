@@ -9,5 +9,9 @@ class DataError(ValueError):
     """A data file or its contents cannot be used; the message says what to do about it."""
 
 
+class PrecisionWarning(UserWarning):
+    """Numbers that a choice rests on are lost to rounding."""
+
+
 class IndefiniteKernelWarning(UserWarning):
     """A kernel matrix has negative eigenvalues: the machine's problem is not convex."""

@@ -6,9 +6,10 @@ are arguments (Ding & Liao's Algorithm 2 is this with a k-fold criterion on a Ny
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from threading import Lock
 from typing import Any
 
@@ -20,8 +21,7 @@ from svmpath import criteria
 from svmpath.criteria.curve import Curve, HeldOutLoss, one_vs_rest
 from svmpath.gram import Gram
 from svmpath.losses import Problem, Solution
-from svmpath.paths import ClosedFormPath, trace_problem
-from svmpath.solvers.spectral import Spectrum
+from svmpath.paths import Path, trace_problem
 from svmpath.solvers.threads import one_thread
 
 Array = np.ndarray
@@ -52,7 +52,7 @@ class Scores:
         return Scores(curve.values, curve.scores, curve.standard_errors, curve.smooth)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Choice:
     """A value chosen on a curve.
 
@@ -63,7 +63,7 @@ class Choice:
         Position of the chosen value on the curve.
     rule : str
     tried : dict
-        For a search over gamma: the scores over C at each gamma tried.
+        For a search over gamma: the scores over C at each gamma tried; empty otherwise.
     at_edge : tuple of str
         The parameters whose chosen value is the first or last one that was offered.
     """
@@ -73,6 +73,10 @@ class Choice:
     rule: str
     tried: Mapping[float, Scores]
     at_edge: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        path = self.curve.path
+        return f"<Choice: {path.over} = {self.value:.6g}, score {self.score:.6g}, {path.gram.kernel!r}>"
 
     @property
     def value(self) -> float:
@@ -84,7 +88,7 @@ class Choice:
         """Its held-out score."""
         return float(self.curve.scores[self.index])
 
-    @property
+    @cached_property
     def solution(self) -> Solution:
         """The machine at the chosen value."""
         return self.curve.path(self.value)
@@ -92,11 +96,7 @@ class Choice:
     @property
     def parameters(self) -> dict[str, float]:
         """The hyper-parameters chosen, and those of the kernel."""
-        path = self.curve.path
-        fixed = dict(path.problem.gram.kernel.parameters)
-        if path.over != "C" and isinstance(path, ClosedFormPath):
-            fixed["C"] = path.C
-        return fixed | {path.over: self.value}
+        return dict(self.solution.parameters)
 
 
 def select(curve: Curve, rule: str = "min") -> Choice:
@@ -185,13 +185,16 @@ class Search:
             gram = gram.at(self.over, float(gamma))
         return self._along(gram, (float(values.min()), float(values.max())), values, None)
 
-    def _along(self, gram: Gram, span: tuple[float, float], values: Array, spectrum: Spectrum | None) -> Curve:
-        """The curve on one kernel; all machines share kernel and weights, and so one decomposition."""
-        curves: list[Curve] = []
+    def paths(self, gram: Gram, span: tuple[float, float], shared: Any = None) -> Iterator[Path]:
+        """The paths of all machines on one kernel; they share it and the weights, and what can be made of these."""
         for problem in self.problems:
-            path = trace_problem(replace(problem, gram=gram), self.loss, "C", span, spectrum=spectrum)
-            curves.append(self.criterion(path, values, loss=self.held_out))
-            spectrum = path.spectrum  # type: ignore[attr-defined]
+            path = trace_problem(replace(problem, gram=gram), self.loss, "C", span, shared=shared)
+            shared = path.shared
+            yield path
+
+    def _along(self, gram: Gram, span: tuple[float, float], values: Array, shared: Any) -> Curve:
+        """The curve on one kernel."""
+        curves = [self.criterion(path, values, loss=self.held_out) for path in self.paths(gram, span, shared)]
         return curves[0] if len(curves) == 1 else one_vs_rest(curves)
 
     def grid(self, gammas: Array, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
@@ -256,7 +259,7 @@ class Search:
 
     def _rescore(self, curve: Curve, values: Array) -> Curve:
         """The criterion at other values of the same kernel, with its decomposition."""
-        return self._along(curve.path.problem.gram, curve.path.span, values, curve.path.spectrum)  # type: ignore[attr-defined]
+        return self._along(curve.path.problem.gram, curve.path.span, values, curve.path.shared)
 
     def _pair(self, tried: Mapping[float, Scores]) -> tuple[float, int]:
         """The best pair of C and gamma by the rule, with ties broken as on one curve: gamma, position of C."""
@@ -281,7 +284,7 @@ class Search:
         edges = ("C",) if _is_end(self.C, float(curve.values[index])) else ()
         if self.over is not None and _is_end(offered, gamma):
             edges = (*edges, self.over)
-        tried = {gamma: ledger.tried[gamma] for gamma in sorted(ledger.tried)}
+        tried = {} if self.over is None else {gamma: ledger.tried[gamma] for gamma in sorted(ledger.tried)}
         return Choice(curve, index, self.rule, tried, edges)
 
 

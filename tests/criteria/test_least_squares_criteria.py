@@ -174,3 +174,31 @@ def test_one_active_sample_cannot_be_left_out():
         criteria.press(path, [1.0])
     with pytest.raises(ValueError, match="use fewer folds"):
         criteria.kfold(path, [1.0], cv=2)
+
+
+def test_values_lost_to_rounding_are_doubtful():
+    huge = svmpath.trace(1e6 * X, Y, kernel="linear", span=(1e-12, 1e6))
+    for criterion in (criteria.press, criteria.kfold):
+        curve = criterion(huge, [1e-12, 1e6])
+        assert not curve.doubtful.any()  # more samples than features: no sample is fitted exactly
+    few = svmpath.trace(1e6 * X[:3], Y[:3], kernel="linear", span=(1e-12, 1e6))
+    assert criteria.press(few, [1e-12, 1e6]).doubtful.tolist() == [0, 3]
+
+
+def test_held_out_samples_of_weight_zero_cannot_be_scored():
+    s = np.ones(N)
+    s[:10] = 0.0
+    path, _ = path_and_matrix(0.3, None, Y, s)
+    curve = criteria.kfold(path, [1.0], cv=[(np.arange(10, N), np.arange(10))])
+    with pytest.raises(ValueError, match="nothing to score"):
+        curve.scores  # noqa: B018
+    assert np.isfinite(curve.decisions[0, :10]).all()
+
+
+def test_answers_are_shown_in_a_line():
+    path, _ = path_and_matrix(0.3, None)
+    curve = criteria.press(path, [0.1, 1.0])
+    assert repr(path) == "<Path: least_squares over C from 0.01 to 20000; 60 samples, RBF(gamma=0.3)>"
+    assert repr(curve) == "<Curve: press at 2 values of C in [0.1, 1]>"
+    assert repr(path(1.0)) == "<Solution: least_squares at C = 1, gamma = 0.3; 60 of 60 samples support it>"
+    assert repr(svmpath.select(curve)).startswith("<Choice: C = ")

@@ -286,3 +286,23 @@ def test_groups_go_in_as_splits():
     model = PathSVC(criterion="kfold", cv=folds, gamma=1.0, C=[0.1, 1.0]).fit(X, Y)
     curve = criteria.kfold(svmpath.trace(X, Y, gamma=1.0), [0.1, 1.0], cv=folds)
     np.testing.assert_allclose(model.curve_.scores, curve.scores)
+
+
+def test_a_choice_lost_to_rounding_warns():
+    with pytest.warns(svmpath.PrecisionWarning, match="StandardScaler"):
+        PathSVR(kernel="linear", C=1e6).fit(1e6 * np.eye(5), np.arange(5.0))
+
+
+def test_a_kernel_object_keeps_its_gamma_when_asked_to():
+    assert PathSVC(kernel=RBF(3.0), gamma=None).fit(X, Y).gamma_ == 3.0
+    assert PathSVC(kernel=RBF(3.0)).fit(X, Y).gamma_ != 3.0
+    with pytest.raises(ValueError, match="ambiguous"):
+        PathSVC(kernel=RBF(1.0) + RBF(2.0)).fit(X, Y)
+    both = PathSVC(kernel=RBF(1.0) + RBF(2.0), gamma=None).fit(X, Y)
+    assert both.gamma_ is None
+
+
+def test_several_classes_rescore():
+    model = PathSVC(C=[0.1, 1.0], gamma=1.0).fit(X, np.arange(120) % 3)
+    np.testing.assert_array_equal(model.curve_.rescored(model.curve_.loss).scores, model.curve_.scores)
+    assert model.choice_.tried == {}

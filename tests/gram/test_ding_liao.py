@@ -89,3 +89,15 @@ def test_the_bound_needs_an_approximation_over_C(options, over, message):
     path = svmpath.trace(X, Y, over=over, span=(0.1, 10.0), **options)
     with pytest.raises(ValueError, match=message):
         criteria.approximation_bound(path, 1.0)
+
+
+@pytest.mark.parametrize("C", [1e-3, 0.1])
+@pytest.mark.parametrize("weight", [1.0, 100.0, None])
+def test_the_bound_with_offset_holds_for_any_weights_and_targets(weight, C):
+    s = np.random.default_rng(1).exponential(size=N) * 30 if weight is None else np.full(N, weight)
+    y = 5 + X[:, 0]
+    path = svmpath.trace(X, y, gamma=GAMMA, rank=100, sample_weight=s, random_state=0)
+    exact = svmpath.trace(X, y, gamma=GAMMA, sample_weight=s)(C)
+    new = RNG.normal(size=(300, 4))
+    difference = np.abs(path(C)(new, exact_kernel=True) - exact(new)).max()
+    assert 0 < difference <= criteria.approximation_bound(path, C).with_offset

@@ -232,9 +232,23 @@ def test_a_pickled_gram_holds_rows_not_matrices():
     np.testing.assert_allclose(pickle.loads(pickle.dumps(low)).Z, low.Z, atol=1e-10)
 
 
+@pytest.mark.parametrize("rank", [None, 30])
+def test_some_rows_of_a_precomputed_kernel_survive_pickling(rank):
+    K = RBF(0.5)(X)
+    rows = np.array([7, 2, 40])
+    part = make_gram(K, Precomputed(), rank=rank).take(rows)
+    expected = part.block(slice(None), slice(None))
+    again = pickle.loads(pickle.dumps(part))
+    np.testing.assert_allclose(again.block(slice(None), slice(None)), expected, atol=1e-10)
+    np.testing.assert_allclose(part.cross(K), again.cross(K), atol=1e-10)
+    np.testing.assert_allclose(part.apply_exact(K, np.ones(3)), K[:, rows] @ np.ones(3), atol=1e-10)
+    assert 0 <= part.residual < 0.5
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"rank": 5, "landmarks": [0, 1]}, "leave rank out"),
         ({"rank": 0}, "rank must be None"),
         ({"rank": 1.5}, "rank must be None"),
         ({"rank": True}, "rank must be None"),

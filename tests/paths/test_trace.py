@@ -106,6 +106,12 @@ def test_check_raises_where_the_path_is_not_optimal():
         svmpath.trace(X, Y).check(tol=-1.0)
 
 
+def test_the_default_path_checks():
+    svmpath.trace(X, Y).check()
+    svmpath.trace(100 * X, Y, kernel="linear").check()
+    svmpath.trace(X, Y, rank=10, random_state=0).check()
+
+
 def test_a_path_pickles_as_what_it_is_made_of():
     path = svmpath.trace(X, Y)
     alpha = path(0.7).alpha
@@ -137,6 +143,7 @@ NAN[3, 1] = np.nan
         (X, Y, {"over": "gamma", "kernel": "linear"}, "'gamma' is unknown"),
         (X, Y, {"over": "coef0", "kernel": "poly"}, r"span=\(first, last\) is needed"),
         (X, Y, {"over": "gamma", "span": (0.1, 1.0), "C": -1.0}, "C must be a positive number"),
+        (X, Y, {"over": "length_scale", "kernel": gp.RBF(), "span": (-1.0, 2.0)}, "two different positive numbers"),
         (X, Y, {"sample_weight": -np.ones(30)}, "[Nn]egative"),
         (X, Y, {"sample_weight": np.zeros(30)}, "weight|zero"),
         (X, X[:, 0], {"class_weight": "balanced"}, "class_weight belongs to classification"),

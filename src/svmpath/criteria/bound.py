@@ -11,15 +11,17 @@ and bounds ||E||_2 <= ||E||_F, with probability 1 - delta over c columns drawn u
 
     ||K - K_k||_F + epsilon [ (n/c) sum_{D(c)} K_ii ( sqrt(n sum K_ii^2) + eta max(n K_ii) ) ]^1/2
 
-where c >= 64 k / epsilon^4 and eta = sqrt(log(2/delta) g(c, n-c) / c). As k <= c, epsilon is never below 2.8 k^1/4 /
-c^1/4: the bound is a guarantee of order, not an estimate.
+where c >= 64 k / epsilon^4 and eta = sqrt(log(2/delta) g(c, n-c) / c). An epsilon below one needs c > 64 k; with a
+larger one the bound on ||E|| exceeds ||K|| itself where K has a unit diagonal. It is a guarantee of order, not an
+estimate.
 
-The offset can be kept. With P = I - 1 1'/n both machines solve (P K P + mu) alpha = P y, hence
+The offset can be kept, and weights too. With R = diag(sqrt(s)) and P the projector orthogonal to sqrt(s), both machines
+solve (P R K R P + mu) a = P R y for a = R^-1 alpha, hence with s_max the largest weight
 
-    ||alpha' - alpha|| <= ||E|| ||P y|| / mu^2,      ||alpha'|| <= ||P y|| / mu
-    |f'(x) - f(x)| <= 2 sqrt(n) kappa ||E|| ||P y|| / mu^2 + ||E|| ||P y|| / (sqrt(n) mu)
+    ||alpha' - alpha|| <= s_max^3/2 ||E|| ||P R y|| / mu^2,      ||alpha'|| <= s_max^1/2 ||P R y|| / mu
+    |f'(x) - f(x)| <= 2 sqrt(n) kappa ||alpha' - alpha|| + (||s|| / sum s) ||E|| ||alpha'||
 
-for any y, with no assumption on b and none on how the columns were drawn.
+for any y and any x with k(x, x) <= kappa, with no assumption on b and none on how the columns were drawn.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from svmpath.criteria.press import least_squares_only
 from svmpath.gram import DenseGram, LowRankGram
+from svmpath.losses import Problem
 from svmpath.paths import Path
 
 Array = np.ndarray
@@ -52,7 +55,8 @@ class ApproximationBound:
     measured : float
         Their eq. 24 with the spectral norm of K - K~ itself in place of its bound; still takes b to be constant.
     with_offset : float
-        With that norm, and the offset as it is: no assumption but a positive semi-definite kernel.
+        With that norm, the offset as it is, any targets and any weights; it assumes a positive semi-definite kernel
+        and, like the others, k(x, x) <= kappa and predictions by ``solution(X, exact_kernel=True)``.
     error_norm : float
         ||K - K~||_2.
     epsilon, delta, zeta, kappa : float
@@ -134,12 +138,10 @@ def approximation_bound(path: Path, C: float, *, delta: float = 0.05) -> Approxi
     best, error_norm = _norms(gram, k)
     epsilon = (64 * k / c) ** 0.25
     scale = kappa * (1 + zeta) * n / mu**2  # 1 / (n mu0^2) = n / mu^2
-    y = path.problem.y - path.problem.y.mean()
-    tail = error_norm * float(np.linalg.norm(y))
     return ApproximationBound(
         theorem3=scale * (best + epsilon * _sampling_term(diag, c, delta)),
         measured=scale * error_norm,
-        with_offset=2 * np.sqrt(n) * kappa * tail / mu**2 + tail / (np.sqrt(n) * mu),
+        with_offset=_with_offset(path.problem, error_norm, kappa, mu),
         error_norm=error_norm,
         epsilon=epsilon,
         delta=delta,
@@ -150,6 +152,16 @@ def approximation_bound(path: Path, C: float, *, delta: float = 0.05) -> Approxi
         assumptions=ASSUMPTIONS,
         violated=_violated(path, gram),
     )
+
+
+def _with_offset(problem: Problem, error_norm: float, kappa: float, mu: float) -> float:
+    """The bound that keeps the offset and the weights."""
+    s, y = problem.s[problem.active], problem.y[problem.active]
+    centred = np.sqrt(s) * (y - s @ y / s.sum())  # P R y
+    tail = error_norm * float(np.linalg.norm(centred))
+    change = s.max() ** 1.5 * tail / mu**2
+    offset = np.linalg.norm(s) / s.sum() * np.sqrt(s.max()) * tail / mu
+    return float(2 * np.sqrt(len(s)) * kappa * change + offset)
 
 
 def _violated(path: Any, gram: LowRankGram) -> tuple[str, ...]:

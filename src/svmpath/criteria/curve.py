@@ -54,7 +54,7 @@ class OneVsRest:
         return np.mean([self.loss(y[:, c], f[:, c]) for c in range(y.shape[1])], axis=0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Curve:
     """Scores along a path; the lower, the better.
 
@@ -85,6 +85,10 @@ class Curve:
     held: Array
     target: Array
     doubtful: Array
+
+    def __repr__(self) -> str:
+        low, high = self.values.min(), self.values.max()
+        return f"<Curve: {self.criterion} at {len(self.values)} values of {self.path.over} in [{low:.6g}, {high:.6g}]>"
 
     @cached_property
     def losses(self) -> Array:
@@ -132,13 +136,15 @@ class Curve:
     @cached_property
     def _weights(self) -> Array:
         s = self.path.problem.s[self.rows]
+        if not s.any():
+            raise ValueError("All samples that were held out have weight zero, so there is nothing to score.")
         return s / s.sum()
 
     def rescored(self, loss: Any) -> Curve:
         """The same held-out decision values under another loss."""
         if not callable(loss):
             loss = held_out_loss(loss, self.path.problem.task)
-        if self.held.ndim == 3:
+        if self.held.ndim == 3 and not isinstance(loss, OneVsRest):
             loss = OneVsRest(loss)
         return replace(self, loss=loss)
 

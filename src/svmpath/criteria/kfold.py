@@ -19,7 +19,7 @@ from scipy.linalg import solve
 from sklearn.model_selection import check_cv
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
-from svmpath.criteria.press import least_squares_only
+from svmpath.criteria.press import least_squares_only, lost_to_rounding
 from svmpath.losses import Problem
 from svmpath.paths import Path
 from svmpath.paths.closed_form import Piece
@@ -68,11 +68,12 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     rows = np.concatenate([test for _, test in folds])
     ends = np.cumsum([0, *(len(test) for _, test in folds)])
     held = np.empty((len(values), len(rows)))
+    doubtful = np.zeros(len(values), dtype=int)
     for piece in path.pieces(values):
+        doubtful[piece.positions] = lost_to_rounding(piece)
         with one_thread_if_small(problem.gram.rank):
             for (train, test), start, end in zip(folds, ends[:-1], ends[1:], strict=True):
                 held[piece.positions, start:end] = leave_fold_out(piece, train, test)
-    doubtful = np.zeros(len(values), dtype=int)
     return Curve(path, "kfold", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
 
 

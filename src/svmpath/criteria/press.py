@@ -22,6 +22,8 @@ from svmpath.solvers.threads import one_thread_if_small
 
 Array = np.ndarray
 
+_LOST = 1e-10  # a residual divided by less than this has lost ten of its sixteen digits
+
 
 def press(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
     """Exact leave-one-out of a least squares path, at all values at once.
@@ -40,6 +42,8 @@ def press(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
     Returns
     -------
     Curve
+        ``doubtful`` counts the samples whose one minus leverage is so small that rounding takes their held-out value
+        (a kernel far too large for C).
 
     Examples
     --------
@@ -58,10 +62,11 @@ def press(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
     if len(problem.active) < 2:
         raise ValueError("Leave-one-out needs at least two samples of positive weight.")
     held = np.empty((len(values), problem.n))
+    doubtful = np.zeros(len(values), dtype=int)
     for piece in path.pieces(values):
         held[piece.positions] = leave_one_out(piece)
+        doubtful[piece.positions] = lost_to_rounding(piece)
     rows = np.arange(problem.n)
-    doubtful = np.zeros(len(values), dtype=int)
     return Curve(path, "press", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
 
 
@@ -80,6 +85,11 @@ def leave_one_out(piece: Piece) -> Array:
     if len(idle):
         held[:, idle] = _plain(problem, residuals * (problem.s[rows] / mu[:, None]).T, idle)
     return held
+
+
+def lost_to_rounding(piece: Piece) -> Array:
+    """How many held-out values have fewer than about six digits, at each value."""
+    return np.count_nonzero(piece.spectrum.slack_diag(0.5 / piece.C) < _LOST, axis=0)
 
 
 def _plain(problem: Problem, alpha: Array, idle: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import Any
 
@@ -11,10 +12,10 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from svmpath.exceptions import PrecisionWarning
 from svmpath.gram import make_gram
 from svmpath.kernels import Kernel, Linear, gamma_value, make_kernel
 from svmpath.losses import Problem, make_loss
-from svmpath.paths import ClosedFormPath
 from svmpath.paths.trace import C_SPAN, check_positive, check_symmetric_values
 from svmpath.selection import RULES, Choice, Search, make_criterion
 
@@ -113,7 +114,7 @@ class PathMachine(BaseEstimator):
     def _given(self, name: str) -> str:
         """How C or gamma is given: "tune", "span" (a tuple of two), "values" (a list or array) or "fixed"."""
         value = getattr(self, name)
-        if isinstance(value, str):
+        if value is None or isinstance(value, str):
             return "tune" if value == "tune" else "fixed"
         if isinstance(value, tuple) and len(value) == 2:
             return "span"
@@ -145,18 +146,15 @@ class PathMachine(BaseEstimator):
         fixed = self._given("gamma") == "fixed"
         start = gamma if fixed else ("scale" if isinstance(spec, str) else None)
         kernel = make_kernel(spec, gamma=start, degree=params["degree"], coef0=params["coef0"], X=X)
-        try:
-            over = kernel.resolve("gamma")
-        except ValueError:
-            over = None
-        if fixed or over is None:
+        if fixed or not any(name.split("__")[-1] == "gamma" for name in kernel.parameters):
             return kernel, None, np.array([])
+        over = kernel.resolve("gamma")
         return kernel, over, self._candidates("gamma", gamma_value("scale", X) * 4.0**_GAMMA_POWERS, _GAMMAS)
 
     def _store(self, choice: Choice, search: Search, X: Any) -> None:
         """The choice under scikit-learn's names."""
         path = choice.curve.path
-        assert isinstance(path, ClosedFormPath)
+        self._warn_of_rounding(choice)
         self.choice_ = choice
         self.curve_ = choice.curve
         self.path_ = path
@@ -165,15 +163,24 @@ class PathMachine(BaseEstimator):
         self.gamma_ = self._gamma_of(self.kernel_)
         score = choice.curve.rescored(None)
         self.loo_error_ = float(score.scores[choice.index])
-        solutions = [
-            path.loss.solve(Problem(path.problem.gram, p.y, p.s, p.task), path.spectrum, self.C_)
-            for p in search.problems
-        ]
+        solutions = [each(self.C_) for each in search.paths(path.gram, path.span, path.shared)]
         alpha = np.array([solution.alpha for solution in solutions])
         self.support_ = np.flatnonzero(np.any(alpha != 0, axis=0))
         self.dual_coef_ = alpha[:, self.support_]
         self.intercept_ = np.array([solution.b for solution in solutions])
         self._alpha = alpha.T
+
+    @staticmethod
+    def _warn_of_rounding(choice: Choice) -> None:
+        lost = int(choice.curve.doubtful[choice.index])
+        if lost:
+            chosen = ", ".join(f"{name} = {value:.3g}" for name, value in choice.parameters.items())
+            warnings.warn(
+                f"At the choice ({chosen}) {lost} held-out values are lost to rounding: the kernel's values are too "
+                "large for this C. Bring the columns to one scale (StandardScaler), or search smaller C.",
+                PrecisionWarning,
+                stacklevel=5,
+            )
 
     @staticmethod
     def _gamma_of(kernel: Kernel) -> float | None:

@@ -22,8 +22,9 @@ class PathSVC(ClassifierMixin, PathMachine):
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object or a function k(X, Z).
     gamma : "tune", float, "scale", "auto", (low, high) or list, default="tune"
-        "tune" tries nine values around "scale", a factor of 4 apart, then the two next to the best; a tuple is a span
-        to be searched in the same way; a list holds the values to try.
+        "tune" tries nine values around "scale", a factor of 4 apart, then those halfway from the best to its
+        neighbours; a tuple is a span to be searched in the same way; a list holds the values to try. None leaves a
+        kernel object as it is. Kernels without gamma are left as they are, too.
     C : "tune", float, (low, high) or list, default="tune"
         "tune" scores 46 values from 1e-3 to 1e6.
     degree : int, default=3
@@ -56,8 +57,9 @@ class PathSVC(ClassifierMixin, PathMachine):
     C_, gamma_ : float
         The choice; ``gamma_`` is None for a kernel without gamma.
     loo_error_ : float
-        Held-out error rate of the choice under ``criterion``.
+        Held-out error rate of the choice under ``criterion``: the k-fold error for "kfold".
     choice_ : Choice
+        With several classes its ``solution`` is that of the first class against the rest.
     curve_ : Curve
         The scores over C at the chosen gamma.
     path_ : Path

@@ -56,7 +56,7 @@ def make_gram(
     min_eigenvalue : float, optional
         Drop the eigenpairs whose eigenvalue is smaller.
     psd : {"warn", "clip"}
-        What to do with an indefinite matrix held whole.
+        What to do with an indefinite matrix held whole; in low rank, Z Z' is semi-definite by construction.
     seed : int
         For the random choice of landmarks.
 
@@ -110,6 +110,8 @@ class _Recipe:
     seed: int
 
     def __post_init__(self) -> None:
+        if not isinstance(self.landmarks, str) and (self.limit < self.X.shape[0] or self.residual):
+            raise ValueError("Landmarks given as rows set the rank themselves; leave rank out.")
         if isinstance(self.landmarks, str) and self.landmarks not in NAMES:
             raise ValueError(
                 f"landmarks must be one of {', '.join(NAMES)}, or an array of row numbers; got {self.landmarks!r}."

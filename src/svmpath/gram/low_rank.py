@@ -11,6 +11,7 @@ import numpy as np
 
 from svmpath.gram.base import Array, Gram, in_chunks
 from svmpath.kernels import Kernel
+from svmpath.kernels.base import pick
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,17 @@ class Factor:
 class LowRankGram(Gram):
     """K ~ Z Z', made by ``build(kernel) -> Factor`` when first used, and again at other kernel parameters."""
 
-    def __init__(self, kernel: Kernel, X: Any, build: Callable[[Kernel], Factor], factor: Factor | None = None) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Any,
+        build: Callable[[Kernel], Factor],
+        factor: Factor | None = None,
+        rows: Any = None,
+    ) -> None:
         self.kernel = kernel
         self.X = X
+        self.rows = rows  # those of X that count; all if None
         self.build = build
         self._factor = factor
 
@@ -61,7 +70,8 @@ class LowRankGram(Gram):
     def factor(self) -> Factor:
         """Z and the map to such features."""
         if self._factor is None:
-            self._factor = self.build(self.kernel)
+            whole = self.build(self.kernel)
+            self._factor = replace(whole, Z=pick(whole.Z, self.rows))
         return self._factor
 
     @property
@@ -72,19 +82,29 @@ class LowRankGram(Gram):
     @property
     def Z(self) -> Array:  # type: ignore[override]
         if self.factor.Z is None:
-            self._factor = Factor(self.features(self.X), self.features)
+            self._factor = Factor(self.features(self._own_rows), self.features)
         assert self.factor.Z is not None
         return self.factor.Z
 
     @cached_property
     def residual(self) -> float:  # type: ignore[override]
-        trace = float(self.kernel.diag(self.X).sum())
+        trace = float(self._exact_diag.sum())
         left = trace - float(np.einsum("ij,ij->", self.Z, self.Z))
         return max(left / trace, 0.0) if trace > 0 else 0.0
 
     @property
+    def _own_rows(self) -> Any:
+        return pick(self.X, self.rows)
+
+    @property
+    def _exact_diag(self) -> Array:
+        # A precomputed kernel has its diagonal in the whole matrix only.
+        whole = self.kernel.pairwise
+        return pick(self.kernel.diag(self.X), self.rows) if whole else self.kernel.diag(self._own_rows)
+
+    @property
     def n(self) -> int:
-        return self.X.shape[0]
+        return self.X.shape[0] if self.rows is None else len(self.rows)
 
     @property
     def rank(self) -> int:
@@ -108,13 +128,14 @@ class LowRankGram(Gram):
         return in_chunks(X, len(self.features.T), lambda part: self.features(part) @ w)
 
     def apply_exact(self, X: Any, v: Array) -> Array:
-        return in_chunks(X, self.n, lambda part: self.kernel(part, self.X) @ v)
+        return in_chunks(X, self.n, lambda part: self.kernel(part, self.X, self.rows) @ v)
 
     def at(self, name: str, value: float) -> LowRankGram:
         kernel = self.kernel.at(name, value)
-        return LowRankGram(kernel, self.X, self.build)
+        return LowRankGram(kernel, self.X, self.build, rows=self.rows)
 
     def take(self, rows: Any) -> LowRankGram:
         """Some of the rows, with the same landmarks and features."""
-        X = self.X[rows][:, rows] if self.kernel.pairwise else self.X[rows]
-        return LowRankGram(self.kernel, X, self.build, Factor(self.Z[rows], self.features))
+        rows = np.arange(self.n)[rows]
+        own = rows if self.rows is None else self.rows[rows]
+        return LowRankGram(self.kernel, self.X, self.build, Factor(self.Z[rows], self.features), own)

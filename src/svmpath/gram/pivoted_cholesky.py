@@ -37,7 +37,8 @@ def pivoted_cholesky(
     limit : int
         Largest number of pivots.
     residual : float
-        Stop as soon as the trace residual is at most this share of the trace.
+        Stop when the trace residual is at most this share of the trace; looked at after each pivot (greedy) or each
+        block of pivots.
     """
     source = Source(
         np.maximum(kernel.diag(X), 0.0),

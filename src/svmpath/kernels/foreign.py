@@ -176,6 +176,8 @@ class GPKernel(_Whole):
         return np.asarray(self.kernel.diag(X), dtype=float)
 
     def at(self, name: str, value: float) -> Kernel:
+        if not value > 0:
+            raise ValueError(f"Kernel parameter {name!r} of {self.kernel} must be positive, got {value!r}.")
         theta = self.kernel.theta.copy()
         theta[self._names().index(self.resolve(name))] = np.log(value)
         return replace(self, kernel=self.kernel.clone_with_theta(theta))

@@ -58,7 +58,7 @@ class Problem:
         return replace(self, gram=self.gram.at(name, value))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution:
     """A machine at one value of its hyper-parameters; call it on new rows for decision values.
 
@@ -79,6 +79,10 @@ class Solution:
     alpha: Array
     b: float
     parameters: Mapping[str, float]
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name} = {value:.6g}" for name, value in self.parameters.items())
+        return f"<Solution: {self.loss.name} at {values}; {len(self.support)} of {self.problem.n} samples support it>"
 
     def __call__(self, X: Any, *, exact_kernel: bool = False) -> Array:
         """Decision values of the rows of X.
@@ -114,6 +118,12 @@ class Solution:
     def violation(self) -> float:
         """Largest violation of the optimality conditions, in units of the decision value."""
         return self.loss.violation(self)
+
+    @property
+    def rounding(self) -> float:
+        """How exactly the decision values of the training rows can be told in double precision."""
+        root = np.sqrt(np.abs(self.problem.gram.diag))  # |K_ij| <= root_i root_j
+        return float(4 * np.finfo(float).eps * (root.max() * (root @ np.abs(self.alpha)) + abs(self.b)))
 
     @cached_property
     def gap(self) -> float:

@@ -24,7 +24,7 @@ class Piece:
     C: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ClosedFormPath(Path):
     """The least squares machine over C, or over a parameter of its kernel.
 
@@ -51,8 +51,17 @@ class ClosedFormPath(Path):
         return self.spectrum_ if self.spectrum_ is not None else self.loss.decompose(self.problem)
 
     @property
+    def shared(self) -> Any:
+        """The spectrum, on a path over C."""
+        return self.spectrum if self.over == "C" else None
+
+    @property
     def breakpoints(self) -> Array:
-        """Both ends of the span: the path has no kink."""
+        """Both ends of the span: nothing happens between them.
+
+        In low rank, landmarks that look at the kernel ("rpcholesky", "greedy") change along a path over its parameter,
+        and the path jumps there; "uniform", "kmeans", "density" and given rows stay.
+        """
         return np.array(self.span if self.span[0] != self.span[1] else self.span[:1])
 
     def events(self) -> Iterable[Event]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class Event(NamedTuple):
     target: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Path(ABC):
     """The solution over a span of one hyper-parameter; call it at a value for the solution there.
 
@@ -45,6 +45,13 @@ class Path(ABC):
     over: str
     span: tuple[float, float]
 
+    def __repr__(self) -> str:
+        first, last = self.span
+        return (
+            f"<Path: {self.loss.name} over {self.over} from {first:.6g} to {last:.6g}; "
+            f"{self.problem.n} samples, {self.gram.kernel!r}>"
+        )
+
     @property
     @abstractmethod
     def breakpoints(self) -> Array:
@@ -56,6 +63,11 @@ class Path(ABC):
 
     @abstractmethod
     def _solve(self, value: float) -> Solution: ...
+
+    @property
+    def shared(self) -> Any:
+        """What another path on the same kernel and weights can take over: a decomposition, say."""
+        return None
 
     def __call__(self, value: float) -> Solution:
         """The solution at a value inside the span."""
@@ -75,7 +87,10 @@ class Path(ABC):
 
     @property
     def residual(self) -> float:
-        """Relative trace residual of the low-rank kernel; 0 when held whole."""
+        """Relative trace residual of the low-rank kernel; 0 when held whole.
+
+        Over a kernel parameter each value has its own: ``path(value).problem.gram.residual``.
+        """
         return self.problem.gram.residual
 
     @property
@@ -86,13 +101,15 @@ class Path(ABC):
     def check(self, tol: float = 1e-8) -> None:
         """Raise :class:`svmpath.PathError` where the path is not optimal.
 
-        Looks at every breakpoint and at one value between each two.
+        Looks at every breakpoint and at one value between each two. A violation that is no larger than the rounding
+        in the decision values themselves cannot be told from none, and is let pass.
         """
         nodes = self.breakpoints
         between = (nodes[1:] + nodes[:-1]) / 2
         for value in np.concatenate([nodes, between]):
-            violation = self(value).violation
-            if not violation <= tol:
+            solution = self(value)
+            violation = solution.violation
+            if not violation <= tol + (solution.rounding if tol > 0 else 0.0):
                 raise PathError(
                     f"The path is not optimal at {self.over} = {value:.6g}: violation {violation:.2e} > {tol:.2e}."
                 )

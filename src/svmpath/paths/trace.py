@@ -14,7 +14,6 @@ from svmpath.kernels import gamma_value, make_kernel
 from svmpath.losses import LeastSquares, Problem, make_loss
 from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.path import Path
-from svmpath.solvers.spectral import Spectrum
 
 Array = np.ndarray
 
@@ -108,7 +107,7 @@ def trace(
     spec = make_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0, X=X)
     if over != "C":
         over = spec.resolve(over)
-    span = check_span(span, over, X)
+    span = check_span(span, over, X, positive=over != "coef0" and not over.endswith("__coef0"))
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     gram = make_gram(
         X,
@@ -130,14 +129,14 @@ def trace_problem(
     span: tuple[float, float],
     *,
     C: float = 1.0,
-    spectrum: Spectrum | None = None,
+    shared: Any = None,
 ) -> Path:
     """The path of a problem that is already in the solver's form.
 
-    ``spectrum`` hands on a decomposition that another path over C of the same kernel and weights has made.
+    ``shared`` hands on what another path on the same kernel and weights has made (:attr:`Path.shared`).
     """
     if isinstance(loss, LeastSquares):
-        return ClosedFormPath(problem, loss, over, span, C, spectrum)
+        return ClosedFormPath(problem, loss, over, span, C, shared)
     raise ValueError(f"There is no tracker for {loss!r}.")
 
 
@@ -196,8 +195,8 @@ def check_weights(sample_weight: Any, class_weight: Any, X: Any, y: Array, class
     return s
 
 
-def check_span(span: Any, over: str, X: Any) -> tuple[float, float]:
-    """Both ends of the span as positive floats."""
+def check_span(span: Any, over: str, X: Any, positive: bool = True) -> tuple[float, float]:
+    """Both ends of the span as floats, and as positive ones where the parameter is a scale."""
     if span is None:
         if over == "C":
             return C_SPAN
@@ -209,7 +208,6 @@ def check_span(span: Any, over: str, X: Any) -> tuple[float, float]:
         first, last = (float(value) for value in span)
     except (TypeError, ValueError):
         raise ValueError(f"span must be a pair of numbers (first, last), got {span!r}.") from None
-    positive = over == "C" or over.endswith("gamma")
     if first == last or not np.isfinite([first, last]).all() or (positive and min(first, last) <= 0):
         kind = "positive " if positive else ""
         raise ValueError(f"span must hold two different {kind}numbers, got {span!r}.")

@@ -10,7 +10,8 @@ multiple of the identity: zero where K has low rank, one where K is the identity
     B(mu) = Q diag(mu / (values + mu)) Q' + mu / (rest_value + mu) * (I - v v' - Q Q')
 
 takes R y to R times the residuals of the least squares machine with C = 1 / (2 mu); its diagonal is one minus
-the leverages. Every term of both is a sum of products of like sign, so that nothing cancels for small mu.
+the leverages. The diagonal is a sum of positive terms, so that it keeps its digits for small mu where one minus a
+leverage would lose them; what is left to rounding is the rest's own diagonal, one minus squares, where Q is not square.
 """
 
 from __future__ import annotations
