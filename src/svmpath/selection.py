@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
 from threading import Lock
 from typing import Any
 
@@ -20,6 +19,7 @@ from scipy.optimize import minimize_scalar
 from svmpath import criteria
 from svmpath.criteria.curve import Curve, HeldOutLoss, one_vs_rest
 from svmpath.gram import Gram
+from svmpath.lazy import lazy
 from svmpath.losses import Problem, Solution
 from svmpath.paths import Path, trace_problem
 from svmpath.solvers.threads import one_thread
@@ -88,7 +88,7 @@ class Choice:
         """Its held-out score."""
         return float(self.curve.scores[self.index])
 
-    @cached_property
+    @lazy
     def solution(self) -> Solution:
         """The machine at the chosen value."""
         return self.curve.path(self.value)

@@ -132,7 +132,7 @@ def approximation_bound(path: Path, C: float, *, delta: float = 0.05) -> Approxi
         raise ValueError(f"delta must lie between 0 and 1, got {delta!r}.")
     solution = path(C)
     n, mu = gram.n, 0.5 / C
-    c, k = gram.features.T.shape
+    c, k = gram.features.root.shape
     diag = gram.kernel.diag(gram.X)
     kappa, zeta = float(diag.max()), abs(solution.b)
     best, error_norm = _norms(gram, k)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from svmpath.lazy import lazy
 from svmpath.paths import Path
 
 Array = np.ndarray
@@ -90,7 +90,7 @@ class Curve:
         low, high = self.values.min(), self.values.max()
         return f"<Curve: {self.criterion} at {len(self.values)} values of {self.path.over} in [{low:.6g}, {high:.6g}]>"
 
-    @cached_property
+    @lazy
     def losses(self) -> Array:
         """Per-sample losses, of shape (m, N)."""
         # One value at a time: a user's loss sees targets and decision values of one shape.
@@ -103,24 +103,24 @@ class Curve:
             )
         return table
 
-    @cached_property
+    @lazy
     def scores(self) -> Array:
         """Weighted mean held-out loss at each value."""
         return self.losses @ self._weights
 
-    @cached_property
+    @lazy
     def standard_errors(self) -> Array:
         """Standard errors of the scores, as if the losses were independent."""
         w = self._weights
         spread = (self.losses - self.scores[:, None]) ** 2 @ w
         return np.sqrt(spread * (w @ w))
 
-    @cached_property
+    @lazy
     def smooth(self) -> Array:
         """Mean squared held-out residual: decides between values of equal score."""
         return self.rescored(squared).scores
 
-    @cached_property
+    @lazy
     def decisions(self) -> Array:
         """Held-out decision values per sample, of shape (m, n).
 
@@ -133,7 +133,7 @@ class Curve:
         times[times == 0] = np.nan
         return np.moveaxis(total / times.reshape(-1, *[1] * (total.ndim - 1)), 0, 1)
 
-    @cached_property
+    @lazy
     def _weights(self) -> Array:
         s = self.path.problem.s[self.rows]
         if not s.any():

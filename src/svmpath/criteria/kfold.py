@@ -70,8 +70,8 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     held = np.empty((len(values), len(rows)))
     doubtful = np.zeros(len(values), dtype=int)
     for piece in path.pieces(values):
-        doubtful[piece.positions] = lost_to_rounding(piece)
-        with one_thread_if_small(problem.gram.rank):
+        with one_thread_if_small(piece.problem.gram.entries):
+            doubtful[piece.positions] = lost_to_rounding(piece.spectrum.slack_diag(0.5 / piece.C))
             for (train, test), start, end in zip(folds, ends[:-1], ends[1:], strict=True):
                 held[piece.positions, start:end] = leave_fold_out(piece, train, test)
     return Curve(path, "kfold", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)

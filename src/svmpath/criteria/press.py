@@ -64,21 +64,22 @@ def press(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
     held = np.empty((len(values), problem.n))
     doubtful = np.zeros(len(values), dtype=int)
     for piece in path.pieces(values):
-        held[piece.positions] = leave_one_out(piece)
-        doubtful[piece.positions] = lost_to_rounding(piece)
+        with one_thread_if_small(piece.problem.gram.entries):
+            slack = piece.spectrum.slack_diag(0.5 / piece.C)
+            held[piece.positions] = leave_one_out(piece, slack)
+        doubtful[piece.positions] = lost_to_rounding(slack)
     rows = np.arange(problem.n)
     return Curve(path, "press", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
 
 
-def leave_one_out(piece: Piece) -> Array:
-    """Held-out decision values, of shape (m, n)."""
+def leave_one_out(piece: Piece, slack: Array) -> Array:
+    """Held-out decision values, of shape (m, n), given the diagonals of B(mu)."""
     problem, spectrum = piece.problem, piece.spectrum
     mu = 0.5 / piece.C
     rows = problem.active
     y, root = problem.y[rows], np.sqrt(problem.s[rows])
-    with one_thread_if_small(problem.gram.rank):
-        residuals = spectrum.residuals(root * y, mu) / root[:, None]
-        active = y[:, None] - residuals / spectrum.slack_diag(mu)
+    residuals = spectrum.residuals(root * y, mu) / root[:, None]
+    active = y[:, None] - residuals / slack
     held = np.empty((len(mu), problem.n))
     held[:, rows] = active.T
     idle = np.flatnonzero(problem.s == 0)
@@ -87,9 +88,9 @@ def leave_one_out(piece: Piece) -> Array:
     return held
 
 
-def lost_to_rounding(piece: Piece) -> Array:
-    """How many held-out values have fewer than about six digits, at each value."""
-    return np.count_nonzero(piece.spectrum.slack_diag(0.5 / piece.C) < _LOST, axis=0)
+def lost_to_rounding(slack: Array) -> Array:
+    """How many held-out values have fewer than about six digits, at each value, by the diagonals of B(mu)."""
+    return np.count_nonzero(slack < _LOST, axis=0)
 
 
 def _plain(problem: Problem, alpha: Array, idle: Array) -> Array:

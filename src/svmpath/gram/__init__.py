@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
 
@@ -17,6 +16,7 @@ from svmpath.gram.low_rank import Factor, LowRankGram
 from svmpath.gram.nystroem import nystroem
 from svmpath.gram.pivoted_cholesky import pivoted_cholesky
 from svmpath.kernels import Kernel
+from svmpath.lazy import lazy
 
 __all__ = ["DenseGram", "Gram", "LowRankGram", "make_gram"]
 
@@ -148,7 +148,7 @@ class _Recipe:
             return factor
         return self._nystroem(kernel, given(self.X, pivots))
 
-    @cached_property
+    @lazy
     def _all_at_once(self) -> Landmarks:
         """One choice serves every value of the kernel's parameters."""
         return _BLIND[self.landmarks](self.X, self.limit, self.seed)

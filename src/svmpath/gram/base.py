@@ -55,6 +55,11 @@ class Gram(ABC):
 
     @property
     @abstractmethod
+    def entries(self) -> int:
+        """Number of entries of the matrix that is held, about; known before it is computed."""
+
+    @property
+    @abstractmethod
     def diag(self) -> Array:
         """K_ii."""
 

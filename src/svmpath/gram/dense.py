@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy.linalg import eigh, eigvalsh
 from svmpath.exceptions import IndefiniteKernelWarning
 from svmpath.gram.base import Array, Gram
 from svmpath.kernels import Kernel
+from svmpath.lazy import lazy
 
 # Below this share of the largest eigenvalue a negative one is rounding, not the kernel.
 _NEGATIVE = 1e-8
@@ -54,7 +54,11 @@ class DenseGram(Gram):
     def rank(self) -> int:
         return self.n
 
-    @cached_property
+    @property
+    def entries(self) -> int:
+        return self.n**2
+
+    @lazy
     def K(self) -> Array:
         """The matrix itself, examined for negative eigenvalues where the kernel may have some."""
         K = self.kernel.evaluate(self._compare() if self._S is None else self._S)

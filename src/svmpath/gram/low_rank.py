@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from svmpath.gram.base import Array, Gram, in_chunks
 from svmpath.kernels import Kernel
 from svmpath.kernels.base import pick
+from svmpath.lazy import lazy
 
 
 @dataclass(frozen=True)
@@ -24,17 +25,30 @@ class FeatureMap:
     points : array of shape (c, d) or None
         The landmarks; None for a precomputed kernel, where ``rows`` names columns instead.
     rows : array of int or None
-    T : array of shape (c, r)
+    root : array of shape (c, r)
+        T itself, or the lower triangular L with T = L^-T, which is inverted when first used.
+    triangular : bool
     """
 
     kernel: Kernel
     points: Any
     rows: Any
-    T: Array
+    root: Array
+    triangular: bool = False
+
+    @lazy
+    def T(self) -> Array:
+        """The (c, r) matrix that makes features of kernel values."""
+        if not self.triangular:
+            return self.root
+        return solve_triangular(self.root, np.eye(len(self.root)), lower=True, check_finite=False).T
 
     def __call__(self, X: Any) -> Array:
         """Features of new rows."""
         return self.kernel(X, self.points, self.rows) @ self.T
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
 
 
 @dataclass(frozen=True)
@@ -86,8 +100,8 @@ class LowRankGram(Gram):
         assert self.factor.Z is not None
         return self.factor.Z
 
-    @cached_property
-    def residual(self) -> float:  # type: ignore[override]
+    @lazy
+    def residual(self) -> float:
         trace = float(self._exact_diag.sum())
         left = trace - float(np.einsum("ij,ij->", self.Z, self.Z))
         return max(left / trace, 0.0) if trace > 0 else 0.0
@@ -108,7 +122,11 @@ class LowRankGram(Gram):
 
     @property
     def rank(self) -> int:
-        return self.features.T.shape[1]
+        return self.features.root.shape[1]
+
+    @property
+    def entries(self) -> int:
+        return self.n * (self.rank if self._factor is not None else getattr(self.build, "limit", self.n))
 
     @property
     def diag(self) -> Array:
@@ -125,7 +143,7 @@ class LowRankGram(Gram):
 
     def apply(self, X: Any, v: Array) -> Array:
         w = self.Z.T @ v
-        return in_chunks(X, len(self.features.T), lambda part: self.features(part) @ w)
+        return in_chunks(X, len(self.features.root), lambda part: self.features(part) @ w)
 
     def apply_exact(self, X: Any, v: Array) -> Array:
         return in_chunks(X, self.n, lambda part: self.kernel(part, self.X, self.rows) @ v)

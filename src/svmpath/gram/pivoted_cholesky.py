@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.linalg.blas import dtrsm
 
 from svmpath.gram.low_rank import Factor, FeatureMap
@@ -49,8 +49,7 @@ def pivoted_cholesky(
     pivots, F = search(source, limit, residual, np.random.default_rng(seed))
     points = None if kernel.pairwise else X[pivots]
     rows = pivots if kernel.pairwise else None
-    T = solve_triangular(F[pivots], np.eye(len(pivots)), lower=True, check_finite=False).T
-    return pivots, Factor(F, FeatureMap(kernel, points, rows, T))
+    return pivots, Factor(F, FeatureMap(kernel, points, rows, F[pivots], triangular=True))
 
 
 @dataclass(frozen=True)
@@ -106,23 +105,26 @@ def _draw(d: Array, size: int, rng: np.random.Generator) -> Array:
 
 
 def _reject(H: Array, u: Array, floor: Array, most: int) -> tuple[Array, Array]:
-    """Go through proposals with residual matrix H (overwritten); accept i if its residual still exceeds u_i.
+    """Go through proposals with residual matrix H; accept i if its residual by then still exceeds u_i.
 
     Where u_i is uniform up to the residual that i had when drawn, that happens with the ratio of the two. Returns the
-    accepted positions and the Cholesky factor of H on them.
+    accepted positions and the Cholesky factor of H on them, built column by column.
     """
+    bar = np.maximum(u, floor).tolist()
+    d = np.diagonal(H).copy()
+    L = np.zeros((len(u), min(len(u), most)), order="F")
     chosen: list[int] = []
-    L = np.zeros_like(H)
-    bar = np.maximum(u, floor)
     for i in range(len(u)):
-        if H[i, i] <= bar[i]:
+        left = d.item(i)
+        if left <= bar[i]:
             continue
-        column = H[i:, i] / np.sqrt(H[i, i])
-        L[i:, len(chosen)] = column
+        k = len(chosen)
+        column = (H[i:, i] - L[i:, :k] @ L[i, :k]) / sqrt(left)
+        L[i:, k] = column
+        d[i:] -= column * column
         chosen.append(i)
         if len(chosen) == most:
             break
-        H[i:, i:] -= column[:, None] * column
     kept = np.array(chosen, dtype=int)
     return kept, L[kept, : len(kept)]
 

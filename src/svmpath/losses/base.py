@@ -11,12 +11,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from svmpath.gram import Gram
+from svmpath.lazy import lazy
 
 Array = np.ndarray
 
@@ -48,7 +48,7 @@ class Problem:
         """Number of samples."""
         return len(self.y)
 
-    @cached_property
+    @lazy
     def active(self) -> Array:
         """The samples that count: those of positive weight."""
         return np.flatnonzero(self.s > 0)
@@ -109,12 +109,12 @@ class Solution:
         """Indices of the samples with alpha != 0."""
         return np.flatnonzero(self.alpha)
 
-    @cached_property
+    @lazy
     def fitted(self) -> Array:
         """Decision values of the training rows."""
         return self.problem.gram.matmul(self.alpha) + self.b
 
-    @cached_property
+    @lazy
     def violation(self) -> float:
         """Largest violation of the optimality conditions, in units of the decision value."""
         return self.loss.violation(self)
@@ -125,7 +125,7 @@ class Solution:
         root = np.sqrt(np.abs(self.problem.gram.diag))  # |K_ij| <= root_i root_j
         return float(4 * np.finfo(float).eps * (root.max() * (root @ np.abs(self.alpha)) + abs(self.b)))
 
-    @cached_property
+    @lazy
     def gap(self) -> float:
         """Duality gap relative to the primal objective."""
         return self.loss.gap(self)

@@ -36,7 +36,7 @@ class LeastSquares(Loss):
         """The spectrum of the problem's active samples, which serves every C."""
         gram, s = problem.gram, problem.s
         some = problem.active if len(problem.active) < problem.n else slice(None)
-        with one_thread_if_small(gram.rank):
+        with one_thread_if_small(gram.entries):
             if gram.Z is None:
                 return decompose_dense(gram.block(some, some), s[some])
             return decompose_factor(gram.Z[some], s[some])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from svmpath.lazy import lazy
 from svmpath.losses import LeastSquares, Problem, Solution
 from svmpath.paths.path import Array, Event, Path
 from svmpath.solvers.spectral import Spectrum
@@ -45,7 +45,7 @@ class ClosedFormPath(Path):
         # The spectrum is made again when needed: a saved model stays small.
         return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "spectrum_": None}
 
-    @cached_property
+    @lazy
     def spectrum(self) -> Spectrum:
         """The decomposition behind a path over C."""
         return self.spectrum_ if self.spectrum_ is not None else self.loss.decompose(self.problem)

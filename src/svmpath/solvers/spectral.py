@@ -26,6 +26,8 @@ Array = np.ndarray
 _EPS = np.finfo(float).eps
 # The thin factor pays while its rank is below this share of n (measured: QR and SVD against a full eigh).
 _THIN = 0.5
+# Smallest over largest eigenvalue down to which Z'Z may be decomposed instead of Z: six digits are given away.
+_WELL_CONDITIONED = 1e-6
 
 
 @dataclass(frozen=True)
@@ -91,22 +93,49 @@ def decompose_dense(K: Array, s: Array) -> Spectrum:
     thin = _thin_factor(K)
     if thin is not None:
         return decompose_factor(thin, s)
+    # P R K R P, with v made an eigenvector of its own far from the others, so that they come out orthogonal to it:
+    # R K R - v w' - w v' with w = R K R v - (v' R K R v + far) v / 2.
     root = np.sqrt(s)
-    K = K * root[:, None] * root
-    # v is made an eigenvector of its own, far from the others, so that they come out orthogonal to it.
+    K = K * root[:, None] * root if np.any(s != 1.0) else K.copy()
     Kv = K @ v
     far = 2.0 * np.abs(K).sum(axis=1).max()
-    K -= np.outer(v, Kv) + np.outer(Kv, v) - np.outer(v, v) * (v @ Kv + far)
+    w = Kv - 0.5 * (v @ Kv + far) * v
+    K -= v[:, None] * w
+    K -= w[:, None] * v
     values, Q = np.linalg.eigh(K)
     return _spectrum(values[:-1], Q[:, :-1], v)
 
 
 def decompose_factor(Z: Array, s: Array) -> Spectrum:
-    """The spectrum of Z Z' from its factor, by QR and a small singular value decomposition."""
+    """The spectrum of Z Z' from its factor."""
     v = _unit(s)
-    # With v as the first column, QR makes the other columns orthogonal to v to rounding, whatever their size, and
-    # its triangle without first row and column belongs to the centred factor.
-    Q, T = np.linalg.qr(np.column_stack([v, Z * np.sqrt(s)[:, None]]))
+    Z = Z * np.sqrt(s)[:, None] if np.any(s != 1.0) else Z
+    return _by_normal_equations(Z, v) or _by_orthogonal_factors(Z, v)
+
+
+def _by_normal_equations(Z: Array, v: Array) -> Spectrum | None:
+    """Eigenvectors of Z'P Z; three times faster than the other way, and refused where it would cost digits."""
+    n, r = Z.shape
+    if r >= n:
+        return None
+    Z = Z - v[:, None] * (v @ Z)
+    G = Z.T @ Z
+    # The eigenvalues spread at least as far as the diagonal: a look at it saves most of the vain attempts.
+    if np.diagonal(G).min() <= _WELL_CONDITIONED * np.diagonal(G).max():
+        return None
+    values, V = np.linalg.eigh(G)
+    if values[0] <= _WELL_CONDITIONED * values[-1]:
+        return None
+    return _spectrum(values, Z @ (V / np.sqrt(values)), v)
+
+
+def _by_orthogonal_factors(Z: Array, v: Array) -> Spectrum:
+    """QR and a small singular value decomposition.
+
+    With v as the first column, QR makes the other columns orthogonal to v to rounding, whatever their size, and its
+    triangle without first row and column belongs to the centred factor.
+    """
+    Q, T = np.linalg.qr(np.column_stack([v, Z]))
     U, sigma, _ = np.linalg.svd(T[1:, 1:], full_matrices=False)
     return _spectrum(sigma**2, Q[:, 1:] @ U, v)
 
@@ -135,12 +164,13 @@ def _is_multiple_of_identity(K: Array, s: Array) -> bool:
 
 def _thin_factor(K: Array) -> Array | None:
     """Z with K = Z Z' to rounding if the numerical rank is low, by LAPACK's pivoted Cholesky."""
-    n = len(K)
+    n, most = len(K), int(_THIN * len(K))
     tol = _EPS * float(np.diagonal(K).max())
-    if tol <= 0:
+    # A leading block that has full rank itself settles it at an eighth of the cost.
+    if tol <= 0 or lapack.dpstrf(K[:most, :most], tol=tol, lower=1)[2] == most:
         return None
     L, pivots, r, _ = lapack.dpstrf(K, tol=tol, lower=1)
-    if r > _THIN * n:
+    if r > most:
         return None
     Z = np.empty((n, r))
     Z[pivots - 1] = np.tril(L)[:, :r]
