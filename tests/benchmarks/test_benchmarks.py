@@ -58,8 +58,8 @@ def test_peers_run(script, capsys, monkeypatch, tmp_path):
     page.write_text("# Results\n\n<!-- peers_least_squares -->\nstale\n<!-- /peers_least_squares -->\nend\n")
     module.main([*TINY, "--sizes", "60", "80", "--repeats", "1", "--jobs", "1", "--write", str(page)])
     out = capsys.readouterr().out
-    assert "rank 100, n = 60" in out
-    assert "rank 200, n = 80" in out
+    assert "rank 100 uniform, n = 60" in out
+    assert "rank 100 rpcholesky, n = 80" in out
     assert "of the 45 fits of SVC were stopped" in out
     assert "there is no banana (file)" in out
     text = page.read_text()

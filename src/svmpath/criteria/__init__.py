@@ -5,5 +5,6 @@ from svmpath.criteria.curve import Curve
 from svmpath.criteria.kfold import kfold
 from svmpath.criteria.loo import loo
 from svmpath.criteria.press import press
+from svmpath.criteria.span import span
 
-__all__ = ["ApproximationBound", "Curve", "approximation_bound", "kfold", "loo", "press"]
+__all__ = ["ApproximationBound", "Curve", "approximation_bound", "kfold", "loo", "press", "span"]

@@ -12,6 +12,7 @@ system is solved in the space of the spectrum: with A = [v, Q], 1 - B = A diag(h
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from sklearn.model_selection import check_cv
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
 from svmpath.criteria.press import least_squares_only, lost_to_rounding
 from svmpath.losses import Problem
-from svmpath.paths import Path
+from svmpath.paths import MarchPath, Path, trace_problem
 from svmpath.paths.closed_form import Piece
 from svmpath.solvers.spectral import Spectrum
 from svmpath.solvers.threads import one_thread_if_small
@@ -61,11 +62,15 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     >>> criteria.kfold(path, [0.1, 1.0, 10.0], cv=5).scores.shape
     (3,)
     """
-    path = least_squares_only(path, "kfold")
     values = check_values(path, values)
     problem = path.problem
     folds = _splits(problem, cv, groups)
     rows = np.concatenate([test for _, test in folds])
+    if isinstance(path, MarchPath):
+        held = np.hstack([_walk_fold(path, values, train, test) for train, test in folds])
+        doubtful = np.zeros(len(values), dtype=int)
+        return Curve(path, "kfold", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
+    path = least_squares_only(path, "kfold")
     ends = np.cumsum([0, *(len(test) for _, test in folds)])
     held = np.empty((len(values), len(rows)))
     doubtful = np.zeros(len(values), dtype=int)
@@ -86,6 +91,21 @@ def _splits(problem: Problem, cv: Any, groups: Any) -> list[tuple[Array, Array]]
         if not problem.s[train].any():
             raise ValueError("A fold leaves no sample of positive weight to train on; use fewer folds.")
     return folds
+
+
+def _walk_fold(path: MarchPath, values: Array, train: Array, test: Array) -> Array:
+    """Decision values of the test rows along the path of the train rows, of shape (m, len(test)).
+
+    The path is that of the same features with weight zero for whatever is not in ``train``.
+    """
+    s = np.zeros(path.problem.n)
+    s[train] = path.problem.s[train]
+    fold = trace_problem(replace(path.problem, s=s), path.loss, "C", path.span, shared=path.shared)
+    assert isinstance(fold, MarchPath)
+    held = np.empty((len(values), len(test)))
+    for stop in fold.walk(values):
+        held[stop.position] = stop.point.f[test]
+    return held
 
 
 def leave_fold_out(piece: Piece, train: Array, test: Array) -> Array:

@@ -1,12 +1,32 @@
-"""Exact leave-one-out along a path, whatever its loss."""
+"""Exact leave-one-out along a path, whatever its loss.
+
+For the squared hinge, leaving out sample i from the solution with rows E and matrix M_E (see ``solvers.newton``)
+changes the set of rows by i and by those that then change sides. With the rows S that change, sigma_j = -1 for a row
+that goes and +1 for one that comes, and P = A M_E^-1 A'::
+
+    delta = (diag(1 / (sigma s)) + P)_SS^-1 (y - f)_S,        f' = f + P_:S delta
+
+which is repeated with the sides of f' until they are those that were assumed. S = {i} is the span prediction.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from svmpath.criteria.curve import Curve, HeldOutLoss
+import numpy as np
+from scipy.linalg import LinAlgError, solve
+
+from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
 from svmpath.criteria.press import press
-from svmpath.paths import Path
+from svmpath.criteria.span import half_leverages, moving, predict
+from svmpath.paths import ClosedFormPath, MarchPath, Path
+from svmpath.paths.march import Stop
+from svmpath.solvers.newton import ActiveSystem, Point, Rows, minimise, point_at
+from svmpath.solvers.threads import one_thread_if_small
+
+Array = np.ndarray
+
+_MOST = 12  # corrections before a sample is handed to Newton's method
 
 
 def loo(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
@@ -15,7 +35,8 @@ def loo(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
     Parameters
     ----------
     path : Path
-        For least squares this is :func:`svmpath.criteria.press`.
+        For least squares this is :func:`svmpath.criteria.press`. For the squared hinge each sample's absence is
+        followed by small corrections of the set of samples on the left of the margin.
     values : float or array of shape (m,)
         Values of the path's parameter.
     loss : {"error", "squared"} or callable, optional
@@ -35,4 +56,59 @@ def loo(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
     >>> svmpath.select(criteria.loo(path, [0.01, 1.0, 100.0])).value
     1.0
     """
-    return press(path, values, loss=loss)
+    if isinstance(path, ClosedFormPath):
+        return press(path, values, loss=loss)
+    if not isinstance(path, MarchPath):
+        raise ValueError(f"criteria.loo has no formulas for {path.loss!r}.")
+    values = check_values(path, values)
+    problem = path.problem
+    held = np.empty((len(values), problem.n))
+    for stop in path.walk(values):
+        with one_thread_if_small(path.rows.A.size):
+            held[stop.position] = _leave_one_out(path.rows, stop)
+    doubtful = np.zeros(len(values), dtype=int)
+    rows = np.arange(problem.n)
+    return Curve(path, "loo", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
+
+
+def _leave_one_out(rows: Rows, stop: Stop) -> Array:
+    """Held-out decision values of all samples at one value."""
+    E, V = half_leverages(rows, stop)
+    held, step = predict(rows, stop, E, V)
+    moved = moving(rows, stop, E, V, step)
+    for k in np.flatnonzero(moved.any(axis=0)):
+        i = int(E[k])
+        found = _correct(rows, stop, V, i, np.flatnonzero(moved[:, k]))
+        held[i] = _refit(rows, stop, i) if found is None else found
+    return held
+
+
+def _correct(rows: Rows, stop: Stop, V: Array, i: int, others: Array) -> float | None:
+    """The held-out decision value of i by corrections of the rows; None if they do not settle."""
+    point = stop.point
+    for _ in range(_MOST):
+        S = np.concatenate([[i], others])
+        sigma = np.where(point.E[S], -1.0, 1.0) * rows.s[S]
+        VS = V[:, S]
+        try:
+            delta = solve(np.diag(1.0 / sigma) + VS.T @ VS, (rows.y - point.f)[S], check_finite=False)
+        except LinAlgError:
+            return None
+        f = point.f + V.T @ (VS @ delta)
+        sides = (rows.y * f < 1.0) & (rows.s > 0)
+        moved = np.flatnonzero(sides != point.E)
+        moved = moved[moved != i]
+        if np.array_equal(moved, others):
+            return float(f[i])
+        others = moved
+    return None
+
+
+def _refit(rows: Rows, stop: Stop, i: int) -> float:
+    """The held-out decision value of i by Newton's method on the other rows."""
+    s = rows.s.copy()
+    s[i] = 0.0
+    without = Rows(rows.A, rows.y, s)
+    point = point_at(without, stop.point.theta, stop.point.f)
+    found: Point = minimise(without, ActiveSystem(without), 1.0 / stop.C, point)
+    return float(found.f[i])

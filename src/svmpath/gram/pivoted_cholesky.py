@@ -40,62 +40,62 @@ def pivoted_cholesky(
         Stop when the trace residual is at most this share of the trace; looked at after each pivot (greedy) or each
         block of pivots.
     """
-    source = Source(
-        np.maximum(kernel.diag(X), 0.0),
-        columns=lambda rows: kernel(X, X, rows),
-        block=lambda rows: kernel(X[rows], X, rows),
-    )
+    source = Source(np.maximum(kernel.diag(X), 0.0), lambda rows: kernel(X[rows], X))
     search = _greedy if greedy else _random
-    pivots, F = search(source, limit, residual, np.random.default_rng(seed))
+    pivots, Ft = search(source, limit, residual, np.random.default_rng(seed))
     points = None if kernel.pairwise else X[pivots]
     rows = pivots if kernel.pairwise else None
+    # Above the diagonal of the pivots' block the factor is zero by construction.
+    Ft[:, pivots] = np.triu(Ft[:, pivots])
+    F = np.ascontiguousarray(Ft.T)
     return pivots, Factor(F, FeatureMap(kernel, points, rows, F[pivots], triangular=True))
 
 
 @dataclass(frozen=True)
 class Source:
-    """The parts of K that the search looks at: its diagonal, K[:, rows] and K[rows][:, rows]."""
+    """The parts of K that the search looks at: its diagonal, and a few of its rows at a time."""
 
     diag: Array
-    columns: Callable[[Array], Array]
-    block: Callable[[Array], Array]
+    rows: Callable[[Array], Array]
 
 
 def _greedy(K: Source, limit: int, residual: float, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Pivots and the transposed factor, the row with the largest residual first."""
     d = K.diag.copy()
     stop = max(residual, _EPS) * d.sum()
-    F = np.zeros((len(d), limit), order="F")
+    Ft = np.zeros((limit, len(d)))
     pivots: list[int] = []
     while len(pivots) < limit and d.sum() > stop:
         p = int(np.argmax(d))
         r = len(pivots)
-        column = K.columns(np.array([p]))[:, 0] - F[:, :r] @ F[p, :r]
-        F[:, r] = column / np.sqrt(d[p])
+        Ft[r] = (K.rows(np.array([p]))[0] - Ft[:r, p] @ Ft[:r]) / sqrt(d[p])
         pivots.append(p)
-        _lower(d, K.diag, F[:, r] ** 2, pivots)
-    return _result(pivots, F)
+        _lower(d, K.diag, Ft[r] ** 2, pivots)
+    return _result(pivots, Ft)
 
 
 def _random(K: Source, limit: int, residual: float, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Pivots and the transposed factor, rows drawn with probability proportional to their residuals."""
     d = K.diag.copy()
     stop = max(residual, _EPS) * d.sum()
-    F = np.zeros((len(d), limit), order="F")
+    Ft = np.zeros((limit, len(d)))
     pivots: list[int] = []
     while len(pivots) < limit and d.sum() > stop:
         r = len(pivots)
         drawn = _draw(d, min(_BLOCK, 2 * (limit - r)), rng)
-        H = K.block(drawn) - F[drawn, :r] @ F[drawn, :r].T
+        rows, near = K.rows(drawn), Ft[:r, drawn]
+        H = rows[:, drawn] - near.T @ near
         kept, L = _reject(H, rng.random(len(drawn)) * d[drawn], _EPS * K.diag[drawn], limit - r)
         if len(kept) == 0:  # what these rows have left is rounding
             d[drawn] = 0.0
             continue
-        chosen = drawn[kept]
-        G = K.columns(chosen) - F[:, :r] @ F[chosen, :r].T
-        new = slice(r, r + len(chosen))
-        F[:, new] = dtrsm(1.0, L, G, side=1, lower=1, trans_a=1)  # G L^-T
-        pivots.extend(chosen.tolist())
-        _lower(d, K.diag, np.einsum("ij,ij->i", F[:, new], F[:, new]), pivots)
-    return _result(pivots, F)
+        G = rows[kept]
+        G -= near[:, kept].T @ Ft[:r]
+        G = dtrsm(1.0, L, G.T, side=1, lower=1, trans_a=1, overwrite_b=1).T  # L^-1 G, in place
+        Ft[r : r + len(kept)] = G
+        pivots.extend(drawn[kept].tolist())
+        _lower(d, K.diag, np.einsum("ij,ij->j", G, G), pivots)
+    return _result(pivots, Ft)
 
 
 def _draw(d: Array, size: int, rng: np.random.Generator) -> Array:
@@ -136,11 +136,7 @@ def _lower(d: Array, diag: Array, explained: Array, pivots: list[int]) -> None:
     d[pivots] = 0.0
 
 
-def _result(pivots: list[int], F: Array) -> tuple[Array, Array]:
+def _result(pivots: list[int], Ft: Array) -> tuple[Array, Array]:
     if not pivots:
         raise ValueError("The kernel is zero on every row, so it has no low-rank factor; use rank=None.")
-    order = np.array(pivots)
-    F = F[:, : len(order)]
-    # Above the diagonal of the pivots' block the factor is zero by construction.
-    F[order] = np.tril(F[order])
-    return order, np.ascontiguousarray(F)
+    return np.array(pivots), Ft[: len(pivots)]

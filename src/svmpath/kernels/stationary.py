@@ -20,19 +20,29 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
     """
     same = Z is None or Z is X
     Z = X if same else Z
-    if not (issparse(X) or issparse(Z)):
-        centre = Z.mean(axis=0)
-        X = X - centre
-        Z = X if same else Z - centre
-    S = X @ Z.T
-    S = np.asarray(S.toarray() if issparse(S) else S, dtype=float)
-    S *= -2.0
-    S += squared_norms(X)[:, None]
-    S += squared_norms(Z)[None, :]
+    if issparse(X) or issparse(Z):
+        S = X @ Z.T
+        S = -2.0 * np.asarray(S.toarray() if issparse(S) else S, dtype=float)
+        S += squared_norms(X)[:, None]
+        S += squared_norms(Z)
+    else:
+        S = _dense_squared_distances(X, Z)
     np.maximum(S, 0.0, out=S)
     if same:
         np.fill_diagonal(S, 0.0)
     return S
+
+
+def _dense_squared_distances(X: Array, Z: Array) -> Array:
+    """One product: the rows (x, |x|^2, 1) with the rows (-2 z, 1, |z|^2), after moving the origin."""
+    centre = Z.mean(axis=0)
+    left, right = (np.empty((len(A), A.shape[1] + 2)) for A in (X, Z))
+    np.subtract(X, centre, out=left[:, :-2])
+    np.subtract(Z, centre, out=right[:, :-2])
+    left[:, -2], left[:, -1] = squared_norms(left[:, :-2]), 1.0
+    right[:, -1], right[:, -2] = squared_norms(right[:, :-2]), 1.0
+    right[:, :-2] *= -2.0
+    return left @ right.T
 
 
 def squared_norms(X: Any) -> Array:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from svmpath.losses.base import Loss, Problem, Solution
 from svmpath.losses.least_squares import LeastSquares
+from svmpath.losses.squared_hinge import SquaredHinge
 
-__all__ = ["LOSSES", "LeastSquares", "Loss", "Problem", "Solution", "make_loss"]
+__all__ = ["LOSSES", "LeastSquares", "Loss", "Problem", "Solution", "SquaredHinge", "make_loss"]
 
-LOSSES: dict[str, Loss] = {"least_squares": LeastSquares()}
+LOSSES: dict[str, Loss] = {"least_squares": LeastSquares(), "squared_hinge": SquaredHinge()}
 
 
 def make_loss(name: str, task: str | None = None) -> Loss:

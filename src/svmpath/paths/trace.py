@@ -11,8 +11,9 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 
 from svmpath.gram import make_gram
 from svmpath.kernels import gamma_value, make_kernel
-from svmpath.losses import LeastSquares, Problem, make_loss
+from svmpath.losses import LeastSquares, Problem, SquaredHinge, make_loss
 from svmpath.paths.closed_form import ClosedFormPath
+from svmpath.paths.march import MarchPath
 from svmpath.paths.path import Path
 
 Array = np.ndarray
@@ -51,7 +52,7 @@ def trace(
         The data; the (n, n) kernel values for ``kernel="precomputed"``.
     y : array of shape (n,)
         Two labels of any kind (classification) or numbers (regression).
-    loss : {"least_squares"}
+    loss : {"least_squares", "squared_hinge"}
     over : str
         The hyper-parameter that moves: "C", or a real parameter of the kernel ("gamma", "coef0", ...).
     span : (float, float), optional
@@ -137,6 +138,10 @@ def trace_problem(
     """
     if isinstance(loss, LeastSquares):
         return ClosedFormPath(problem, loss, over, span, C, shared)
+    if isinstance(loss, SquaredHinge) and over == "C":
+        return MarchPath(problem, loss, over, span, shared)
+    if isinstance(loss, SquaredHinge):
+        raise ValueError(f"loss='squared_hinge' is traced over C, not over {over!r}.")
     raise ValueError(f"There is no tracker for {loss!r}.")
 
 

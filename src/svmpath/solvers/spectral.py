@@ -90,7 +90,7 @@ def decompose_dense(K: Array, s: Array) -> Spectrum:
     if _is_multiple_of_identity(K, s):
         empty = np.empty((len(s), 0))
         return _spectrum(np.empty(0), empty, v, rest_value=float(K[0, 0] * s[0]))
-    thin = _thin_factor(K)
+    thin = thin_factor(K, most=int(_THIN * len(K)))
     if thin is not None:
         return decompose_factor(thin, s)
     # P R K R P, with v made an eigenvector of its own far from the others, so that they come out orthogonal to it:
@@ -162,12 +162,12 @@ def _is_multiple_of_identity(K: Array, s: Array) -> bool:
     return bool(np.all(off * s.max() <= _EPS * d))
 
 
-def _thin_factor(K: Array) -> Array | None:
-    """Z with K = Z Z' to rounding if the numerical rank is low, by LAPACK's pivoted Cholesky."""
-    n, most = len(K), int(_THIN * len(K))
+def thin_factor(K: Array, most: int) -> Array | None:
+    """Z with K = Z Z' to rounding and at most so many columns, by LAPACK's pivoted Cholesky; None if there is none."""
+    n = len(K)
     tol = _EPS * float(np.diagonal(K).max())
-    # A leading block that has full rank itself settles it at an eighth of the cost.
-    if tol <= 0 or lapack.dpstrf(K[:most, :most], tol=tol, lower=1)[2] == most:
+    # A leading block that has full rank itself settles it at a part of the cost.
+    if tol <= 0 or (most < n and lapack.dpstrf(K[:most, :most], tol=tol, lower=1)[2] == most):
         return None
     L, pivots, r, _ = lapack.dpstrf(K, tol=tol, lower=1)
     if r > most:

@@ -1,0 +1,107 @@
+"""The squared hinge machine (l2-SVM), for classification.
+
+The problem, with xi_i = max(0, 1 - y_i f(x_i))::
+
+    minimise   C sum_i s_i xi_i^2 + 1/2 alpha' K alpha,      f = K alpha + b
+
+Setting the derivatives to zero gives alpha_i = 2 C s_i y_i xi_i, so that only the samples of place "left" (E, y f < 1)
+have a coefficient, and on them y_i xi_i = y_i - f_i: the machine is the least squares machine of the samples E.
+Bonidal, Tindel & Guermeur write lambda for 1 / C and count coefficients as alpha / y.
+
+The dual problem maximises, over a_i = y_i alpha_i >= 0 with sum_i y_i a_i = 0,
+``sum_i a_i - 1/2 alpha' K alpha - sum_i a_i^2 / (4 C s_i)``. At any such a and any b the gap is, with
+eta_i = max(0, y_i f_i - 1),
+
+    sum_i [ C s_i (xi_i - a_i / (2 C s_i))^2 + a_i eta_i ]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigh
+
+from svmpath.gram import DenseGram
+from svmpath.losses.base import Loss, Problem, Solution
+from svmpath.solvers.newton import ActiveSystem, Point, Rows, minimise
+from svmpath.solvers.spectral import thin_factor
+from svmpath.solvers.threads import one_thread_if_small
+
+Array = np.ndarray
+
+_REFINE = 2  # steps of refinement of the coefficients
+
+
+class SquaredHinge(Loss):
+    """Formulas of the squared hinge machine."""
+
+    name = "squared_hinge"
+    tasks = ("classification",)
+
+    def __repr__(self) -> str:
+        return "SquaredHinge()"
+
+    def rows(self, problem: Problem) -> Rows:
+        """Features whose inner products are the kernel, with labels and weights."""
+        gram = problem.gram
+        with one_thread_if_small(gram.entries):
+            Z = gram.Z if gram.Z is not None else _factor(gram)
+        return Rows.of(Z, problem.y, problem.s)
+
+    def solve(self, problem: Problem, rows: Rows, point: Point, C: float) -> Solution:
+        """The machine at C, from a point near it."""
+        system = ActiveSystem(rows)
+        point = minimise(rows, system, 1.0 / C, point)
+        system.at(point.E)
+        factored = system.factor(1.0 / C)
+        E = np.flatnonzero(point.E)
+        A, y, s = rows.A[E], rows.y[E], rows.s[E]
+        alpha = np.zeros(problem.n)
+        alpha[E] = 2 * C * s * (y - point.f[E])
+        b = float(point.theta[-1])
+        for _ in range(_REFINE):
+            # The system (K + 1 / (2 C s)) alpha + b = y on E, solved for what is left of it, in the same features.
+            left = y - b - problem.gram.matmul(alpha)[E] - alpha[E] / (2 * C * s)
+            step = factored.solve(A.T @ (s * left))
+            alpha[E] += 2 * C * s * (left - A @ step)
+            b += float(step[-1])
+        return Solution(problem, self, alpha, b, {"C": C, **problem.gram.kernel.parameters})
+
+    def violation(self, solution: Solution) -> float:
+        """Largest of ``|xi_i - a_i / (2 C s_i)|``, and of the sum of alpha in the same units."""
+        problem, C = solution.problem, solution.parameters["C"]
+        mean = abs(solution.alpha.sum()) / (2 * C * problem.s.sum())
+        return float(max(np.abs(self._mismatch(solution)).max(initial=0.0), mean))
+
+    def gap(self, solution: Solution) -> float:
+        """Primal minus dual objective over the primal."""
+        problem, C = solution.problem, solution.parameters["C"]
+        margin = problem.y * solution.fitted
+        xi, eta = np.maximum(1.0 - margin, 0.0), np.maximum(margin - 1.0, 0.0)
+        a = np.maximum(problem.y * solution.alpha, 0.0)
+        primal = C * (problem.s @ xi**2) + 0.5 * solution.alpha @ (solution.fitted - solution.b)
+        rows = problem.active
+        gap = C * (problem.s[rows] @ self._mismatch(solution) ** 2) + a @ eta
+        return float(gap / max(abs(primal), np.finfo(float).tiny))
+
+    def _mismatch(self, solution: Solution) -> Array:
+        problem, C = solution.problem, solution.parameters["C"]
+        rows = problem.active
+        y = problem.y[rows]
+        xi = np.maximum(1.0 - y * solution.fitted[rows], 0.0)
+        return xi - y * solution.alpha[rows] / (2 * C * problem.s[rows])
+
+
+def _factor(gram: object) -> Array:
+    """Z with K = Z Z' to rounding."""
+    assert isinstance(gram, DenseGram)
+    Z = thin_factor(gram.K, most=gram.n)
+    if Z is not None:
+        return Z
+    values, Q = eigh(gram.K, check_finite=False)
+    if values[0] < -1e-8 * max(values[-1], 0.0):
+        raise ValueError(
+            f"loss='squared_hinge' needs a positive semi-definite kernel; the matrix of {gram.kernel!r} is indefinite. "
+            "psd='clip' replaces it by its positive semi-definite part."
+        )
+    kept = values > 0
+    return Q[:, kept] * np.sqrt(values[kept])

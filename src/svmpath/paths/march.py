@@ -1,0 +1,117 @@
+"""Paths whose slacks are smooth, not linear: step, correct, and remember where one has been (squared hinge over C)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from svmpath.lazy import lazy
+from svmpath.losses import Solution, SquaredHinge
+from svmpath.paths.path import Array, Event, Path
+from svmpath.solvers.newton import ActiveSystem, Factored, Point, Rows, minimise, objective, point_at, start
+from svmpath.solvers.threads import one_thread_if_small
+
+_PER_DECADE = 4  # nodes of the path per factor of ten
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One value on the way: its position among the values asked for, the point there, and the system that made it."""
+
+    position: int
+    C: float
+    point: Point
+    factored: Factored
+
+
+@dataclass(frozen=True, repr=False)
+class MarchPath(Path):
+    """The squared hinge machine over C.
+
+    Between two changes of sides the machine is a smooth function of C; a change of sides makes a kink. Each value is
+    reached by Newton's method from a neighbour already known, and is exact there.
+    """
+
+    loss: SquaredHinge
+    features: Array | None = field(default=None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Features and the points visited are made again when needed: a saved model stays small.
+        return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "features": None}
+
+    @lazy
+    def rows(self) -> Rows:
+        """The problem in features: made once, whatever the values asked for."""
+        if self.features is not None:
+            return Rows(self.features, self.problem.y, self.problem.s)
+        return self.loss.rows(self.problem)
+
+    @property
+    def shared(self) -> Any:
+        """The features."""
+        return self.rows.A
+
+    @lazy
+    def _visited(self) -> dict[float, tuple[Array, Array]]:
+        """Theta and the packed sides at each C that was walked to."""
+        return {}
+
+    @property
+    def breakpoints(self) -> Array:
+        """The nodes: values evenly spaced in the logarithm, both ends included."""
+        first, last = self.span
+        if first == last:
+            return np.array([first])
+        count = 1 + max(1, round(_PER_DECADE * abs(np.log10(last / first))))
+        nodes = np.geomspace(first, last, count)
+        nodes[[0, -1]] = self.span
+        return nodes
+
+    def events(self) -> Iterable[Event]:
+        """The changes of side between one node and the next, told at the node where they are first seen."""
+        before: Array | None = None
+        for stop in self._in_order(self.breakpoints):
+            if before is not None:
+                for sample in np.flatnonzero(before != stop.point.E):
+                    sides = ("right", "left") if stop.point.E[sample] else ("left", "right")
+                    yield Event(stop.C, int(sample), *sides)
+            before = stop.point.E
+
+    def _in_order(self, values: Array) -> Iterator[Stop]:
+        """The stops in the order of the values, walked from the smallest C."""
+        stops = sorted(self.walk(values), key=lambda stop: stop.position)
+        return iter(stops)
+
+    def walk(self, values: Array) -> Iterator[Stop]:
+        """Walk through the values from the smallest C to the largest, each from the last."""
+        rows, order = self.rows, np.argsort(values, kind="stable")
+        with one_thread_if_small(rows.A.size):
+            system, point, last = ActiveSystem(rows), self._nearest(float(values[order[0]])), None
+            for position in order:
+                C = float(values[position])
+                point, last = self._predict(point, last, 1.0 / C), point
+                point = minimise(rows, system, 1.0 / C, point)
+                self._visited[C] = (point.theta, np.packbits(point.E))
+                yield Stop(int(position), C, point, system.factor(1.0 / C))
+
+    def _predict(self, point: Point, last: Point | None, lam: float) -> Point:
+        """The last two points prolonged, if that is lower: free, since f is linear in theta."""
+        if last is None:
+            return point
+        guess = point_at(self.rows, 2 * point.theta - last.theta, 2 * point.f - last.f)
+        return guess if objective(self.rows, guess, lam) < objective(self.rows, point, lam) else point
+
+    def _nearest(self, C: float) -> Point:
+        """The point visited that is nearest to C, or the limit for C to zero."""
+        if not self._visited:
+            return start(self.rows)
+        near = min(self._visited, key=lambda visited: abs(np.log(visited / C)))
+        theta, E = self._visited[near]
+        return Point(theta, self.rows.A @ theta, np.unpackbits(E, count=self.problem.n).astype(bool))
+
+    def _solve(self, value: float) -> Solution:
+        with one_thread_if_small(self.rows.A.size):
+            return self.loss.solve(self.problem, self.rows, self._nearest(value), value)

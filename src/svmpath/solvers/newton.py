@@ -1,0 +1,186 @@
+"""Newton's method for the squared hinge in the primal, with an exact line search.
+
+The problem, in features Z (K = Z Z'), A = [Z, 1], theta = (w, b), lam = 1 / C::
+
+    minimise   J(theta) = sum_i s_i max(0, 1 - y_i f_i)^2 + lam/2 |w|^2,      f = A theta
+
+J is convex, once differentiable and piecewise quadratic: with E = {i : y_i f_i < 1} the minimiser of the piece solves
+
+    M_E theta = c_E,     M_E = A_E' S A_E + lam/2 D,     c_E = A_E' S y,     D = diag(1, .., 1, 0)
+
+and it is the minimiser of J when its own E is the same. A_E' S A_E is kept and changed by the rows that change sides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh
+
+from svmpath.exceptions import PathError
+
+Array = np.ndarray
+
+_MOST = 100  # Newton steps per value
+_TIE = 1e-11  # rows so close to the margin (times the size of f) may stand on either side
+_REBUILD = 0.6  # share of E that may change before A_E' S A_E is formed anew
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The data: A = [Z, 1], labels y, weights s."""
+
+    A: Array
+    y: Array
+    s: Array
+
+    @staticmethod
+    def of(Z: Array, y: Array, s: Array) -> Rows:
+        """The rows of a feature matrix."""
+        return Rows(np.column_stack([Z, np.ones(len(Z))]), y, s)
+
+
+@dataclass(frozen=True)
+class Point:
+    """Theta, the decision values f = A theta, and the side E of every row (True where y f < 1)."""
+
+    theta: Array
+    f: Array
+    E: Array
+
+
+class ActiveSystem:
+    """M_E and c_E for the rows E, changed by the rows that change sides."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._build(np.zeros(len(rows.y), dtype=bool))
+
+    def _build(self, E: Array) -> None:
+        A, y, s = self._rows.A[E], self._rows.y[E], self._rows.s[E]
+        self._E = E.copy()
+        self._G = A.T @ (A * s[:, None])
+        self._c = A.T @ (s * y)
+        self._changed = 0
+
+    def at(self, E: Array) -> None:
+        """Move to another set of rows."""
+        moved = np.flatnonzero(self._E != E)
+        if len(moved) == 0:
+            return
+        self._changed += len(moved)
+        # Many small changes leave rounding behind; many at once cost as much as a new start.
+        if len(moved) > _REBUILD * np.count_nonzero(E) or self._changed > 4 * len(E):
+            self._build(E)
+            return
+        A, y = self._rows.A[moved], self._rows.y[moved]
+        s = np.where(E[moved], 1.0, -1.0) * self._rows.s[moved]
+        self._G += A.T @ (A * s[:, None])
+        self._c += A.T @ (s * y)
+        self._E = E.copy()
+
+    def factor(self, lam: float) -> Factored:
+        """The system at one lam, ready to be solved."""
+        M = self._G.copy()
+        M[np.diag_indices(len(M) - 1)] += 0.5 * lam
+        return Factored(M, self._c)
+
+
+class Factored:
+    """M_E theta = c_E with the factor M_E = U'U.
+
+    Where rounding has left M_E without a Cholesky factor, U is a root of its part that is not rounding.
+    """
+
+    def __init__(self, M: Array, c: Array) -> None:
+        self._M, self._c = M, c
+        try:
+            self.U = cholesky(M, check_finite=False)
+        except LinAlgError:
+            self.U = _root(M)
+
+    def solve(self, right: Array | None = None) -> Array:
+        """Theta for this right-hand side; c_E if none is given."""
+        right = self._c if right is None else right
+        theta = cho_solve((self.U, False), right, check_finite=False)
+        # One step of refinement: the system's condition grows like C.
+        return theta + cho_solve((self.U, False), right - self._M @ theta, check_finite=False)
+
+
+def _root(M: Array) -> Array:
+    """An upper triangular U with U'U = M, eigenvalues lost to rounding being lifted to where it begins."""
+    values, Q = eigh(M, check_finite=False)
+    floor = len(M) * np.finfo(float).eps * values[-1]
+    return np.linalg.qr(np.sqrt(np.maximum(values, floor))[:, None] * Q.T)[1]
+
+
+def objective(rows: Rows, point: Point, lam: float) -> float:
+    """J at a point."""
+    slack = 1.0 - rows.y[point.E] * point.f[point.E]
+    w = point.theta[:-1]
+    return float(rows.s[point.E] @ slack**2 + 0.5 * lam * (w @ w))
+
+
+def point_at(rows: Rows, theta: Array, f: Array | None = None) -> Point:
+    """The point of a theta."""
+    f = rows.A @ theta if f is None else f
+    return Point(theta, f, (rows.y * f < 1.0) & (rows.s > 0))
+
+
+def start(rows: Rows) -> Point:
+    """The limit for lam to infinity: w = 0, and b the weighted mean of the labels."""
+    theta = np.zeros(rows.A.shape[1])
+    theta[-1] = rows.s @ rows.y / rows.s.sum()
+    return point_at(rows, theta)
+
+
+def minimise(rows: Rows, system: ActiveSystem, lam: float, point: Point) -> Point:
+    """The minimiser of J at lam, by Newton steps from a point near it."""
+    value = objective(rows, point, lam)
+    for _ in range(_MOST):
+        system.at(point.E)
+        new = point_at(rows, system.factor(lam).solve())
+        if _same_sides(rows, point.E, new):
+            return Point(new.theta, new.f, point.E)
+        lower = objective(rows, new, lam)
+        if not lower < value:
+            new = _search(rows, lam, point, new)
+            lower = objective(rows, new, lam)
+            if np.array_equal(new.E, point.E) and not lower < value:
+                return new  # no step lowers J any more, in double precision
+        point, value = new, lower
+    raise PathError(f"Newton's method did not settle within {_MOST} steps at C = {1 / lam:.6g}.")
+
+
+def _same_sides(rows: Rows, E: Array, new: Point) -> bool:
+    """Whether the new point has the sides E, up to rows that lie on the margin to rounding."""
+    moved = new.E != E
+    if not moved.any():
+        return True
+    off = np.abs(1.0 - rows.y[moved] * new.f[moved])
+    return bool(off.max() <= _TIE * (1.0 + np.abs(new.f[moved]).max()))
+
+
+def _search(rows: Rows, lam: float, point: Point, aim: Point) -> Point:
+    """The lowest point between two points: J is a piecewise quadratic function of the step t.
+
+    Its slope is linear between the steps at which a row crosses the margin, and rises throughout, so that its zero is
+    found by adding up the changes of slope in the order of the crossings.
+    """
+    p, df = aim.theta - point.theta, aim.f - point.f
+    slack, rate = 1.0 - rows.y * point.f, -rows.y * df  # slack(t) = slack + t rate
+    level = 2.0 * (rows.s[point.E] @ (slack[point.E] * rate[point.E])) + lam * (point.theta[:-1] @ p[:-1])
+    steep = 2.0 * (rows.s[point.E] @ rate[point.E] ** 2) + lam * (p[:-1] @ p[:-1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cross = np.where(rate != 0, -slack / rate, np.inf)
+    order = np.flatnonzero((cross > 0) & (cross < 1) & (rows.s > 0))
+    order = order[np.argsort(cross[order])]
+    # The slope of J at each crossing is level + steep * t, with what the crossings before it have changed.
+    change = 2.0 * rows.s[order] * rate[order] * np.where(point.E[order], -1.0, 1.0)
+    levels = level + np.concatenate([[0.0], np.cumsum(change * slack[order])])
+    steeps = steep + np.concatenate([[0.0], np.cumsum(change * rate[order])])
+    past = np.flatnonzero(levels[:-1] + steeps[:-1] * cross[order] >= 0)
+    piece = past[0] if len(past) else len(order)
+    t = min(max(-levels[piece] / steeps[piece], 0.0), 1.0) if steeps[piece] > 0 else 1.0
+    return point_at(rows, point.theta + t * p, point.f + t * df)
