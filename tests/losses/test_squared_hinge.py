@@ -1,0 +1,160 @@
+"""The squared hinge machine along its path, against dual systems on the whole matrix."""
+
+import numpy as np
+import pytest
+
+import svmpath
+from svmpath import datasets
+from svmpath.losses.base import Solution
+from svmpath.solvers.newton import ActiveSystem, minimise, start
+from tests import reference
+from tests.cases import CASES
+
+LAMBDAS = np.logspace(7, -6, 53)
+SETS = {
+    "twonorm": datasets.twonorm,
+    "ringnorm": datasets.ringnorm,
+    "waveform": datasets.waveform,
+    "banana": datasets.banana,
+    "mixture": datasets.gaussian_mixture,
+}
+KERNELS = {"rbf": (1e-9, 1e-8), "linear": (1e-8, 1e-8), "poly": (1e-8, 1e-8)}
+
+
+def traced(name, kernel, rank, n=100):
+    X, y = SETS[name](n, random_state=0)
+    options = {"gamma": None if kernel == "linear" else 1 / (X.shape[1] * X.var()), "coef0": 1.0, "degree": 2}
+    path = svmpath.trace(
+        X, y, loss="squared_hinge", span=(1e-7, 1e6), kernel=kernel, rank=rank, random_state=0, **options
+    )
+    return path, path.gram.block(slice(None), slice(None)), y
+
+
+@pytest.mark.parametrize("rank", [None, 40])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("name", SETS)
+def test_sides_gap_and_certificate_at_53_values(name, kernel, rank):
+    path, K, y = traced(name, kernel, rank)
+    s, E = np.ones(len(y)), None
+    most_gap, most_violation = KERNELS[kernel]
+    for lam in LAMBDAS:
+        solution = path(1 / lam)
+        alpha, b, E = reference.squared_hinge(K, y, s, 1 / lam, E)
+        sides = np.zeros(len(y), dtype=bool)
+        sides[solution.support] = True
+        margin = y * (K @ alpha + b)
+        clear = np.abs(margin - 1) > 1e-9 * (1 + np.abs(margin))
+        np.testing.assert_array_equal(sides[clear], E[clear])
+        assert solution.gap <= most_gap
+        assert certificate(K, y, lam, solution) <= most_violation
+
+
+def certificate(K, y, lam, solution):
+    """Primal minus dual objective of alpha over the primal, by definition, with more digits than the solver has."""
+    alpha = solution.alpha.astype(np.longdouble)
+    Z = solution.problem.gram.Z
+    K = K.astype(np.longdouble) if Z is None else Z.astype(np.longdouble) @ Z.T.astype(np.longdouble)
+    alpha[solution.support[0]] -= alpha.sum()  # feasible, so that weak duality holds to the last digit
+    a, Ka = y * alpha, K @ alpha
+    assert a.min() >= 0
+    dual = a.sum() - alpha @ Ka / 2 - lam * (a @ a) / 4
+    xi = np.maximum(0.0, 1 - y * (Ka + solution.b))
+    primal = (xi @ xi) / lam + alpha @ Ka / 2
+    return float((primal - dual) / primal)
+
+
+@pytest.mark.parametrize("rank", [None, 0.01])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "laplacian"])
+@pytest.mark.parametrize("name", [name for name in CASES if name != "far_from_the_origin"])
+def test_named_cases(name, kernel, rank):
+    X, y, s = CASES[name]()
+    path = svmpath.trace(
+        X, y, loss="squared_hinge", kernel=kernel, gamma=0.4, sample_weight=s, rank=rank, random_state=0
+    )
+    K = path.gram.block(slice(None), slice(None))
+    for C in (1e-3, 1.0, 1e3, 1e5):
+        solution = path(C)
+        alpha, b, _ = reference.squared_hinge(K, y, s, C)
+        slip = 1e-9 * (1 + C * s.max()) + 1e-8
+        np.testing.assert_allclose(solution.fitted, K @ alpha + b, atol=slip)
+        assert solution.gap < 1e-8
+        assert not solution.alpha[s == 0].any()
+
+
+def test_either_direction_and_any_order_give_the_same_machine():
+    X, y = datasets.banana(120, random_state=1)
+    up = svmpath.trace(X, y, loss="squared_hinge", span=(1e-4, 1e4))
+    down = svmpath.trace(X, y, loss="squared_hinge", span=(1e4, 1e-4))
+    np.testing.assert_allclose(up.breakpoints, down.breakpoints[::-1])
+    assert up.breakpoints[0] == 1e-4
+    assert np.all(np.diff(up.breakpoints) > 0)
+    for C in (3e3, 1e-3, 20.0):
+        np.testing.assert_allclose(up(C).alpha, down(C).alpha, atol=1e-8 * C)
+    up.check(1e-7)
+
+
+def test_events_are_changes_of_side_between_nodes():
+    X, y = datasets.banana(120, random_state=1)
+    path = svmpath.trace(X, y, loss="squared_hinge", span=(1e-4, 1e4))
+    sides = path(1e-4).alpha != 0
+    for event in path.events():
+        assert (event.source == "left") == sides[event.sample]
+        sides[event.sample] ^= True
+    np.testing.assert_array_equal(sides, path(1e4).alpha != 0)
+
+
+def test_the_start_is_the_limit_for_small_C():
+    X, y = datasets.twonorm(90, random_state=0)
+    y[:30] = 1.0
+    path = svmpath.trace(X, y, loss="squared_hinge", span=(1e-12, 1.0))
+    solution = path(1e-12)
+    plus, minus = np.count_nonzero(y > 0), np.count_nonzero(y < 0)
+    np.testing.assert_allclose(solution.b, (plus - minus) / 90, atol=1e-9)
+    expected = np.where(y > 0, 4 * minus, -4 * plus) * 1e-12 / 90
+    np.testing.assert_allclose(solution.alpha, expected, rtol=1e-8)
+    np.testing.assert_allclose(start(path.rows).theta[-1], (plus - minus) / 90)
+
+
+def test_a_separable_set_ends_at_the_hard_margin():
+    X = np.array([[-2.0], [-1.0], [1.0], [3.0]])
+    path = svmpath.trace(X, [-1, -1, 1, 1], loss="squared_hinge", kernel="linear", span=(1e-3, 1e9))
+    solution = path(1e9)
+    np.testing.assert_allclose(solution(np.array([[-1.0], [1.0]])), [-1.0, 1.0], atol=1e-6)
+    assert solution.support.tolist() == [1, 2]
+
+
+def test_newton_settles_from_a_far_start():
+    X, y = datasets.banana(150, random_state=2)
+    path = svmpath.trace(X, y, loss="squared_hinge", span=(1e-7, 1e6))
+    rows = path.rows
+    for C in (1e-5, 1.0, 1e6):
+        cold = minimise(rows, ActiveSystem(rows), 1 / C, start(rows))
+        np.testing.assert_array_equal(cold.E, path(C).alpha != 0)
+
+
+def test_violation_and_gap_measure_a_wrong_solution():
+    path, K, y = traced("banana", "rbf", None)
+    right = path(2.0)
+    alpha = right.alpha + 0.01 * (np.arange(len(y)) % 3 - 1.0)
+    alpha -= alpha.mean()
+    wrong = Solution(right.problem, right.loss, alpha, right.b, right.parameters)
+    margin = y * (K @ alpha + wrong.b)
+    xi, a = np.maximum(0, 1 - margin), y * alpha
+    np.testing.assert_allclose(wrong.violation, np.abs(xi - a / 4).max(), rtol=1e-9)
+    assert wrong.gap > 1e-6
+
+
+def test_indefinite_kernels_are_refused_or_clipped():
+    X, y = datasets.banana(60, random_state=0)
+    options = {"loss": "squared_hinge", "kernel": "sigmoid", "gamma": 1.0, "coef0": -1.0}
+    with pytest.warns(svmpath.IndefiniteKernelWarning), pytest.raises(ValueError, match="psd='clip'"):
+        svmpath.trace(X, y, **options)(1.0)
+    assert svmpath.trace(X, y, psd="clip", **options)(1.0).gap < 1e-9
+
+
+def test_regression_and_other_parameters_are_refused():
+    X, y = datasets.banana(30, random_state=0)
+    with pytest.raises(ValueError, match="classification, not regression"):
+        svmpath.trace(X, X[:, 0], loss="squared_hinge")
+    with pytest.raises(ValueError, match="traced over C"):
+        svmpath.trace(X, y, loss="squared_hinge", over="gamma")
