@@ -252,12 +252,12 @@ class Search:
         near = np.log(_around(values, float(curve.values[np.argmin(curve.scores)])))
 
         def score(log_C: float) -> float:
-            return float(self._rescore(curve, np.array([np.exp(log_C)])).scores[0])
+            return float(self.rescore(curve, np.array([np.exp(log_C)])).scores[0])
 
         found = minimize_scalar(score, bounds=(near.min(), near.max()), method="bounded", options={"xatol": 1e-3})
-        return self._rescore(curve, np.append(values, np.exp(found.x)))
+        return self.rescore(curve, np.append(values, np.exp(found.x)))
 
-    def _rescore(self, curve: Curve, values: Array) -> Curve:
+    def rescore(self, curve: Curve, values: Array) -> Curve:
         """The criterion at other values of the same kernel, with its decomposition."""
         return self._along(curve.path.problem.gram, curve.path.span, values, curve.path.shared)
 
@@ -342,6 +342,7 @@ def make_criterion(criterion: Any, cv: Any = 5) -> Callable[..., Curve]:
     named: dict[str, Callable[..., Curve]] = {
         "loo": criteria.loo,
         "press": criteria.press,
+        "span": criteria.span,
         "kfold": lambda path, values, loss=None: criteria.kfold(path, values, cv=cv, loss=loss),
     }
     if criterion not in named:

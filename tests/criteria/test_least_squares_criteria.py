@@ -126,6 +126,10 @@ def test_scores_are_weighted_means_of_the_losses():
     np.testing.assert_allclose(curve.scores, np.average(wrong, axis=1, weights=S))
     squared = criteria.press(path, [1.0, 3.0], loss="squared")
     np.testing.assert_allclose(squared.scores, np.average((curve.decisions - Y) ** 2, axis=1, weights=S))
+    smooth = np.minimum(np.maximum(0, 1 - Y * curve.decisions), 3) ** 2
+    np.testing.assert_allclose(curve.rescored("squared_hinge").scores, np.average(smooth, axis=1, weights=S))
+    logistic = np.log1p(np.exp(-Y * curve.decisions))
+    np.testing.assert_allclose(curve.rescored("logistic").scores, np.average(logistic, axis=1, weights=S))
     hinge = criteria.press(path, [1.0, 3.0], loss=lambda y, f: np.maximum(0, 1 - y * f))
     np.testing.assert_allclose(hinge.scores, np.average(np.maximum(0, 1 - Y * curve.decisions), axis=1, weights=S))
     np.testing.assert_array_equal(curve.rescored("squared").scores, squared.scores)
@@ -149,7 +153,10 @@ def test_the_embedded_error_rate_of_a_balanced_pair_is_one():
     [
         (lambda p: criteria.press(p, [1e9]), "outside the span"),
         (lambda p: criteria.press(p, []), "list of numbers"),
-        (lambda p: criteria.press(p, [1.0], loss="hinge"), "loss must be one of error, squared"),
+        (
+            lambda p: criteria.press(p, [1.0], loss="hinge"),
+            "loss must be one of error, squared, squared_hinge, logistic",
+        ),
         (lambda p: criteria.press(p, [1.0], loss=lambda y, f: 0.0).scores, "one number per sample"),
         (lambda p: criteria.kfold(p, [1.0], cv=1), "at least one train/test split|n_splits"),
     ],

@@ -1,5 +1,7 @@
 """Span prediction, exact leave-one-out and k-fold of the squared hinge, against their definitions."""
 
+import sys
+
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold
@@ -20,7 +22,7 @@ VALUES = 1 / np.logspace(4, -4, 5)
 
 def traced(name, rank=None, n=60, s=None):
     X, y = SETS[name](n, random_state=0)
-    path = svmpath.trace(X, y, loss="squared_hinge", span=(1e-6, 1e6), rank=rank, sample_weight=s, random_state=0)
+    path = svmpath.trace(X, y, loss="squared_hinge", span=(1e-7, 1e6), rank=rank, sample_weight=s, random_state=0)
     return path, path.gram.block(slice(None), slice(None)), y
 
 
@@ -88,7 +90,7 @@ def test_span_is_exact_for_the_samples_that_move_no_other():
 def test_newton_takes_over_where_corrections_do_not_settle(monkeypatch):
     path, _, _ = traced("banana")
     exact = criteria.loo(path, VALUES).decisions
-    monkeypatch.setattr("svmpath.criteria.loo._MOST", 0)
+    monkeypatch.setattr(sys.modules["svmpath.criteria.loo"], "_MOST", 0)
     np.testing.assert_allclose(criteria.loo(path, VALUES).decisions, exact, atol=1e-9)
 
 
@@ -113,3 +115,19 @@ def test_criteria_of_other_losses_are_refused():
     path, _, _ = traced("banana")
     with pytest.raises(ValueError, match="exact for least squares only"):
         criteria.press(path, [1.0])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", SETS)
+def test_screened_errors_are_those_of_the_full_formula(name, weighted):
+    s = weights(600) if weighted else np.ones(600)
+    path, _, _ = traced(name, 80, n=600, s=s)
+    values = 1 / np.logspace(7, -6, 27)
+    full, screened = (criteria.span(path, values, screen=screen) for screen in (False, True))
+    np.testing.assert_array_equal(screened.screened.errors[:, s > 0], full.losses[:, s > 0] > 0)
+    np.testing.assert_allclose(screened.scores, full.scores, atol=1e-14)
+    assert "held" not in screened.__dict__  # nothing was computed that was not asked for
+    np.testing.assert_allclose(screened.decisions, full.decisions, atol=1e-6)
+    np.testing.assert_allclose(screened.rescored("squared").scores, full.rescored("squared").scores, rtol=1e-6)
+    assert screened.smooth == pytest.approx(full.smooth, rel=0.5)
+    np.testing.assert_array_equal(screened.doubtful, full.doubtful)

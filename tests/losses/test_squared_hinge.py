@@ -128,7 +128,7 @@ def test_newton_settles_from_a_far_start():
     path = svmpath.trace(X, y, loss="squared_hinge", span=(1e-7, 1e6))
     rows = path.rows
     for C in (1e-5, 1.0, 1e6):
-        cold = minimise(rows, ActiveSystem(rows), 1 / C, start(rows))
+        cold, _ = minimise(rows, ActiveSystem(rows), 1 / C, start(rows))
         np.testing.assert_array_equal(cold.E, path(C).alpha != 0)
 
 

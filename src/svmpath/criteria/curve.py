@@ -25,7 +25,22 @@ def squared(y: Array, f: Array) -> Array:
     return (y - f) ** 2
 
 
-_NAMED: dict[str, Callable[[Array, Array], Array]] = {"error": error, "squared": squared}
+def squared_hinge(y: Array, f: Array) -> Array:
+    """max(0, 1 - y f)^2, cut at 9 so that no single sample decides: a smooth stand-in for the error."""
+    return np.clip(1.0 - y * f, 0.0, 3.0) ** 2
+
+
+def logistic(y: Array, f: Array) -> Array:
+    """log(1 + exp(-y f)): a smooth stand-in for the error."""
+    return np.logaddexp(0.0, -y * f)
+
+
+_NAMED: dict[str, Callable[[Array, Array], Array]] = {
+    "error": error,
+    "squared": squared,
+    "squared_hinge": squared_hinge,
+    "logistic": logistic,
+}
 
 
 def held_out_loss(loss: HeldOutLoss, task: str) -> Callable[[Array, Array], Array]:
@@ -36,8 +51,8 @@ def held_out_loss(loss: HeldOutLoss, task: str) -> Callable[[Array, Array], Arra
         return loss
     if loss not in _NAMED:
         raise ValueError(f"loss must be one of {', '.join(_NAMED)}, or a callable loss(y, f), got {loss!r}.")
-    if loss == "error" and task == "regression":
-        raise ValueError("loss='error' counts wrong labels, which a regression does not have; use 'squared'.")
+    if loss != "squared" and task == "regression":
+        raise ValueError(f"loss={loss!r} looks at labels, which a regression does not have; use 'squared'.")
     return _NAMED[loss]
 
 
@@ -52,6 +67,14 @@ class OneVsRest:
         if self.loss is error:
             return (np.argmax(f, axis=1) != np.argmax(y, axis=1)).astype(float)
         return np.mean([self.loss(y[:, c], f[:, c]) for c in range(y.shape[1])], axis=0)
+
+
+@dataclass(frozen=True)
+class Screened:
+    """Which held-out samples are errors, of shape (m, N), and an estimate of their decision values."""
+
+    errors: Array
+    estimate: Array
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,12 +92,14 @@ class Curve:
         Per-sample loss of target and held-out decision value.
     rows : array of shape (N,)
         The samples held out, one entry each time a sample was held out.
-    held : array of shape (m, N), or (m, N, k) for k classes
-        Their held-out decision values.
+    source : array of shape (m, N), or (m, N, k) for k classes, or callable
+        Their held-out decision values, or what computes them when they are first asked for.
     target : array of shape (n,) or (n, k)
         What they are compared with.
-    doubtful : array of shape (m,)
-        Number of samples for which the criterion's formula is not known to hold; 0 where it is exact.
+    doubts : array of shape (m,), or callable
+        Number of samples for which the criterion's formula is not known to hold, or what counts them.
+    screened : Screened, optional
+        The errors, where they were found without the held-out decision values.
     """
 
     path: Path
@@ -82,9 +107,10 @@ class Curve:
     values: Array
     loss: Callable[[Array, Array], Array]
     rows: Array
-    held: Array
+    source: Array | Callable[[], Array]
     target: Array
-    doubtful: Array
+    doubts: Array | Callable[[], Array]
+    screened: Screened | None = None
 
     def __repr__(self) -> str:
         low, high = self.values.min(), self.values.max()
@@ -93,6 +119,8 @@ class Curve:
     @lazy
     def losses(self) -> Array:
         """Per-sample losses, of shape (m, N)."""
+        if self.screened is not None and self.loss is error:
+            return self.screened.errors.astype(float)
         if self.loss in _NAMED.values():
             return self.loss(self.target[self.rows], self.held)
         # One value at a time: a user's loss sees targets and decision values of one shape.
@@ -120,7 +148,19 @@ class Curve:
     @lazy
     def smooth(self) -> Array:
         """Mean squared held-out residual: decides between values of equal score."""
+        if self.screened is not None:
+            return squared(self.target[self.rows], self.screened.estimate) @ self._weights
         return self.rescored(squared).scores
+
+    @lazy
+    def held(self) -> Array:
+        """Held-out decision values, of shape (m, N), or (m, N, k) for k classes."""
+        return self.source() if callable(self.source) else self.source
+
+    @lazy
+    def doubtful(self) -> Array:
+        """Number of samples for which the criterion's formula is not known to hold, at each value; 0 where exact."""
+        return self.doubts() if callable(self.doubts) else self.doubts
 
     @lazy
     def decisions(self) -> Array:
@@ -146,7 +186,7 @@ class Curve:
         """The same held-out decision values under another loss."""
         if not callable(loss):
             loss = held_out_loss(loss, self.path.problem.task)
-        if self.held.ndim == 3 and not isinstance(loss, OneVsRest):
+        if isinstance(self.loss, OneVsRest) and not isinstance(loss, OneVsRest):
             loss = OneVsRest(loss)
         return replace(self, loss=loss)
 
@@ -154,13 +194,23 @@ class Curve:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
 
 
+@dataclass(frozen=True)
+class Most:
+    """The largest number of doubtful samples among several curves, at each value."""
+
+    curves: list[Curve]
+
+    def __call__(self) -> Array:
+        return np.max([curve.doubtful for curve in self.curves], axis=0)
+
+
 def one_vs_rest(curves: list[Curve]) -> Curve:
     """One curve from those of k one-vs-rest machines with the same values, rows and weights."""
     first = curves[0]
-    held = np.stack([curve.held for curve in curves], axis=2)
+    source = np.stack([curve.held for curve in curves], axis=2)
     target = np.stack([curve.target for curve in curves], axis=1)
-    doubtful = np.max([curve.doubtful for curve in curves], axis=0)
-    return replace(first, loss=OneVsRest(first.loss), held=held, target=target, doubtful=doubtful)
+    loss, doubts = OneVsRest(first.loss), Most(curves)
+    return replace(first, loss=loss, source=source, target=target, doubts=doubts, screened=None)
 
 
 def check_values(path: Path, values: Any) -> Array:

@@ -21,7 +21,7 @@ from svmpath.criteria.press import press
 from svmpath.criteria.span import half_leverages, moving, predict
 from svmpath.paths import ClosedFormPath, MarchPath, Path
 from svmpath.paths.march import Stop
-from svmpath.solvers.newton import ActiveSystem, Point, Rows, minimise, point_at
+from svmpath.solvers.newton import ActiveSystem, Rows, minimise, point_at
 from svmpath.solvers.threads import one_thread_if_small
 
 Array = np.ndarray
@@ -39,7 +39,7 @@ def loo(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
         followed by small corrections of the set of samples on the left of the margin.
     values : float or array of shape (m,)
         Values of the path's parameter.
-    loss : {"error", "squared"} or callable, optional
+    loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
         As in :func:`svmpath.criteria.press`.
 
     Returns
@@ -110,5 +110,5 @@ def _refit(rows: Rows, stop: Stop, i: int) -> float:
     s[i] = 0.0
     without = Rows(rows.A, rows.y, s)
     point = point_at(without, stop.point.theta, stop.point.f)
-    found: Point = minimise(without, ActiveSystem(without), 1.0 / stop.C, point)
+    found, _ = minimise(without, ActiveSystem(without), 1.0 / stop.C, point)
     return float(found.f[i])

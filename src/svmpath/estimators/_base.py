@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -21,9 +22,11 @@ from svmpath.selection import RULES, Choice, Search, make_criterion
 
 Array = np.ndarray
 
-_PER_DECADE = 5  # values of C scored per factor of ten
+# The span of C="tune", and the values scored per factor of ten: for least squares a value costs next to nothing.
+_C_DEFAULT = {"least_squares": (C_SPAN, 5), "squared_hinge": ((1e-3, 1e4), 3)}
 _GAMMA_POWERS = np.arange(-4, 5)  # gamma="tune" tries scikit-learn's "scale" times 4 to these powers
 _GAMMAS = 9  # values tried in a span of gamma
+_EXACT = 3000  # samples up to which the choice's exact leave-one-out error is computed
 SEARCHES = ("grid", "continuous")
 
 
@@ -78,9 +81,15 @@ class PathMachine(BaseEstimator):
         held_out = params["criterion_loss"]
         if held_out is None and params["search"] == "continuous":
             held_out = "squared"  # a continuous search needs a score that moves continuously
-        criterion = make_criterion(params["criterion"], self._folds(y))
+        criterion = make_criterion(self._criterion(), self._folds(y))
         search = Search(problems, loss, self._C_values(), over, criterion, held_out, self._rule())
         self._store(self._run(search, gammas), search, X)
+
+    def _criterion(self) -> Any:
+        """The criterion meant by "auto": the one that costs no more than the path."""
+        if isinstance(self.criterion, str) and self.criterion == "auto":
+            return "span" if self.loss == "squared_hinge" else "loo"
+        return self.criterion
 
     def _run(self, search: Search, gammas: Array) -> Choice:
         method, n_jobs = self.search, self.n_jobs
@@ -135,9 +144,10 @@ class PathMachine(BaseEstimator):
         return values if how == "values" else np.geomspace(values[0], values[1], size)
 
     def _C_values(self) -> Array:
-        low, high = self.C if self._given("C") == "span" else C_SPAN
-        size = 1 + round(_PER_DECADE * abs(np.log10(high / low))) if low > 0 and high > 0 else 2
-        return self._candidates("C", np.geomspace(*C_SPAN, size), max(size, 2))
+        default, per_decade = _C_DEFAULT.get(self.loss, _C_DEFAULT["least_squares"])
+        low, high = self.C if self._given("C") == "span" else default
+        size = 1 + round(per_decade * abs(np.log10(high / low))) if low > 0 and high > 0 else 2
+        return self._candidates("C", np.geomspace(*default, size), max(size, 2))
 
     def _kernel(self, X: Any) -> tuple[Kernel, str | None, Array]:
         """The kernel, the parameter that gamma stands for (None where it has none), and its values to try."""
@@ -161,8 +171,7 @@ class PathMachine(BaseEstimator):
         self.kernel_ = path.problem.gram.kernel
         self.C_ = choice.value
         self.gamma_ = self._gamma_of(self.kernel_)
-        score = choice.curve.rescored(None)
-        self.loo_error_ = float(score.scores[choice.index])
+        self.loo_error_ = self._held_out_error(choice, search)
         solutions = [each(self.C_) for each in search.paths(path.gram, path.span, path.shared)]
         alpha = np.array([solution.alpha for solution in solutions])
         self.support_ = np.flatnonzero(np.any(alpha != 0, axis=0))
@@ -170,9 +179,18 @@ class PathMachine(BaseEstimator):
         self.intercept_ = np.array([solution.b for solution in solutions])
         self._alpha = alpha.T
 
+    def _held_out_error(self, choice: Choice, search: Search) -> float:
+        """The held-out error of the choice; where it was chosen by a prediction, the exact one if it can be had."""
+        curve = choice.curve
+        if curve.criterion == "span" and curve.path.problem.n <= _EXACT:
+            curve = replace(search, criterion=make_criterion("loo")).rescore(curve, np.array([choice.value]))
+            return float(curve.rescored(None).scores[0])
+        return float(curve.rescored(None).scores[choice.index])
+
     @staticmethod
     def _warn_of_rounding(choice: Choice) -> None:
-        lost = int(choice.curve.doubtful[choice.index])
+        exact = choice.curve.criterion in ("press", "kfold")  # whose only doubt is rounding
+        lost = int(choice.curve.doubtful[choice.index]) if exact else 0
         if lost:
             chosen = ", ".join(f"{name} = {value:.3g}" for name, value in choice.parameters.items())
             warnings.warn(

@@ -18,7 +18,7 @@ class PathSVC(ClassifierMixin, PathMachine):
 
     Parameters
     ----------
-    loss : {"least_squares"}, default="least_squares"
+    loss : {"least_squares", "squared_hinge"}, default="least_squares"
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object or a function k(X, Z).
     gamma : "tune", float, "scale", "auto", (low, high) or list, default="tune"
@@ -26,16 +26,18 @@ class PathSVC(ClassifierMixin, PathMachine):
         neighbours; a tuple is a span to be searched in the same way; a list holds the values to try. None leaves a
         kernel object as it is. Kernels without gamma are left as they are, too.
     C : "tune", float, (low, high) or list, default="tune"
-        "tune" scores 46 values from 1e-3 to 1e6.
+        "tune" scores 46 values from 1e-3 to 1e6, and 22 from 1e-3 to 1e4 for the squared hinge.
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
         Constant of the "poly" and "sigmoid" kernels.
-    criterion : {"loo", "press", "kfold"} or callable, default="loo"
-        What is minimised: exact leave-one-out, exact k-fold, or ``criterion(path, values, loss=...) -> Curve``.
-    criterion_loss : {"error", "squared"} or callable, optional
-        Per-sample loss of the criterion. Default: the error, with ties broken by the squared held-out residual; the
-        squared residual for ``search="continuous"``.
+    criterion : {"auto", "loo", "press", "span", "kfold"} or callable, default="auto"
+        What is minimised: exact leave-one-out ("loo"; "press" is its name for least squares), its prediction from the
+        spans (squared hinge), exact k-fold, or ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for
+        least squares and "span" for the squared hinge, where exact leave-one-out costs several times the path.
+    criterion_loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
+        Per-sample loss of the criterion; the last two are smooth stand-ins for the error. Default: the error, with ties
+        broken by the squared held-out residual; the squared residual for ``search="continuous"``.
     rule : {"min", "one_se"}, default="min"
         How a value is chosen on the curve; see :func:`svmpath.select`.
     search : {"grid", "continuous"}, default="grid"
@@ -57,7 +59,8 @@ class PathSVC(ClassifierMixin, PathMachine):
     C_, gamma_ : float
         The choice; ``gamma_`` is None for a kernel without gamma.
     loo_error_ : float
-        Held-out error rate of the choice under ``criterion``: the k-fold error for "kfold".
+        Held-out error rate of the choice: exact leave-one-out for "loo" and (up to 3000 samples) "span", the k-fold
+        error for "kfold".
     choice_ : Choice
         With several classes its ``solution`` is that of the first class against the rest.
     curve_ : Curve
@@ -77,7 +80,7 @@ class PathSVC(ClassifierMixin, PathMachine):
 
     Notes
     -----
-    Several classes are handled one against the rest; all machines share C, gamma and one decomposition.
+    Several classes are handled one against the rest; all machines share C, gamma and what is computed of the kernel.
 
     Examples
     --------
@@ -100,7 +103,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         *,
         degree: int = 3,
         coef0: float = 0.0,
-        criterion: Any = "loo",
+        criterion: Any = "auto",
         criterion_loss: Any = None,
         rule: str = "min",
         search: str = "grid",

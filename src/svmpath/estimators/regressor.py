@@ -19,8 +19,9 @@ class PathSVR(RegressorMixin, PathMachine):
     loss : {"least_squares"}, default="least_squares"
     kernel, gamma, C, degree, coef0
         As in :class:`svmpath.PathSVC`.
-    criterion : {"loo", "press", "kfold"} or callable, default="loo"
-        What is minimised: exact leave-one-out, exact k-fold, or ``criterion(path, values, loss=...) -> Curve``.
+    criterion : {"auto", "loo", "press", "kfold"} or callable, default="auto"
+        What is minimised: exact leave-one-out ("auto", "loo" and "press"), exact k-fold, or
+        ``criterion(path, values, loss=...) -> Curve``.
     criterion_loss : "squared" or callable, optional
         Per-sample loss of the criterion; the squared residual by default.
     rule, search, cv, rank, landmarks, truncate, min_eigenvalue, psd, n_jobs, verbose, random_state
@@ -55,7 +56,7 @@ class PathSVR(RegressorMixin, PathMachine):
         *,
         degree: int = 3,
         coef0: float = 0.0,
-        criterion: Any = "loo",
+        criterion: Any = "auto",
         criterion_loss: Any = None,
         rule: str = "min",
         search: str = "grid",

@@ -49,19 +49,19 @@ class SquaredHinge(Loss):
 
     def solve(self, problem: Problem, rows: Rows, point: Point, C: float) -> Solution:
         """The machine at C, from a point near it."""
-        system = ActiveSystem(rows)
-        point = minimise(rows, system, 1.0 / C, point)
-        system.at(point.E)
-        factored = system.factor(1.0 / C)
+        point, factored = minimise(rows, ActiveSystem(rows), 1.0 / C, point)
         E = np.flatnonzero(point.E)
         A, y, s = rows.A[E], rows.y[E], rows.s[E]
         alpha = np.zeros(problem.n)
         alpha[E] = 2 * C * s * (y - point.f[E])
         b = float(point.theta[-1])
         for _ in range(_REFINE):
-            # The system (K + 1 / (2 C s)) alpha + b = y on E, solved for what is left of it, in the same features.
+            # The system (K + 1 / (2 C s)) alpha + b = y on E, 1'alpha = 0, solved for what is left of it, in the
+            # same features.
             left = y - b - problem.gram.matmul(alpha)[E] - alpha[E] / (2 * C * s)
-            step = factored.solve(A.T @ (s * left))
+            right = A.T @ (s * left)
+            right[-1] += alpha.sum() / (2 * C)
+            step = factored.solve(right)
             alpha[E] += 2 * C * s * (left - A @ step)
             b += float(step[-1])
         return Solution(problem, self, alpha, b, {"C": C, **problem.gram.kernel.parameters})

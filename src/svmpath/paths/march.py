@@ -93,9 +93,9 @@ class MarchPath(Path):
             for position in order:
                 C = float(values[position])
                 point, last = self._predict(point, last, 1.0 / C), point
-                point = minimise(rows, system, 1.0 / C, point)
+                point, factored = minimise(rows, system, 1.0 / C, point)
                 self._visited[C] = (point.theta, np.packbits(point.E))
-                yield Stop(int(position), C, point, system.factor(1.0 / C))
+                yield Stop(int(position), C, point, factored)
 
     def _predict(self, point: Point, last: Point | None, lam: float) -> Point:
         """The last two points prolonged, if that is lower: free, since f is linear in theta."""

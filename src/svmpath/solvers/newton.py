@@ -16,15 +16,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh
+from scipy.linalg import cho_solve, eigh, solve_triangular
 
 from svmpath.exceptions import PathError
+from svmpath.lazy import lazy
 
 Array = np.ndarray
 
 _MOST = 100  # Newton steps per value
 _TIE = 1e-11  # rows so close to the margin (times the size of f) may stand on either side
-_REBUILD = 0.6  # share of E that may change before A_E' S A_E is formed anew
+_REBUILD = 0.6  # share of E that may change at once before A_E' S A_E is formed anew
+_STALE = 4  # times the number of rows that may have changed in all before it is formed anew
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,21 @@ class Rows:
     def of(Z: Array, y: Array, s: Array) -> Rows:
         """The rows of a feature matrix."""
         return Rows(np.column_stack([Z, np.ones(len(Z))]), y, s)
+
+    @lazy
+    def plain(self) -> bool:
+        """Whether every weight is one."""
+        return bool(np.all(self.s == 1.0))
+
+    def moments(self, which: Array) -> tuple[Array, Array]:
+        """A' S A and A' S y of some of the rows."""
+        every = len(which) == len(self.y)
+        A, y = (self.A, self.y) if every else (self.A[which], self.y[which])
+        if self.plain:
+            return A.T @ A, A.T @ y
+        s = self.s if every else self.s[which]
+        scaled = A * np.sqrt(s)[:, None]
+        return scaled.T @ scaled, A.T @ (s * y)
 
 
 @dataclass(frozen=True)
@@ -55,29 +72,23 @@ class ActiveSystem:
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
-        self._build(np.zeros(len(rows.y), dtype=bool))
-
-    def _build(self, E: Array) -> None:
-        A, y, s = self._rows.A[E], self._rows.y[E], self._rows.s[E]
-        self._E = E.copy()
-        self._G = A.T @ (A * s[:, None])
-        self._c = A.T @ (s * y)
-        self._changed = 0
+        self._E = np.zeros(len(rows.y), dtype=bool)
+        self._changed = len(rows.y) * _STALE + 1  # nothing is built yet
 
     def at(self, E: Array) -> None:
         """Move to another set of rows."""
         moved = np.flatnonzero(self._E != E)
-        if len(moved) == 0:
-            return
         self._changed += len(moved)
         # Many small changes leave rounding behind; many at once cost as much as a new start.
-        if len(moved) > _REBUILD * np.count_nonzero(E) or self._changed > 4 * len(E):
-            self._build(E)
-            return
-        A, y = self._rows.A[moved], self._rows.y[moved]
-        s = np.where(E[moved], 1.0, -1.0) * self._rows.s[moved]
-        self._G += A.T @ (A * s[:, None])
-        self._c += A.T @ (s * y)
+        if len(moved) > _REBUILD * np.count_nonzero(E) or self._changed > _STALE * len(E):
+            self._G, self._c = self._rows.moments(np.flatnonzero(E))
+            self._changed = 0
+        elif len(moved):
+            for sign, which in ((1.0, moved[E[moved]]), (-1.0, moved[~E[moved]])):
+                if len(which):
+                    G, c = self._rows.moments(which)
+                    self._G += sign * G
+                    self._c += sign * c
         self._E = E.copy()
 
     def factor(self, lam: float) -> Factored:
@@ -88,44 +99,53 @@ class ActiveSystem:
 
 
 class Factored:
-    """M_E theta = c_E with the factor M_E = U'U.
+    """M_E theta = c_E with the factor M_E = L L'.
 
-    Where rounding has left M_E without a Cholesky factor, U is a root of its part that is not rounding.
+    Where rounding has left M_E without a Cholesky factor, L is a root of its part that is not rounding.
     """
 
     def __init__(self, M: Array, c: Array) -> None:
         self._M, self._c = M, c
         try:
-            self.U = cholesky(M, check_finite=False)
-        except LinAlgError:
-            self.U = _root(M)
+            self.L = np.linalg.cholesky(M)
+        except np.linalg.LinAlgError:
+            self.L = _root(M)
 
     def solve(self, right: Array | None = None) -> Array:
         """Theta for this right-hand side; c_E if none is given."""
         right = self._c if right is None else right
-        theta = cho_solve((self.U, False), right, check_finite=False)
+        theta = cho_solve((self.L, True), right, check_finite=False)
         # One step of refinement: the system's condition grows like C.
-        return theta + cho_solve((self.U, False), right - self._M @ theta, check_finite=False)
+        return theta + cho_solve((self.L, True), right - self._M @ theta, check_finite=False)
+
+    def project(self, Om: Array) -> Array:
+        """Om L^-1: applied to a row a, its squared length estimates a' M_E^-1 a."""
+        return solve_triangular(self.L, Om.T, lower=True, trans=1, check_finite=False).T
+
+    def half(self, A: Array) -> Array:
+        """V = L^-1 A', so that V'V = A M_E^-1 A'."""
+        return solve_triangular(self.L, A.T, lower=True, check_finite=False)
 
 
 def _root(M: Array) -> Array:
-    """An upper triangular U with U'U = M, eigenvalues lost to rounding being lifted to where it begins."""
+    """A lower triangular L with L L' = M, eigenvalues lost to rounding being lifted to where it begins."""
     values, Q = eigh(M, check_finite=False)
     floor = len(M) * np.finfo(float).eps * values[-1]
-    return np.linalg.qr(np.sqrt(np.maximum(values, floor))[:, None] * Q.T)[1]
+    return np.linalg.qr(np.sqrt(np.maximum(values, floor))[:, None] * Q.T)[1].T
 
 
 def objective(rows: Rows, point: Point, lam: float) -> float:
     """J at a point."""
-    slack = 1.0 - rows.y[point.E] * point.f[point.E]
+    slack = np.maximum(1.0 - rows.y * point.f, 0.0)
     w = point.theta[:-1]
-    return float(rows.s[point.E] @ slack**2 + 0.5 * lam * (w @ w))
+    return float(slack @ (slack if rows.plain else rows.s * slack) + 0.5 * lam * (w @ w))
 
 
 def point_at(rows: Rows, theta: Array, f: Array | None = None) -> Point:
     """The point of a theta."""
     f = rows.A @ theta if f is None else f
-    return Point(theta, f, (rows.y * f < 1.0) & (rows.s > 0))
+    E = rows.y * f < 1.0
+    return Point(theta, f, E if rows.plain else E & (rows.s > 0))
 
 
 def start(rows: Rows) -> Point:
@@ -135,20 +155,21 @@ def start(rows: Rows) -> Point:
     return point_at(rows, theta)
 
 
-def minimise(rows: Rows, system: ActiveSystem, lam: float, point: Point) -> Point:
-    """The minimiser of J at lam, by Newton steps from a point near it."""
+def minimise(rows: Rows, system: ActiveSystem, lam: float, point: Point) -> tuple[Point, Factored]:
+    """The minimiser of J at lam, by Newton steps from a point near it, and the system it solves."""
     value = objective(rows, point, lam)
     for _ in range(_MOST):
         system.at(point.E)
-        new = point_at(rows, system.factor(lam).solve())
+        factored = system.factor(lam)
+        new = point_at(rows, factored.solve())
         if _same_sides(rows, point.E, new):
-            return Point(new.theta, new.f, point.E)
+            return Point(new.theta, new.f, point.E), factored
         lower = objective(rows, new, lam)
         if not lower < value:
             new = _search(rows, lam, point, new)
             lower = objective(rows, new, lam)
             if np.array_equal(new.E, point.E) and not lower < value:
-                return new  # no step lowers J any more, in double precision
+                return new, factored  # no step lowers J any more, in double precision
         point, value = new, lower
     raise PathError(f"Newton's method did not settle within {_MOST} steps at C = {1 / lam:.6g}.")
 
