@@ -1,4 +1,4 @@
-"""Random problems through the whole of least squares, each against plain refits.
+"""Random problems through least squares and the squared hinge, each against plain refits.
 
 ``make fuzz`` runs thousands; it stops at the first failure, prints its seed, and starts again where it stopped.
 ``python tests/fuzz.py --seed 17`` repeats one. The test suite runs some hundreds.
@@ -64,7 +64,54 @@ def random_rank(rng, n):
 
 
 def run(seed):
-    """One random problem; raises AssertionError where a fast formula differs from its slow twin."""
+    """One random problem for each loss; raises AssertionError where a fast formula differs from its slow twin."""
+    run_least_squares(seed)
+    run_squared_hinge(seed)
+
+
+def run_squared_hinge(seed):
+    """Path, certificate and leave-one-out of one random problem."""
+    rng = np.random.default_rng([seed, 1])
+    X = random_data(rng)
+    n = len(X)
+    y = np.where(rng.random(n) < rng.choice([0.05, 0.3, 0.5]), 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    s = random_weights(rng, n)
+    if s is not None:
+        s[:2] = 1.0
+    kernel = str(rng.choice(KERNELS))
+    gamma = 10.0 ** rng.uniform(-3, 1) if kernel in ("rbf", "laplacian") else 0.1
+    options = random_rank(rng, n)
+    if kernel == "linear" and not np.abs(X).sum():
+        return
+    C = 10.0 ** rng.uniform(-4, 4, size=3)
+    path = svmpath.trace(
+        X, y, loss="squared_hinge", kernel=kernel, gamma=gamma, degree=2, coef0=1.0, sample_weight=s,
+        span=(1e-4, 1e4), random_state=seed, **options,
+    )  # fmt: skip
+    K = path.gram.block(slice(None), slice(None))
+    weights = np.ones(n) if s is None else s
+    loo = criteria.loo(path, C)
+    for j, value in enumerate(C):
+        condition = 1 + value * weights.max() * np.abs(K).max() * n
+        slip = 1e-13 * condition + 1e-9
+        solution = path(value)
+        assert solution.gap < 1e-12 + (1e-15 * condition) ** 2, f"gap {solution.gap} at condition {condition:.1e}"
+        try:
+            alpha, b, E = reference.squared_hinge(K, y, weights, value)
+            compare(solution.fitted, K @ alpha + b, slip, "squared hinge", value)
+            for i in rng.permutation(n)[:3]:
+                without = weights.copy()
+                without[i] = 0.0
+                if len(np.unique(y[without > 0])) == 2:
+                    alpha, b, _ = reference.squared_hinge(K, y, without, value, E & (without > 0))
+                    compare(loo.decisions[j, i], K[i] @ alpha + b, 10 * slip, f"leave-one-out of {i}", value)
+        except reference.NoReference:
+            continue  # the gap above is a certificate of its own
+
+
+def run_least_squares(seed):
+    """PRESS and k-fold of one random problem."""
     rng = np.random.default_rng(seed)
     X = random_data(rng)
     n = len(X)

@@ -73,3 +73,19 @@ def test_small_mu_keeps_its_digits():
     slack = decompose_dense(K, np.ones(N)).slack_diag(np.array([mu]))[:, 0] / mu
     G = np.linalg.inv(reference.bordered(K, np.ones(N), 0.5 / mu))[:N, :N]
     np.testing.assert_allclose(slack, np.diag(G), rtol=1e-6)
+
+
+@pytest.mark.parametrize("Z", [np.ones((7, 1)), np.column_stack([np.ones(7), 1e-9 * np.arange(7.0)])])
+def test_a_factor_that_centring_leaves_empty(Z):
+    # What is left is rounding: it must not be blown up to a direction of its own.
+    s = np.arange(1.0, 8.0)
+    spectrum = decompose_factor(Z, s)
+    np.testing.assert_allclose(spectrum.Q.T @ spectrum.v, 0.0, atol=1e-14)
+    B = slack_matrix_of(Z @ Z.T, s, 0.3)
+    np.testing.assert_allclose(spectrum.slack_diag(np.array([0.3]))[:, 0], np.diag(B), atol=1e-12)
+
+
+def slack_matrix_of(K, s, mu):
+    n = len(s)
+    G = np.linalg.inv(reference.bordered(K, s, 0.5 / mu))[:n, :n]
+    return mu * G / np.sqrt(np.outer(s, s))

@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, solve
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
 from svmpath.criteria.press import press
@@ -27,6 +26,7 @@ from svmpath.solvers.threads import one_thread_if_small
 Array = np.ndarray
 
 _MOST = 12  # corrections before a sample is handed to Newton's method
+_ILL_CONDITIONED = 1e9  # a system from which on it is handed over at once
 
 
 def loo(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
@@ -90,10 +90,10 @@ def _correct(rows: Rows, stop: Stop, V: Array, i: int, others: Array) -> float |
         S = np.concatenate([[i], others])
         sigma = np.where(point.E[S], -1.0, 1.0) * rows.s[S]
         VS = V[:, S]
-        try:
-            delta = solve(np.diag(1.0 / sigma) + VS.T @ VS, (rows.y - point.f)[S], check_finite=False)
-        except LinAlgError:
+        M = np.diag(1.0 / sigma) + VS.T @ VS
+        if not np.linalg.cond(M) < _ILL_CONDITIONED:
             return None
+        delta = np.linalg.solve(M, (rows.y - point.f)[S])
         f = point.f + V.T @ (VS @ delta)
         sides = (rows.y * f < 1.0) & (rows.s > 0)
         moved = np.flatnonzero(sides != point.E)
