@@ -231,7 +231,16 @@ def test_verbose_prints_or_calls(capsys):
 
 
 @pytest.mark.parametrize("rank", [None, 20])
-@pytest.mark.parametrize(("model", "y"), [(PathSVC(), Y), (PathSVR(), T), (PathSVC(), np.arange(120) % 3)])
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (PathSVC(loss="least_squares"), Y),
+        (PathSVR(), T),
+        (PathSVC(loss="least_squares"), np.arange(120) % 3),
+        (PathSVC(loss="squared_hinge", gamma=1.0), Y),
+        (PathSVC(loss="squared_hinge", gamma=1.0), np.arange(120) % 3),
+    ],
+)
 def test_saved_models_predict_the_same_and_are_small(tmp_path, model, y, rank):
     model = clone(model).set_params(rank=rank, random_state=0).fit(X, y)
     copy = pickle.loads(pickle.dumps(model))
@@ -306,3 +315,36 @@ def test_several_classes_rescore():
     model = PathSVC(C=[0.1, 1.0], gamma=1.0).fit(X, np.arange(120) % 3)
     np.testing.assert_array_equal(model.curve_.rescored(model.curve_.loss).scores, model.curve_.scores)
     assert model.choice_.tried == {}
+
+
+def test_squared_hinge_chooses_by_the_span_prediction_and_reports_exact_leave_one_out():
+    model = PathSVC(loss="squared_hinge").fit(X, Y)
+    assert model.curve_.criterion == "span"
+    path = svmpath.trace(X, Y, loss="squared_hinge", gamma=model.gamma_)
+    assert model.choice_.score == pytest.approx(criteria.span(path, [model.C_]).scores[0])
+    assert model.loo_error_ == pytest.approx(criteria.loo(path, [model.C_]).scores[0])
+    assert model.score(NEW, NEW_Y) > 0.9
+    assert len(model.support_) < 120
+    np.testing.assert_allclose(model.decision_function(NEW), path(model.C_)(NEW), atol=1e-7)
+
+
+@pytest.mark.parametrize("criterion", ["loo", "kfold"])
+def test_squared_hinge_with_other_criteria(criterion):
+    model = PathSVC(loss="squared_hinge", criterion=criterion, gamma=[0.3, 1.0, 3.0], C=[0.1, 1.0, 10.0]).fit(X, Y)
+    assert model.score(NEW, NEW_Y) > 0.9
+    assert model.loo_error_ == pytest.approx(model.choice_.score)
+    continuous = PathSVC(loss="squared_hinge", gamma=(0.1, 10.0), C=(0.1, 100.0), search="continuous").fit(X, Y)
+    assert continuous.score(NEW, NEW_Y) > 0.9
+
+
+def test_squared_hinge_with_several_classes_weights_and_low_rank():
+    data, labels = load_iris(return_X_y=True)
+    model = PathSVC(loss="squared_hinge", gamma=[0.1, 0.5], C=[0.1, 1.0, 10.0]).fit(data, labels)
+    assert model.score(data, labels) > 0.95
+    assert model.dual_coef_.shape[0] == 3
+    s = np.where(Y == 0, 20.0, 1.0)
+    heavy = PathSVC(loss="squared_hinge", C=1.0, gamma=1.0).fit(X, Y, sample_weight=s)
+    plain = PathSVC(loss="squared_hinge", C=1.0, gamma=1.0).fit(X, Y)
+    assert np.mean(heavy.predict(NEW) == 0) > np.mean(plain.predict(NEW) == 0)
+    low = PathSVC(loss="squared_hinge", rank=40, random_state=0, n_jobs=2).fit(X, Y)
+    assert low.score(NEW, NEW_Y) > 0.9

@@ -17,6 +17,7 @@ ESTIMATORS = [
     PathSVC(loss="least_squares", rank=10, random_state=0),
     PathSVR(loss="least_squares", kernel="poly", search="continuous"),
     PathSVC(loss="least_squares", kernel="linear", criterion="kfold", cv=3),
+    PathSVC(loss="squared_hinge", gamma=[0.1, 1.0], C=[0.1, 1.0, 10.0]),
 ]
 
 
