@@ -377,10 +377,10 @@ def test_tune_refuses_classes_of_a_continuous_target(refused):
 
 
 REFUSED_OPTIONS = {
-    ("--gamma", "wide"): "--gamma must be tune, scale, auto or a positive number, not 'wide'",
+    ("--gamma", "wide"): "--gamma must be tune, scale, auto, a positive number or LOW:HIGH, not 'wide'",
     ("--gamma", "-1"): "--gamma must be",
     ("--gamma", "nan"): "--gamma must be",
-    ("--C", "0"): "--C must be tune or a positive number, not '0'",
+    ("--C", "0"): "--C must be tune, a positive number or LOW:HIGH, not '0'",
     ("--cv", "1"): "Invalid value for '--cv'",
     ("--rank", "1.5"): "--rank must be exact, auto, a whole number of landmarks or a residual between 0 and 1, not",
     ("--rank", "0"): "--rank must be",
@@ -640,8 +640,49 @@ def test_python_m_svmpath():
     csv(GOOD)
     command = [sys.executable, "-m", "svmpath"]
     done = subprocess.run([*command, "tune", "data.csv", "--target", "y", *FIXED], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1)
+    assert "no better than one that knows nothing of the columns" in done.stderr
     assert "Held-out error" in done.stdout
     done = subprocess.run([*command, "tune", "none.csv"], capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
+
+
+def test_spans_are_searched_and_wrong_ones_refused(tune):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    np.savez("data.npz", X=X, y=np.sign(X[:, 0]))
+    _, _, summary = tune("data.npz", "--gamma", "0.1:1", "--C", "0.5:50")
+    assert 0.1 <= summary["choice"]["gamma"] <= 1
+    assert 0.5 <= summary["choice"]["C"] <= 50
+    for option in ("1:0.1", "1:2:3", ":", "0:1"):
+        with pytest.raises(SystemExit) as end:
+            main(["tune", "data.npz", "--C", option])
+        assert end.value.code == 2
+
+
+def test_a_missing_word_is_not_taken_for_an_unknown_one(tune):
+    rows = "\n".join(f"{word},{label}" for word, label in [("None", "a"), ("gas", "b"), ("oil", "a")] * 8)
+    csv("fuel,y\n" + rows + "\n")
+    tune("data.csv", "--target", "y", *FIXED)
+    model = skops.io.load("model.skops", trusted=skops.io.get_untrusted_types(file="model.skops"))
+    with pytest.raises(ValueError, match=r"Column 'fuel' has no value in row 1; .*keep_default_na=False"):
+        model.predict(pd.read_csv("data.csv"))
+    assert model.predict(pd.read_csv("data.csv", keep_default_na=False))[:3].tolist() == ["a", "b", "a"]
+
+
+def test_a_closed_pipe_does_not_undo_the_work(tune, monkeypatch):
+    def closed(*arguments, **options):
+        raise BrokenPipeError
+
+    csv(GOOD)
+    monkeypatch.setattr("svmpath.cli._print_table", closed)
+    with pytest.raises(SystemExit) as end:
+        main(["tune", "data.csv", "--target", "y", *FIXED])
+    assert end.value.code == 0
+    assert Path("model.skops").exists()
+
+
+def test_folds_without_kfold_are_noted(tune):
+    csv(GOOD)
+    assert "Note: --cv counts for --criterion kfold only." in tune("data.csv", "--target", "y", "--cv", "3", *FIXED)[1]

@@ -13,7 +13,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -62,6 +62,7 @@ class Task(StrEnum):
 class Criterion(StrEnum):
     """How held-out error is measured."""
 
+    auto = "auto"
     loo = "loo"
     kfold = "kfold"
 
@@ -94,12 +95,22 @@ def tune(
     kernel: Annotated[str, typer.Option(help="Kernel: linear, rbf, poly, laplacian or sigmoid.")] = "rbf",
     degree: Annotated[int, typer.Option(min=1, help="Degree of the poly kernel.")] = 3,
     coef0: Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")] = 0.0,
-    gamma: Annotated[str, typer.Option(help="Parameter of the kernel: tune, scale, auto or a number.")] = "tune",
-    C: Annotated[str, typer.Option("--C", help="Weight of the losses: tune or a number.")] = "tune",
+    gamma: Annotated[
+        str, typer.Option(help="Parameter of the kernel: tune, scale, auto, a number, or LOW:HIGH to search between.")
+    ] = "tune",
+    C: Annotated[
+        str, typer.Option("--C", help="Weight of the losses: tune, a number, or LOW:HIGH to search between.")
+    ] = "tune",
     criterion: Annotated[
-        Criterion, typer.Option(help="Held-out error: exact leave-one-out, or k-fold cross-validation.")
-    ] = Criterion.loo,
-    cv: Annotated[int, typer.Option(min=2, help="Number of folds for --criterion kfold.")] = 5,
+        Criterion,
+        typer.Option(
+            help="Held-out error: exact leave-one-out, or k-fold cross-validation; auto is leave-one-out, which the "
+            "squared hinge predicts while it searches."
+        ),
+    ] = Criterion.auto,
+    cv: Annotated[
+        int | None, typer.Option(min=2, help="Number of folds for --criterion kfold (5).", show_default=False)
+    ] = None,
     search: Annotated[Search, typer.Option(help="Search gamma and C on a grid or continuously.")] = Search.grid,
     rank: Annotated[
         str,
@@ -124,7 +135,7 @@ def tune(
             "gamma": _number_or_word("--gamma", gamma, ("tune", "scale", "auto")),
             "C": _number_or_word("--C", C, ("tune",)),
             "criterion": criterion.value,
-            "cv": cv,
+            "cv": _folds(cv, criterion),
             "search": search.value,
             "rank": _rank(rank),
             "landmarks": landmarks,
@@ -133,8 +144,9 @@ def tune(
         }
         _check_folder(output)
         facts = _tune(data, target, task.value if task else None, output, settings)
+    with _said_or_not():
         _print_table(facts)
-        print(f"Wrote {output / 'model.skops'} and {output / 'summary.json'}.")
+        print(f"Wrote {output / 'model.skops'} and {output / 'summary.json'}.", flush=True)
 
 
 def _tune(data: Path, target: str | None, task: str | None, output: Path, settings: dict[str, Any]) -> dict[str, Any]:
@@ -178,14 +190,17 @@ def _pipeline(table: Table, task: str, settings: Mapping[str, Any]) -> Any:
     from scipy.sparse import issparse
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
+    from svmpath.datasets import refuse_missing
     from svmpath.estimators import PathSVC, PathSVR
 
     numbers = [name for name, kind in table.kinds.items() if kind == "number"]
     categories = [name for name, kind in table.kinds.items() if kind != "number"]
     encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    parts = [("numbers", StandardScaler(), numbers), ("categories", encoder, categories)]
+    # The encoder takes a missing value for one more unknown word: it must not get to see any.
+    words = Pipeline([("complete", FunctionTransformer(refuse_missing)), ("encoder", encoder)])
+    parts = [("numbers", StandardScaler(), numbers), ("categories", words, categories)]
     columns = (
         ColumnTransformer([part for part in parts if part[2]])
         if table.named
@@ -246,6 +261,7 @@ def _print_table(facts: Mapping[str, Any]) -> None:
         "gamma": _figures(choice["gamma"]),
         "Rank": None if choice["rank"] is None else f"{choice['rank']} (residual {choice['residual']:.2g})",
         "Held-out error": error,
+        "Without columns": _yardstick(held_out),
         "Support vectors": str(facts["support_vectors"]),
         "Time": f"{facts['seconds']:.2f} s",
     }
@@ -257,8 +273,17 @@ def _print_table(facts: Mapping[str, Any]) -> None:
     for name in choice["at_edge"]:
         _note(
             f"the chosen {name} = {_figures(choice.get(name))} lies at the edge of the searched range; "
-            "a better value may lie beyond it."
+            f"a better value may lie beyond it (--{name} LOW:HIGH searches elsewhere)."
         )
+    if held_out["value"] >= held_out["baseline"]:
+        _note("the model is no better than one that knows nothing of the columns.")
+
+
+def _yardstick(held_out: Mapping[str, Any]) -> str:
+    """The error of always naming the largest class, or the mean: what there is to beat."""
+    if held_out["kind"] == "error rate":
+        return f"{100 * held_out['baseline']:.1f} % (always the largest class)"
+    return f"{held_out['baseline'] ** 0.5:.6g} (always the mean)"
 
 
 def _figures(value: Any) -> str | None:
@@ -293,7 +318,8 @@ def predict(
             progress.stage("Predicting")
             predictions = pipeline.predict(_form(table, pipeline))
             write_files({output: lambda part: _write_predictions(predictions, part)})
-        print(f"Wrote {len(predictions)} predictions to {output}.")
+    with _said_or_not():
+        print(f"Wrote {len(predictions)} predictions to {output}.", flush=True)
 
 
 def _load(path: Path) -> Any:
@@ -363,9 +389,9 @@ def _columns(pipeline: Any) -> dict[str, str]:
 
 def _categories(pipeline: Any) -> dict[str, Any]:
     """The categories a model knows, by column."""
-    for part, encoder, names in getattr(pipeline["columns"], "transformers_", ()):
+    for part, words, names in getattr(pipeline["columns"], "transformers_", ()):
         if part == "categories":
-            return dict(zip(names, encoder.categories_, strict=True))
+            return dict(zip(names, words[-1].categories_, strict=True))
     return {}
 
 
@@ -409,17 +435,28 @@ def _write_predictions(predictions: Any, path: Path) -> None:
 # ----------------------------------------------------------------------------------------------------
 
 
-def _number_or_word(option: str, text: str, words: tuple[str, ...]) -> str | float:
-    """The value of an option that is a word or a positive number."""
+def _number_or_word(option: str, text: str, words: tuple[str, ...]) -> str | float | tuple[float, float]:
+    """The value of an option that is a word, a positive number, or two of them, LOW:HIGH."""
     if text in words:
         return text
     try:
-        value = float(text)
+        values = [float(part) for part in text.split(":")]
     except ValueError:
-        value = float("nan")
-    if not 0 < value < float("inf"):
-        raise DataError(f"{option} must be {', '.join(words)} or a positive number, not {text!r}")
-    return value
+        values = []
+    if not 1 <= len(values) <= 2 or not all(0 < value < float("inf") for value in values):
+        raise DataError(f"{option} must be {', '.join(words)}, a positive number or LOW:HIGH, not {text!r}")
+    if len(values) == 1:
+        return values[0]
+    if not values[0] < values[1]:
+        raise DataError(f"{option} LOW:HIGH must rise, and {text!r} does not")
+    return values[0], values[1]
+
+
+def _folds(cv: int | None, criterion: Criterion) -> int:
+    """The number of folds; said aloud where it does nothing."""
+    if cv is not None and criterion is not Criterion.kfold:
+        _note("--cv counts for --criterion kfold only.")
+    return 5 if cv is None else cv
 
 
 def _for_rows(rank: int | float | str | None, rows: int) -> int | float | None:
@@ -506,6 +543,17 @@ def _user_errors() -> Iterator[None]:
         warnings.showwarning = shown
 
 
+@contextmanager
+def _said_or_not() -> Iterator[None]:
+    """Print what there is to say: the work is done, and a closed pipe or a full disk does not undo it."""
+    try:
+        yield
+    except OSError:
+        # What is left in the buffer must not fail again when Python ends.
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _fail(sentence: str) -> NoReturn:
     print(f"Error: {sentence.rstrip('.')}.", file=sys.stderr)
     raise typer.Exit(2) from None
@@ -527,6 +575,8 @@ def _notes_once() -> Callable[..., None]:
         sentence = " ".join(str(message).split())
         if category.__name__ == "InconsistentVersionWarning":  # of each step of the pipeline
             sentence = "the model was written with another version of scikit-learn; tune again to be safe."
+        if category.__name__ == "IndefiniteKernelWarning":  # of each gamma, each with its own numbers
+            sentence = "the kernel is indefinite on these data: the problem is not convex; another kernel is safer."
         if issubclass(category, UserWarning) and sentence not in told:
             told.add(sentence)
             _note(sentence)

@@ -28,6 +28,7 @@ Array = np.ndarray
 Progress = Callable[[int, int], None]
 
 RULES = ("min", "one_se")
+_EDGE = 0.02  # relative; a continuous search ends a little before the wall
 _TIE = 1e-12  # relative; scores closer than this are the same score in another order of addition
 
 
@@ -131,7 +132,9 @@ def select(curve: Curve, rule: str = "min") -> Choice:
 
 
 def _is_end(values: Array, value: float) -> bool:
-    return len(values) > 1 and value in (values.min(), values.max())
+    """Whether a value is the first or last of several, or as good as that."""
+    ends = np.array([values.min(), values.max()]) if len(values) > 1 else np.array([])
+    return bool(np.any(np.abs(ends - value) <= _EDGE * np.abs(ends)))
 
 
 def _best(curve: Curve | Scores, rule: str) -> int:
@@ -236,6 +239,8 @@ class Search:
         """Score the kernels at several gammas, side by side."""
         if self.over is None:
             ledger.add(np.nan, self.curve())
+        elif n_jobs == 0:
+            raise ValueError("n_jobs must be None, a number of threads, or negative to count from all cores; got 0.")
         elif effective_n_jobs(n_jobs) == 1:
             for gamma in gammas:
                 ledger.add(float(gamma), self.curve(float(gamma)))

@@ -5,6 +5,7 @@ A reader never guesses in silence. Whatever it cannot use is refused with a
 first is 1, a header is not counted).
 """
 
+from svmpath.datasets.columns import refuse_missing
 from svmpath.datasets.generators import banana, gaussian_mixture, ringnorm, twonorm, waveform
 from svmpath.datasets.readers import read_table
 from svmpath.datasets.table import Table
@@ -17,6 +18,7 @@ __all__ = [
     "infer_task",
     "prepare_target",
     "read_table",
+    "refuse_missing",
     "ringnorm",
     "twonorm",
     "waveform",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from svmpath.exceptions import DataError
 
-__all__ = ["finite", "objects", "row", "text_column", "typed_column"]
+__all__ = ["finite", "objects", "refuse_missing", "row", "text_column", "typed_column"]
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
@@ -181,3 +181,28 @@ def _refuse_dates(name: str, example: object) -> NoReturn:
         f"column {name!r} holds dates or times (such as {str(example)!r}), which are neither numbers nor "
         "categories; turn them into numbers, or leave the column out"
     )
+
+
+def refuse_missing(X: Any) -> Any:
+    """Columns of words as they are; a missing value among them is an error that names its place.
+
+    Parameters
+    ----------
+    X : DataFrame or array
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from svmpath.datasets import refuse_missing
+    >>> refuse_missing(pd.DataFrame({"fuel": ["gas", "oil"]})).shape
+    (2, 1)
+    """
+    frame = pd.DataFrame(X)
+    missing = frame.isna().to_numpy()
+    if missing.any():
+        row, column = np.argwhere(missing)[0]
+        raise ValueError(
+            f"Column {frame.columns[column]!r} has no value in row {row + 1}; fill it in, or read the file with "
+            "keep_default_na=False if a word such as 'NA' or 'None' stands there."
+        )
+    return X

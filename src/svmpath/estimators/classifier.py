@@ -156,7 +156,8 @@ class PathSVC(ClassifierMixin, PathMachine):
         self.classes_, code = np.unique(y, return_inverse=True)
         k = len(self.classes_)
         if k < 2:
-            raise ValueError(f"Classification needs two classes, y has only one class: {self.classes_[0]!r}.")
+            only = self.classes_.tolist()[0]
+            raise ValueError(f"Classification needs two classes, y has only one class: {only!r}.")
         if self.class_weight is not None:
             s *= compute_class_weight(self.class_weight, classes=self.classes_, y=y)[code]
         if not s.any():

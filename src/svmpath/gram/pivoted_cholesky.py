@@ -37,8 +37,7 @@ def pivoted_cholesky(
     limit : int
         Largest number of pivots.
     residual : float
-        Stop when the trace residual is at most this share of the trace; looked at after each pivot (greedy) or each
-        block of pivots.
+        Use no more pivots than leave this share of the trace unexplained.
     """
     source = Source(np.maximum(kernel.diag(X), 0.0), lambda rows: kernel(X[rows], X))
     search = _greedy if greedy else _random
@@ -71,7 +70,7 @@ def _greedy(K: Source, limit: int, residual: float, rng: np.random.Generator) ->
         Ft[r] = (K.rows(np.array([p]))[0] - Ft[:r, p] @ Ft[:r]) / sqrt(d[p])
         pivots.append(p)
         _lower(d, K.diag, Ft[r] ** 2, pivots)
-    return _result(pivots, Ft)
+    return _result(pivots, Ft, (1.0 - residual) * K.diag.sum() if residual else np.inf)
 
 
 def _random(K: Source, limit: int, residual: float, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -95,7 +94,7 @@ def _random(K: Source, limit: int, residual: float, rng: np.random.Generator) ->
         Ft[r : r + len(kept)] = G
         pivots.extend(drawn[kept].tolist())
         _lower(d, K.diag, np.einsum("ij,ij->j", G, G), pivots)
-    return _result(pivots, Ft)
+    return _result(pivots, Ft, (1.0 - residual) * K.diag.sum() if residual else np.inf)
 
 
 def _draw(d: Array, size: int, rng: np.random.Generator) -> Array:
@@ -136,7 +135,11 @@ def _lower(d: Array, diag: Array, explained: Array, pivots: list[int]) -> None:
     d[pivots] = 0.0
 
 
-def _result(pivots: list[int], Ft: Array) -> tuple[Array, Array]:
+def _result(pivots: list[int], Ft: Array, wanted: float) -> tuple[Array, Array]:
+    """The pivots and their rows, no more of them than explain ``wanted`` of the trace."""
     if not pivots:
         raise ValueError("The kernel is zero on every row, so it has no low-rank factor; use rank=None.")
-    return np.array(pivots), Ft[: len(pivots)]
+    Ft = Ft[: len(pivots)]
+    explained = np.cumsum(np.einsum("ij,ij->i", Ft, Ft))
+    enough = 1 + int(np.searchsorted(explained, wanted))
+    return np.array(pivots[:enough]), Ft[:enough]

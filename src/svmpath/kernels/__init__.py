@@ -56,6 +56,8 @@ def make_kernel(kernel: Any, *, gamma: Any = None, degree: int = 3, coef0: float
     >>> make_kernel("rbf", gamma=0.5)
     RBF(gamma=0.5)
     """
+    if not np.isfinite(coef0):
+        raise ValueError(f"coef0 must be a finite number, got {coef0!r}.")
     if isinstance(kernel, str):
         return _named_kernel(kernel, gamma, degree, coef0, X)
     if isinstance(kernel, SklearnKernel):

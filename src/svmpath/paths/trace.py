@@ -178,7 +178,7 @@ def encode_target(y: Any, task: str | None) -> tuple[Array, Array | None, str]:
         return np.asarray(check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")), None, task
     classes = np.unique(y)
     if len(classes) == 1:
-        raise ValueError(f"Classification needs two classes, y has only one class: {classes[0]!r}.")
+        raise ValueError(f"Classification needs two classes, y has only one class: {classes.tolist()[0]!r}.")
     if len(classes) > 2:
         raise ValueError(
             f"A path is traced for two classes and y has {len(classes)}: use PathSVC for several classes, or "

@@ -57,7 +57,7 @@ def summarise(
         "versions": _versions(),
         "data": _data(y, file, kinds, target, task, named),
         "choice": _choice(model),
-        "held_out": _held_out(model, task),
+        "held_out": _held_out(model, y, task),
         "curve": _curve(model, task),
         "support_vectors": len(model.support_),
         "seconds": seconds,
@@ -107,16 +107,25 @@ def _choice(model: Any) -> dict[str, Any]:
     }
 
 
-def _held_out(model: Any, task: str) -> dict[str, Any]:
+def _held_out(model: Any, y: Any, task: str) -> dict[str, Any]:
+    folds = model.cv if model.criterion == "kfold" else None
     held_out = {
-        "criterion": model.criterion,
-        "folds": model.cv if model.criterion == "kfold" else None,
+        "criterion": "loo" if folds is None else "kfold",
+        "folds": folds,
         "kind": "error rate" if task == "classification" else "mean squared error",
         "value": model.loo_error_,
+        "baseline": _baseline(y, task),
     }
     if task == "regression":
         held_out["root_mean_squared_error"] = math.sqrt(model.loo_error_)
     return held_out
+
+
+def _baseline(y: Any, task: str) -> float:
+    """The same error of always naming the largest class, or the mean."""
+    if task == "classification":
+        return 1.0 - np.unique(y, return_counts=True)[1].max() / len(y)
+    return float(np.var(y))
 
 
 def _curve(model: Any, task: str) -> dict[str, Any]:
