@@ -340,14 +340,15 @@ class _Ledger:
         return self._best[3] if same else None  # type: ignore[index]
 
 
-def make_criterion(criterion: Any, cv: Any = 5) -> Callable[..., Curve]:
+def make_criterion(criterion: Any, cv: Any = 5) -> Callable[..., Any]:
     """The criterion meant by "loo", "press", "kfold" or a callable ``criterion(path, values, loss=...)``."""
     if callable(criterion):
         return criterion
-    named: dict[str, Callable[..., Curve]] = {
+    named: dict[str, Callable[..., Any]] = {
         "loo": criteria.loo,
         "press": criteria.press,
         "span": criteria.span,
+        "radius_margin": criteria.radius_margin,
         "kfold": lambda path, values, loss=None: criteria.kfold(path, values, cv=cv, loss=loss),
     }
     if criterion not in named:

@@ -142,6 +142,16 @@ def test_a_kernel_function():
     np.testing.assert_allclose(whole.compress(10)(NEW), whole(NEW), atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::svmpath.IndefiniteKernelWarning")
+@pytest.mark.parametrize("psd", ["warn", "clip"])
+def test_an_indefinite_kernel(psd):
+    whole = solved("least_squares", kernel="sigmoid", gamma=0.3, coef0=-1.0, psd=psd)
+    few = whole.compress(N, random_state=0)
+    assert few.error < 1e-6 * np.abs(whole.fitted).max()
+    np.testing.assert_allclose(few(X), whole.fitted, atol=2 * few.error)
+    assert len(whole.compress(30, random_state=0).support) == 30
+
+
 def test_some_rows_of_a_gram_matrix():
     gram = DenseGram(solved("least_squares", gamma=0.7).problem.gram.kernel, X, rows=np.arange(0, N, 2))
     problem = svmpath.losses.Problem(gram, Y[::2], np.ones(N // 2), "classification")

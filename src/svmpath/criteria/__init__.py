@@ -5,6 +5,17 @@ from svmpath.criteria.curve import Curve
 from svmpath.criteria.kfold import kfold
 from svmpath.criteria.loo import loo
 from svmpath.criteria.press import press
+from svmpath.criteria.radius_margin import BoundCurve, radius_margin
 from svmpath.criteria.span import span
 
-__all__ = ["ApproximationBound", "Curve", "approximation_bound", "kfold", "loo", "press", "span"]
+__all__ = [
+    "ApproximationBound",
+    "BoundCurve",
+    "Curve",
+    "approximation_bound",
+    "kfold",
+    "loo",
+    "press",
+    "radius_margin",
+    "span",
+]

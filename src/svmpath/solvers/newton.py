@@ -20,6 +20,7 @@ from scipy.linalg import cho_solve, eigh, solve_triangular
 
 from svmpath.exceptions import PathError
 from svmpath.lazy import lazy
+from svmpath.solvers.line_search import exact_step
 
 Array = np.ndarray
 
@@ -105,7 +106,7 @@ class Factored:
     """
 
     def __init__(self, M: Array, c: Array) -> None:
-        self._M, self._c = M, c
+        self._M, self.c = M, c
         try:
             self.L = np.linalg.cholesky(M)
         except np.linalg.LinAlgError:
@@ -113,7 +114,7 @@ class Factored:
 
     def solve(self, right: Array | None = None) -> Array:
         """Theta for this right-hand side; c_E if none is given."""
-        right = self._c if right is None else right
+        right = self.c if right is None else right
         theta = cho_solve((self.L, True), right, check_finite=False)
         # One step of refinement: the system's condition grows like C.
         return theta + cho_solve((self.L, True), right - self._M @ theta, check_finite=False)
@@ -184,24 +185,8 @@ def _same_sides(rows: Rows, E: Array, new: Point) -> bool:
 
 
 def _search(rows: Rows, lam: float, point: Point, aim: Point) -> Point:
-    """The lowest point between two points: J is a piecewise quadratic function of the step t.
-
-    Its slope is linear between the steps at which a row crosses the margin, and rises throughout, so that its zero is
-    found by adding up the changes of slope in the order of the crossings.
-    """
+    """The lowest point between two points."""
     p, df = aim.theta - point.theta, aim.f - point.f
-    slack, rate = 1.0 - rows.y * point.f, -rows.y * df  # slack(t) = slack + t rate
-    level = 2.0 * (rows.s[point.E] @ (slack[point.E] * rate[point.E])) + lam * (point.theta[:-1] @ p[:-1])
-    steep = 2.0 * (rows.s[point.E] @ rate[point.E] ** 2) + lam * (p[:-1] @ p[:-1])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cross = np.where(rate != 0, -slack / rate, np.inf)
-    order = np.flatnonzero((cross > 0) & (cross < 1) & (rows.s > 0))
-    order = order[np.argsort(cross[order])]
-    # The slope of J at each crossing is level + steep * t, with what the crossings before it have changed.
-    change = 2.0 * rows.s[order] * rate[order] * np.where(point.E[order], -1.0, 1.0)
-    levels = level + np.concatenate([[0.0], np.cumsum(change * slack[order])])
-    steeps = steep + np.concatenate([[0.0], np.cumsum(change * rate[order])])
-    past = np.flatnonzero(levels[:-1] + steeps[:-1] * cross[order] >= 0)
-    piece = past[0] if len(past) else len(order)
-    t = min(max(-levels[piece] / steeps[piece], 0.0), 1.0) if steeps[piece] > 0 else 1.0
+    w, dw = point.theta[:-1], p[:-1]
+    t = exact_step(1.0 - rows.y * point.f, -rows.y * df, rows.s, point.E, lam * (w @ dw), lam * (dw @ dw))
     return point_at(rows, point.theta + t * p, point.f + t * df)

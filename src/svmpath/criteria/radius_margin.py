@@ -1,0 +1,163 @@
+"""The radius-margin bound of the squared hinge: leave-one-out errors bounded by a ball and a margin.
+
+With lam = 1 / C the squared hinge machine is the hard margin machine of the kernel K + lam/2 I, with coefficients
+a_i = y_i alpha_i and the margin 1 / |w|, |w|^2 = sum_i a_i. A sample that is an error when left out has
+a_i >= 1 / D^2, D being the largest distance between two samples in the space of that kernel; D <= 2 R with R the radius
+of the smallest ball around them (Vapnik 1998; Bonidal, Tindel & Guermeur's Theorem 1). So of m samples at most
+
+    4 R^2 sum_i a_i / m = 4 R^2 / (m margin^2)
+
+is the share that leave-one-out gets wrong. It holds whether or not other samples change sides. With J the objective of
+``solvers.newton``, sum_i a_i = 2 C J: a sum of positive terms, and too large, not too small, where J is not quite the
+minimum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from svmpath.criteria.curve import check_values
+from svmpath.criteria.span import squared_hinge_only
+from svmpath.paths import MarchPath, Path
+from svmpath.solvers.enclosing_ball import EnclosingBall
+from svmpath.solvers.newton import objective
+from svmpath.solvers.threads import one_thread_if_small
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, repr=False)
+class BoundCurve:
+    """A bound on the held-out error rate along a path; the lower, the better.
+
+    It has the names of a :class:`svmpath.criteria.Curve` that do not need held-out decision values, and
+    :func:`svmpath.select` takes it.
+
+    Attributes
+    ----------
+    path : Path
+    criterion : str
+        Name of the criterion that made it.
+    values : array of shape (m,)
+        Values of the path's parameter.
+    scores : array of shape (m,)
+        The bound at each value. Above one it says nothing about the error rate.
+    doubtful : array of shape (m,)
+        Number of training errors at this value, the samples with y f <= 0. Each of them makes the bound loose, and its
+        minimum a bad choice; see :func:`radius_margin`.
+    """
+
+    path: Path
+    criterion: str
+    values: Array
+    scores: Array
+    doubtful: Array
+
+    def __repr__(self) -> str:
+        low, high = self.values.min(), self.values.max()
+        where = f"{len(self.values)} values of {self.path.over} in [{low:.6g}, {high:.6g}]"
+        return f"<BoundCurve: {self.criterion} at {where}>"
+
+    @property
+    def standard_errors(self) -> Array:
+        """Zero: a bound is not a mean over samples."""
+        return np.zeros(len(self.values))
+
+    @property
+    def smooth(self) -> Array:
+        """The scores, which are smooth themselves."""
+        return self.scores
+
+    @property
+    def decisions(self) -> NoReturn:
+        """Refused: a bound has no held-out decision values."""
+        raise AttributeError(_without_decisions(self.criterion))
+
+    @property
+    def held(self) -> NoReturn:
+        """Refused: a bound has no held-out decision values."""
+        raise AttributeError(_without_decisions(self.criterion))
+
+    def rescored(self, loss: Any) -> BoundCurve:
+        """The curve itself for the error rate (None or "error"); a bound has no other loss."""
+        _error_only(self.criterion, loss)
+        return self
+
+
+def radius_margin(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
+    """The radius-margin bound on the leave-one-out error rate, 4 R^2 / (m margin^2).
+
+    R is the radius of the smallest ball around the m samples, and the margin that of the machine, both in the feature
+    space of the kernel K + I / (2 C) in which the squared hinge machine is a hard margin machine. The bound always
+    holds. It is a smooth function of C, and the enclosing balls cost about as much as the path.
+
+    Parameters
+    ----------
+    path : Path
+        Of ``loss="squared_hinge"`` over C, with sample weights 0 and 1 only: a bound on a number of errors has no place
+        for others. Samples of weight zero do not count.
+    values : float or array of shape (m,)
+        Values of C.
+    loss : None or "error"
+        What is bounded is the error rate.
+
+    Returns
+    -------
+    BoundCurve
+        ``doubtful`` counts the training errors, the samples with y f <= 0, at each value. The bound holds there too,
+        but it is not to be believed as a measure of the error: see the notes.
+
+    Notes
+    -----
+    A sample inside the margin adds 8 C R^2 xi / m to the bound, xi = 1 - y f, where leave-one-out counts one error at
+    most. On noisy data this grows with C for as long as there are training errors (xi >= 1), and the minimum of the
+    bound lies at a C that is too small. Do not choose by it where ``doubtful`` is not small against the number of
+    samples; use :func:`svmpath.criteria.loo` or :func:`svmpath.criteria.span`.
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> from svmpath import criteria
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2)); y = np.sign(X[:, 0] + 0.3 * rng.normal(size=60))
+    >>> path = svmpath.trace(X, y, loss="squared_hinge", span=(1e-2, 1e2))
+    >>> values = np.logspace(-2, 2, 5)
+    >>> bound = criteria.radius_margin(path, values)
+    >>> bool(np.all(bound.scores >= criteria.loo(path, values).scores))
+    True
+    """
+    path = squared_hinge_only(path, "radius_margin")
+    _error_only("radius_margin", loss)
+    values = check_values(path, values)
+    counted = _counted(path)
+    scores, doubtful = np.empty(len(values)), np.empty(len(values), dtype=int)
+    balls, ball = EnclosingBall(path.rows.A[counted]), None
+    for stop in path.walk(values):  # C rises, lam falls: each ball starts from the last
+        with one_thread_if_small(path.rows.A.size):
+            ball = balls.at(1.0 / stop.C, ball)
+        weight = 2.0 * stop.C * objective(path.rows, stop.point, 1.0 / stop.C)  # sum a = 1 / margin^2
+        scores[stop.position] = 4.0 * ball.squared_radius * weight / len(counted)
+        doubtful[stop.position] = np.count_nonzero((path.problem.y * stop.point.f)[counted] <= 0)
+    return BoundCurve(path, "radius_margin", values, scores, doubtful)
+
+
+def _counted(path: MarchPath) -> Array:
+    """The samples that count; refused where they do not count alike."""
+    if not np.isin(path.problem.s, (0.0, 1.0)).all():
+        raise ValueError(
+            "criteria.radius_margin bounds a number of errors, in which every sample counts once: sample weights and "
+            "class weights must be 0 or 1. Use criteria.loo or criteria.span with weights."
+        )
+    return path.problem.active
+
+
+def _error_only(criterion: str, loss: Any) -> None:
+    if loss not in (None, "error"):
+        raise ValueError(f"criteria.{criterion} bounds the error rate and no other loss; leave loss out.")
+
+
+def _without_decisions(criterion: str) -> str:
+    return f"criteria.{criterion} is a bound on the number of errors; it has no held-out decision values."

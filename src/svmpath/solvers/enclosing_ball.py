@@ -1,0 +1,178 @@
+"""The smallest ball around the samples in the feature space of K + lam/2 I, by Newton's method.
+
+The problem, in features Z (K = Z Z'), A = [Z, 1], theta = (v, nu), with v/2 the part of the centre in the space of Z::
+
+    R^2 = min   |v|^2/4 + nu + 1/(2 lam) sum_i max(0, d_i - z_i'v - nu)^2,      d_i = |z_i|^2 + lam/2
+
+The multipliers beta_i = max(0, d_i - z_i'v - nu) / lam add up to one, and the centre is (v/2, sqrt(lam/2) beta), v/2 =
+Z'beta. A constant taken off d comes off nu as well: without lam/2 and the mean of |z_i|^2 there remain targets t that
+are small and the same for every lam. Times 2 lam, with f = A theta::
+
+    minimise   Q(theta) = sum_i max(0, t_i - f_i)^2 + lam/2 |v|^2 + 2 lam nu
+
+Q is convex and piecewise quadratic; with E = {i : f_i < t_i} the minimiser of the piece solves
+
+    M_E theta = A_E' t - lam e,     M_E = A_E' A_E + lam/2 D,     e = (0, .., 0, 1)
+
+the system of ``solvers.newton`` with the targets t for labels. For given v the best nu is known in closed form, and at
+it E is not empty, so that M_E is not singular.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from svmpath.exceptions import PathError
+from svmpath.solvers.line_search import exact_step
+from svmpath.solvers.newton import ActiveSystem, Point, Rows
+
+Array = np.ndarray
+
+_MOST = 100  # Newton steps per value
+_STRIDE = 10.0  # largest ratio of one lam to the next on the way to a ball
+_TIE = 1e-11  # rows so close to the sphere (times the largest |z_i|^2) may stand on either side
+
+
+@dataclass(frozen=True)
+class Ball:
+    """The ball at one lam.
+
+    Attributes
+    ----------
+    lam : float
+    point : Point
+        Theta, f and E, to start from at another lam.
+    beta : array of shape (n,)
+        Multipliers, >= 0 and of sum one; zero for samples inside the ball.
+    lower : float
+        The value of the dual problem at beta: no ball around the samples is smaller.
+    squared_radius : float
+        R^2: the largest squared distance of a sample from the centre, so that this ball does enclose them all.
+    """
+
+    lam: float
+    point: Point
+    beta: Array
+    lower: float
+    squared_radius: float
+
+
+class EnclosingBall:
+    """The balls of one set of samples, for any lam.
+
+    Parameters
+    ----------
+    A : array of shape (n, r + 1)
+        [Z, 1] with K = Z Z'.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.solvers.enclosing_ball import EnclosingBall
+    >>> Z = np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 0.5]])
+    >>> balls = EnclosingBall(np.column_stack([Z, np.ones(3)]))
+    >>> round(balls.at(1e-9).squared_radius, 6)
+    1.0
+    """
+
+    def __init__(self, A: Array) -> None:
+        # The ball moves with the samples; around the origin it keeps the most digits.
+        A = A.copy()
+        A[:, :-1] -= A[:, :-1].mean(axis=0)
+        t = np.einsum("ij,ij->i", A[:, :-1], A[:, :-1])
+        self._shift, self._size = float(t.mean()), float(t.max())
+        self._rows = Rows(A, t - self._shift, np.ones(len(A)))  # the targets stand where the hinge has labels
+        self._system = ActiveSystem(self._rows)
+
+    def at(self, lam: float, near: Ball | None = None) -> Ball:
+        """The ball at lam, from one at a larger lam if there is one.
+
+        Going down, the samples on the sphere become fewer and each Newton step knows most of them; a start from afar
+        would have to find them one by one. So a long way is gone in strides.
+        """
+        near = self._start(lam) if near is None or near.lam < lam else near
+        point, stride = near.point, near.lam / _STRIDE
+        while stride > lam:
+            point, stride = self._minimise(stride, point), stride / _STRIDE
+        return self._measure(lam, self._minimise(lam, point))
+
+    def _start(self, lam: float) -> Ball:
+        """A ball from which one can go down to lam: at so large a lam that the sphere goes through all samples."""
+        n, width = self._rows.A.shape
+        lam = max(lam, 8.0 * n * self._size)
+        point = self._level(lam, self._point(np.zeros(width), np.zeros(n)))
+        return self._measure(lam, self._minimise(lam, point))
+
+    def _point(self, theta: Array, f: Array) -> Point:
+        return Point(theta, f, f < self._rows.y)
+
+    def _level(self, lam: float, point: Point) -> Point:
+        """The same v with its best nu, at which the slacks add up to lam."""
+        g = np.sort(self._rows.y - point.f)[::-1]
+        steps = (np.cumsum(g) - lam) / np.arange(1, len(g) + 1)  # the best change of nu if E were the first k
+        k = max(int(np.count_nonzero(g > steps)), 1)
+        rise = float(steps[k - 1])
+        theta = point.theta.copy()
+        theta[-1] += rise
+        return self._point(theta, point.f + rise)
+
+    def _objective(self, lam: float, point: Point) -> float:
+        slack = (self._rows.y - point.f)[point.E]
+        v, nu = point.theta[:-1], point.theta[-1]
+        return float(slack @ slack + 0.5 * lam * (v @ v) + 2.0 * lam * nu)
+
+    def _minimise(self, lam: float, point: Point) -> Point:
+        """The minimiser of Q by Newton steps."""
+        value = self._objective(lam, point)
+        for _ in range(_MOST):
+            aim = self._newton(lam, point)
+            if self._same_sides(point.E, aim):
+                return replace(aim, E=point.E)
+            new = aim if self._objective(lam, aim) < value else self._search(lam, point, aim)
+            new = new if new.E.any() else self._level(lam, new)
+            lower = self._objective(lam, new)
+            if np.array_equal(new.E, point.E) and not lower < value:
+                return new  # no step lowers Q any more, in double precision
+            point, value = new, lower
+        raise PathError(f"The enclosing ball did not settle within {_MOST} steps at C = {1 / lam:.6g}.")
+
+    def _newton(self, lam: float, point: Point) -> Point:
+        """The minimiser of the piece of Q that the sides E belong to."""
+        self._system.at(point.E)
+        factored = self._system.factor(lam)
+        last = np.zeros(len(point.theta))
+        last[-1] = lam
+        theta = factored.solve(factored.c - last)
+        return self._point(theta, self._rows.A @ theta)
+
+    def _same_sides(self, E: Array, aim: Point) -> bool:
+        """Whether the sides are E, up to rows that lie on the sphere to rounding."""
+        moved = aim.E != E
+        if not moved.any():
+            return True
+        off = np.abs(self._rows.y - aim.f)[moved].max()
+        return bool(off <= _TIE * self._size)
+
+    def _search(self, lam: float, point: Point, aim: Point) -> Point:
+        """The lowest point between two points."""
+        step, df = aim.theta - point.theta, aim.f - point.f
+        p = step[:-1]
+        level = lam * (point.theta[:-1] @ p) + 2.0 * lam * step[-1]
+        t = exact_step(self._rows.y - point.f, -df, self._rows.s, point.E, level, lam * (p @ p))
+        return self._point(point.theta + t * step, point.f + t * df)
+
+    def _measure(self, lam: float, point: Point) -> Ball:
+        """The ball of a point: R^2 lies between the two values that are given, however well Q was minimised."""
+        beta = np.where(point.E, self._rows.y - point.f, 0.0).clip(min=0.0)
+        if not beta.any():  # lam is lost in the rounding of K: any centre still gives a ball
+            beta = point.E.astype(float)
+        beta /= beta.sum()
+        v, nu = point.theta[:-1], point.theta[-1]
+        z2 = self._rows.y + self._shift  # |z_i|^2
+        # |z_i - v/2|^2 and, in the dimensions that lam/2 I adds, lam/2 |e_i - beta|^2.
+        far = z2 - (point.f - nu) + 0.25 * (v @ v) + 0.5 * lam * (1.0 - 2.0 * beta + beta @ beta)
+        u = (beta @ self._rows.A)[:-1]
+        lower = beta @ z2 - u @ u + 0.5 * lam * (1.0 - beta @ beta)
+        return Ball(lam, point, beta, float(lower), float(far.max()))
