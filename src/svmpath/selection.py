@@ -53,7 +53,7 @@ class Scores:
         return Scores(curve.values, curve.scores, curve.standard_errors, curve.smooth)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Choice:
     """A value chosen on a curve.
 
@@ -232,8 +232,11 @@ class Search:
                 options={"maxiter": _OUTER, "xatol": 0.01},
             )
         choice = self._choose(ledger, gammas)
-        curve = self._polish(choice.curve)
-        return replace(choice, curve=curve, index=_best(curve, self.rule))
+        curve = choice.curve if len(choice.curve.values) > len(self.C) else self._polish(choice.curve)
+        index = _best(curve, self.rule)
+        edges = tuple(name for name in choice.at_edge if name != "C")
+        at_C = _is_end(self.C, float(curve.values[index]))
+        return replace(choice, curve=curve, index=index, at_edge=("C", *edges) if at_C else edges)
 
     def _score(self, gammas: Array, ledger: _Ledger, n_jobs: int | None) -> None:
         """Score the kernels at several gammas, side by side."""

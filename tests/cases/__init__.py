@@ -66,6 +66,13 @@ def all_rows_equal():
 
 
 @case
+def zero_kernel():
+    """What standardising makes of constant columns: the linear kernel is zero."""
+    _, y, s = _plain()
+    return np.zeros((30, 2)), y, s
+
+
+@case
 def more_features_than_samples():
     return _plain(15, 200)
 

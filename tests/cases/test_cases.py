@@ -29,6 +29,7 @@ def close(a, b, s, value):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", CASES)
 def test_leave_one_out_and_kfold_equal_refits(name, kernel, rank):
+    rank = None if (name, kernel) == ("zero_kernel", "linear") else rank  # which has no factor, and says so
     if kernel != "rbf" and name == "far_from_the_origin" and kernel != "laplacian":
         C_values = C[:2] * 1e-11  # inner products of 1e10: a kernel of that size needs a C to match
         X, y, s = CASES[name]()

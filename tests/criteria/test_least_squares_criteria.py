@@ -1,7 +1,10 @@
 """PRESS and exact k-fold against plain refits."""
 
+import dataclasses
+
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 from sklearn.model_selection import (
     KFold,
     LeaveOneGroupOut,
@@ -184,12 +187,57 @@ def test_one_active_sample_cannot_be_left_out():
 
 
 def test_values_lost_to_rounding_are_doubtful():
-    huge = svmpath.trace(1e6 * X, Y, kernel="linear", span=(1e-12, 1e6))
+    wide = 1e4 * RNG.normal(size=(60, 50))
+    path = svmpath.trace(wide, Y, kernel="linear", span=(1e-12, 1e6))
     for criterion in (criteria.press, criteria.kfold):
-        curve = criterion(huge, [1e-12, 1e6])
-        assert not curve.doubtful.any()  # more samples than features: no sample is fitted exactly
-    few = svmpath.trace(1e6 * X[:3], Y[:3], kernel="linear", span=(1e-12, 1e6))
-    assert criteria.press(few, [1e-12, 1e6]).doubtful.tolist() == [0, 3]
+        curve = criterion(path, [1e-12, 1e3])
+        assert curve.doubtful.tolist() == [0, 60]
+    # A large kernel that is well-conditioned keeps its digits.
+    diagonal = svmpath.trace(1e12 * np.eye(6), [0.0, 1.0, 2.0, 3.0, 4.0, 5.5], kernel="precomputed", span=(1e-3, 1e6))
+    curve = criteria.press(diagonal, [1e6])
+    assert curve.doubtful.tolist() == [0]
+    slow = reference.leave_one_out(1e12 * np.eye(6), diagonal.problem.y, np.ones(6), 1e6)
+    np.testing.assert_allclose(curve.decisions[0], slow, rtol=1e-12)
+
+
+def test_splits_are_checked():
+    path, K = path_and_matrix(0.3, None)
+    mask = np.arange(N) % 4 == 0
+    by_mask = criteria.kfold(path, [2.0], cv=[(~mask, mask)])
+    expected = reference.held_out(K, Y, np.ones(N), 2.0, np.flatnonzero(~mask), np.flatnonzero(mask))
+    np.testing.assert_allclose(by_mask.held[0], expected, atol=1e-9)
+    negative = criteria.kfold(path, [2.0], cv=[(np.arange(-N, -10), np.arange(N - 10, N))])
+    expected = reference.held_out(K, Y, np.ones(N), 2.0, np.arange(N - 10), np.arange(N - 10, N))
+    np.testing.assert_allclose(negative.held[0], expected, atol=1e-9)
+    with pytest.raises(ValueError, match="trains on a row twice"):
+        criteria.kfold(path, [2.0], cv=[([0, 0, 1, 2], [3])])
+    with pytest.raises(ValueError, match="no split at all"):
+        criteria.kfold(path, [2.0], cv=[])
+
+
+def test_repeats_do_not_shrink_standard_errors():
+    path, _ = path_and_matrix(0.3, None)
+    once = criteria.kfold(path, [2.0], cv=KFold(5))
+    often = criteria.kfold(path, [2.0], cv=[fold for _ in range(20) for fold in KFold(5).split(Y)])
+    np.testing.assert_allclose(often.standard_errors, once.standard_errors, rtol=1e-10)
+
+
+def test_nearly_singular_folds_are_solved():
+    data, labels = load_wine(return_X_y=True)
+    path = svmpath.trace(data, labels == 0, kernel="poly", gamma=1e-3, span=(1e-3, 1e6))
+    assert np.isfinite(criteria.kfold(path, [1e-3, 1.0, 1e6]).decisions).all()
+    sigmoid = svmpath.trace(X, Y, kernel="sigmoid", gamma=1.0, coef0=-1.0)
+    with pytest.warns(svmpath.IndefiniteKernelWarning):
+        curve = criteria.kfold(sigmoid, [0.1, 10.0])
+    assert np.isfinite(curve.decisions).all()
+
+
+def test_held_out_values_that_are_not_finite_are_refused():
+    path, _ = path_and_matrix(0.3, None)
+    curve = criteria.press(path, [1.0])
+    broken = dataclasses.replace(curve, source=np.where(np.arange(N) == 3, np.nan, curve.held))
+    with pytest.raises(ValueError, match="not finite"):
+        broken.scores  # noqa: B018
 
 
 def test_held_out_samples_of_weight_zero_cannot_be_scored():

@@ -298,8 +298,23 @@ def test_groups_go_in_as_splits():
 
 
 def test_a_choice_lost_to_rounding_warns():
+    wide = 1e4 * np.random.default_rng(0).normal(size=(60, 50))
     with pytest.warns(svmpath.PrecisionWarning, match="StandardScaler"):
-        PathSVR(kernel="linear", C=1e6).fit(1e6 * np.eye(5), np.arange(5.0))
+        PathSVR(kernel="linear", C=1e3).fit(wide, wide[:, 0])
+
+
+def test_a_saved_low_rank_model_predicts_to_the_last_digit():
+    model = PathSVC(rank=100, gamma=0.125, C=1e6, random_state=0).fit(BIG, BIG_Y)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.decision_function(NEW), model.decision_function(NEW))
+
+
+def test_edges_are_those_of_the_value_chosen():
+    inside = PathSVR(search="continuous", C=[1e-3, 1e3], gamma=0.5).fit(X, T + 0.5 * np.sign(X[:, 1]))
+    assert 2e-3 < inside.C_ < 5e2
+    assert inside.choice_.at_edge == ()
+    outside = PathSVC(gamma=[1e-4, 2e-4], C=[1e-3, 2e-3]).fit(X, Y)
+    assert "gamma" in outside.choice_.at_edge or "C" in outside.choice_.at_edge
 
 
 def test_a_kernel_object_keeps_its_gamma_when_asked_to():

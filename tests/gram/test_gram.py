@@ -1,19 +1,22 @@
 """Gram matrices, whole and in low rank."""
 
 import pickle
+import tracemalloc
 import warnings
 from collections import Counter
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.gaussian_process import kernels as gp
 
 import svmpath
+from svmpath import criteria
 from svmpath.gram import DenseGram, LowRankGram, make_gram
 from svmpath.gram.landmarks import density, kmeans
 from svmpath.gram.nystroem import nystroem
 from svmpath.gram.pivoted_cholesky import Source, _random
-from svmpath.kernels import RBF, FunctionKernel, Linear, Precomputed, Sigmoid
+from svmpath.kernels import RBF, FunctionKernel, GPKernel, Linear, Precomputed, Sigmoid
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3))
@@ -277,3 +280,34 @@ def test_pivots_need_a_semi_definite_kernel():
 def test_a_kernel_that_is_zero_has_no_factor():
     with pytest.raises(ValueError, match="zero on every row"):
         make_gram(np.zeros((5, 2)), Linear(), rank=3).rank  # noqa: B018
+
+
+def test_indefinite_kernels_do_not_pass_for_low_rank_ones():
+    K = np.tanh(X @ X.T - 0.5)
+    for way in ("rpcholesky", "greedy"):
+        with pytest.raises(ValueError, match="indefinite"):
+            make_gram(K, Precomputed(), rank=50, landmarks=way).residual  # noqa: B018
+    assert GPKernel(gp.ExpSineSquared()).psd is None
+    assert GPKernel(gp.RBF() + gp.PairwiseKernel(metric="sigmoid")).psd is None
+    assert GPKernel(gp.RBF() * gp.Matern()).psd is True
+    with pytest.raises(ValueError, match="gamma must be"):
+        RBF(-1.0)
+    with pytest.raises(ValueError, match="not symmetric"):
+        make_gram(X, FunctionKernel(lambda A, B: A @ B.T + A[:, :1])).K  # noqa: B018
+
+
+@pytest.mark.parametrize("options", [{"rank": 20}, {"rank": 1e-3}, {"rank": 1e-3, "landmarks": "greedy"}])
+def test_memory_in_low_rank_stays_far_below_n_by_n(options):
+    n = 6000
+    data = np.random.default_rng(0).normal(size=(n, 2))
+    y = np.sign(data[:, 0])
+    s = np.ones(n)
+    s[::7] = 0.0
+    tracemalloc.start()
+    path = svmpath.trace(data, y, gamma=0.1, sample_weight=s, random_state=0, **options)
+    criteria.press(path, [0.1, 1.0])
+    criteria.kfold(path, [1.0], cv=3)
+    path(1.0)(data)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < n * n  # bytes: an eighth of one n x n array

@@ -67,6 +67,7 @@ def certificate(K, y, lam, solution):
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "laplacian"])
 @pytest.mark.parametrize("name", [name for name in CASES if name != "far_from_the_origin"])
 def test_named_cases(name, kernel, rank):
+    rank = None if (name, kernel) == ("zero_kernel", "linear") else rank  # which has no factor, and says so
     X, y, s = CASES[name]()
     path = svmpath.trace(
         X, y, loss="squared_hinge", kernel=kernel, gamma=0.4, sample_weight=s, rank=rank, random_state=0

@@ -77,7 +77,7 @@ class Screened:
     estimate: Array
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Curve:
     """Scores along a path; the lower, the better.
 
@@ -121,6 +121,8 @@ class Curve:
         """Per-sample losses, of shape (m, N)."""
         if self.screened is not None and self.loss is error:
             return self.screened.errors.astype(float)
+        if not np.isfinite(self.held).all():
+            raise ValueError("The curve has held-out values that are not finite; nothing can be chosen on it.")
         if self.loss in _NAMED.values():
             return self.loss(self.target[self.rows], self.held)
         # One value at a time: a user's loss sees targets and decision values of one shape.
@@ -141,9 +143,12 @@ class Curve:
     @lazy
     def standard_errors(self) -> Array:
         """Standard errors of the scores, as if the losses were independent."""
-        w = self._weights
-        spread = (self.losses - self.scores[:, None]) ** 2 @ w
-        return np.sqrt(spread * (w @ w))
+        # A sample that was held out several times is one sample: its losses are averaged first.
+        samples, place = np.unique(self.rows, return_inverse=True)
+        w = np.bincount(place, self._weights)
+        means = np.array([np.bincount(place, self._weights * row) for row in self.losses]) / np.where(w > 0, w, 1.0)
+        spread = (means - self.scores[:, None]) ** 2 @ w
+        return np.sqrt(spread * (w @ w)) if len(samples) else np.zeros(len(self.values))
 
     @lazy
     def smooth(self) -> Array:
@@ -198,10 +203,10 @@ class Curve:
 class Most:
     """The largest number of doubtful samples among several curves, at each value."""
 
-    curves: list[Curve]
+    doubts: list[Array | Callable[[], Array]]
 
     def __call__(self) -> Array:
-        return np.max([curve.doubtful for curve in self.curves], axis=0)
+        return np.max([each() if callable(each) else each for each in self.doubts], axis=0)
 
 
 def one_vs_rest(curves: list[Curve]) -> Curve:
@@ -209,7 +214,7 @@ def one_vs_rest(curves: list[Curve]) -> Curve:
     first = curves[0]
     source = np.stack([curve.held for curve in curves], axis=2)
     target = np.stack([curve.target for curve in curves], axis=1)
-    loss, doubts = OneVsRest(first.loss), Most(curves)
+    loss, doubts = OneVsRest(first.loss), Most([curve.doubts for curve in curves])
     return replace(first, loss=loss, source=source, target=target, doubts=doubts, screened=None)
 
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
 from sklearn.model_selection import check_cv
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
@@ -76,7 +76,7 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     doubtful = np.zeros(len(values), dtype=int)
     for piece in path.pieces(values):
         with one_thread_if_small(piece.problem.gram.entries):
-            doubtful[piece.positions] = lost_to_rounding(piece.spectrum.slack_diag(0.5 / piece.C))
+            doubtful[piece.positions] = lost_to_rounding(piece)
             for (train, test), start, end in zip(folds, ends[:-1], ends[1:], strict=True):
                 held[piece.positions, start:end] = leave_fold_out(piece, train, test)
     return Curve(path, "kfold", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
@@ -85,9 +85,14 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
 def _splits(problem: Problem, cv: Any, groups: Any) -> list[tuple[Array, Array]]:
     """The folds as (train, test) rows, each with something to train on."""
     splitter = check_cv(cv, problem.y, classifier=problem.task == "classification")
-    every = np.zeros((problem.n, 1))
-    folds = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(every, problem.y, groups)]
+    every, rows = np.arange(problem.n), problem.gram.rows
+    X = problem.gram.X if rows is None else problem.gram.X[rows]
+    folds = [(every[a], every[b]) for a, b in splitter.split(X, problem.y, groups)]
+    if not folds:
+        raise ValueError("cv gives no split at all; at least one (train, test) pair is needed.")
     for train, _ in folds:
+        if len(np.unique(train)) < len(train):
+            raise ValueError("A split trains on a row twice; give sample weights instead of repeated rows.")
         if not problem.s[train].any():
             raise ValueError("A fold leaves no sample of positive weight to train on; use fewer folds.")
     return folds
@@ -135,12 +140,20 @@ def leave_fold_out(piece: Piece, train: Array, test: Array) -> Array:
 def _invert(spectrum: Spectrum, out: Array, mu: float, u: Array) -> Array:
     """Solve B(mu)_FF x = u for the rows F = out."""
     if len(out) <= len(spectrum.values) + 1 or spectrum.is_full or spectrum.rest_value:
-        return solve(spectrum.slack_block(out, mu), u, assume_a="pos", check_finite=False)
+        return _symmetric(spectrum.slack_block(out, mu), u)
     inner, _ = spectrum.shrink(np.array([mu]))
     h = np.sqrt(np.concatenate([[1.0], 1.0 - inner[:, 0]]))
     A = np.column_stack([spectrum.v[out], spectrum.Q[out]]) * h
     M = np.eye(len(h)) - A.T @ A
-    return u + A @ solve(M, A.T @ u, assume_a="pos", check_finite=False)
+    return u + A @ _symmetric(M, A.T @ u)
+
+
+def _symmetric(M: Array, u: Array) -> Array:
+    """Solve M x = u; where rounding or an indefinite kernel has left M without a Cholesky factor, by least squares."""
+    try:
+        return cho_solve(cho_factor(M, check_finite=False), u, check_finite=False)
+    except LinAlgError:
+        return lstsq(M, u, check_finite=False)[0]
 
 
 def _others(piece: Piece, out: Array, x: Array, left: Array, mu: float, rows: Array) -> Array:

@@ -22,7 +22,7 @@ from svmpath.solvers.threads import one_thread_if_small
 
 Array = np.ndarray
 
-_LOST = 1e-10  # a residual divided by less than this has lost ten of its sixteen digits
+_LOST = 1e-4  # relative error from which on a held-out residual counts as lost
 
 
 def press(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
@@ -42,8 +42,8 @@ def press(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
     Returns
     -------
     Curve
-        ``doubtful`` counts the samples whose one minus leverage is so small that rounding takes their held-out value
-        (a kernel far too large for C).
+        ``doubtful`` is the number of samples where rounding leaves fewer than about four digits of the held-out
+        residuals (a kernel far too large for C), else 0.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def press(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
         with one_thread_if_small(piece.problem.gram.entries):
             slack = piece.spectrum.slack_diag(0.5 / piece.C)
             held[piece.positions] = leave_one_out(piece, slack)
-        doubtful[piece.positions] = lost_to_rounding(slack)
+        doubtful[piece.positions] = lost_to_rounding(piece)
     rows = np.arange(problem.n)
     return Curve(path, "press", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
 
@@ -88,16 +88,20 @@ def leave_one_out(piece: Piece, slack: Array) -> Array:
     return held
 
 
-def lost_to_rounding(slack: Array) -> Array:
-    """How many held-out values have fewer than about six digits, at each value, by the diagonals of B(mu)."""
-    return np.count_nonzero(slack < _LOST, axis=0)
+def lost_to_rounding(piece: Piece) -> Array:
+    """How many held-out values have fewer than about four digits, at each value: all samples or none."""
+    lost = piece.spectrum.rounding(0.5 / piece.C) > _LOST
+    return np.where(lost, len(piece.problem.active), 0)
 
 
 def _plain(problem: Problem, alpha: Array, idle: Array) -> Array:
     """Decision values of samples that are not in the fit, from the active samples' coefficients (a, m)."""
     rows, s = problem.active, problem.s[problem.active]
-    b = s @ (problem.y[rows, None] - problem.gram.block(rows, rows) @ alpha) / s.sum()
-    return (problem.gram.block(idle, rows) @ alpha + b).T
+    lifted = np.zeros((problem.n, alpha.shape[1]))
+    lifted[rows] = alpha
+    f = problem.gram.matmul(lifted)
+    b = s @ (problem.y[rows, None] - f[rows]) / s.sum()
+    return (f[idle] + b).T
 
 
 def least_squares_only(path: Path, criterion: str) -> ClosedFormPath:

@@ -81,9 +81,9 @@ class PathMachine(BaseEstimator):
         held_out = params["criterion_loss"]
         if held_out is None and params["search"] == "continuous":
             held_out = "squared"  # a continuous search needs a score that moves continuously
-        criterion = make_criterion(self._criterion(), self._folds(y))
+        criterion = make_criterion(self._criterion(), self._folds(X, y))
         search = Search(problems, loss, self._C_values(), over, criterion, held_out, self._rule())
-        self._store(self._run(search, gammas), search, X)
+        self._store(self._run(search, gammas), search)
 
     def _criterion(self) -> Any:
         """The criterion meant by "auto": the one that costs no more than the path."""
@@ -113,12 +113,12 @@ class PathMachine(BaseEstimator):
             raise ValueError(f"rule must be one of {', '.join(RULES)}, got {rule!r}.")
         return rule
 
-    def _folds(self, y: Array) -> Any:
+    def _folds(self, X: Any, y: Array) -> Any:
         """The folds, drawn once, so that every kernel is scored on the same ones."""
         if self.criterion != "kfold":
             return None
         cv = check_cv(self.cv, y, classifier=self._task == "classification")
-        return list(cv.split(np.zeros((len(y), 1)), y))
+        return list(cv.split(X, y))
 
     def _given(self, name: str) -> str:
         """How C or gamma is given: "tune", "span" (a tuple of two), "values" (a list or array) or "fixed"."""
@@ -145,8 +145,8 @@ class PathMachine(BaseEstimator):
 
     def _C_values(self) -> Array:
         default, per_decade = _C_DEFAULT.get(self.loss, _C_DEFAULT["least_squares"])
-        low, high = self.C if self._given("C") == "span" else default
-        size = 1 + round(per_decade * abs(np.log10(high / low))) if low > 0 and high > 0 else 2
+        low, high = (check_positive(v, "Each value of C") for v in (self.C if self._given("C") == "span" else default))
+        size = 1 + round(per_decade * abs(np.log10(high / low)))
         return self._candidates("C", np.geomspace(*default, size), max(size, 2))
 
     def _kernel(self, X: Any) -> tuple[Kernel, str | None, Array]:
@@ -161,7 +161,7 @@ class PathMachine(BaseEstimator):
         over = kernel.resolve("gamma")
         return kernel, over, self._candidates("gamma", gamma_value("scale", X) * 4.0**_GAMMA_POWERS, _GAMMAS)
 
-    def _store(self, choice: Choice, search: Search, X: Any) -> None:
+    def _store(self, choice: Choice, search: Search) -> None:
         """The choice under scikit-learn's names."""
         path = choice.curve.path
         self._warn_of_rounding(choice)
@@ -178,6 +178,7 @@ class PathMachine(BaseEstimator):
         self.dual_coef_ = alpha[:, self.support_]
         self.intercept_ = np.array([solution.b for solution in solutions])
         self._alpha = alpha.T
+        self._w = path.gram.contract(self._alpha)
 
     def _held_out_error(self, choice: Choice, search: Search) -> float:
         """The held-out error of the choice; where it was chosen by a prediction, the exact one if it can be had."""
@@ -211,7 +212,7 @@ class PathMachine(BaseEstimator):
         """Decision values, one column per machine."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return self.path_.gram.apply(X, self._alpha) + self.intercept_
+        return self.path_.gram.apply(X, self._alpha, self._w) + self.intercept_
 
     @property
     def support_vectors_(self) -> Any:

@@ -73,6 +73,8 @@ def make_gram(
     if psd not in ("warn", "clip"):
         raise ValueError(f"psd must be 'warn' or 'clip', got {psd!r}.")
     dropping = truncate is not None or min_eigenvalue is not None
+    if isinstance(landmarks, str) and landmarks not in NAMES:
+        raise ValueError(f"landmarks must be one of {', '.join(NAMES)}, or an array of row numbers; got {landmarks!r}.")
     if rank is None and isinstance(landmarks, str):
         if dropping:
             raise ValueError("truncate and min_eigenvalue belong to a low-rank kernel; give rank as well.")
@@ -112,10 +114,6 @@ class _Recipe:
     def __post_init__(self) -> None:
         if not isinstance(self.landmarks, str) and (self.limit < self.X.shape[0] or self.residual):
             raise ValueError("Landmarks given as rows set the rank themselves; leave rank out.")
-        if isinstance(self.landmarks, str) and self.landmarks not in NAMES:
-            raise ValueError(
-                f"landmarks must be one of {', '.join(NAMES)}, or an array of row numbers; got {self.landmarks!r}."
-            )
         if self.truncate is not None and (not isinstance(self.truncate, Integral) or self.truncate < 1):
             raise ValueError(f"truncate must be a whole number >= 1, got {self.truncate!r}.")
         if self.min_eigenvalue is not None and not self.min_eigenvalue >= 0:
@@ -149,19 +147,23 @@ class _Recipe:
         return self._nystroem(kernel, given(self.X, pivots))
 
     @lazy
-    def _all_at_once(self) -> Landmarks:
-        """One choice serves every value of the kernel's parameters."""
-        return _BLIND[self.landmarks](self.X, self.limit, self.seed)
+    def _chosen(self) -> dict[int, Landmarks]:
+        """Landmarks by their number: one choice serves every value of the kernel's parameters."""
+        return {}
+
+    def _choose(self, c: int) -> Landmarks:
+        if c not in self._chosen:
+            self._chosen[c] = _BLIND[self.landmarks](self.X, c, self.seed)
+        return self._chosen[c]
 
     def _grow(self, kernel: Kernel) -> Factor:
         """Landmarks chosen without the kernel: all at once, or twice as many until the residual is reached."""
-        choose = _BLIND[self.landmarks]
         if self.residual == 0.0:
-            return self._nystroem(kernel, self._all_at_once)
+            return self._nystroem(kernel, self._choose(self.limit))
         trace = float(kernel.diag(self.X).sum())
         c = min(32, self.limit)
         while True:
-            factor = self._nystroem(kernel, choose(self.X, c, self.seed))
+            factor = self._nystroem(kernel, self._choose(c))
             assert factor.Z is not None
             left = trace - float(np.einsum("ij,ij->", factor.Z, factor.Z))
             if left <= self.residual * trace or c == self.limit:

@@ -42,6 +42,7 @@ class Gram(ABC):
 
     kernel: Kernel
     X: Any
+    rows: Any
     residual: float
     Z: Array | None
 
@@ -79,8 +80,12 @@ class Gram(ABC):
     def cross(self, X: Any) -> Array:
         """Kernel matrix of new rows against the n rows held."""
 
-    def apply(self, X: Any, v: Array) -> Array:
-        """``cross(X) @ v``, some rows at a time."""
+    def contract(self, v: Array) -> Array | None:
+        """What ``apply`` needs of v: Z'v in low rank, nothing else."""
+        return None
+
+    def apply(self, X: Any, v: Array, w: Array | None = None) -> Array:
+        """``cross(X) @ v``, some rows at a time; ``w = contract(v)`` spares it the training rows."""
         return in_chunks(X, self.n, lambda part: self.cross(part) @ v)
 
     def apply_exact(self, X: Any, v: Array) -> Array:

@@ -64,6 +64,8 @@ class DenseGram(Gram):
         K = self.kernel.evaluate(self._compare() if self._S is None else self._S)
         if self.kernel.psd is True:
             return K
+        if np.abs(K - K.T).max(initial=0.0) > 1e-8 * np.abs(K).max(initial=0.0):
+            raise ValueError(f"The matrix of {self.kernel!r} is not symmetric, so it is no kernel: k(x, z) = k(z, x).")
         if self.clip:
             self._projector, K = _clip(K)
         else:

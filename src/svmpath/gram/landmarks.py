@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 Array = np.ndarray
 
+_FILTERS = Lock()  # the warning filters belong to the process: one thread at a time may change them
 _MANY_ROWS = 20_000  # from here on k-means looks at batches of rows
 
 
@@ -64,7 +66,7 @@ def density(X: Any, c: int, seed: int) -> Landmarks:
 def _cluster(X: Any, c: int, seed: int) -> tuple[Array, Array]:
     method = MiniBatchKMeans if X.shape[0] > _MANY_ROWS else KMeans
     model = method(n_clusters=c, n_init=1, max_iter=20, random_state=seed)
-    with warnings.catch_warnings():
+    with _FILTERS, warnings.catch_warnings():
         # Fewer distinct rows than clusters is no fault here: the empty clusters are left out below.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X)

@@ -104,7 +104,8 @@ class LowRankGram(Gram):
     def residual(self) -> float:
         trace = float(self._exact_diag.sum())
         left = trace - float(np.einsum("ij,ij->", self.Z, self.Z))
-        return max(left / trace, 0.0) if trace > 0 else 0.0
+        share = left / trace if trace > 0 else 0.0
+        return share if share < -1e-10 else max(share, 0.0)  # below zero by more than rounding: indefinite
 
     @property
     def _own_rows(self) -> Any:
@@ -141,8 +142,11 @@ class LowRankGram(Gram):
     def cross(self, X: Any) -> Array:
         return self.features(X) @ self.Z.T
 
-    def apply(self, X: Any, v: Array) -> Array:
-        w = self.Z.T @ v
+    def contract(self, v: Array) -> Array:
+        return self.Z.T @ v
+
+    def apply(self, X: Any, v: Array, w: Array | None = None) -> Array:
+        w = self.contract(v) if w is None else w
         return in_chunks(X, len(self.features.root), lambda part: self.features(part) @ w)
 
     def apply_exact(self, X: Any, v: Array) -> Array:

@@ -41,7 +41,7 @@ def nystroem(
     points = None if kernel.pairwise else landmarks.points
     rows = landmarks.rows if kernel.pairwise else None
     W = kernel(landmarks.points, points, rows)
-    if truncate is None and min_eigenvalue is None and kernel.psd is not False:
+    if truncate is None and min_eigenvalue is None and kernel.psd is True:
         T = _inverse_root(W)
     else:
         T = _truncated_inverse_root(W, landmarks.weights, truncate, min_eigenvalue)

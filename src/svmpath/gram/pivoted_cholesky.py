@@ -24,6 +24,8 @@ from svmpath.kernels import Kernel
 Array = np.ndarray
 
 _EPS = 10 * np.finfo(float).eps  # share of a diagonal entry below which its residual is rounding
+_NEGATIVE = 1e-6  # share of the largest diagonal entry below which a residual is no rounding any more
+_ROOM = 512  # rows of the factor that are made room for at first
 _BLOCK = 64  # rows proposed at a time
 
 
@@ -62,11 +64,12 @@ def _greedy(K: Source, limit: int, residual: float, rng: np.random.Generator) ->
     """Pivots and the transposed factor, the row with the largest residual first."""
     d = K.diag.copy()
     stop = max(residual, _EPS) * d.sum()
-    Ft = np.zeros((limit, len(d)))
+    Ft = np.zeros((min(limit, _ROOM), len(d)))
     pivots: list[int] = []
     while len(pivots) < limit and d.sum() > stop:
         p = int(np.argmax(d))
         r = len(pivots)
+        Ft = _room(Ft, r + 1, limit)
         Ft[r] = (K.rows(np.array([p]))[0] - Ft[:r, p] @ Ft[:r]) / sqrt(d[p])
         pivots.append(p)
         _lower(d, K.diag, Ft[r] ** 2, pivots)
@@ -77,7 +80,7 @@ def _random(K: Source, limit: int, residual: float, rng: np.random.Generator) ->
     """Pivots and the transposed factor, rows drawn with probability proportional to their residuals."""
     d = K.diag.copy()
     stop = max(residual, _EPS) * d.sum()
-    Ft = np.zeros((limit, len(d)))
+    Ft = np.zeros((min(limit, _ROOM), len(d)))
     pivots: list[int] = []
     while len(pivots) < limit and d.sum() > stop:
         r = len(pivots)
@@ -91,10 +94,18 @@ def _random(K: Source, limit: int, residual: float, rng: np.random.Generator) ->
         G = rows[kept]
         G -= near[:, kept].T @ Ft[:r]
         G = dtrsm(1.0, L, G.T, side=1, lower=1, trans_a=1, overwrite_b=1).T  # L^-1 G, in place
+        Ft = _room(Ft, r + len(kept), limit)
         Ft[r : r + len(kept)] = G
         pivots.extend(drawn[kept].tolist())
         _lower(d, K.diag, np.einsum("ij,ij->j", G, G), pivots)
     return _result(pivots, Ft, (1.0 - residual) * K.diag.sum() if residual else np.inf)
+
+
+def _room(Ft: Array, wanted: int, limit: int) -> Array:
+    """Ft with room for so many rows; twice as many as before, since nobody knows how many it takes."""
+    if wanted <= len(Ft):
+        return Ft
+    return np.vstack([Ft, np.zeros((min(limit, max(2 * len(Ft), wanted)) - len(Ft), Ft.shape[1]))])
 
 
 def _draw(d: Array, size: int, rng: np.random.Generator) -> Array:
@@ -131,6 +142,11 @@ def _reject(H: Array, u: Array, floor: Array, most: int) -> tuple[Array, Array]:
 def _lower(d: Array, diag: Array, explained: Array, pivots: list[int]) -> None:
     """Take what is now explained off the residual diagonal, in place; rounding counts as zero."""
     d -= explained
+    if np.any(d < -_NEGATIVE * diag.max()):
+        raise ValueError(
+            "The kernel is indefinite: pivots explain more than there is. Use landmarks='uniform', which drops what is "
+            "negative, or rank=None with psd='clip'."
+        )
     d[d <= _EPS * diag] = 0.0
     d[pivots] = 0.0
 

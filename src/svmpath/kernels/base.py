@@ -98,7 +98,7 @@ class SimpleKernel(Kernel):
     @property
     def parameters(self) -> Mapping[str, float]:
         """The real parameters by name, with their values."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.type == "float"}  # type: ignore[arg-type]
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.type in ("float", float)}  # type: ignore[arg-type]
 
     def at(self, name: str, value: float) -> Kernel:
         """The same kernel with the parameter ``name`` at ``value``."""

@@ -145,6 +145,12 @@ class GPKernel(_Whole):
             )
 
     @property
+    def psd(self) -> bool | None:  # type: ignore[override]
+        """Not known where a part is a periodic or pairwise kernel, which are indefinite on some data."""
+        parts = [self.kernel, *self.kernel.get_params(deep=True).values()]
+        return None if any(isinstance(part, gp.ExpSineSquared | gp.PairwiseKernel) for part in parts) else True
+
+    @property
     def parameters(self) -> Mapping[str, float]:
         return dict(zip(self._names(), np.exp(self.kernel.theta).tolist(), strict=True))
 

@@ -57,6 +57,10 @@ class _Exponential(SimpleKernel):
 
     gamma: float
 
+    def __post_init__(self) -> None:
+        if not self.gamma >= 0:
+            raise ValueError(f"gamma must be a number >= 0, got {self.gamma!r}.")
+
     def evaluate(self, S: Array) -> Array:
         K = np.multiply(S, -self.gamma)
         return np.exp(K, out=K)

@@ -59,7 +59,7 @@ class Problem:
         return replace(self, gram=self.gram.at(name, value))
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Solution:
     """A machine at one value of its hyper-parameters; call it on new rows for decision values.
 

@@ -132,8 +132,7 @@ def _candidates(solution: Solution) -> Array:
 
 def _own(gram: Gram, rows: Array) -> Array:
     """The rows of ``gram.X`` that these rows of the problem are."""
-    own = getattr(gram, "rows", None)
-    return rows if own is None else own[rows]
+    return rows if gram.rows is None else gram.rows[rows]
 
 
 def _base(gram: Gram, rows: Array) -> tuple[Any, Array | None]:
@@ -146,13 +145,12 @@ def _pool(gram: Gram, rows: Array, limit: int, seed: int) -> Array:
     """Some of the rows, far from dependent; fewer than the limit where they span what all of the rows span."""
     kernel, own, limit = gram.kernel, _own(gram, rows), min(limit, len(rows))
     X = gram.X[own][:, own] if kernel.pairwise else gram.X[own]
-    pivots = np.empty(0, dtype=int)
-    if len(rows) and np.any(kernel.diag(X) > 0):
-        pivots, _ = pivoted_cholesky(kernel, X, limit, 0.0, seed, greedy=False)
-    if kernel.psd is not True:  # pivots of an indefinite kernel end too early
-        rest = np.setdiff1d(np.arange(len(rows)), pivots)
-        pivots = np.append(pivots, np.random.default_rng(seed).permutation(rest))[:limit]
-    return rows[pivots]
+    if len(rows) == 0 or (kernel.psd is True and not np.any(kernel.diag(X) > 0)):
+        return rows[:0]
+    try:
+        return rows[pivoted_cholesky(kernel, X, limit, 0.0, seed, greedy=False)[0]]
+    except ValueError:  # an indefinite kernel has no pivots: any rows will do
+        return rows[np.random.default_rng(seed).permutation(len(rows))[:limit]]
 
 
 def _fit(K: Array, f: Array, size: int) -> tuple[Array, Array]:

@@ -24,7 +24,7 @@ class Piece:
     C: Array
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class ClosedFormPath(Path):
     """The least squares machine over C, or over a parameter of its kernel.
 

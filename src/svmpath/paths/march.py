@@ -27,7 +27,7 @@ class Stop:
     factored: Factored
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class MarchPath(Path):
     """The squared hinge machine over C.
 

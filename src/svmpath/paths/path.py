@@ -26,7 +26,7 @@ class Event(NamedTuple):
     target: str
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Path(ABC):
     """The solution over a span of one hyper-parameter; call it at a value for the solution there.
 

@@ -148,7 +148,7 @@ def trace_problem(
 def check_data(X: Any, kernel: Any) -> Any:
     """X as an array of floats or a CSR matrix; square and symmetric if it holds kernel values."""
     X = check_array(X, accept_sparse="csr", dtype=np.float64, estimator="svmpath")
-    if isinstance(kernel, str) and kernel == "precomputed":
+    if kernel == "precomputed" if isinstance(kernel, str) else getattr(kernel, "pairwise", False):
         check_symmetric_values(X)
     return X
 

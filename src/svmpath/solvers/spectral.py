@@ -78,6 +78,15 @@ class Spectrum:
         block[np.diag_indices_from(block)] += outer[0]
         return block
 
+    def rounding(self, mu: Array) -> Array:
+        """About the relative error that rounding leaves in held-out residuals: eps times a condition number."""
+        rest = [] if self.is_full else [self.rest_value]
+        values = np.concatenate([self.values, rest])
+        largest, smallest = np.abs(values).max(initial=0.0), np.abs(values).min(initial=np.inf)
+        if smallest <= len(self.v) * _EPS * largest:
+            smallest = 0.0
+        return _EPS * largest / (smallest + mu)
+
     @property
     def is_full(self) -> bool:
         """Whether v and Q span everything."""
@@ -98,12 +107,15 @@ def decompose_dense(K: Array, s: Array) -> Spectrum:
     root = np.sqrt(s)
     K = K * root[:, None] * root if np.any(s != 1.0) else K.copy()
     Kv = K @ v
-    far = 2.0 * np.abs(K).sum(axis=1).max()
+    far = 2.0 * np.abs(K).sum(axis=1).max() or 1.0
     w = Kv - 0.5 * (v @ Kv + far) * v
     K -= v[:, None] * w
     K -= w[:, None] * v
     values, Q = np.linalg.eigh(K)
-    return _spectrum(values[:-1], Q[:, :-1], v)
+    values = values[:-1]
+    # Below zero by rounding is zero: next to a small mu the sign would count.
+    values[(values < 0) & (values > -len(s) * _EPS * far)] = 0.0
+    return _spectrum(values, Q[:, :-1], v)
 
 
 def decompose_factor(Z: Array, s: Array) -> Spectrum:

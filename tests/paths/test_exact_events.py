@@ -1,0 +1,267 @@
+"""Every change of side of the squared hinge over C, against dense scans by Newton's method."""
+
+import numpy as np
+import pytest
+
+import svmpath
+from svmpath.paths import sides as module
+from svmpath.paths.sides import exact_sides
+from svmpath.solvers.crossings import first_crossing
+from svmpath.solvers.fixed_sides import FixedSides
+from svmpath.solvers.newton import ActiveSystem, Rows, minimise, start
+
+NEAR = 1e-9  # samples so near to the margin may be on either side
+
+
+def blobs(n, seed, share=0.5):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    y = np.where(X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=n) > np.quantile(X[:, 0] * X[:, 1], 1 - share), 1.0, -1.0)
+    return X, y
+
+
+def duplicates(flipped):
+    X, y = blobs(40, 1)
+    return np.vstack([X, X[:20]]), np.concatenate([y, np.where(flipped, -y[:20], y[:20])])
+
+
+def grid():
+    """Four and more samples reach the margin at the same value."""
+    axis = np.linspace(-1, 1, 5)
+    X = np.array(np.meshgrid(axis, axis)).reshape(2, -1).T
+    return X, np.where((X**2).sum(axis=1) > 1.1, 1.0, -1.0)
+
+
+PROBLEMS = {
+    "rbf of large width": (*blobs(120, 0), (1e-3, 1e4), {"gamma": 0.1}, None),
+    "rbf of small width": (*blobs(80, 1), (1e4, 1e-3), {"gamma": 8.0}, None),
+    "linear": (*blobs(100, 2), (1e-4, 1e2), {"kernel": "linear"}, None),
+    "poly": (*blobs(60, 3), (1e2, 1e-4), {"kernel": "poly", "degree": 3, "coef0": 1.0, "gamma": 1.0}, None),
+    "weights": (*blobs(60, 4), (1e-3, 1e4), {"gamma": 1.0}, np.random.default_rng(0).integers(0, 4, size=60) / 2.0),
+    "duplicates": (*duplicates(False), (1e-3, 1e4), {"gamma": 1.0}, None),
+    "contradictory duplicates": (*duplicates(True), (1e4, 1e-3), {"gamma": 1.0}, None),
+    "unbalanced": (*blobs(80, 5, share=0.06), (1e-3, 1e4), {"gamma": 1.0}, None),
+    "one sample per class": (np.array([[0.0], [1.0]]), np.array([1.0, -1.0]), (1e-4, 1e5), {"gamma": 1.0}, None),
+    "ties on a grid": (*grid(), (1e-3, 1e4), {"gamma": 1.0}, None),
+    "low rank": (*blobs(150, 6), (1e-3, 1e3), {"gamma": 1.0, "rank": 20, "random_state": 0}, None),
+}
+
+
+def features(X, y, span, options, s=None):
+    path = svmpath.trace(X, y, loss="squared_hinge", span=span, sample_weight=s, **options)
+    return path.rows
+
+
+def scanned(rows, values):
+    """The points at rising values, by Newton's method."""
+    system, point = ActiveSystem(rows), start(rows)
+    for C in values:
+        point = minimise(rows, system, 1.0 / C, point)[0]
+        yield C, point
+
+
+def assert_agrees(rows, sides, values):
+    for C, point in scanned(rows, np.sort(values)):
+        clear = np.abs(1.0 - rows.y * point.f) > NEAR * (1.0 + np.abs(point.f))
+        np.testing.assert_array_equal(sides.at(C)[clear], point.E[clear], err_msg=f"at C = {C!r}")
+
+
+def middles(sides):
+    nodes = sides.breakpoints
+    return np.sqrt(nodes[1:] * nodes[:-1])
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_sides_of_a_dense_scan(name):
+    X, y, span, options, s = PROBLEMS[name]
+    rows = features(X, y, span, options, s)
+    sides = exact_sides(rows, span)
+    assert_agrees(rows, sides, np.geomspace(*span, 4000))
+    assert_agrees(rows, sides, middles(sides))
+    assert sides.rounding < 1e-10
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_samples_are_on_the_margin_at_their_events(name):
+    X, y, span, options, s = PROBLEMS[name]
+    rows = features(X, y, span, options, s)
+    events = sorted(exact_sides(rows, span).events())
+    for event, (_, point) in zip(events, scanned(rows, [event.value for event in events]), strict=True):
+        assert abs(1.0 - rows.y[event.sample] * point.f[event.sample]) <= 1e-9
+        assert rows.s[event.sample] > 0
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_both_directions_tell_the_same(name):
+    X, y, span, options, s = PROBLEMS[name]
+    rows = features(X, y, span, options, s)
+    there, back = exact_sides(rows, span), exact_sides(rows, span[::-1])
+    np.testing.assert_array_equal(there.breakpoints, back.breakpoints[::-1])
+    assert there.breakpoints[0] == span[0]
+    assert there.breakpoints[-1] == span[1]
+    assert np.all(np.diff(there.breakpoints) * (span[1] - span[0]) > 0)
+    turned = [(event.value, event.sample, event.target, event.source) for event in back.events()]
+    assert sorted(turned) == sorted(there.events())
+    for C in middles(there):
+        np.testing.assert_array_equal(there.at(C), back.at(C))
+
+
+def test_segments_hold_the_sides():
+    X, y, span, options, s = PROBLEMS["contradictory duplicates"]
+    sides = exact_sides(features(X, y, span, options, s), span)
+    segments = list(sides.segments())
+    assert [begin for begin, _, _ in segments] == sides.breakpoints[:-1].tolist()
+    assert [end for _, end, _ in segments] == sides.breakpoints[1:].tolist()
+    for begin, end, left in segments:
+        np.testing.assert_array_equal(left, sides.at(np.sqrt(begin * end)))
+
+
+# Samples that cross the margin and come back within this factor of C: (seed, sample, first crossing, factor).
+RETURNS = [
+    (78, 46, 27.0491, 1.00012),
+    (32, 56, 884.476, 1.00061),
+    (227, 47, 25.5181, 1.0041),
+    (150, 36, 1600.92, 1.0048),
+]
+
+
+@pytest.mark.parametrize(("seed", "sample", "value", "factor"), RETURNS)
+def test_a_sample_that_comes_back_soon_is_seen(seed, sample, value, factor):
+    X, y = returning(seed)
+    rows = features(X, y, (1e-3, 1e4), {"gamma": 1.0})
+    sides = exact_sides(rows, (1e-3, 1e4))
+    events = [event for event in sides.events() if event.sample == sample]
+    pair = next(pair for pair in zip(events, events[1:], strict=False) if abs(pair[0].value / value - 1) < 1e-4)
+    assert pair[1].value / pair[0].value < factor
+    assert pair[0].source == pair[1].target
+    # It is on the other side in between, and only there; a scan of four values per decade, or of 500, is blind to it.
+    inside = np.geomspace(pair[0].value, pair[1].value, 9)[1:-1]
+    width = pair[1].value / pair[0].value
+    outside = np.concatenate(
+        [pair[0].value / width ** np.array([2.0, 1.0, 0.5]), pair[1].value * width ** np.array([0.5, 1.0])]
+    )
+    for values, place in ((inside, pair[0].target), (np.sort(outside), pair[0].source)):
+        for _, point in scanned(rows, values):
+            assert point.E[sample] == (place == "left")
+    assert_agrees(rows, sides, np.geomspace(pair[0].value / width, pair[1].value * width, 200))
+
+
+def returning(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 2))
+    return X, np.where(X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=60) > 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_problems(seed):
+    rng = np.random.default_rng(1000 + seed)
+    rows, span = random_rows(rng)
+    sides = exact_sides(rows, span)
+    assert_agrees(rows, sides, np.geomspace(*span, 200))
+    assert_agrees(rows, sides, middles(sides))
+
+
+def random_rows(rng):
+    n, d = int(rng.integers(4, 35)), int(rng.integers(1, 4))
+    X = rng.normal(size=(n, d)) if rng.random() < 0.6 else rng.integers(-2, 3, size=(n, d)).astype(float)
+    X = X[rng.integers(0, n, size=n)] if rng.random() < 0.3 else X
+    y = np.where(rng.random(n) < rng.choice([0.1, 0.3, 0.5]), 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    s = None if rng.random() < 0.5 else np.where(np.arange(n) < 2, 1.0, rng.integers(0, 3, size=n))
+    options = [
+        {"gamma": 10.0 ** rng.uniform(-2, 1)},
+        {"kernel": "linear"},
+        {"kernel": "poly", "gamma": 1.0, "degree": 2},
+    ]
+    span = (10.0 ** rng.uniform(-5, -2), 10.0 ** rng.uniform(0, 5))
+    span = span if rng.random() < 0.5 else span[::-1]
+    return features(X, y, span, options[rng.integers(3)], s), span
+
+
+def test_newton_is_asked_where_sides_turn_in_circles(monkeypatch):
+    X, y, span, options, s = PROBLEMS["rbf of small width"]
+    rows = features(X, y, span, options, s)
+    expected = exact_sides(rows, span)
+    monkeypatch.setattr(module, "_CIRCLES", 0)  # every event counts as a circle
+    asked = exact_sides(rows, span)
+    np.testing.assert_allclose(asked.values, expected.values, rtol=1e-8)
+    np.testing.assert_array_equal(asked.samples, expected.samples)
+
+
+def test_sides_that_are_not_the_minimisers_are_refused(monkeypatch):
+    X, y, span, options, s = PROBLEMS["linear"]
+    rows = features(X, y, span, options, s)
+    false = lambda rows, system, lam, point: (start(rows), None)  # noqa: E731
+    monkeypatch.setattr(module, "minimise", false)
+    with pytest.raises(svmpath.PathError, match="not those of the minimiser"):
+        exact_sides(rows, (1e2, 1e-1))
+
+
+def test_one_class_that_counts_has_no_events():
+    rng = np.random.default_rng(0)
+    y = np.repeat([1.0, -1.0], 5)
+    sides = exact_sides(Rows.of(rng.normal(size=(10, 3)), y, (y > 0).astype(float)), (1e-3, 1e3))
+    assert len(sides.values) == 0
+    assert not sides.at(1.0).any()
+    np.testing.assert_array_equal(sides.breakpoints, [1e-3, 1e3])
+
+
+@pytest.mark.parametrize("size", [0.1, 0.3])
+@pytest.mark.parametrize("m", [1e-5, 1e-2, 10.0])
+def test_series_and_remainder(m, size):
+    """Slacks and slopes at other mu, from their own systems, lie within what the series promises."""
+    rng = np.random.default_rng(0)
+    rows = Rows.of(rng.normal(size=(30, 8)), np.where(rng.random(30) < 0.4, 1.0, -1.0), rng.random(30) + 0.5)
+    E = rng.random(30) < 0.6
+    piece = FixedSides(rows, E, m)
+    for row in (3, 17, 3, 8):
+        piece.flip(row)
+        E[row] = not E[row]
+    series = piece.series(size)
+    series = type(series)(
+        series.coefs[:, :6], np.abs(series.coefs[:, 6:]).max(axis=1)
+    )  # fewer terms, so that they miss
+    for u in (-size, -0.3 * size, 0.7 * size, size):
+        slack, slope = slacks(rows, E, m, u)
+        power = np.arange(6)
+        close = np.abs(series.at(u) - slack) <= series.beta * series.remainder(size) + 1e-9
+        slopes = series.coefs[:, 1:] @ (power[1:] * u ** power[:-1])
+        assert close.all()
+        assert (np.abs(slopes - slope) <= series.beta * series.slope_remainder(size) + 1e-5).all()
+
+
+def slacks(rows, E, m, u):
+    """By definition, and the slope by differences."""
+
+    def at(u):
+        mu = m * (1 - u) / (1 + u)
+        A, s = rows.A[E], rows.s[E][:, None]
+        M = A.T @ (s * A) + mu * np.diag(np.append(np.ones(A.shape[1] - 1), 0.0))
+        margin = rows.y * (rows.A @ np.linalg.solve(M, A.T @ (rows.s[E] * rows.y[E])))
+        return np.where(E, 1 - margin, margin - 1)
+
+    return at(u), (at(u + 1e-6) - at(u - 1e-6)) / 2e-6
+
+
+def test_first_crossing_of_known_polynomials():
+    """Zeros of (u - a)(u - b): two within a hair, none, and one beyond the end."""
+    from svmpath.solvers.fixed_sides import Series
+
+    def series(*pairs):
+        coefs = np.zeros((len(pairs), 12))
+        for row, (scale, *zeros) in enumerate(pairs):
+            coefs[row, : len(zeros) + 1] = scale * np.polynomial.polynomial.polyfromroots(zeros)
+        return Series(coefs, np.zeros(len(pairs)))
+
+    hair = series((1.0, 0.1, 0.1 + 1e-6), (1.0, 0.3, 0.4))
+    u, row = first_crossing(hair, -0.3, 0.35, np.arange(2))
+    assert row == 0
+    assert abs(u - 0.1) < 1e-9
+    assert first_crossing(hair, 0.1 + 2e-6, 0.35, np.arange(2)).row == 1
+    assert first_crossing(hair, 0.1 + 2e-6, 0.29, np.arange(2)) == (0.29, None)
+    touching = series((1.0, 0.05 + 1e-4j, 0.05 - 1e-4j))
+    assert first_crossing(Series(touching.coefs.real, touching.beta), -0.3, 0.3, np.arange(1)).row is None
+    vague = Series(series((-1.0, 0.2)).coefs, np.ones(1))
+    u, row = first_crossing(vague, -0.3, 0.3, np.arange(1))
+    assert row is None
+    assert 0.19 < u < 0.2
