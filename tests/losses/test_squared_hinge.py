@@ -124,6 +124,18 @@ def test_a_separable_set_ends_at_the_hard_margin():
     assert solution.support.tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("name", SETS)
+def test_a_large_C_is_reached_at_once(name, kernel):
+    # Straight from the limit for C to zero Newton's method took more than 100 steps on one of these.
+    path, _, _ = traced(name, kernel, 120, n=300)
+    walked, _, _ = traced(name, kernel, 120, n=300)
+    for C in (316227.766, 1e6):
+        for stop in walked.walk(np.append(np.geomspace(1e-7, 1e5, 49), C)):
+            last = stop
+        np.testing.assert_array_equal(path(C).alpha != 0, last.point.E)
+
+
 def test_newton_settles_from_a_far_start():
     X, y = datasets.banana(150, random_state=2)
     path = svmpath.trace(X, y, loss="squared_hinge", span=(1e-7, 1e6))

@@ -1,5 +1,7 @@
 """Every change of side of the squared hinge over C, against dense scans by Newton's method."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ import svmpath
 from svmpath.paths import sides as module
 from svmpath.paths.sides import exact_sides
 from svmpath.solvers.crossings import first_crossing
-from svmpath.solvers.fixed_sides import FixedSides
+from svmpath.solvers.fixed_sides import FixedSides, Series
 from svmpath.solvers.newton import ActiveSystem, Rows, minimise, start
 
 NEAR = 1e-9  # samples so near to the margin may be on either side
@@ -131,7 +133,7 @@ def test_a_sample_that_comes_back_soon_is_seen(seed, sample, value, factor):
     rows = features(X, y, (1e-3, 1e4), {"gamma": 1.0})
     sides = exact_sides(rows, (1e-3, 1e4))
     events = [event for event in sides.events() if event.sample == sample]
-    pair = next(pair for pair in zip(events, events[1:], strict=False) if abs(pair[0].value / value - 1) < 1e-4)
+    pair = next(pair for pair in pairwise(events) if abs(pair[0].value / value - 1) < 1e-4)
     assert pair[1].value / pair[0].value < factor
     assert pair[0].source == pair[1].target
     # It is on the other side in between, and only there; a scan of four values per decade, or of 500, is blind to it.
@@ -189,12 +191,12 @@ def test_newton_is_asked_where_sides_turn_in_circles(monkeypatch):
 
 
 def test_sides_that_are_not_the_minimisers_are_refused(monkeypatch):
-    X, y, span, options, s = PROBLEMS["linear"]
+    X, y, span, options, s = PROBLEMS["rbf of small width"]
     rows = features(X, y, span, options, s)
     false = lambda rows, system, lam, point: (start(rows), None)  # noqa: E731
     monkeypatch.setattr(module, "minimise", false)
     with pytest.raises(svmpath.PathError, match="not those of the minimiser"):
-        exact_sides(rows, (1e2, 1e-1))
+        exact_sides(rows, (1e2, 1e1))
 
 
 def test_one_class_that_counts_has_no_events():
@@ -245,7 +247,6 @@ def slacks(rows, E, m, u):
 
 def test_first_crossing_of_known_polynomials():
     """Zeros of (u - a)(u - b): two within a hair, none, and one beyond the end."""
-    from svmpath.solvers.fixed_sides import Series
 
     def series(*pairs):
         coefs = np.zeros((len(pairs), 12))

@@ -15,6 +15,7 @@ from svmpath.solvers.newton import ActiveSystem, Factored, Point, Rows, minimise
 from svmpath.solvers.threads import one_thread_if_small
 
 _PER_DECADE = 4  # nodes of the path per factor of ten
+_STRIDE = 2.0  # most that the logarithm of C changes from one Newton start to the next
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class MarchPath(Path):
         """Walk through the values from the smallest C to the largest, each from the last."""
         rows, order = self.rows, np.argsort(values, kind="stable")
         with one_thread_if_small(rows.A.size):
-            system, point, last = ActiveSystem(rows), self._nearest(float(values[order[0]])), None
+            system, point, last = ActiveSystem(rows), self._approach(float(values[order[0]])), None
             for position in order:
                 C = float(values[position])
                 point, last = self._predict(point, last, 1.0 / C), point
@@ -104,14 +105,25 @@ class MarchPath(Path):
         guess = point_at(self.rows, 2 * point.theta - last.theta, 2 * point.f - last.f)
         return guess if objective(self.rows, guess, lam) < objective(self.rows, point, lam) else point
 
-    def _nearest(self, C: float) -> Point:
-        """The point visited that is nearest to C, or the limit for C to zero."""
-        if not self._visited:
-            return start(self.rows)
-        near = min(self._visited, key=lambda visited: abs(np.log(visited / C)))
-        theta, E = self._visited[near]
-        return Point(theta, self.rows.A @ theta, np.unpackbits(E, count=self.problem.n).astype(bool))
+    def _approach(self, C: float) -> Point:
+        """A point near the one at C: the nearest visited, and steps from there where it is far.
+
+        From the limit for C to zero straight to a large C Newton's method can take hundreds of steps.
+        """
+        if self._visited:
+            near = min(self._visited, key=lambda visited: abs(np.log(visited / C)))
+            theta, E = self._visited[near]
+            point = Point(theta, self.rows.A @ theta, np.unpackbits(E, count=self.problem.n).astype(bool))
+        else:
+            largest = float(np.einsum("ij,ij->i", self.rows.A, self.rows.A).max())
+            near, point = min(C, 1.0 / largest), start(self.rows)
+        between = np.geomspace(near, C, 2 + int(abs(np.log(C / near)) / _STRIDE))[:-1]
+        system = ActiveSystem(self.rows)
+        for value in between[1:] if self._visited else between:
+            point, _ = minimise(self.rows, system, 1.0 / value, point)
+            self._visited[float(value)] = (point.theta, np.packbits(point.E))
+        return point
 
     def _solve(self, value: float) -> Solution:
         with one_thread_if_small(self.rows.A.size):
-            return self.loss.solve(self.problem, self.rows, self._nearest(value), value)
+            return self.loss.solve(self.problem, self.rows, self._approach(value), value)

@@ -24,7 +24,7 @@ from svmpath.solvers.line_search import exact_step
 
 Array = np.ndarray
 
-_MOST = 100  # Newton steps per value
+_MOST = 300  # Newton steps per value
 _TIE = 1e-11  # rows so close to the margin (times the size of f) may stand on either side
 _REBUILD = 0.6  # share of E that may change at once before A_E' S A_E is formed anew
 _STALE = 4  # times the number of rows that may have changed in all before it is formed anew
