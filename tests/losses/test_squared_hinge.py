@@ -171,3 +171,24 @@ def test_regression_and_other_parameters_are_refused():
         svmpath.trace(X, X[:, 0], loss="squared_hinge")
     with pytest.raises(ValueError, match="traced over C"):
         svmpath.trace(X, y, loss="squared_hinge", over="gamma")
+
+
+def test_exact_breakpoints_of_a_traced_path():
+    X, y = datasets.banana(80, random_state=1)
+    for span in ((1e-3, 1e3), (1e3, 1e-3)):
+        path = svmpath.trace(X, y, loss="squared_hinge", span=span, breakpoints="exact")
+        nodes = path.breakpoints
+        assert tuple(nodes[[0, -1]]) == span
+        assert np.all(np.diff(nodes) * (span[1] - span[0]) > 0)
+        events = list(path.events())
+        assert len(events) > 30
+        sides = path(nodes[0]).alpha != 0
+        for event in events[:25]:
+            assert (event.source == "left") == sides[event.sample]
+            sides[event.sample] ^= True
+            assert abs(1 - y[event.sample] * path(event.value).fitted[event.sample]) < 1e-8
+        for begin, end in zip(nodes[:-1:7], nodes[1::7], strict=False):
+            inside = path(np.sqrt(begin * end))
+            np.testing.assert_array_equal(inside.alpha != 0, path.sides.at(np.sqrt(begin * end)))
+    with pytest.raises(ValueError, match="breakpoints must be"):
+        svmpath.trace(X, y, loss="squared_hinge", breakpoints="all")

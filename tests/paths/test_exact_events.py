@@ -1,5 +1,6 @@
 """Every change of side of the squared hinge over C, against dense scans by Newton's method."""
 
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -180,6 +181,43 @@ def random_rows(rng):
     return features(X, y, span, options[rng.integers(3)], s), span
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_sides_in_exact_arithmetic(seed):
+    """Before and after every event and between them no slack of the machine of these sides is negative."""
+    rng = np.random.default_rng(seed)
+    Z, y = rng.normal(size=(14, 4)), np.where(rng.random(14) < 0.4, 1.0, -1.0)
+    Z[10:], y[:2] = Z[:4] * 10.0 ** rng.integers(0, 2), (1.0, -1.0)
+    rows = Rows.of(Z, y, rng.integers(1, 4, size=14) / 2.0)
+    sides = exact_sides(rows, (1e-4, 1e5))
+    near = np.concatenate([sides.values * (1 - 1e-8), sides.values * (1 + 1e-8)])
+    for C in np.concatenate([near, middles(sides)]):
+        assert min(exact_slacks(rows, sides.at(C), C)) >= 0
+
+
+def exact_slacks(rows, E, C):
+    A = [[Fraction(value) for value in row] for row in rows.A.tolist()]
+    s, y = [Fraction(value) for value in rows.s.tolist()], [int(value) for value in rows.y]
+    r, left = len(A[0]), np.flatnonzero(E)
+    M = [[sum(s[i] * A[i][k] * A[i][h] for i in left) for h in range(r)] for k in range(r)]
+    c = [sum(s[i] * A[i][k] * y[i] for i in left) for k in range(r)]
+    for k in range(r - 1):
+        M[k][k] += 1 / (2 * Fraction(C))
+    theta = solved(M, c)
+    slack = [1 - y[j] * sum(a * t for a, t in zip(A[j], theta, strict=True)) for j in range(len(y))]
+    return [q if E[j] else -q for j, q in enumerate(slack)]
+
+
+def solved(M, c):
+    """Gauss's elimination, in fractions."""
+    rows = [[*row, right] for row, right in zip(M, c, strict=True)]
+    for k, pivot in enumerate(rows):
+        for j, row in enumerate(rows):
+            if j != k:
+                factor = row[k] / pivot[k]
+                rows[j] = [x - factor * p for x, p in zip(row, pivot, strict=True)]
+    return [row[-1] / row[k] for k, row in enumerate(rows)]
+
+
 def test_newton_is_asked_where_sides_turn_in_circles(monkeypatch):
     X, y, span, options, s = PROBLEMS["rbf of small width"]
     rows = features(X, y, span, options, s)
@@ -195,8 +233,17 @@ def test_sides_that_are_not_the_minimisers_are_refused(monkeypatch):
     rows = features(X, y, span, options, s)
     false = lambda rows, system, lam, point: (start(rows), None)  # noqa: E731
     monkeypatch.setattr(module, "minimise", false)
-    with pytest.raises(svmpath.PathError, match="not those of the minimiser"):
+    with pytest.raises(svmpath.PathError, match="cannot be told"):
         exact_sides(rows, (1e2, 1e1))
+
+
+def test_too_few_digits_are_refused():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(12, 5)) + 100.0
+    y = np.where(rng.random(12) < 0.5, 1.0, -1.0)
+    rows = features(X, y, (1e-4, 1e4), {"kernel": "poly", "gamma": 20.0, "coef0": 1.0})
+    with pytest.raises(svmpath.PathError, match="too few digits"):
+        exact_sides(rows, (1e-4, 1e4))
 
 
 def test_one_class_that_counts_has_no_events():
@@ -260,8 +307,11 @@ def test_first_crossing_of_known_polynomials():
     assert abs(u - 0.1) < 1e-9
     assert first_crossing(hair, 0.1 + 2e-6, 0.35, np.arange(2)).row == 1
     assert first_crossing(hair, 0.1 + 2e-6, 0.29, np.arange(2)) == (0.29, None)
-    touching = series((1.0, 0.05 + 1e-4j, 0.05 - 1e-4j))
-    assert first_crossing(Series(touching.coefs.real, touching.beta), -0.3, 0.3, np.arange(1)).row is None
+    above = series((1.0, 0.05, 0.05))
+    above.coefs[0, 0] += 1e-8  # comes as near as this and goes away again
+    assert first_crossing(above, -0.3, 0.3, np.arange(1)) == (0.3, None)
+    touching = series((1.0, 0.05, 0.05))
+    assert first_crossing(touching, -0.3, 0.3, np.arange(1)) == (0.3, None)
     vague = Series(series((-1.0, 0.2)).coefs, np.ones(1))
     u, row = first_crossing(vague, -0.3, 0.3, np.arange(1))
     assert row is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from svmpath.lazy import lazy
 from svmpath.losses import Solution, SquaredHinge
 from svmpath.paths.path import Array, Event, Path
+from svmpath.paths.sides import Sides, exact_sides
 from svmpath.solvers.newton import ActiveSystem, Factored, Point, Rows, minimise, objective, point_at, start
 from svmpath.solvers.threads import one_thread_if_small
 
@@ -34,10 +35,17 @@ class MarchPath(Path):
 
     Between two changes of sides the machine is a smooth function of C; a change of sides makes a kink. Each value is
     reached by Newton's method from a neighbour already known, and is exact there.
+
+    Attributes
+    ----------
+    exact : bool
+        Whether breakpoints and events are those of every single change of side, found one by one, or told at the nodes
+        between which they happen.
     """
 
     loss: SquaredHinge
-    features: Array | None = field(default=None)
+    features: Array | None = None
+    exact: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
         # Features and the points visited are made again when needed: a saved model stays small.
@@ -60,10 +68,17 @@ class MarchPath(Path):
         """Theta and the packed sides at each C that was walked to."""
         return {}
 
+    @lazy
+    def sides(self) -> Sides:
+        """The side of every sample at every C, all changes included."""
+        return exact_sides(self.rows, self.span)
+
     @property
     def breakpoints(self) -> Array:
-        """The nodes: values evenly spaced in the logarithm, both ends included."""
+        """Every value at which a sample changes sides if ``exact``, else nodes evenly spaced in the logarithm."""
         first, last = self.span
+        if self.exact and first != last:
+            return self.sides.breakpoints
         if first == last:
             return np.array([first])
         count = 1 + max(1, round(_PER_DECADE * abs(np.log10(last / first))))
@@ -72,7 +87,10 @@ class MarchPath(Path):
         return nodes
 
     def events(self) -> Iterable[Event]:
-        """The changes of side between one node and the next, told at the node where they are first seen."""
+        """Every change of side if ``exact``; else those between one node and the next, told where first seen."""
+        if self.exact:
+            yield from self.sides.events()
+            return
         before: Array | None = None
         for stop in self._in_order(self.breakpoints):
             if before is not None:

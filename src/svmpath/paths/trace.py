@@ -42,6 +42,7 @@ def trace(
     truncate: int | None = None,
     min_eigenvalue: float | None = None,
     psd: str = "warn",
+    breakpoints: str = "auto",
     random_state: Any = None,
 ) -> Path:
     """Follow the solution of a support vector machine over one hyper-parameter.
@@ -82,6 +83,9 @@ def trace(
         Drop smaller ones.
     psd : {"warn", "clip"}, default="warn"
         What to do with an indefinite kernel matrix.
+    breakpoints : {"auto", "exact"}, default="auto"
+        For the squared hinge, "exact" finds every single change of side; "auto" walks through four nodes per factor
+        of ten. The solution is exact at every value either way.
     random_state : int, RandomState or None
         For the choice of landmarks.
 
@@ -120,7 +124,10 @@ def trace(
         psd=psd,
         seed=seed,
     )
-    return trace_problem(Problem(gram, y, s, task, classes), machine, over, span, C=check_positive(C, "C"))
+    if breakpoints not in ("auto", "exact"):
+        raise ValueError(f"breakpoints must be 'auto' or 'exact', got {breakpoints!r}.")
+    problem, exact = Problem(gram, y, s, task, classes), breakpoints == "exact"
+    return trace_problem(problem, machine, over, span, C=check_positive(C, "C"), exact=exact)
 
 
 def trace_problem(
@@ -131,6 +138,7 @@ def trace_problem(
     *,
     C: float = 1.0,
     shared: Any = None,
+    exact: bool = False,
 ) -> Path:
     """The path of a problem that is already in the solver's form.
 
@@ -139,7 +147,7 @@ def trace_problem(
     if isinstance(loss, LeastSquares):
         return ClosedFormPath(problem, loss, over, span, C, shared)
     if isinstance(loss, SquaredHinge) and over == "C":
-        return MarchPath(problem, loss, over, span, shared)
+        return MarchPath(problem, loss, over, span, shared, exact)
     if isinstance(loss, SquaredHinge):
         raise ValueError(f"loss='squared_hinge' is traced over C, not over {over!r}.")
     raise ValueError(f"There is no tracker for {loss!r}.")

@@ -1,0 +1,264 @@
+"""Every change of side of the squared hinge machine over a span of C.
+
+The machine at C minimises a convex function, and is known by its optimality: theta solves the equations of the rows E
+(``solvers.newton``), with y f < 1 on E and y f >= 1 elsewhere. So a set E is right at C exactly if no slack of the
+machine *of the fixed set E* is negative there: 1 - y f on the left, y f - 1 on the right.
+
+Hence the walk, from the smallest C on. With E right at C, find the first larger C at which a slack of the machine of E
+becomes zero, every earlier zero being excluded by proof (``solvers.crossings``): up to there E is right. There its row
+i changes sides. The new machine has the same theta there, and at every C the slack of row i in it is the one it had,
+times -1, over 1 + s_i h_i if the row came in and 1 - s_i h_i if it went, h_i = a_i' M_E^-1 a_i: both are positive, so
+that a slack that was about to be negative is about to be positive. Nothing between two values is left to a mesh: a
+sample that crosses and comes back is seen, however soon.
+
+Where several rows reach the margin at one C, the rates of their slacks solve a linear complementarity problem with a
+positive definite matrix. To change, of the rows whose slack is zero and falls, always the first, ends at its solution
+(Murty's rule); should rounding make it turn in circles, Newton's method decides, slightly beyond.
+
+The proof is one in exact arithmetic. What rounding adds is measured: where one series takes over from another, both
+tell the slacks at the same C, and the largest difference is kept in :attr:`Sides.rounding`. A crossing whose depth is
+less cannot be told from none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmpath.exceptions import PathError
+from svmpath.paths.path import Array, Event
+from svmpath.solvers.crossings import first_crossing
+from svmpath.solvers.fixed_sides import FixedSides, Series
+from svmpath.solvers.newton import ActiveSystem, Rows, minimise, start
+from svmpath.solvers.threads import one_thread_if_small
+
+_AIM = 8  # events for which a centre should serve: to find one costs as much as these save
+_FAR, _LEAST = 0.4, 1e-3  # how far a series is used at most, in u, and at least
+_SAME = 1e-12  # values of C that differ by no more, relative, are one
+_CIRCLES = 3  # times that a row may change sides at one value before Newton's method is asked
+_BEYOND = 1e-9  # how far beyond a value, relative, it is asked
+_WRONG = 1e-9  # a slack so negative, in units of its size, is not rounding: Newton's method is asked
+_LOST = 1e-6  # and so negative after that: the path is given up
+_HOPELESS = 1e-3  # no rounding may reach this, whatever kernel and C let expect
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The side of every sample at every C of a span: those at its first value, and the changes in order.
+
+    Attributes
+    ----------
+    span : tuple of two floats
+    first : array of bits, packed
+        Which samples are on the left at the first value.
+    n : int
+        Number of samples.
+    values : array of shape (m,)
+        Where samples change sides, in the direction of the span.
+    samples : array of shape (m,)
+        Which do.
+    rounding : float
+        The largest change of a slack, in units of its size, that rounding was seen to make.
+    """
+
+    span: tuple[float, float]
+    first: Array
+    n: int
+    values: Array
+    samples: Array
+    rounding: float
+
+    def __repr__(self) -> str:
+        first, last = self.span
+        return f"<Sides of {self.n} samples over C from {first:.6g} to {last:.6g}: {len(self.values)} events>"
+
+    @property
+    def breakpoints(self) -> Array:
+        """The values at which samples change sides, and both ends, strictly monotone."""
+        nodes = np.unique(np.concatenate([self.values, self.span]))
+        return nodes if self._sign > 0 else nodes[::-1]
+
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self.span[0] < self.span[1] else -1.0
+
+    def _done(self, values: Array | float) -> Array:
+        """How many events there are up to each value."""
+        return np.searchsorted(self._sign * self.values, self._sign * np.asarray(values), side="right")
+
+    def at(self, C: float) -> Array:
+        """Which samples are on the left at C."""
+        flips = np.bincount(self.samples[: self._done(C)], minlength=self.n)
+        return self._unpacked() ^ (flips % 2 == 1)
+
+    def segments(self) -> Iterator[tuple[float, float, Array]]:
+        """Both ends of each interval between breakpoints, and which samples are on the left throughout."""
+        left, done, nodes = self._unpacked(), 0, self.breakpoints
+        for begin, end, until in zip(nodes[:-1], nodes[1:], self._done(nodes[:-1]), strict=True):
+            for sample in self.samples[done:until]:
+                left[sample] = not left[sample]
+            done = until
+            yield float(begin), float(end), left.copy()
+
+    def events(self) -> Iterator[Event]:
+        """The changes of side, in the direction of the span."""
+        left = self._unpacked()
+        for value, sample in zip(self.values.tolist(), self.samples.tolist(), strict=True):
+            yield Event(value, sample, *(("left", "right") if left[sample] else ("right", "left")))
+            left[sample] = not left[sample]
+
+    def _unpacked(self) -> Array:
+        return np.unpackbits(self.first, count=self.n).astype(bool)
+
+
+def exact_sides(rows: Rows, span: tuple[float, float]) -> Sides:
+    """The sides over a span of C, in either direction; see the module's first lines."""
+    low, high = sorted(span)
+    if len(np.unique(rows.y[rows.s > 0])) < 2:  # f is the label of the one class that counts, at every C
+        nobody = np.zeros(len(rows.y), dtype=bool)
+        return Sides(span, np.packbits(nobody), len(nobody), np.empty(0), np.empty(0, dtype=int), 0.0)
+    with one_thread_if_small(rows.A.size):
+        walk = _Walk(_principal(rows), low)
+        first = walk.E
+        walk.to(high)
+    values, samples = _net(walk.values, walk.samples)
+    if span[0] > span[1]:
+        first, values, samples = walk.E, values[::-1], samples[::-1]
+    return Sides(span, np.packbits(first), len(first), values, samples, walk.rounding)
+
+
+def _principal(rows: Rows) -> Rows:
+    """The same machine in centred features along their principal axes, in which M keeps most digits."""
+    Z = rows.A[:, :-1] - rows.s @ rows.A[:, :-1] / rows.s.sum()
+    scaled = Z * np.sqrt(rows.s)[:, None]
+    return Rows.of(Z @ np.linalg.eigh(scaled.T @ scaled)[1][:, ::-1], rows.y, rows.s)
+
+
+def _net(values: list[float], samples: list[int]) -> tuple[Array, Array]:
+    """The events without those that undo each other at one value."""
+    kept: dict[tuple[float, int], None] = {}
+    for event in zip(values, samples, strict=True):
+        if event in kept:
+            del kept[event]
+        else:
+            kept[event] = None
+    return np.array([value for value, _ in kept]), np.array([sample for _, sample in kept], dtype=int)
+
+
+class _Walk:
+    """From one C to a larger one, remembering who changed sides and where."""
+
+    def __init__(self, rows: Rows, C: float) -> None:
+        self._rows = rows
+        self._counted = np.flatnonzero(rows.s > 0)
+        # What rounding the features to double precision does to f, over C.
+        self._noise = float(20 * np.finfo(float).eps * (rows.s * np.einsum("ij,ij->i", rows.A, rows.A)).max())
+        self._before: _Slacks | None = None  # at the end of the series before
+        self._is_new = True  # whether E comes from Newton's method
+        self._turns: dict[int, int] = {}  # how often each row changed sides at the last value
+        self.C = float(C)
+        self.E = minimise(rows, ActiveSystem(rows), 1.0 / C, start(rows))[0].E.copy()
+        self.values: list[float] = []
+        self.samples: list[int] = []
+        self.rounding = 0.0
+
+    def to(self, high: float) -> None:
+        """Walk up to this C."""
+        reach = _FAR
+        while high > self.C:
+            told = len(self.samples)
+            is_through = self._stretch(high, reach)
+            events = max(len(self.samples) - told, 1)
+            # What the remainder hides is clearer around a nearer centre.
+            reach = min(reach * min(max(_AIM / events, 0.5), 2.0), _FAR) if is_through else 0.5 * reach
+            if reach < _LEAST:
+                raise PathError(f"The sides next to C = {self.C:.6g} cannot be told in double precision.")
+
+    def _stretch(self, high: float, reach: float) -> bool:
+        """Walk as far as one centre serves; whether that was as far as it should."""
+        scale = _Scale(self.C * (1.0 + reach) / (1.0 - reach))
+        piece = FixedSides(self._rows, self.E, 0.5 / scale.centre)
+        u, end = scale.u(self.C), min(reach, scale.u(high))
+        while True:
+            series = piece.series(max(abs(u), abs(end)))
+            if self._is_wrong(_Slacks.of(series, u)) or max(self._turns.values(), default=0) > _CIRCLES:
+                self._ask(scale.C(u), high, piece.E)
+                return True
+            u, row = first_crossing(series, u, end, self._counted)
+            self._before = _Slacks.of(series, u)
+            if row is None:
+                break
+            self._tell(scale.C(u), row)
+            piece.flip(row)
+        self.C, self.E = (high if u == scale.u(high) else scale.C(u)), piece.E
+        return u >= end
+
+    def _tell(self, C: float, row: int) -> None:
+        """Note an event; values that differ by rounding are one."""
+        if self.values and self.values[-1] * (1.0 + _SAME) >= C:
+            C = self.values[-1]
+        else:
+            self._turns = {}
+        self._turns[row] = self._turns.get(row, 0) + 1
+        self.values.append(C)
+        self.samples.append(row)
+
+    def _is_wrong(self, slacks: _Slacks) -> bool:
+        """Whether a slack is negative, not only by rounding; measures that as well."""
+        if self._before is not None:
+            self.rounding = max(self.rounding, slacks.difference(self._before))
+        lowest = slacks.lowest(self._counted)
+        is_new, self._is_new = self._is_new, False
+        if self.rounding > _HOPELESS or (is_new and lowest < -min(_LOST + 100 * self._noise * self.C, _HOPELESS)):
+            raise PathError(
+                f"The sides next to C = {self.C:.6g} cannot be told: kernel values times C leave too few digits. "
+                "Scale the data, or end the span earlier."
+            )
+        return not is_new and lowest < -min(_WRONG + self._noise * self.C, _HOPELESS)
+
+    def _ask(self, C: float, high: float, E: Array) -> None:
+        """Take the sides slightly beyond C from Newton's method, and tell the changes at C."""
+        self.C = min(C * (1.0 + _BEYOND), high)
+        self.E = minimise(self._rows, ActiveSystem(self._rows), 1.0 / self.C, start(self._rows))[0].E.copy()
+        for row in np.flatnonzero(self.E != E):
+            self._tell(C, int(row))
+        self._turns, self._is_new, self._before = {}, True, None
+
+
+@dataclass(frozen=True)
+class _Slacks:
+    """The slacks at one u, and a bound on what the series leaves out."""
+
+    values: Array
+    remainder: Array
+
+    @staticmethod
+    def of(series: Series, u: float) -> _Slacks:
+        return _Slacks(series.at(u), series.beta * series.remainder(abs(u)))
+
+    def difference(self, other: _Slacks) -> float:
+        """The largest difference that the remainders do not explain, in the size of the slacks.
+
+        A row that changes sides changes the sign of its slack, which is zero there.
+        """
+        left = np.abs(np.abs(self.values) - np.abs(other.values)) - self.remainder - other.remainder
+        return float((left / (1.0 + np.abs(self.values))).max())
+
+    def lowest(self, rows: Array) -> float:
+        """The lowest of these rows."""
+        return float((self.values / (1.0 + np.abs(self.values)))[rows].min())
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """C as u = (C - centre) / (C + centre)."""
+
+    centre: float
+
+    def u(self, C: float) -> float:
+        return (C - self.centre) / (C + self.centre)
+
+    def C(self, u: float) -> float:
+        return self.centre * (1.0 + u) / (1.0 - u)

@@ -1,0 +1,142 @@
+"""Where the first of many slacks becomes zero, none of their zeros being missed.
+
+A slack q(u) is known as a polynomial p of K terms up to a remainder: |q - p| <= rho, |q' - p'| <= rho'
+(``solvers.fixed_sides``). On an interval [a, b] write p in Bernstein's basis, p(u) = sum_l p_l B_l(x) with
+x = (u - a) / (b - a). The B_l are not negative on [0, 1] and sum to one, and p'(u) is the sum of
+(K - 1) / (b - a) (p_{l+1} - p_l) in the basis of one degree less. Hence q
+
+    has no zero if                  min_l p_l > rho
+    rises throughout if             min_l (p_{l+1} - p_l) >  rho' (b - a) / (K - 1)
+    falls throughout if             max_l (p_{l+1} - p_l) < -rho' (b - a) / (K - 1)
+
+One that rises and is not negative at a does not become so; one that falls has one zero or none, as the sign at b
+tells. Where nothing is proven the interval is halved: the p_l tend to p as b - a shrinks, and rho does not grow. So
+this ends, except next to a zero of q and q' at once, and where rho hides the sign. Halving stops where p is constant to
+rounding. If rho is below rounding there, the slack touches zero to rounding, which is no crossing; else what is proven
+ends there.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import comb
+
+from svmpath.solvers.fixed_sides import Series, powers
+
+Array = np.ndarray
+
+_FLAT = 1e-14  # a slack that changes by no more, in units of its terms, is constant to rounding
+_SMALL = 1e-11  # a remainder that is as good as rounding
+_CLOSE = 2e-16  # u is known no better, being below one
+_STEPS = 100  # of the root finder
+
+
+class Crossing(NamedTuple):
+    """The slack of a row falls below zero at u, and none did before; no row: none does before u."""
+
+    u: float
+    row: int | None
+
+
+class _Verdict(NamedTuple):
+    """Rows that cross once in an interval, rows of which that is not known yet, and whether it never will for some."""
+
+    falling: Array
+    unclear: Array
+    is_stuck: bool
+
+
+def first_crossing(series: Series, start: float, end: float, rows: Array) -> Crossing:
+    """The first crossing of these rows in [start, end]; without a row, the u up to which there is none."""
+    first = Crossing(end, None)
+    waiting = [(start, end, rows)]  # intervals, the leftmost at the end
+    while waiting:
+        a, b, rows = waiting.pop()
+        b = min(b, first.u)
+        if b < a:
+            break
+        verdict = _judge(series, a, b, rows)
+        if verdict.is_stuck:
+            return Crossing(a, None)
+        if len(verdict.falling):
+            first = _first_root(series, a, b, verdict.falling)
+        if len(verdict.unclear):
+            middle = 0.5 * (a + b)
+            waiting.append((middle, b, verdict.unclear))
+            waiting.append((a, middle, verdict.unclear))
+    return first
+
+
+def _judge(series: Series, a: float, b: float, rows: Array) -> _Verdict:
+    size = max(abs(a), abs(b))
+    p = series.coefs[rows] @ _to_bernstein(series.terms, a, b)
+    rho = series.beta[rows] * series.remainder(size)
+    maybe = p.min(axis=1) <= rho
+    rows, p, rho = rows[maybe], p[maybe], rho[maybe]
+    steps = np.diff(p, axis=1)
+    slip = series.beta[rows] * (series.slope_remainder(size) * (b - a) / (series.terms - 1))
+    falls, rises = steps.max(axis=1) < -slip, steps.min(axis=1) > slip
+    low, high = p.min(axis=1), p.max(axis=1)
+    below = ~rises & ~falls & (high < -rho)  # rounding has let it slip through
+    unclear = ~falls & ~rises & ~below
+    flat = unclear & (high - low <= _FLAT * np.maximum(1.0, np.abs(series.coefs[rows]).max(axis=1)))
+    is_stuck = bool(np.any(rho[flat] > _SMALL))
+    return _Verdict(rows[below | (falls & (p[:, -1] < 0))], rows[unclear & ~flat], is_stuck)
+
+
+def _first_root(series: Series, a: float, b: float, rows: Array) -> Crossing:
+    """The first zero of slacks that fall throughout and are negative at b; of those negative at a, the first row.
+
+    Where the remainder is felt, only that there is no zero before the slacks are as small as it.
+    """
+    coefs = series.coefs[rows]
+    rho = series.beta[rows] * series.remainder(max(abs(a), abs(b)))
+    is_vague = bool(rho.max() > _SMALL)
+    if is_vague:
+        coefs[:, 0] -= rho
+    at_a, at_b = coefs @ powers(a, series.terms), coefs @ powers(b, series.terms)
+    if at_a.min() <= 0:
+        return Crossing(a, None if is_vague else int(rows[at_a <= 0].min()))
+    guess = at_a / (at_a - at_b)
+    while True:
+        which = int(np.argmin(guess))
+        u = _root(coefs[which], a, b)
+        earlier = coefs @ powers(u, series.terms) < 0
+        earlier[which] = False
+        if not earlier.any():
+            return Crossing(u, None if is_vague else int(rows[which]))
+        rows, coefs, guess, b = rows[earlier], coefs[earlier], guess[earlier], u
+
+
+def _root(coefs: Array, a: float, b: float) -> float:
+    """The zero of a polynomial that falls from a to b: Newton's steps, halving where they leave the bracket."""
+    terms = coefs[::-1].tolist()
+    u = 0.5 * (a + b)
+    for _ in range(_STEPS):
+        value = slope = 0.0
+        for term in terms:
+            slope = slope * u + value
+            value = value * u + term
+        a, b = (u, b) if value > 0 else (a, u)
+        new = u - value / slope if slope < 0 else b
+        new = new if a <= new <= b else 0.5 * (a + b)
+        if abs(new - u) <= _CLOSE:
+            return new
+        u = new
+    return u
+
+
+def _to_bernstein(terms: int, a: float, b: float) -> Array:
+    """The matrix that takes coefficients of powers of u to coefficients of Bernstein's basis on [a, b]."""
+    shift, gap, basis = _tables(terms)
+    return (shift * powers(a, terms)[gap]) @ (powers(b - a, terms)[:, None] * basis)
+
+
+@lru_cache(maxsize=64)
+def _tables(terms: int) -> tuple[Array, Array, Array]:
+    """For u^k = sum_i shift[k, i] a^gap[k, i] (u - a)^i, and x^i = sum_l basis[i, l] B_l(x)."""
+    k, i = np.arange(terms)[:, None], np.arange(terms)
+    return comb(k, i), np.maximum(k - i, 0), comb(i, k) / comb(terms - 1, k)
