@@ -44,12 +44,14 @@ def C_grid(size: int = 11) -> list[float]:
     return (0.5 / np.exp2(np.linspace(-15, 5, size))).tolist()
 
 
-def arguments(doc: str | None) -> argparse.ArgumentParser:
-    """A parser with the options that all scripts have."""
+def arguments(doc: str | None, gammas: int | None = 13, Cs: int = 11) -> argparse.ArgumentParser:
+    """A parser with the options that all scripts have, and how large the grid is by default (None: no gammas)."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", nargs="+", metavar="NAME", help="only these data sets")
-    parser.add_argument("--gammas", type=int, default=13, help="values of gamma over the same range (default 13)")
-    parser.add_argument("--Cs", type=int, default=11, help="values of C over the same range (default 11)")
+    if gammas is not None:
+        text = f"values of gamma over the same range (default {gammas})"
+        parser.add_argument("--gammas", type=int, default=gammas, help=text)
+    parser.add_argument("--Cs", type=int, default=Cs, help=f"values of C over the same range (default {Cs})")
     parser.add_argument(
         "--write",
         nargs="?",

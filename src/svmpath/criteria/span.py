@@ -8,8 +8,8 @@ With E = {y f < 1}, the slacks xi_i = 1 - y_i f_i and the leverages h_i = s_i a_
 which counts as an error exactly if xi_i + h_i >= 1. A sample outside E has no coefficient: without it the machine is
 the same. This is Bonidal, Tindel & Guermeur's eq. 16, 20, 23 and 24; their (A_E^-1)_ii is 2 C (1 - h_i).
 
-For the number of errors alone most leverages need not be known well. With M_E = L L' and a Gaussian matrix Om of k
-rows, ``|Om L^-1 a_i|^2 / k`` is h_i / s_i times a chi-square variable over its k degrees of freedom: a sample whose
+For the number of errors alone most leverages need not be known well. With M_E = U'U and a Gaussian matrix Om of k
+rows, ``|Om U^-T a_i|^2 / k`` is h_i / s_i times a chi-square variable over its k degrees of freedom: a sample whose
 estimate is far on one side of (1 - xi_i) / s_i is decided by it, and only the others are computed in full. With k = 32
 the factors 4 and 1/8 are exceeded with probabilities below 1e-12 and 1e-9.
 """
@@ -137,18 +137,21 @@ def _screen(path: MarchPath, values: Array) -> Screened:
     estimate = np.empty((len(values), path.problem.n), dtype=np.float32)
     for stop in path.walk(values):
         point = stop.point
-        slack = np.where(point.E, 1.0 - rows.y * point.f, 0.0)
-        B = (A @ stop.factored.project(Om).T.astype(np.float32)).astype(float)
-        about = rows.s * np.einsum("ij,ij->i", B, B)
-        error = point.E & ((slack >= 1.0) | (about >= _FAR * (1.0 - slack)))
-        near = np.flatnonzero(point.E & ~error & (about * _NEAR >= 1.0 - slack))
+        slack = 1.0 - rows.y * point.f
+        open_ = np.flatnonzero(point.E & (slack < 1.0))  # the others are errors, or are not in E
+        B = A[open_] @ stop.factored.project(Om).T.astype(np.float32)
+        about = rows.s[open_] * np.einsum("ij,ij->i", B, B)
+        bar = 1.0 - slack[open_]
+        wrong = about >= _FAR * bar
+        near = np.flatnonzero(~wrong & (about * _NEAR >= bar))
         for start in range(0, len(near), _BLOCK):
             part = near[start : start + _BLOCK]
-            about[part] = _leverages(rows, stop, part)
-            error[part] = slack[part] + about[part] >= 1.0
-        errors[stop.position] = error
-        shrunk = np.where(point.E, slack / np.maximum(1.0 - about, 0.1), 1.0 - rows.y * point.f)
-        estimate[stop.position] = rows.y * (1.0 - shrunk)
+            about[part] = _leverages(rows, stop, open_[part])
+            wrong[part] = about[part] >= bar[part]
+        errors[stop.position] = point.E & (slack >= 1.0)
+        errors[stop.position, open_] = wrong
+        slack[open_] /= np.maximum(1.0 - about, 0.1)
+        estimate[stop.position] = rows.y * (1.0 - slack)
     return Screened(errors, estimate)
 
 

@@ -86,9 +86,10 @@ class FixedSides:
     def _build(self) -> None:
         A, y, s = self._rows.A[self.E], self._rows.y[self.E], self._rows.s[self.E]
         scaled = A * np.sqrt(s)[:, None]
-        self._M = np.asfortranarray(scaled.T @ scaled)
-        self._M[np.diag_indices(len(self._M) - 1)] += self._centre
-        self._W = _inverse(self._M)
+        M = scaled.T @ scaled
+        M[np.diag_indices(len(M) - 1)] += self._centre
+        self._diagonal, self._sums = np.diagonal(M).copy(), M[-1].copy()  # of M, and of s a over E
+        self._W = _inverse(M)
         if self._blur > _POOR:
             self._W = _orthogonal_inverse(scaled, self._centre)
         self._theta = self._W @ (A.T @ (s * y))
@@ -97,7 +98,7 @@ class FixedSides:
     @property
     def _blur(self) -> float:
         """About how far W M is from the identity."""
-        return float(_EPS * np.diagonal(self._M).max() * np.diagonal(self._W).max())
+        return float(_EPS * self._diagonal.max() * np.diagonal(self._W).max())
 
     @property
     def _weights(self) -> Array:
@@ -122,7 +123,8 @@ class FixedSides:
             return
         self._theta = self._theta + (s * (y - a @ self._theta) / pivot) * h
         self._W = blas.dger(-s / pivot, h, h, a=self._W, overwrite_a=1)
-        self._M = blas.dger(s, a, a, a=self._M, overwrite_a=1)
+        self._diagonal += s * a * a
+        self._sums += s * a
         self._refine()
 
     def series(self, size: float) -> Series:
@@ -141,7 +143,7 @@ class FixedSides:
         side = np.where(self.E, -rows.y, rows.y)
         coefs = side[:, None] * f[:, :-1]
         coefs[:, 0] -= side * rows.y
-        return Series(coefs, self._beta(G[:, -1]))
+        return Series(coefs, self._beta(G[:, -1], f[:, -1]))
 
     def _terms(self, size: float) -> Array:
         """Theta and g_1 to g_K, as columns."""
@@ -186,16 +188,17 @@ class FixedSides:
     @property
     def _far(self) -> Array:
         """A bound on |t_j|."""
-        return self._norms + np.linalg.norm(self._M[-1, :-1]) / self._M[-1, -1]
+        return self._norms + np.linalg.norm(self._sums[:-1]) / self._sums[-1]
 
     @lazy
     def _norms(self) -> Array:
         return np.sqrt(np.einsum("ij,ij->i", self._rows.A[:, :-1], self._rows.A[:, :-1]))
 
-    def _beta(self, g: Array) -> Array:
-        """The bound on |t_j' g_k| for every k from that of g on."""
-        beta = self._far * np.linalg.norm(g[:-1])
-        inside = np.sqrt(max(float(g @ (self._M @ g)), 0.0) / self._rows.s[self.E])
+    def _beta(self, g: Array, f: Array) -> Array:
+        """The bound on |t_j' g_k| for every k from that of g on; f is A g, of which each entry is t_j' g."""
+        size = g[:-1] @ g[:-1]
+        beta = self._far * np.sqrt(size)
+        inside = np.sqrt((self._weights @ (f * f) + self._centre * size) / self._rows.s[self.E])
         beta[self.E] = np.minimum(beta[self.E], inside)
         return beta
 

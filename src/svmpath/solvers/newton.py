@@ -16,11 +16,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_solve, eigh, solve_triangular
+from scipy.linalg import cho_solve, eigh, lapack, solve_triangular
 
 from svmpath.exceptions import PathError
 from svmpath.lazy import lazy
 from svmpath.solvers.line_search import exact_step
+from svmpath.solvers.threads import one_thread_if_small
 
 Array = np.ndarray
 
@@ -96,43 +97,42 @@ class ActiveSystem:
         """The system at one lam, ready to be solved."""
         M = self._G.copy()
         M[np.diag_indices(len(M) - 1)] += 0.5 * lam
-        return Factored(M, self._c)
+        with one_thread_if_small(M.size):
+            return Factored(M, self._c)
 
 
 class Factored:
-    """M_E theta = c_E with the factor M_E = L L'.
+    """M_E theta = c_E with the factor M_E = U'U.
 
-    Where rounding has left M_E without a Cholesky factor, L is a root of its part that is not rounding.
+    Where rounding has left M_E without a Cholesky factor, U is a root of its part that is not rounding.
     """
 
     def __init__(self, M: Array, c: Array) -> None:
         self._M, self.c = M, c
-        try:
-            self.L = np.linalg.cholesky(M)
-        except np.linalg.LinAlgError:
-            self.L = _root(M)
+        U, failed = lapack.dpotrf(M.T, lower=0, clean=1)  # in the order of columns: no copies from here on
+        self.U = _root(M) if failed else U
 
     def solve(self, right: Array | None = None) -> Array:
         """Theta for this right-hand side; c_E if none is given."""
         right = self.c if right is None else right
-        theta = cho_solve((self.L, True), right, check_finite=False)
+        theta = cho_solve((self.U, False), right, check_finite=False)
         # One step of refinement: the system's condition grows like C.
-        return theta + cho_solve((self.L, True), right - self._M @ theta, check_finite=False)
+        return theta + cho_solve((self.U, False), right - self._M @ theta, check_finite=False)
 
     def project(self, Om: Array) -> Array:
-        """Om L^-1: applied to a row a, its squared length estimates a' M_E^-1 a."""
-        return solve_triangular(self.L, Om.T, lower=True, trans=1, check_finite=False).T
+        """Om U^-T: applied to a row a, its squared length estimates a' M_E^-1 a."""
+        return solve_triangular(self.U, Om.T, check_finite=False).T
 
     def half(self, A: Array) -> Array:
-        """V = L^-1 A', so that V'V = A M_E^-1 A'."""
-        return solve_triangular(self.L, A.T, lower=True, check_finite=False)
+        """V = U^-T A', so that V'V = A M_E^-1 A'."""
+        return solve_triangular(self.U, A.T, trans=1, check_finite=False)
 
 
 def _root(M: Array) -> Array:
-    """A lower triangular L with L L' = M, eigenvalues lost to rounding being lifted to where it begins."""
+    """An upper triangular U with U'U = M, eigenvalues lost to rounding being lifted to where it begins."""
     values, Q = eigh(M, check_finite=False)
     floor = len(M) * np.finfo(float).eps * values[-1]
-    return np.linalg.qr(np.sqrt(np.maximum(values, floor))[:, None] * Q.T)[1].T
+    return np.asfortranarray(np.linalg.qr(np.sqrt(np.maximum(values, floor))[:, None] * Q.T)[1])
 
 
 def objective(rows: Rows, point: Point, lam: float) -> float:
