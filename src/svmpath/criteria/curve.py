@@ -143,12 +143,12 @@ class Curve:
     @lazy
     def standard_errors(self) -> Array:
         """Standard errors of the scores, as if the losses were independent."""
-        # A sample that was held out several times is one sample: its losses are averaged first.
-        samples, place = np.unique(self.rows, return_inverse=True)
-        w = np.bincount(place, self._weights)
-        means = np.array([np.bincount(place, self._weights * row) for row in self.losses]) / np.where(w > 0, w, 1.0)
-        spread = (means - self.scores[:, None]) ** 2 @ w
-        return np.sqrt(spread * (w @ w)) if len(samples) else np.zeros(len(self.values))
+        w, losses = self._weights, self.losses
+        if np.bincount(self.rows).max() > 1:
+            # A sample that was held out several times is one sample: its losses are averaged first.
+            w = np.bincount(self.rows, w)
+            losses = np.array([np.bincount(self.rows, self._weights * row) for row in losses]) / np.where(w > 0, w, 1.0)
+        return np.sqrt((losses - self.scores[:, None]) ** 2 @ w * (w @ w))
 
     @lazy
     def smooth(self) -> Array:

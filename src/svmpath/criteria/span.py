@@ -124,8 +124,8 @@ def _predict_rows(rows: Rows, stop: Stop) -> Array:
 
 
 def _leverages(rows: Rows, stop: Stop, which: Array) -> Array:
-    V = stop.factored.half(rows.A[which])
-    return rows.s[which] * np.einsum("ij,ij->j", V, V)
+    V = rows.A[which] @ stop.factored.inverse
+    return rows.s[which] * np.einsum("ij,ij->i", V, V)
 
 
 def _screen(path: MarchPath, values: Array) -> Screened:
@@ -139,7 +139,9 @@ def _screen(path: MarchPath, values: Array) -> Screened:
         point = stop.point
         slack = 1.0 - rows.y * point.f
         open_ = np.flatnonzero(point.E & (slack < 1.0))  # the others are errors, or are not in E
-        B = A[open_] @ stop.factored.project(Om).T.astype(np.float32)
+        P = stop.factored.project(Om).T.astype(np.float32)
+        # To copy many rows costs more than to project them all.
+        B = (A @ P)[open_] if 3 * len(open_) > len(A) else A[open_] @ P
         about = rows.s[open_] * np.einsum("ij,ij->i", B, B)
         bar = 1.0 - slack[open_]
         wrong = about >= _FAR * bar

@@ -142,7 +142,7 @@ def _reject(H: Array, u: Array, floor: Array, most: int) -> tuple[Array, Array]:
 def _lower(d: Array, diag: Array, explained: Array, pivots: list[int]) -> None:
     """Take what is now explained off the residual diagonal, in place; rounding counts as zero."""
     d -= explained
-    if np.any(d < -_NEGATIVE * diag.max()):
+    if d.min() < -_NEGATIVE * diag.max():
         raise ValueError(
             "The kernel is indefinite: pivots explain more than there is. Use landmarks='uniform', which drops what is "
             "negative, or rank=None with psd='clip'."

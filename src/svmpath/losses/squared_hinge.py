@@ -41,10 +41,14 @@ class SquaredHinge(Loss):
         return "SquaredHinge()"
 
     def rows(self, problem: Problem) -> Rows:
-        """Features whose inner products are the kernel, with labels and weights."""
+        """Features whose inner products are the kernel up to the offset, with labels and weights.
+
+        They are centred: the offset takes up what that changes, and a far-away origin costs no digits.
+        """
         gram = problem.gram
         with one_thread_if_small(gram.entries):
             Z = gram.Z if gram.Z is not None else _factor(gram)
+            Z = Z - problem.s @ Z / problem.s.sum()
         return Rows.of(Z, problem.y, problem.s)
 
     def solve(self, problem: Problem, rows: Rows, point: Point, C: float) -> Solution:
@@ -54,16 +58,15 @@ class SquaredHinge(Loss):
         A, y, s = rows.A[E], rows.y[E], rows.s[E]
         alpha = np.zeros(problem.n)
         alpha[E] = 2 * C * s * (y - point.f[E])
-        b = float(point.theta[-1])
         for _ in range(_REFINE):
             # The system (K + 1 / (2 C s)) alpha + b = y on E, 1'alpha = 0, solved for what is left of it, in the
             # same features.
-            left = y - b - problem.gram.matmul(alpha)[E] - alpha[E] / (2 * C * s)
-            right = A.T @ (s * left)
+            left = _left(problem, alpha, E, C)
+            right = A.T @ (s * (left - s @ left / s.sum()))
             right[-1] += alpha.sum() / (2 * C)
-            step = factored.solve(right)
-            alpha[E] += 2 * C * s * (left - A @ step)
-            b += float(step[-1])
+            alpha[E] += 2 * C * s * (left - s @ left / s.sum() - A @ factored.solve(right))
+        left = _left(problem, alpha, E, C)
+        b = float(s @ left / s.sum()) if len(E) else float(point.theta[-1])
         return Solution(problem, self, alpha, b, {"C": C, **problem.gram.kernel.parameters})
 
     def violation(self, solution: Solution) -> float:
@@ -89,6 +92,11 @@ class SquaredHinge(Loss):
         y = problem.y[rows]
         xi = np.maximum(1.0 - y * solution.fitted[rows], 0.0)
         return xi - y * solution.alpha[rows] / (2 * C * problem.s[rows])
+
+
+def _left(problem: Problem, alpha: Array, E: Array, C: float) -> Array:
+    """What the samples E leave for the offset: y - K alpha - alpha / (2 C s)."""
+    return (problem.y - problem.gram.matmul(alpha))[E] - alpha[E] / (2 * C * problem.s[E])
 
 
 def _factor(gram: object) -> Array:
