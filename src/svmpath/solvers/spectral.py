@@ -26,8 +26,10 @@ Array = np.ndarray
 _EPS = np.finfo(float).eps
 # The thin factor pays while its rank is below this share of n (measured: QR and SVD against a full eigh).
 _THIN = 0.5
-# Smallest eigenvalue over the trace down to which Z'Z may be decomposed instead of Z: six digits are given away.
+# Smallest over largest eigenvalue down to which Z'Z may be decomposed instead of Z: six digits are given away. And
+# smallest eigenvalue over the trace before centring: the directions are then orthogonal to v to twelve digits.
 _WELL_CONDITIONED = 1e-6
+_CENTRED = 1e-8
 
 
 @dataclass(frozen=True)
@@ -130,15 +132,15 @@ def _by_normal_equations(Z: Array, v: Array) -> Spectrum | None:
     n, r = Z.shape
     if r >= n:
         return None
-    # Compared with Z itself, not with what is left of it: centring may leave nothing but rounding.
-    floor = _WELL_CONDITIONED * float(np.einsum("ij,ij->", Z, Z))
+    # Compared with Z itself, too: centring may leave nothing but rounding.
+    floor = _CENTRED * float(np.einsum("ij,ij->", Z, Z))
     Z = Z - v[:, None] * (v @ Z)
     G = Z.T @ Z
-    # The smallest eigenvalue is at most the smallest entry of the diagonal: a look at it saves most vain attempts.
-    if np.diagonal(G).min() <= floor:
+    # The eigenvalues spread at least as far as the diagonal: a look at it saves most vain attempts.
+    if np.diagonal(G).min() <= max(floor, _WELL_CONDITIONED * np.diagonal(G).max()):
         return None
     values, V = np.linalg.eigh(G)
-    if values[0] <= floor:
+    if values[0] <= max(floor, _WELL_CONDITIONED * values[-1]):
         return None
     return _spectrum(values, Z @ (V / np.sqrt(values)), v)
 
