@@ -313,8 +313,12 @@ def test_edges_are_those_of_the_value_chosen():
     inside = PathSVR(search="continuous", C=[1e-3, 1e3], gamma=0.5).fit(X, T + 0.5 * np.sign(X[:, 1]))
     assert 2e-3 < inside.C_ < 5e2
     assert inside.choice_.at_edge == ()
-    outside = PathSVC(gamma=[1e-4, 2e-4], C=[1e-3, 2e-3]).fit(X, Y)
-    assert "gamma" in outside.choice_.at_edge or "C" in outside.choice_.at_edge
+    outside = PathSVR(gamma=[1e-4, 2e-4, 4e-4], C=[0.1, 1.0, 10.0]).fit(X, T)
+    assert outside.gamma_ == 4e-4
+    assert outside.choice_.at_edge == ("C", "gamma")
+    between = PathSVR(gamma=[1e-4, 1.0, 1e4], C=[1e-4, 10.0, 1e9]).fit(X, T + 0.3 * np.cos(50 * X[:, 1]))
+    assert between.gamma_ == 1.0
+    assert between.choice_.at_edge == ()
 
 
 def test_a_kernel_object_keeps_its_gamma_when_asked_to():

@@ -1,5 +1,6 @@
 """``svmpath.trace``: what goes in, what comes out, what is refused."""
 
+import dataclasses
 import pickle
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.gaussian_process import kernels as gp
 
 import svmpath
 from svmpath.kernels import RBF, Linear, Polynomial
+from svmpath.losses import LeastSquares
 from tests import reference
 
 RNG = np.random.default_rng(0)
@@ -101,9 +103,19 @@ def test_random_state_decides_the_landmarks():
     assert np.abs(first - other).max() > 1e-6
 
 
-def test_check_raises_where_the_path_is_not_optimal():
-    with pytest.raises(svmpath.PathError, match=r"not optimal at C = .*violation"):
-        svmpath.trace(X, Y).check(tol=-1.0)
+def test_check_raises_where_the_path_is_not_optimal(monkeypatch):
+    path = svmpath.trace(X, Y, span=(1e-2, 1e2))
+    path.check(1e-9)
+    right = LeastSquares.solve
+
+    def off(self, problem, spectrum, C):
+        solution = right(self, problem, spectrum, C)
+        return dataclasses.replace(solution, b=solution.b + 1e-6) if C == 1e2 else solution
+
+    monkeypatch.setattr(LeastSquares, "solve", off)
+    with pytest.raises(svmpath.PathError, match=r"not optimal at C = 100: violation 1.00e-06"):
+        path.check(1e-9)
+    path.check(1e-5)
 
 
 def test_the_default_path_checks():

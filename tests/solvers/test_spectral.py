@@ -89,3 +89,12 @@ def slack_matrix_of(K, s, mu):
     n = len(s)
     G = np.linalg.inv(reference.bordered(K, s, 0.5 / mu))[:n, :n]
     return mu * G / np.sqrt(np.outer(s, s))
+
+
+def test_an_indefinite_matrix_is_not_taken_for_one_of_low_rank():
+    # Its pivots end after one column with nothing left on the diagonal, and yet they do not explain it.
+    K = np.zeros((6, 6))
+    K[0, 0] = K[1, 2] = K[2, 1] = 1.0
+    spectrum = decompose_dense(K, np.ones(6))
+    B = slack_matrix_of(K, np.ones(6), 3.0)
+    np.testing.assert_allclose(spectrum.slack_diag(np.array([3.0]))[:, 0], np.diag(B), atol=1e-12)
