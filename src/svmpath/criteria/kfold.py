@@ -1,6 +1,6 @@
-"""Exact k-fold of least squares without refitting.
+"""Exact k-fold: of least squares without refitting, of the squared hinge by a path per fold.
 
-With the notation of ``criteria.press``, leaving out the samples F leaves, with R = diag(sqrt(s)),
+For least squares, with the notation of ``criteria.press``, leaving out the samples F leaves, with R = diag(sqrt(s)),
 
     y_F - f^(-F)(x_F) = R_F^-1 (B_FF)^-1 (B R y)_F
 
@@ -31,13 +31,13 @@ Array = np.ndarray
 
 
 def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: HeldOutLoss = None) -> Curve:
-    """Exact cross-validation of a least squares path, for all values without refitting.
+    """Exact cross-validation along a path: least squares without refitting, the squared hinge by a path per fold.
 
     Parameters
     ----------
     path : Path
-        Of ``loss="least_squares"``, over C or a kernel parameter, dense or low rank. In low rank the landmarks stay
-        as they are.
+        Of ``loss="least_squares"``, over C or a kernel parameter, or of ``loss="squared_hinge"``; dense or low rank.
+        In low rank the landmarks stay as they are.
     values : float or array of shape (m,)
         Values of the path's parameter.
     cv : int, splitter or iterable of (train, test), default=5

@@ -77,7 +77,9 @@ class PathMachine(BaseEstimator):
             psd=params["psd"],
             seed=int(check_random_state(params["random_state"]).randint(2**31 - 1)),
         )
-        problems = [Problem(gram, target, s, self._task) for target in targets]
+        # With several classes -1 and +1 stand for no labels of their own.
+        classes = getattr(self, "classes_", None) if len(targets) == 1 else None
+        problems = [Problem(gram, target, s, self._task, classes) for target in targets]
         held_out = params["criterion_loss"]
         if held_out is None and params["search"] == "continuous":
             held_out = "squared"  # a continuous search needs a score that moves continuously
