@@ -75,7 +75,7 @@ def measure(n: int, rank: int, values: Array, repeats: int) -> Row:
 
     def factor() -> Any:
         path = trace(X, y, gamma=HEURISTICS["1/(2ms)"](X[:10_000]), **low)
-        return path, path.shared
+        return path, path.rows.A
 
     built = timed(factor)
     path, A = built.result

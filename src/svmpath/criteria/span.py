@@ -24,7 +24,7 @@ import numpy as np
 from svmpath.criteria.curve import Curve, HeldOutLoss, Screened, check_values, held_out_loss
 from svmpath.paths import MarchPath, Path
 from svmpath.paths.march import Stop
-from svmpath.solvers.newton import Rows
+from svmpath.solvers.newton import FewSamples, Rows
 from svmpath.solvers.threads import one_thread_if_small
 
 Array = np.ndarray
@@ -119,13 +119,8 @@ def _predict_rows(rows: Rows, stop: Stop) -> Array:
     E = np.flatnonzero(stop.point.E)
     for start in range(0, len(E), _BLOCK):
         part = E[start : start + _BLOCK]
-        held[part] = rows.y[part] - (rows.y[part] - held[part]) / (1.0 - _leverages(rows, stop, part))
+        held[part] = rows.y[part] - (rows.y[part] - held[part]) / stop.factored.slack_diag(rows, part)
     return held
-
-
-def _leverages(rows: Rows, stop: Stop, which: Array) -> Array:
-    V = rows.A[which] @ stop.factored.inverse
-    return rows.s[which] * np.einsum("ij,ij->i", V, V)
 
 
 def _screen(path: MarchPath, values: Array) -> Screened:
@@ -139,22 +134,32 @@ def _screen(path: MarchPath, values: Array) -> Screened:
         point = stop.point
         slack = 1.0 - rows.y * point.f
         open_ = np.flatnonzero(point.E & (slack < 1.0))  # the others are errors, or are not in E
-        P = stop.factored.project(Om).T.astype(np.float32)
-        # To copy many rows costs more than to project them all.
-        B = (A @ P)[open_] if 3 * len(open_) > len(A) else A[open_] @ P
-        about = rows.s[open_] * np.einsum("ij,ij->i", B, B)
         bar = 1.0 - slack[open_]
-        wrong = about >= _FAR * bar
-        near = np.flatnonzero(~wrong & (about * _NEAR >= bar))
-        for start in range(0, len(near), _BLOCK):
-            part = near[start : start + _BLOCK]
-            about[part] = _leverages(rows, stop, open_[part])
-            wrong[part] = about[part] >= bar[part]
+        if isinstance(stop.factored, FewSamples):  # which has all leverages for the price of its factor
+            about = 1.0 - stop.factored.slack_diag(rows, open_)
+            wrong = about >= bar
+        else:
+            about, wrong = _estimate(rows, stop, A, Om, open_, bar)
         errors[stop.position] = point.E & (slack >= 1.0)
         errors[stop.position, open_] = wrong
         slack[open_] /= np.maximum(1.0 - about, 0.1)
         estimate[stop.position] = rows.y * (1.0 - slack)
     return Screened(errors, estimate)
+
+
+def _estimate(rows: Rows, stop: Stop, A: Array, Om: Array, open_: Array, bar: Array) -> tuple[Array, Array]:
+    """Leverages of some rows by random projections, exact near the bar, and which of them reach it."""
+    P = stop.factored.project(Om).T.astype(np.float32)
+    # To copy many rows costs more than to project them all.
+    B = (A @ P)[open_] if 3 * len(open_) > len(A) else A[open_] @ P
+    about = rows.s[open_] * np.einsum("ij,ij->i", B, B)
+    wrong = about >= _FAR * bar
+    near = np.flatnonzero(~wrong & (about * _NEAR >= bar))
+    for start in range(0, len(near), _BLOCK):
+        part = near[start : start + _BLOCK]
+        about[part] = 1.0 - stop.factored.slack_diag(rows, open_[part])
+        wrong[part] = about[part] >= bar[part]
+    return about, wrong
 
 
 def half_leverages(rows: Rows, stop: Stop) -> tuple[Array, Array]:

@@ -23,6 +23,7 @@ from scipy.linalg import eigh
 from svmpath.gram import DenseGram
 from svmpath.losses.base import Loss, Problem, Solution
 from svmpath.solvers.newton import ActiveSystem, Point, Rows, minimise
+from svmpath.solvers.samples import Whole
 from svmpath.solvers.spectral import thin_factor
 from svmpath.solvers.threads import one_thread_if_small
 
@@ -49,7 +50,11 @@ class SquaredHinge(Loss):
         with one_thread_if_small(gram.entries):
             Z = gram.Z if gram.Z is not None else _factor(gram)
             Z = Z - problem.s @ Z / problem.s.sum()
-        return Rows.of(Z, problem.y, problem.s)
+        return Rows.of(Z, problem.y, problem.s, self._whole(problem))
+
+    @staticmethod
+    def _whole(problem: Problem) -> Whole | None:
+        return Whole(problem.gram.K) if isinstance(problem.gram, DenseGram) else None
 
     def solve(self, problem: Problem, rows: Rows, point: Point, C: float) -> Solution:
         """The machine at C, from a point near it."""
@@ -109,7 +114,7 @@ def _factor(gram: object) -> Array:
     if values[0] < -1e-8 * max(values[-1], 0.0):
         raise ValueError(
             f"loss='squared_hinge' needs a positive semi-definite kernel; the matrix of {gram.kernel!r} is indefinite. "
-            "psd='clip' replaces it by its positive semi-definite part."
+            "psd='clip' replaces it by its positive semi-definite part; loss='least_squares' takes it as it is."
         )
     kept = values > 0
     return Q[:, kept] * np.sqrt(values[kept])

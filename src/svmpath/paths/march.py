@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from svmpath.lazy import lazy
 from svmpath.losses import Solution, SquaredHinge
 from svmpath.paths.path import Array, Event, Path
 from svmpath.paths.sides import Sides, exact_sides
-from svmpath.solvers.newton import ActiveSystem, Factored, Point, Rows, minimise, objective, point_at, start
+from svmpath.solvers.newton import ActiveSystem, Factored, FewSamples, Point, Rows, minimise, objective, point_at, start
 from svmpath.solvers.threads import one_thread_if_small
 
 _PER_DECADE = 4  # nodes of the path per factor of ten
@@ -26,7 +26,7 @@ class Stop:
     position: int
     C: float
     point: Point
-    factored: Factored
+    factored: Factored | FewSamples
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -44,7 +44,7 @@ class MarchPath(Path):
     """
 
     loss: SquaredHinge
-    features: Array | None = None
+    features: Rows | None = None
     exact: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
@@ -55,13 +55,13 @@ class MarchPath(Path):
     def rows(self) -> Rows:
         """The problem in features: made once, whatever the values asked for."""
         if self.features is not None:
-            return Rows(self.features, self.problem.y, self.problem.s)
+            return replace(self.features, y=self.problem.y, s=self.problem.s)
         return self.loss.rows(self.problem)
 
     @property
     def shared(self) -> Any:
-        """The features."""
-        return self.rows.A
+        """The rows: another problem on the same kernel takes the features from them."""
+        return self.rows
 
     @lazy
     def _visited(self) -> dict[float, tuple[Array, Array]]:

@@ -9,6 +9,8 @@ J is convex, once differentiable and piecewise quadratic: with E = {i : y_i f_i 
     M_E theta = c_E,     M_E = A_E' S A_E + lam/2 D,     c_E = A_E' S y,     D = diag(1, .., 1, 0)
 
 and it is the minimiser of J when its own E is the same. A_E' S A_E is kept and changed by the rows that change sides.
+Where the kernel matrix is held whole and E is smaller than theta, the system is solved in the samples E instead
+(``solvers.samples``).
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from scipy.linalg import cho_solve, eigh, lapack
 from svmpath.exceptions import PathError
 from svmpath.lazy import lazy
 from svmpath.solvers.line_search import exact_step
+from svmpath.solvers.samples import Whole
 from svmpath.solvers.threads import one_thread_if_small
 
 Array = np.ndarray
@@ -33,16 +36,17 @@ _STALE = 4  # times the number of rows that may have changed in all before it is
 
 @dataclass(frozen=True)
 class Rows:
-    """The data: A = [Z, 1], labels y, weights s."""
+    """The data: A = [Z, 1], labels y, weights s, and K = Z Z' where it is held whole."""
 
     A: Array
     y: Array
     s: Array
+    whole: Whole | None = None
 
     @staticmethod
-    def of(Z: Array, y: Array, s: Array) -> Rows:
+    def of(Z: Array, y: Array, s: Array, whole: Whole | None = None) -> Rows:
         """The rows of a feature matrix."""
-        return Rows(np.column_stack([Z, np.ones(len(Z))]), y, s)
+        return Rows(np.column_stack([Z, np.ones(len(Z))]), y, s, whole)
 
     @lazy
     def plain(self) -> bool:
@@ -74,12 +78,25 @@ class ActiveSystem:
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
-        self._E = np.zeros(len(rows.y), dtype=bool)
+        self._E = self._built = np.zeros(len(rows.y), dtype=bool)
         self._changed = len(rows.y) * _STALE + 1  # nothing is built yet
 
     def at(self, E: Array) -> None:
         """Move to another set of rows."""
-        moved = np.flatnonzero(self._E != E)
+        self._E = E.copy()
+
+    def factor(self, lam: float) -> Factored | FewSamples:
+        """The system at one lam, ready to be solved."""
+        if self._rows.whole is not None and 0 < np.count_nonzero(self._E) < self._rows.A.shape[1]:
+            few = FewSamples(self._rows, np.flatnonzero(self._E), lam)
+            if few.is_regular:
+                return few
+        self._build()
+        return Factored.at(self._G, self._c, lam)
+
+    def _build(self) -> None:
+        """Bring A_E' S A_E and A_E' S y up to the rows E."""
+        E, moved = self._E, np.flatnonzero(self._built != self._E)
         self._changed += len(moved)
         # Many small changes leave rounding behind; many at once cost as much as a new start.
         if len(moved) > _REBUILD * np.count_nonzero(E) or self._changed > _STALE * len(E):
@@ -91,13 +108,7 @@ class ActiveSystem:
                     G, c = self._rows.moments(which)
                     self._G += sign * G
                     self._c += sign * c
-        self._E = E.copy()
-
-    def factor(self, lam: float) -> Factored:
-        """The system at one lam, ready to be solved."""
-        M = self._G.copy()
-        M[np.diag_indices(len(M) - 1)] += 0.5 * lam
-        return Factored(M, self._c)
+        self._built = E
 
 
 class Factored:
@@ -111,6 +122,13 @@ class Factored:
         with one_thread_if_small(M.size):
             U, failed = lapack.dpotrf(M.T, lower=0, clean=1)  # in the order of columns: no copies from here on
             self.U = _root(M) if failed else U
+
+    @staticmethod
+    def at(G: Array, c: Array, lam: float) -> Factored:
+        """The system at lam from G = A_E' S A_E and c_E."""
+        M = G.copy()
+        M[np.diag_indices(len(M) - 1)] += 0.5 * lam
+        return Factored(M, c)
 
     def solve(self, right: Array | None = None) -> Array:
         """Theta for this right-hand side; c_E if none is given."""
@@ -126,6 +144,11 @@ class Factored:
         with one_thread_if_small(self._M.size):
             return np.ascontiguousarray(lapack.dtrtri(self.U)[0])
 
+    def slack_diag(self, rows: Rows, which: Array) -> Array:
+        """One minus the leverages of these rows, which must be of E."""
+        V = rows.A[which] @ self.inverse
+        return 1.0 - rows.s[which] * np.einsum("ij,ij->i", V, V)
+
     def project(self, Om: Array) -> Array:
         """Om U^-T: applied to a row a, its squared length estimates a' M_E^-1 a."""
         return Om @ self.inverse.T
@@ -133,6 +156,69 @@ class Factored:
     def half(self, A: Array) -> Array:
         """V = U^-T A', so that V'V = A M_E^-1 A'."""
         return (A @ self.inverse).T
+
+
+class FewSamples:
+    """The same system, solved in the samples E; what needs the features' own factor makes it when first asked."""
+
+    def __init__(self, rows: Rows, E: Array, lam: float) -> None:
+        assert rows.whole is not None
+        self._rows, self._E, self._lam = rows, E, lam
+        with one_thread_if_small(len(E) ** 2):
+            self._system = rows.whole.system(rows.y, rows.s, E, lam)
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether the system has a factor."""
+        return self._system.is_regular
+
+    @lazy
+    def features(self) -> Factored:
+        """The system in the features."""
+        return Factored.at(*self._rows.moments(self._E), self._lam)
+
+    @property
+    def c(self) -> Array:
+        """The right-hand side c_E."""
+        return self.features.c
+
+    @property
+    def inverse(self) -> Array:
+        """As of :class:`Factored`."""
+        return self.features.inverse
+
+    def solve(self, right: Array | None = None) -> Array:
+        """Theta for this right-hand side; c_E if none is given."""
+        if right is not None:
+            return self.features.solve(right)
+        with one_thread_if_small(len(self._E) ** 2):
+            rows, E, u = self._rows, self._E, self._system.solve()
+            if 3 * len(E) > len(rows.y):  # to copy many rows costs more than to multiply by zeros
+                whole = np.zeros(len(rows.y))
+                whole[E] = u
+                theta = whole @ rows.A
+                theta[-1] = 0.0
+                f = (rows.A @ theta)[E]
+            else:
+                A = rows.A[E]
+                theta = u @ A
+                theta[-1] = 0.0
+                f = A @ theta
+            theta[-1] = rows.s[E] @ (rows.y[E] - f) / rows.s[E].sum()
+            return theta
+
+    def slack_diag(self, rows: Rows, which: Array) -> Array:
+        """One minus the leverages of these rows, which must be of E."""
+        with one_thread_if_small(len(self._E) ** 2):
+            return self._system.slack_diag[np.searchsorted(self._E, which)]
+
+    def project(self, Om: Array) -> Array:
+        """As of :class:`Factored`."""
+        return self.features.project(Om)
+
+    def half(self, A: Array) -> Array:
+        """As of :class:`Factored`."""
+        return self.features.half(A)
 
 
 def _root(M: Array) -> Array:
@@ -163,7 +249,7 @@ def start(rows: Rows) -> Point:
     return point_at(rows, theta)
 
 
-def minimise(rows: Rows, system: ActiveSystem, lam: float, point: Point) -> tuple[Point, Factored]:
+def minimise(rows: Rows, system: ActiveSystem, lam: float, point: Point) -> tuple[Point, Factored | FewSamples]:
     """The minimiser of J at lam, by Newton steps from a point near it, and the system it solves."""
     value = objective(rows, point, lam)
     for _ in range(_MOST):

@@ -1,0 +1,120 @@
+"""The squared hinge's system in as many unknowns as there are samples on the left of the margin.
+
+``solvers.newton`` solves M_E theta = c_E in the r + 1 features. With the kernel matrix K at hand the same theta comes
+from the samples E alone, which are few where C is large::
+
+    H u + b 1 = y_E,   1'u = 0,      H = K_EE + lam/2 S_E^-1,      w = Z_E' u
+
+and one minus the leverages, which is what leave-one-out divides by, from the inverse of the same matrix::
+
+    1 - h_i = lam / (2 s_i) B_ii,     B = H^-1 - H^-1 1 1' H^-1 / (1' H^-1 1)
+
+Since 1'u = 0, whatever is added to K_EE as 1 a' + a 1' changes b only: K_EE is centred, so that a far-away origin costs
+no digits, and b is the mean of what w leaves.
+
+While E holds all samples, H has the eigenvectors of K at every lam, and for every machine on that kernel: one spectrum
+serves the classes of a one-against-rest machine together. It costs as much as several factors, and is made when it
+pays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack
+
+from svmpath.lazy import lazy
+from svmpath.solvers.spectral import Spectrum, decompose_dense
+
+Array = np.ndarray
+
+
+_PAYS = 16  # factors of the whole matrix that cost about as much as its spectrum
+
+
+class Whole:
+    """A kernel matrix held whole, and its spectrum once enough was asked of it."""
+
+    def __init__(self, K: Array) -> None:
+        self.K = K
+        self._asked = 0
+        self._slack: dict[float, Array] = {}
+
+    def system(self, y: Array, s: Array, E: Array, lam: float) -> SampleSystem | SpectralSystem:
+        """The system of the samples E."""
+        if len(E) < len(self.K):
+            return SampleSystem(self.K[E][:, E], y[E], s[E], lam)
+        self._asked += 1
+        if self._asked <= _PAYS or np.any(s != 1.0):
+            return SampleSystem(self.K.copy(), y, s, lam)
+        return SpectralSystem(self, y, lam)
+
+    @lazy
+    def spectrum(self) -> Spectrum:
+        """Of the whole matrix, all weights one."""
+        return decompose_dense(self.K, np.ones(len(self.K)))
+
+    def slack_diag(self, lam: float) -> Array:
+        """One minus the leverages of all samples; the same for every machine."""
+        if lam not in self._slack:
+            self._slack[lam] = self.spectrum.slack_diag(np.array([0.5 * lam]))[:, 0]
+        return self._slack[lam]
+
+
+class SpectralSystem:
+    """The system of all samples with unit weights, by the spectrum of K."""
+
+    is_regular = True
+
+    def __init__(self, whole: Whole, y: Array, lam: float) -> None:
+        self._whole, self._y, self._lam = whole, y, lam
+
+    def solve(self) -> Array:
+        """u, with one step of refinement."""
+        u = self._balanced(self._y)
+        return u + self._balanced(self._y - self._whole.K @ u - 0.5 * self._lam * u)
+
+    def _balanced(self, right: Array) -> Array:
+        mu = 0.5 * self._lam
+        return self._whole.spectrum.residuals(right, np.array([mu]))[:, 0] / mu
+
+    @property
+    def slack_diag(self) -> Array:
+        """One minus the leverages."""
+        return self._whole.slack_diag(self._lam)
+
+
+class SampleSystem:
+    """H = U'U for the samples E at one lam, from their own K, which is overwritten."""
+
+    def __init__(self, K: Array, y: Array, s: Array, lam: float) -> None:
+        mean, H = K.mean(axis=0), K
+        H -= mean
+        H -= (mean - mean.mean())[:, None]
+        H[np.diag_indices_from(H)] += 0.5 * lam / s
+        self._H, self._y, self._s, self._lam = H, y, s, lam
+        self._U, failed = lapack.dpotrf(H.T, lower=0, clean=1)
+        self.is_regular = not failed  # or rounding has left H without a factor
+
+    @lazy
+    def _ones(self) -> Array:
+        """H^-1 1."""
+        return lapack.dpotrs(self._U, np.ones(len(self._y)))[0]
+
+    def solve(self) -> Array:
+        """u, with one step of refinement: the system's condition grows like C."""
+        u = self._balanced(self._y)
+        return u + self._balanced(self._y - self._H @ u)
+
+    def _balanced(self, right: Array) -> Array:
+        """The u with H u + b 1 = right and 1'u = 0."""
+        u = lapack.dpotrs(self._U, right)[0]
+        u -= u.sum() / self._ones.sum() * self._ones
+        return u
+
+    @lazy
+    def slack_diag(self) -> Array:
+        """One minus the leverages of the samples E."""
+        V = lapack.dtrtri(self._U)[0]
+        whole = np.einsum("ij,ij->i", V, V)
+        B = whole - self._ones**2 / self._ones.sum()
+        return 0.5 * self._lam / self._s * np.maximum(B, np.finfo(float).eps * whole)
