@@ -155,7 +155,7 @@ def full_kernel(model: PathSVC, X: Array, y: Array) -> PathSVC:
     """The machine of the selected gamma and C with the full kernel."""
     if model.rank is None:
         return model
-    return PathSVC(gamma=model.gamma_, C=model.C_).fit(X, y)
+    return PathSVC(loss=model.loss, gamma=model.gamma_, C=model.C_).fit(X, y)
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,13 @@ def test_classification_with_categories_and_words(tune, run):
     table.to_csv("data.csv", index=False)
     out, err, summary = tune("data.csv", "--target", "sold")
     assert sorted(os.listdir()) == ["data.csv", "model.skops", "summary.json"]
-    for word in ("classification (2 classes)", "40", "1 numbers, 2 categories", "error rate (leave-one-out)", "Time"):
+    for word in (
+        "classification (2 classes)",
+        "40",
+        "1 numbers, 2 categories",
+        "error rate (exact leave-one-out)",
+        "Time",
+    ):
         assert word in out
     assert err == "" or err.startswith("Note: the chosen")
     assert summary["data"]["classes"] == [{"label": "cheap", "rows": 20}, {"label": "dear", "rows": 20}]
@@ -136,6 +142,25 @@ def test_regression(tune, run):
     table.assign(price=[np.nan, *["?"] * 39]).to_csv("new.csv", index=False)
     assert run("predict", "model.skops", "new.csv", "-o", "out.csv")[0] == 0
     np.testing.assert_allclose(pd.read_csv("out.csv")["prediction"], load().predict(table), rtol=1e-12)
+
+
+def test_the_loss_and_how_samples_were_held_out_are_named(tune, monkeypatch):
+    flats().drop(columns="price").to_csv("data.csv", index=False)
+    out, _, summary = tune("data.csv", "--target", "sold", *FIXED)
+    assert "squared_hinge, rbf kernel" in out
+    assert "span prediction of leave-one-out" in out  # what chose
+    assert "error rate (exact leave-one-out)" in out  # what is reported
+    assert (summary["choice"]["loss"], summary["held_out"]["criterion"]) == ("squared_hinge", "loo")
+    assert summary["curve"]["criterion"] == "span"
+    monkeypatch.setattr("svmpath.estimators._base._EXACT", 30)
+    out, _, summary = tune("data.csv", "--target", "sold", *FIXED)
+    assert "error rate (span prediction of leave-one-out)" in out
+    assert summary["held_out"]["criterion"] == "span"
+    out, _, summary = tune("data.csv", "--target", "sold", "--loss", "least_squares", *FIXED)
+    assert "least_squares, rbf kernel" in out
+    assert summary["curve"]["criterion"] == summary["held_out"]["criterion"] == "loo"
+    flats().drop(columns="sold").to_csv("data.csv", index=False)
+    assert tune("data.csv", "--target", "price", *FIXED)[2]["choice"]["loss"] == "least_squares"
 
 
 def test_three_classes_of_whole_numbers(tune, run):
@@ -277,7 +302,7 @@ def test_summary_is_json_that_anyone_can_read(tune):
     assert summary["data"]["names"] == {"numbers": ["area", "price"], "categories": ["town", "lift"]}
     assert summary["choice"]["C"] == 1.0
     assert len(summary["curve"]["values"]) == len(summary["curve"]["scores"])
-    assert summary["support_vectors"] == 40
+    assert 0 < summary["support_vectors"] < 40  # the squared hinge leaves out samples beyond the margin
 
 
 def test_the_same_seed_gives_the_same_model(tune):

@@ -50,6 +50,8 @@ _HARMLESS = {
 _MOST_CELLS = 5e8  # of the encoded table: 4 GB
 _MANY_ROWS = 2000  # from here on a decomposition per kernel takes seconds, and --rank auto approximates
 _LANDMARKS = 500
+_LOSS = {"classification": "squared_hinge", "regression": "least_squares"}  # where --loss is not given
+_HOW = {"loo": "exact leave-one-out", "span": "span prediction of leave-one-out"}
 
 
 class Task(StrEnum):
@@ -91,7 +93,13 @@ def tune(
         typer.Option(help="What to fit; decided from the target if not given.", show_default=False),
     ] = None,
     output: Annotated[Path, typer.Option(help="Folder for model.skops and summary.json.")] = Path("."),
-    loss: Annotated[str, typer.Option(help="Loss of the machine.")] = "least_squares",
+    loss: Annotated[
+        str | None,
+        typer.Option(
+            help="Loss of the machine: squared_hinge (default for classification) or least_squares (for regression).",
+            show_default=False,
+        ),
+    ] = None,
     kernel: Annotated[str, typer.Option(help="Kernel: linear, rbf, poly, laplacian or sigmoid.")] = "rbf",
     degree: Annotated[int, typer.Option(min=1, help="Degree of the poly kernel.")] = 3,
     coef0: Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")] = 0.0,
@@ -162,7 +170,9 @@ def _tune(data: Path, target: str | None, task: str | None, output: Path, settin
         except DataError as error:
             raise DataError(f"{data.name}: {error}") from error
         _check_categories(table)
-        pipeline = _pipeline(table, task, {**settings, "rank": _for_rows(settings["rank"], table.n_rows)})
+        settings = {**settings, "rank": _for_rows(settings["rank"], table.n_rows)}
+        settings["loss"] = settings["loss"] or _LOSS[task]
+        pipeline = _pipeline(table, task, settings)
         progress.stage("Tuning")
         start = time.perf_counter()
         pipeline.set_params(model__verbose=progress)
@@ -246,7 +256,7 @@ def _print_table(facts: Mapping[str, Any]) -> None:
     data, choice, held_out = facts["data"], facts["choice"], facts["held_out"]
     classes = f" ({len(data['classes'])} classes)" if "classes" in data else ""
     kinds = [f"{count} {kind}" for kind, count in data["columns"].items() if count]
-    how = "leave-one-out" if held_out["criterion"] == "loo" else f"{held_out['folds']}-fold"
+    how = _how(held_out["criterion"], held_out["folds"])
     if held_out["kind"] == "error rate":
         error = f"{100 * held_out['value']:.2f} % error rate ({how})"
     else:
@@ -260,6 +270,7 @@ def _print_table(facts: Mapping[str, Any]) -> None:
         "C": _figures(choice["C"]),
         "gamma": _figures(choice["gamma"]),
         "Rank": None if choice["rank"] is None else f"{choice['rank']} (residual {choice['residual']:.2g})",
+        "Chosen by": _how(facts["curve"]["criterion"], held_out["folds"]),
         "Held-out error": error,
         "Without columns": _yardstick(held_out),
         "Support vectors": str(facts["support_vectors"]),
@@ -277,6 +288,11 @@ def _print_table(facts: Mapping[str, Any]) -> None:
         )
     if held_out["value"] >= held_out["baseline"]:
         _note("the model is no better than one that knows nothing of the columns.")
+
+
+def _how(criterion: str, folds: int | None) -> str:
+    """In words how samples were held out."""
+    return f"{folds}-fold" if criterion == "kfold" else _HOW.get(criterion, criterion)
 
 
 def _yardstick(held_out: Mapping[str, Any]) -> str:

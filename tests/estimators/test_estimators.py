@@ -49,11 +49,13 @@ def test_no_pair_of_values_tried_has_a_lower_score():
     assert len(model.choice_.tried) == 11
 
 
-def test_a_search_keeps_one_kernel_matrix_not_all():
-    # Two matrices (kernel and its eigenvectors) of the chosen kernel, and the distances, are all that may stay.
+@pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
+def test_a_search_keeps_one_kernel_matrix_not_all(loss):
+    # Two matrices (kernel and its eigenvectors or factor) of the chosen kernel, and the distances, may stay.
     gc.collect()
     tracemalloc.start()
-    model = PathSVC(gamma=list(np.geomspace(1.0, 100.0, 12)), C=[0.1, 1.0, 10.0]).fit(BIG, BIG_Y)
+    options = {"gamma": list(np.geomspace(1.0, 100.0, 12)), "C": [0.1, 1.0, 10.0]}
+    model = PathSVC(loss=loss, **options).fit(BIG, BIG_Y)
     gc.collect()
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -67,7 +69,7 @@ def test_the_chosen_curve_is_recomputed_where_it_was_let_go():
 
 
 def test_held_out_error_is_that_of_refits():
-    model = PathSVC().fit(X, Y)
+    model = PathSVC(loss="least_squares").fit(X, Y)
     K = reference.rbf(X, X, model.gamma_)
     f = reference.leave_one_out(K, 2.0 * Y - 1, np.ones(120), model.C_)
     assert model.loo_error_ == pytest.approx(np.mean((f > 0) != Y))
@@ -83,7 +85,7 @@ def test_regression():
 def test_several_classes_share_C_gamma_and_one_decomposition():
     data, labels = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[labels]
-    model = PathSVC().fit(data, names)
+    model = PathSVC(loss="least_squares").fit(data, names)
     assert list(model.classes_) == ["setosa", "versicolor", "virginica"]
     assert model.decision_function(data).shape == (150, 3)
     assert model.dual_coef_.shape[0] == 3
@@ -292,9 +294,11 @@ def test_nan_is_refused():
 
 def test_groups_go_in_as_splits():
     folds = list(KFold(3, shuffle=True, random_state=0).split(X))
-    model = PathSVC(criterion="kfold", cv=folds, gamma=1.0, C=[0.1, 1.0]).fit(X, Y)
-    curve = criteria.kfold(svmpath.trace(X, Y, gamma=1.0), [0.1, 1.0], cv=folds)
-    np.testing.assert_allclose(model.curve_.scores, curve.scores)
+    for loss in ("least_squares", "squared_hinge"):
+        model = PathSVC(loss=loss, criterion="kfold", cv=folds, gamma=1.0, C=[0.1, 1.0]).fit(X, Y)
+        curve = criteria.kfold(svmpath.trace(X, Y, loss=loss, gamma=1.0), [0.1, 1.0], cv=folds)
+        np.testing.assert_allclose(model.curve_.scores, curve.scores)
+        assert model.error_criterion_ == "kfold"
 
 
 def test_a_choice_lost_to_rounding_warns():
@@ -336,9 +340,11 @@ def test_several_classes_rescore():
     assert model.choice_.tried == {}
 
 
-def test_squared_hinge_chooses_by_the_span_prediction_and_reports_exact_leave_one_out():
-    model = PathSVC(loss="squared_hinge").fit(X, Y)
+def test_squared_hinge_is_the_default_chooses_by_the_span_prediction_and_reports_exact_leave_one_out():
+    model = PathSVC().fit(X, Y)
+    assert model.loss == "squared_hinge"
     assert model.curve_.criterion == "span"
+    assert model.error_criterion_ == "loo"
     path = svmpath.trace(X, Y, loss="squared_hinge", gamma=model.gamma_)
     assert model.choice_.score == pytest.approx(criteria.span(path, [model.C_]).scores[0])
     assert model.loo_error_ == pytest.approx(criteria.loo(path, [model.C_]).scores[0])
@@ -367,3 +373,27 @@ def test_squared_hinge_with_several_classes_weights_and_low_rank():
     assert np.mean(heavy.predict(NEW) == 0) > np.mean(plain.predict(NEW) == 0)
     low = PathSVC(loss="squared_hinge", rank=40, random_state=0, n_jobs=2).fit(X, Y)
     assert low.score(NEW, NEW_Y) > 0.9
+
+
+def test_beyond_the_samples_for_which_it_is_exact_the_error_is_called_a_prediction(monkeypatch):
+    monkeypatch.setattr("svmpath.estimators._base._EXACT", 100)
+    model = PathSVC(gamma=1.0).fit(X, Y)
+    assert model.error_criterion_ == "span"
+    assert model.loo_error_ == model.curve_.scores[model.choice_.index]
+
+
+def test_a_choice_by_the_bound_reports_exact_leave_one_out():
+    model = PathSVC(criterion="radius_margin", gamma=1.0).fit(X, Y)
+    assert model.curve_.criterion == "radius_margin"
+    assert model.error_criterion_ == "loo"
+    path = svmpath.trace(X, Y, loss="squared_hinge", gamma=1.0)
+    assert model.loo_error_ == pytest.approx(criteria.loo(path, [model.C_]).scores[0])
+
+
+def test_several_classes_of_the_squared_hinge_are_those_of_single_paths():
+    data, labels = load_iris(return_X_y=True)
+    model = PathSVC(gamma=0.1).fit(data, labels)
+    values = model.curve_.values
+    for c in range(3):
+        path = svmpath.trace(data, (labels == c) * 2.0 - 1, loss="squared_hinge", gamma=0.1, rank=150)
+        np.testing.assert_allclose(model.curve_.held[:, :, c], criteria.span(path, values).held, atol=1e-6)

@@ -13,6 +13,7 @@ EXCUSED = {
 }
 
 ESTIMATORS = [
+    PathSVC(),
     PathSVC(loss="least_squares"),
     PathSVR(loss="least_squares"),
     PathSVC(loss="least_squares", rank=10, random_state=0),

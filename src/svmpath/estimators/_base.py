@@ -173,7 +173,7 @@ class PathMachine(BaseEstimator):
         self.kernel_ = path.problem.gram.kernel
         self.C_ = choice.value
         self.gamma_ = self._gamma_of(self.kernel_)
-        self.loo_error_ = self._held_out_error(choice, search)
+        self.loo_error_, self.error_criterion_ = self._held_out_error(choice, search)
         solutions = [each(self.C_) for each in search.paths(path.gram, path.span, path.shared)]
         alpha = np.array([solution.alpha for solution in solutions])
         self.support_ = np.flatnonzero(np.any(alpha != 0, axis=0))
@@ -182,13 +182,14 @@ class PathMachine(BaseEstimator):
         self._alpha = alpha.T
         self._w = path.gram.contract(self._alpha)
 
-    def _held_out_error(self, choice: Choice, search: Search) -> float:
-        """The held-out error of the choice; where it was chosen by a prediction, the exact one if it can be had."""
-        curve = choice.curve
-        if curve.criterion == "span" and curve.path.problem.n <= _EXACT:
-            curve = replace(search, criterion=make_criterion("loo")).rescore(curve, np.array([choice.value]))
-            return float(curve.rescored(None).scores[0])
-        return float(curve.rescored(None).scores[choice.index])
+    def _held_out_error(self, choice: Choice, search: Search) -> tuple[float, str]:
+        """The held-out error of the choice, and by what; exact where it was chosen by something else and can be had."""
+        curve, index = choice.curve, choice.index
+        if curve.criterion in ("span", "radius_margin") and curve.path.problem.n <= _EXACT:
+            exact = replace(search, criterion=make_criterion("loo"), held_out=None)
+            curve, index = exact.rescore(curve, np.array([choice.value])), 0
+        name = "loo" if curve.criterion == "press" else curve.criterion  # the same, by its name for least squares
+        return float(curve.rescored(None).scores[index]), name
 
     @staticmethod
     def _warn_of_rounding(choice: Choice) -> None:

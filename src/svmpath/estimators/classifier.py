@@ -14,11 +14,13 @@ from svmpath.estimators._base import Array, PathMachine
 
 
 class PathSVC(ClassifierMixin, PathMachine):
-    """Support vector classifier that chooses C and gamma in ``fit``, by exact leave-one-out.
+    """Support vector classifier that chooses C and gamma in ``fit``, by leave-one-out along paths over C.
 
     Parameters
     ----------
-    loss : {"least_squares", "squared_hinge"}, default="least_squares"
+    loss : {"squared_hinge", "least_squares"}, default="squared_hinge"
+        The l2-SVM, whose samples beyond the margin have no coefficient, or the least squares machine, which fits
+        several times faster and uses every sample.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object or a function k(X, Z).
     gamma : "tune", float, "scale", "auto", (low, high) or list, default="tune"
@@ -26,15 +28,16 @@ class PathSVC(ClassifierMixin, PathMachine):
         neighbours; a tuple is a span to be searched in the same way; a list holds the values to try. None leaves a
         kernel object as it is. Kernels without gamma are left as they are, too.
     C : "tune", float, (low, high) or list, default="tune"
-        "tune" scores 46 values from 1e-3 to 1e6, and 22 from 1e-3 to 1e4 for the squared hinge.
+        "tune" scores 22 values from 1e-3 to 1e4, and 46 from 1e-3 to 1e6 for least squares.
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
         Constant of the "poly" and "sigmoid" kernels.
-    criterion : {"auto", "loo", "press", "span", "kfold"} or callable, default="auto"
+    criterion : {"auto", "loo", "press", "span", "radius_margin", "kfold"} or callable, default="auto"
         What is minimised: exact leave-one-out ("loo"; "press" is its name for least squares), its prediction from the
-        spans (squared hinge), exact k-fold, or ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for
-        least squares and "span" for the squared hinge, where exact leave-one-out costs several times the path.
+        spans or the radius-margin bound (squared hinge; the bound for two classes only), exact k-fold, or
+        ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for least squares and "span" for the squared
+        hinge, where exact leave-one-out costs several times the path.
     criterion_loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
         Per-sample loss of the criterion; the last two are smooth stand-ins for the error. Default: the error, with ties
         broken by the squared held-out residual; the squared residual for ``search="continuous"``.
@@ -59,8 +62,10 @@ class PathSVC(ClassifierMixin, PathMachine):
     C_, gamma_ : float
         The choice; ``gamma_`` is None for a kernel without gamma.
     loo_error_ : float
-        Held-out error rate of the choice: exact leave-one-out for "loo" and (up to 3000 samples) "span", the k-fold
-        error for "kfold".
+        Held-out error rate of the choice: exact leave-one-out for "loo" and, up to 3000 samples, for "span" and
+        "radius_margin"; the prediction or the bound beyond; the k-fold error for "kfold".
+    error_criterion_ : str
+        Which of them it is: "loo" (exact), "span", "radius_margin", "kfold".
     choice_ : Choice
         With several classes its ``solution`` is that of the first class against the rest.
     curve_ : Curve
@@ -87,7 +92,7 @@ class PathSVC(ClassifierMixin, PathMachine):
     >>> from sklearn.datasets import load_iris
     >>> from svmpath import PathSVC
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = PathSVC(loss="least_squares").fit(X, y)
+    >>> model = PathSVC().fit(X, y)
     >>> model.loo_error_ < 0.05, model.score(X, y) > 0.95
     (True, True)
     """
@@ -96,7 +101,7 @@ class PathSVC(ClassifierMixin, PathMachine):
 
     def __init__(
         self,
-        loss: str = "least_squares",
+        loss: str = "squared_hinge",
         kernel: Any = "rbf",
         gamma: Any = "tune",
         C: Any = "tune",

@@ -33,6 +33,8 @@ class PathSVR(RegressorMixin, PathMachine):
         The choice; ``gamma_`` is None for a kernel without gamma.
     loo_error_ : float
         Held-out mean squared error of the choice under ``criterion``.
+    error_criterion_ : str
+        Which that is: "loo" or "kfold".
     choice_, curve_, path_, kernel_, support_, dual_coef_, intercept_, n_features_in_, feature_names_in_
         As in :class:`svmpath.PathSVC`.
 

@@ -108,10 +108,9 @@ def _choice(model: Any) -> dict[str, Any]:
 
 
 def _held_out(model: Any, y: Any, task: str) -> dict[str, Any]:
-    folds = model.cv if model.criterion == "kfold" else None
     held_out = {
-        "criterion": "loo" if folds is None else "kfold",
-        "folds": folds,
+        "criterion": model.error_criterion_,  # "loo" is exact, "span" its prediction
+        "folds": model.cv if model.criterion == "kfold" else None,
         "kind": "error rate" if task == "classification" else "mean squared error",
         "value": model.loo_error_,
         "baseline": _baseline(y, task),
@@ -133,6 +132,7 @@ def _curve(model: Any, task: str) -> dict[str, Any]:
     counted = task == "classification" and model.search == "grid"  # a continuous search needs a smooth score
     return {
         "over": "C",
+        "criterion": "loo" if model.curve_.criterion == "press" else model.curve_.criterion,
         "kind": "error rate" if counted else "mean squared error",
         "values": model.curve_.values,
         "scores": model.curve_.scores,
