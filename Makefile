@@ -38,6 +38,8 @@ bench: $(VENV)/installed-dev
 	$(RUN) benchmarks/bonidal2013_table5.py --splits 1
 	$(RUN) benchmarks/bonidal2013_table6.py --splits 3
 	$(RUN) benchmarks/bonidal2013_table8.py
+	$(RUN) benchmarks/selection_quality.py --splits 2
+	$(RUN) benchmarks/default_times.py --sets iris breast_cancer
 
 docs: $(VENV)/installed-docs
 	$(RUN) -m sphinx -W --keep-going -b html docs docs/_build/html
