@@ -35,6 +35,7 @@ DOORS = {
     "plotly": {"report"},
     "jinja2": {"report"},
     "dask": {"gram"},
+    "numba": {"solvers"},
 }
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests import fuzz
+from tests import fuzz, fuzz_jump
 
 
 @pytest.mark.parametrize("block", range(10))
@@ -10,5 +10,14 @@ def test_random_problems_agree_with_refits(block):
     for seed in range(30 * block, 30 * (block + 1)):
         try:
             fuzz.run(seed)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_random_paths_are_optimal_at_every_breakpoint(block):
+    for seed in range(40 * block, 40 * (block + 1)):
+        try:
+            fuzz_jump.run(seed)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}") from error

@@ -5,6 +5,10 @@ class PathError(RuntimeError):
     """A path is not optimal where it should be, or could not be followed."""
 
 
+class NoMarginError(PathError):
+    """The nu machine has no margin: nu is too small for classes that overlap."""
+
+
 class DataError(ValueError):
     """A data file or its contents cannot be used; the message says what to do about it."""
 

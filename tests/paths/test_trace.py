@@ -151,7 +151,7 @@ NAN[3, 1] = np.nan
         (X, Y, {"span": (1.0, 1.0)}, "two different positive numbers"),
         (X, Y, {"span": (0.0, 1.0)}, "two different positive numbers"),
         (X, Y, {"span": 3.0}, "pair of numbers"),
-        (X, Y, {"over": "nu"}, "'nu' is unknown"),
+        (X, Y, {"over": "nu"}, "traced over C"),
         (X, Y, {"over": "gamma", "kernel": "linear"}, "'gamma' is unknown"),
         (X, Y, {"over": "coef0", "kernel": "poly"}, r"span=\(first, last\) is needed"),
         (X, Y, {"over": "gamma", "span": (0.1, 1.0), "C": -1.0}, "C must be a positive number"),

@@ -1,4 +1,4 @@
-"""Exact k-fold: of least squares without refitting, of the squared hinge by a path per fold.
+"""Exact k-fold: of least squares without refitting, of other losses by a path per fold.
 
 For least squares, with the notation of ``criteria.press``, leaving out the samples F leaves, with R = diag(sqrt(s)),
 
@@ -22,7 +22,7 @@ from sklearn.model_selection import check_cv
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
 from svmpath.criteria.press import least_squares_only, lost_to_rounding
 from svmpath.losses import Problem
-from svmpath.paths import MarchPath, Path, trace_problem
+from svmpath.paths import JumpPath, MarchPath, Path, trace_problem
 from svmpath.paths.closed_form import Piece
 from svmpath.solvers.spectral import Spectrum
 from svmpath.solvers.threads import one_thread_if_small
@@ -31,13 +31,12 @@ Array = np.ndarray
 
 
 def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: HeldOutLoss = None) -> Curve:
-    """Exact cross-validation along a path: least squares without refitting, the squared hinge by a path per fold.
+    """Exact cross-validation along a path: least squares without refitting, other losses by a path per fold.
 
     Parameters
     ----------
     path : Path
-        Of ``loss="least_squares"``, over C or a kernel parameter, or of ``loss="squared_hinge"``; dense or low rank.
-        In low rank the landmarks stay as they are.
+        Of any loss; of least squares over C or a kernel parameter. In low rank the landmarks stay as they are.
     values : float or array of shape (m,)
         Values of the path's parameter.
     cv : int, splitter or iterable of (train, test), default=5
@@ -66,8 +65,8 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     problem = path.problem
     folds = _splits(problem, cv, groups)
     rows = np.concatenate([test for _, test in folds])
-    if isinstance(path, MarchPath):
-        held = np.hstack([_walk_fold(path, values, train, test) for train, test in folds])
+    if isinstance(path, (MarchPath, JumpPath)):
+        held = np.hstack([_path_fold(path, values, train, test) for train, test in folds])
         doubtful = np.zeros(len(values), dtype=int)
         return Curve(path, "kfold", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
     path = least_squares_only(path, "kfold")
@@ -98,6 +97,13 @@ def _splits(problem: Problem, cv: Any, groups: Any) -> list[tuple[Array, Array]]
     return folds
 
 
+def _path_fold(path: MarchPath | JumpPath, values: Array, train: Array, test: Array) -> Array:
+    """Decision values of the test rows along the path of the train rows."""
+    if isinstance(path, MarchPath):
+        return _walk_fold(path, values, train, test)
+    return _jump_fold(path, values, train, test)
+
+
 def _walk_fold(path: MarchPath, values: Array, train: Array, test: Array) -> Array:
     """Decision values of the test rows along the path of the train rows, of shape (m, len(test)).
 
@@ -111,6 +117,12 @@ def _walk_fold(path: MarchPath, values: Array, train: Array, test: Array) -> Arr
     for stop in fold.walk(values):
         held[stop.position] = stop.point.f[test]
     return held
+
+
+def _jump_fold(path: JumpPath, values: Array, train: Array, test: Array) -> Array:
+    """The same along a path from event to event."""
+    others = np.setdiff1d(np.arange(path.problem.n), train)
+    return path.without(others).decisions(values)[:, test]
 
 
 def leave_fold_out(piece: Piece, train: Array, test: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,17 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 
 from svmpath.gram import make_gram
 from svmpath.kernels import gamma_value, make_kernel
-from svmpath.losses import LeastSquares, Problem, SquaredHinge, make_loss
+from svmpath.losses import ElbowLoss, LeastSquares, Motion, Nu, Problem, Solution, SquaredHinge, make_loss
 from svmpath.paths.closed_form import ClosedFormPath
+from svmpath.paths.jump import JumpPath
 from svmpath.paths.march import MarchPath
 from svmpath.paths.path import Path
 
 Array = np.ndarray
 
 C_SPAN = (1e-3, 1e6)
+ELBOW_SPAN = (1e-3, 1e3)  # of C, where every event is told
+MACHINE = ("C", "epsilon", "nu", "weight")  # parameters of a machine, not of its kernel
 GAMMA_FACTOR = 256.0  # how far a default span of gamma goes from scikit-learn's "scale", either way
 
 
@@ -34,6 +38,9 @@ def trace(
     degree: int = 3,
     coef0: float = 0.0,
     C: float = 1.0,
+    epsilon: float = 0.1,
+    sample: Any = None,
+    label: Any = None,
     task: str | None = None,
     sample_weight: Any = None,
     class_weight: Any = None,
@@ -43,6 +50,7 @@ def trace(
     min_eigenvalue: float | None = None,
     psd: str = "warn",
     breakpoints: str = "auto",
+    start: Any = None,
     random_state: Any = None,
 ) -> Path:
     """Follow the solution of a support vector machine over one hyper-parameter.
@@ -53,12 +61,15 @@ def trace(
         The data; the (n, n) kernel values for ``kernel="precomputed"``.
     y : array of shape (n,)
         Two labels of any kind (classification) or numbers (regression).
-    loss : {"least_squares", "squared_hinge"}
+    loss : {"least_squares", "squared_hinge", "hinge", "epsilon_insensitive", "nu"}
     over : str
-        The hyper-parameter that moves: "C", or a real parameter of the kernel ("gamma", "coef0", ...).
+        The hyper-parameter that moves. "C" for all but "nu"; "epsilon" for "epsilon_insensitive"; "nu" for "nu";
+        "weight" (of some samples) for "hinge" and "epsilon_insensitive"; a real parameter of the kernel ("gamma",
+        "coef0", ...) for "least_squares".
     span : (float, float), optional
-        Its first and last value, in either direction. Default: (1e-3, 1e6) for C, and scikit-learn's "scale" times
-        1/256 to 256 for gamma.
+        Its first and last value, in either direction. Default: (1e-3, 1e6) for C, (1e-3, 1e3) where every event is
+        told; scikit-learn's "scale" times 1/256 to 256 for gamma; half the range of y to a thousandth of it for
+        epsilon; the largest feasible nu to a hundredth of it; (1, 0) for a weight, which removes the samples.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object, or a function
         k(X, Z) -> matrix.
@@ -67,6 +78,12 @@ def trace(
     coef0 : float, default=0.0
     C : float, default=1.0
         The weight of the losses, where the path does not go over it.
+    epsilon : float, default=0.1
+        Half the width of the tube of "epsilon_insensitive", where the path does not go over it.
+    sample : int or array of int, optional
+        For ``over="weight"``: the rows whose weight is multiplied by the value.
+    label : optional
+        For ``over="weight"``: the class whose weights are.
     task : {"classification", "regression"}, optional
         Decided by scikit-learn's ``type_of_target`` if not given: continuous targets mean regression.
     sample_weight : array of shape (n,), optional
@@ -84,8 +101,12 @@ def trace(
     psd : {"warn", "clip"}, default="warn"
         What to do with an indefinite kernel matrix.
     breakpoints : {"auto", "exact"}, default="auto"
-        For the squared hinge, "exact" finds every single change of side; "auto" walks through four nodes per factor
-        of ten. The solution is exact at every value either way.
+        Losses with an elbow always tell every event. For the squared hinge, "exact" finds every single change of
+        side; "auto" walks through four nodes per factor of ten. The solution is exact at every value either way.
+    start : Solution or array of shape (n,), optional
+        For a loss with an elbow: a machine of a similar problem (other kernel, weights, labels or rows), or its
+        ``alpha / C``, one number per row and zero for new ones. The first machine of the path is reached from it by
+        following the change, in fewer events the more alike they are.
     random_state : int, RandomState or None
         For the choice of landmarks.
 
@@ -107,12 +128,14 @@ def trace(
     X = check_data(X, kernel)
     y, classes, task = encode_target(y, task)
     check_consistent_length(X, y)
-    machine = make_loss(loss, task)
+    machine = make_loss(loss, task, epsilon=check_amount(epsilon, "epsilon"))
     s = check_weights(sample_weight, class_weight, X, y, classes)
     spec = make_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0, X=X)
-    if over != "C":
+    if over not in MACHINE:
         over = spec.resolve(over)
-    span = check_span(span, over, X, positive=over != "coef0" and not over.endswith("__coef0"))
+    rows = check_moving(sample, label, over, y, classes)
+    is_default = span is None
+    span = check_span(span, over, X, machine, y, s)
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     gram = make_gram(
         X,
@@ -127,7 +150,16 @@ def trace(
     if breakpoints not in ("auto", "exact"):
         raise ValueError(f"breakpoints must be 'auto' or 'exact', got {breakpoints!r}.")
     problem, exact = Problem(gram, y, s, task, classes), breakpoints == "exact"
-    return trace_problem(problem, machine, over, span, C=check_positive(C, "C"), exact=exact)
+    path = trace_problem(problem, machine, over, span, C=check_positive(C, "C"), exact=exact, rows=rows)
+    if start is not None:
+        if not isinstance(path, JumpPath):
+            raise ValueError(f"start= is for losses with an elbow, not for loss={loss!r}.")
+        path = replace(path, start=check_start(start, len(y)))
+    if isinstance(path, JumpPath):
+        if over == "nu" and is_default:
+            path = path.within_reach()
+        path.record  # noqa: B018 - a path that cannot be followed is refused here, not when it is first used
+    return path
 
 
 def trace_problem(
@@ -139,18 +171,24 @@ def trace_problem(
     C: float = 1.0,
     shared: Any = None,
     exact: bool = False,
+    rows: Array | None = None,
 ) -> Path:
     """The path of a problem that is already in the solver's form.
 
-    ``shared`` hands on what another path on the same kernel and weights has made (:attr:`Path.shared`).
+    ``shared`` hands on what another path on the same kernel and weights has made (:attr:`Path.shared`); ``rows`` are
+    those whose weight moves.
     """
-    if isinstance(loss, LeastSquares):
+    if isinstance(loss, ElbowLoss) and over in loss.overs:
+        fixed = {"C": C, **loss.own} if not isinstance(loss, Nu) else {}
+        fixed.pop(over, None)
+        return JumpPath(problem, loss, over, span, Motion(over, fixed, rows), shared)
+    if isinstance(loss, LeastSquares) and (over == "C" or over not in MACHINE):
         return ClosedFormPath(problem, loss, over, span, C, shared)
     if isinstance(loss, SquaredHinge) and over == "C":
         return MarchPath(problem, loss, over, span, shared, exact)
-    if isinstance(loss, SquaredHinge):
-        raise ValueError(f"loss='squared_hinge' is traced over C, not over {over!r}.")
-    raise ValueError(f"There is no tracker for {loss!r}.")
+    kernel = ("a kernel parameter",) if isinstance(loss, LeastSquares) else ()
+    overs = " or ".join(getattr(loss, "overs", ("C", *kernel)))
+    raise ValueError(f"loss={loss.name!r} is traced over {overs}, not over {over!r}.")
 
 
 def check_data(X: Any, kernel: Any) -> Any:
@@ -208,22 +246,73 @@ def check_weights(sample_weight: Any, class_weight: Any, X: Any, y: Array, class
     return s
 
 
-def check_span(span: Any, over: str, X: Any, positive: bool = True) -> tuple[float, float]:
-    """Both ends of the span as floats, and as positive ones where the parameter is a scale."""
-    if span is None:
-        if over == "C":
-            return C_SPAN
-        if over == "gamma":
-            scale = gamma_value("scale", X)
-            return scale / GAMMA_FACTOR, scale * GAMMA_FACTOR
-        raise ValueError(f"span=(first, last) is needed for a path over {over!r}.")
+def check_moving(sample: Any, label: Any, over: str, y: Array, classes: Array | None) -> Array | None:
+    """The rows whose weight moves, for ``over="weight"``."""
+    if over != "weight":
+        if sample is not None or label is not None:
+            raise ValueError(f"sample and label belong to over='weight', this path goes over {over!r}.")
+        return None
+    if (sample is None) == (label is None):
+        raise ValueError("over='weight' needs sample= (a row or an array of rows) or label= (a class), one of them.")
+    if label is not None:
+        if classes is None or label not in classes.tolist():
+            known = "there are none in regression" if classes is None else f"there are {classes.tolist()}"
+            raise ValueError(f"label must be one of the classes ({known}), got {label!r}.")
+        return np.flatnonzero((y > 0) == (label == classes[1]))
+    rows = np.unique(np.atleast_1d(sample))
+    if rows.dtype.kind not in "iu" or len(rows) == 0 or rows[0] < 0 or rows[-1] >= len(y):
+        raise ValueError(f"sample must hold rows from 0 to {len(y) - 1}, got {sample!r}.")
+    return rows
+
+
+def default_span(over: str, X: Any, loss: Any, y: Array, s: Array) -> tuple[float, float]:
+    """Where a path goes if nothing is said."""
+    if over == "C":
+        return ELBOW_SPAN if isinstance(loss, ElbowLoss) else C_SPAN
+    if over == "nu":
+        largest = Nu.largest(y, s)
+        return largest, 0.01 * largest
+    if over == "epsilon":
+        half = 0.5 * float(np.ptp(y)) or 1.0
+        return half, 1e-3 * half
+    if over == "weight":
+        return 1.0, 0.0
+    if over == "gamma":
+        scale = gamma_value("scale", X)
+        return scale / GAMMA_FACTOR, scale * GAMMA_FACTOR
+    raise ValueError(f"span=(first, last) is needed for a path over {over!r}.")
+
+
+def check_nu(span: tuple[float, float], y: Array, s: Array) -> None:
+    """Refuse a nu for which there is no machine."""
+    largest = Nu.largest(y, s)
+    if max(span) > largest * (1 + 1e-12):
+        raise ValueError(
+            f"nu = {max(span):.6g} is infeasible: with these classes and weights it is at most {largest:.6g} "
+            "(twice the share of the smaller class)."
+        )
+
+
+def check_span(span: Any, over: str, X: Any, loss: Any, y: Array, s: Array) -> tuple[float, float]:
+    """Both ends of the span as floats, in the range that the parameter can have."""
+    span = default_span(over, X, loss, y, s) if span is None else check_pair(span, over)
+    if over == "nu":
+        check_nu(span, y, s)
+    return span
+
+
+def check_pair(span: Any, over: str) -> tuple[float, float]:
+    """Two different numbers, positive where the parameter is a scale."""
+    lowest = {"weight": "not negative", "epsilon": "not negative", "coef0": ""}.get(over.split("__")[-1], "positive")
     try:
         first, last = (float(value) for value in span)
     except (TypeError, ValueError):
         raise ValueError(f"span must be a pair of numbers (first, last), got {span!r}.") from None
-    if first == last or not np.isfinite([first, last]).all() or (positive and min(first, last) <= 0):
-        kind = "positive " if positive else ""
-        raise ValueError(f"span must hold two different {kind}numbers, got {span!r}.")
+    least = min(first, last)
+    bad = {"positive": least <= 0, "not negative": least < 0, "": False}[lowest]
+    if first == last or not np.isfinite([first, last]).all() or bad:
+        kind = {"positive": "positive numbers", "not negative": "numbers >= 0", "": "numbers"}[lowest]
+        raise ValueError(f"span must hold two different {kind}, got {span!r}.")
     return first, last
 
 
@@ -232,3 +321,23 @@ def check_positive(value: Any, name: str) -> float:
     if not isinstance(value, (int, float, np.integer, np.floating)) or not 0 < value < np.inf:
         raise ValueError(f"{name} must be a positive number, got {value!r}.")
     return float(value)
+
+
+def check_amount(value: Any, name: str) -> float:
+    """The value as a float >= 0."""
+    if not isinstance(value, (int, float, np.integer, np.floating)) or not 0 <= value < np.inf:
+        raise ValueError(f"{name} must be a number >= 0, got {value!r}.")
+    return float(value)
+
+
+def check_start(start: Any, n: int) -> Array:
+    """Alpha / C of the machine to start from, one number per row."""
+    if isinstance(start, Solution):
+        scale = start.parameters["C"] if "C" in start.parameters else 1.0 / getattr(start, "rho", 1.0)
+        start = start.alpha / scale
+    theta = np.asarray(start, dtype=float)
+    if theta.shape != (n,) or not np.isfinite(theta).all():
+        raise ValueError(
+            f"start must be a Solution or hold one finite number per row, of shape ({n},); got {theta.shape}."
+        )
+    return theta

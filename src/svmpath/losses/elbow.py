@@ -1,0 +1,143 @@
+"""Losses with an elbow: convex and piecewise linear, so that the machine is piecewise linear in its parameters.
+
+Such a machine is a quadratic program over a box (``solvers.box_qp``) in the variables theta = lambda * alpha,
+lambda = 1 / C, and its gradient is that of lambda * f. A loss tells how its program looks while one parameter moves,
+where to start, and how to read the answer.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from svmpath.losses.base import Loss, Problem, Solution
+from svmpath.solvers.box_qp import Program
+
+Array = np.ndarray
+
+NEAR = 1e-10  # a coefficient nearer to its bound than this, relative to the box, is at it
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Which parameter moves, and what the others are.
+
+    Attributes
+    ----------
+    over : str
+        "C", "epsilon", "nu" or "weight".
+    fixed : mapping
+        The hyper-parameters that stay.
+    rows : array of int or None
+        For "weight": the samples whose weight is multiplied.
+    """
+
+    over: str
+    fixed: Mapping[str, float]
+    rows: Array | None = None
+
+    def t(self, value: float) -> float:
+        """The parameter of the walk: increasing in C, and falling in anything else."""
+        return -1.0 / value if self.over == "C" else -value
+
+    def value(self, t: Any) -> Any:
+        """The value that t stands for."""
+        return -1.0 / t if self.over == "C" else -t
+
+    def at(self, t: float) -> dict[str, float]:
+        """All hyper-parameters at t."""
+        return {**self.fixed, self.over: float(self.value(t))}
+
+    @property
+    def unit(self) -> Array:
+        """What one unit of f is in the gradient, as ``Program.unit`` tells it: lambda, or rho of the nu machine."""
+        if self.over == "C":
+            return np.array([0.0, -1.0, 0.0])
+        return np.array([0.0, 0.0, 1.0]) if self.over == "nu" else np.array([1.0 / self.fixed["C"], 0.0, 0.0])
+
+    def weights(self, problem: Problem) -> tuple[Array, Array]:
+        """s0 and s1: the sample weights are s0 + t s1."""
+        if self.rows is None:
+            return problem.s, np.zeros(problem.n)
+        s0, s1 = problem.s.copy(), np.zeros(problem.n)
+        s0[self.rows], s1[self.rows] = 0.0, -problem.s[self.rows]
+        return s0, s1
+
+    def problem(self, problem: Problem, t: float) -> Problem:
+        """The problem with the weights that it has at t."""
+        if self.rows is None:
+            return problem
+        s0, s1 = self.weights(problem)
+        return replace(problem, s=s0 + t * s1)
+
+
+class ElbowLoss(Loss):
+    """What the jump tracker asks of a loss.
+
+    Attributes
+    ----------
+    overs : tuple of str
+        The parameters over which it can be traced.
+    names : tuple of three str
+        The places of a sample: coefficient zero, in between, at its limit.
+    """
+
+    overs: tuple[str, ...]
+    names: tuple[str, str, str]
+
+    @property
+    def own(self) -> Mapping[str, float]:
+        """Hyper-parameters of the loss itself, where no path goes over them."""
+        return {}
+
+    @abstractmethod
+    def program(self, problem: Problem, motion: Motion, K: Array) -> Program:
+        """The program whose t is the parameter that moves, on the whole kernel matrix."""
+
+    @abstractmethod
+    def guess(self, problem: Problem, program: Program, t: float) -> tuple[Array, Array]:
+        """Theta and statuses to start from, in the box; the group sums need not be right."""
+
+    @abstractmethod
+    def read(self, problem: Problem, motion: Motion, t: float, theta: Array, nu: Array) -> Solution:
+        """The machine, from an optimum of the program."""
+
+    def split(self, theta: Array) -> Array:
+        """The variables of the program, from one signed coefficient per sample."""
+        return theta
+
+    def scaled(self, f: Array, nu: Array, values: Mapping[str, float]) -> Array:
+        """Decision values, from gradients without their c: in units of lambda."""
+        return f * values["C"]
+
+    @abstractmethod
+    def signs(self, problem: Problem) -> Array:
+        """For each variable 1 where its box begins at zero and -1 where it ends there."""
+
+
+def labelled_box(y: Array, s: Array) -> tuple[Array, Array]:
+    """Lower and upper bounds of theta: from 0 to y s."""
+    return np.where(y > 0, 0.0, -s), np.where(y > 0, s, 0.0)
+
+
+def hinge_violation(problem: Problem, C: float, alpha: Array, f: Array) -> float:
+    """The largest distance of a margin from where its coefficient wants it, and the sum of alpha in units of C s."""
+    rows = problem.active
+    y, limit = problem.y[rows], C * problem.s[rows]
+    a, slack = y * alpha[rows], 1.0 - y * f[rows]
+    worst = np.where(a <= NEAR * limit, slack, np.where(a >= (1.0 - NEAR) * limit, -slack, np.abs(slack)))
+    beyond = np.maximum(-a, a - limit) / limit
+    return float(max(worst.max(initial=0.0), beyond.max(initial=0.0), abs(alpha.sum()) / limit.sum()))
+
+
+def hinge_gap(problem: Problem, C: float, alpha: Array, f: Array, b: float) -> float:
+    """The duality gap of the hinge machine over its primal objective."""
+    y, limit = problem.y, C * problem.s
+    a, margin = np.clip(y * alpha, 0.0, limit), y * f
+    xi, eta = np.maximum(1.0 - margin, 0.0), np.maximum(margin - 1.0, 0.0)
+    primal = limit @ xi + 0.5 * alpha @ (f - b)
+    return float(((limit - a) @ xi + a @ eta) / max(abs(primal), np.finfo(float).tiny))

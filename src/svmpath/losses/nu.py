@@ -1,0 +1,124 @@
+"""The nu machine (nu-SVC), for classification.
+
+The problem, with W = sum_i s_i and xi_i = max(0, rho - y_i f(x_i))::
+
+    minimise   1/2 theta' K theta - nu W rho + sum_i s_i xi_i     over theta, b and rho,      f = K theta + b
+
+Its dual is ``minimise 1/2 theta' K theta`` over theta_i between 0 and s_i y_i with sum_i theta_i = 0 and
+sum_i y_i theta_i = nu W: the sum is nu W / 2 over the positive samples and -nu W / 2 over the negative ones, one group
+each. With their multipliers nu+ and nu- a sample on the elbow has (K theta)_i = -nu+ or -nu-, and so
+
+    rho = (nu- - nu+) / 2,     b = (nu+ + nu-) / 2.
+
+As in scikit-learn's NuSVC all is divided by rho: the result is the hinge machine of C = 1 / rho. There is a solution
+for 0 < nu <= 2 min(W+, W-) / W; where the classes overlap, rho falls to zero at some nu > 0, below which theta' K theta
+is zero and nothing is left to be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmpath.exceptions import NoMarginError
+from svmpath.losses.base import Problem, Solution
+from svmpath.losses.elbow import ElbowLoss, Motion, hinge_gap, hinge_violation, labelled_box
+from svmpath.solvers.box_qp import FREE, LOW, UP, Program
+
+Array = np.ndarray
+
+_NO_MARGIN = 1e-8  # a rho so small, in units of the largest |K theta| that can be, is rounding
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class NuSolution(Solution):
+    """A nu machine.
+
+    Attributes
+    ----------
+    rho : float
+        The margin by which alpha, b and the decision values were divided.
+    """
+
+    rho: float = 1.0
+
+
+class Nu(ElbowLoss):
+    """Formulas of the nu machine."""
+
+    name = "nu"
+    tasks = ("classification",)
+    overs = ("nu",)
+    names = ("right", "elbow", "left")
+
+    def __repr__(self) -> str:
+        return "Nu()"
+
+    @staticmethod
+    def largest(y: Array, s: Array) -> float:
+        """The largest feasible nu."""
+        return float(2.0 * min(s[y > 0].sum(), s[y < 0].sum()) / s.sum())
+
+    def program(self, problem: Problem, motion: Motion, K: Array) -> Program:
+        """T = -nu moves the sums of the two groups."""
+        n, y, zero = problem.n, problem.y, np.zeros(problem.n)
+        low, up = labelled_box(y, problem.s)
+        b1 = 0.5 * problem.s.sum() * np.array([1.0, -1.0])  # the negative samples are group 0
+        group = (y > 0).astype(np.int64)
+        return Program(K, np.arange(n), group, zero, zero, low, zero, up, zero, np.zeros(2), b1, motion.unit)
+
+    def guess(self, problem: Problem, program: Program, t: float) -> tuple[Array, Array]:
+        """In each class those nearest to the other class, until the sum is reached."""
+        y, s, half = problem.y, problem.s, -0.5 * t * problem.s.sum()
+        middle = program.product(np.where(y > 0, s / s[y > 0].sum(), -s / s[y < 0].sum()))
+        theta, status = np.zeros(problem.n), np.where(y > 0, LOW, UP)
+        for label in (-1.0, 1.0):
+            mine = np.flatnonzero((y == label) & (s > 0))
+            order = mine[np.argsort(label * middle[mine], kind="stable")]
+            before = np.concatenate([[0.0], np.cumsum(s[order])[:-1]])
+            size = np.clip(half - before, 0.0, s[order])
+            theta[order] = label * size
+            status[order[size == s[order]]] = UP if label > 0 else LOW
+            status[order[np.flatnonzero(size > 0)[-1]]] = FREE
+        return theta, status
+
+    def read(self, problem: Problem, motion: Motion, t: float, theta: Array, nu: Array) -> NuSolution:
+        """Alpha = theta / rho and so on."""
+        values = motion.at(t)
+        rho, b = float(nu[0] - nu[1]) / 2.0, float(nu[0] + nu[1]) / 2.0
+        if not rho > self._noise(problem, t):
+            raise NoMarginError(
+                f"At nu = {values['nu']:.6g} the margin rho is zero: with this kernel the classes overlap: there is no "
+                f"machine. It needs a larger nu (span=None finds where; at most "
+                f"{self.largest(problem.y, problem.s):.6g} is feasible) or another kernel."
+            )
+        values |= dict(problem.gram.kernel.parameters)
+        return NuSolution(problem, self, theta / rho, b / rho, values, rho)
+
+    @staticmethod
+    def _noise(problem: Problem, t: float) -> float:
+        """The rho below which decision values would keep fewer than eight digits."""
+        return _NO_MARGIN * float(np.abs(problem.gram.diag).max()) * problem.s.sum() * -t
+
+    def scaled(self, f: Array, nu: Array, values: Mapping[str, float]) -> Array:
+        """Divided by rho."""
+        return f / (0.5 * (nu[0] - nu[1]))
+
+    def signs(self, problem: Problem) -> Array:
+        """The labels."""
+        return problem.y
+
+    def violation(self, solution: Solution) -> float:
+        """That of the hinge machine of C = 1 / rho, and of the sum of the coefficients."""
+        assert isinstance(solution, NuSolution)
+        problem, rho = solution.problem, solution.rho
+        total = problem.s.sum() * solution.parameters["nu"]
+        missed = abs(rho * (problem.y @ solution.alpha) - total) / total
+        return max(hinge_violation(problem, 1.0 / rho, solution.alpha, solution.fitted), float(missed))
+
+    def gap(self, solution: Solution) -> float:
+        """That of the hinge machine of C = 1 / rho."""
+        assert isinstance(solution, NuSolution)
+        return hinge_gap(solution.problem, 1.0 / solution.rho, solution.alpha, solution.fitted, solution.b)

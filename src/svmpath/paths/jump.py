@@ -1,0 +1,370 @@
+"""Paths whose slacks are linear in a parameter: from event to event, exactly (hinge, epsilon-insensitive, nu).
+
+What is kept of a walk is the status of every variable at its beginning, and the events. The machine at a value is
+solved afresh from the statuses there, so that it does not inherit the rounding of the walk, and its optimality is
+measured each time: where a status turns out to be wrong, the optimum is reached from that point by the same engine
+("polish").
+
+Trust: optimality is measured from the exact gradient at the end of the walk and at some of its breakpoints. If it fails
+there, also for machines that are solved afresh, the walk is repeated with other tolerances for what counts as
+dependent, and last with a kernel to whose diagonal tiny multiples of its largest entry are added, which is then told by
+:attr:`JumpPath.jitter`. If that fails, too, :class:`svmpath.PathError` is raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from svmpath.exceptions import NoMarginError, PathError
+from svmpath.lazy import lazy
+from svmpath.losses import Solution
+from svmpath.losses.elbow import ElbowLoss, Motion
+from svmpath.paths.path import Array, Event, Path
+from svmpath.solvers.box_qp import FREE, LOW, UP, Centred, Program, Told, Walker, at_places, centred, middle, reach
+from svmpath.solvers.threads import one_thread_if_small
+
+_GOOD = 1e-9  # a violation, in units of f, that needs no polish
+_TRUST = 1e-8  # a violation at which a rung of the ladder is accepted at once
+_ACCEPT = 1e-6  # the largest violation with which a path is given at all
+_MOST = 20_000  # samples up to which a kernel matrix is held whole
+_SAMPLES = 32  # breakpoints at which a walk that is not trusted is measured once more
+# Rungs: what counts as dependent, and the jitter, both in units of the largest K_ii.
+_LADDER = ((1e-10, 0.0), (1e-12, 0.0), (1e-8, 0.0), (1e-10, 1e-12), (1e-10, 1e-11), (1e-10, 1e-10))
+
+
+@dataclass(frozen=True)
+class Record:
+    """A walk: the program, the statuses at its first t, the events, and how it was got.
+
+    Attributes
+    ----------
+    program : Program
+    first : array of shape (N,)
+    told : Told
+    tol : float
+        What counted as dependent.
+    jitter : float
+        What was added to the diagonal of K, in units of its largest entry.
+    violation : float
+        The largest that was found when optimality was measured.
+    """
+
+    program: Program
+    first: Array
+    told: Told
+    tol: float
+    jitter: float
+    violation: float
+
+    def status(self, t: float) -> Array:
+        """The statuses at t; at an event, those after it."""
+        status = self.first.copy()
+        done = int(np.searchsorted(self.told.t, t, side="right"))
+        status[self.told.variable[:done]] = self.told.target[:done]  # of several events of one variable the last counts
+        return status
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class JumpPath(Path):
+    """A machine that is piecewise linear in a parameter (for C: in 1 / C).
+
+    Attributes
+    ----------
+    motion : Motion
+        What moves and what stays.
+    K : Centred or None
+        The kernel matrix, if another path has made it already.
+    start : array of shape (n,) or None
+        Coefficients alpha / C of a similar machine, from which the first one is reached.
+    """
+
+    loss: ElbowLoss
+    motion: Motion
+    K: Centred | None = None
+    start: Array | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The matrix and the walk are made again when needed: a saved model stays small.
+        return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "K": None}
+
+    @property
+    def shared(self) -> Any:
+        """The whole kernel matrix."""
+        return self._whole
+
+    @lazy
+    def _program(self) -> Program:
+        return self.loss.program(self.problem, self.motion, self._whole.K)
+
+    @lazy
+    def _whole(self) -> Centred:
+        if self.K is not None:
+            return self.K
+        n = self.problem.n
+        if n > _MOST:
+            raise ValueError(
+                f"An exact path of {self.loss!r} holds the {n} x {n} kernel matrix, which is meant for at most {_MOST} "
+                "samples; tol=1e-3 gives a certified approximate path of any size."
+            )
+        K = np.ascontiguousarray(self.problem.gram.block(slice(None), slice(None)))
+        return centred(K)
+
+    @lazy
+    def record(self) -> Record:
+        """The walk over the span, certified."""
+        with one_thread_if_small(self.problem.n**2):
+            return self._climb()
+
+    @property
+    def jitter(self) -> float:
+        """What had to be added to the diagonal of the kernel matrix, in units of its largest entry; 0 as a rule.
+
+        Random numbers from this to its double, one per sample: they break ties, too.
+        """
+        return max([self.record.jitter, *(record.jitter for record in self._other_rungs.values())])
+
+    @property
+    def certificate(self) -> float:
+        """The largest violation found when optimality was measured after the walk."""
+        return self.record.violation
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        """The span as an increasing pair of t."""
+        a, b = (self.motion.t(value) for value in self.span)
+        return min(a, b), max(a, b)
+
+    @property
+    def _is_reversed(self) -> bool:
+        return self.motion.t(self.span[0]) > self.motion.t(self.span[1])
+
+    @property
+    def breakpoints(self) -> Array:
+        """The values at which a sample changes its place, and both ends, in the direction of the span."""
+        a, b = self._ends
+        inside = np.unique(self.record.told.t)
+        nodes = self.motion.value(inside[(inside > a) & (inside < b)])
+        if self._is_reversed:
+            nodes = nodes[::-1]
+        nodes = np.concatenate([[self.span[0]], nodes, [self.span[1]]])
+        return nodes[np.concatenate([[True], np.diff(nodes) != 0])]
+
+    def events(self) -> Iterable[Event]:
+        """Every change of place, in the direction of the span."""
+        told, program = self.record.told, self.record.program
+        signs, rows = self.loss.signs(self.problem), program.rows
+        order = range(len(told.t) - 1, -1, -1) if self._is_reversed else range(len(told.t))
+        for k in order:
+            j = int(told.variable[k])
+            ends = [self._place(int(status), signs[j]) for status in (told.source[k], told.target[k])]
+            source, target = ends[::-1] if self._is_reversed else ends
+            yield Event(float(self.motion.value(told.t[k])), int(rows[j]), source, target)
+
+    def _place(self, status: int, sign: float) -> str:
+        zero, elbow, limit = self.loss.names
+        if status == FREE:
+            return elbow
+        return zero if (status == LOW) == (sign > 0) else limit
+
+    def without(self, rows: Array) -> JumpPath:
+        """The path of the same machine with weight zero for some rows."""
+        s = self.problem.s.copy()
+        s[rows] = 0.0
+        return replace(self, problem=replace(self.problem, s=s), K=self.shared, start=None)
+
+    def decisions(self, values: Array) -> Array:
+        """Decision values of all rows, also of those with weight zero, at each value: one walk, nothing recorded."""
+        program, n = self._program, self.problem.n
+        held = np.empty((len(values), n))
+        stops = np.array([self.motion.t(float(value)) for value in values])
+        with one_thread_if_small(n**2):
+            for k, walker in self._stops(stops):
+                t, g = walker.t, walker.g
+                f = g - program.c0 - t * program.c1 + middle(program, t, walker.theta, g)[program.group]
+                held[k] = self.loss.scaled(f[:n], walker.nu, self.motion.at(t))
+        return held
+
+    def _stops(self, stops: Array) -> Iterator[tuple[int, Walker]]:
+        """A walker at each t; one that cannot be trusted there is set down afresh."""
+        walker = None
+        for k in np.argsort(stops, kind="stable"):
+            t = float(stops[k])
+            walker = walker or self._start(self._program, t, _LADDER[0][0])
+            walker.to(t)
+            if not walker.worst <= _TRUST:
+                walker = self._start(self._program, t, _LADDER[1][0])
+            yield int(k), walker
+
+    def _start(self, program: Program, t: float, tol: float) -> Walker:
+        """The optimum at t. Over C it is walked to from where the machine is constant: the guess is good there."""
+        if self.start is not None:
+            theta = self.loss.split(self.start)
+            walker = reach(program, t, theta, _places(program, t, theta), tol=tol)
+            walker.forget()
+            return walker
+        constant = -4.0 * program.kmax * self.problem.s.sum()
+        begin = min(t, constant) if self.over == "C" else t
+        theta, status = self.loss.guess(self.problem, program, begin)
+        walker = reach(program, begin, theta, status, tol=tol)
+        walker.to(t)
+        walker.forget()
+        return walker
+
+    def _climb(self) -> Record:
+        """The first rung of the ladder that holds, or the best of those that do not fail."""
+        best, reason = None, ""
+        for tol, jitter in _LADDER:
+            try:
+                record = self._record(tol, jitter)
+                if not record.violation <= _TRUST:
+                    record = self._measured(record)
+            except NoMarginError:
+                raise
+            except PathError as error:
+                reason = str(error)
+                continue
+            if best is None or record.violation < best.violation:
+                best = record
+            if best.violation <= _TRUST:
+                return best
+        if best is not None and best.violation <= _ACCEPT:
+            return best
+        found = reason if best is None else f"the violation is {best.violation:.2e}"
+        raise PathError(
+            f"The path of {self.loss!r} over {self.over} could not be followed from {self.span[0]:.6g} to "
+            f"{self.span[1]:.6g} in double precision: {found} Bring the columns to one scale, or end the span earlier."
+        )
+
+    def within_reach(self) -> JumpPath:
+        """The path, or where its machine ceases to exist (nu: the margin vanishes) its part up to a little before."""
+        (a, b), program = self._ends, self._program
+        walker = self._start(program, a, _LADDER[0][0])
+        status = walker.status.copy()
+        with suppress(PathError):  # where nothing is left to be told the walk may get lost
+            walker.to(b)
+        record = Record(program, status, walker.told, walker.tol, 0.0, np.inf)
+        nodes = np.unique(np.concatenate([[a], record.told.t, [walker.t]]))
+        first, last = 0, len(nodes)  # the machine exists at nodes[first] and not at nodes[last]
+        while last - first > 1:
+            k = (first + last) // 2
+            first, last = (k, last) if self._exists(record, nodes[k]) else (first, k)
+        if (first == len(nodes) - 1 and walker.t == b) or first == 0:
+            return self
+        end = float(self.motion.value(nodes[first]))
+        return replace(self, span=(end, self.span[1]) if self._is_reversed else (self.span[0], end))
+
+    def _exists(self, record: Record, t: float) -> bool:
+        try:
+            return self._solved(record.program, t, record.status(t)) is not None
+        except NoMarginError:
+            return False
+
+    def _record(self, tol: float, jitter: float) -> Record:
+        program = self._program
+        if jitter:
+            noise = 1.0 + np.random.default_rng(0).random(len(program.K))  # uneven: it breaks ties, too
+            program = replace(program, K=program.K + np.diag(jitter * program.kmax * noise))
+        a, b = self._ends
+        walker = self._start(program, a, tol)
+        first = walker.status.copy()
+        walker.to(b)
+        return Record(program, first, walker.told, tol, jitter, walker.worst)
+
+    def _measured(self, record: Record) -> Record:
+        """The record with the violation as everybody will see it: solved afresh, and polished where need be."""
+        nodes = np.append(record.told.t, self._ends[1])
+        chosen = nodes[np.linspace(0, len(nodes) - 1, _SAMPLES).astype(int)]
+        solutions = [self._at(record, float(t)) for t in chosen]
+        return replace(record, violation=max(solution.violation - solution.rounding for solution in solutions))
+
+    def _solve(self, value: float) -> Solution:
+        t = self.motion.t(value)
+        with one_thread_if_small(self.problem.n**2):
+            try:
+                return self._at(self.record, t)
+            except NoMarginError:
+                raise
+            except PathError as error:
+                return self._elsewhere(t, error)
+
+    def _elsewhere(self, t: float, error: PathError) -> Solution:
+        """The machine at t from another rung of the ladder, where the walk that was trusted is wrong next to t."""
+        for rung in _LADDER:
+            with suppress(PathError):
+                if rung not in self._other_rungs:
+                    self._other_rungs[rung] = self._record(*rung)
+                return self._at(self._other_rungs[rung], t)
+        raise error
+
+    @lazy
+    def _other_rungs(self) -> dict[tuple[float, float], Record]:
+        return {}
+
+    def _at(self, record: Record, t: float) -> Solution:
+        """The machine at t, from the statuses there; polished where they do not hold."""
+        status, own = record.status(t), self._program
+        # First with the kernel as it is, also where the walk needed a jitter; last by repeating the walk.
+        answers = (
+            lambda: self._solved(own, t, status),
+            lambda: self._polished(own, t, status),
+            lambda: self._solved(record.program, t, status) if record.jitter else None,
+            lambda: self._walked(record, t),
+        )
+        best: Solution | None = None
+        for answer in answers:
+            solution = answer()
+            if solution is not None and (best is None or solution.violation < best.violation):
+                best = solution
+            if best is not None and best.violation <= _GOOD + best.rounding:
+                return best
+        if best is None or not best.violation <= _ACCEPT + best.rounding:
+            found = "its elbow system is singular" if best is None else f"the violation is {best.violation:.2e}"
+            raise PathError(f"No machine could be found at {self.over} = {self.motion.value(t):.6g}: {found}.")
+        return best
+
+    def _solved(self, program: Program, t: float, status: Array) -> Solution | None:
+        """Everybody at the place told; next to an event, a free variable that rounding puts beyond a bound is on it."""
+        found = at_places(program, t, status)
+        if found is None:
+            return None
+        theta, low, up = found[0], program.low(t), program.up(t)
+        beyond = (status == FREE) & ((theta < low) | (theta > up))
+        rest = np.bincount(program.group[(status == FREE) & ~beyond], minlength=len(program.b0))
+        if beyond.any() and rest.all():
+            found = at_places(program, t, np.where(beyond, np.where(theta < low, LOW, UP), status)) or found
+        return self._read(program, t, *found)
+
+    def _polished(self, program: Program, t: float, status: Array) -> Solution | None:
+        """The optimum reached from the places told."""
+        found = at_places(program, t, status)
+        theta = np.where(status == UP, program.up(t), program.low(t)) if found is None else found[0]
+        try:
+            walker = reach(program, t, theta, status)
+        except PathError:
+            return None
+        return self._read(program, t, walker.theta, walker.nu, walker.g)
+
+    def _walked(self, record: Record, t: float) -> Solution | None:
+        """The machine at which the walk itself arrives."""
+        try:
+            walker = self._start(record.program, self._ends[0], record.tol)
+            walker.to(t)
+        except PathError:
+            return None
+        return self._read(record.program, t, walker.theta, walker.nu, walker.g)
+
+    def _read(self, program: Program, t: float, theta: Array, nu: Array, g: Array) -> Solution:
+        theta = np.clip(theta, program.low(t), program.up(t))
+        nu = nu + middle(program, t, theta, g) - self._whole.h[program.rows] @ theta
+        return self.loss.read(self.motion.problem(self.problem, t), self.motion, t, theta, nu)
+
+
+def _places(program: Program, t: float, theta: Array) -> Array:
+    """At a bound where theta is, and free in between."""
+    low, up = program.low(t), program.up(t)
+    return np.where(theta <= low, LOW, np.where(theta >= up, UP, FREE))

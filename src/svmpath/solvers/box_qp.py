@@ -1,0 +1,404 @@
+"""A quadratic program that moves with one parameter t, and the walk along its solutions.
+
+The problem, for variables theta_j of row r_j and group p_j::
+
+    minimise    1/2 sum_ij theta_i K[r_i, r_j] theta_j + c(t)'theta
+    subject to  l(t) <= theta <= u(t),    sum of theta over group p = b_p(t)        (G theta = b)
+
+with c, l, u, b affine in t: c(t) = c0 + t c1 and so on. With the multipliers nu of the groups the gradient is
+``g_j = (K theta)_{r_j} + c_j + nu_{p_j}``, and theta is optimal where
+
+    g_j >= 0 at LOW (theta_j = l_j),    g_j <= 0 at UP (theta_j = u_j),    g_j = 0 where FREE;
+
+a FIXED variable stays at l_j(t), whatever its gradient. While nobody changes place, theta and nu are linear in t. An
+event is a free variable that reaches a bound, or a gradient that reaches zero.
+
+The matrix M of the free variables F (``solvers._loops``) is kept regular: every group has a member in F, and no member
+depends on the others. So F is never empty: where all elbows are empty, one variable per group stays free at its bound.
+Two exchanges keep that up. If the last of its group reaches a bound, the multiplier moves on alone until another
+variable of the group can take its place. If a variable that becomes free depends on F, theta moves along the null
+direction until some variable reaches a bound and leaves. Otherwise R = M^-1 is updated in the order of |F|^2.
+
+Any solution is reached from any point: c is shifted so that the point is optimal, and the shift is taken back along t.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import lapack
+
+from svmpath.exceptions import PathError
+from svmpath.lazy import lazy
+
+Array = np.ndarray
+
+LOW, UP, FREE, FIXED = 0, 1, 2, 3  # as in solvers._loops, which is compiled only when first used
+
+_PAD = 1e-3  # what a wrong gradient is shifted to at a start, in units of the largest K_ii
+_DEPENDENT = 1e-10  # a variable whose Schur complement is less, in units of the largest K_ii, depends on F
+_FAR = 0.01  # points nearer to each other than this, in units of their squared distance to the origin, are far from it
+_DISTINCT = 1e-12  # and nearer than this they are one
+_ROUNDING = 1e-14  # a sum that is wrong by less, relative to the box, is right
+_SINGULAR = 1e-14  # a matrix M with a smaller reciprocal condition number is not inverted
+
+
+@dataclass(frozen=True, eq=False)
+class Centred:
+    """A kernel matrix whose origin was moved: the kernel is K_ij + h_i + h_j.
+
+    Where theta sums to zero, that changes K theta by a constant, which the multiplier takes up.
+    """
+
+    K: Array
+    h: Array
+
+
+def centred(K: Array) -> Centred:
+    """The matrix as it is, or with the origin among its points if they are far away from it and lose digits there."""
+    n, diag = len(K), np.diagonal(K)
+    spread = float(np.max(diag + K[0, 0] - 2 * K[0], initial=0.0))
+    largest = float(np.max(diag, initial=0.0))
+    if not _DISTINCT * largest < spread < _FAR * largest:
+        return Centred(K, np.zeros(n))
+    h = K.mean(axis=0) - 0.5 * K.mean()
+    return Centred(K - h - h[:, None], h)
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """The data of the program; see the module's first lines.
+
+    Attributes
+    ----------
+    K : array of shape (n, n)
+    rows, group : arrays of int of shape (N,)
+        r and p.
+    c0, c1, l0, l1, u0, u1 : arrays of shape (N,)
+    b0, b1 : arrays of shape (q,)
+    unit : array of three
+        What one unit of f is in the gradient: unit_0 + t unit_1 + unit_2 (nu_0 - nu_last) / 2.
+    """
+
+    K: Array
+    rows: Array
+    group: Array
+    c0: Array
+    c1: Array
+    l0: Array
+    l1: Array
+    u0: Array
+    u1: Array
+    b0: Array
+    b1: Array
+    unit: Array
+
+    @lazy
+    def kmax(self) -> float:
+        """The unit of K: its largest diagonal entry."""
+        return float(max(np.diagonal(self.K).max(initial=0.0), np.finfo(float).tiny))
+
+    @lazy
+    def fixed(self) -> Array:
+        """Variables without room to move, at any t."""
+        return (self.l0 == self.u0) & (self.l1 == self.u1)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether variable j is row j, each once."""
+        return len(self.rows) == len(self.K)
+
+    def product(self, theta: Array) -> Array:
+        """(K theta) at the row of each variable."""
+        weights = theta if self.is_plain else np.bincount(self.rows, theta, len(self.K))
+        support = np.flatnonzero(weights)
+        is_sparse = 4 * len(support) < len(weights)
+        f = weights[support] @ self.K[support] if is_sparse else self.K @ weights
+        return f if self.is_plain else f[self.rows]
+
+    def sums(self, theta: Array) -> Array:
+        """G theta."""
+        return np.bincount(self.group, theta, len(self.b0))
+
+    def low(self, t: float) -> Array:
+        """l(t)."""
+        return self.l0 + t * self.l1
+
+    def up(self, t: float) -> Array:
+        """u(t)."""
+        return self.u0 + t * self.u1
+
+    def gradient(self, t: float, theta: Array, nu: Array) -> Array:
+        """G at any point."""
+        return self.product(theta) + self.c0 + t * self.c1 + nu[self.group]
+
+    def frozen(self, t: float) -> Program:
+        """The program at one t, as one that does not move."""
+        none, nothing = np.zeros_like(self.c0), np.zeros_like(self.b0)
+        return replace(
+            self, c0=self.c0 + t * self.c1, l0=self.low(t), u0=self.up(t), b0=self.b0 + t * self.b1,
+            c1=none, l1=none, u1=none, b1=nothing,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Told:
+    """Events in order: where, which variable, from which status to which."""
+
+    t: Array
+    variable: Array
+    source: Array
+    target: Array
+
+    @staticmethod
+    def of(parts: list[tuple[Array, ...]]) -> Told:
+        """The parts one after another."""
+        kinds = (float, np.int64, np.int8, np.int8)
+        columns = ([np.empty(0, kind), *(part[k] for part in parts)] for k, kind in enumerate(kinds))
+        return Told(*(np.concatenate(column) for column in columns))
+
+
+class Walker:
+    """A point on the solution path of a program, which can be moved on; the only thing here that changes.
+
+    Attributes
+    ----------
+    program : Program
+    t : float
+    theta, status, g : arrays of shape (N,)
+    nu : array of shape (q,)
+    worst : float
+        The largest wrong gradient, in units of f, that was met when it was computed exactly: at the end of each walk,
+        and on the way after every so many events.
+    """
+
+    def __init__(self, program: Program, t: float, theta: Array, status: Array, nu: Array, tol: float = _DEPENDENT):
+        self.program = program
+        self.t = float(t)
+        self.theta = theta.copy()
+        self.status = status.astype(np.int8)
+        self.nu = nu.copy()
+        self.tol = tol
+        self.worst = 0.0
+        self._seed = 1
+        self._told: list[tuple[Array, ...]] = []
+        free = np.flatnonzero(self.status == FREE)
+        self._m = len(free)
+        self._F = np.zeros(len(theta) + 1, dtype=np.int64)
+        self._F[: self._m] = free
+        self._R = np.zeros((0, 0))
+        if not self._invert():
+            raise PathError(f"The system of {self._m} elbow points is singular at t = {self.t:.6g}.")
+        self.g = program.gradient(self.t, self.theta, self.nu)
+
+    @property
+    def F(self) -> Array:
+        """The free variables, in the order of R."""
+        return self._F[: self._m]
+
+    @property
+    def R(self) -> Array:
+        """The inverse of M."""
+        size = len(self.nu) + self._m
+        return self._R[:size, :size]
+
+    @property
+    def told(self) -> Told:
+        """All events so far."""
+        return Told.of(self._told)
+
+    def forget(self) -> None:
+        """Leave out the events so far."""
+        self._told = []
+
+    def _invert(self) -> bool:
+        """R from the beginning; left as it is, and False, where M is singular to working precision."""
+        R = inverse(elbow_matrix(self.program, self.F), len(self.nu), self.program.kmax)
+        if R is None:
+            return False
+        self._grow(len(R) + 32)
+        self._R[: len(R), : len(R)] = R
+        return True
+
+    def _grow(self, room: int) -> None:
+        R = np.zeros((room, room))
+        old = min(len(self._R), room)
+        R[:old, :old] = self._R[:old, :old]
+        self._R = R
+
+    def to(self, t_end: float, watch: int = -1, level: float = 0.0, most: int | None = None) -> bool:
+        """Walk to t_end; False if the gradient of ``watch`` fell to ``level`` before, or after ``most`` events."""
+        from svmpath.solvers import _loops
+
+        o, fresh, count = self.program, False, 0
+        data = _loops.Data(
+            o.K, o.rows, o.group, o.c0, o.c1, o.l0, o.l1, o.u0, o.u1, o.b0, o.b1, o.unit, o.kmax
+        )  # fmt: skip
+        limit = 20 * len(self.theta) + 1_000 if most is None else most
+        while True:
+            room = min(limit, 4 * len(self.theta)) + 64
+            log = _loops.Log(np.empty(room), np.empty(room, np.int64), np.empty(room, np.int8), np.empty(room, np.int8))
+            state = _loops.State(self.theta, self.status, self.nu, self.g, self._F, self._R)
+            code, self.t, self._m, events, self._seed, worst = _loops.follow(
+                data, state, log, self._m, self.t, float(t_end), self.tol, watch, level, self._seed, fresh
+            )
+            self._told.append(tuple(part[:events].copy() for part in log))
+            self.worst = max(self.worst, worst) if np.isfinite(worst) else np.inf
+            if not np.isfinite(self.g).all():
+                raise PathError(f"The numbers overflow at t = {self.t:.6g}.")
+            count += events
+            fresh = code == _loops.REFACTOR
+            if code in (_loops.END, _loops.WATCHED):
+                return code == _loops.END
+            if code == _loops.GROW:
+                self._grow(len(self._R) + max(64, len(self._R) // 2))
+            elif code == _loops.REFACTOR:
+                self._invert()
+            elif code == _loops.INFEASIBLE:
+                raise PathError(f"No point satisfies the constraints beyond t = {self.t:.6g}.")
+            elif code == _loops.LOST:
+                raise PathError(f"The walk turns in circles at t = {self.t:.6g}.")
+            if count >= limit:
+                if most is not None:
+                    return False
+                raise PathError(f"More than {limit} events before t = {self.t:.6g}.")
+
+    def sync(self) -> None:
+        """The exact gradient, and one step of Newton's method for (nu, theta_F)."""
+        program, F, q = self.program, self.F, len(self.nu)
+        self.g = program.gradient(self.t, self.theta, self.nu)
+        left = program.b0 + self.t * program.b1 - program.sums(self.theta)
+        step = self.R @ np.concatenate([left, -self.g[F]])
+        self.nu += step[:q]
+        self.theta[F] += step[q:]
+        self.g = program.gradient(self.t, self.theta, self.nu)
+
+
+def elbow_matrix(program: Program, F: Array) -> Array:
+    """M of the free variables F."""
+    q, rows = len(program.b0), program.rows[F]
+    M = np.zeros((q + len(F), q + len(F)))
+    M[program.group[F], q + np.arange(len(F))] = 1.0
+    M[q:, :q] = M[:q, q:].T
+    M[q:, q:] = program.K[np.ix_(rows, rows)]
+    return M
+
+
+def inverse(M: Array, q: int, kmax: float) -> Array | None:
+    """M^-1, or None where M is singular to working precision, its parts being brought to one scale."""
+    scale = np.full(len(M), kmax**-0.5)
+    scale[:q] = kmax**0.5
+    M = M * scale * scale[:, None]
+    try:
+        R = np.linalg.inv(M)
+    except np.linalg.LinAlgError:
+        return None
+    condition = np.abs(M).sum(axis=0).max() * np.abs(R).sum(axis=0).max()
+    return R * scale * scale[:, None] if condition * _SINGULAR < 1.0 else None
+
+
+def at_places(program: Program, t: float, status: Array) -> tuple[Array, Array, Array] | None:
+    """theta, nu and g at t, everybody keeping the place told; None if the elbow system is singular."""
+    q, F = len(program.b0), np.flatnonzero(status == FREE)
+    theta = np.where(status == UP, program.up(t), program.low(t))
+    theta[F] = 0.0
+    nu = np.zeros(q)
+    lu, pivots, info = lapack.dgetrf(elbow_matrix(program, F))
+    if info:
+        return None
+    for _ in range(3):  # from zero; then refined
+        g = program.gradient(t, theta, nu)
+        left = np.concatenate([program.b0 + t * program.b1 - program.sums(theta), -g[F]])
+        step = lapack.dgetrs(lu, pivots, left)[0]
+        if not np.isfinite(step).all():
+            return None
+        nu += step[:q]
+        theta[F] += step[q:]
+    return theta, nu, program.gradient(t, theta, nu)
+
+
+def reach(program: Program, t: float, theta: Array, status: Array, *, tol: float = _DEPENDENT, seed: int = 0) -> Walker:
+    """The optimum at t, from any point with any places: c is shifted until it is optimal, and followed back.
+
+    The wrong gradients are shifted to random ones of the right sign, so that no ties begin the walk.
+    """
+    here, rng = program.frozen(t), np.random.default_rng(seed)
+    theta, status = _regular(here, theta, status)
+    nu = _means(here, -here.gradient(0.0, theta, np.zeros(len(here.b0))), status == FREE)
+    g = here.gradient(0.0, theta, nu)
+    pad = _PAD * here.kmax * (0.5 + rng.random(len(theta)))
+    # A variable without room has the place that its gradient asks for.
+    tight = (here.l0 == here.u0) & ((status == LOW) | (status == UP))
+    status[tight] = np.where(g[tight] >= 0, LOW, UP)
+    shift = np.where((status == LOW) & (g < 0), pad - g, 0.0)
+    shift = np.where((status == UP) & (g > 0), -pad - g, shift)
+    shift[status == FREE] = -g[status == FREE]
+    sums, room = here.sums(theta), here.sums(np.abs(here.l0) + np.abs(here.u0))
+    missing = here.b0 - sums
+    missing[np.abs(missing) < _ROUNDING * room] = 0.0  # of a group that is full, nothing could take it up
+    moving = replace(here, c0=here.c0 + shift, c1=-shift, b0=sums, b1=missing)
+    walker = Walker(moving, 0.0, theta, status, nu, tol)
+    walker.to(1.0)
+    return _onto(walker, program, t)
+
+
+def _onto(walker: Walker, program: Program, t: float) -> Walker:
+    """The walker, standing on another program of the same solution, with nothing told yet."""
+    walker.program, walker.t, walker.worst = program, float(t), 0.0
+    walker.forget()
+    walker._invert()
+    walker.sync()
+    return walker
+
+
+def _regular(program: Program, theta: Array, status: Array) -> tuple[Array, Array]:
+    """The point moved into the box, with places of which the elbow system is regular."""
+    status, q = status.astype(np.int8).copy(), len(program.b0)
+    status[program.fixed] = FIXED
+    middle = 0.5 * (program.l0 + program.u0)
+    for _ in range(2):
+        for p in range(q):
+            mine = np.flatnonzero((program.group == p) & (status != FIXED))
+            if len(mine) == 0:
+                raise PathError("A group of variables has no member that may move.")
+            if not np.any(status[mine] == FREE):
+                status[mine[np.argmin(np.abs(theta - middle)[mine])]] = FREE
+        if inverse(elbow_matrix(program, np.flatnonzero(status == FREE)), q, program.kmax) is not None:
+            break
+        free = status == FREE  # too many: to the nearest bound with them, and one per group next time
+        status[free] = np.where(theta[free] > middle[free], UP, LOW)
+    theta = np.where(status == FREE, np.clip(theta, program.l0, program.u0), program.l0)
+    theta[status == UP] = program.u0[status == UP]
+    return theta, status
+
+
+def _means(program: Program, x: Array, chosen: Array) -> Array:
+    """The mean of x over the chosen variables of each group."""
+    group = program.group[chosen]
+    return np.bincount(group, x[chosen], len(program.b0)) / np.bincount(group, minlength=len(program.b0))
+
+
+def middle(program: Program, t: float, theta: Array, g: Array, near: float = 1e-10) -> Array:
+    """What to add to nu so that each multiplier is the middle of its interval; zero where an elbow point fixes it."""
+    low, up = program.low(t), program.up(t)
+    width = near * (up - low)
+    is_low, is_up = theta <= low + width, theta >= up - width
+    moves = ~program.fixed & (up > low)
+    shift = np.zeros(len(program.b0))
+    for p in range(len(shift)):
+        mine = moves & (program.group == p)
+        if np.any(mine & ~is_low & ~is_up):
+            continue
+        lowest, highest = -g[mine & is_low].min(initial=np.inf), -g[mine & is_up].max(initial=-np.inf)
+        ends = [end for end in (lowest, highest) if np.isfinite(end)]
+        shift[p] = np.mean(ends) if ends else 0.0
+    return shift
+
+
+def walk(walker: Walker, stops: Array) -> Iterator[Walker]:
+    """Walk through increasing values of t; the walker itself is handed out at each."""
+    for t in stops:
+        walker.to(float(t))
+        yield walker
