@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris, load_wine
 
 import svmpath
 from svmpath import datasets
+from svmpath.losses import squared_hinge
 from svmpath.losses.base import Solution
 from svmpath.solvers.newton import ActiveSystem, minimise, start
 from tests import reference
@@ -192,3 +194,65 @@ def test_exact_breakpoints_of_a_traced_path():
             np.testing.assert_array_equal(inside.alpha != 0, path.sides.at(np.sqrt(begin * end)))
     with pytest.raises(ValueError, match="breakpoints must be"):
         svmpath.trace(X, y, loss="squared_hinge", breakpoints="all")
+
+
+def wild():
+    """Problems whose kernel values times C leave a system in the features no digits."""
+    X, y = load_wine(return_X_y=True)
+    quadratic = {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0}
+    yield pytest.param(X, np.where(y == 1, 1.0, -1.0), None, quadratic, 1e-8, id="wine")
+    X, y = load_iris(return_X_y=True)
+    yield pytest.param(1000 * X, np.where(y == 0, 1.0, -1.0), None, {"kernel": "linear"}, 1e-13, id="iris")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    weights = 10.0 ** rng.uniform(-6, 6, size=60)
+    yield pytest.param(X, np.sign(X[:, 0] * X[:, 1]), weights, {"gamma": 1.0}, 1e-12, id="weights")
+
+
+@pytest.mark.parametrize("rank", [None, 40])
+@pytest.mark.parametrize(("X", "y", "s", "options", "most"), list(wild()))
+def test_kernel_values_times_C_far_beyond_double_precision(X, y, s, options, most, rank):
+    path = svmpath.trace(
+        X, y, loss="squared_hinge", span=(1e-3, 1e6), sample_weight=s, rank=rank, random_state=0, **options
+    )
+    for C in (1.0, 1e2, 1e4, 1e6):
+        solution = path(C)
+        assert solution.violation < most
+        assert solution.gap < 1e-6
+        assert (y * solution.alpha).min() >= 0
+
+
+@pytest.mark.parametrize("rank", [None, 8])
+def test_samples_on_the_margin_to_rounding_have_the_side_of_their_coefficient(rank):
+    # In decision values the sample that has to go is 1e-11 from the margin, as near as Newton's method looks.
+    rng = np.random.default_rng(279)
+    X, y = rng.normal(size=(8, 2)), np.where(np.arange(8) % 2, 1.0, -1.0)
+    s = np.where(rng.random(8) < 0.5, 1e6, 1.0)
+    path = svmpath.trace(X, y, loss="squared_hinge", gamma=0.3, sample_weight=s, rank=rank, random_state=0)
+    solution = path(1e3)
+    assert (y * solution.alpha).min() >= 0
+    assert solution.gap < 1e-18
+
+
+def test_a_refinement_that_does_not_bring_the_machine_nearer_is_not_taken(monkeypatch):
+    # With more samples on the left than features, C times the kernel is past what double precision can tell.
+    X, y = load_iris(return_X_y=True)
+    y = np.where(y == 1, 1.0, -1.0)
+    violations = {}
+    for steps in (0, 1, 2, 5):
+        monkeypatch.setattr(squared_hinge, "_REFINE", steps)
+        path = svmpath.trace(1000 * X, y, loss="squared_hinge", kernel="linear", span=(1e-3, 1e6))
+        violations[steps] = [path(C).violation for C in (1.0, 1e2, 1e4, 1e6)]
+    for fewer, more in ((0, 1), (1, 2), (2, 5)):
+        assert np.all(np.array(violations[more]) <= violations[fewer])
+
+
+def test_sides_that_newton_has_wrong_are_repaired():
+    X, y = datasets.banana(60, random_state=0)
+    path = svmpath.trace(X, y, loss="squared_hinge", gamma=1.0, span=(1e-3, 1e6))
+    right = path(1e3)
+    for seed in range(20):
+        E = np.flatnonzero(np.random.default_rng(seed).random(60) < 0.5)
+        found = path.loss._in_samples(path.problem, E, 1e3)
+        np.testing.assert_array_equal(found.support, right.support)
+        np.testing.assert_allclose(found.alpha, right.alpha, rtol=1e-7, atol=1e-9)

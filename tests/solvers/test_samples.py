@@ -65,6 +65,14 @@ def test_a_system_without_a_factor_is_solved_in_the_features():
     assert isinstance(system.factor(1e-6), FewSamples)
 
 
+def test_equal_rows_and_a_C_that_adds_nothing_to_them():
+    K, y = np.ones((4, 4)) + np.kron(np.eye(2), 1e6 * np.ones((2, 2))), np.array([1.0, 1.0, -1.0, -1.0])
+    u = samples.balanced(K, y, np.ones(4), 1e30)
+    left = y - K @ u
+    np.testing.assert_allclose(left, left.mean(), atol=1e-9)
+    assert abs(u.sum()) < 1e-15
+
+
 def test_the_path_is_that_of_the_same_kernel_in_low_rank():
     whole = svmpath.trace(X, Y, loss="squared_hinge", gamma=0.05, span=(1e-6, 1e6))
     low = svmpath.trace(X, Y, loss="squared_hinge", gamma=0.05, span=(1e-6, 1e6), rank=80)

@@ -22,14 +22,16 @@ from scipy.linalg import eigh
 
 from svmpath.gram import DenseGram
 from svmpath.losses.base import Loss, Problem, Solution
-from svmpath.solvers.newton import ActiveSystem, Point, Rows, minimise
-from svmpath.solvers.samples import Whole
+from svmpath.solvers.newton import ActiveSystem, Factored, FewSamples, Point, Rows, minimise
+from svmpath.solvers.samples import Whole, balanced
 from svmpath.solvers.spectral import thin_factor
 from svmpath.solvers.threads import one_thread_if_small
 
 Array = np.ndarray
 
 _REFINE = 2  # steps of refinement of the coefficients
+_REPAIRS = 60  # dual systems that are solved at most for the sides of one machine
+_AT_ONCE = 4  # of them, those after which all samples on the wrong side change it
 
 
 class SquaredHinge(Loss):
@@ -60,18 +62,70 @@ class SquaredHinge(Loss):
         """The machine at C, from a point near it."""
         point, factored = minimise(rows, ActiveSystem(rows), 1.0 / C, point)
         E = np.flatnonzero(point.E)
-        A, y, s = rows.A[E], rows.y[E], rows.s[E]
+        if len(E) == 0:
+            return self._solution(problem, np.zeros(problem.n), float(point.theta[-1]), C)
+        if len(E) <= rows.A.shape[1]:
+            return self._in_samples(problem, E, C)
         alpha = np.zeros(problem.n)
-        alpha[E] = 2 * C * s * (y - point.f[E])
+        alpha[E] = 2 * C * rows.s[E] * (rows.y[E] - point.f[E])
+        return self._refined(problem, rows, factored, E, alpha, C)
+
+    def _in_samples(self, problem: Problem, E: Array, C: float) -> Solution:
+        """The machine by its dual system on the samples E; who turns out to be on the other side is moved there.
+
+        Newton's method takes sides by the decision values. For large C s they hardly tell them from the margin, where
+        the signs of the coefficients still do.
+        """
+        y, s = problem.y, problem.s
+        found: list[Solution] = []
+        for attempt in range(_REPAIRS):
+            alpha = np.zeros(problem.n)
+            with one_thread_if_small(len(E) ** 2):
+                alpha[E] = balanced(problem.gram.block(E, E), y[E], s[E], C)
+            solution = self._machine(problem, alpha, E, C)
+            most = len(y) if attempt < _AT_ONCE else 1  # then the worst alone: to move all has led round in circles
+            a = y * alpha
+            negative = E[a[E] < 0]
+            if len(negative):
+                E = np.setdiff1d(E, negative[np.argsort(a[negative])[:most]])
+                continue
+            found.append(solution)
+            slack = np.where(s > 0, 1.0 - y * solution.fitted, 0.0)
+            slack[E] = 0.0
+            missing = np.flatnonzero(slack > solution.rounding)
+            if len(missing) == 0:
+                return solution
+            E = np.union1d(E, missing[np.argsort(-slack[missing])[:most]])
+        return min(found or [solution], key=lambda each: each.violation)
+
+    def _refined(
+        self, problem: Problem, rows: Rows, factored: Factored | FewSamples, E: Array, alpha: Array, C: float
+    ) -> Solution:
+        """The machine from coefficients near it, by steps in the features, while they bring it nearer."""
+        A, s = rows.A[E], rows.s[E]
+        best = self._machine(problem, alpha, E, C)
         for _ in range(_REFINE):
-            # The system (K + 1 / (2 C s)) alpha + b = y on E, 1'alpha = 0, solved for what is left of it, in the
-            # same features.
-            left = _left(problem, alpha, E, C)
-            right = A.T @ (s * (left - s @ left / s.sum()))
-            right[-1] += alpha.sum() / (2 * C)
-            alpha[E] += 2 * C * s * (left - s @ left / s.sum() - A @ factored.solve(right))
-        left = _left(problem, alpha, E, C)
-        b = float(s @ left / s.sum()) if len(E) else float(point.theta[-1])
+            # The system (K + 1 / (2 C s)) alpha + b = y on E, 1'alpha = 0, solved for what is left of it.
+            left = (problem.y - best.fitted)[E] - best.alpha[E] / (2 * C * s)
+            right = A.T @ (s * left)
+            right[-1] += best.alpha.sum() / (2 * C)
+            alpha = best.alpha.copy()
+            alpha[E] += 2 * C * s * (left - A @ factored.solve(right))
+            new = self._machine(problem, alpha, E, C)
+            if not new.violation < best.violation:
+                break
+            best = new
+        return best
+
+    def _machine(self, problem: Problem, alpha: Array, E: Array, C: float) -> Solution:
+        """The solution with these coefficients; its offset is what the samples E leave for it on average."""
+        s, f = problem.s[E], problem.gram.matmul(alpha)
+        left = (problem.y - f)[E] - alpha[E] / (2 * C * s)
+        solution = self._solution(problem, alpha, float(s @ left / s.sum()), C)
+        solution.__dict__["fitted"] = f + solution.b  # known already
+        return solution
+
+    def _solution(self, problem: Problem, alpha: Array, b: float, C: float) -> Solution:
         return Solution(problem, self, alpha, b, {"C": C, **problem.gram.kernel.parameters})
 
     def violation(self, solution: Solution) -> float:
@@ -97,11 +151,6 @@ class SquaredHinge(Loss):
         y = problem.y[rows]
         xi = np.maximum(1.0 - y * solution.fitted[rows], 0.0)
         return xi - y * solution.alpha[rows] / (2 * C * problem.s[rows])
-
-
-def _left(problem: Problem, alpha: Array, E: Array, C: float) -> Array:
-    """What the samples E leave for the offset: y - K alpha - alpha / (2 C s)."""
-    return (problem.y - problem.gram.matmul(alpha))[E] - alpha[E] / (2 * C * problem.s[E])
 
 
 def _factor(gram: object) -> Array:

@@ -15,12 +15,16 @@ no digits, and b is the mean of what w leaves.
 While E holds all samples, H has the eigenvectors of K at every lam, and for every machine on that kernel: one spectrum
 serves the classes of a one-against-rest machine together. It costs as much as several factors, and is made when it
 pays.
+
+:func:`balanced` solves the same equations as one bordered system. With row pivots what its solution leaves of them is
+rounding whatever the condition of H, where a factor of H may not even exist: a machine that is asked for by itself is
+made by it.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import lapack, lstsq
 
 from svmpath.lazy import lazy
 from svmpath.solvers.spectral import Spectrum, decompose_dense
@@ -58,6 +62,24 @@ class Whole:
         if lam not in self._slack:
             self._slack[lam] = self.spectrum.slack_diag(np.array([0.5 * lam]))[:, 0]
         return self._slack[lam]
+
+
+def balanced(K: Array, y: Array, s: Array, C: float) -> Array:
+    """The u with H u + b 1 = y and 1'u = 0, for samples with this kernel matrix."""
+    m = len(y)
+    mean = K.mean(axis=0)
+    M = np.empty((m + 1, m + 1), order="F")
+    M[:m, :m] = K - mean - (mean - mean.mean())[:, None]
+    M[np.arange(m), np.arange(m)] += 0.5 / (C * s)
+    M[m, :m] = M[:m, m] = np.abs(M[:m, :m]).max()  # any multiple of the border will do: one as large as the rest
+    M[m, m] = 0.0
+    right = np.append(y, 0.0)
+    lu, pivots, singular = lapack.dgetrf(M)
+    if singular:  # equal rows of K, and a C that adds nothing to them: any solution will do
+        return lstsq(M, right, check_finite=False)[0][:m]
+    u = lapack.dgetrs(lu, pivots, right)[0]
+    u += lapack.dgetrs(lu, pivots, right - M @ u)[0]
+    return u[:m]
 
 
 class SpectralSystem:
