@@ -5,6 +5,7 @@ import pickle
 import cvxpy as cp
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 
 import svmpath
 from svmpath import criteria, datasets
@@ -179,3 +180,15 @@ def test_weights_are_refused_in_a_sentence(options):
 def test_other_losses_are_refused():
     with pytest.raises(ValueError, match="made for the squared hinge"):
         criteria.radius_margin(svmpath.trace(X, Y, loss="least_squares"), 1.0)
+
+
+@pytest.mark.parametrize("rank", [None, 40])
+def test_kernel_values_far_too_large_for_C(rank):
+    X, y = load_wine(return_X_y=True)
+    path = svmpath.trace(
+        X, np.where(y == 1, 1.0, -1.0), loss="squared_hinge", kernel="poly", degree=2, gamma=1.0, coef0=1.0,
+        span=(1e-3, 1e6), rank=rank, random_state=0,
+    )  # fmt: skip
+    scores = criteria.radius_margin(path, np.geomspace(1.0, 1e6, 7)).scores
+    np.testing.assert_allclose(scores, scores[0], rtol=1e-3)  # the margin is hard from C = 1 on
+    np.testing.assert_allclose(criteria.radius_margin(path, 1e6).scores, scores[0], rtol=1e-3)

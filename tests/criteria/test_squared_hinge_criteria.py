@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.model_selection import KFold
 
 import svmpath
@@ -131,3 +132,89 @@ def test_screened_errors_are_those_of_the_full_formula(name, weighted):
     np.testing.assert_allclose(screened.rescored("squared").scores, full.rescored("squared").scores, rtol=1e-6)
     assert screened.smooth == pytest.approx(full.smooth, rel=0.5)
     np.testing.assert_array_equal(screened.doubtful, full.doubtful)
+
+
+def wild(name):
+    """Problems whose kernel values times C leave a system in the features no digits."""
+    if name == "wine":
+        X, y = load_wine(return_X_y=True)
+        return X, np.where(y == 1, 1.0, -1.0), {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0}
+    X, y = load_iris(return_X_y=True)
+    return 1000 * X, np.where(y == 0, 1.0, -1.0), {"kernel": "linear"}
+
+
+@pytest.mark.parametrize("rank", [None, 40])
+@pytest.mark.parametrize("name", ["wine", "iris"])
+def test_loo_at_kernel_values_far_too_large_for_C_equals_refits(name, rank):
+    X, y, options = wild(name)
+    path = svmpath.trace(X, y, loss="squared_hinge", span=(1e-3, 1e6), rank=rank, random_state=0, **options)
+    K = path.gram.block(slice(None), slice(None))
+    values = np.array([1.0, 1e2, 1e4, 1e6])
+    curve = criteria.loo(path, values)
+    assert not curve.doubtful.any()
+    for C, found in zip(values, curve.decisions, strict=True):
+        for i in path(C).support:
+            s = np.ones(len(y))
+            s[i] = 0.0
+            machine = svmpath.trace(
+                X, y, loss="squared_hinge", sample_weight=s, rank=rank, random_state=0, span=(1e-3, 1e6), **options
+            )(C)
+            assert machine.violation < 1e-8
+            expected = K[i] @ machine.alpha + machine.b
+            assert found[i] == pytest.approx(expected, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["wine", "iris"])
+def test_span_in_samples_keeps_its_digits_at_large_C(name):
+    X, y, options = wild(name)
+    path = svmpath.trace(X, y, loss="squared_hinge", span=(1e-3, 1e6), **options)
+    K, s = path.gram.K, np.ones(len(y))
+    for C in (1.0, 1e3, 1e6):
+        E = path(C).support
+        alpha, _ = reference.fit(K, y, np.where(np.isin(np.arange(len(y)), E), s, 0.0), C)
+        inverse = np.linalg.inv(reference.bordered(K[np.ix_(E, E)], s[E], C))
+        expected = y[E] - alpha[E] / np.diag(inverse)[:-1]
+        np.testing.assert_allclose(criteria.span(path, C).decisions[0, E], expected, rtol=1e-4)
+
+
+def test_predictions_that_are_lost_to_rounding_are_doubtful():
+    # In low rank they are made in the features, where C times the weights has used up double precision.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y, s = np.sign(X[:, 0] * X[:, 1]), 10.0 ** rng.uniform(-6, 6, size=60)
+    path = svmpath.trace(X, y, loss="squared_hinge", gamma=1.0, sample_weight=s, rank=40, random_state=0)
+    K = path.gram.block(slice(None), slice(None))
+    for C, some in ((1.0, False), (1e6, True)):
+        E, curve = path(C).support, criteria.span(path, C)
+        alpha, _ = reference.fit(K, y, np.where(np.isin(np.arange(60), E), s, 0.0), C)
+        residual = alpha[E] / np.diag(np.linalg.inv(reference.bordered(K[np.ix_(E, E)], s[E], C)))[:-1]
+        lost = np.count_nonzero(np.abs(y[E] - residual - curve.decisions[0, E]) > 1e-4 * np.abs(residual))
+        assert bool(lost) == some
+        moving = criteria.span(svmpath.trace(K, y, loss="squared_hinge", kernel="precomputed", sample_weight=s), C)
+        assert curve.doubtful[0] >= lost
+        assert (curve.doubtful[0] > moving.doubtful[0] + 2) == some
+
+
+def test_held_out_values_that_are_lost_are_doubtful(monkeypatch):
+    X, y = load_breast_cancer(return_X_y=True)
+    path = svmpath.trace(
+        X, np.where(y == 1, 1.0, -1.0), loss="squared_hinge", kernel="poly", degree=2, gamma=1.0, coef0=1.0,
+        span=(1e-3, 1e8),
+    )  # fmt: skip
+    monkeypatch.setattr(sys.modules["svmpath.criteria.loo"], "LOST", 1e-6)  # which kernel values of 1e13 do not allow
+    assert criteria.loo(path, [1e3]).doubtful[0] > 0
+    monkeypatch.setattr(sys.modules["svmpath.criteria.loo"], "LOST", 1e-4)
+    monkeypatch.setattr(sys.modules["svmpath.criteria.loo"], "_MOST_REFITS", 0)
+    assert criteria.loo(path, [1e3]).doubtful[0] == len(path(1e3).support)
+
+
+@pytest.mark.parametrize("rank", [None, 1])
+@pytest.mark.parametrize("label", [-1.0, 1.0])
+def test_a_held_out_value_of_zero_counts_alike_with_and_without_a_screen(label, rank):
+    # Without the sample at the origin the others are symmetric around it.
+    X, y = np.array([[-2.0], [-1.0], [1.0], [2.0], [0.0]]), np.array([-1.0, -1.0, 1.0, 1.0, label])
+    path = svmpath.trace(X, y, loss="squared_hinge", kernel="linear", rank=rank, span=(1e-4, 1e4), random_state=0)
+    values = np.geomspace(1e-4, 1e4, 200)
+    full, screened = (criteria.span(path, values, screen=screen) for screen in (False, True))
+    assert np.any(full.held[:, -1] == 0), "the data are made for a tie"
+    np.testing.assert_array_equal(screened.screened.errors, full.losses > 0)

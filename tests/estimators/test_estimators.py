@@ -307,6 +307,32 @@ def test_a_choice_lost_to_rounding_warns():
         PathSVR(kernel="linear", C=1e3).fit(wide, wide[:, 0])
 
 
+@pytest.mark.parametrize("criterion", ["span", "loo"])
+def test_a_machine_lost_to_rounding_warns(criterion):
+    data, labels = load_iris(return_X_y=True)
+    model = PathSVC(kernel="linear", criterion=criterion, C=1e6)
+    with pytest.warns(svmpath.PrecisionWarning, match=r"violates .*StandardScaler"):
+        model.fit(1000 * data, labels == 1)
+    model.set_params(C=1.0).fit(data, labels == 1)
+
+
+@pytest.mark.parametrize("criterion", ["radius_margin", criteria.radius_margin])
+def test_what_the_bound_cannot_choose_is_refused_in_a_sentence(criterion):
+    data, labels = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="for two classes; y has 3"):
+        PathSVC(criterion=criterion).fit(data, labels)
+    with pytest.raises(ValueError, match="use search='grid'"):
+        PathSVC(criterion=criterion, search="continuous").fit(X, Y)
+
+
+def test_a_choice_by_the_bound_on_noisy_data_warns():
+    noisy, noisy_Y = make_moons(200, noise=0.5, random_state=0)
+    with pytest.warns(UserWarning, match=r"errs on \d+ of 200 training samples"):
+        PathSVC(criterion="radius_margin", gamma=1.0).fit(noisy, noisy_Y)
+    clean, clean_Y = make_moons(200, noise=0.05, random_state=0)
+    PathSVC(criterion="radius_margin", gamma=1.0).fit(clean, clean_Y)
+
+
 def test_a_saved_low_rank_model_predicts_to_the_last_digit():
     model = PathSVC(rank=100, gamma=0.125, C=1e6, random_state=0).fit(BIG, BIG_Y)
     copy = pickle.loads(pickle.dumps(model))
@@ -382,6 +408,7 @@ def test_beyond_the_samples_for_which_it_is_exact_the_error_is_called_a_predicti
     assert model.loo_error_ == model.curve_.scores[model.choice_.index]
 
 
+@pytest.mark.filterwarnings("ignore:The machine chosen by criterion='radius_margin'")
 def test_a_choice_by_the_bound_reports_exact_leave_one_out():
     model = PathSVC(criterion="radius_margin", gamma=1.0).fit(X, Y)
     assert model.curve_.criterion == "radius_margin"

@@ -253,6 +253,6 @@ def test_sides_that_newton_has_wrong_are_repaired():
     right = path(1e3)
     for seed in range(20):
         E = np.flatnonzero(np.random.default_rng(seed).random(60) < 0.5)
-        found = path.loss._in_samples(path.problem, E, 1e3)
+        found = path.loss.in_samples(path.problem, E, 1e3)
         np.testing.assert_array_equal(found.support, right.support)
         np.testing.assert_allclose(found.alpha, right.alpha, rtol=1e-7, atol=1e-9)

@@ -152,7 +152,7 @@ class Curve:
 
     @lazy
     def smooth(self) -> Array:
-        """Mean squared held-out residual: decides between values of equal score."""
+        """Mean squared held-out residual: decides between values of equal score. Of a screened curve, an estimate."""
         if self.screened is not None:
             return squared(self.target[self.rows], self.screened.estimate) @ self._weights
         return self.rescored(squared).scores

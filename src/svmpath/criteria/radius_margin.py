@@ -9,7 +9,7 @@ of the smallest ball around them (Vapnik 1998; Bonidal, Tindel & Guermeur's Theo
 
 is the share that leave-one-out gets wrong. It holds whether or not other samples change sides. With J the objective of
 ``solvers.newton``, sum_i a_i = 2 C J: a sum of positive terms, and too large, not too small, where J is not quite the
-minimum.
+minimum. Where rounding in f makes it much too large, the coefficients themselves are added up.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ import numpy as np
 from svmpath.criteria.curve import check_values
 from svmpath.criteria.span import squared_hinge_only
 from svmpath.paths import MarchPath, Path
+from svmpath.paths.march import Stop
 from svmpath.solvers.enclosing_ball import EnclosingBall
 from svmpath.solvers.newton import objective
 from svmpath.solvers.threads import one_thread_if_small
 
 Array = np.ndarray
+
+_AGREE = 1e-6  # relative; two sums of the coefficients that differ by more have lost digits
 
 
 @dataclass(frozen=True, repr=False)
@@ -138,10 +141,20 @@ def radius_margin(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     for stop in path.walk(values):  # C rises, lam falls: each ball starts from the last
         with one_thread_if_small(path.rows.A.size):
             ball = balls.at(1.0 / stop.C, ball)
-        weight = 2.0 * stop.C * objective(path.rows, stop.point, 1.0 / stop.C)  # sum a = 1 / margin^2
+        weight = _sum_of_coefficients(path, stop)
         scores[stop.position] = 4.0 * ball.squared_radius * weight / len(counted)
         doubtful[stop.position] = np.count_nonzero((path.problem.y * stop.point.f)[counted] <= 0)
     return BoundCurve(path, "radius_margin", values, scores, doubtful)
+
+
+def _sum_of_coefficients(path: MarchPath, stop: Stop) -> float:
+    """Sum a = 1 / margin^2, in two ways that agree at the minimum of J unless C times the kernel has used up f."""
+    weight = 2.0 * stop.C * objective(path.rows, stop.point, 1.0 / stop.C)
+    slack = np.maximum(1.0 - path.rows.y * stop.point.f, 0.0)
+    if abs(2.0 * stop.C * (path.rows.s @ slack) - weight) <= _AGREE * weight:
+        return weight
+    machine = path.loss.solve(path.problem, path.rows, stop.point, stop.C)
+    return float(path.problem.y @ machine.alpha)
 
 
 def _counted(path: MarchPath) -> Array:

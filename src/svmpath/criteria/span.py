@@ -5,8 +5,9 @@ With E = {y f < 1}, the slacks xi_i = 1 - y_i f_i and the leverages h_i = s_i a_
 
     y_i f^(-i)(x_i) = 1 - xi_i / (1 - h_i)
 
-which counts as an error exactly if xi_i + h_i >= 1. A sample outside E has no coefficient: without it the machine is
-the same. This is Bonidal, Tindel & Guermeur's eq. 16, 20, 23 and 24; their (A_E^-1)_ii is 2 C (1 - h_i).
+which counts as an error if xi_i + h_i > 1; zero, as on every curve, if y_i = 1. A sample outside E has no coefficient:
+without it the machine is the same. This is Bonidal, Tindel & Guermeur's eq. 16, 20, 23 and 24; their (A_E^-1)_ii is
+2 C (1 - h_i).
 
 For the number of errors alone most leverages need not be known well. With M_E = U'U and a Gaussian matrix Om of k
 rows, ``|Om U^-T a_i|^2 / k`` is h_i / s_i times a chi-square variable over its k degrees of freedom: a sample whose
@@ -21,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.curve import Curve, HeldOutLoss, Screened, check_values, held_out_loss
+from svmpath.criteria.curve import Curve, HeldOutLoss, Screened, check_values, error, held_out_loss
 from svmpath.paths import MarchPath, Path
 from svmpath.paths.march import Stop
 from svmpath.solvers.newton import FewSamples, Rows
@@ -29,6 +30,7 @@ from svmpath.solvers.threads import one_thread_if_small
 
 Array = np.ndarray
 
+LOST = 1e-4  # relative error from which on a held-out residual counts as lost
 _MANY = 3000  # samples from which errors are screened
 _BLOCK = 2048  # rows whose leverages are computed at a time
 _PROJECTIONS = 32
@@ -54,7 +56,8 @@ def span(path: Path, values: Any, *, loss: HeldOutLoss = None, screen: bool | No
     -------
     Curve
         ``doubtful``, counted when first asked for, is the number of samples whose absence does move others across the
-        margin, for which the prediction is not exact.
+        margin, for which the prediction is not exact, or of whose prediction rounding leaves fewer than about four
+        digits (a kernel far too large for C). Of a screened curve, ``smooth`` is an estimate.
 
     Examples
     --------
@@ -94,7 +97,10 @@ class _Full:
 
 @dataclass(frozen=True)
 class _Doubts:
-    """Counts the samples whose absence moves others across the margin, a product of n x n_E numbers per value."""
+    """Counts the samples whose absence moves others across the margin, or whose prediction is lost to rounding.
+
+    A product of n x n_E numbers per value.
+    """
 
     path: MarchPath
     values: Array
@@ -105,11 +111,12 @@ class _Doubts:
             with one_thread_if_small(self.path.rows.A.size):
                 E = np.flatnonzero(stop.point.E)
                 V = stop.factored.half(self.path.rows.A)
+                inside, _ = slips(self.path.rows, stop, E, V)
                 for start in range(0, len(E), _BLOCK):
                     part = E[start : start + _BLOCK]
-                    _, step = predict(self.path.rows, stop, part, V)
-                    moved = moving(self.path.rows, stop, part, V, step)
-                    doubtful[stop.position] += np.count_nonzero(moved.any(axis=0))
+                    _, step, slack = predict(self.path.rows, stop, part, V)
+                    doubts = moving(self.path.rows, stop, part, V, step).any(axis=0) | (inside > LOST * slack)
+                    doubtful[stop.position] += np.count_nonzero(doubts)
         return doubtful
 
 
@@ -119,7 +126,8 @@ def _predict_rows(rows: Rows, stop: Stop) -> Array:
     E = np.flatnonzero(stop.point.E)
     for start in range(0, len(E), _BLOCK):
         part = E[start : start + _BLOCK]
-        held[part] = rows.y[part] - (rows.y[part] - held[part]) / stop.factored.slack_diag(rows, part)
+        residual = stop.factored.residuals(rows, stop.point.f, part)
+        held[part] = rows.y[part] - residual / stop.factored.slack_diag(rows, part)
     return held
 
 
@@ -133,33 +141,38 @@ def _screen(path: MarchPath, values: Array) -> Screened:
     for stop in path.walk(values):
         point = stop.point
         slack = 1.0 - rows.y * point.f
-        open_ = np.flatnonzero(point.E & (slack < 1.0))  # the others are errors, or are not in E
-        bar = 1.0 - slack[open_]
+        open_ = np.flatnonzero(point.E & (slack <= 1.0))  # the others are errors, or are not in E
         if isinstance(stop.factored, FewSamples):  # which has all leverages for the price of its factor
-            about = 1.0 - stop.factored.slack_diag(rows, open_)
-            wrong = about >= bar
+            about, wrong = _exact(rows, stop, open_)
         else:
-            about, wrong = _estimate(rows, stop, A, Om, open_, bar)
-        errors[stop.position] = point.E & (slack >= 1.0)
+            about, wrong = _estimate(rows, stop, A, Om, open_)
+        errors[stop.position] = point.E & (slack > 1.0)
         errors[stop.position, open_] = wrong
         slack[open_] /= np.maximum(1.0 - about, 0.1)
         estimate[stop.position] = rows.y * (1.0 - slack)
     return Screened(errors, estimate)
 
 
-def _estimate(rows: Rows, stop: Stop, A: Array, Om: Array, open_: Array, bar: Array) -> tuple[Array, Array]:
-    """Leverages of some rows by random projections, exact near the bar, and which of them reach it."""
+def _estimate(rows: Rows, stop: Stop, A: Array, Om: Array, open_: Array) -> tuple[Array, Array]:
+    """Leverages of some rows by random projections, exact near the bar, and which of them are errors."""
     P = stop.factored.project(Om).T.astype(np.float32)
     # To copy many rows costs more than to project them all.
     B = (A @ P)[open_] if 3 * len(open_) > len(A) else A[open_] @ P
     about = rows.s[open_] * np.einsum("ij,ij->i", B, B)
-    wrong = about >= _FAR * bar
+    bar = rows.y[open_] * stop.point.f[open_]
+    wrong = (about > _FAR * bar) & (bar > 0)
     near = np.flatnonzero(~wrong & (about * _NEAR >= bar))
     for start in range(0, len(near), _BLOCK):
         part = near[start : start + _BLOCK]
-        about[part] = 1.0 - stop.factored.slack_diag(rows, open_[part])
-        wrong[part] = about[part] >= bar[part]
+        about[part], wrong[part] = _exact(rows, stop, open_[part])
     return about, wrong
+
+
+def _exact(rows: Rows, stop: Stop, which: Array) -> tuple[Array, Array]:
+    """Leverages of some of the rows E, and which of them are errors: as on a curve that is not screened."""
+    slack = stop.factored.slack_diag(rows, which)
+    held = rows.y[which] - stop.factored.residuals(rows, stop.point.f, which) / slack
+    return 1.0 - slack, error(rows.y[which], held) > 0
 
 
 def half_leverages(rows: Rows, stop: Stop) -> tuple[Array, Array]:
@@ -167,14 +180,30 @@ def half_leverages(rows: Rows, stop: Stop) -> tuple[Array, Array]:
     return np.flatnonzero(stop.point.E), stop.factored.half(rows.A)
 
 
-def predict(rows: Rows, stop: Stop, E: Array, V: Array) -> tuple[Array, Array]:
-    """Decision values, held-out for the samples E, and their steps delta with f' = f + V'V[:, i] delta_i."""
+def predict(rows: Rows, stop: Stop, E: Array, V: Array) -> tuple[Array, Array, Array]:
+    """Decision values, held-out for samples E; their steps delta with f' = f + V'V[:, i] delta_i; 1 - leverages."""
     y, s, f = rows.y[E], rows.s[E], stop.point.f
-    leverage = s * np.einsum("ij,ij->j", V[:, E], V[:, E])
-    residual = (y - f[E]) / (1.0 - leverage)
+    if isinstance(stop.factored, FewSamples):
+        slack = stop.factored.slack_diag(rows, E)
+    else:
+        slack = 1.0 - s * np.einsum("ij,ij->j", V[:, E], V[:, E])
+    residual = stop.factored.residuals(rows, f, E) / slack
     held = f.copy()
     held[E] = y - residual
-    return held, -s * residual
+    return held, -s * residual, slack
+
+
+def slips(rows: Rows, stop: Stop, E: Array, V: Array) -> tuple[float, float]:
+    """What rounding does to the prediction of samples E, to be divided by 1 - leverage, and to V'V at all rows.
+
+    With an offset, V'V takes the weights of E to one everywhere, and their labels times weights to f.
+    """
+    s, f = rows.s[E], stop.point.f
+    found = V.T @ (V[:, E] @ np.column_stack([s, s * rows.y[E]]))
+    miss = np.abs(found - np.column_stack([np.ones(len(f)), f])).max(axis=1) / (1.0 + np.abs(f))
+    if isinstance(stop.factored, FewSamples):  # where both parts of the quotient have the same relative error
+        return (np.inf if stop.factored.rounding > LOST else 0.0), float(miss.max(initial=0.0))
+    return float(miss[E].max(initial=0.0)), float(miss.max(initial=0.0))
 
 
 def moving(rows: Rows, stop: Stop, E: Array, V: Array, step: Array) -> Array:

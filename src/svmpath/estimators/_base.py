@@ -13,6 +13,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from svmpath import criteria
 from svmpath.exceptions import PrecisionWarning
 from svmpath.gram import make_gram
 from svmpath.kernels import Kernel, Linear, gamma_value, make_kernel
@@ -27,6 +28,8 @@ _C_DEFAULT = {"least_squares": (C_SPAN, 5), "squared_hinge": ((1e-3, 1e4), 3)}
 _GAMMA_POWERS = np.arange(-4, 5)  # gamma="tune" tries scikit-learn's "scale" times 4 to these powers
 _GAMMAS = 9  # values tried in a span of gamma
 _EXACT = 3000  # samples up to which the choice's exact leave-one-out error is computed
+_LOST = 1e-4  # violation, in units of decision values, from which on a machine is told to be lost to rounding
+_NOISY = 0.02  # share of training errors from which on the radius-margin bound is a bad guide
 SEARCHES = ("grid", "continuous")
 
 
@@ -80,6 +83,7 @@ class PathMachine(BaseEstimator):
         # With several classes -1 and +1 stand for no labels of their own.
         classes = getattr(self, "classes_", None) if len(targets) == 1 else None
         problems = [Problem(gram, target, s, self._task, classes) for target in targets]
+        self._check_bound(len(targets))
         held_out = params["criterion_loss"]
         if held_out is None and params["search"] == "continuous":
             held_out = "squared"  # a continuous search needs a score that moves continuously
@@ -92,6 +96,21 @@ class PathMachine(BaseEstimator):
         if isinstance(self.criterion, str) and self.criterion == "auto":
             return "span" if self.loss == "squared_hinge" else "loo"
         return self.criterion
+
+    def _check_bound(self, machines: int) -> None:
+        """Refuse what a bound on the number of errors of one machine cannot do."""
+        if self.criterion not in ("radius_margin", criteria.radius_margin):
+            return
+        if machines > 1:
+            raise ValueError(
+                f"criterion='radius_margin' bounds the errors of one machine, for two classes; y has {machines}: use "
+                "'span' or 'loo'."
+            )
+        if self.search == "continuous":
+            raise ValueError(
+                "criterion='radius_margin' is searched on a grid only; use search='grid', or criterion='span' or 'loo' "
+                "with search='continuous'."
+            )
 
     def _run(self, search: Search, gammas: Array) -> Choice:
         method, n_jobs = self.search, self.n_jobs
@@ -166,7 +185,9 @@ class PathMachine(BaseEstimator):
     def _store(self, choice: Choice, search: Search) -> None:
         """The choice under scikit-learn's names."""
         path = choice.curve.path
-        self._warn_of_rounding(choice)
+        solutions = [each(choice.value) for each in search.paths(path.gram, path.span, path.shared)]
+        self._warn_of_rounding(choice, max(solution.violation for solution in solutions))
+        self._warn_of_a_loose_bound(choice)
         self.choice_ = choice
         self.curve_ = choice.curve
         self.path_ = path
@@ -174,7 +195,6 @@ class PathMachine(BaseEstimator):
         self.C_ = choice.value
         self.gamma_ = self._gamma_of(self.kernel_)
         self.loo_error_, self.error_criterion_ = self._held_out_error(choice, search)
-        solutions = [each(self.C_) for each in search.paths(path.gram, path.span, path.shared)]
         alpha = np.array([solution.alpha for solution in solutions])
         self.support_ = np.flatnonzero(np.any(alpha != 0, axis=0))
         self.dual_coef_ = alpha[:, self.support_]
@@ -192,15 +212,32 @@ class PathMachine(BaseEstimator):
         return float(curve.rescored(None).scores[index]), name
 
     @staticmethod
-    def _warn_of_rounding(choice: Choice) -> None:
-        exact = choice.curve.criterion in ("press", "kfold")  # whose only doubt is rounding
+    def _warn_of_rounding(choice: Choice, violation: float) -> None:
+        """Warn where held-out values of the choice, or its machine, are lost to rounding."""
+        exact = choice.curve.criterion in ("press", "kfold", "loo")  # whose only doubt is rounding
         lost = int(choice.curve.doubtful[choice.index]) if exact else 0
-        if lost:
-            chosen = ", ".join(f"{name} = {value:.3g}" for name, value in choice.parameters.items())
+        if not lost and violation <= _LOST:
+            return
+        what = f"{lost} held-out values are lost to rounding"
+        if not lost:
+            what = f"the machine violates its conditions of optimality by {violation:.1g}, in units of decision values"
+        chosen = ", ".join(f"{name} = {value:.3g}" for name, value in choice.parameters.items())
+        warnings.warn(
+            f"At the choice ({chosen}) {what}: the kernel's values are too large for this C. Bring the columns to one "
+            "scale (StandardScaler), or search smaller C.",
+            PrecisionWarning,
+            stacklevel=5,
+        )
+
+    @staticmethod
+    def _warn_of_a_loose_bound(choice: Choice) -> None:
+        curve = choice.curve
+        wrong, m = int(curve.doubtful[choice.index]) if curve.criterion == "radius_margin" else 0, curve.path.problem.n
+        if wrong > _NOISY * m:
             warnings.warn(
-                f"At the choice ({chosen}) {lost} held-out values are lost to rounding: the kernel's values are too "
-                "large for this C. Bring the columns to one scale (StandardScaler), or search smaller C.",
-                PrecisionWarning,
+                f"The machine chosen by criterion='radius_margin' errs on {wrong} of {m} training samples. On noisy "
+                "data the bound is loose and its lowest C too small: use criterion='span' or 'loo'.",
+                UserWarning,
                 stacklevel=5,
             )
 

@@ -65,12 +65,12 @@ class SquaredHinge(Loss):
         if len(E) == 0:
             return self._solution(problem, np.zeros(problem.n), float(point.theta[-1]), C)
         if len(E) <= rows.A.shape[1]:
-            return self._in_samples(problem, E, C)
+            return self.in_samples(problem, E, C)
         alpha = np.zeros(problem.n)
         alpha[E] = 2 * C * rows.s[E] * (rows.y[E] - point.f[E])
         return self._refined(problem, rows, factored, E, alpha, C)
 
-    def _in_samples(self, problem: Problem, E: Array, C: float) -> Solution:
+    def in_samples(self, problem: Problem, E: Array, C: float) -> Solution:
         """The machine by its dual system on the samples E; who turns out to be on the other side is moved there.
 
         Newton's method takes sides by the decision values. For large C s they hardly tell them from the margin, where

@@ -49,7 +49,8 @@ class Ball:
     lower : float
         The value of the dual problem at beta: no ball around the samples is smaller.
     squared_radius : float
-        R^2: the largest squared distance of a sample from the centre, so that this ball does enclose them all.
+        R^2: the largest squared distance of a sample from the centre, so that this ball does enclose them all, or that
+        of a ball at a larger lam where it is less.
     """
 
     lam: float
@@ -91,12 +92,19 @@ class EnclosingBall:
 
         Going down, the samples on the sphere become fewer and each Newton step knows most of them; a start from afar
         would have to find them one by one. So a long way is gone in strides.
+
+        R^2 rises with lam (its derivative is half of 1 - |beta|^2): no ball is taken for larger than one before it,
+        however little of lam is left beside the samples.
         """
         near = self._start(lam) if near is None or near.lam < lam else near
-        point, stride = near.point, near.lam / _STRIDE
+        ball, stride = near, near.lam / _STRIDE
         while stride > lam:
-            point, stride = self._minimise(stride, point), stride / _STRIDE
-        return self._measure(lam, self._minimise(lam, point))
+            ball, stride = self._next(stride, ball), stride / _STRIDE
+        return self._next(lam, ball)
+
+    def _next(self, lam: float, last: Ball) -> Ball:
+        ball = self._measure(lam, self._minimise(lam, last.point))
+        return replace(ball, squared_radius=min(ball.squared_radius, last.squared_radius))
 
     def _start(self, lam: float) -> Ball:
         """A ball from which one can go down to lam: at so large a lam that the sphere goes through all samples."""

@@ -144,6 +144,10 @@ class Factored:
         with one_thread_if_small(self._M.size):
             return np.ascontiguousarray(lapack.dtrtri(self.U)[0])
 
+    def residuals(self, rows: Rows, f: Array, which: Array) -> Array:
+        """Y - f of these rows, which must be of E."""
+        return rows.y[which] - f[which]
+
     def slack_diag(self, rows: Rows, which: Array) -> Array:
         """One minus the leverages of these rows, which must be of E."""
         V = rows.A[which] @ self.inverse
@@ -192,7 +196,7 @@ class FewSamples:
         if right is not None:
             return self.features.solve(right)
         with one_thread_if_small(len(self._E) ** 2):
-            rows, E, u = self._rows, self._E, self._system.solve()
+            rows, E, u = self._rows, self._E, self.u
             if 3 * len(E) > len(rows.y):  # to copy many rows costs more than to multiply by zeros
                 whole = np.zeros(len(rows.y))
                 whole[E] = u
@@ -206,6 +210,22 @@ class FewSamples:
                 f = A @ theta
             theta[-1] = rows.s[E] @ (rows.y[E] - f) / rows.s[E].sum()
             return theta
+
+    @lazy
+    def u(self) -> Array:
+        """The coefficients of the samples E."""
+        with one_thread_if_small(len(self._E) ** 2):
+            return self._system.solve()
+
+    @property
+    def rounding(self) -> float:
+        """About the relative error that rounding leaves in residuals and in one minus the leverages."""
+        with one_thread_if_small(len(self._E) ** 2):
+            return self._system.rounding
+
+    def residuals(self, rows: Rows, f: Array, which: Array) -> Array:
+        """Y - f of these rows, which must be of E: from their coefficients, since for large C f is y to rounding."""
+        return 0.5 * self._lam / rows.s[which] * self.u[np.searchsorted(self._E, which)]
 
     def slack_diag(self, rows: Rows, which: Array) -> Array:
         """One minus the leverages of these rows, which must be of E."""

@@ -10,7 +10,7 @@ and one minus the leverages, which is what leave-one-out divides by, from the in
     1 - h_i = lam / (2 s_i) B_ii,     B = H^-1 - H^-1 1 1' H^-1 / (1' H^-1 1)
 
 Since 1'u = 0, whatever is added to K_EE as 1 a' + a 1' changes b only: K_EE is centred, so that a far-away origin costs
-no digits, and b is the mean of what w leaves.
+no digits, and b is the mean of what w leaves. A multiple of 1 1' is put back, or 1 would have the eigenvalue lam/2.
 
 While E holds all samples, H has the eigenvectors of K at every lam, and for every machine on that kernel: one spectrum
 serves the classes of a one-against-rest machine together. It costs as much as several factors, and is made when it
@@ -32,6 +32,7 @@ from svmpath.solvers.spectral import Spectrum, decompose_dense
 Array = np.ndarray
 
 
+_EPS = np.finfo(float).eps
 _PAYS = 16  # factors of the whole matrix that cost about as much as its spectrum
 
 
@@ -104,14 +105,20 @@ class SpectralSystem:
         """One minus the leverages."""
         return self._whole.slack_diag(self._lam)
 
+    @property
+    def rounding(self) -> float:
+        """About the relative error that rounding leaves in u and the leverages' complements."""
+        return float(self._whole.spectrum.rounding(np.array([0.5 * self._lam]))[0])
+
 
 class SampleSystem:
     """H = U'U for the samples E at one lam, from their own K, which is overwritten."""
 
     def __init__(self, K: Array, y: Array, s: Array, lam: float) -> None:
         mean, H = K.mean(axis=0), K
+        along = (np.trace(H) / len(H) - mean.mean()) / len(H)  # an eigenvalue of 1 like the others, not lam/2 alone
         H -= mean
-        H -= (mean - mean.mean())[:, None]
+        H -= (mean - mean.mean() - along)[:, None]
         H[np.diag_indices_from(H)] += 0.5 * lam / s
         self._H, self._y, self._s, self._lam = H, y, s, lam
         self._U, failed = lapack.dpotrf(H.T, lower=0, clean=1)
@@ -134,9 +141,20 @@ class SampleSystem:
         return u
 
     @lazy
+    def _inverse_diag(self) -> Array:
+        V = lapack.dtrtri(self._U)[0]
+        return np.einsum("ij,ij->i", V, V)
+
+    @lazy
     def slack_diag(self) -> Array:
         """One minus the leverages of the samples E."""
-        V = lapack.dtrtri(self._U)[0]
-        whole = np.einsum("ij,ij->i", V, V)
-        B = whole - self._ones**2 / self._ones.sum()
-        return 0.5 * self._lam / self._s * np.maximum(B, np.finfo(float).eps * whole)
+        B = self._inverse_diag - self._ones**2 / self._ones.sum()
+        return 0.5 * self._lam / self._s * np.maximum(B, _EPS * self._inverse_diag)
+
+    @property
+    def rounding(self) -> float:
+        """About the relative error that rounding leaves in u and the leverages' complements.
+
+        The condition of H is that of H with a unit diagonal: a factor is none the worse for rows of another scale.
+        """
+        return float(_EPS * (np.diagonal(self._H) * self._inverse_diag).max())
