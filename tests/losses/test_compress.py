@@ -162,13 +162,28 @@ def test_some_rows_of_a_gram_matrix():
     np.testing.assert_allclose(few.points, X[::2][few.support])
 
 
-def test_samples_of_weight_zero_are_not_asked():
+def test_samples_of_weight_zero_count_as_rows():
     s = np.ones(N)
     s[::3] = 0.0
-    some = solved("squared_hinge", gamma=0.7, sample_weight=s).compress(15, random_state=0)
-    fewer = svmpath.trace(X[s > 0], Y[s > 0], loss="squared_hinge", gamma=0.7)(1.0).compress(15, random_state=0)
-    np.testing.assert_allclose(some.error, fewer.error, rtol=1e-6)
-    np.testing.assert_allclose(some(NEW), fewer(NEW), atol=1e-6)
+    whole = solved("squared_hinge", gamma=0.7, sample_weight=s)
+    few = whole.compress(15, random_state=0)
+    np.testing.assert_allclose(few.error, np.abs(few(X) - whole(X)).max(), rtol=1e-9)
+    K = whole.problem.gram.columns(few.support)
+    np.testing.assert_allclose(few.coef, np.linalg.lstsq(K, whole.fitted - whole.b, rcond=None)[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_landmarks_of_weight_zero(loss):
+    rng = np.random.default_rng(0)
+    rows, new = rng.normal(size=(60, 2)), rng.normal(size=(500, 2))
+    s = (np.arange(60) % 2).astype(float)
+    path = svmpath.trace(
+        rows, np.sign(rows[:, 0] * rows[:, 1]), loss=loss, gamma=2.0, rank=40, random_state=0, sample_weight=s
+    )
+    whole = path(10.0)
+    few = whole.compress(60, random_state=0)
+    assert few.error < 1e-9
+    np.testing.assert_allclose(few(new), whole(new), atol=1e-8)
 
 
 def test_a_regression_and_a_constant_machine():

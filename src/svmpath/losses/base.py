@@ -17,7 +17,7 @@ import numpy as np
 
 from svmpath.gram import Gram
 from svmpath.lazy import lazy
-from svmpath.losses.compressed import Compressed, compress
+from svmpath.losses.compressed import Compressed, check_rows, compress
 
 Array = np.ndarray
 
@@ -94,8 +94,8 @@ class Solution:
         exact_kernel : bool, default=False
             In low rank, expand on the kernel itself instead of its low-rank stand-in (m * n kernel values).
         """
-        X = self._check(X)
         gram = self.problem.gram
+        X = check_rows(X, gram.X.shape[1])
         return (gram.apply_exact if exact_kernel else gram.apply)(X, self.alpha) + self.b
 
     def compress(self, size: int, *, random_state: Any = None) -> Compressed:
@@ -109,7 +109,8 @@ class Solution:
         size : int
             Largest number of rows. Fewer are taken where there are no more, or where fewer span the same: then the new
             machine is this one to rounding. That is so from the dimension of the kernel's space on, for linear and
-            polynomial kernels.
+            polynomial kernels; and in low rank from the rank on, if the landmarks are training rows. Those of
+            ``landmarks="kmeans"`` are not: there a difference is left, of 1e-2 say, whatever the size.
         random_state : int, RandomState or None
             For the choice of the rows, which has a random part.
 
@@ -131,13 +132,6 @@ class Solution:
         True
         """
         return compress(self, size, random_state)
-
-    def _check(self, X: Any) -> Any:
-        X = X if hasattr(X, "shape") and hasattr(X, "dtype") else np.asarray(X)
-        wanted = self.problem.gram.X.shape[1]
-        if X.ndim != 2 or X.shape[1] != wanted:
-            raise ValueError(f"X must have shape (m, {wanted}), as in training; got shape {X.shape}.")
-        return X.astype(float, copy=False)
 
     @property
     def support(self) -> Array:

@@ -9,7 +9,10 @@ J is chosen in two steps. A pivoted Cholesky factor of the rows' kernel matrix, 
 are computed, gives a pool whose kernel functions are far from dependent; from it, one row at a time, the one is taken
 that lowers the sum of squares most (orthogonal least squares). If J spans what all of the rows span, as with linear and
 polynomial kernels once J has as many rows as the kernel has dimensions, the expansion is exact, away from the training
-rows too.
+rows too. In low rank the machine stands on the landmarks; where these are no rows (k-means), no rows need span it.
+
+The sum is over all rows, also those of weight zero: landmarks may be among them, and the others alone would leave their
+coefficients open.
 
 The offset b is kept. Fitted as well it was no better on average, and with nearly as many rows as samples it is one
 unknown too many: then f is met on the training rows by many pairs of gamma and b, of which one is right elsewhere.
@@ -61,7 +64,7 @@ class Compressed:
     b : float
         Offset.
     error : float
-        Largest difference of a decision value from that of the whole machine, on the training rows of positive weight.
+        Largest difference of a decision value from that of the whole machine, on all training rows.
     """
 
     kernel: Kernel
@@ -104,12 +107,12 @@ def compress(solution: Solution, size: int, random_state: Any = None) -> Compres
     """The solution on at most ``size`` rows; see :meth:`svmpath.losses.Solution.compress`."""
     if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
         raise ValueError(f"size must be a whole number >= 1, got {size!r}.")
-    gram, counted = solution.problem.gram, solution.problem.active
+    gram, every = solution.problem.gram, np.arange(solution.problem.n)
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     limit = _POOL * int(size) if gram.Z is None else max(_POOL * int(size), gram.rank)
     pool = _pool(gram, _candidates(solution), limit, seed)
-    K = gram.kernel(gram.X[_own(gram, counted)], *_base(gram, pool)) if len(pool) else np.empty((len(counted), 0))
-    f = solution.fitted[counted] - solution.b
+    K = gram.kernel(gram.X[_own(gram, every)], *_base(gram, pool)) if len(pool) else np.empty((len(every), 0))
+    f = solution.fitted - solution.b
     with one_thread_if_small(K.size):
         chosen, coef = _fit(K, f, int(size))
     error = float(np.abs(K[:, chosen] @ coef - f).max())
