@@ -1,5 +1,8 @@
 """The squared hinge machine along its path, against dual systems on the whole matrix."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
@@ -256,3 +259,29 @@ def test_sides_that_newton_has_wrong_are_repaired():
         found = path.loss.in_samples(path.problem, E, 1e3)
         np.testing.assert_array_equal(found.support, right.support)
         np.testing.assert_allclose(found.alpha, right.alpha, rtol=1e-7, atol=1e-9)
+
+
+def test_one_path_serves_many_threads():
+    X, y = datasets.banana(30, random_state=0)
+    path = svmpath.trace(X, y, loss="squared_hinge", gamma=1.0, span=(1e-4, 1e4))
+    values = np.geomspace(1e-4, 1e4, 1500)
+    list(path.walk(values[::3]))
+
+    def ask(k):
+        return max(path(stop.C).violation for stop in path.walk(values[k::150]))
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(ask, range(150)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert max(found) < 1e-9
+
+
+def test_what_is_kept_of_the_way_does_not_grow_with_the_values_asked_for():
+    X, y = datasets.banana(20, random_state=0)
+    path = svmpath.trace(X, y, loss="squared_hinge", gamma=1.0, span=(1e-2, 1e2))
+    list(path.walk(np.geomspace(1e-2, 1e2, 1000)))
+    assert len(path._visited) < 200

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
+from math import log
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from svmpath.solvers.newton import ActiveSystem, Factored, FewSamples, Point, Ro
 from svmpath.solvers.threads import one_thread_if_small
 
 _PER_DECADE = 4  # nodes of the path per factor of ten
+_NEAR_ENOUGH = 16  # points kept per factor of e
 _STRIDE = 2.0  # most that the logarithm of C changes from one Newton start to the next
 
 
@@ -64,8 +66,8 @@ class MarchPath(Path):
         return self.rows
 
     @lazy
-    def _visited(self) -> dict[float, tuple[Array, Array]]:
-        """Theta and the packed sides at each C that was walked to."""
+    def _visited(self) -> dict[int, tuple[float, Array, Array]]:
+        """C, theta and the packed sides where one has been, by the logarithm of C in steps."""
         return {}
 
     @lazy
@@ -113,7 +115,7 @@ class MarchPath(Path):
                 C = float(values[position])
                 point, last = self._predict(point, last, 1.0 / C), point
                 point, factored = minimise(rows, system, 1.0 / C, point)
-                self._visited[C] = (point.theta, np.packbits(point.E))
+                self._remember(C, point)
                 yield Stop(int(position), C, point, factored)
 
     def _predict(self, point: Point, last: Point | None, lam: float) -> Point:
@@ -128,19 +130,23 @@ class MarchPath(Path):
 
         From the limit for C to zero straight to a large C Newton's method can take hundreds of steps.
         """
-        if self._visited:
-            near = min(self._visited, key=lambda visited: abs(np.log(visited / C)))
-            theta, E = self._visited[near]
+        visited = list(self._visited.values())  # another thread may add to it
+        if visited:
+            near, theta, E = min(visited, key=lambda each: abs(log(each[0] / C)))
             point = Point(theta, self.rows.A @ theta, np.unpackbits(E, count=self.problem.n).astype(bool))
         else:
             largest = float(np.einsum("ij,ij->i", self.rows.A, self.rows.A).max())
             near, point = min(C, 1.0 / largest), start(self.rows)
         between = np.geomspace(near, C, 2 + int(abs(np.log(C / near)) / _STRIDE))[:-1]
         system = ActiveSystem(self.rows)
-        for value in between[1:] if self._visited else between:
+        for value in between[1:] if visited else between:
             point, _ = minimise(self.rows, system, 1.0 / value, point)
-            self._visited[float(value)] = (point.theta, np.packbits(point.E))
+            self._remember(float(value), point)
         return point
+
+    def _remember(self, C: float, point: Point) -> None:
+        """Keep a point to start from; of points closer to each other than a start need be, the last."""
+        self._visited[round(_NEAR_ENOUGH * np.log(C))] = (C, point.theta, np.packbits(point.E))
 
     def _solve(self, value: float) -> Solution:
         with one_thread_if_small(self.rows.A.size):
