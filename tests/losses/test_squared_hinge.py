@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.preprocessing import StandardScaler
 
 import svmpath
 from svmpath import datasets
@@ -285,3 +286,11 @@ def test_what_is_kept_of_the_way_does_not_grow_with_the_values_asked_for():
     path = svmpath.trace(X, y, loss="squared_hinge", gamma=1.0, span=(1e-2, 1e2))
     list(path.walk(np.geomspace(1e-2, 1e2, 1000)))
     assert len(path._visited) < 200
+
+
+def test_a_path_with_too_few_digits_is_not_called_optimal():
+    X, y = load_breast_cancer(return_X_y=True)
+    options = {"loss": "squared_hinge", "kernel": "linear"}
+    with pytest.raises(svmpath.PathError, match="too few digits"):
+        svmpath.trace(X, y, span=(1e5, 1e6), **options).check()
+    svmpath.trace(StandardScaler().fit_transform(X), y, span=(1e-2, 1.0), **options).check()

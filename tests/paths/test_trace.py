@@ -120,8 +120,13 @@ def test_check_raises_where_the_path_is_not_optimal(monkeypatch):
 
 def test_the_default_path_checks():
     svmpath.trace(X, Y).check()
-    svmpath.trace(100 * X, Y, kernel="linear").check()
     svmpath.trace(X, Y, rank=10, random_state=0).check()
+
+
+def test_rounding_is_let_pass_within_limits():
+    svmpath.trace(100 * X, Y, kernel="linear", span=(1e-3, 1e3)).check()
+    with pytest.raises(svmpath.PathError, match="too few digits at C"):
+        svmpath.trace(100 * X, Y, kernel="linear", span=(1e-3, 1e6)).check()
 
 
 def test_a_path_pickles_as_what_it_is_made_of():

@@ -14,6 +14,7 @@ from svmpath.losses import Loss, Problem, Solution
 
 Array = np.ndarray
 
+_LET_PASS = 1e-6  # rounding, in units of decision values, up to which a violation may be put down to it
 _SLIP = 1e-12  # relative; an end of the span that went through a logarithm still counts as inside
 
 
@@ -102,14 +103,20 @@ class Path(ABC):
         """Raise :class:`svmpath.PathError` where the path is not optimal.
 
         Looks at every breakpoint and at one value between each two. A violation that is no larger than the rounding
-        in the decision values themselves cannot be told from none, and is let pass.
+        in the decision values themselves cannot be told from none, and is let pass up to 1e-6: with more rounding than
+        that the path has too few digits to be called optimal.
         """
         nodes = self.breakpoints
         between = (nodes[1:] + nodes[:-1]) / 2
         for value in np.concatenate([nodes, between]):
             solution = self(value)
-            violation = solution.violation
-            if not violation <= tol + (solution.rounding if tol > 0 else 0.0):
+            violation, rounding = solution.violation, solution.rounding if tol > 0 else 0.0
+            if violation <= tol + min(rounding, _LET_PASS):
+                continue
+            where = f"at {self.over} = {value:.6g}: violation {violation:.2e} > {tol:.2e}"
+            if violation <= tol + rounding:
                 raise PathError(
-                    f"The path is not optimal at {self.over} = {value:.6g}: violation {violation:.2e} > {tol:.2e}."
+                    f"The path has too few digits {where}. Kernel values times coefficients are too large for double "
+                    "precision: scale the data, or end the span earlier."
                 )
+            raise PathError(f"The path is not optimal {where}.")
