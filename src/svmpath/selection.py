@@ -170,6 +170,8 @@ class Search:
     held_out : HeldOutLoss
         The per-sample loss of the criterion.
     rule : str
+    tol : float or None
+        Of approximate paths; see :func:`svmpath.trace`.
     """
 
     problems: list[Problem]
@@ -179,6 +181,7 @@ class Search:
     criterion: Callable[..., Curve]
     held_out: HeldOutLoss
     rule: str = "min"
+    tol: float | None = None
 
     def curve(self, gamma: float | None = None, C: Array | None = None) -> Curve:
         """The curve over C at one value of the kernel's parameter."""
@@ -191,7 +194,7 @@ class Search:
     def paths(self, gram: Gram, span: tuple[float, float], shared: Any = None) -> Iterator[Path]:
         """The paths of all machines on one kernel; they share it and the weights, and what can be made of these."""
         for problem in self.problems:
-            path = trace_problem(replace(problem, gram=gram), self.loss, "C", span, shared=shared)
+            path = trace_problem(replace(problem, gram=gram), self.loss, "C", span, shared=shared, tol=self.tol)
             shared = path.shared
             yield path
 

@@ -17,14 +17,16 @@ from svmpath import criteria
 from svmpath.exceptions import PrecisionWarning
 from svmpath.gram import make_gram
 from svmpath.kernels import Kernel, Linear, gamma_value, make_kernel
-from svmpath.losses import Problem, make_loss
-from svmpath.paths.trace import C_SPAN, check_positive, check_symmetric_values
+from svmpath.losses import EpsilonInsensitive, Problem, make_loss
+from svmpath.paths.trace import C_SPAN, ELBOW_SPAN, check_amount, check_positive, check_symmetric_values
 from svmpath.selection import RULES, Choice, Search, make_criterion
 
 Array = np.ndarray
 
 # The span of C="tune", and the values scored per factor of ten: for least squares a value costs next to nothing.
-_C_DEFAULT = {"least_squares": (C_SPAN, 5), "squared_hinge": ((1e-3, 1e4), 3)}
+_C_DEFAULT = {"least_squares": (C_SPAN, 5), "squared_hinge": ((1e-3, 1e4), 3), "hinge": (ELBOW_SPAN, 3)}
+_C_DEFAULT["epsilon_insensitive"] = _C_DEFAULT["hinge"]
+_EPSILONS = np.array([0.01, 0.03, 0.1, 0.3, 1.0])  # epsilon="tune" tries these times the deviation of y
 _GAMMA_POWERS = np.arange(-4, 5)  # gamma="tune" tries scikit-learn's "scale" times 4 to these powers
 _GAMMAS = 9  # values tried in a span of gamma
 _EXACT = 3000  # samples up to which the choice's exact leave-one-out error is computed
@@ -68,7 +70,10 @@ class PathMachine(BaseEstimator):
     def _fit(self, X: Any, targets: list[Array], s: Array, y: Array) -> None:
         """Choose C and gamma for machines with these targets (one, or one per class) and store the result."""
         params = self.get_params(deep=False)
-        loss = make_loss(params["loss"], self._task)
+        losses = [make_loss(params["loss"], self._task, epsilon=epsilon) for epsilon in self._epsilons(y, s)]
+        if "C" not in getattr(losses[0], "overs", ("C",)):
+            raise ValueError(f"loss={params['loss']!r} has no C to choose; follow it with svmpath.trace.")
+        tol = None if params["tol"] is None else check_positive(params["tol"], "tol")
         kernel, over, gammas = self._kernel(X)
         gram = make_gram(
             X,
@@ -88,13 +93,34 @@ class PathMachine(BaseEstimator):
         if held_out is None and params["search"] == "continuous":
             held_out = "squared"  # a continuous search needs a score that moves continuously
         criterion = make_criterion(self._criterion(), self._folds(X, y))
-        search = Search(problems, loss, self._C_values(), over, criterion, held_out, self._rule())
-        self._store(self._run(search, gammas), search)
+        searches = [
+            Search(problems, loss, self._C_values(), over, criterion, held_out, self._rule(), tol) for loss in losses
+        ]
+        choices = [self._run(search, gammas) for search in searches]
+        best = int(np.argmin([choice.score for choice in choices]))
+        self._store(choices[best], searches[best])
+
+    def _epsilons(self, y: Array, s: Array) -> list[float | None]:
+        """The values of epsilon to be tried; none where the loss has no epsilon."""
+        if self.loss != "epsilon_insensitive" or not hasattr(self, "epsilon"):
+            return [None]
+        epsilon = self.epsilon
+        if isinstance(epsilon, str) and epsilon == "tune":
+            mean = np.average(y, weights=s)
+            return list(_EPSILONS * float(np.sqrt(np.average((y - mean) ** 2, weights=s)) or 1.0))
+        if isinstance(epsilon, Real):
+            return [check_amount(epsilon, "epsilon")]
+        values: list[float | None] = [
+            check_amount(value, "Each value of epsilon") for value in np.atleast_1d(epsilon).tolist()
+        ]
+        if not values:
+            raise ValueError("epsilon is an empty list; give at least one value, or 'tune'.")
+        return values
 
     def _criterion(self) -> Any:
-        """The criterion meant by "auto": the one that costs no more than the path."""
+        """The criterion meant by "auto": the one that costs no more than the path, or about five paths."""
         if isinstance(self.criterion, str) and self.criterion == "auto":
-            return "span" if self.loss == "squared_hinge" else "loo"
+            return {"least_squares": "loo", "squared_hinge": "span"}.get(self.loss, "kfold")
         return self.criterion
 
     def _check_bound(self, machines: int) -> None:
@@ -136,7 +162,7 @@ class PathMachine(BaseEstimator):
 
     def _folds(self, X: Any, y: Array) -> Any:
         """The folds, drawn once, so that every kernel is scored on the same ones."""
-        if self.criterion != "kfold":
+        if self._criterion() != "kfold":
             return None
         cv = check_cv(self.cv, y, classifier=self._task == "classification")
         return list(cv.split(X, y))
@@ -186,7 +212,9 @@ class PathMachine(BaseEstimator):
         """The choice under scikit-learn's names."""
         path = choice.curve.path
         solutions = [each(choice.value) for each in search.paths(path.gram, path.span, path.shared)]
-        self._warn_of_rounding(choice, max(solution.violation for solution in solutions))
+        # An approximate path is measured by its gap, not by the conditions of optimality.
+        exact = search.tol is None
+        self._warn_of_rounding(choice, max(solution.violation for solution in solutions) if exact else 0.0)
         self._warn_of_a_loose_bound(choice)
         self.choice_ = choice
         self.curve_ = choice.curve
@@ -194,6 +222,8 @@ class PathMachine(BaseEstimator):
         self.kernel_ = path.problem.gram.kernel
         self.C_ = choice.value
         self.gamma_ = self._gamma_of(self.kernel_)
+        if isinstance(search.loss, EpsilonInsensitive):
+            self.epsilon_ = search.loss.epsilon
         self.loo_error_, self.error_criterion_ = self._held_out_error(choice, search)
         alpha = np.array([solution.alpha for solution in solutions])
         self.support_ = np.flatnonzero(np.any(alpha != 0, axis=0))

@@ -18,9 +18,9 @@ class PathSVC(ClassifierMixin, PathMachine):
 
     Parameters
     ----------
-    loss : {"squared_hinge", "least_squares"}, default="squared_hinge"
-        The l2-SVM, whose samples beyond the margin have no coefficient, or the least squares machine, which fits
-        several times faster and uses every sample.
+    loss : {"squared_hinge", "least_squares", "hinge"}, default="squared_hinge"
+        The l2-SVM, whose samples beyond the margin have no coefficient; the least squares machine, which fits
+        several times faster and uses every sample; or the C-SVM of scikit-learn's SVC, with the fewest coefficients.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object or a function k(X, Z).
     gamma : "tune", float, "scale", "auto", (low, high) or list, default="tune"
@@ -28,7 +28,8 @@ class PathSVC(ClassifierMixin, PathMachine):
         neighbours; a tuple is a span to be searched in the same way; a list holds the values to try. None leaves a
         kernel object as it is. Kernels without gamma are left as they are, too.
     C : "tune", float, (low, high) or list, default="tune"
-        "tune" scores 22 values from 1e-3 to 1e4, and 46 from 1e-3 to 1e6 for least squares.
+        "tune" scores 22 values from 1e-3 to 1e4, 46 from 1e-3 to 1e6 for least squares, 19 from 1e-3 to 1e3 for the
+        hinge.
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
@@ -36,8 +37,8 @@ class PathSVC(ClassifierMixin, PathMachine):
     criterion : {"auto", "loo", "press", "span", "radius_margin", "kfold"} or callable, default="auto"
         What is minimised: exact leave-one-out ("loo"; "press" is its name for least squares), its prediction from the
         spans or the radius-margin bound (squared hinge; the bound for two classes only), exact k-fold, or
-        ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for least squares and "span" for the squared
-        hinge, where exact leave-one-out costs several times the path.
+        ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for least squares, "span" for the squared
+        hinge, where exact leave-one-out costs several times the path, and "kfold" for the hinge, by a path per fold.
     criterion_loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
         Per-sample loss of the criterion; the last two are smooth stand-ins for the error. Default: the error, with ties
         broken by the squared held-out residual; the squared residual for ``search="continuous"``.
@@ -49,6 +50,8 @@ class PathSVC(ClassifierMixin, PathMachine):
         For ``criterion="kfold"``.
     rank, landmarks, truncate, min_eigenvalue, psd
         Low-rank kernel and indefinite kernels; see :func:`svmpath.trace`.
+    tol : float, optional
+        For the hinge with many samples: paths to this relative duality gap; see :func:`svmpath.trace`.
     class_weight : dict or "balanced", optional
     n_jobs : int, optional
         Values of gamma scored side by side, in threads.
@@ -118,6 +121,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         truncate: int | None = None,
         min_eigenvalue: float | None = None,
         psd: str = "warn",
+        tol: float | None = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: Any = 0,
@@ -139,6 +143,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         self.truncate = truncate
         self.min_eigenvalue = min_eigenvalue
         self.psd = psd
+        self.tol = tol
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose

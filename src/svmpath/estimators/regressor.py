@@ -16,21 +16,24 @@ class PathSVR(RegressorMixin, PathMachine):
 
     Parameters
     ----------
-    loss : {"least_squares"}, default="least_squares"
+    loss : {"least_squares", "epsilon_insensitive"}, default="least_squares"
     kernel, gamma, C, degree, coef0
         As in :class:`svmpath.PathSVC`.
+    epsilon : float, "tune" or list, default=0.1
+        For "epsilon_insensitive": half the width of the tube; "tune" tries five values from 0.01 to 1 times the
+        standard deviation of y.
     criterion : {"auto", "loo", "press", "kfold"} or callable, default="auto"
-        What is minimised: exact leave-one-out ("auto", "loo" and "press"), exact k-fold, or
-        ``criterion(path, values, loss=...) -> Curve``.
+        What is minimised: exact leave-one-out ("loo", "press"; least squares only), exact k-fold, or
+        ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for least squares and else "kfold".
     criterion_loss : "squared" or callable, optional
         Per-sample loss of the criterion; the squared residual by default.
-    rule, search, cv, rank, landmarks, truncate, min_eigenvalue, psd, n_jobs, verbose, random_state
+    rule, search, cv, rank, landmarks, truncate, min_eigenvalue, psd, tol, n_jobs, verbose, random_state
         As in :class:`svmpath.PathSVC`.
 
     Attributes
     ----------
-    C_, gamma_ : float
-        The choice; ``gamma_`` is None for a kernel without gamma.
+    C_, gamma_, epsilon_ : float
+        The choice; ``gamma_`` is None for a kernel without gamma, and only "epsilon_insensitive" has an epsilon.
     loo_error_ : float
         Held-out mean squared error of the choice under ``criterion``.
     error_criterion_ : str
@@ -55,6 +58,7 @@ class PathSVR(RegressorMixin, PathMachine):
         kernel: Any = "rbf",
         gamma: Any = "tune",
         C: Any = "tune",
+        epsilon: Any = 0.1,
         *,
         degree: int = 3,
         coef0: float = 0.0,
@@ -68,6 +72,7 @@ class PathSVR(RegressorMixin, PathMachine):
         truncate: int | None = None,
         min_eigenvalue: float | None = None,
         psd: str = "warn",
+        tol: float | None = None,
         n_jobs: int | None = None,
         verbose: Any = 0,
         random_state: Any = None,
@@ -76,6 +81,7 @@ class PathSVR(RegressorMixin, PathMachine):
         self.kernel = kernel
         self.gamma = gamma
         self.C = C
+        self.epsilon = epsilon
         self.degree = degree
         self.coef0 = coef0
         self.criterion = criterion
@@ -88,6 +94,7 @@ class PathSVR(RegressorMixin, PathMachine):
         self.truncate = truncate
         self.min_eigenvalue = min_eigenvalue
         self.psd = psd
+        self.tol = tol
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state

@@ -16,6 +16,7 @@ from svmpath.losses import ElbowLoss, LeastSquares, Motion, Nu, Problem, Solutio
 from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.march import MarchPath
+from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Path
 
 Array = np.ndarray
@@ -50,6 +51,7 @@ def trace(
     min_eigenvalue: float | None = None,
     psd: str = "warn",
     breakpoints: str = "auto",
+    tol: float | None = None,
     start: Any = None,
     random_state: Any = None,
 ) -> Path:
@@ -103,6 +105,9 @@ def trace(
     breakpoints : {"auto", "exact"}, default="auto"
         Losses with an elbow always tell every event. For the squared hinge, "exact" finds every single change of
         side; "auto" walks through four nodes per factor of ten. The solution is exact at every value either way.
+    tol : float, optional
+        For a loss with an elbow over C: a relative duality gap. The path is then approximate, of nodes so close to each
+        other that no machine in between has a larger gap; with ``rank=`` it serves tens of thousands of samples.
     start : Solution or array of shape (n,), optional
         For a loss with an elbow: a machine of a similar problem (other kernel, weights, labels or rows), or its
         ``alpha / C``, one number per row and zero for new ones. The first machine of the path is reached from it by
@@ -150,7 +155,8 @@ def trace(
     if breakpoints not in ("auto", "exact"):
         raise ValueError(f"breakpoints must be 'auto' or 'exact', got {breakpoints!r}.")
     problem, exact = Problem(gram, y, s, task, classes), breakpoints == "exact"
-    path = trace_problem(problem, machine, over, span, C=check_positive(C, "C"), exact=exact, rows=rows)
+    tol = None if tol is None else check_positive(tol, "tol")
+    path = trace_problem(problem, machine, over, span, C=check_positive(C, "C"), exact=exact, rows=rows, tol=tol)
     if start is not None:
         if not isinstance(path, JumpPath):
             raise ValueError(f"start= is for losses with an elbow, not for loss={loss!r}.")
@@ -172,6 +178,7 @@ def trace_problem(
     shared: Any = None,
     exact: bool = False,
     rows: Array | None = None,
+    tol: float | None = None,
 ) -> Path:
     """The path of a problem that is already in the solver's form.
 
@@ -181,7 +188,11 @@ def trace_problem(
     if isinstance(loss, ElbowLoss) and over in loss.overs:
         fixed = {"C": C, **loss.own} if not isinstance(loss, Nu) else {}
         fixed.pop(over, None)
+        if tol is not None and over == "C":
+            return NodePath(problem, loss, over, span, Motion(over, fixed), tol, shared)
+        check_exact(tol, loss, over)
         return JumpPath(problem, loss, over, span, Motion(over, fixed, rows), shared)
+    check_exact(tol, loss, over)
     if isinstance(loss, LeastSquares) and (over == "C" or over not in MACHINE):
         return ClosedFormPath(problem, loss, over, span, C, shared)
     if isinstance(loss, SquaredHinge) and over == "C":
@@ -189,6 +200,14 @@ def trace_problem(
     kernel = ("a kernel parameter",) if isinstance(loss, LeastSquares) else ()
     overs = " or ".join(getattr(loss, "overs", ("C", *kernel)))
     raise ValueError(f"loss={loss.name!r} is traced over {overs}, not over {over!r}.")
+
+
+def check_exact(tol: float | None, loss: Any, over: str) -> None:
+    """Refuse tol where every path is exact."""
+    if tol is not None:
+        raise ValueError(
+            f"tol= is for approximate paths of losses with an elbow over C, not for {loss!r} over {over!r}."
+        )
 
 
 def check_data(X: Any, kernel: Any) -> Any:

@@ -1,0 +1,162 @@
+"""Certified approximate paths over C for losses with an elbow: nodes, straight lines between them, a bound on the gap.
+
+In theta = lambda alpha, lambda b and lambda = 1 / C the exact path is piecewise linear, with an event for every sample
+that changes its place, of which there can be very many. Here only some machines on it are found, each to a small
+duality gap (``solvers.smoothed``), and the machines in between are mixtures of their two neighbours. Mixtures are
+feasible, so that their duality gap can be bounded all along the line from what is known at its ends; nodes are put so
+close to each other that the bound is at most ``tol``, relative to the primal objective.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from svmpath.exceptions import PathError
+from svmpath.lazy import lazy
+from svmpath.losses import ElbowLoss, EpsilonInsensitive, Motion, Solution, SquaredHinge
+from svmpath.paths.path import Array, Event, Path
+from svmpath.solvers.smoothed import Node, Terms, between, solve
+from svmpath.solvers.threads import one_thread_if_small
+
+_NODE = 0.3  # share of tol that the gap of a node may have
+_AIM = 0.6  # share of tol that a stretch is made for
+_FIRST, _WIDEST = 1.05, 4.0  # factor from the first C to the second, and the largest one
+_LEAST = 1e-9  # a factor that is nearer to 1 than this means that no node can be found
+_H = 0.01  # the smoothing to begin with
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class NodePath(Path):
+    """A path over C whose machines have a relative duality gap of at most ``tol``.
+
+    Attributes
+    ----------
+    motion : Motion
+    tol : float
+    features : Terms or None
+        Made by another path on the same kernel.
+    """
+
+    loss: ElbowLoss
+    motion: Motion
+    tol: float
+    features: Array | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "features": None}
+
+    @lazy
+    def _A(self) -> Array:
+        """Centred features and a column of ones."""
+        return SquaredHinge().rows(self.problem).A if self.features is None else self.features
+
+    @property
+    def shared(self) -> Any:
+        """The features."""
+        return self._A
+
+    @lazy
+    def terms(self) -> Terms:
+        """The terms of the loss, one or two per sample."""
+        problem, y = self.problem, self.problem.y
+        if isinstance(self.loss, EpsilonInsensitive):
+            side = np.array([[1.0], [-1.0]]) * np.ones(problem.n)
+            return Terms(self._A, side, side * y - self.motion.fixed["epsilon"], np.tile(problem.s, (2, 1)))
+        return Terms(self._A, y[None], np.ones((1, problem.n)), problem.s[None])
+
+    @lazy
+    def nodes(self) -> list[Node]:
+        """Machines along the path, from the smallest C to the largest."""
+        with one_thread_if_small(self._A.size):
+            return self._walk(*sorted(self.span))
+
+    def _walk(self, low: float, high: float) -> list[Node]:
+        nodes, factor = [self._node(1.0 / low, [])], _FIRST
+        while nodes[-1].lam > 1.0 / high:
+            here = nodes[-1]
+            lam = max(here.lam / factor, 1.0 / high)
+            node = self._node(lam, nodes[-2:])
+            bound = between(here, node)
+            taken = here.lam / lam
+            if bound <= self.tol:
+                nodes.append(node)
+            elif taken - 1.0 < _LEAST:
+                raise PathError(f"No machine with a gap below {self.tol:.1e} was found next to C = {1 / here.lam:.6g}.")
+            # What a stretch adds to the gap grows like its length squared.
+            grown = max(bound - max(here.relative, node.relative), 1e-3 * self.tol)
+            scale = np.clip(np.sqrt((_AIM * self.tol) / grown), 0.2, 3.0)
+            factor = min(1.0 + (taken - 1.0) * float(scale), _WIDEST)
+        return nodes
+
+    def _node(self, lam: float, last: list[Node]) -> Node:
+        """The machine at lambda, from the last two prolonged."""
+        start, h = np.zeros(self._A.shape[1]), _H * 100
+        if last:
+            start, h = last[-1].x / lam, _H
+        if len(last) == 2:
+            one, two = last
+            start = (two.x + (two.x - one.x) * (lam - two.lam) / (two.lam - one.lam)) / lam
+        return solve(self.terms, lam, _NODE * self.tol, start, h)
+
+    @property
+    def breakpoints(self) -> Array:
+        """The values of C of the nodes, in the direction of the span."""
+        values = np.array([1.0 / node.lam for node in self.nodes])
+        values[[0, -1]] = sorted(self.span)
+        return values if self.span[0] <= self.span[1] else values[::-1]
+
+    def events(self) -> Iterable[Event]:
+        """Changes of place between one node and the next, told where first seen."""
+        nodes = self.nodes if self.span[0] <= self.span[1] else self.nodes[::-1]
+        before: Array | None = None
+        for node in nodes:
+            size = node.a.max(axis=0)
+            now = np.where(size <= 0.0, 0, np.where(size >= self.problem.s, 2, 1))
+            if before is not None:
+                for i in np.flatnonzero(now != before):
+                    names = self.loss.names
+                    yield Event(1.0 / node.lam, int(i), names[before[i]], names[now[i]])
+            before = now
+
+    def _solve(self, value: float) -> Solution:
+        lams = np.array([node.lam for node in self.nodes])
+        lam = float(np.clip(1.0 / value, lams[-1], lams[0]))
+        k = int(np.clip(np.searchsorted(-lams, -lam), 1, max(len(lams) - 1, 1)))
+        one, two = self.nodes[k - 1], self.nodes[min(k, len(lams) - 1)]
+        tau = (one.lam - lam) / (one.lam - two.lam) if one.lam != two.lam else 0.0
+        a = (1 - tau) * one.a + tau * two.a
+        x = (1 - tau) * one.x + tau * two.x
+        alpha = value * (self.terms.side * a).sum(axis=0)
+        return Solution(self.problem, self.loss, alpha, self._offset(x, alpha, value), self._values(value))
+
+    def _values(self, value: float) -> dict[str, float]:
+        return {**self.motion.fixed, "C": value, **self.problem.gram.kernel.parameters}
+
+    def _offset(self, x: Array, alpha: Array, C: float) -> float:
+        """The b of f = K alpha + b, from the offset of the centred features."""
+        row = int(np.argmax(self.problem.s))
+        whole = self.problem.gram.block([row], slice(None)) @ alpha
+        return float(C * (self._A[row] @ x) - whole[0])
+
+    def check(self, tol: float = 1e-8) -> None:
+        """Raise :class:`svmpath.PathError` where the gap is larger than promised, or than ``tol`` if that is more."""
+        allowed = max(self.tol, tol)
+        nodes = self.breakpoints
+        for value in np.concatenate([nodes, 0.5 * (nodes[1:] + nodes[:-1])]):
+            gap = self(float(value)).gap
+            if not gap <= allowed:
+                raise PathError(f"At C = {value:.6g} the relative duality gap is {gap:.2e} > {allowed:.2e}.")
+
+    def without(self, rows: Array) -> NodePath:
+        """The path of the same machine with weight zero for some rows."""
+        s = self.problem.s.copy()
+        s[rows] = 0.0
+        return replace(self, problem=replace(self.problem, s=s), features=self._A)
+
+    def decisions(self, values: Array) -> Array:
+        """Decision values of all rows at each value."""
+        return np.array([self(float(value)).fitted for value in values])

@@ -1,0 +1,103 @@
+"""Certified approximate paths: the promised gap, and what it is promised for."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_moons
+
+import svmpath
+from svmpath import criteria
+from svmpath.paths import NodePath
+from svmpath.solvers.smoothed import Terms, between, node_of, solve
+
+RNG = np.random.default_rng(0)
+X, Y = make_moons(150, noise=0.3, random_state=0)
+WAVE = np.sin(2 * X[:, 0]) + 0.2 * RNG.normal(size=150)
+S = RNG.exponential(size=150) * (RNG.random(150) < 0.9) + 1e-300
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"rank": 40}, {"sample_weight": S}, {"kernel": "linear"}, {"class_weight": "balanced"}]
+)
+@pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive"])
+@pytest.mark.parametrize("tol", [1e-2, 1e-3])
+def test_the_gap_is_as_promised_at_every_value(loss, tol, options):
+    if loss != "hinge" and "class_weight" in options:
+        pytest.skip("regression has no classes")
+    target = Y if loss == "hinge" else WAVE
+    path = svmpath.trace(X, target, loss=loss, span=(1e-3, 10.0), tol=tol, random_state=0, **options)
+    for C in 10 ** np.random.default_rng(1).uniform(-3, 1, size=100):
+        solution = path(C)
+        assert solution.gap <= tol
+        assert abs(solution.alpha.sum()) <= 1e-12 * C * path.problem.s.sum()
+    path.check()
+    exact = svmpath.trace(X, target, loss=loss, span=(1e-3, 10.0), random_state=0, **options)
+    assert len(path.breakpoints) < len(exact.breakpoints)
+
+
+def test_the_objective_is_within_tol_of_the_exact_one():
+    def objective(solution):
+        losses = np.maximum(1 - path.problem.y * solution.fitted, 0).sum()
+        return solution.parameters["C"] * losses + 0.5 * solution.alpha @ (solution.fitted - solution.b)
+
+    path = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-2, 10.0), tol=1e-3)
+    exact = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-2, 10.0))
+    for C in np.geomspace(1e-2, 10, 13):
+        best = objective(exact(C))
+        assert best * (1 - 1e-12) <= objective(path(C)) <= best * (1 + 1.1e-3)
+
+
+def test_the_bound_holds_all_along_a_line_and_is_not_empty():
+    path = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(0.1, 1.0), tol=1e-3)
+    terms: Terms = path.terms
+    one, two = (solve(terms, lam, 1e-5, np.zeros(terms.A.shape[1])) for lam in (4.0, 2.0))
+    bound = between(one, two)
+    gaps = []
+    for tau in np.linspace(0, 1, 101):
+        mix = node_of(
+            terms,
+            (1 - tau) * 4.0 + tau * 2.0,
+            (1 - tau) * one.a + tau * two.a,
+            (1 - tau) * one.x[-1] + tau * two.x[-1],
+            0.0,
+        )
+        gaps.append(mix.relative)
+    assert max(gaps) <= bound <= 20 * max(gaps)
+    assert max(gaps) > 10 * max(one.relative, two.relative)  # it is the line that costs, not its ends
+
+
+def test_both_directions_pickles_and_events():
+    up = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-2, 1.0), tol=1e-2)
+    down = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1.0, 1e-2), tol=1e-2)
+    assert isinstance(up, NodePath)
+    np.testing.assert_array_equal(up.breakpoints, down.breakpoints[::-1])
+    np.testing.assert_array_equal(up(0.3).alpha, down(0.3).alpha)
+    np.testing.assert_allclose(pickle.loads(pickle.dumps(up))(0.3).alpha, up(0.3).alpha, atol=1e-12)
+    events = list(up.events())
+    assert events
+    assert all(event.source != event.target for event in events)
+    assert len(list(down.events())) == len(events)
+    assert up(1e-2).parameters["C"] == 1e-2
+
+
+def test_kfold_along_an_approximate_path_is_near_the_exact_one():
+    C = np.array([0.1, 1.0])
+    near = criteria.kfold(svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(0.1, 1.0), tol=1e-5), C)
+    exact = criteria.kfold(svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(0.1, 1.0)), C)
+    np.testing.assert_allclose(near.held, exact.held, atol=0.05)
+    np.testing.assert_allclose(near.scores, exact.scores, atol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"loss": "least_squares"}, "tol= is for approximate paths"),
+        ({"loss": "squared_hinge"}, "tol= is for approximate paths"),
+        ({"loss": "nu", "over": "nu"}, "tol= is for approximate paths"),
+        ({"loss": "hinge", "tol": -1.0}, "tol must be a positive number"),
+    ],
+)
+def test_tol_is_refused_where_it_means_nothing(options, message):
+    with pytest.raises(ValueError, match=message):
+        svmpath.trace(X, Y, **{"tol": 1e-3, **options})
