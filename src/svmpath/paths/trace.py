@@ -236,12 +236,17 @@ def encode_target(y: Any, task: str | None) -> tuple[Array, Array | None, str]:
     y = column_or_1d(y, warn=True)
     if y.dtype.kind == "f":
         assert_all_finite(y, input_name="y")
-    kind = type_of_target(y, input_name="y")
+    classes = np.unique(y) if y.dtype.kind in "biuf" else None
+    # Two whole numbers are labels; scikit-learn, which takes longer to say so, is asked about the rest.
+    if classes is None or len(classes) != 2 or np.any(classes != np.round(classes)):
+        kind = type_of_target(y, input_name="y")
+    else:
+        kind = "binary"
     if task is None:
         task = "regression" if kind.startswith("continuous") else "classification"
     if task == "regression":
         return np.asarray(check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")), None, task
-    classes = np.unique(y)
+    classes = np.unique(y) if classes is None else classes
     if len(classes) == 1:
         raise ValueError(f"Classification needs two classes, y has only one class: {classes.tolist()[0]!r}.")
     if len(classes) > 2:

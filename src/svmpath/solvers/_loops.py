@@ -32,7 +32,7 @@ _STALE = 1e-6  # a Schur complement below this, in units of kmax, leaves R with 
 _SOON = 1e-9  # a step shorter than this, relative to t, is as good as none
 _SLOW = 1e-8  # a gradient that moves more slowly than this, in units of the fastest c, may be overlooked for a while
 _NONE = 1e-9  # a component of a null direction below this is zero
-_SYNC, _LONG = 64, 0.5  # events (n / 4 if that is more), or a relative stretch of t, between two exact gradients
+_SYNC, _LONG = 64, 0.75  # events (n / 4 if that is more), or a relative stretch of t, between two exact gradients
 _TIE = 1e-13  # steps that differ by less, relative to t, are one
 _PATIENCE, _MOST_NULL = 20, 5000  # steps of length zero before ties are broken at random, and before giving up
 _FAR = 1e300
@@ -249,8 +249,9 @@ def _direction(P: Data, S: State, W: Work, q: int, m: int) -> None:
     W.dB[:] = 0.0
     W.KB[:] = 0.0
     for j in range(len(P.r)):
-        if S.status[j] != FREE:
-            _carry(P, W, j, P.u1[j] if S.status[j] == UP else P.l1[j])
+        rate = P.u1[j] if S.status[j] == UP else P.l1[j]
+        if S.status[j] != FREE and rate != 0.0:
+            _carry(P, W, j, rate)
     for e in range(q):
         W.spare[e] = P.b1[e] - W.dB[e]
     for a in range(m):
@@ -580,7 +581,7 @@ def follow(
             return LOST, t, m, told, seed, worst
         if kind == 0:
             k = F[which]
-            _put(P, S, k, side, t)
+            S.theta[k] = P.u0[k] + t * P.u1[k] if side == UP else P.l0[k] + t * P.l1[k]
             told = _tell(status, sign, log, told, t, k, side)
             if members[p[k]] > 1:
                 rho, stale = P.u1[k] if side == UP else P.l1[k], R[q + which, q + which] * kmax * _STALE > 1.0
@@ -618,7 +619,11 @@ def follow(
             d[a] -= x * z[a]
         d[q + m], F[m] = rho + x, j
         if sc > tol * kmax:
-            told = _enter(P, S, W, log, told, t, j, rho)
+            if rho != 0.0:
+                _carry(P, W, j, -rho)
+            g[j] = 0.0
+            members[p[j]] += 1
+            told = _tell(status, sign, log, told, t, j, FREE)
             append(R, q + m, z, sc)
             m, stale = m + 1, sc < _STALE * kmax
             continue
@@ -649,3 +654,16 @@ def follow(
             members[p[j]] -= 1  # which the exchange counts again
             _swap(P, S, W, q, m, which, j, sc)
             stale = True
+
+
+@_jit
+def run(
+    K: Array, r: Array, p: Array, c0: Array, c1: Array, l0: Array, l1: Array, u0: Array, u1: Array, b0: Array,
+    b1: Array, unit: Array, kmax: float, theta: Array, status: Array, nu: Array, g: Array, F: Array, R: Array,
+    told_t: Array, told_variable: Array, told_source: Array, told_target: Array, m: int, t: float, t_end: float, tol: float,
+    watch: int, level: float, seed: int, fresh: bool,
+) -> tuple[int, float, int, int, int, float]:  # fmt: skip
+    """:func:`follow`, given plain arrays: to look at tuples of them takes Python longer than many a walk."""
+    data = Data(K, r, p, c0, c1, l0, l1, u0, u1, b0, b1, unit, kmax)
+    state, log = State(theta, status, nu, g, F, R), Log(told_t, told_variable, told_source, told_target)
+    return follow(data, state, log, m, t, t_end, tol, watch, level, seed, fresh)

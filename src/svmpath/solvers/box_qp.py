@@ -174,7 +174,16 @@ class Walker:
         and on the way after every so many events.
     """
 
-    def __init__(self, program: Program, t: float, theta: Array, status: Array, nu: Array, tol: float = _DEPENDENT):
+    def __init__(
+        self,
+        program: Program,
+        t: float,
+        theta: Array,
+        status: Array,
+        nu: Array,
+        tol: float = _DEPENDENT,
+        g: Array | None = None,
+    ) -> None:
         self.program = program
         self.t = float(t)
         self.theta = theta.copy()
@@ -191,7 +200,7 @@ class Walker:
         self._R = np.zeros((0, 0))
         if not self._invert():
             raise PathError(f"The system of {self._m} elbow points is singular at t = {self.t:.6g}.")
-        self.g = program.gradient(self.t, self.theta, self.nu)
+        self.g = program.gradient(self.t, self.theta, self.nu) if g is None else g
 
     @property
     def F(self) -> Array:
@@ -233,16 +242,14 @@ class Walker:
         from svmpath.solvers import _loops
 
         o, fresh, count = self.program, False, 0
-        data = _loops.Data(
-            o.K, o.rows, o.group, o.c0, o.c1, o.l0, o.l1, o.u0, o.u1, o.b0, o.b1, o.unit, o.kmax
-        )  # fmt: skip
+        data = (o.K, o.rows, o.group, o.c0, o.c1, o.l0, o.l1, o.u0, o.u1, o.b0, o.b1, o.unit, o.kmax)
         limit = 20 * len(self.theta) + 1_000 if most is None else most
         while True:
             room = min(limit, 4 * len(self.theta)) + 64
-            log = _loops.Log(np.empty(room), np.empty(room, np.int64), np.empty(room, np.int8), np.empty(room, np.int8))
-            state = _loops.State(self.theta, self.status, self.nu, self.g, self._F, self._R)
-            code, self.t, self._m, events, self._seed, worst = _loops.follow(
-                data, state, log, self._m, self.t, float(t_end), self.tol, watch, level, self._seed, fresh
+            log = (np.empty(room), np.empty(room, np.int64), np.empty(room, np.int8), np.empty(room, np.int8))
+            state = (self.theta, self.status, self.nu, self.g, self._F, self._R)
+            code, self.t, self._m, events, self._seed, worst = _loops.run(
+                *data, *state, *log, self._m, self.t, float(t_end), self.tol, watch, level, self._seed, fresh
             )
             self._told.append(tuple(part[:events].copy() for part in log))
             self.worst = max(self.worst, worst) if np.isfinite(worst) else np.inf
@@ -264,16 +271,6 @@ class Walker:
                 if most is not None:
                     return False
                 raise PathError(f"More than {limit} events before t = {self.t:.6g}.")
-
-    def sync(self) -> None:
-        """The exact gradient, and one step of Newton's method for (nu, theta_F)."""
-        program, F, q = self.program, self.F, len(self.nu)
-        self.g = program.gradient(self.t, self.theta, self.nu)
-        left = program.b0 + self.t * program.b1 - program.sums(self.theta)
-        step = self.R @ np.concatenate([left, -self.g[F]])
-        self.nu += step[:q]
-        self.theta[F] += step[q:]
-        self.g = program.gradient(self.t, self.theta, self.nu)
 
 
 def elbow_matrix(program: Program, F: Array) -> Array:
@@ -326,8 +323,9 @@ def reach(program: Program, t: float, theta: Array, status: Array, *, tol: float
     """
     here, rng = program.frozen(t), np.random.default_rng(seed)
     theta, status = _regular(here, theta, status)
-    nu = _means(here, -here.gradient(0.0, theta, np.zeros(len(here.b0))), status == FREE)
-    g = here.gradient(0.0, theta, nu)
+    g = here.gradient(0.0, theta, np.zeros(len(here.b0)))
+    nu = _means(here, -g, status == FREE)
+    g += nu[here.group]
     pad = _PAD * here.kmax * (0.5 + rng.random(len(theta)))
     # A variable without room has the place that its gradient asks for.
     tight = (here.l0 == here.u0) & ((status == LOW) | (status == UP))
@@ -339,7 +337,7 @@ def reach(program: Program, t: float, theta: Array, status: Array, *, tol: float
     missing = here.b0 - sums
     missing[np.abs(missing) < _ROUNDING * room] = 0.0  # of a group that is full, nothing could take it up
     moving = replace(here, c0=here.c0 + shift, c1=-shift, b0=sums, b1=missing)
-    walker = Walker(moving, 0.0, theta, status, nu, tol)
+    walker = Walker(moving, 0.0, theta, status, nu, tol, g + shift)
     walker.to(1.0)
     return _onto(walker, program, t)
 
@@ -349,7 +347,6 @@ def _onto(walker: Walker, program: Program, t: float) -> Walker:
     walker.program, walker.t, walker.worst = program, float(t), 0.0
     walker.forget()
     walker._invert()
-    walker.sync()
     return walker
 
 
