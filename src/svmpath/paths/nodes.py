@@ -20,10 +20,10 @@ from svmpath.lazy import lazy
 from svmpath.losses import ElbowLoss, EpsilonInsensitive, Motion, Solution, SquaredHinge
 from svmpath.paths.path import Array, Event, Path
 from svmpath.solvers.smoothed import Node, Terms, between, solve
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import one_thread
 
 _NODE = 0.3  # share of tol that the gap of a node may have
-_AIM = 0.6  # share of tol that a stretch is made for
+_AIM = 0.75  # share of tol that a stretch is made for
 _FIRST, _WIDEST = 1.05, 4.0  # factor from the first C to the second, and the largest one
 _LEAST = 1e-9  # a factor that is nearer to 1 than this means that no node can be found
 _H = 0.01  # the smoothing to begin with
@@ -71,7 +71,7 @@ class NodePath(Path):
     @lazy
     def nodes(self) -> list[Node]:
         """Machines along the path, from the smallest C to the largest."""
-        with one_thread_if_small(self._A.size):
+        with one_thread():  # products of one vector: a second thread gains little, and loses much on a busy machine
             return self._walk(*sorted(self.span))
 
     def _walk(self, low: float, high: float) -> list[Node]:
@@ -87,9 +87,10 @@ class NodePath(Path):
             elif taken - 1.0 < _LEAST:
                 raise PathError(f"No machine with a gap below {self.tol:.1e} was found next to C = {1 / here.lam:.6g}.")
             # What a stretch adds to the gap grows like its length squared.
-            grown = max(bound - max(here.relative, node.relative), 1e-3 * self.tol)
-            scale = np.clip(np.sqrt((_AIM * self.tol) / grown), 0.2, 3.0)
-            factor = min(1.0 + (taken - 1.0) * float(scale), _WIDEST)
+            own = max(here.relative, node.relative)
+            grown = max(bound - own, 1e-3 * self.tol)
+            scale = np.sqrt(min(_AIM * self.tol, 0.9 * (self.tol - own)) / grown) if bound < np.inf else 0.2
+            factor = min(1.0 + (taken - 1.0) * float(np.clip(scale, 0.2, 3.0 if bound <= self.tol else 0.8)), _WIDEST)
         return nodes
 
     def _node(self, lam: float, last: list[Node]) -> Node:

@@ -660,8 +660,8 @@ def follow(
 def run(
     K: Array, r: Array, p: Array, c0: Array, c1: Array, l0: Array, l1: Array, u0: Array, u1: Array, b0: Array,
     b1: Array, unit: Array, kmax: float, theta: Array, status: Array, nu: Array, g: Array, F: Array, R: Array,
-    told_t: Array, told_variable: Array, told_source: Array, told_target: Array, m: int, t: float, t_end: float, tol: float,
-    watch: int, level: float, seed: int, fresh: bool,
+    told_t: Array, told_variable: Array, told_source: Array, told_target: Array, m: int, t: float, t_end: float,
+    tol: float, watch: int, level: float, seed: int, fresh: bool,
 ) -> tuple[int, float, int, int, int, float]:  # fmt: skip
     """:func:`follow`, given plain arrays: to look at tuples of them takes Python longer than many a walk."""
     data = Data(K, r, p, c0, c1, l0, l1, u0, u1, b0, b1, unit, kmax)

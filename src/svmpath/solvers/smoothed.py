@@ -18,7 +18,7 @@ whatever a is: h becomes smaller until it is small enough.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -33,8 +33,14 @@ _SHRINK = 0.25  # the smallest factor of h from one stage to the next
 _LOST = 6  # times that h is made larger again
 _WIDE = 1.0  # the h to begin with
 _NARROW = 1e-12  # the smallest h
+_RIDGE = 1e-10  # on the offset, in units of all weights: it only keeps an empty second derivative regular
+_LARGE = 1_000_000  # entries of A from which on single precision saves time
+_COARSE, _FINE = 1e-5, 3e-3  # the smallest tol and the smallest h for which it is enough
+_SINGLE = 2e-6  # what single precision may hide of a gap, in units of its parts
+_DISTANCE = 0.3  # how far beyond the margin rows are looked at
 _PART = 0.05  # the share of the gap aimed at that the gradient may leave
 _BISECTIONS = 60
+_TINY = np.finfo(float).tiny
 _PIECES = 32  # into which a stretch between two nodes is cut for its bound
 
 
@@ -53,11 +59,36 @@ class Terms:
     side: Array
     limit: Array
     s: Array
+    is_single: bool = False
 
     @lazy
     def light(self) -> Array:
-        """The features in single precision: enough to search with, at half the traffic."""
-        return self.A.astype(np.float32)
+        """The features in the precision that is searched with."""
+        return self.A.astype(np.float32, copy=False) if self.is_single else self.A
+
+    @lazy
+    def single(self) -> Terms:
+        """The same in single precision: enough while h is wide, at half the traffic."""
+        return replace(self, is_single=True)
+
+    @lazy
+    def longest(self) -> float:
+        """The largest norm of a row of features."""
+        return float(np.sqrt(np.einsum("ij,ij->i", self.light, self.light).max()))
+
+    def product(self, x: Array) -> Array:
+        """A x."""
+        return (self.light @ x.astype(self.light.dtype, copy=False)).astype(float, copy=False)
+
+    def back(self, v: Array) -> Array:
+        """A' v."""
+        return (self.light.T @ v.astype(self.light.dtype, copy=False)).astype(float, copy=False)
+
+    def take(self, rows: Array) -> Terms:
+        """Some of the rows, in the same precision."""
+        if len(rows) == self.side.shape[1]:
+            return self
+        return Terms(self.light[rows], self.side[:, rows], self.limit[:, rows], self.s[:, rows], self.is_single)
 
     def u(self, f: Array) -> Array:
         """What each term is above zero: o - side f."""
@@ -100,57 +131,86 @@ class Node:
 
 
 def solve(terms: Terms, lam: float, tol: float, start: Array, h: float = _WIDE) -> Node:
-    """The machine at lambda with a relative duality gap of at most tol, from x = (w, b) and with a first h."""
-    x, f, best, lost = start.copy(), terms.A @ start, None, 0
+    """The machine at lambda with a relative duality gap of at most tol, from x = (w, b) and with a first h.
+
+    Newton's method sees the rows that are not far beyond the margin; should others come near it, they are added.
+    """
+    x, best, lost, is_wide = start, None, 0, terms.A.size >= _LARGE and tol >= _COARSE
+    near = _near(terms, (terms.single if is_wide else terms).product(start))
     while True:
-        x, f, is_found = _newton(terms, lam, h, x, f, _PART * tol)
-        node = certify(terms, lam, h, x, f)
+        is_wide = is_wide and h >= _FINE
+        held, rows = terms.single if is_wide else terms, np.flatnonzero(near)
+        seen = held.take(rows)
+        x, is_found = _newton(seen, lam, h, x, _PART * tol)
+        f = held.product(x)
+        if np.any(_near(terms, f, 0.0) & ~near):
+            near |= _near(terms, f)
+            continue
+        node = _certify(held, seen, rows, lam, h, x, f)
         best = node if best is None or node.relative < best.relative else best
         if best.relative <= tol or h <= _NARROW or lost > _LOST:
             return best
         if is_found:
             h *= max(min(0.8 * tol / node.relative, 0.8), _SHRINK)
+        elif is_wide:  # rounding
+            is_wide = False
         else:  # too few rows in between to find the way: a wider loss first
             h, lost = h / _SHRINK**2, lost + 1
 
 
-def _newton(terms: Terms, lam: float, h: float, x: Array, f: Array, tol: float) -> tuple[Array, Array, bool]:
+def _near(terms: Terms, f: Array, distance: float = _DISTANCE) -> Array:
+    """Which rows are not farther beyond the margin than this."""
+    return np.asarray((terms.u(f) > -distance).any(axis=0))
+
+
+def _newton(terms: Terms, lam: float, h: float, x: Array, tol: float) -> tuple[Array, bool]:
     """The minimum of the smoothed problem, until what the gradient leaves of the gap is less than tol of the objective.
 
     The gap holds |gradient|^2 / (2 lambda): much more than what is missing to the minimum, where the rows in between
     make the problem steep.
     """
-    A = terms.light
-    ridge = np.full(len(x), lam)
-    ridge[-1] = 1e-10 * terms.s.sum()  # of the offset: it only keeps an empty second derivative regular
+    f, weight = terms.product(x), terms.s.sum()
     for _ in range(_STEPS):
         u = terms.u(f)
         a = terms.s * np.clip(u / h, 0.0, 1.0)
-        gradient = -(A.T @ (terms.side * a).sum(axis=0).astype(A.dtype)).astype(float)
+        gradient = -terms.back((terms.side * a).sum(axis=0))
         gradient[:-1] += lam * x[:-1]
         value = 0.5 * lam * x[:-1] @ x[:-1] + np.sum(terms.s * np.maximum(u, 0.0))
-        if 0.5 * gradient[:-1] @ gradient[:-1] / lam <= tol * value and abs(gradient[-1]) <= tol * terms.s.sum():
-            return x, f, True
+        if 0.5 * gradient[:-1] @ gradient[:-1] / lam <= tol * value and abs(gradient[-1]) <= tol * weight:
+            return x, True
         curvature = np.where((u > 0.0) & (u < h), terms.s / h, 0.0).sum(axis=0)
         rows = np.flatnonzero(curvature)
-        B = terms.A[rows] * np.sqrt(curvature[rows])[:, None]
-        H = B.T @ B
-        H[np.diag_indices(len(x))] += ridge
-        step = -_regular_solve(H, gradient)
-        moved = (A @ step.astype(A.dtype)).astype(float)
+        B = terms.light[rows] * np.sqrt(curvature[rows]).astype(terms.light.dtype)[:, None]
+        step = -_regular_solve(B, lam, _RIDGE * weight, gradient)
+        moved = terms.product(step)
         tau = _line_search(terms, lam, h, x, u, step, moved)
         x, f = x + tau * step, f + tau * moved
-    return x, f, False
+    return x, False
 
 
-def _regular_solve(H: Array, gradient: Array) -> Array:
-    """H^-1 gradient, H being lifted where rounding has left it without a Cholesky factor."""
-    lift = 0.0
-    while True:
-        try:
-            return cho_solve(cho_factor(H + lift * np.eye(len(H)), check_finite=False), gradient, check_finite=False)
-        except LinAlgError:
-            lift = max(10.0 * lift, 1e-14 * float(np.trace(H)))
+def _regular_solve(B: Array, lam: float, ridge: float, v: Array) -> Array:
+    """(B'B + diag(lambda, .., lambda, ridge))^-1 v, in the precision of B, or in double if that is too little.
+
+    With few rows W = B without its last column e, G = I + W W' / lambda is small: (W'W + lambda)^-1 = (I - W' G^-1 W /
+    lambda) / lambda, and the offset is eliminated.
+    """
+    W, e = B[:, :-1], B[:, -1]
+    try:
+        if len(B) > B.shape[1]:
+            H = B.T @ B
+            H[np.diag_indices(len(v))] += np.append(np.full(len(v) - 1, lam), ridge)
+            return cho_solve(cho_factor(H, check_finite=False), v, check_finite=False)
+        G = W @ W.T
+        G /= lam
+        G[np.diag_indices(len(G))] += 1.0
+        right = np.column_stack([e, W @ (v[:-1] / lam).astype(B.dtype)])
+        inner = cho_solve(cho_factor(G, check_finite=False), right, check_finite=False).astype(float)
+    except LinAlgError:
+        if B.dtype == np.float64:
+            raise
+        return _regular_solve(B.astype(float), lam, ridge, v)
+    offset = (v[-1] - e @ inner[:, 1]) / (ridge + e @ inner[:, 0])
+    return np.append((v[:-1] - W.T @ (inner[:, 1] + offset * inner[:, 0]).astype(B.dtype)) / lam, offset)
 
 
 def _line_search(terms: Terms, lam: float, h: float, x: Array, u: Array, step: Array, moved: Array) -> float:
@@ -185,22 +245,32 @@ def rising_root(slope: Callable[[float], tuple[float, float]]) -> float:
     return low
 
 
-def certify(terms: Terms, lam: float, h: float, x: Array, f: Array) -> Node:
-    """The dual coefficients at x, with the offset at which they sum to zero, and what they prove."""
-    b = x[-1] + _balance(terms, h, f)
-    a = terms.s * np.clip(terms.u(f + (b - x[-1])) / h, 0.0, 1.0)
-    positive = terms.side > 0
-    ups, downs = a[positive].sum(), a[~positive].sum()
-    if ups > downs:
-        a = np.where(positive, a * (downs / ups), a)
-    elif downs > ups:
-        a = np.where(positive, a, a * (ups / downs))
-    return node_of(terms, lam, a, lam * b, h)
+def _certify(terms: Terms, seen: Terms, rows: Array, lam: float, h: float, x: Array, f: Array) -> Node:
+    """The dual coefficients at x, with the offset at which they sum to zero, and what they prove.
+
+    Rows that are not seen have u < 0 at x, and no coefficient. The machine of the coefficients is another one than x;
+    where it differs from x by so little that their u stays negative, too, they need not be looked at.
+    """
+    u = seen.u(f[rows])
+    shift = _balance(seen, h, u)
+    a = seen.s * np.clip((u - seen.side * shift) / h, 0.0, 1.0)
+    ups, downs = a[seen.side > 0].sum(), a[seen.side < 0].sum()
+    if max(ups, downs) > 0.0:  # what rounding has left
+        a *= np.where(seen.side > 0, min(1.0, downs / max(ups, _TINY)), min(1.0, ups / max(downs, _TINY)))
+    whole = np.zeros_like(terms.s)
+    whole[:, rows] = a
+    node = node_of(seen, lam, a, lam * (x[-1] + shift), h)
+    unseen = np.delete(np.arange(len(f)), rows) if len(rows) < len(f) else rows[:0]
+    nearest = terms.u(f)[:, unseen].max(initial=-np.inf)
+    moved = np.abs(node.x[-1] / lam - x[-1]) + terms.longest * np.linalg.norm(node.x[:-1] / lam - x[:-1])
+    if nearest + moved >= 0.0:
+        return node_of(terms, lam, whole, node.x[-1], h)
+    return replace(node, a=whole)
 
 
-def _balance(terms: Terms, h: float, f: Array) -> float:
+def _balance(terms: Terms, h: float, u: Array) -> float:
     """What to add to the offset so that the coefficients of both sides weigh the same."""
-    u, lowest, highest = terms.u(f), -1.0, 1.0
+    lowest, highest = -1.0, 1.0
 
     def excess(shift: float) -> float:  # rises with the offset
         return -float(np.sum(terms.side * terms.s * np.clip((u - terms.side * shift) / h, 0.0, 1.0)))
@@ -215,13 +285,15 @@ def _balance(terms: Terms, h: float, f: Array) -> float:
 
 
 def node_of(terms: Terms, lam: float, a: Array, offset: float, h: float) -> Node:
-    """What coefficients and an offset (times lambda) prove."""
-    x = terms.A.T @ (terms.side * a).sum(axis=0)
+    """What coefficients and an offset (times lambda) prove; in single precision what that leaves open is added."""
+    x = terms.back((terms.side * a).sum(axis=0))
     x[-1] = offset
-    f = terms.A @ x
+    f = terms.product(x)
     size, reward = float(x[:-1] @ x[:-1]), float(np.sum(terms.limit * a))
     losses = float(np.sum(terms.s * np.maximum(lam * terms.limit - terms.side * f, 0.0)))
     gap = size - lam * reward + losses
+    if terms.is_single:
+        gap += _SINGLE * (size + lam * reward)
     return Node(lam, a, x, reward, max(gap, 0.0), lam * reward - 0.5 * size, h)
 
 
