@@ -413,6 +413,15 @@ REFUSED_OPTIONS = {
     ("--kernel", "precomputed"): "--kernel precomputed needs kernel values",
     ("--kernel", "magic"): "'magic'",
     ("--loss", "magic"): "'magic'",
+    ("--loss", "hinge"): "loss='hinge' does classification, not regression",
+    (
+        "--loss",
+        "hinge",
+        "--criterion",
+        "loo",
+    ): "--criterion loo is not there for --loss hinge, which is scored by kfold",
+    ("--loss", "epsilon_insensitive", "--epsilon", "wide"): "--epsilon must be tune or a number >= 0, not 'wide'",
+    ("--loss", "epsilon_insensitive", "--epsilon", "-1"): "--epsilon must be",
     ("--landmarks", "magic", "--rank", "5"): "'magic'",
     ("--criterion", "magic"): "--criterion",
     ("--search", "magic"): "--search",
@@ -711,3 +720,74 @@ def test_a_closed_pipe_does_not_undo_the_work(tune, monkeypatch):
 def test_folds_without_kfold_are_noted(tune):
     csv(GOOD)
     assert "Note: --cv counts for --criterion kfold only." in tune("data.csv", "--target", "y", "--cv", "3", *FIXED)[1]
+
+
+def test_the_hinge_is_chosen_by_folds_and_says_so(tune, run):
+    table = flats().drop(columns="price")
+    table.to_csv("data.csv", index=False)
+    out, err, summary = tune("data.csv", "--target", "sold", "--loss", "hinge", "--gamma", "0.1:1", "--C", "0.1:10")
+    assert "hinge, rbf kernel" in out
+    assert out.count("5-fold") == 2  # chosen by, and held-out error
+    assert "leave-one-out" not in out
+    assert "--cv" not in err
+    assert summary["held_out"]["criterion"] == summary["curve"]["criterion"] == "kfold"
+    assert summary["held_out"]["folds"] == 5
+    assert summary["choice"]["tol"] is None
+    assert "epsilon" not in summary["choice"]
+    assert run("predict", "model.skops", "data.csv", "-o", "out.csv")[0] == 0
+    assert np.mean(pd.read_csv("out.csv")["prediction"] == table["sold"]) > 0.8
+    out, err, summary = tune("data.csv", "--target", "sold", "--loss", "hinge", *FIXED, "--cv", "3")
+    assert "3-fold" in out
+    assert "--cv" not in err
+    assert summary["held_out"]["folds"] == 3
+
+
+def test_the_tube_is_tuned_or_given(tune, run):
+    table = flats().drop(columns="sold")
+    table.to_csv("data.csv", index=False)
+    arguments = ("data.csv", "--target", "price", "--loss", "epsilon_insensitive", "--gamma", "0.1")
+    out, _, summary = tune(*arguments, "--C", "1:1000")
+    assert "epsilon_insensitive, rbf kernel" in out
+    assert "root mean squared error (5-fold)" in out
+    epsilons = np.std(table["price"]) * np.array([0.01, 0.03, 0.1, 0.3, 1.0])
+    assert np.any(np.isclose(summary["choice"]["epsilon"], epsilons))
+    assert summary["held_out"]["value"] < summary["held_out"]["baseline"]
+    assert run("predict", "model.skops", "data.csv", "-o", "out.csv")[0] == 0
+    assert tune(*arguments, "--C", "1", "--epsilon", "0")[2]["choice"]["epsilon"] == 0
+    out, _, summary = tune(*arguments, "--C", "1", "--epsilon", "2.5")
+    assert summary["choice"]["epsilon"] == 2.5
+    assert "epsilon" in out
+
+
+def test_many_rows_are_followed_to_a_gap(tune, refused, monkeypatch):
+    monkeypatch.setattr(cli, "_WHOLE_ROWS", 30)
+    X, y = twonorm(60, 0)
+    np.savez("data.npz", X=X, y=y)
+    _, err, summary = tune("data.npz", "--loss", "hinge", "--rank", "20", *FIXED)
+    assert "Note: 60 rows: paths of hinge are followed to a relative duality gap of 0.001." in err
+    assert summary["choice"]["tol"] == 1e-3
+    assert load()["model"].path_(1.0).gap <= 1e-3
+    os.remove("model.skops")
+    os.remove("summary.json")
+    assert "--rank exact with --loss hinge is for at most 30 rows, not 60" in refused(
+        "tune", "data.npz", "--loss", "hinge", "--rank", "exact", *FIXED
+    )
+
+
+def test_a_path_that_cannot_be_followed_is_one_sentence(run, monkeypatch):
+    monkeypatch.setattr(PathSVC, "fit", raising(svmpath.PathError("The path could not be followed.")))
+    code, out, err = run("tune", *csv(GOOD.replace(".5", "")), "--loss", "hinge")
+    assert (code, out, err) == (2, "", "Error: The path could not be followed.\n")
+
+
+def test_losses_that_do_not_fit_the_task_are_refused(refused):
+    arguments = csv("a,y\n" + "".join(f"{i},{'uv'[i % 2]}\n" for i in range(12)))
+    assert "loss='epsilon_insensitive' does regression, not classification" in refused(
+        "tune", *arguments, "--loss", "epsilon_insensitive"
+    )
+    assert "loss='nu' has no C to choose" in refused("tune", *arguments, "--loss", "nu")
+
+
+def test_an_epsilon_without_a_tube_is_noted(tune):
+    note = "Note: --epsilon counts for --loss epsilon_insensitive only."
+    assert note in tune(*csv(GOOD), *FIXED, "--epsilon", "0.5")[1]

@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table as RichTable
 
-from svmpath.exceptions import DataError
+from svmpath.exceptions import DataError, PathError
 
 if TYPE_CHECKING:
     from svmpath.datasets import Table
@@ -50,6 +50,9 @@ _HARMLESS = {
 _MOST_CELLS = 5e8  # of the encoded table: 4 GB
 _MANY_ROWS = 2000  # from here on a decomposition per kernel takes seconds, and --rank auto approximates
 _LANDMARKS = 500
+_ELBOW = ("hinge", "epsilon_insensitive")  # losses that are scored by k-fold only
+_WHOLE_ROWS = 20_000  # up to which their paths are exact
+_GAP = 1e-3  # the relative duality gap of their paths beyond
 _LOSS = {"classification": "squared_hinge", "regression": "least_squares"}  # where --loss is not given
 _HOW = {"loo": "exact leave-one-out", "span": "span prediction of leave-one-out"}
 
@@ -96,7 +99,15 @@ def tune(
     loss: Annotated[
         str | None,
         typer.Option(
-            help="Loss of the machine: squared_hinge (default for classification) or least_squares (for regression).",
+            help="Loss of the machine: squared_hinge (default for classification), hinge, least_squares (default for "
+            "regression) or epsilon_insensitive.",
+            show_default=False,
+        ),
+    ] = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(
+            help="Half the width of the tube of --loss epsilon_insensitive: tune (the default) or a number.",
             show_default=False,
         ),
     ] = None,
@@ -113,12 +124,10 @@ def tune(
         Criterion,
         typer.Option(
             help="Held-out error: exact leave-one-out, or k-fold cross-validation; auto is leave-one-out, which the "
-            "squared hinge predicts while it searches."
+            "squared hinge predicts while it searches, and k-fold for hinge and epsilon_insensitive."
         ),
     ] = Criterion.auto,
-    cv: Annotated[
-        int | None, typer.Option(min=2, help="Number of folds for --criterion kfold (5).", show_default=False)
-    ] = None,
+    cv: Annotated[int | None, typer.Option(min=2, help="Number of folds of k-fold (5).", show_default=False)] = None,
     search: Annotated[Search, typer.Option(help="Search gamma and C on a grid or continuously.")] = Search.grid,
     rank: Annotated[
         str,
@@ -137,13 +146,14 @@ def tune(
     with _user_errors():
         settings = {
             "loss": loss,
+            "epsilon": _epsilon(epsilon, loss),
             "kernel": _kernel(kernel),
             "degree": degree,
             "coef0": coef0,
             "gamma": _number_or_word("--gamma", gamma, ("tune", "scale", "auto")),
             "C": _number_or_word("--C", C, ("tune",)),
-            "criterion": criterion.value,
-            "cv": _folds(cv, criterion),
+            "criterion": _criterion(criterion, loss),
+            "cv": _folds(cv, criterion, loss),
             "search": search.value,
             "rank": _rank(rank),
             "landmarks": landmarks,
@@ -172,6 +182,7 @@ def _tune(data: Path, target: str | None, task: str | None, output: Path, settin
         _check_categories(table)
         settings = {**settings, "rank": _for_rows(settings["rank"], table.n_rows)}
         settings["loss"] = settings["loss"] or _LOSS[task]
+        settings["tol"] = _gap(settings, table.n_rows)
         pipeline = _pipeline(table, task, settings)
         progress.stage("Tuning")
         start = time.perf_counter()
@@ -217,6 +228,7 @@ def _pipeline(table: Table, task: str, settings: Mapping[str, Any]) -> Any:
         # Columns without names are taken by position; taking the mean from a sparse matrix would fill it.
         else StandardScaler(with_mean=not issparse(table.X))
     )
+    settings = {name: value for name, value in settings.items() if name != "epsilon" or task == "regression"}
     model = (PathSVC if task == "classification" else PathSVR)(**settings)
     return Pipeline([("columns", columns), ("model", model)])
 
@@ -269,6 +281,7 @@ def _print_table(facts: Mapping[str, Any]) -> None:
         "Machine": f"{choice['loss']}, {choice['kernel']} kernel",
         "C": _figures(choice["C"]),
         "gamma": _figures(choice["gamma"]),
+        "epsilon": _figures(choice.get("epsilon")),
         "Rank": None if choice["rank"] is None else f"{choice['rank']} (residual {choice['residual']:.2g})",
         "Chosen by": _how(facts["curve"]["criterion"], held_out["folds"]),
         "Held-out error": error,
@@ -468,11 +481,43 @@ def _number_or_word(option: str, text: str, words: tuple[str, ...]) -> str | flo
     return values[0], values[1]
 
 
-def _folds(cv: int | None, criterion: Criterion) -> int:
+def _criterion(criterion: Criterion, loss: str | None) -> str:
+    """The criterion, refused where the loss has no such thing."""
+    if criterion is Criterion.loo and loss in _ELBOW:
+        raise DataError(f"--criterion loo is not there for --loss {loss}, which is scored by kfold")
+    return criterion.value
+
+
+def _folds(cv: int | None, criterion: Criterion, loss: str | None) -> int:
     """The number of folds; said aloud where it does nothing."""
-    if cv is not None and criterion is not Criterion.kfold:
+    if cv is not None and criterion is not Criterion.kfold and loss not in _ELBOW:
         _note("--cv counts for --criterion kfold only.")
     return 5 if cv is None else cv
+
+
+def _epsilon(text: str | None, loss: str | None) -> str | float:
+    """Half the width of the tube, or "tune"; said aloud where it does nothing."""
+    if text is not None and loss != "epsilon_insensitive":
+        _note("--epsilon counts for --loss epsilon_insensitive only.")
+    if text is None or text == "tune":
+        return "tune"
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise DataError(f"--epsilon must be tune or a number >= 0, not {text!r}")
+    return value
+
+
+def _gap(settings: Mapping[str, Any], rows: int) -> float | None:
+    """The duality gap to which paths with an elbow are followed; None where they are exact."""
+    if settings["loss"] not in _ELBOW or rows <= _WHOLE_ROWS:
+        return None
+    if settings["rank"] is None:
+        raise DataError(f"--rank exact with --loss {settings['loss']} is for at most {_WHOLE_ROWS} rows, not {rows}")
+    _note(f"{rows} rows: paths of {settings['loss']} are followed to a relative duality gap of {_GAP:g}.")
+    return _GAP
 
 
 def _for_rows(rank: int | float | str | None, rows: int) -> int | float | None:
@@ -553,7 +598,7 @@ def _user_errors() -> Iterator[None]:
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         _fail(f"{error.strerror or error}{where}")
-    except ValueError as error:  # of the files, or of the estimators
+    except (ValueError, PathError) as error:  # of the files, or of the estimators
         _fail(_first_line(error))
     finally:
         warnings.showwarning = shown

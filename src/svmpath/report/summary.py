@@ -96,7 +96,7 @@ def _data(y: Any, file: str, kinds: Mapping[str, str], target: str, task: str, n
 
 
 def _choice(model: Any) -> dict[str, Any]:
-    return {
+    choice = {
         "loss": model.loss,
         "kernel": model.kernel if isinstance(model.kernel, str) else repr(model.kernel),
         "C": model.C_,
@@ -104,13 +104,17 @@ def _choice(model: Any) -> dict[str, Any]:
         "at_edge": list(model.choice_.at_edge),
         "rank": getattr(model.path_.gram, "rank", None) if model.rank is not None else None,
         "residual": model.path_.residual,
+        "tol": model.tol,  # the duality gap of an approximate path; None is exact
     }
+    if hasattr(model, "epsilon_"):
+        choice["epsilon"] = model.epsilon_
+    return choice
 
 
 def _held_out(model: Any, y: Any, task: str) -> dict[str, Any]:
     held_out = {
         "criterion": model.error_criterion_,  # "loo" is exact, "span" its prediction
-        "folds": model.cv if model.criterion == "kfold" else None,
+        "folds": model.cv if model.error_criterion_ == "kfold" else None,  # also where "auto" meant it
         "kind": "error rate" if task == "classification" else "mean squared error",
         "value": model.loo_error_,
         "baseline": _baseline(y, task),
