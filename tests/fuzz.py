@@ -1,4 +1,4 @@
-"""Random problems through least squares and the squared hinge, each against plain refits.
+"""Random problems: least squares and the squared hinge against plain refits, paths of other losses (fuzz_jump.py).
 
 ``make fuzz`` runs thousands; it stops at the first failure, prints its seed, and starts again where it stopped.
 ``python tests/fuzz.py --seed 17`` repeats one. The test suite runs some hundreds.
@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import svmpath
 from svmpath import criteria
-from tests import reference
+from tests import fuzz_jump, reference
 
 KERNELS = ("rbf", "laplacian", "linear", "poly")
 
@@ -159,6 +159,7 @@ def main():
     options = parser.parse_args()
     if options.seed is not None:
         run(options.seed)
+        fuzz_jump.run(options.seed)
         print(f"seed {options.seed}: fine")
         return
     options.state.parent.mkdir(parents=True, exist_ok=True)
@@ -166,6 +167,7 @@ def main():
     for seed in range(start, start + options.count):
         try:
             run(seed)
+            fuzz_jump.run(seed)
         except Exception:
             print(f"seed {seed} fails; repeat it with: python tests/fuzz.py --seed {seed}", flush=True)
             raise

@@ -120,6 +120,11 @@ def trace(
     Path
         Call it at any value inside the span: ``path(0.7).alpha``, ``path(0.7)(X_new)``.
 
+    Notes
+    -----
+    Losses with an elbow are followed by compiled code. The first such path after installation is compiled, which takes
+    some fifteen seconds; the result is kept on disk.
+
     Examples
     --------
     >>> import numpy as np, svmpath

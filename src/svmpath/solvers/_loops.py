@@ -37,7 +37,11 @@ _TIE = 1e-13  # steps that differ by less, relative to t, are one
 _PATIENCE, _MOST_NULL = 20, 5000  # steps of length zero before ties are broken at random, and before giving up
 _FAR = 1e300
 
-_jit: Any = njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+_options: Any = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
+# For what is called by compiled code only: without doors for Python it compiles faster.
+_without_doors: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_options}
+_jit: Any = njit(cache=True, **_options)
+_inner: Any = njit(**_without_doors)
 
 
 class Data(NamedTuple):
@@ -173,7 +177,7 @@ def replace(R: Array, size: int, a: int, z: Array, sc: float, column: Array) -> 
     R[a, a] = pivot / D
 
 
-@_jit
+@_inner
 def _respond(
     K: Array,
     r: Array,
@@ -218,7 +222,7 @@ def _respond(
     return sc
 
 
-@_jit
+@_inner
 def _gradient_rates(
     K: Array, r: Array, p: Array, c1: Array, KB: Array, F: Array, q: int, m: int, d: Array, rows: Array, buffer: Array,
     dg: Array,
@@ -233,7 +237,7 @@ def _gradient_rates(
         dg[j] = buffer[r[j]] + c1[j] + d[p[j]]
 
 
-@_jit
+@_inner
 def _carry(P: Data, W: Work, j: int, rate: float) -> None:
     """Let the bound of j carry it with this rate (or, with its negative, no longer)."""
     if rate != 0.0:
@@ -243,7 +247,7 @@ def _carry(P: Data, W: Work, j: int, rate: float) -> None:
             W.KB[i] += rate * row[i]
 
 
-@_jit
+@_inner
 def _direction(P: Data, S: State, W: Work, q: int, m: int) -> None:
     """d, KB and dB from the beginning: M d = (b1 - dB, -c1_F - KB_F)."""
     W.dB[:] = 0.0
@@ -259,7 +263,7 @@ def _direction(P: Data, S: State, W: Work, q: int, m: int) -> None:
     times(S.R, q + m, W.spare, W.d)
 
 
-@_jit
+@_inner
 def _correct(P: Data, S: State, W: Work, q: int, m: int, size: float, fresh: bool) -> bool:
     """Refine d until the gradient does not move on F; whether R is good enough for that."""
     for _ in range(3):
@@ -282,7 +286,7 @@ def _correct(P: Data, S: State, W: Work, q: int, m: int, size: float, fresh: boo
     return True
 
 
-@_jit
+@_inner
 def _first(
     theta: Array, g: Array, dg: Array, sign: Array, l0: Array, l1: Array, u0: Array, u1: Array, F: Array, d: Array,
     q: int, m: int, t: float, tau: float, kmax: float, tie: float, is_random: bool, seed: int, steps: Array,
@@ -328,7 +332,7 @@ def _first(
     return best, kind, which, side, seed
 
 
-@_jit
+@_inner
 def _first_bound(P: Data, S: State, W: Work, q: int, m: int, t: float) -> tuple[float, int, int]:
     """The first free variable that reaches a bound: the step, its position in F, the bound."""
     best, which, side = _FAR, -1, LOW
@@ -341,7 +345,7 @@ def _first_bound(P: Data, S: State, W: Work, q: int, m: int, t: float) -> tuple[
     return best, which, side
 
 
-@_jit
+@_inner
 def _advance(theta: Array, nu: Array, g: Array, dg: Array, F: Array, d: Array, q: int, m: int, h: float) -> None:
     """A step of length h."""
     for e in range(q):
@@ -352,7 +356,7 @@ def _advance(theta: Array, nu: Array, g: Array, dg: Array, F: Array, d: Array, q
         g[j] += h * dg[j]
 
 
-@_jit
+@_inner
 def _follow_bounds(P: Data, S: State, t: float) -> None:
     """The theta of all variables that are not free, where their bounds are at t."""
     for j in range(len(S.theta)):
@@ -360,19 +364,19 @@ def _follow_bounds(P: Data, S: State, t: float) -> None:
             _put(P, S, j, S.status[j], t)
 
 
-@_jit
+@_inner
 def _room(P: Data, S: State, k: int, side: int, t: float) -> float:
     """How far a free variable is from a bound."""
     return max(S.theta[k] - P.l0[k] - t * P.l1[k] if side == LOW else P.u0[k] + t * P.u1[k] - S.theta[k], 0.0)
 
 
-@_jit
+@_inner
 def _put(P: Data, S: State, j: int, status: int, t: float) -> None:
     """The theta of a variable exactly on its bound."""
     S.theta[j] = P.u0[j] + t * P.u1[j] if status == UP else P.l0[j] + t * P.l1[j]
 
 
-@_jit
+@_inner
 def _tell(status: Array, sign: Array, log: Log, told: int, t: float, j: int, target: int) -> int:
     """Give variable j another status, and tell it."""
     log.t[told], log.variable[told], log.source[told], log.target[told] = t, j, status[j], target
@@ -381,7 +385,7 @@ def _tell(status: Array, sign: Array, log: Log, told: int, t: float, j: int, tar
     return told + 1
 
 
-@_jit
+@_inner
 def _successor(P: Data, S: State, W: Work, k: int) -> int:
     """Move the multiplier of k, alone in its group, until another variable can take its place: which (-1: none)."""
     best, step = -1, _FAR
@@ -398,7 +402,7 @@ def _successor(P: Data, S: State, W: Work, k: int) -> int:
     return best
 
 
-@_jit
+@_inner
 def _slide(P: Data, S: State, W: Work, q: int, m: int, t: float, j: int) -> tuple[int, int]:
     """Move theta_j and F along the null direction of j until somebody reaches a bound: position (-1: j) and side."""
     upwards, z = W.sign[j], W.z
@@ -426,7 +430,7 @@ def _slide(P: Data, S: State, W: Work, q: int, m: int, t: float, j: int) -> tupl
     return which, side
 
 
-@_jit
+@_inner
 def _sync(P: Data, S: State, W: Work, q: int, m: int, t: float) -> float:
     """The exact gradient, one step of Newton's method for (nu, theta_F), and what is wrong then, in units of f."""
     n = P.K.shape[0]
@@ -467,7 +471,7 @@ def _sync(P: Data, S: State, W: Work, q: int, m: int, t: float) -> float:
     return wrong / (P.unit[0] + t * P.unit[1] + P.unit[2] * (S.nu[0] - S.nu[q - 1]) / 2.0)
 
 
-@_jit
+@_inner
 def _prepare(P: Data, S: State, q: int, m: int) -> tuple[Work, float, float]:
     """The work room, and the largest rates of c and of the bounds."""
     n, N, room = P.K.shape[0], len(P.r), S.R.shape[0]
@@ -485,7 +489,7 @@ def _prepare(P: Data, S: State, q: int, m: int) -> tuple[Work, float, float]:
     return W, largest, fastest
 
 
-@_jit
+@_inner
 def _quit(R: Array, d: Array, q: int, m: int, a: int, rho: float, spare: Array) -> None:
     """The variable at position a leaves F and moves with rate rho from now on; the last one takes its place."""
     x = (d[q + a] - rho) / R[q + a, q + a]
@@ -495,7 +499,7 @@ def _quit(R: Array, d: Array, q: int, m: int, a: int, rho: float, spare: Array) 
     d[q + a] = d[q + m - 1]
 
 
-@_jit
+@_inner
 def _enter(P: Data, S: State, W: Work, log: Log, told: int, t: float, j: int, rho: float) -> int:
     """Variable j, which moved with rate rho, becomes free."""
     if rho != 0.0:
@@ -505,7 +509,7 @@ def _enter(P: Data, S: State, W: Work, log: Log, told: int, t: float, j: int, rh
     return _tell(S.status, W.sign, log, told, t, j, FREE)
 
 
-@_jit
+@_inner
 def _swap(P: Data, S: State, W: Work, q: int, m: int, a: int, j: int, sc: float) -> None:
     """Variable j takes the place of the one at position a of F."""
     replace(S.R, q + m, q + a, W.z, sc, W.spare)
@@ -515,7 +519,7 @@ def _swap(P: Data, S: State, W: Work, q: int, m: int, a: int, j: int, sc: float)
     _direction(P, S, W, q, m)
 
 
-@_jit
+@_inner
 def follow(
     P: Data,
     S: State,
