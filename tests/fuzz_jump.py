@@ -96,16 +96,17 @@ def run(seed, stats=None):
     name, kind, X, y, options = random_path(seed)
     try:
         path = svmpath.trace(X, y, **options)
-        nodes = path.breakpoints
-        nodes = np.concatenate([nodes, 0.5 * (nodes[1:] + nodes[:-1])])
-        solutions = [path(value) for value in nodes]
-        violations = np.array([solution.violation for solution in solutions])
-        violations -= np.array([solution.rounding for solution in solutions])  # what double precision cannot tell
     except svmpath.PathError as error:
         if stats is not None:
             stats[f"refused: {kind}, {name}"] += 1
             stats.setdefault("errors", []).append((seed, str(error)[:150]))
         return None
+    nodes = path.breakpoints
+    nodes = np.concatenate([nodes, 0.5 * (nodes[1:] + nodes[:-1])])
+    solutions = [path(value) for value in nodes]
+    violations = np.array([solution.violation for solution in solutions])
+    violations -= [min(solution.rounding, ALWAYS) for solution in solutions]  # what double precision cannot tell
+    check_decisions(path, nodes, solutions)
     worst = int(np.argmax(violations))
     what = f"{kind}, {name}: violation {violations[worst]:.2e} at {path.over} = {nodes[worst]:.6g}"
     assert violations[worst] <= ALWAYS, what
@@ -117,6 +118,18 @@ def run(seed, stats=None):
         stats["jitter"] += path.jitter > 0
         stats.setdefault("worst", []).append(violations[worst])
     return violations[worst]
+
+
+def check_decisions(path, nodes, solutions):
+    """One walk through some values gives the decision values of the machines between breakpoints."""
+    between = np.arange(len(path.breakpoints), len(nodes))
+    chosen = between[[len(between) // 3, -1]]
+    found = path.decisions(nodes[chosen])
+    for row, k in zip(found, chosen, strict=True):
+        expected = solutions[k].fitted
+        slack = 1e-6 * (1 + np.abs(expected).max()) + 10 * solutions[k].rounding
+        difference = np.abs(row - expected).max()
+        assert difference <= slack, f"decisions at {path.over} = {nodes[k]:.6g} differ by {difference:.2e}"
 
 
 def main():

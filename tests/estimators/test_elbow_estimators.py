@@ -70,3 +70,9 @@ def test_what_cannot_be_is_refused(model, message):
         model.fit(X, Y)
     with pytest.raises(ValueError, match="empty list"):
         PathSVR(loss="epsilon_insensitive", epsilon=[]).fit(X, WAVE)
+
+
+@pytest.mark.parametrize("options", [{}, {"tol": 1e-2, "gamma": [0.5, 2.0]}])
+def test_the_defaults_fit(options):
+    points, labels = make_moons(200, noise=0.3, random_state=0)
+    assert PathSVC(loss="hinge", **options).fit(points, labels).loo_error_ < 0.12

@@ -354,3 +354,49 @@ def test_without_a_margin_there_is_no_nu_machine():
 def test_what_cannot_be_is_refused_in_one_sentence(options, message):
     with pytest.raises(ValueError, match=message):
         svmpath.trace(X, Y.astype(int), **{"loss": "hinge", **options})
+
+
+def test_kfold_of_a_nu_path_equals_refits():
+    folds = list(StratifiedKFold(4).split(X, Y))
+    path = svmpath.trace(X, Y, loss="nu", over="nu", gamma=1.0, span=(0.9, 0.5))
+    curve = criteria.kfold(path, [0.6, 0.8], cv=folds)
+    for j, nu in enumerate((0.6, 0.8)):
+        held = [NuSVC(nu=nu, gamma=1.0, tol=1e-10).fit(X[a], Y[a]).decision_function(X[b]) for a, b in folds]
+        np.testing.assert_allclose(curve.held[j], np.concatenate(held), atol=1e-5)
+
+
+def test_a_walk_that_cannot_be_trusted_is_left_to_the_ladder(monkeypatch):
+    path = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-2, 1e2))
+    expected = path.decisions(np.array([0.1, 1.0]))
+    np.testing.assert_allclose(expected, [path(0.1).fitted, path(1.0).fitted], atol=1e-9)
+    monkeypatch.setattr(jump.JumpPath, "_carried", lambda self, walker, t: None)
+    np.testing.assert_allclose(path.decisions(np.array([0.1, 1.0])), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("shift", [1e6, 1e8])
+def test_a_kernel_that_has_lost_its_digits_is_refused(shift):
+    with pytest.raises(svmpath.PathError, match="double precision"):
+        svmpath.trace(X + shift, Y, loss="hinge", kernel="linear")
+
+
+def test_regression_is_polished_whatever_the_unit_of_y():
+    path = svmpath.trace(X, 1e-10 * WAVE, loss="epsilon_insensitive", gamma=1.0, epsilon=1e-11, span=(1e-2, 10.0))
+    right = path(1.0)
+    path.record.first[::3] = jump.LOW
+    np.testing.assert_allclose(path(1.0).alpha, right.alpha, atol=1e-9)
+
+
+def test_weights_that_cannot_be_moved_are_refused():
+    with pytest.raises(ValueError, match="some must stay"):
+        svmpath.trace(X, Y, loss="hinge", over="weight", sample=np.arange(60))
+    with pytest.raises(ValueError, match="both classes"):
+        svmpath.trace(X, Y, loss="nu", over="nu", sample_weight=(Y > 0).astype(float))
+    with pytest.raises(ValueError, match="not finite"):
+        svmpath.trace(X, Y, loss="hinge", start=np.full(60, np.nan))
+
+
+def test_an_indefinite_kernel_warns_and_clips():
+    options = {"loss": "hinge", "kernel": "sigmoid", "gamma": 1.0, "coef0": -1.0, "span": (1e-3, 1e3)}
+    with pytest.warns(svmpath.IndefiniteKernelWarning):
+        svmpath.trace(X, Y, **options)
+    svmpath.trace(X, Y, psd="clip", **options).check(1e-9)

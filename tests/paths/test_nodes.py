@@ -101,3 +101,32 @@ def test_kfold_along_an_approximate_path_is_near_the_exact_one():
 def test_tol_is_refused_where_it_means_nothing(options, message):
     with pytest.raises(ValueError, match=message):
         svmpath.trace(X, Y, **{"tol": 1e-3, **options})
+
+
+def test_hard_cases_end():
+    for options in (
+        {"kernel": "linear", "X": 1e3 * X, "span": (1e-3, 10.0), "tol": 1e-3},
+        {"gamma": 1.0, "X": X, "span": (10.0, 1e3), "tol": 1e-4},
+        {"gamma": 1.0, "X": X, "span": (0.1, 1.0), "tol": 1e-6},
+    ):
+        points, tol = options.pop("X"), options["tol"]
+        path = svmpath.trace(points, Y, loss="hinge", **options)
+        assert max(path(C).gap for C in np.geomspace(*path.span, 20)) <= tol
+
+
+def test_one_class_with_weight_and_a_tube_that_holds_everything():
+    path = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(0.1, 1.0), tol=1e-3, sample_weight=(Y == 1).astype(float))
+    np.testing.assert_allclose(path(0.5)(X), 1.0)
+    path = svmpath.trace(X, WAVE, loss="epsilon_insensitive", epsilon=10.0, gamma=1.0, span=(0.1, 1.0), tol=1e-3)
+    assert not path(0.5).alpha.any()
+
+
+def test_events_are_about_as_many_as_there_are():
+    near = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-2, 10.0), tol=1e-4)
+    exact = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-2, 10.0))
+    assert len(list(near.events())) < 3 * len(list(exact.events()))
+
+
+def test_start_does_not_go_with_tol():
+    with pytest.raises(ValueError, match="does not go with tol"):
+        svmpath.trace(X, Y, loss="hinge", tol=1e-3, start=np.zeros(150))

@@ -110,9 +110,17 @@ class ElbowLoss(Loss):
         """The variables of the program, from one signed coefficient per sample."""
         return theta
 
-    def scaled(self, f: Array, nu: Array, values: Mapping[str, float]) -> Array:
-        """Decision values, from gradients without their c: in units of lambda."""
-        return f * values["C"]
+    def decide(self, product: Array, nu: Array, values: Mapping[str, float]) -> Array:
+        """Decision values, from K theta and the multipliers."""
+        return values["C"] * (product + nu[0])
+
+    def is_clear(self, solution: Solution) -> bool:
+        """Whether a machine is well away from where there is none."""
+        return True
+
+    def scale(self, problem: Problem) -> float:
+        """What counts as one in the decision values."""
+        return 1.0
 
     @abstractmethod
     def signs(self, problem: Problem) -> Array:

@@ -102,6 +102,10 @@ class EpsilonInsensitive(ElbowLoss):
         """1 for theta+ and -1 for theta-."""
         return np.repeat([1.0, -1.0], problem.n)
 
+    def scale(self, problem: Problem) -> float:
+        """The range of y."""
+        return max(float(np.ptp(problem.y[problem.active])), np.finfo(float).tiny)
+
     def violation(self, solution: Solution) -> float:
         """The largest distance of a residual from where its coefficient wants it."""
         problem, rows = solution.problem, solution.problem.active
@@ -111,7 +115,7 @@ class EpsilonInsensitive(ElbowLoss):
         size, excess = np.abs(alpha), np.sign(alpha) * e - epsilon
         is_zero, is_full = size <= NEAR * limit, size >= (1.0 - NEAR) * limit
         worst = np.where(is_zero, np.abs(e) - epsilon, np.where(is_full, -excess, np.abs(excess)))
-        unit = max(float(np.ptp(problem.y[rows])), np.finfo(float).tiny)
+        unit = self.scale(problem)
         beyond = (size - limit).max(initial=0.0) / limit.max() * unit
         return float(max(worst.max(initial=0.0), beyond, unit * abs(alpha.sum()) / limit.sum()))
 

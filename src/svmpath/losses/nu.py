@@ -102,9 +102,14 @@ class Nu(ElbowLoss):
         """The rho below which decision values would keep fewer than eight digits."""
         return _NO_MARGIN * float(np.abs(problem.gram.diag).max()) * problem.s.sum() * -t
 
-    def scaled(self, f: Array, nu: Array, values: Mapping[str, float]) -> Array:
-        """Divided by rho."""
-        return f / (0.5 * (nu[0] - nu[1]))
+    def decide(self, product: Array, nu: Array, values: Mapping[str, float]) -> Array:
+        """With the offset between the multipliers, divided by rho."""
+        return (product + 0.5 * (nu[0] + nu[1])) / (0.5 * (nu[0] - nu[1]))
+
+    def is_clear(self, solution: Solution) -> bool:
+        """Whether rho is well above what is taken for zero."""
+        assert isinstance(solution, NuSolution)
+        return solution.rho > 100.0 * self._noise(solution.problem, -solution.parameters["nu"])
 
     def signs(self, problem: Problem) -> Array:
         """The labels."""

@@ -13,7 +13,7 @@ dependent, and last with a kernel to whose diagonal tiny multiples of its larges
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -179,26 +179,37 @@ class JumpPath(Path):
 
     def decisions(self, values: Array) -> Array:
         """Decision values of all rows, also of those with weight zero, at each value: one walk, nothing recorded."""
-        program, n = self._program, self.problem.n
-        held = np.empty((len(values), n))
-        stops = np.array([self.motion.t(float(value)) for value in values])
-        with one_thread_if_small(n**2):
-            for k, walker in self._stops(stops):
-                t, g = walker.t, walker.g
-                f = g - program.c0 - t * program.c1 + middle(program, t, walker.theta, g)[program.group]
-                held[k] = self.loss.scaled(f[:n], walker.nu, self.motion.at(t))
+        held = np.empty((len(values), self.problem.n))
+        order = np.argsort([self.motion.t(float(value)) for value in values], kind="stable")
+        walker: Walker | None = None
+        with one_thread_if_small(self.problem.n**2):
+            for k in order:
+                walker = self._carried(walker, self.motion.t(float(values[k])))
+                # A walk that is lost or cannot be trusted is left to the ladder.
+                held[k] = self(float(values[k])).fitted if walker is None else self._decided(walker)
         return held
 
-    def _stops(self, stops: Array) -> Iterator[tuple[int, Walker]]:
-        """A walker at each t; one that cannot be trusted there is set down afresh."""
-        walker = None
-        for k in np.argsort(stops, kind="stable"):
-            t = float(stops[k])
+    def _carried(self, walker: Walker | None, t: float) -> Walker | None:
+        """The walker at t, or None if what it finds there is not an optimum."""
+        try:
             walker = walker or self._start(self._program, t, _LADDER[0][0])
+            walker.worst = 0.0
             walker.to(t)
-            if not walker.worst <= _TRUST:
-                walker = self._start(self._program, t, _LADDER[1][0])
-            yield int(k), walker
+        except PathError:
+            return None
+        return walker if walker.worst <= self._trust else None
+
+    def _decided(self, walker: Walker) -> Array:
+        """Decision values of all rows, from the gradient where a walker stands."""
+        program, t, g = self._program, walker.t, walker.g
+        product = g - program.c0 - t * program.c1 - walker.nu[program.group]
+        nu = walker.nu + middle(program, t, walker.theta, g)
+        return self.loss.decide(product[: self.problem.n], nu, self.motion.at(t))
+
+    @property
+    def _trust(self) -> float:
+        """The violation up to which a walk is trusted."""
+        return _TRUST * self.loss.scale(self.problem)
 
     def _start(self, program: Program, t: float, tol: float) -> Walker:
         """The optimum at t. Over C it is walked to from where the machine is constant: the guess is good there."""
@@ -221,7 +232,7 @@ class JumpPath(Path):
         for tol, jitter in _LADDER:
             try:
                 record = self._record(tol, jitter)
-                if not record.violation <= _TRUST:
+                if not record.violation <= self._trust:
                     record = self._measured(record)
             except NoMarginError:
                 raise
@@ -230,15 +241,21 @@ class JumpPath(Path):
                 continue
             if best is None or record.violation < best.violation:
                 best = record
-            if best.violation <= _TRUST:
+            if best.violation <= self._trust:
                 return best
-        if best is not None and best.violation <= _ACCEPT:
+        if best is not None and best.violation <= _ACCEPT * self.loss.scale(self.problem):
             return best
         found = reason if best is None else f"the violation is {best.violation:.2e}"
         raise PathError(
             f"The path of {self.loss!r} over {self.over} could not be followed from {self.span[0]:.6g} to "
-            f"{self.span[1]:.6g} in double precision: {found} Bring the columns to one scale, or end the span earlier."
+            f"{self.span[1]:.6g} in double precision: {found} {self._advice}"
         )
+
+    @property
+    def _advice(self) -> str:
+        if self.gram.kernel.psd is not True and not getattr(self.gram, "clip", False):
+            return "If the kernel is indefinite, psd='clip' makes it positive semi-definite."
+        return "Bring the columns to one scale, or end the span earlier."
 
     def within_reach(self) -> JumpPath:
         """The path, or where its machine ceases to exist (nu: the margin vanishes) its part up to a little before."""
@@ -253,14 +270,20 @@ class JumpPath(Path):
         while last - first > 1:
             k = (first + last) // 2
             first, last = (k, last) if self._exists(record, nodes[k]) else (first, k)
-        if (first == len(nodes) - 1 and walker.t == b) or first == 0:
+        if first == len(nodes) - 1 and walker.t == b:
             return self
+        if first == 0:
+            raise NoMarginError(
+                f"With this kernel the classes overlap so much that there is no margin for {self.over} below "
+                f"{self.span[0]:.6g}, the largest that is feasible. It takes another kernel."
+            )
         end = float(self.motion.value(nodes[first]))
         return replace(self, span=(end, self.span[1]) if self._is_reversed else (self.span[0], end))
 
     def _exists(self, record: Record, t: float) -> bool:
         try:
-            return self._solved(record.program, t, record.status(t)) is not None
+            solution = self._solved(record.program, t, record.status(t))
+            return solution is not None and self.loss.is_clear(solution)
         except NoMarginError:
             return False
 
@@ -280,7 +303,11 @@ class JumpPath(Path):
         nodes = np.append(record.told.t, self._ends[1])
         chosen = nodes[np.linspace(0, len(nodes) - 1, _SAMPLES).astype(int)]
         solutions = [self._at(record, float(t)) for t in chosen]
-        return replace(record, violation=max(solution.violation - solution.rounding for solution in solutions))
+        return replace(record, violation=max(self._excess(solution) for solution in solutions))
+
+    def _excess(self, solution: Solution) -> float:
+        """The violation beyond what rounding explains; which is not more than a little."""
+        return max(solution.violation - min(solution.rounding, _ACCEPT * self.loss.scale(self.problem)), 0.0)
 
     def _solve(self, value: float) -> Solution:
         t = self.motion.t(value)
@@ -320,9 +347,9 @@ class JumpPath(Path):
             solution = answer()
             if solution is not None and (best is None or solution.violation < best.violation):
                 best = solution
-            if best is not None and best.violation <= _GOOD + best.rounding:
+            if best is not None and self._excess(best) <= _GOOD * self.loss.scale(self.problem):
                 return best
-        if best is None or not best.violation <= _ACCEPT + best.rounding:
+        if best is None or not self._excess(best) <= _ACCEPT * self.loss.scale(self.problem):
             found = "its elbow system is singular" if best is None else f"the violation is {best.violation:.2e}"
             raise PathError(f"No machine could be found at {self.over} = {self.motion.value(t):.6g}: {found}.")
         return best

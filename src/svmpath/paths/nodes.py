@@ -19,13 +19,14 @@ from svmpath.exceptions import PathError
 from svmpath.lazy import lazy
 from svmpath.losses import ElbowLoss, EpsilonInsensitive, Motion, Solution, SquaredHinge
 from svmpath.paths.path import Array, Event, Path
-from svmpath.solvers.smoothed import Node, Terms, between, solve
+from svmpath.solvers.smoothed import Node, Terms, between, node_of, solve
 from svmpath.solvers.threads import one_thread
 
 _NODE = 0.3  # share of tol that the gap of a node may have
 _AIM = 0.75  # share of tol that a stretch is made for
 _FIRST, _WIDEST = 1.05, 4.0  # factor from the first C to the second, and the largest one
-_LEAST = 1e-9  # a factor that is nearer to 1 than this means that no node can be found
+_MOST_FAILURES = 12  # times that a stretch is made shorter in vain
+_PLACE = 1e-6  # a coefficient nearer to its bound than this, relative to the box, is told to be at it
 _H = 0.01  # the smoothing to begin with
 
 
@@ -37,7 +38,7 @@ class NodePath(Path):
     ----------
     motion : Motion
     tol : float
-    features : Terms or None
+    features : array of shape (n, r + 1) or None
         Made by another path on the same kernel.
     """
 
@@ -75,8 +76,15 @@ class NodePath(Path):
             return self._walk(*sorted(self.span))
 
     def _walk(self, low: float, high: float) -> list[Node]:
-        nodes, factor = [self._node(1.0 / low, [])], _FIRST
+        if len(np.unique(self.terms.side[self.terms.s > 0])) < 2:  # one class: f is its label
+            return [self._constant(1.0 / low), self._constant(1.0 / high)]
+        nodes, factor, failures = [self._node(1.0 / low, [])], _FIRST, 0
         while nodes[-1].lam > 1.0 / high:
+            if failures > _MOST_FAILURES:
+                raise PathError(
+                    f"No machine with a gap below {self.tol:.1e} was found next to C = {1 / nodes[-1].lam:.6g}: use a "
+                    "larger tol, a smaller C, or columns of one scale."
+                )
             here = nodes[-1]
             lam = max(here.lam / factor, 1.0 / high)
             node = self._node(lam, nodes[-2:])
@@ -84,14 +92,19 @@ class NodePath(Path):
             taken = here.lam / lam
             if bound <= self.tol:
                 nodes.append(node)
-            elif taken - 1.0 < _LEAST:
-                raise PathError(f"No machine with a gap below {self.tol:.1e} was found next to C = {1 / here.lam:.6g}.")
+            failures = 0 if bound <= self.tol else failures + 1
             # What a stretch adds to the gap grows like its length squared.
             own = max(here.relative, node.relative)
             grown = max(bound - own, 1e-3 * self.tol)
-            scale = np.sqrt(min(_AIM * self.tol, 0.9 * (self.tol - own)) / grown) if bound < np.inf else 0.2
+            room = min(_AIM * self.tol, 0.9 * (self.tol - own))
+            scale = np.sqrt(room / grown) if room > 0.0 and bound < np.inf else 0.2
             factor = min(1.0 + (taken - 1.0) * float(np.clip(scale, 0.2, 3.0 if bound <= self.tol else 0.8)), _WIDEST)
         return nodes
+
+    def _constant(self, lam: float) -> Node:
+        """The machine of the only class that has weight."""
+        label = float(self.terms.side[self.terms.s > 0].flat[0])
+        return node_of(self.terms, lam, np.zeros_like(self.terms.s), lam * label, 0.0)
 
     def _node(self, lam: float, last: list[Node]) -> Node:
         """The machine at lambda, from the last two prolonged."""
@@ -116,7 +129,7 @@ class NodePath(Path):
         before: Array | None = None
         for node in nodes:
             size = node.a.max(axis=0)
-            now = np.where(size <= 0.0, 0, np.where(size >= self.problem.s, 2, 1))
+            now = np.where(size <= _PLACE * self.problem.s, 0, np.where(size >= (1 - _PLACE) * self.problem.s, 2, 1))
             if before is not None:
                 for i in np.flatnonzero(now != before):
                     names = self.loss.names

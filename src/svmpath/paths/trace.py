@@ -144,6 +144,8 @@ def trace(
     if over not in MACHINE:
         over = spec.resolve(over)
     rows = check_moving(sample, label, over, y, classes)
+    if rows is not None and not np.delete(s, rows).any():
+        raise ValueError("over='weight' moves every sample that has a weight; some must stay.")
     is_default = span is None
     span = check_span(span, over, X, machine, y, s)
     seed = int(check_random_state(random_state).randint(2**31 - 1))
@@ -163,6 +165,8 @@ def trace(
     tol = None if tol is None else check_positive(tol, "tol")
     path = trace_problem(problem, machine, over, span, C=check_positive(C, "C"), exact=exact, rows=rows, tol=tol)
     if start is not None:
+        if isinstance(path, NodePath):
+            raise ValueError("start= is for exact paths; it does not go with tol=.")
         if not isinstance(path, JumpPath):
             raise ValueError(f"start= is for losses with an elbow, not for loss={loss!r}.")
         path = replace(path, start=check_start(start, len(y)))
@@ -300,7 +304,7 @@ def default_span(over: str, X: Any, loss: Any, y: Array, s: Array) -> tuple[floa
         return ELBOW_SPAN if isinstance(loss, ElbowLoss) else C_SPAN
     if over == "nu":
         largest = Nu.largest(y, s)
-        return largest, 0.01 * largest
+        return largest, 0.01 * largest  # refused by check_nu if a class has no weight
     if over == "epsilon":
         half = 0.5 * float(np.ptp(y)) or 1.0
         return half, 1e-3 * half
@@ -315,6 +319,8 @@ def default_span(over: str, X: Any, loss: Any, y: Array, s: Array) -> tuple[floa
 def check_nu(span: tuple[float, float], y: Array, s: Array) -> None:
     """Refuse a nu for which there is no machine."""
     largest = Nu.largest(y, s)
+    if not largest > 0.0:
+        raise ValueError("loss='nu' needs samples of positive weight in both classes.")
     if max(span) > largest * (1 + 1e-12):
         raise ValueError(
             f"nu = {max(span):.6g} is infeasible: with these classes and weights it is at most {largest:.6g} "
@@ -365,7 +371,9 @@ def check_start(start: Any, n: int) -> Array:
         scale = start.parameters["C"] if "C" in start.parameters else 1.0 / getattr(start, "rho", 1.0)
         start = start.alpha / scale
     theta = np.asarray(start, dtype=float)
-    if theta.shape != (n,) or not np.isfinite(theta).all():
+    if not np.isfinite(theta).all():
+        raise ValueError("start holds numbers that are not finite.")
+    if theta.shape != (n,):
         raise ValueError(
             f"start must be a Solution or hold one finite number per row, of shape ({n},); got {theta.shape}."
         )

@@ -22,7 +22,7 @@ from numba import njit
 Array = np.ndarray
 
 LOW, UP, FREE, FIXED = 0, 1, 2, 3
-END, FULL, GROW, REFACTOR, INFEASIBLE, LOST, WATCHED = 0, 1, 2, 3, 4, 5, 6
+END, FULL, GROW, REFACTOR, INFEASIBLE, LOST = 0, 1, 2, 3, 4, 5
 
 # Rounding: a rate below _RATE is none, a residual above _RESIDUAL is corrected, above _BROKEN the inverse is made anew.
 _RATE, _RESIDUAL, _BROKEN = 1e-11, 1e-14, 1e-9
@@ -468,7 +468,8 @@ def _sync(P: Data, S: State, W: Work, q: int, m: int, t: float) -> float:
         S.theta[k] += W.spare[q + a]
         low, up = P.l0[k] + t * P.l1[k], P.u0[k] + t * P.u1[k]
         wrong = max(wrong, abs(S.g[k]), P.kmax * (low - S.theta[k]), P.kmax * (S.theta[k] - up))
-    return wrong / (P.unit[0] + t * P.unit[1] + P.unit[2] * (S.nu[0] - S.nu[q - 1]) / 2.0)
+    unit = P.unit[0] + t * P.unit[1] + P.unit[2] * (S.nu[0] - S.nu[q - 1]) / 2.0
+    return wrong / unit if unit > 0.0 else _FAR  # without a margin nothing can be told
 
 
 @_inner
@@ -528,16 +529,13 @@ def follow(
     t: float,
     t_end: float,
     tol: float,
-    watch: int,
-    level: float,
     seed: int,
     fresh: bool,
 ) -> tuple[int, float, int, int, int, float]:  # fmt: skip
     """Walk from event to event until t_end, or until there is no room to tell another.
 
     Returns (code, t, m, events told, seed, worst): the largest wrong gradient, in units of f, met when it was computed
-    exactly. ``watch`` names a variable (or -1): the walk ends WATCHED when its gradient falls to ``level``. ``fresh``
-    says that R was just made.
+    exactly. ``fresh`` says that R was just made.
     """
     q, room, n = len(S.nu), S.R.shape[0], P.K.shape[0]
     K, r, p, kmax, F, R, g, status = P.K, P.r, P.p, P.kmax, S.F, S.R, S.g, S.status
@@ -570,16 +568,14 @@ def follow(
         best, kind, which, side, seed = _first(
             S.theta, g, dg, sign, P.l0, P.l1, P.u0, P.u1, F, d, q, m, t, tau, kmax, tie, null > _PATIENCE, seed, W.steps
         )
-        if watch >= 0 and dg[watch] < -tau and g[watch] + min(best, rest) * dg[watch] <= level:
-            best, kind = min(best, max(g[watch] - level, 0.0) / -dg[watch]), 2
         h = min(best, rest)
         t = t_end if best >= rest else t + h
         _advance(S.theta, S.nu, g, dg, F, d, q, m, h)
         if fastest > 0.0:
             _follow_bounds(P, S, t)
-        if best >= rest or kind == 2:
+        if best >= rest:
             worst = max(worst, _sync(P, S, W, q, m, t))
-            return END if best >= rest else WATCHED, t, m, told, seed, worst
+            return END, t, m, told, seed, worst
         null = null + 1 if h <= tie else 0
         if null > _MOST_NULL:
             return LOST, t, m, told, seed, worst
@@ -665,9 +661,9 @@ def run(
     K: Array, r: Array, p: Array, c0: Array, c1: Array, l0: Array, l1: Array, u0: Array, u1: Array, b0: Array,
     b1: Array, unit: Array, kmax: float, theta: Array, status: Array, nu: Array, g: Array, F: Array, R: Array,
     told_t: Array, told_variable: Array, told_source: Array, told_target: Array, m: int, t: float, t_end: float,
-    tol: float, watch: int, level: float, seed: int, fresh: bool,
+    tol: float, seed: int, fresh: bool,
 ) -> tuple[int, float, int, int, int, float]:  # fmt: skip
     """:func:`follow`, given plain arrays: to look at tuples of them takes Python longer than many a walk."""
     data = Data(K, r, p, c0, c1, l0, l1, u0, u1, b0, b1, unit, kmax)
     state, log = State(theta, status, nu, g, F, R), Log(told_t, told_variable, told_source, told_target)
-    return follow(data, state, log, m, t, t_end, tol, watch, level, seed, fresh)
+    return follow(data, state, log, m, t, t_end, tol, seed, fresh)

@@ -24,7 +24,6 @@ Any solution is reached from any point: c is shifted so that the point is optima
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -237,28 +236,27 @@ class Walker:
         R[:old, :old] = self._R[:old, :old]
         self._R = R
 
-    def to(self, t_end: float, watch: int = -1, level: float = 0.0, most: int | None = None) -> bool:
-        """Walk to t_end; False if the gradient of ``watch`` fell to ``level`` before, or after ``most`` events."""
+    def to(self, t_end: float) -> None:
+        """Walk to t_end."""
         from svmpath.solvers import _loops
 
         o, fresh, count = self.program, False, 0
         data = (o.K, o.rows, o.group, o.c0, o.c1, o.l0, o.l1, o.u0, o.u1, o.b0, o.b1, o.unit, o.kmax)
-        limit = 20 * len(self.theta) + 1_000 if most is None else most
+        limit, room = 20 * len(self.theta) + 1_000, 4 * len(self.theta) + 64
         while True:
-            room = min(limit, 4 * len(self.theta)) + 64
             log = (np.empty(room), np.empty(room, np.int64), np.empty(room, np.int8), np.empty(room, np.int8))
             state = (self.theta, self.status, self.nu, self.g, self._F, self._R)
             code, self.t, self._m, events, self._seed, worst = _loops.run(
-                *data, *state, *log, self._m, self.t, float(t_end), self.tol, watch, level, self._seed, fresh
+                *data, *state, *log, self._m, self.t, float(t_end), self.tol, self._seed, fresh
             )
             self._told.append(tuple(part[:events].copy() for part in log))
             self.worst = max(self.worst, worst) if np.isfinite(worst) else np.inf
-            if not np.isfinite(self.g).all():
-                raise PathError(f"The numbers overflow at t = {self.t:.6g}.")
             count += events
             fresh = code == _loops.REFACTOR
-            if code in (_loops.END, _loops.WATCHED):
-                return code == _loops.END
+            if not np.isfinite(self.g).all():
+                raise PathError(f"The numbers overflow at t = {self.t:.6g}.")
+            if code == _loops.END:
+                return
             if code == _loops.GROW:
                 self._grow(len(self._R) + max(64, len(self._R) // 2))
             elif code == _loops.REFACTOR:
@@ -268,8 +266,6 @@ class Walker:
             elif code == _loops.LOST:
                 raise PathError(f"The walk turns in circles at t = {self.t:.6g}.")
             if count >= limit:
-                if most is not None:
-                    return False
                 raise PathError(f"More than {limit} events before t = {self.t:.6g}.")
 
 
@@ -392,10 +388,3 @@ def middle(program: Program, t: float, theta: Array, g: Array, near: float = 1e-
         ends = [end for end in (lowest, highest) if np.isfinite(end)]
         shift[p] = np.mean(ends) if ends else 0.0
     return shift
-
-
-def walk(walker: Walker, stops: Array) -> Iterator[Walker]:
-    """Walk through increasing values of t; the walker itself is handed out at each."""
-    for t in stops:
-        walker.to(float(t))
-        yield walker

@@ -314,7 +314,9 @@ def between(one: Node, other: Node) -> float:
     dual = (1 - tau) * one.dual + tau * other.dual - part * dip
     slack = 0.25 / _PIECES**2  # most that tau (1 - tau) exceeds its chord within a piece
     top = np.maximum(gap[1:], gap[:-1]) + slack * bump
-    bottom = np.minimum(dual[1:], dual[:-1])
+    bottom = np.minimum(dual[1:], dual[:-1]) - slack * dip
+    if not top.any():  # nothing is lost anywhere
+        return 0.0
     if np.any(bottom <= 0.0):
         return np.inf
     return float(np.max(top / (top + bottom)))
