@@ -223,7 +223,7 @@ class Walker:
 
     def _invert(self) -> bool:
         """R from the beginning; left as it is, and False, where M is singular to working precision."""
-        R = inverse(elbow_matrix(self.program, self.F), len(self.nu), self.program.kmax)
+        R = elbow_inverse(self.program, self.F)
         if R is None:
             return False
         self._grow(len(R) + 32)
@@ -277,6 +277,20 @@ def elbow_matrix(program: Program, F: Array) -> Array:
     M[q:, :q] = M[:q, q:].T
     M[q:, q:] = program.K[np.ix_(rows, rows)]
     return M
+
+
+def elbow_inverse(program: Program, F: Array) -> Array | None:
+    """R of the free variables F, or None where M is singular to working precision."""
+    q = len(program.b0)
+    if len(F) > q:
+        return inverse(elbow_matrix(program, F), q, program.kmax)
+    # One variable per group, as at a start: M = [0, P; P', K] with a permutation P.
+    rows, R = program.rows[F], np.zeros((2 * q, 2 * q))
+    R[program.group[F], q + np.arange(q)] = 1.0
+    P = R[:q, q:]
+    R[q:, :q] = P.T
+    R[:q, :q] = -P @ program.K[np.ix_(rows, rows)] @ P.T
+    return R
 
 
 def inverse(M: Array, q: int, kmax: float) -> Array | None:
@@ -358,7 +372,7 @@ def _regular(program: Program, theta: Array, status: Array) -> tuple[Array, Arra
                 raise PathError("A group of variables has no member that may move.")
             if not np.any(status[mine] == FREE):
                 status[mine[np.argmin(np.abs(theta - middle)[mine])]] = FREE
-        if inverse(elbow_matrix(program, np.flatnonzero(status == FREE)), q, program.kmax) is not None:
+        if elbow_inverse(program, np.flatnonzero(status == FREE)) is not None:
             break
         free = status == FREE  # too many: to the nearest bound with them, and one per group next time
         status[free] = np.where(theta[free] > middle[free], UP, LOW)

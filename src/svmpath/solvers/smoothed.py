@@ -37,6 +37,7 @@ _RIDGE = 1e-10  # on the offset, in units of all weights: it only keeps an empty
 _LARGE = 1_000_000  # entries of A from which on single precision saves time
 _COARSE, _FINE = 1e-5, 3e-3  # the smallest tol and the smallest h for which it is enough
 _SINGLE = 2e-6  # what single precision may hide of a gap, in units of its parts
+_MOSTLY = 0.5  # share of the rows from which on all are looked at
 _DISTANCE = 0.3  # how far beyond the margin rows are looked at
 _PART = 0.05  # the share of the gap aimed at that the gradient may leave
 _BISECTIONS = 60
@@ -139,6 +140,7 @@ def solve(terms: Terms, lam: float, tol: float, start: Array, h: float = _WIDE) 
     near = _near(terms, (terms.single if is_wide else terms).product(start))
     while True:
         is_wide = is_wide and h >= _FINE
+        near |= near.mean() > _MOSTLY  # to copy so many rows takes longer than to look at the others, too
         held, rows = terms.single if is_wide else terms, np.flatnonzero(near)
         seen = held.take(rows)
         x, is_found = _newton(seen, lam, h, x, _PART * tol)
