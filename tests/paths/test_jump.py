@@ -397,6 +397,6 @@ def test_weights_that_cannot_be_moved_are_refused():
 
 def test_an_indefinite_kernel_warns_and_clips():
     options = {"loss": "hinge", "kernel": "sigmoid", "gamma": 1.0, "coef0": -1.0, "span": (1e-3, 1e3)}
-    with pytest.warns(svmpath.IndefiniteKernelWarning):
+    with pytest.warns(svmpath.IndefiniteKernelWarning), pytest.raises(svmpath.PathError, match="psd='clip'"):
         svmpath.trace(X, Y, **options)
     svmpath.trace(X, Y, psd="clip", **options).check(1e-9)

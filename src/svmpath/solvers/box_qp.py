@@ -41,6 +41,7 @@ _DEPENDENT = 1e-10  # a variable whose Schur complement is less, in units of the
 _FAR = 0.01  # points nearer to each other than this, in units of their squared distance to the origin, are far from it
 _DISTINCT = 1e-12  # and nearer than this they are one
 _ROUNDING = 1e-14  # a sum that is wrong by less, relative to the box, is right
+_SHIFTS, _MISSED = 4, 1e-8  # random starts, and the error from which on one has missed its end
 _SINGULAR = 1e-14  # a matrix M with a smaller reciprocal condition number is not inverted
 
 
@@ -326,7 +327,32 @@ def at_places(program: Program, t: float, status: Array) -> tuple[Array, Array, 
     return theta, nu, program.gradient(t, theta, nu)
 
 
-def reach(program: Program, t: float, theta: Array, status: Array, *, tol: float = _DEPENDENT, seed: int = 0) -> Walker:
+def reach(program: Program, t: float, theta: Array, status: Array, *, tol: float = _DEPENDENT) -> Walker:
+    """The optimum at t, from any point with any places; other random shifts are tried if it is missed."""
+    reason = PathError(f"The optimum at t = {t:.6g} could not be reached.")
+    for seed in range(_SHIFTS):
+        try:
+            walker = _reach(program, t, theta, status, tol, seed)
+        except PathError as error:
+            reason = error
+            continue
+        if _is_optimal(walker):
+            return walker
+    raise reason
+
+
+def _is_optimal(walker: Walker) -> bool:
+    """Whether all gradients have their sign, in units of the largest |K theta| that can be, and theta is in the box."""
+    program, theta, g, status = walker.program, walker.theta, walker.g, walker.status
+    low, up = program.low(walker.t), program.up(walker.t)
+    width = float(np.max(up - low, initial=0.0))
+    wrong = (np.abs(g[status == FREE]), -g[status == LOW], g[status == UP])
+    worst = max(float(part.max(initial=0.0)) for part in wrong)
+    beyond = float(np.maximum(low - theta, theta - up).max(initial=0.0))
+    return worst <= _MISSED * program.kmax * width * len(theta) and beyond <= _MISSED * width
+
+
+def _reach(program: Program, t: float, theta: Array, status: Array, tol: float, seed: int) -> Walker:
     """The optimum at t, from any point with any places: c is shifted until it is optimal, and followed back.
 
     The wrong gradients are shifted to random ones of the right sign, so that no ties begin the walk.
