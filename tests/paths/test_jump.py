@@ -180,6 +180,9 @@ def test_theta_is_linear_between_breakpoints_and_kinked_at_them():
     theta = np.array([path(1 / lam).alpha * lam for lam in nodes])
     between = np.array([path(1 / lam).alpha * lam for lam in 0.5 * (nodes[1:] + nodes[:-1])])
     np.testing.assert_allclose(between, 0.5 * (theta[1:] + theta[:-1]), atol=1e-10)
+    slopes = np.diff(theta, axis=0) / np.diff(nodes)[:, None]
+    kinks = np.abs(np.diff(slopes, axis=0)).max(axis=1)
+    assert np.all(kinks > 1e-9 * np.abs(slopes[1:]).max(axis=1))
 
 
 def test_the_offset_is_the_middle_of_its_interval_as_in_libsvm():

@@ -7,8 +7,9 @@ import pytest
 from sklearn.datasets import make_moons
 
 import svmpath
-from svmpath import criteria
-from svmpath.paths import NodePath
+from svmpath import criteria, datasets
+from svmpath.losses import make_loss
+from svmpath.paths import NodePath, trace_problem
 from svmpath.solvers.smoothed import Terms, between, node_of, solve
 
 RNG = np.random.default_rng(0)
@@ -129,3 +130,30 @@ def test_events_are_about_as_many_as_there_are():
 def test_start_does_not_go_with_tol():
     with pytest.raises(ValueError, match="does not go with tol"):
         svmpath.trace(X, Y, loss="hinge", tol=1e-3, start=np.zeros(150))
+
+
+def test_what_is_searched_in_single_precision_is_proved_in_double():
+    points, labels = datasets.twonorm(2600, random_state=0)
+    path = svmpath.trace(
+        points,
+        labels,
+        loss="hinge",
+        gamma=0.05,
+        rank=400,
+        landmarks="uniform",
+        random_state=0,
+        span=(0.01, 0.1),
+        tol=1e-3,
+    )
+    assert path.terms.A.size >= 1_000_000  # from which on single precision is used
+    for node in path.nodes:
+        assert node.a.dtype == node.x.dtype == float
+        proved = node_of(path.terms, node.lam, node.a, node.x[-1], node.h)
+        assert node.gap == pytest.approx(proved.gap, rel=1e-6)
+    assert max(path(C).gap for C in np.geomspace(0.01, 0.1, 30)) <= 1e-3
+
+
+def test_a_path_of_one_value_keeps_its_promise():
+    problem = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(0.5, 1.0), tol=1e-4).problem
+    path = trace_problem(problem, make_loss("hinge"), "C", (0.7, 0.7), tol=1e-4)
+    assert path(0.7).gap <= 1e-4

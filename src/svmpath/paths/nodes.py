@@ -79,7 +79,9 @@ class NodePath(Path):
         if len(np.unique(self.terms.side[self.terms.s > 0])) < 2:  # one class: f is its label
             return [self._constant(1.0 / low), self._constant(1.0 / high)]
         nodes, factor, failures = [self._node(1.0 / low, [])], _FIRST, 0
-        while nodes[-1].lam > 1.0 / high:
+        if not nodes[0].relative <= self.tol:
+            failures = _MOST_FAILURES + 1
+        while nodes[-1].lam > 1.0 / high or failures:
             if failures > _MOST_FAILURES:
                 raise PathError(
                     f"No machine with a gap below {self.tol:.1e} was found next to C = {1 / nodes[-1].lam:.6g}: use a "

@@ -521,6 +521,72 @@ def _swap(P: Data, S: State, W: Work, q: int, m: int, a: int, j: int, sc: float)
 
 
 @_inner
+def _replace_alone(P: Data, S: State, W: Work, log: Log, told: int, q: int, m: int, t: float, which: int) -> int:
+    """Replace the only free variable of its group, which is at its bound: the multiplier moves, theta does not.
+
+    Returns the number of events told; its negative if there is nobody to take its place.
+    """
+    j = _successor(P, S, W, S.F[which])
+    if j < 0:
+        return -told
+    sc = _respond(P.K, P.r, P.p, S.F, S.R, q, m, j, P.kmax, W.v, W.z, W.spare)
+    told = _tell(S.status, W.sign, log, told, t, j, FREE)
+    _swap(P, S, W, q, m, which, j, sc)
+    return told
+
+
+@_inner
+def _make_room(P: Data, S: State, W: Work, log: Log, told: int, q: int, m: int, t: float, j: int) -> int:
+    """Free a variable that depends on F: theta moves along the null direction until a variable makes room."""
+    which, side = _slide(P, S, W, q, m, t, j)
+    k = j if which < 0 else S.F[which]
+    _put(P, S, k, side, t)
+    told = _tell(S.status, W.sign, log, told, t, k, side)
+    if which < 0:  # j itself, at its other bound
+        _direction(P, S, W, q, m)
+        return told
+    told = _tell(S.status, W.sign, log, told, t, j, FREE)
+    _swap(P, S, W, q, m, which, j, 0.0)
+    return told
+
+
+@_inner
+def _squeeze(
+    P: Data, S: State, W: Work, log: Log, told: int, q: int, m: int, t: float, t_end: float, j: int, sc: float,
+    x: float, rho: float, slow: bool, fastest: float,
+) -> tuple[int, int, float, bool]:  # fmt: skip
+    """Free a variable that nearly depends on F, whose rates with it are in d: R would lose its digits.
+
+    The variable moves fast, and somebody soon makes room for it: step there, and exchange the two. Returns the events
+    told, the size of F, t, and whether R must be made anew.
+    """
+    h, which, side = _first_bound(P, S, W, q, m + 1, t)
+    if h > _SOON * abs(t) and slow:
+        for a in range(q + m):
+            W.d[a] += x * W.z[a]
+        W.sign[j] = 0.0  # overlooked until the gradient is next computed exactly
+        return told, m, t, False
+    told = _enter(P, S, W, log, told, t, j, rho)
+    if h > t_end - t or (which < m and abs(W.z[q + which]) < _NONE):
+        append(S.R, q + m, W.z, sc)
+        return told, m + 1, t, True
+    _gradient_rates(P.K, P.r, P.p, P.c1, W.KB, S.F, q, m + 1, W.d, W.rows, W.buffer, W.dg)
+    t += h
+    _advance(S.theta, S.nu, S.g, W.dg, S.F, W.d, q, m + 1, h)
+    if fastest > 0.0:
+        _follow_bounds(P, S, t)
+    k = S.F[which]
+    _put(P, S, k, side, t)
+    told = _tell(S.status, W.sign, log, told, t, k, side)
+    W.members[P.p[j]] -= 1  # which the exchange counts again
+    if which == m:
+        _direction(P, S, W, q, m)
+        return told, m, t, False
+    _swap(P, S, W, q, m, which, j, sc)
+    return told, m, t, True
+
+
+@_inner
 def follow(
     P: Data,
     S: State,
@@ -592,33 +658,20 @@ def follow(
                 if rho != 0.0:
                     _carry(P, W, k, rho)
                 continue
-            # Alone in its group: the multiplier moves, theta does not, until another is there to replace it.
-            j = _successor(P, S, W, k)
-            if j < 0:
-                return INFEASIBLE, t, m, told, seed, worst
-            sc = _respond(K, r, p, F, R, q, m, j, kmax, W.v, z, W.spare)
-            told = _tell(status, sign, log, told, t, j, FREE)
-            _swap(P, S, W, q, m, which, j, sc)
+            told = _replace_alone(P, S, W, log, told, q, m, t, which)
+            if told < 0:
+                return INFEASIBLE, t, m, -told, seed, worst
             continue
         j = which
         sc = _respond(K, r, p, F, R, q, m, j, kmax, W.v, z, W.spare)
         if sc <= 0.0:
-            # Dependent on F: theta moves along the null direction until a variable makes room.
-            which, side = _slide(P, S, W, q, m, t, j)
-            k = j if which < 0 else F[which]
-            _put(P, S, k, side, t)
-            told = _tell(status, sign, log, told, t, k, side)
-            if which < 0:
-                _direction(P, S, W, q, m)
-                continue
-            told = _tell(status, sign, log, told, t, j, FREE)
-            _swap(P, S, W, q, m, which, j, sc)
+            told = _make_room(P, S, W, log, told, q, m, t, j)
             continue
         rho, x, slow = P.u1[j] if status[j] == UP else P.l1[j], -dg[j] / sc, abs(dg[j]) <= _SLOW * largest
         for a in range(q + m):
             d[a] -= x * z[a]
         d[q + m], F[m] = rho + x, j
-        if sc > tol * kmax:
+        if sc > tol * kmax:  # as in _enter, which would count references
             if rho != 0.0:
                 _carry(P, W, j, -rho)
             g[j] = 0.0
@@ -627,33 +680,7 @@ def follow(
             append(R, q + m, z, sc)
             m, stale = m + 1, sc < _STALE * kmax
             continue
-        # Nearly dependent: R would lose its digits. j moves fast, and somebody soon makes room for it.
-        h, which, side = _first_bound(P, S, W, q, m + 1, t)
-        if h > _SOON * abs(t) and slow:
-            for a in range(q + m):
-                d[a] += x * z[a]
-            sign[j] = 0.0  # overlooked until the gradient is next computed exactly
-            continue
-        told = _enter(P, S, W, log, told, t, j, rho)
-        if h > t_end - t or (which < m and abs(z[q + which]) < _NONE):
-            append(R, q + m, z, sc)
-            m, stale = m + 1, True
-            continue
-        _gradient_rates(K, r, p, P.c1, W.KB, F, q, m + 1, d, W.rows, W.buffer, dg)
-        t += h
-        _advance(S.theta, S.nu, g, dg, F, d, q, m + 1, h)
-        if fastest > 0.0:
-            _follow_bounds(P, S, t)
-        k = F[which]
-        _put(P, S, k, side, t)
-        told = _tell(status, sign, log, told, t, k, side)
-        if which == m:
-            members[p[j]] -= 1
-            _direction(P, S, W, q, m)
-        else:
-            members[p[j]] -= 1  # which the exchange counts again
-            _swap(P, S, W, q, m, which, j, sc)
-            stale = True
+        told, m, t, stale = _squeeze(P, S, W, log, told, q, m, t, t_end, j, sc, x, rho, slow, fastest)
 
 
 @_jit

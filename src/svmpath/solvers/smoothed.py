@@ -36,7 +36,7 @@ _NARROW = 1e-12  # the smallest h
 _RIDGE = 1e-10  # on the offset, in units of all weights: it only keeps an empty second derivative regular
 _LARGE = 1_000_000  # entries of A from which on single precision saves time
 _COARSE, _FINE = 1e-5, 3e-3  # the smallest tol and the smallest h for which it is enough
-_SINGLE = 2e-6  # what single precision may hide of a gap, in units of its parts
+_ROUNDING = 1e-3  # rows nearer to the margin than this are looked at, whatever single precision says of them
 _MOSTLY = 0.5  # share of the rows from which on all are looked at
 _DISTANCE = 0.3  # how far beyond the margin rows are looked at
 _PART = 0.05  # the share of the gap aimed at that the gradient may leave
@@ -149,6 +149,9 @@ def solve(terms: Terms, lam: float, tol: float, start: Array, h: float = _WIDE) 
             near |= _near(terms, f)
             continue
         node = _certify(held, seen, rows, lam, h, x, f)
+        if is_wide and node.relative <= tol:  # what is promised is proved in double precision
+            node = _certify(terms, terms.take(rows), rows, lam, h, x, f)
+            is_wide = node.relative <= tol
         best = node if best is None or node.relative < best.relative else best
         if best.relative <= tol or h <= _NARROW or lost > _LOST:
             return best
@@ -265,7 +268,7 @@ def _certify(terms: Terms, seen: Terms, rows: Array, lam: float, h: float, x: Ar
     unseen = np.delete(np.arange(len(f)), rows) if len(rows) < len(f) else rows[:0]
     nearest = terms.u(f)[:, unseen].max(initial=-np.inf)
     moved = np.abs(node.x[-1] / lam - x[-1]) + terms.longest * np.linalg.norm(node.x[:-1] / lam - x[:-1])
-    if nearest + moved >= 0.0:
+    if nearest + moved >= -_ROUNDING:
         return node_of(terms, lam, whole, node.x[-1], h)
     return replace(node, a=whole)
 
@@ -287,15 +290,13 @@ def _balance(terms: Terms, h: float, u: Array) -> float:
 
 
 def node_of(terms: Terms, lam: float, a: Array, offset: float, h: float) -> Node:
-    """What coefficients and an offset (times lambda) prove; in single precision what that leaves open is added."""
+    """What coefficients and an offset (times lambda) prove."""
     x = terms.back((terms.side * a).sum(axis=0))
     x[-1] = offset
     f = terms.product(x)
     size, reward = float(x[:-1] @ x[:-1]), float(np.sum(terms.limit * a))
     losses = float(np.sum(terms.s * np.maximum(lam * terms.limit - terms.side * f, 0.0)))
     gap = size - lam * reward + losses
-    if terms.is_single:
-        gap += _SINGLE * (size + lam * reward)
     return Node(lam, a, x, reward, max(gap, 0.0), lam * reward - 0.5 * size, h)
 
 
