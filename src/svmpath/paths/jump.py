@@ -13,7 +13,7 @@ dependent, and last with a kernel to whose diagonal tiny multiples of its larges
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -180,26 +180,69 @@ class JumpPath(Path):
     def decisions(self, values: Array) -> Array:
         """Decision values of all rows, also of those with weight zero, at each value: one walk, nothing recorded."""
         held = np.empty((len(values), self.problem.n))
+        for k, walker in self._stops(values):
+            # A walk that is lost or cannot be trusted is left to the ladder.
+            held[k] = self(float(values[k])).fitted if walker is None else self.decided(walker)
+        return held
+
+    def states(self, values: Array) -> Iterator[tuple[int, Walker]]:
+        """A walker at the optimum at each value with a fresh R, and the position of the value; it is moved on later."""
+        if "record" in self.__dict__:  # the walk was made: the statuses are known
+            with one_thread_if_small(self.problem.n**2):
+                for k, value in enumerate(values.tolist()):
+                    yield k, self._recorded(self.motion.t(value)) or self._settled(value)
+            return
+        for k, stopped in self._stops(values):
+            walker = self._settled(float(values[k])) if stopped is None else stopped
+            walker.refresh()
+            yield k, walker
+
+    def _recorded(self, t: float) -> Walker | None:
+        """A walker at t by the statuses of the record, or None if what they give is not an optimum."""
+        status = self.record.status(t)
+        found = at_places(self._program, t, status)
+        if found is None:
+            return None
+        theta, nu, g = found
+        low, up = self._program.low(t), self._program.up(t)
+        unit = self._program.unit
+        f = unit[0] + t * unit[1] + unit[2] * (nu[0] - nu[-1]) / 2.0
+        wrong = np.where(status == LOW, -g, np.where(status == UP, g, np.where(status == FREE, np.abs(g), 0.0)))
+        beyond = self._program.kmax * np.maximum(low - theta, theta - up).max(initial=0.0)
+        if not max(wrong.max(initial=0.0), beyond) <= self.trust * f:
+            return None
+        try:
+            return Walker(self._program, t, np.clip(theta, low, up), status, nu, g=g)
+        except PathError:
+            return None
+
+    def _stops(self, values: Array) -> Iterator[tuple[int, Walker | None]]:
+        """One walk from value to value, in its own order; None where what it finds is not an optimum."""
         order = np.argsort([self.motion.t(float(value)) for value in values], kind="stable")
         walker: Walker | None = None
         with one_thread_if_small(self.problem.n**2):
             for k in order:
                 walker = self._carried(walker, self.motion.t(float(values[k])))
-                # A walk that is lost or cannot be trusted is left to the ladder.
-                held[k] = self(float(values[k])).fitted if walker is None else self._decided(walker)
-        return held
+                yield int(k), walker
+
+    def _settled(self, value: float) -> Walker:
+        """A walker at the machine that the ladder has found."""
+        machine, t = self(value), self.motion.t(value)
+        theta = self.loss.split(self.loss.theta(machine))
+        return reach(self._program, t, theta, _places(self._program, t, theta))
 
     def _carried(self, walker: Walker | None, t: float) -> Walker | None:
         """The walker at t, or None if what it finds there is not an optimum."""
         try:
             walker = walker or self._start(self._program, t, _LADDER[0][0])
             walker.worst = 0.0
+            walker.forget()
             walker.to(t)
         except PathError:
             return None
-        return walker if walker.worst <= self._trust else None
+        return walker if walker.worst <= self.trust else None
 
-    def _decided(self, walker: Walker) -> Array:
+    def decided(self, walker: Walker) -> Array:
         """Decision values of all rows, from the gradient where a walker stands."""
         program, t, g = self._program, walker.t, walker.g
         product = g - program.c0 - t * program.c1 - walker.nu[program.group]
@@ -207,7 +250,7 @@ class JumpPath(Path):
         return self.loss.decide(product[: self.problem.n], nu, self.motion.at(t))
 
     @property
-    def _trust(self) -> float:
+    def trust(self) -> float:
         """The violation up to which a walk is trusted."""
         return _TRUST * self.loss.scale(self.problem)
 
@@ -232,7 +275,7 @@ class JumpPath(Path):
         for tol, jitter in _LADDER:
             try:
                 record = self._record(tol, jitter)
-                if not record.violation <= self._trust:
+                if not record.violation <= self.trust:
                     record = self._measured(record)
             except NoMarginError:
                 raise
@@ -241,7 +284,7 @@ class JumpPath(Path):
                 continue
             if best is None or record.violation < best.violation:
                 best = record
-            if best.violation <= self._trust:
+            if best.violation <= self.trust:
                 return best
         if best is not None and best.violation <= _ACCEPT * self.loss.scale(self.problem):
             return best
