@@ -11,7 +11,7 @@ when left out, and a walk may end where y_i f_i has become negative, or where it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from svmpath.losses.elbow import ElbowLoss
 from svmpath.losses.nu import Nu
 from svmpath.paths import JumpPath
 from svmpath.solvers.box_qp import EVERY, FREE, Walker
-from svmpath.solvers.removal import Left, Removal, is_held
+from svmpath.solvers.removal import Left, Removal, inverse_in_features, is_held
 
 Array = np.ndarray
 
@@ -49,21 +49,40 @@ class Held:
 
 
 def held_out(
-    path: JumpPath, values: Array, *, most: int = EVERY, everywhere: bool = True, only_errors: bool = False
+    path: JumpPath,
+    values: Array,
+    *,
+    most: int = EVERY,
+    everywhere: bool = True,
+    only_errors: bool = False,
+    in_features: bool = False,
 ) -> Held:
     """Leave out every sample at every value; ``most`` and ``everywhere`` as in ``solvers.removal``."""
     check_feasible(path, values)
     m, n = len(values), path.problem.n
     held = Held(np.empty((m, n)), *(np.zeros(m, dtype=int) for _ in range(3)))
+    Z = _features(path) if in_features else None
     for k, walker in path.states(values):
         f = path.decided(walker)
         removal, rows = samples(path, walker, f if only_errors else None)
+        if Z is not None:
+            F = walker.F
+            inverse = inverse_in_features(walker.program.group[F], Z[walker.program.rows[F]], len(walker.nu))
+            removal = replace(removal, inverse=inverse)
         left = _leave_out(path, removal, rows, most, everywhere, only_errors)
         f[rows] = path.loss.decide(left.product, left.nu, path.motion.at(walker.t))
         held.lost[k] = _repair(path, float(values[k]), rows[left.lost], f)
         held.decisions[k] = f
         held.events[k], held.passing[k] = left.events.sum(), np.count_nonzero(left.passes)
     return held
+
+
+def _features(path: JumpPath) -> Array:
+    """Z with K = Z Z'."""
+    if path.gram.Z is not None:
+        return path.gram.Z
+    values, Q = np.linalg.eigh(path.shared.K)
+    return Q * np.sqrt(np.maximum(values, 0.0))
 
 
 def samples(path: JumpPath, walker: Walker, f: Array | None = None) -> tuple[Removal, Array]:
@@ -82,9 +101,7 @@ def samples(path: JumpPath, walker: Walker, f: Array | None = None) -> tuple[Rem
     return Removal(walker, variables[rows], change[rows]), rows
 
 
-def _leave_out(
-    path: JumpPath, removal: Removal, rows: Array, most: int, everywhere: bool, only_errors: bool
-) -> Left:
+def _leave_out(path: JumpPath, removal: Removal, rows: Array, most: int, everywhere: bool, only_errors: bool) -> Left:
     turns = levels = None
     if only_errors:  # y f = y (g - c) / lambda
         y, here = path.problem.y[rows], removal.here

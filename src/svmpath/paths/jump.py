@@ -242,6 +242,64 @@ class JumpPath(Path):
             return None
         return walker if walker.worst <= self.trust else None
 
+    def profile(self, row: int) -> tuple[Array, Array]:
+        """Nodes in t, and (K theta + nu) at one row there, linear in between; a jump has the same node twice.
+
+        For losses with one group and one variable per row.
+        """
+        program, (a, b) = self._program, self._ends
+        for tol, _ in _LADDER[:3]:
+            try:
+                walker = self._start(program, a, tol)
+                status, first = walker.status.copy(), walker.g[row]
+                walker.to(b, watch=row)
+            except PathError:
+                continue
+            if walker.worst <= self.trust:
+                break
+        else:
+            raise PathError(f"The path of {self.loss!r} over {self.over} could not be followed in double precision.")
+        told = walker.told
+        t = np.concatenate([[a], told.t, [b]])
+        seen = np.concatenate([[first], told.seen, [walker.g[row]]]) - program.c0[row] - t * program.c1[row]
+        nodes, values = [], []
+        for k in range(len(t) - 1):
+            if k:
+                status[told.variable[k - 1]] = told.target[k - 1]
+            if t[k + 1] > t[k]:
+                part = self._without_elbow(status, row, t[k], t[k + 1]) or (t[k : k + 2], seen[k : k + 2])
+                nodes.append(part[0])
+                values.append(part[1])
+        return np.concatenate(nodes), np.concatenate(values)
+
+    def _without_elbow(self, status: Array, row: int, begin: float, end: float) -> tuple[Array, Array] | None:
+        """(K theta + nu) at a row between two events where all are at their bounds, nu being in the middle; else None.
+
+        The gradients are p_j + t c_j + nu, p and c being constant: the lower end of nu is the largest of -p_j - t c_j
+        at LOW, and of those with the same c_j it is always the same one.
+        """
+        program, free = self._program, np.flatnonzero(status == FREE)
+        if len(free) > 1:
+            return None
+        low, up = program.low(begin), program.up(begin)
+        theta = np.where(status == UP, up, low)
+        theta[free] = 0.0
+        theta[free] = program.b0 - theta.sum()
+        if np.any(np.minimum(theta - low, up - theta)[free] > 1e-9 * (up - low)[free]):
+            return None
+        p, c = program.product(theta), program.c1
+        ends = []
+        for at, pick in ((theta <= low, np.max), (theta >= up, np.min)):
+            mine = at | (np.abs(theta - (low if pick is np.max else up)) <= 1e-9 * (up - low))
+            mine &= up > low
+            lines = [(pick(-p[mine & (c == slope)]), -slope) for slope in np.unique(c[mine])]
+            if lines:
+                ends.append((lines, pick))
+        kinks = [(x - z) / (w - v) for lines, _ in ends for x, v in lines for z, w in lines if w > v]
+        t = np.array([begin, *sorted(k for k in kinks if begin < k < end), end])
+        nu = np.mean([pick([x + v * t for x, v in lines], axis=0) for lines, pick in ends], axis=0)
+        return t, p[row] + nu
+
     def decided(self, walker: Walker) -> Array:
         """Decision values of all rows, from the gradient where a walker stands."""
         program, t, g = self._program, walker.t, walker.g

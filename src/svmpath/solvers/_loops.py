@@ -37,6 +37,7 @@ _TIE = 1e-13  # steps that differ by less, relative to t, are one
 _PATIENCE, _MOST_NULL = 20, 5000  # steps of length zero before ties are broken at random, and before giving up
 _FAR = 1e300
 _FEW = 16  # free variables beyond their bounds up to which the cost of bringing them back is computed
+_LATE = 1e-9  # so near to the end nothing is decided any more: an event just before it may be one at it
 _NEAR = 1e-10  # a variable nearer to its bound than this, relative to the box, is at it
 
 _options: Any = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
@@ -404,12 +405,12 @@ def _is_known(P: Data, S: State, W: Work, q: int, m: int, t: float, above: float
             if eps >= most:  # what the tangent says is better
                 eps = most
                 break
-    mu = np.sqrt(2.0 * (eps + back) / (rate * amount))
-    if end < 0.0:
-        mu = min(mu, rest)
-    if mu > 0.0:
-        eps += _back(P, S, W, q, m, t, rest + mu if end > 0.0 else rest - mu)
-    return abs(end) > (0.5 * rate * mu + eps / (amount * mu) if mu > 0.0 else 0.0)
+    # The best mu, but not more than is left; and not less than does no harm, as its point has to be feasible.
+    mu = min(max(np.sqrt(2.0 * (eps + back) / (rate * amount)), 0.5 * abs(end) / rate), rest)
+    if mu <= 0.0:
+        return False
+    eps += _back(P, S, W, q, m, t, rest + mu if end > 0.0 else rest - mu)
+    return abs(end) > 0.5 * rate * mu + eps / (amount * mu)
 
 
 @_inner
@@ -705,7 +706,11 @@ def follow(
         if moved > _RESIDUAL * size and not _correct(P, S, W, q, m, size, fresh):
             return REFACTOR, t, m, told, seed, worst
         fresh = False
-        if turn != 0.0 and _is_known(P, S, W, q, m, t, turn * g[P.watch] - level, -turn * dg[P.watch]):
+        if (
+            turn != 0.0
+            and t_end - t > _LATE
+            and _is_known(P, S, W, q, m, t, turn * g[P.watch] - level, -turn * dg[P.watch])
+        ):
             g[P.watch] += (t_end - t) * dg[P.watch]
             return DECIDED, t, m, told, seed, worst
         # The first event, and the step to it.
@@ -724,7 +729,7 @@ def follow(
         if best >= rest:
             worst = max(worst, _sync(P, S, W, q, m, t))
             return END, t, m, told, seed, worst
-        if turn * g[P.watch] < level:
+        if turn * g[P.watch] < level and t_end - t > _LATE:
             return DECIDED, t, m, told, seed, worst
         null = null + 1 if h <= tie else 0
         if null > _MOST_NULL:

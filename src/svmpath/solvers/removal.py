@@ -1,7 +1,8 @@
 """The program of ``solvers.box_qp`` without one sample, for one sample after another, from the solution with all.
 
 Leaving out sample i drives its variables theta_i to zero while the others stay optimal; the sums of the groups may have
-to change on the way, by ``change_i``. With t from 0 to 1 that is one more program that moves: theta_i = (1 - t) theta_i.
+to change on the way, by ``change_i``. With t from 0 to 1 that is one more program that moves: theta_i = (1 - t)
+theta_i.
 
 While nobody changes place, the rates are those of the frozen elbow system. With R = M^-1 of the free variables F, v the
 column of M that i would have, and d = (d nu, d theta_F) from the beginning to the end of the way,
@@ -19,8 +20,8 @@ All samples at once are a few products of matrices. Where that leads nobody acro
 slacks being linear in t; the samples for which it does are driven one by one, from event to event.
 
 How far the frozen answer can be from the exact one is known, too. For theta_i > 0 let phi(x) be the optimal value where
-theta_i = x: it is convex, and its slopes at zero are the gradients at i that the exact answer may have. At the frozen end,
-theta_i = 0, let -a be the gradient at i, and P the value. By duality phi(0) >= P - eps,
+theta_i = x: it is convex, and its slopes at zero are the gradients at i that the exact answer may have. At the frozen
+end, theta_i = 0, let -a be the gradient at i, and P the value. By duality phi(0) >= P - eps,
 
     eps = sum of |g_j| (u_j - l_j) over all j not in F whose gradient there has the wrong sign,
 
@@ -51,6 +52,7 @@ Array = np.ndarray
 _BLOCK = 256  # samples treated at a time
 _NEAR = 1e-10  # a variable nearer to its bound than this, relative to the box, is at it
 _ROUNDING = 1e-12  # a slack below zero by less, relative to the terms of which it is the sum, is zero
+_SINGULAR = 1e-14  # a matrix M with a smaller reciprocal condition number is not inverted
 _LOST = 1e-11  # a gradient on F that moves by more, relative to these terms: R has too few digits
 
 
@@ -97,11 +99,14 @@ class Removal:
         The variables of each sample. The first is the one that may be away from zero; -1 stands for none.
     change : array of shape (S, q)
         What is added to b when the sample is left out.
+    inverse : array of shape (q + m, q + m), optional
+        R, if not that of the walker.
     """
 
     walker: Walker
     variables: Array
     change: Array
+    inverse: Array | None = None
 
     @lazy
     def here(self) -> Program:
@@ -134,11 +139,24 @@ class Removal:
         for block in self._blocks():
             frozen = _Frozen(self, block)
             frozen.tell(left)
-            which = frozen.passing(left) if everywhere else frozen.at_once()
+            passes = frozen.passing(left) if everywhere else None
+            which = frozen.at_once() if passes is None or most == 0 else passes
             if turns is not None and levels is not None:
                 which &= ~frozen.is_settled(turns[block] * frozen.g_own - levels[block])
             self._drive(block[which], most, trust, turns, levels, left)
         return left
+
+    def spans(self) -> Array:
+        """Bounds on the squared distance of each sample to what can take over its coefficient inside the box of F.
+
+        Infinite where nothing can. The combination of the frozen answer, brought back, is at s_i + 2 rho / theta_i^2.
+        """
+        found = np.full(len(self.variables), np.inf)
+        for block in self._blocks():
+            frozen = _Frozen(self, block)
+            theta = np.where(frozen.theta_own == 0.0, np.inf, frozen.theta_own)
+            found[block] = np.where(frozen.awkward, np.inf, frozen.span + 2.0 * frozen.brought_back(0.0) / theta**2)
+        return found
 
     def _blocks(self) -> Iterator[Array]:
         every = np.arange(len(self.variables))
@@ -167,7 +185,7 @@ class Removal:
         if most == EVERY:
             failed |= ~(worst <= trust)
         left.product[which], left.nu[:, which], left.events[which] = product, offsets.T, events
-        if most == 0:
+        if most < EVERY:
             left.passes[which] = failed | ~(worst <= trust)
         for s in which[failed]:
             left.lost[s] = not self._reach(int(s), left)
@@ -195,6 +213,7 @@ class _Frozen:
     def __init__(self, removal: Removal, block: Array) -> None:
         o, w = removal.here, removal.walker
         self.here, self.walker, self.block = o, w, block
+        self.R = w.R if removal.inverse is None else removal.inverse
         self.variables, self.change = removal.variables[block], removal.change[block]
         self.J, self.columns = self.variables[:, 0], np.arange(len(block))
         self.q, self.F = len(o.b0), w.F
@@ -214,11 +233,12 @@ class _Frozen:
         self.low, self.up = o.l0[self.F][:, None], o.u0[self.F][:, None]
         self.theta = w.theta[self.F][:, None] + self.D[self.q :]
         self.theta[self.own, self.inside] = np.nan  # has no place
-        self.span = np.abs(slope) / np.maximum(np.abs(self.theta_own), np.finfo(float).tiny)
+        is_driven = np.abs(self.theta_own) > np.finfo(float).tiny
+        self.span = np.where(is_driven, np.abs(slope), 0.0) / np.where(is_driven, np.abs(self.theta_own), 1.0)
 
     def _rates(self) -> tuple[Array, Array]:
         """D of each sample, and how far the gradient at the sample itself moves."""
-        o, q, R, J, inside = self.here, self.q, self.walker.R, self.J, self.inside
+        o, q, R, J, inside = self.here, self.q, self.R, self.J, self.inside
         out = np.setdiff1d(self.columns, inside)
         K = o.K[np.ix_(o.rows[self.F], o.rows[J[out]])]
         goal = np.zeros((q + len(self.F), len(J)))
@@ -311,16 +331,19 @@ class _Frozen:
         return self._slacks(np.flatnonzero(self._at_bounds))
 
     def is_settled(self, above: Array) -> Array:
-        """Whether the gradient at the sample, so far above some level times the sign of theta, cannot cross it."""
+        """Whether the gradient at the sample, times the sign of theta so far above some level, cannot be below it."""
         width = (self.here.u0 - self.here.l0)[self._at_bounds]
-        tiny = np.finfo(float).tiny
-        eps = np.minimum(-width @ np.minimum(self._all_slacks, 0.0), 0.5 * self.span * self.theta_own**2)
-        mu = np.sqrt(2.0 * (eps + self._brought_back(0.0)) / np.maximum(self.span, tiny))
-        mu = np.maximum(np.where(above > 0, mu, np.minimum(mu, np.abs(self.theta_own))), tiny)
-        cost = eps + self._brought_back(np.where(above > 0, mu, -mu))
-        return (np.abs(above) > 0.5 * self.span * mu + cost / mu) & ~self.awkward
+        size, tiny = np.abs(self.theta_own), np.finfo(float).tiny
+        eps = np.minimum(-width @ np.minimum(self._all_slacks, 0.0), 0.5 * self.span * size**2)
+        # The best mu, but not more than theta_i; and not less than does no harm, as its point has to be feasible.
+        span = np.maximum(self.span, tiny)
+        with np.errstate(over="ignore"):
+            mu = np.maximum(np.sqrt(2.0 * (eps + self.brought_back(0.0)) / span), 0.5 * np.abs(above) / span)
+        mu = np.maximum(np.minimum(mu, size), tiny)
+        cost = eps + self.brought_back(np.where(above > 0, mu, -mu))
+        return (np.abs(above) > 0.5 * span * mu + cost / mu) & ~self.awkward & (size > 0.0)
 
-    def _brought_back(self, mu: Array | float) -> Array:
+    def brought_back(self, mu: Array | float) -> Array:
         """The cost rho of bringing F back into its box where theta_i = -mu."""
         o, q = self.here, self.q
         share = 1.0 + mu / np.where(self.theta_own == 0.0, 1.0, np.abs(self.theta_own))
@@ -349,3 +372,25 @@ def is_held(walker: Walker) -> bool:
     low, up = program.low(t)[F], program.up(t)[F]
     inner = (walker.theta[F] > low + _NEAR * (up - low)) & (walker.theta[F] < up - _NEAR * (up - low))
     return bool(np.all(np.bincount(program.group[F][inner], minlength=len(program.b0)) > 0))
+
+
+def inverse_in_features(group: Array, Z: Array, q: int) -> Array | None:
+    """R of free variables with features Z, M = [0, G; G', Z Z']; None where M is singular to working precision.
+
+    With N = G G' (the number of members of each group), the rows of Z centred in each group being B = U S V', and
+    S+ = U S^-2 U', the blocks of R are
+
+        R_FF = S+,    R_Fq = (I - S+ Z Z') G'N^-1,    R_qq = -N^-1 G Z Z' R_Fq.
+    """
+    m = len(Z)
+    G = (group[None, :] == np.arange(q)[:, None]).astype(float)
+    mean = G / G.sum(axis=1, keepdims=True)
+    U, S, _ = np.linalg.svd(Z - G.T @ (mean @ Z), full_matrices=False)
+    U, S = U[:, : m - q], S[: m - q]
+    if len(S) < m - q or (len(S) and S[-1] <= np.sqrt(_SINGULAR) * S[0]):
+        return None
+    inner = (U / S**2) @ U.T
+    ZG = Z.T @ mean.T
+    border = mean.T - inner @ (Z @ ZG)
+    corner = -(ZG.T @ (Z.T @ border))
+    return np.block([[corner, border.T], [border, inner]])
