@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import svmpath
 from svmpath import criteria
-from tests import fuzz_jump, reference
+from tests import fuzz_jump, fuzz_loo, reference
 
 KERNELS = ("rbf", "laplacian", "linear", "poly")
 
@@ -160,6 +160,7 @@ def main():
     if options.seed is not None:
         run(options.seed)
         fuzz_jump.run(options.seed)
+        fuzz_loo.run(options.seed)
         print(f"seed {options.seed}: fine")
         return
     options.state.parent.mkdir(parents=True, exist_ok=True)
@@ -168,6 +169,7 @@ def main():
         try:
             run(seed)
             fuzz_jump.run(seed)
+            fuzz_loo.run(seed)
         except Exception:
             print(f"seed {seed} fails; repeat it with: python tests/fuzz.py --seed {seed}", flush=True)
             raise

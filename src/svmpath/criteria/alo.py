@@ -39,6 +39,7 @@ from svmpath.solvers.threads import one_thread_if_small
 Array = np.ndarray
 
 FORMS = ("direct", "features")
+_PLACE = 1e-6  # a coefficient nearer to its bound than this, relative to the box, is at it
 _BLOCK = 512  # samples whose effect on all others is looked at at a time
 
 
@@ -127,7 +128,7 @@ class _Smooth:
         lam, h, A = node.lam, node.h, terms.A
         f = A @ node.x / lam
         u = terms.u(f)
-        inner = (node.a > 0.0) & (node.a < terms.s)
+        inner = (node.a > _PLACE * terms.s) & (node.a < (1.0 - _PLACE) * terms.s)
         curvature = np.where(inner, terms.s / h if h > 0 else 0.0, 0.0).sum(axis=0)
         rows = np.flatnonzero(curvature)
         H = (A[rows] * curvature[rows, None]).T @ A[rows]
@@ -167,7 +168,7 @@ class _SmoothedDoubts:
     @staticmethod
     def _count(machine: _Smooth) -> int:
         part, step = np.digitize(machine.u, [0.0, machine.h]), machine.step
-        support, count = np.flatnonzero(step), 0
+        support, count = np.flatnonzero(machine.a.max(axis=0) > 0.0), 0
         for start in range(0, len(support), _BLOCK):
             block = support[start : start + _BLOCK]
             moved = (machine.A @ machine.solved[:, block]) * step[block]
