@@ -346,7 +346,7 @@ class JumpPath(Path):
                 return best
         if best is not None and best.violation <= _ACCEPT * self.loss.scale(self.problem):
             return best
-        found = reason if best is None else f"the violation is {best.violation:.2e}"
+        found = reason if best is None else f"the violation is {best.violation:.2e}."
         raise PathError(
             f"The path of {self.loss!r} over {self.over} could not be followed from {self.span[0]:.6g} to "
             f"{self.span[1]:.6g} in double precision: {found} {self._advice}"

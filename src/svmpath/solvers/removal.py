@@ -53,6 +53,7 @@ _BLOCK = 256  # samples treated at a time
 _NEAR = 1e-10  # a variable nearer to its bound than this, relative to the box, is at it
 _ROUNDING = 1e-12  # a slack below zero by less, relative to the terms of which it is the sum, is zero
 _SINGULAR = 1e-14  # a matrix M with a smaller reciprocal condition number is not inverted
+_SMALL = 64  # free variables up to which it is not worth while to settle signs before samples are driven
 _LOST = 1e-11  # a gradient on F that moves by more, relative to these terms: R has too few digits
 
 
@@ -136,6 +137,9 @@ class Removal:
             All that is asked is whether turns times the gradient at the sample falls below this level.
         """
         left = Left.room(len(self.variables), len(self.here.b0))
+        if turns is not None and len(self.walker.F) < _SMALL:  # to drive them is as cheap
+            self._drive(np.arange(len(self.variables)), most, trust, turns, levels, left)
+            return left
         for block in self._blocks():
             frozen = _Frozen(self, block)
             frozen.tell(left)
@@ -246,9 +250,11 @@ class _Frozen:
         goal[o.group[J[out]], out] += self.theta_own[out]
         goal[q:, out] = K * self.theta_own[out]
         D, own = np.zeros_like(goal), q + self.own
-        for _ in range(2):  # and once more, against what rounding has left
-            miss = goal - self.M @ D
-            miss[own, inside] = 0.0
+        miss = goal
+        for k in range(2):  # and once more, against what rounding has left
+            if k:
+                miss = goal - self.M @ D
+                miss[own, inside] = 0.0
             D += R @ miss
             D[:, inside] += R[:, own] * ((-self.theta_own[inside] - D[own, inside]) / R[own, own])
         moved = self.M @ D - goal
