@@ -333,7 +333,7 @@ def _measured(cases: list[Case], options: Any) -> str:
     for case in cases:
         progress(f"figures {case.figure} and {case.figure + 1} ...")
         figures += measure(case, n, lam, options.seed, options.repeats)
-        even += measure(case, n, lam, options.seed, options.repeats, balanced=True)[:1]
+        even += measure(case, n, lam, options.seed, 1, balanced=True)[:1]
     for figure in figures:
         drawn &= draw(figure, PICTURES)
     progress("where ALO misleads ...")
@@ -358,7 +358,8 @@ def _measured(cases: list[Case], options: Any) -> str:
         "rate: |error rate - exact|, value: |decision value - exact|, mean and max over lambda (and samples).\n"
         "note: its formula as it stands, without the offset, for the same machines.\n"
         "doubtful: samples whose absence leads somebody across a bound, mean over lambda.\n"
-        f"Times: all values of lambda, path traced before, CPU seconds, median of {options.repeats}.\n"
+        f"Times: all values of lambda, path traced before, CPU seconds, median of {options.repeats};\n"
+        "with classes of equal size, one run.\n"
         + (f"Pictures: {where}/xu2019_figure*.png" if drawn else "No pictures: matplotlib is not installed."),
     ]
     return "\n\n".join(parts)
