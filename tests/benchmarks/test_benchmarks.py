@@ -78,7 +78,7 @@ def test_peers_of_leave_one_out_run(script, capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(module, "C_VALUES", (1.0, 30.0))
     module.main(["--sizes", "50", "--steps", "25", "--repeats", "1", "--Cs", "3", "--write", str(page)])
     rows = [re.split(r"\s{2,}", line) for line in capsys.readouterr().out.splitlines()]
-    for name in ("moons", "normal"):
+    for name in ("moons", "normal", "overlap"):
         mine = [row for row in rows if row[0] == f"{name}, 50"]
         assert [row[1] for row in mine] == ["1", "30", "3"]  # two values of C, and a curve of three
         for row in mine[:2]:
@@ -107,14 +107,15 @@ def test_figures_of_leave_one_out_run(script, capsys, monkeypatch, tmp_path):
     module = script("xu2019_figures")
     monkeypatch.setattr(module, "PICTURES", tmp_path / "pictures")
     page = tmp_path / "RESULTS.md"
-    options = ["--n", "40", "--features", "6", "--Cs", "3", "--repeats", "1", "--sets", "poly5", "sigmoid"]
-    module.main([*options, "--write", str(page)])
+    options = ["--n", "40", "--features", "6", "--Cs", "3", "--repeats", "1", "--draws", "2"]
+    module.main([*options, "--sets", "poly5", "sigmoid", "--write", str(page)])
     out = capsys.readouterr().out
     lines = [line.split() for line in out.splitlines()]
     for figure in (["7", "poly5"], ["8", "poly5"], ["9", "sigmoid"], ["10", "sigmoid"]):
         assert figure in [line[:2] for line in lines]
     assert "IndefiniteKernelWarning: The matrix of Sigmoid" in out
     assert "20:20" in out
+    assert [line[:2] for line in lines].count(["sigmoid", "equal"]) == 1
     if "Pictures:" in out:  # matplotlib is there
         assert len(list((tmp_path / "pictures").glob("*.png"))) == 4
     assert out.strip() in page.read_text()
