@@ -862,3 +862,27 @@ def test_losses_that_do_not_fit_the_task_are_refused(refused):
 def test_an_epsilon_without_a_tube_is_noted(tune):
     note = "Note: --epsilon counts for --loss epsilon_insensitive only."
     assert note in tune(*csv(GOOD), *FIXED, "--epsilon", "0.5")[1]
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_an_indefinite_kernel_is_clipped_on_request(tune, run, loss):
+    X, y = twonorm(40, 0)
+    np.savez("data.npz", X=X[:, :3], y=y)
+    options = ("--kernel", "sigmoid", "--gamma", "0.5", "--C", "0.1:10", "--loss", loss)
+    _, err, _ = tune("data.npz", *options, "--psd", "clip")
+    assert "indefinite" not in err
+    model = load()["model"]
+    K = model.path_.gram.block(np.arange(40), np.arange(40))
+    assert np.linalg.eigvalsh(K).min() > -1e-9
+    assert run("predict", "model.skops", "data.npz", "-o", "out.csv")[0] == 0
+    fitted = np.where(model.path_(model.C_).fitted > 0, model.classes_[1], model.classes_[0])
+    np.testing.assert_array_equal(pd.read_csv("out.csv")["prediction"], fitted)
+
+
+@pytest.mark.filterwarnings("always::svmpath.IndefiniteKernelWarning")
+def test_an_indefinite_kernel_is_noted_with_a_remedy(run):
+    X, y = twonorm(40, 0)
+    np.savez("data.npz", X=X[:, :3], y=y)
+    options = ("--kernel", "sigmoid", "--loss", "least_squares", "--criterion", "kfold", *FIXED)
+    _, _, err = run("tune", "data.npz", *options)
+    assert "Note: the kernel is indefinite on these data: the problem is not convex; --psd clip makes it convex." in err

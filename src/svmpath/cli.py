@@ -77,6 +77,13 @@ class Criterion(StrEnum):
     kfold = "kfold"
 
 
+class Psd(StrEnum):
+    """What to do with an indefinite kernel."""
+
+    warn = "warn"
+    clip = "clip"
+
+
 class Search(StrEnum):
     """How the range of gamma and C is searched."""
 
@@ -145,6 +152,9 @@ def tune(
     landmarks: Annotated[
         str, typer.Option(help="Landmarks for --rank: rpcholesky, greedy, uniform, kmeans or density.")
     ] = "rpcholesky",
+    psd: Annotated[
+        Psd, typer.Option(help="An indefinite kernel (sigmoid): warn, or clip it to its positive semi-definite part.")
+    ] = Psd.warn,
     n_jobs: Annotated[int | None, typer.Option(help="Number of threads; -1 uses all cores.")] = None,
     random_state: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of all that is random.")] = 0,
 ) -> None:
@@ -163,6 +173,7 @@ def tune(
             "search": search.value,
             "rank": _rank(rank),
             "landmarks": landmarks,
+            "psd": psd.value,
             "n_jobs": n_jobs,
             "random_state": random_state,
         }
@@ -646,7 +657,7 @@ def _notes_once() -> Callable[..., None]:
         if category.__name__ == "InconsistentVersionWarning":  # of each step of the pipeline
             sentence = "the model was written with another version of scikit-learn; tune again to be safe."
         if category.__name__ == "IndefiniteKernelWarning":  # of each gamma, each with its own numbers
-            sentence = "the kernel is indefinite on these data: the problem is not convex; another kernel is safer."
+            sentence = "the kernel is indefinite on these data: the problem is not convex; --psd clip makes it convex."
         if issubclass(category, UserWarning) and sentence not in told:
             told.add(sentence)
             _note(sentence)
