@@ -106,6 +106,5 @@ def test_which_criterion_runs(script, capsys, tmp_path):
     out = capsys.readouterr().out
     moons = [line.split() for line in out.splitlines() if line.startswith("moons")]
     assert [line[3] for line in moons[:6]] == ["0.01", "0.1", "1", "10", "100", "1000"]
-    # The path is the unit: five folds are five of them, and the span bound none.
     assert len(moons) == 7
     assert out.strip() in page.read_text()
