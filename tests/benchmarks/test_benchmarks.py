@@ -170,3 +170,13 @@ def test_table_is_aligned(script):
         "xyz   1",
         "u    22",
     ]
+
+
+def test_which_criterion_runs(script, capsys, tmp_path):
+    page = tmp_path / "RESULTS.md"
+    script("which_criterion").main(["--n", "40", "--repeats", "1", "--write", str(page)])
+    out = capsys.readouterr().out
+    moons = [line.split() for line in out.splitlines() if line.startswith("moons")]
+    assert [line[3] for line in moons[:6]] == ["0.01", "0.1", "1", "10", "100", "1000"]
+    assert len(moons) == 7
+    assert out.strip() in page.read_text()
