@@ -47,9 +47,9 @@ def alo(path: Path, values: Any, *, loss: HeldOutLoss = None, form: str = "direc
     """Approximate leave-one-out: exact where leaving a sample out moves no other across its margin.
 
     For losses with an elbow this is the span rule of Vapnik and Chapelle, with the offset that many derivations drop.
-    It costs little more than the path, and exact leave-one-out (:func:`svmpath.criteria.loo`) is not much dearer: use
-    this for many values or many samples, and look at ``doubtful``. It is poor where the elbow is small and C large, as
-    with few features.
+    It costs some paths; exact leave-one-out (:func:`svmpath.criteria.loo`) costs a few times more, and is the better
+    choice while that can be afforded. It is poor where the elbow is small and C large, as with few features: look at
+    ``doubtful``.
 
     Parameters
     ----------

@@ -248,17 +248,7 @@ class JumpPath(Path):
         For losses with one group and one variable per row.
         """
         program, (a, b) = self._program, self._ends
-        for tol, _ in _LADDER[:3]:
-            try:
-                walker = self._start(program, a, tol)
-                status, first = walker.status.copy(), walker.g[row]
-                walker.to(b, watch=row)
-            except PathError:
-                continue
-            if walker.worst <= self.trust:
-                break
-        else:
-            raise PathError(f"The path of {self.loss!r} over {self.over} could not be followed in double precision.")
+        status, first, walker = self._watched(row)
         told = walker.told
         t = np.concatenate([[a], told.t, [b]])
         seen = np.concatenate([[first], told.seen, [walker.g[row]]]) - program.c0[row] - t * program.c1[row]
@@ -271,6 +261,25 @@ class JumpPath(Path):
                 nodes.append(part[0])
                 values.append(part[1])
         return np.concatenate(nodes), np.concatenate(values)
+
+    def _watched(self, row: int) -> tuple[Array, float, Walker]:
+        """The statuses and the gradient at a row at the beginning of the span, and a walker at its end."""
+        best: tuple[Array, float, Walker] | None = None
+        a, b = self._ends
+        for tol, _ in _LADDER[:3]:
+            try:
+                walker = self._start(self._program, a, tol)
+                status, first = walker.status.copy(), float(walker.g[row])
+                walker.to(b, watch=row)
+            except PathError:
+                continue
+            if best is None or walker.worst < best[2].worst:
+                best = status, first, walker
+            if best[2].worst <= self.trust:
+                return best
+        if best is None or not best[2].worst <= _ACCEPT * self.loss.scale(self.problem):
+            raise PathError(f"The path of {self.loss!r} over {self.over} could not be followed in double precision.")
+        return best
 
     def _without_elbow(self, status: Array, row: int, begin: float, end: float) -> tuple[Array, Array] | None:
         """(K theta + nu) at a row between two events where all are at their bounds, nu being in the middle; else None.
