@@ -2,6 +2,7 @@
 
 from svmpath.criteria.bound import ApproximationBound, approximation_bound
 from svmpath.criteria.curve import Curve
+from svmpath.criteria.gradients import Gradient, gradient
 from svmpath.criteria.kfold import kfold
 from svmpath.criteria.loo import loo
 from svmpath.criteria.press import press
@@ -12,7 +13,9 @@ __all__ = [
     "ApproximationBound",
     "BoundCurve",
     "Curve",
+    "Gradient",
     "approximation_bound",
+    "gradient",
     "kfold",
     "loo",
     "press",
