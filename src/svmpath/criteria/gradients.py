@@ -106,7 +106,7 @@ def gradient(path: Path, value: float, *, loss: HeldOutLoss = None, smoothing: f
     value : float
         The value of C.
     loss : {"squared", "squared_hinge", "logistic", "sigmoid"}, optional
-        Smooth loss per sample; by default "squared_hinge" for classification and "squared" for regression.
+        Smooth loss per sample; "squared" by default.
     smoothing : float, default=0.0
         For the squared hinge. Where a sample crosses the margin the span prediction jumps a little. A positive number
         (0.1, say) makes it continuous, and in return other than the span prediction by as much.
@@ -128,7 +128,7 @@ def gradient(path: Path, value: float, *, loss: HeldOutLoss = None, smoothing: f
     >>> X = rng.normal(size=(60, 2)); y = np.sign(X[:, 0] + 0.3 * rng.normal(size=60))
     >>> path = svmpath.trace(X, y, loss="squared_hinge", gamma=0.5)
     >>> found = criteria.gradient(path, 1.0)
-    >>> span = criteria.span(path, [1.0], loss="squared_hinge")
+    >>> span = criteria.span(path, [1.0], loss="squared")
     >>> sorted(found.by), abs(found.score - span.scores[0]) < 1e-12
     (['C', 'gamma'], np.True_)
     """
@@ -292,9 +292,7 @@ def _gathered(sweeps: Sequence[_Sweep], gram: DenseGram, C: float, machines: int
 
 def smooth_loss(loss: HeldOutLoss, task: str) -> Callable[[Array, Array], Array]:
     """The held-out loss meant by a name or None, refused if no derivative of it is known."""
-    if loss is None:
-        loss = "squared_hinge" if task == "classification" else "squared"
-    found = held_out_loss(loss, task)
+    found = curve.squared if loss is None else held_out_loss(loss, task)
     if found not in _SLOPES:
         raise ValueError(f"A gradient needs a smooth held-out loss, one of {', '.join(SMOOTH)}; got {loss!r}.")
     return found
