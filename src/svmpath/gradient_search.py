@@ -30,7 +30,6 @@ from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram
 from svmpath.kernels import ARD
 from svmpath.losses import Problem
-from svmpath.paths import trace_problem
 from svmpath.selection import Choice, Progress, Scores, Search, is_end
 from svmpath.solvers.kernel_newton import Coefficients
 
@@ -80,25 +79,27 @@ class GradientSearch:
         steps = _Steps(progress, 1 + _STARTS + 1 + _FOLDS + 1)
         chart, x, tried = self._single(n_jobs, steps)
         problems = self.search.problems
-        wide = Features(self._span, chart.C(x), column_variances(problems[0].gram.X))
-        first = wide.point(chart.C(x), np.full(len(wide.variances), np.exp(x[-1])))
-        base = self._score(problems)(chart.gram(x, problems), chart.C(x))[0].score
+        C, gamma = chart.C(x), float(np.exp(x[-1]))
+        wide = Features(self._span, C, column_variances(problems[0].gram.X), gamma)
+        first = wide.point(C, np.full(len(wide.variances), gamma))
+        base = self._score(problems)(chart.gram(x, problems), C)[0].score
         penalty = _Penalty(base, len(problems[0].active), wide)
-        starts = [first, *self._others(wide, chart.C(x), float(np.exp(x[-1])), tried)]
-        start = self._screened(wide, starts, penalty)
+        start = self._screened(wide, [first, *self._others(wide, C, gamma, tried)], penalty)
         eta = self._eta(wide, first, start, penalty, steps)
         if eta < np.inf:
             pair = (start, wide.shaken(start, np.random.default_rng(self.seed)))
             ends = [self._down(wide, each, penalty.times(eta), problems) for each in pair]
-            first = min((end for end in ends if end is not None), key=lambda end: end.score).x
-        steps.done()
+            found = [end for end in ends if end is not None]
+            first = min(found, key=lambda end: end.score).x if found else first
+        steps.end()
         return self._choice(wide, first, tried)
 
     def _screened(self, wide: Features, starts: list[Array], penalty: _Penalty) -> Array:
         """The start from which a middling penalty leads lowest."""
-        problems = self.search.problems
+        if len(starts) == 1:
+            return starts[0]
         middling = penalty.times(_ETAS[len(_ETAS) // 2])
-        ends = [self._down(wide, start, middling, problems, _ROUGHLY) if len(starts) > 1 else None for start in starts]
+        ends = [self._down(wide, start, middling, self.search.problems, _ROUGHLY) for start in starts]
         scores = [np.inf if end is None else end.score for end in ends]
         return starts[int(np.argmin(scores))]
 
@@ -114,7 +115,7 @@ class GradientSearch:
         if abs(np.log(middle / gamma)) > np.log(_FAR):
             pairs.append((float(scores.values[np.argmin(scores.scores)]), middle))
         even = wide.even
-        starts = [wide.point(*pair) for pair in ((C, np.full(len(even), g)) for C, g in pairs[1:])]
+        starts = [wide.point(C, g * np.ones(len(even))) for C, g in pairs[1:]]
         return starts if np.allclose(even, 1.0) else [*starts, *(wide.point(C, g * even) for C, g in pairs)]
 
     # --- one gamma ---------------------------------------------------------------------------------------------------
@@ -171,13 +172,14 @@ class GradientSearch:
         """The mean loss on rows that had no part in the choice of x."""
         if x is None:
             return np.inf
-        C, gram, whole = wide.C(x), wide.gram(x, problems), self.search.problems
-        X = whole[0].gram.X
-        s = whole[0].s[test]
-        losses = []
-        for part, full in zip(problems, whole, strict=True):
-            machine = trace_problem(replace(part, gram=gram), self.search.loss, "C", (C, C))(C)
-            losses.append(s @ self._score(problems).loss(full.y[test], machine(X[test])) / s.sum())
+        gram, whole, score = wide.gram(x, problems), self.search.problems, self._score(problems)
+        try:
+            machines = score.machines(gram, wide.C(x))
+        except PathError:
+            return np.inf
+        K, s = gram.cross(whole[0].gram.X[test]), whole[0].s[test]
+        pairs = zip(whole, machines, strict=True)
+        losses = [s @ score.loss(each.y[test], K @ u + b) / s.sum() for each, (u, b) in pairs]
         return float(np.mean(losses))
 
     # --- parts -------------------------------------------------------------------------------------------------------
@@ -283,6 +285,7 @@ class Features(_Chart):
     span: tuple[float, float]
     fixed: float
     variances: Array
+    single: float  # a gamma that every column may have
 
     @property
     def columns(self) -> Array:
@@ -299,7 +302,8 @@ class Features(_Chart):
     @property
     def gamma_bounds(self) -> list[tuple[float, float]]:
         unit = 1.0 / (len(self.variances) * self.variances[self.columns])
-        low, high = (np.log(reach * unit) for reach in _REACH)
+        low, high = np.minimum(_REACH[0] * unit, self.single), np.maximum(_REACH[1] * unit, self.single)
+        low, high = np.log(low), np.log(high)
         return list(zip(low.tolist(), high.tolist(), strict=True))
 
     def _logs(self, gamma: Any) -> Array:
@@ -434,3 +438,8 @@ class _Steps:
         self._count += 1
         if self._progress is not None:
             self._progress(min(self._count, self._total), self._total)
+
+    def end(self) -> None:
+        """All is done, also where there was less to do than might have been."""
+        self._count = self._total - 1
+        self.done()

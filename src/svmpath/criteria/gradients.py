@@ -186,6 +186,20 @@ class HeldOutScore:
                 sweeps, machines = [self._least_squares(gram, C)], []
             return _gathered(sweeps, gram, C, len(self.problems)), machines
 
+    def machines(self, gram: DenseGram, C: float) -> list[tuple[Array, float]]:
+        """Coefficients and offset of each machine, without its gradient."""
+        K, s, E = gram.K, self.problems[0].s, self.problems[0].active
+        if self.is_hinge:
+            found = [minimise(K, y, s, 1.0 / C, approach(K, y, s, C))[0] for y in (each.y for each in self.problems)]
+            return [(machine.u, machine.b) for machine in found]
+        system = _regular(SampleSystem(K[np.ix_(E, E)], self.problems[0].y[E], s[E], 1.0 / C), C)
+        pairs = []
+        for problem in self.problems:
+            u = np.zeros(len(s))
+            u[E] = system.solve_for(problem.y[E])
+            pairs.append((u, float(s @ (problem.y - K @ u) / s.sum())))
+        return pairs
+
     def _least_squares(self, gram: DenseGram, C: float) -> _Sweep:
         """All machines at once: they share E, and with it B."""
         E, s = self.problems[0].active, self.problems[0].s
