@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests import fuzz, fuzz_jump
+from tests import fuzz, fuzz_gradients, fuzz_jump
 
 
 @pytest.mark.parametrize("block", range(10))
@@ -21,3 +21,14 @@ def test_random_paths_are_optimal_at_every_breakpoint(block):
             fuzz_jump.run(seed)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}") from error
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_random_gradients_agree_with_differences(block):
+    compared = 0
+    for seed in range(15 * block, 15 * (block + 1)):
+        try:
+            compared += fuzz_gradients.run(seed)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+    assert compared > 60

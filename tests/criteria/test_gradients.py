@@ -155,6 +155,22 @@ def test_several_machines_give_the_mean_of_their_scores(machine):
         assert value == pytest.approx(np.mean([each.by[name] for each in alone]), rel=1e-9, abs=1e-14)
 
 
+@pytest.mark.parametrize("machine", [LeastSquares(), SquaredHinge()], ids=repr)
+def test_machines_are_those_of_refits(machine):
+    X, y, s, logs = problem(4)
+    K, C = ard(X, np.exp(logs[1:])), 3.0
+    gram = DenseGram(ARD(np.exp(logs[1:])), X)
+    labels = [y, -y, np.where(X[:, 0] > np.median(X[:, 0]), 1.0, -1.0)]
+    score = HeldOutScore.of([Problem(gram, each, s, "classification") for each in labels], machine, None)
+    for each, (u, b) in zip(labels, score.machines(gram, C), strict=True):
+        if isinstance(machine, LeastSquares):
+            alpha, offset = reference.fit(K, each, s, C)
+        else:
+            alpha, offset, _ = reference.squared_hinge(K, each, s, C)
+        np.testing.assert_allclose(u, alpha, atol=1e-8)
+        assert b == pytest.approx(offset, abs=1e-8)
+
+
 @pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
 def test_sparse_rows_have_the_same_gradient(loss):
     X, y, s, logs = problem(3)
