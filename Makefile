@@ -43,6 +43,7 @@ bench: $(VENV)/installed-dev
 	$(RUN) benchmarks/bonidal2013_table8.py
 	$(RUN) benchmarks/selection_quality.py --splits 2
 	$(RUN) benchmarks/default_times.py --sets iris breast_cancer
+	$(RUN) benchmarks/gradient_selection.py --splits 2 --sets heart noisy housing
 
 docs: $(VENV)/installed-docs
 	$(RUN) -m sphinx -W --keep-going -b html docs docs/_build/html

@@ -152,6 +152,8 @@ def compare(found, expected, slip, what, value):
 
 
 def main():
+    from tests import fuzz_gradients  # which takes its data from here
+
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, help="repeat one problem")
     parser.add_argument("--count", type=int, default=5000, help="problems to run")
@@ -161,6 +163,7 @@ def main():
         run(options.seed)
         fuzz_jump.run(options.seed)
         fuzz_loo.run(options.seed)
+        fuzz_gradients.run(options.seed)
         print(f"seed {options.seed}: fine")
         return
     options.state.parent.mkdir(parents=True, exist_ok=True)
@@ -170,6 +173,7 @@ def main():
             run(seed)
             fuzz_jump.run(seed)
             fuzz_loo.run(seed)
+            fuzz_gradients.run(seed)
         except Exception:
             print(f"seed {seed} fails; repeat it with: python tests/fuzz.py --seed {seed}", flush=True)
             raise

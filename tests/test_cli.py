@@ -403,7 +403,7 @@ def test_tune_refuses_classes_of_a_continuous_target(refused):
 
 
 REFUSED_OPTIONS = {
-    ("--gamma", "wide"): "--gamma must be tune, scale, auto, a positive number or LOW:HIGH, not 'wide'",
+    ("--gamma", "wide"): "--gamma must be tune, scale, auto, ard, a positive number or LOW:HIGH, not 'wide'",
     ("--gamma", "-1"): "--gamma must be",
     ("--gamma", "nan"): "--gamma must be",
     ("--C", "0"): "--C must be tune, a positive number or LOW:HIGH, not '0'",

@@ -13,6 +13,7 @@ ORDER = [
     "report",
     "estimators",
     "displays",
+    "gradient_search",
     "selection",
     "criteria",
     "paths",

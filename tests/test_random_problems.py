@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests import fuzz, fuzz_jump, fuzz_loo
+from tests import fuzz, fuzz_gradients, fuzz_jump, fuzz_loo
 
 
 @pytest.mark.parametrize("block", range(10))
@@ -30,3 +30,14 @@ def test_random_samples_left_out_are_those_of_refits(block):
             fuzz_loo.run(seed, values=1)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}") from error
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_random_gradients_agree_with_differences(block):
+    compared = 0
+    for seed in range(15 * block, 15 * (block + 1)):
+        try:
+            compared += fuzz_gradients.run(seed)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+    assert compared > 60

@@ -89,6 +89,7 @@ class Search(StrEnum):
 
     grid = "grid"
     continuous = "continuous"
+    gradient = "gradient"
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -127,7 +128,11 @@ def tune(
     degree: Annotated[int, typer.Option(min=1, help="Degree of the poly kernel.")] = 3,
     coef0: Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")] = 0.0,
     gamma: Annotated[
-        str, typer.Option(help="Parameter of the kernel: tune, scale, auto, a number, or LOW:HIGH to search between.")
+        str,
+        typer.Option(
+            help="Parameter of the kernel: tune, scale, auto, a number, LOW:HIGH to search between, or ard for one per "
+            "column."
+        ),
     ] = "tune",
     C: Annotated[
         str, typer.Option("--C", help="Weight of the losses: tune, a number, or LOW:HIGH to search between.")
@@ -141,7 +146,9 @@ def tune(
         ),
     ] = Criterion.auto,
     cv: Annotated[int | None, typer.Option(min=2, help="Number of folds of k-fold (5).", show_default=False)] = None,
-    search: Annotated[Search, typer.Option(help="Search gamma and C on a grid or continuously.")] = Search.grid,
+    search: Annotated[
+        Search, typer.Option(help="Search gamma and C on a grid, continuously along paths, or by gradient.")
+    ] = Search.grid,
     rank: Annotated[
         str,
         typer.Option(
@@ -166,7 +173,7 @@ def tune(
             "kernel": _kernel(kernel),
             "degree": degree,
             "coef0": coef0,
-            "gamma": _number_or_word("--gamma", gamma, ("tune", "scale", "auto")),
+            "gamma": _number_or_word("--gamma", gamma, ("tune", "scale", "auto", "ard")),
             "C": _number_or_word("--C", C, ("tune",)),
             "criterion": _criterion(criterion, loss),
             "cv": 5 if cv is None else cv,
@@ -199,7 +206,7 @@ def _tune(data: Path, target: str | None, task: str | None, output: Path, settin
         except DataError as error:
             raise DataError(f"{data.name}: {error}") from error
         _check_categories(table)
-        settings = {**settings, "rank": _for_rows(settings["rank"], table.n_rows)}
+        settings = {**settings, "rank": _for_rows(settings, table.n_rows)}
         settings["loss"] = settings["loss"] or _LOSS[task]
         settings["tol"] = _gap(settings, table.n_rows)
         pipeline = _pipeline(table, task, settings)
@@ -540,12 +547,18 @@ def _gap(settings: Mapping[str, Any], rows: int) -> float | None:
     return _GAP
 
 
-def _for_rows(rank: int | float | str | None, rows: int) -> int | float | None:
+def _for_rows(settings: Mapping[str, Any], rows: int) -> int | float | None:
     """The rank that "auto" stands for."""
+    rank: int | float | str | None = settings["rank"]
     if not isinstance(rank, str):
         return rank
     if rows <= _MANY_ROWS:
         return None
+    if settings["search"] == "gradient" or settings["gamma"] == "ard":
+        asked = "--gamma ard" if settings["gamma"] == "ard" else "--search gradient"
+        raise DataError(
+            f"{asked} needs the whole kernel matrix, which for {rows} rows takes long; --rank exact allows it"
+        )
     _note(f"{rows} rows: the kernel is approximated with {_LANDMARKS} landmarks; --rank exact does without.")
     return _LANDMARKS
 

@@ -128,10 +128,10 @@ def select(curve: Curve, rule: str = "min") -> Choice:
     """
     index = _best(curve, rule)
     values = curve.values
-    return Choice(curve, index, rule, {}, (curve.path.over,) if _is_end(values, values[index]) else ())
+    return Choice(curve, index, rule, {}, (curve.path.over,) if is_end(values, values[index]) else ())
 
 
-def _is_end(values: Array, value: float) -> bool:
+def is_end(values: Array, value: float) -> bool:
     """Whether a value is the first or last of several, or as good as that."""
     ends = np.array([values.min(), values.max()]) if len(values) > 1 else np.array([])
     return bool(np.any(np.abs(ends - value) <= _EDGE * np.abs(ends)))
@@ -189,6 +189,10 @@ class Search:
         gram = self.problems[0].gram
         if gamma is not None and self.over is not None:
             gram = gram.at(self.over, float(gamma))
+        return self.on(gram, values)
+
+    def on(self, gram: Gram, values: Array) -> Curve:
+        """The curve over these values of C on a Gram matrix."""
         return self._along(gram, (float(values.min()), float(values.max())), values, None)
 
     def paths(self, gram: Gram, span: tuple[float, float], shared: Any = None) -> Iterator[Path]:
@@ -238,7 +242,7 @@ class Search:
         curve = choice.curve if len(choice.curve.values) > len(self.C) else self._polish(choice.curve)
         index = _best(curve, self.rule)
         edges = tuple(name for name in choice.at_edge if name != "C")
-        at_C = _is_end(self.C, float(curve.values[index]))
+        at_C = is_end(self.C, float(curve.values[index]))
         return replace(choice, curve=curve, index=index, at_edge=("C", *edges) if at_C else edges)
 
     def _score(self, gammas: Array, ledger: _Ledger, n_jobs: int | None) -> None:
@@ -292,8 +296,8 @@ class Search:
         curve = ledger.curve(gamma)
         if curve is None:  # its matrices were let go when another kernel scored better
             curve = self.curve(None if self.over is None else gamma, ledger.tried[gamma].values)
-        edges = ("C",) if _is_end(self.C, float(curve.values[index])) else ()
-        if self.over is not None and _is_end(offered, gamma):
+        edges = ("C",) if is_end(self.C, float(curve.values[index])) else ()
+        if self.over is not None and is_end(offered, gamma):
             edges = (*edges, self.over)
         tried = {} if self.over is None else {gamma: ledger.tried[gamma] for gamma in sorted(ledger.tried)}
         return Choice(curve, index, self.rule, tried, edges)

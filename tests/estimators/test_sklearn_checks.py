@@ -20,6 +20,8 @@ ESTIMATORS = [
     PathSVR(loss="least_squares", kernel="poly", search="continuous"),
     PathSVC(loss="least_squares", kernel="linear", criterion="kfold", cv=3),
     PathSVC(loss="squared_hinge", gamma=[0.1, 1.0], C=[0.1, 1.0, 10.0]),
+    PathSVC(loss="least_squares", gamma="ard", C=(0.1, 10.0), random_state=0),
+    PathSVR(search="gradient", gamma=(0.05, 2.0), C=(0.1, 10.0), random_state=0),
 ]
 
 

@@ -8,6 +8,7 @@ from sklearn.metrics import pairwise
 from sklearn.svm import SVC
 
 from svmpath.kernels import (
+    ARD,
     RBF,
     FunctionKernel,
     GPKernel,
@@ -36,6 +37,7 @@ KERNELS = {
     "nested": (2.0 * RBF(0.3) + Linear()) * Laplacian(0.4),
     "function": FunctionKernel(lambda A, B, a, p: (A @ B.T + a) ** 2 * p, {"a": 1.3, "p": 0.4}),
     "gp": GPKernel(gp.ConstantKernel(2.0) * gp.Matern(1.4, nu=1.5) + gp.RationalQuadratic(1.1, 0.8)),
+    "ard": ARD([0.3, 0.01, 1.2, 0.05]),
     "gp_ard": GPKernel(gp.RBF([0.5, 1.0, 2.0, 3.0])),
 }
 SKLEARN = {
@@ -70,7 +72,7 @@ def test_derivative_by_every_parameter_equals_differences(name):
         np.testing.assert_allclose(kernel.derivative(parameter, X, Z), slow, rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize("name", ["rbf", "laplacian", "linear", "poly", "sigmoid", "sum", "product", "scaled"])
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "linear", "poly", "sigmoid", "sum", "product", "scaled", "ard"])
 def test_sparse_rows_give_the_same_values(name):
     sparse = X * (RNG.random(X.shape) < 0.4)
     kernel = KERNELS[name]
@@ -79,6 +81,22 @@ def test_sparse_rows_give_the_same_values(name):
         assert isinstance(K, np.ndarray)
         np.testing.assert_allclose(K, kernel(sparse, None if B is None else Z), rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(kernel.diag(csr_matrix(sparse)), kernel.diag(sparse), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_gradient_by_values_becomes_one_by_parameters(name):
+    kernel, W = KERNELS[name], RNG.normal(size=(len(X), len(Z)))
+    slow = [(W * kernel.derivative(parameter, X, Z)).sum() for parameter in kernel.parameters]
+    np.testing.assert_allclose(kernel.pull_back(W, X, Z), slow, rtol=1e-10, atol=1e-12)
+    far = kernel.pull_back(W, X + 1e5, Z + 1e5) if name == "ard" else slow
+    np.testing.assert_allclose(far, slow, rtol=1e-6, atol=1e-9)
+
+
+def test_ard_with_equal_gammas_is_rbf():
+    np.testing.assert_allclose(ARD([0.3] * 4)(X, Z), RBF(0.3)(X, Z), rtol=1e-12)
+    assert repr(ARD([0.3, 0.25])) == "ARD([0.3, 0.25])"
+    assert repr(ARD(np.ones(40))) == "ARD([1, 1, 1, 1, 1, 1, ... 40 in all])"
+    assert ARD([0.3, 0.25]) == ARD(np.array([0.3, 0.25]))
 
 
 def test_compound_kernels_are_what_they_say():
@@ -134,6 +152,10 @@ def test_declared_indefinite():
         (lambda: GPKernel(gp.RBF() + gp.WhiteKernel()), "leave the WhiteKernel out"),
         (lambda: Linear().derivative("gamma", X), "'gamma' is unknown"),
         (lambda: Precomputed().at("gamma", 1.0), "has no parameter"),
+        (lambda: ARD([0.1, 0.2]).at("gamma", 1.0), "is a vector"),
+        (lambda: ARD([0.1, -0.2]), "one number >= 0 per feature"),
+        (lambda: ARD([]), "one number >= 0 per feature"),
+        (lambda: ARD([0.1, 0.2])(X), "2 gammas, but the data have 4 columns"),
         (lambda: KERNELS["gp_ard"].derivative("length_scale", X), "is a vector"),
     ],
 )

@@ -4,6 +4,7 @@ from svmpath.criteria.alo import alo
 from svmpath.criteria.bound import ApproximationBound, approximation_bound
 from svmpath.criteria.curve import Curve
 from svmpath.criteria.elbow_bounds import span_bound, xi_alpha
+from svmpath.criteria.gradients import Gradient, gradient
 from svmpath.criteria.kfold import kfold
 from svmpath.criteria.loo import loo
 from svmpath.criteria.press import press
@@ -15,9 +16,11 @@ __all__ = [
     "ApproximationBound",
     "BoundCurve",
     "Curve",
+    "Gradient",
     "StepCurve",
     "alo",
     "approximation_bound",
+    "gradient",
     "kfold",
     "loo",
     "press",

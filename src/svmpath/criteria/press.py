@@ -35,7 +35,7 @@ def press(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
         stay as they are when a sample is left out.
     values : float or array of shape (m,)
         Values of the path's parameter.
-    loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
+    loss : {"error", "squared", "squared_hinge", "logistic", "sigmoid"} or callable, optional
         Per-sample loss ``loss(y, f)`` of arrays; for classification y is -1 or +1 and the default is the error, for
         regression the default is the squared error.
 

@@ -15,9 +15,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath import criteria
+from svmpath.criteria.gradients import check_whole, smooth_loss
 from svmpath.exceptions import PrecisionWarning
-from svmpath.gram import make_gram
-from svmpath.kernels import Kernel, Linear, gamma_value, make_kernel
+from svmpath.gradient_search import GradientSearch
+from svmpath.gram import Gram, make_gram
+from svmpath.kernels import ARD, RBF, Kernel, Linear, gamma_value, make_kernel
 from svmpath.losses import ElbowLoss, EpsilonInsensitive, Problem, make_loss
 from svmpath.paths.trace import C_SPAN, ELBOW_SPAN, check_amount, check_positive, check_symmetric_values
 from svmpath.selection import RULES, Choice, Search, make_criterion
@@ -35,7 +37,7 @@ _LOO = {"hinge": 500, "epsilon_insensitive": 200}  # samples up to which "auto" 
 _BOUNDS = ("radius_margin", "xi_alpha", "span_bound")
 _LOST = 1e-4  # violation, in units of decision values, from which on a machine is told to be lost to rounding
 _NOISY = 0.02  # share of training errors from which on the radius-margin bound is a bad guide
-SEARCHES = ("grid", "continuous")
+SEARCHES = ("grid", "continuous", "gradient")
 
 
 class PathMachine(BaseEstimator):
@@ -94,7 +96,9 @@ class PathMachine(BaseEstimator):
         self.criterion_ = self._criterion(int(np.count_nonzero(s)))
         self._check_bound(len(targets))
         held_out = params["criterion_loss"]
-        if held_out is None and params["search"] == "continuous":
+        if self._is_gradient:
+            self._check_gradient(gram)
+        if held_out is None and (self._is_gradient or params["search"] == "continuous"):
             held_out = "squared"  # a continuous search needs a score that moves continuously
         criterion = make_criterion(self.criterion_, self._folds(X, y))
         if self.criterion_ == "loo" and params["loss"] == "hinge" and held_out is None and len(targets) == 1:
@@ -153,10 +157,44 @@ class PathMachine(BaseEstimator):
                 "with search='continuous'."
             )
 
+    @property
+    def _is_ard(self) -> bool:
+        return isinstance(self.gamma, str) and self.gamma == "ard"
+
+    @property
+    def _is_gradient(self) -> bool:
+        """Whether a gradient is followed; nothing else can find one gamma per feature."""
+        return self.search == "gradient" or self._is_ard
+
+    def _check_gradient(self, gram: Gram) -> None:
+        """Refuse what has no gradient, before any work."""
+        asked = "gamma='ard'" if self._is_ard else "search='gradient'"
+        known = {"squared_hinge": ("auto", "span"), "least_squares": ("auto", "loo", "press")}
+        if self.loss not in known:
+            raise ValueError(f"{asked} is there for the losses {' and '.join(known)}, not for loss={self.loss!r}.")
+        if self._is_ard and not isinstance(gram.kernel, RBF):
+            raise ValueError(f"gamma='ard' is there for the rbf kernel only, not for kernel={self.kernel!r}.")
+        if self.search == "continuous":
+            raise ValueError("gamma='ard' is found by gradient: use search='gradient', or leave it out.")
+        if self.criterion not in known[self.loss]:
+            names = " or ".join(repr(name) for name in known[self.loss])
+            raise ValueError(
+                f"{asked} with loss={self.loss!r} goes with criterion={names}, whose gradient is known; "
+                f"got {self.criterion!r}."
+            )
+        if self.rule != "min":
+            raise ValueError(f"{asked} goes down to a minimum: rule must be 'min', got {self.rule!r}.")
+        check_whole(gram)
+        smooth_loss(self.criterion_loss, self._task)
+
     def _run(self, search: Search, gammas: Array) -> Choice:
         method, n_jobs = self.search, self.n_jobs
         if method not in SEARCHES:
             raise ValueError(f"search must be one of {', '.join(SEARCHES)}, got {method!r}.")
+        if self._is_gradient:
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            gradient = GradientSearch(search, gammas, seed)
+            return (gradient.ard if self._is_ard else gradient.single)(n_jobs, self._progress)
         if method == "continuous":
             return search.continuous(gammas, n_jobs, self._progress)
         if self._given("gamma") == "values" or search.over is None:
@@ -216,11 +254,14 @@ class PathMachine(BaseEstimator):
         params = self.get_params(deep=False)
         spec, gamma = params["kernel"], params["gamma"]
         fixed = self._given("gamma") == "fixed"
+        fixed = fixed and not self._is_ard
         start = gamma if fixed else ("scale" if isinstance(spec, str) else None)
         kernel = make_kernel(spec, gamma=start, degree=params["degree"], coef0=params["coef0"], X=X)
         if fixed or not any(name.split("__")[-1] == "gamma" for name in kernel.parameters):
             return kernel, None, np.array([])
         over = kernel.resolve("gamma")
+        if self._is_ard:
+            return kernel, over, gamma_value("scale", X) * 4.0**_GAMMA_POWERS
         return kernel, over, self._candidates("gamma", gamma_value("scale", X) * 4.0**_GAMMA_POWERS, _GAMMAS)
 
     def _store(self, choice: Choice, search: Search) -> None:
@@ -268,7 +309,7 @@ class PathMachine(BaseEstimator):
         what = f"{lost} held-out values are lost to rounding"
         if not lost:
             what = f"the machine violates its conditions of optimality by {violation:.1g}, in units of decision values"
-        chosen = ", ".join(f"{name} = {value:.3g}" for name, value in choice.parameters.items())
+        chosen = ", ".join(f"{name} = {value:.3g}" for name, value in list(choice.parameters.items())[:6])
         warnings.warn(
             f"At the choice ({chosen}) {what}: the kernel's values are too large for this C. Bring the columns to one "
             "scale (StandardScaler), or search smaller C.",
@@ -289,7 +330,9 @@ class PathMachine(BaseEstimator):
             )
 
     @staticmethod
-    def _gamma_of(kernel: Kernel) -> float | None:
+    def _gamma_of(kernel: Kernel) -> float | Array | None:
+        if isinstance(kernel, ARD):
+            return np.array(kernel.gamma)
         try:
             return kernel.parameters[kernel.resolve("gamma")]
         except ValueError:

@@ -23,10 +23,11 @@ class PathSVC(ClassifierMixin, PathMachine):
         several times faster and uses every sample; or the C-SVM of scikit-learn's SVC, with the fewest coefficients.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object or a function k(X, Z).
-    gamma : "tune", float, "scale", "auto", (low, high) or list, default="tune"
+    gamma : "tune", float, "scale", "auto", (low, high), list or "ard", default="tune"
         "tune" tries nine values around "scale", a factor of 4 apart, then those halfway from the best to its
         neighbours; a tuple is a span to be searched in the same way; a list holds the values to try. None leaves a
-        kernel object as it is. Kernels without gamma are left as they are, too.
+        kernel object as it is. Kernels without gamma are left as they are, too. "ard" finds one gamma per feature by
+        gradient (rbf kernel held whole, squared hinge or least squares), as far as held-out folds say that this helps.
     C : "tune", float, (low, high) or list, default="tune"
         "tune" scores 22 values from 1e-3 to 1e4, 46 from 1e-3 to 1e6 for least squares, 19 from 1e-3 to 1e3 for the
         hinge.
@@ -41,13 +42,14 @@ class PathSVC(ClassifierMixin, PathMachine):
         ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for least squares, "span" for the squared
         hinge, where exact leave-one-out costs several times the path, and for the hinge "loo" up to 500 samples and
         "kfold" beyond, or if ``tol`` is given.
-    criterion_loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
-        Per-sample loss of the criterion; the last two are smooth stand-ins for the error. Default: the error, with ties
-        broken by the squared held-out residual; the squared residual for ``search="continuous"``.
+    criterion_loss : {"error", "squared", "squared_hinge", "logistic", "sigmoid"} or callable, optional
+        Per-sample loss of the criterion; the last three are smooth stand-ins for the error. Default: the error, with
+        ties broken by the squared held-out residual; the squared residual for ``search="continuous"`` and "gradient".
     rule : {"min", "one_se"}, default="min"
         How a value is chosen on the curve; see :func:`svmpath.select`.
-    search : {"grid", "continuous"}, default="grid"
-        Score the values as they are, or minimise over (log gamma, log C).
+    search : {"grid", "continuous", "gradient"}, default="grid"
+        Score the values as they are, or minimise over (log gamma, log C): along paths over C, or by the gradient of
+        the held-out score (squared hinge and least squares, kernel held whole; see :func:`svmpath.criteria.gradient`).
     cv : int, splitter or iterable, default=5
         For ``criterion="kfold"``.
     rank, landmarks, truncate, min_eigenvalue, psd
@@ -60,12 +62,12 @@ class PathSVC(ClassifierMixin, PathMachine):
     verbose : int or callable, default=0
         Print progress, or call ``verbose(done, total)``.
     random_state : int, RandomState or None
-        For the choice of landmarks.
+        For the choice of landmarks, and for the random starts and folds of a gradient search.
 
     Attributes
     ----------
     C_, gamma_ : float
-        The choice; ``gamma_`` is None for a kernel without gamma.
+        The choice; ``gamma_`` is None for a kernel without gamma, and an array of shape (d,) for ``gamma="ard"``.
     loo_error_ : float
         Held-out error rate of the choice: exact leave-one-out for "loo" and, up to 3000 samples (1000 for the hinge),
         wherever it was chosen by an estimate or a bound; the estimate or the bound beyond; the k-fold error for

@@ -35,7 +35,8 @@ class PathSVR(RegressorMixin, PathMachine):
     Attributes
     ----------
     C_, gamma_, epsilon_ : float
-        The choice; ``gamma_`` is None for a kernel without gamma, and only "epsilon_insensitive" has an epsilon.
+        The choice; ``gamma_`` is None for a kernel without gamma and an array of shape (d,) for ``gamma="ard"``, and
+        only "epsilon_insensitive" has an epsilon.
     loo_error_ : float
         Held-out mean squared error of the choice under ``criterion``; for "alo", up to 1000 samples, exact.
     error_criterion_ : str

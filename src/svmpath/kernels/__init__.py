@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 
+from svmpath.kernels.ard import ARD
 from svmpath.kernels.base import Kernel
 from svmpath.kernels.compound import Product, Scaled, Sum
 from svmpath.kernels.dot import Linear, Polynomial, Sigmoid
@@ -15,6 +16,7 @@ from svmpath.kernels.foreign import FunctionKernel, GPKernel, Precomputed
 from svmpath.kernels.stationary import RBF, Laplacian, squared_distances
 
 __all__ = [
+    "ARD",
     "RBF",
     "FunctionKernel",
     "GPKernel",

@@ -67,6 +67,11 @@ class Kernel(ABC):
         """Matrix of d k(x_i, z_j) / d ``name``."""
         return self.derive(self.compare(X, Z), self.resolve(name))
 
+    def pull_back(self, W: Array, X: Any, Z: Any = None) -> Array:
+        """``sum_ij W_ij d k(x_i, z_j) / d p`` for every parameter p: a gradient by kernel values, by parameters."""
+        S = self.compare(X, Z)
+        return np.array([np.vdot(W, self.derive(S, name)) for name in self.parameters])
+
     def resolve(self, name: str) -> str:
         """The full name of a parameter; the last part is enough where only one parameter ends so."""
         names = list(self.parameters)

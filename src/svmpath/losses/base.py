@@ -21,6 +21,8 @@ from svmpath.losses.compressed import Compressed, check_rows, compress
 
 Array = np.ndarray
 
+_SHOWN = 6  # parameters that are written out
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -82,7 +84,8 @@ class Solution:
     parameters: Mapping[str, float]
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{name} = {value:.6g}" for name, value in self.parameters.items())
+        values = ", ".join(f"{name} = {value:.6g}" for name, value in list(self.parameters.items())[:_SHOWN])
+        values += ", ..." if len(self.parameters) > _SHOWN else ""
         return f"<Solution: {self.loss.name} at {values}; {len(self.support)} of {self.problem.n} samples support it>"
 
     def __call__(self, X: Any, *, exact_kernel: bool = False) -> Array:

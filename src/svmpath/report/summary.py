@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from svmpath.criteria.curve import error
+
 __all__ = ["summarise"]
 
 _PACKAGES = ("svmpath", "numpy", "scipy", "scikit-learn", "skops")
@@ -133,7 +135,8 @@ def _baseline(y: Any, task: str) -> float:
 
 def _curve(model: Any, task: str) -> dict[str, Any]:
     """What was minimised over C, at the chosen gamma."""
-    counted = task == "classification" and model.search == "grid"  # a continuous search needs a smooth score
+    loss = model.curve_.loss  # a continuous search needs a smooth one
+    counted = task == "classification" and getattr(loss, "loss", loss) is error
     return {
         "over": "C",
         "criterion": "loo" if model.curve_.criterion == "press" else model.curve_.criterion,

@@ -30,7 +30,9 @@ def exact_step(slack: Array, rate: Array, s: Array, E: Array, level: float, stee
     steep += 2.0 * (s[E] @ rate[E] ** 2)
     with np.errstate(divide="ignore", invalid="ignore"):
         cross = np.where(rate != 0, -slack / rate, np.inf)
-    order = np.flatnonzero((cross > 0) & (cross < 1) & (s > 0))
+    # Who stands exactly on the margin and moves to its left counts from the start.
+    enters = (cross > 0) | ((slack == 0) & (rate > 0) & ~E)
+    order = np.flatnonzero(enters & (cross < 1) & (s > 0))
     order = order[np.argsort(cross[order])]
     # The slope of J at each crossing is level + steep * t, with what the crossings before it have changed.
     change = 2.0 * s[order] * rate[order] * np.where(E[order], -1.0, 1.0)

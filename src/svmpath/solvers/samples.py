@@ -131,8 +131,12 @@ class SampleSystem:
 
     def solve(self) -> Array:
         """u, with one step of refinement: the system's condition grows like C."""
-        u = self._balanced(self._y)
-        return u + self._balanced(self._y - self._H @ u)
+        return self.solve_for(self._y)
+
+    def solve_for(self, y: Array) -> Array:
+        """The same for other targets."""
+        u = self._balanced(y)
+        return u + self._balanced(y - self._H @ u)
 
     def _balanced(self, right: Array) -> Array:
         """The u with H u + b 1 = right and 1'u = 0."""
@@ -150,6 +154,14 @@ class SampleSystem:
         """One minus the leverages of the samples E."""
         B = self._inverse_diag - self._ones**2 / self._ones.sum()
         return 0.5 * self._lam / self._s * np.maximum(B, _EPS * self._inverse_diag)
+
+    @lazy
+    def B(self) -> Array:
+        """The whole matrix B, n_E x n_E; u = B y."""
+        inverse = lapack.dpotri(self._U)[0]
+        inverse += np.triu(inverse, 1).T
+        inverse -= np.outer(self._ones, self._ones / self._ones.sum())
+        return inverse
 
     @property
     def rounding(self) -> float:

@@ -1,0 +1,337 @@
+"""The gradient of a held-out score by log C and the logarithms of the kernel's parameters.
+
+Notation of ``solvers.samples``: the samples E that have a coefficient (all of positive weight for least squares, those
+left of the margin for the squared hinge), mu = 1 / (2 C), and
+
+    H = K_EE + mu S_E^-1,     B = H^-1 - H^-1 1 1' H^-1 / (1' H^-1 1),     u = B y_E,     b = s_E'(y - K u)_E / sigma
+
+with sigma = sum_E s. Leaving out i in E leaves the residual r_i = u_i / B_ii; who is outside E keeps f_i = K_iE u + b.
+The score is L = sum_i w_i loss(y_i, g_i) with g_i = y_i - r_i on E and g_i = f_i outside, w = s / sum s.
+
+Forward, with the sides kept: dB = -B dH B and du = -B dH u. Backward, with q_i = w_i d loss / d g_i, the samples N
+outside E, kappa = sum_N q, T = diag(q_i u_i / B_ii^2) and p_i = q_i / B_ii on E::
+
+    dL = <W_E, dK_EE> + <q_N u', dK_NE> + dmu sum_i (v_i u_i - (B T B)_ii) / s_i,
+    W_E = (v - kappa/sigma s_E) u' - B T B,        v = B (p - K_EN q_N + kappa/sigma K_EE s_E)
+
+One inverse and one product of n_E^3, whatever the number of parameters; each parameter then costs n^2
+(:meth:`svmpath.kernels.Kernel.pull_back`). Machines on the same E (all classes of least squares) share B, and their T
+are added.
+
+**Smoothing.** When a sample j crosses the margin its u_j is zero, so that u is continuous; but B is that of one sample
+more or less, and the r_i jump by about B_ij^2. Chapelle's remedy lets j leave B as u_j goes to zero: B is made with
+H + D, D_ii = eta / (u_i^2 + tiny), and r_i = u_i (1 / B_ii - D_ii). Then L is continuous, with kinks, and its gradient
+has one more part: with delta_i = -sum_{j != i} B_ij^2 T_jj the coefficient of dD_ii,
+
+    p_i = q_i (1 / B_ii - D_ii) - delta_i dD_ii / du_i
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from svmpath.criteria import curve
+from svmpath.criteria.curve import HeldOutLoss, held_out_loss
+from svmpath.exceptions import PathError
+from svmpath.gram import DenseGram, Gram
+from svmpath.losses import LeastSquares, Problem, SquaredHinge
+from svmpath.paths import Path
+from svmpath.solvers.kernel_newton import Coefficients, approach, machine_of, minimise
+from svmpath.solvers.samples import SampleSystem
+from svmpath.solvers.threads import one_thread_if_small
+
+Array = np.ndarray
+Derivative = Callable[[Array, Array], Array]
+
+SMOOTHING = 0.1  # Chapelle's eta
+_TINY = 1e-12  # added to u^2: a coefficient of 1e-6 counts as none
+
+
+def _squared_slope(y: Array, f: Array) -> Array:
+    return 2.0 * (f - y)
+
+
+def _squared_hinge_slope(y: Array, f: Array) -> Array:
+    slack = 1.0 - y * f
+    return np.where((slack > 0.0) & (slack < 3.0), -2.0 * y * slack, 0.0)
+
+
+def _logistic_slope(y: Array, f: Array) -> Array:
+    return -y * expit(-y * f)
+
+
+def _sigmoid_slope(y: Array, f: Array) -> Array:
+    step = expit(-curve.STEEP * y * f)
+    return -curve.STEEP * y * step * (1.0 - step)
+
+
+_SLOPES: dict[Callable[[Array, Array], Array], Derivative] = {
+    curve.squared: _squared_slope,
+    curve.squared_hinge: _squared_hinge_slope,
+    curve.logistic: _logistic_slope,
+    curve.sigmoid: _sigmoid_slope,
+}
+SMOOTH = tuple(loss.__name__ for loss in _SLOPES)
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """A held-out score and its derivatives.
+
+    Attributes
+    ----------
+    score : float
+    by : dict
+        Derivative by the logarithm of each parameter: "C", and those of the kernel by their names.
+    """
+
+    score: float
+    by: Mapping[str, float]
+
+
+def gradient(path: Path, value: float, *, loss: HeldOutLoss = None, smoothing: float = 0.0) -> Gradient:
+    """The held-out score at one C, with its derivatives by log C and the logarithms of the kernel's parameters.
+
+    Parameters
+    ----------
+    path : Path
+        Over C, of ``loss="least_squares"``, whose score is that of :func:`svmpath.criteria.press`, or of
+        ``loss="squared_hinge"``, whose score is that of :func:`svmpath.criteria.span`; with a positive semi-definite
+        kernel held whole.
+    value : float
+        The value of C.
+    loss : {"squared", "squared_hinge", "logistic", "sigmoid"}, optional
+        Smooth loss per sample; "squared" by default.
+    smoothing : float, default=0.0
+        For the squared hinge. Where a sample crosses the margin the span prediction jumps a little. A positive number
+        (0.1, say) makes it continuous, and in return other than the span prediction by as much.
+
+    Returns
+    -------
+    Gradient
+
+    Notes
+    -----
+    The derivatives hold while nobody crosses the margin. At a kernel parameter or C where somebody does, they are those
+    of one side: the side on which the machine was found.
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> from svmpath import criteria
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2)); y = np.sign(X[:, 0] + 0.3 * rng.normal(size=60))
+    >>> path = svmpath.trace(X, y, loss="squared_hinge", gamma=0.5)
+    >>> found = criteria.gradient(path, 1.0)
+    >>> span = criteria.span(path, [1.0], loss="squared")
+    >>> sorted(found.by), abs(found.score - span.scores[0]) < 1e-12
+    (['C', 'gamma'], np.True_)
+    """
+    if path.over != "C":
+        raise ValueError(f"criteria.gradient is made for paths over C; this one goes over {path.over!r}.")
+    score = HeldOutScore.of([path.problem], path.loss, loss, smoothing)
+    return score(path.problem.gram, path.inside(value))[0]
+
+
+@dataclass(frozen=True)
+class HeldOutScore:
+    """The score of machines that share a Gram matrix and weights (one per class), as a function of kernel and C.
+
+    Attributes
+    ----------
+    problems : sequence of Problem
+    is_hinge : bool
+        Squared hinge; else least squares.
+    loss, slope : callable
+        Per-sample loss and its derivative by the held-out decision value.
+    smoothing : float
+    """
+
+    problems: Sequence[Problem]
+    is_hinge: bool
+    loss: Callable[[Array, Array], Array]
+    slope: Derivative
+    smoothing: float = 0.0
+
+    @staticmethod
+    def of(problems: Sequence[Problem], machine: Any, loss: HeldOutLoss, smoothing: float = 0.0) -> HeldOutScore:
+        """The score of these machines; refused in one sentence where it has no gradient."""
+        if not isinstance(machine, LeastSquares | SquaredHinge):
+            raise ValueError(f"Gradients are there for the squared hinge and least squares, not for {machine!r}.")
+        if not smoothing >= 0.0:
+            raise ValueError(f"smoothing must be a number >= 0, got {smoothing!r}.")
+        held_out = smooth_loss(loss, problems[0].task)
+        is_hinge = isinstance(machine, SquaredHinge)
+        for problem in problems:
+            check_whole(problem.gram)
+            _check_weights(problem, is_hinge)
+        return HeldOutScore(problems, is_hinge, held_out, _SLOPES[held_out], smoothing)
+
+    def __call__(
+        self, gram: Gram, C: float, starts: Sequence[Coefficients | None] = ()
+    ) -> tuple[Gradient, list[Coefficients]]:
+        """The gradient on a Gram matrix at C, and the machines, from which another search may start."""
+        assert isinstance(gram, DenseGram)
+        with one_thread_if_small(gram.entries):
+            if self.is_hinge:
+                starts = starts or [None] * len(self.problems)
+                parts = [self._hinge(gram, each, C, start) for each, start in zip(self.problems, starts, strict=True)]
+                sweeps, machines = [part[0] for part in parts], [part[1] for part in parts]
+            else:
+                sweeps, machines = [self._least_squares(gram, C)], []
+            return _gathered(sweeps, gram, C, len(self.problems)), machines
+
+    def machines(self, gram: DenseGram, C: float) -> list[tuple[Array, float]]:
+        """Coefficients and offset of each machine, without its gradient."""
+        K, s, E = gram.K, self.problems[0].s, self.problems[0].active
+        if self.is_hinge:
+            found = [minimise(K, y, s, 1.0 / C, approach(K, y, s, C))[0] for y in (each.y for each in self.problems)]
+            return [(machine.u, machine.b) for machine in found]
+        system = _regular(SampleSystem(K[np.ix_(E, E)], self.problems[0].y[E], s[E], 1.0 / C), C)
+        pairs = []
+        for problem in self.problems:
+            u = np.zeros(len(s))
+            u[E] = system.solve_for(problem.y[E])
+            pairs.append((u, float(s @ (problem.y - K @ u) / s.sum())))
+        return pairs
+
+    def _least_squares(self, gram: DenseGram, C: float) -> _Sweep:
+        """All machines at once: they share E, and with it B."""
+        E, s = self.problems[0].active, self.problems[0].s
+        Y = np.stack([problem.y for problem in self.problems], axis=1)
+        system = _regular(SampleSystem(gram.K[np.ix_(E, E)], Y[E, 0], s[E], 1.0 / C), C)
+        U = np.stack([system.solve_for(y) for y in Y[E].T], axis=1)
+        r = U / np.diagonal(system.B)[:, None]
+        w = (s / s.sum())[E, None]
+        held = Y[E] - r
+        q = w * self.slope(Y[E], held)
+        none = np.empty(0, dtype=int)
+        found = _Sweep(float(np.sum(w * self.loss(Y[E], held))), E, none, U, q[:0], s)
+        return found.back(system.B, q / np.diagonal(system.B)[:, None], q * r / np.diagonal(system.B)[:, None], None)
+
+    def _hinge(self, gram: DenseGram, problem: Problem, C: float, start: Coefficients | None) -> tuple[Any, Any]:
+        """One machine, from one nearby if there is any."""
+        K, y, s = gram.K, problem.y, problem.s
+        start = approach(K, y, s, C) if start is None else machine_of(K, y, s, start.u, start.b)
+        machine, system = minimise(K, y, s, 1.0 / C, start)
+        E, w = np.flatnonzero(machine.E), s / s.sum()
+        u = machine.u[E]
+        B, D, bend = system.B, np.zeros(len(E)), np.zeros(len(E))
+        if self.smoothing > 0.0:
+            D = self.smoothing / (u**2 + _TINY)
+            bend = -2.0 * u * D / (u**2 + _TINY)  # dD / du
+            softer = 1.0 / (1.0 / s[E] + 2.0 * C * D)  # weights that add D to H
+            B = _regular(SampleSystem(K[np.ix_(E, E)], y[E], softer, 1.0 / C), C).B
+        span = 1.0 / np.diagonal(B) - D
+        held = machine.f.copy()
+        held[E] = y[E] - u * span
+        q = w * self.slope(y, held)
+        t = q[E] * u / np.diagonal(B) ** 2
+        p = q[E] * span
+        if self.smoothing > 0.0:
+            square = B * B
+            np.fill_diagonal(square, 0.0)  # the whole product would lose its digits to the diagonal
+            p += (square @ t) * bend
+        N = np.flatnonzero(~machine.E & (q != 0.0))
+        found = _Sweep(float(w @ self.loss(y, held)), E, N, u[:, None], q[N][:, None], s)
+        return found.back(system.B, p[:, None], t[:, None], K, B), machine
+
+
+@dataclass(frozen=True)
+class _Sweep:
+    """A score, and what the backward pass makes of it.
+
+    Attributes
+    ----------
+    score : float
+    E, N : arrays of int
+        Samples with a coefficient, and those without whose loss counts.
+    U : array of shape (n_E, k)
+        Coefficients of k machines.
+    q : array of shape (n_N, k)
+        Derivative of the score by the decision values of N.
+    s : array of shape (n,)
+    W : array of shape (n_E, n_E)
+        Derivative by K_EE.
+    by_mu : float
+    """
+
+    score: float
+    E: Array
+    N: Array
+    U: Array
+    q: Array
+    s: Array
+    W: Array | None = None
+    by_mu: float = 0.0
+
+    def back(self, B: Array, p: Array, t: Array, K: Array | None, softer: Array | None = None) -> _Sweep:
+        """The backward pass: p and t of shape (n_E, k), the B of the machine, and that of the spans if another."""
+        s, right = self.s[self.E], p
+        lift = np.zeros((len(s), 1))
+        if len(self.N):
+            assert K is not None
+            lift = s[:, None] * (self.q.sum(axis=0) / s.sum())
+            right = p - K[np.ix_(self.E, self.N)] @ self.q + K[np.ix_(self.E, self.E)] @ lift
+        V = B @ right
+        half = B if softer is None else softer
+        W = -(half * t.sum(axis=1)) @ half
+        by_mu = float(np.sum((np.einsum("ic,ic->i", V, self.U) + np.diagonal(W)) / s))
+        W += (V - lift) @ self.U.T
+        return _Sweep(self.score, self.E, self.N, self.U, self.q, self.s, W, by_mu)
+
+    def by_kernel(self, gram: DenseGram) -> Array:
+        """The derivatives by the kernel's parameters."""
+        assert self.W is not None
+        X = gram.X if gram.rows is None else gram.X[gram.rows]
+        inner = X[self.E]
+        found = gram.kernel.pull_back(self.W, inner)
+        return found + gram.kernel.pull_back(self.q @ self.U.T, X[self.N], inner) if len(self.N) else found
+
+
+def _gathered(sweeps: Sequence[_Sweep], gram: DenseGram, C: float, machines: int) -> Gradient:
+    """The mean over the machines, by the logarithms of the parameters."""
+    score = sum(sweep.score for sweep in sweeps) / machines
+    by_C = -sum(sweep.by_mu for sweep in sweeps) * 0.5 / C / machines
+    names = dict(gram.kernel.parameters)
+    by_kernel = np.sum([sweep.by_kernel(gram) for sweep in sweeps], axis=0) / machines if names else np.empty(0)
+    logs = by_kernel * np.array(list(names.values()))
+    return Gradient(float(score), {"C": float(by_C), **dict(zip(names, logs.tolist(), strict=True))})
+
+
+def smooth_loss(loss: HeldOutLoss, task: str) -> Callable[[Array, Array], Array]:
+    """The held-out loss meant by a name or None, refused if no derivative of it is known."""
+    found = curve.squared if loss is None else held_out_loss(loss, task)
+    if found not in _SLOPES:
+        raise ValueError(f"A gradient needs a smooth held-out loss, one of {', '.join(SMOOTH)}; got {loss!r}.")
+    return found
+
+
+def check_whole(gram: Gram) -> None:
+    """Refuse kernels whose matrix is not held whole, or not known to be positive semi-definite."""
+    if not isinstance(gram, DenseGram):
+        raise ValueError("Gradients need the kernel matrix held whole; leave rank and landmarks out.")
+    if gram.kernel.pairwise:
+        raise ValueError("Gradients need the rows behind the kernel; a precomputed kernel has none to give.")
+    if gram.kernel.psd is not True:
+        raise ValueError(f"Gradients need a kernel known to be positive semi-definite, which {gram.kernel!r} is not.")
+
+
+def _check_weights(problem: Problem, is_hinge: bool) -> None:
+    if len(problem.active) < 2:
+        raise ValueError("Leave-one-out needs at least two samples of positive weight.")
+    if is_hinge and len(np.unique(problem.y[problem.active])) < 2:
+        raise ValueError("The squared hinge needs samples of positive weight in both classes.")
+
+
+def _regular(system: SampleSystem, C: float) -> SampleSystem:
+    if not system.is_regular:
+        raise PathError(
+            f"At C = {C:.6g} the system is singular in double precision: the kernel's values are too large for this C."
+        )
+    return system
