@@ -51,6 +51,14 @@ class Kernel(ABC):
     def derive(self, S: Any, name: str) -> Array:
         """Derivative of the kernel values by the parameter ``name``, from the result of :meth:`compare`."""
 
+    def values_and_rates(self, S: Any, name: str) -> tuple[Array, Array]:
+        """Kernel values and their derivative by a parameter, at once: many kernels share work between them."""
+        return self.evaluate(S), self.derive(S, name)
+
+    def part(self, S: Any, rows: Any, cols: Any) -> Any:
+        """What :meth:`compare` gives for some of the rows of X against some of those of Z, out of all."""
+        return S[np.asarray(rows)[:, None], cols]
+
     @abstractmethod
     def diag(self, X: Any) -> Array:
         """k(x_i, x_i) for the rows of X."""

@@ -161,15 +161,27 @@ class JumpPath(Path):
         order = range(len(told.t) - 1, -1, -1) if self._is_reversed else range(len(told.t))
         for k in order:
             j = int(told.variable[k])
-            ends = [self._place(int(status), signs[j]) for status in (told.source[k], told.target[k])]
+            ends = [self.loss.place(int(status), signs[j]) for status in (told.source[k], told.target[k])]
             source, target = ends[::-1] if self._is_reversed else ends
             yield Event(float(self.motion.value(told.t[k])), int(rows[j]), source, target)
 
-    def _place(self, status: int, sign: float) -> str:
-        zero, elbow, limit = self.loss.names
-        if status == FREE:
-            return elbow
-        return zero if (status == LOW) == (sign > 0) else limit
+    def begin(self, theta: Array | None = None, status: Array | None = None) -> Walker:
+        """The optimum at the first value of the span: from a point with places, or as the path itself starts."""
+        t, reason = self.motion.t(self.span[0]), PathError("")
+        for tol, _ in _LADDER[:3]:
+            try:
+                if theta is None or status is None:
+                    return self._start(self._program, t, tol)
+                return reach(self._program, t, theta, status, tol=tol)
+            except PathError as error:
+                reason = error
+        raise reason
+
+    def from_places(self, status: Array) -> Solution:
+        """The machine at the first value of the span from everybody's place; polished where these do not hold."""
+        with one_thread_if_small(self.problem.n**2):
+            record = Record(self._program, status, Told.of([]), _LADDER[0][0], 0.0, np.inf)
+            return self._at(record, self.motion.t(self.span[0]))
 
     def without(self, rows: Array) -> JumpPath:
         """The path of the same machine with weight zero for some rows."""

@@ -15,6 +15,7 @@ from svmpath.kernels import gamma_value, make_kernel
 from svmpath.losses import ElbowLoss, LeastSquares, Motion, Nu, Problem, Solution, SquaredHinge, make_loss
 from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.jump import JumpPath
+from svmpath.paths.kernel_march import KernelPath
 from svmpath.paths.march import MarchPath
 from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Path
@@ -202,6 +203,8 @@ def trace_problem(
         check_exact(tol, loss, over)
         return JumpPath(problem, loss, over, span, Motion(over, fixed, rows), shared)
     check_exact(tol, loss, over)
+    if isinstance(loss, ElbowLoss) and over not in MACHINE and not isinstance(loss, Nu):
+        return KernelPath(problem, loss, over, span, Motion(over, {"C": C, **loss.own}))
     if isinstance(loss, LeastSquares) and (over == "C" or over not in MACHINE):
         return ClosedFormPath(problem, loss, over, span, C, shared)
     if isinstance(loss, SquaredHinge) and over == "C":

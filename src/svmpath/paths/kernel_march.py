@@ -1,0 +1,368 @@
+"""Paths over a parameter of the kernel, from event to event (hinge, epsilon-insensitive, squared hinge).
+
+While everybody keeps their place the machine is a smooth function of the parameter, known exactly at any value, with
+its rate (``solvers.moving_kernel``). It is not linear, so that the next event has to be searched. In t, the logarithm of
+the parameter as a rule:
+
+ 1. at t with the places there, all slacks and their rates: the rates predict the first zero;
+ 2. there, the slacks of the same places and their rates once more. Between the two points every slack is a cubic to
+    fourth order (``solvers.hermite``), and its first zero is told to many digits;
+ 3. there again: what is left is settled by the rate. The sample changes its place, and so on from 1.
+
+That is three solves per event. Slacks that are far from zero for their rates are left out of 2 and 3 (the paper by Wang,
+Yeung and Lochovsky calls the others marginal points); afterwards it is seen whether that was right.
+
+Certificate: between two points a slack could fall below zero and rise again. Every cubic is looked at, not only at the
+ends: one that dips close to zero in between is solved for at its lowest place. At each breakpoint all slacks are
+computed afresh.
+
+Trouble: where an elbow system is singular, where several slacks vanish at once and their exchanges turn in circles, or
+where a slack is wrong after an event, the machine slightly beyond is reached by homotopy from where one stands, and the
+path goes on from there. If that fails, too, the walk is repeated with tiny numbers on the diagonal of the kernel matrix;
+then :class:`svmpath.PathError` is raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from svmpath.exceptions import PathError
+from svmpath.gram import DenseGram
+from svmpath.lazy import lazy
+from svmpath.losses import Solution
+from svmpath.losses.elbow import ElbowLoss, Motion
+from svmpath.paths.jump import JumpPath
+from svmpath.paths.path import Array, Event, Path
+from svmpath.solvers.box_qp import FREE, Told, Walker
+from svmpath.solvers.hermite import Cubics, first_zero
+from svmpath.solvers.moving_kernel import Axis, MovingProgram, Places, Point
+from svmpath.solvers.threads import one_thread_if_small
+
+_STRIDE = 0.3  # the longest step in t of a logarithm; of a plain parameter, a twentieth of its span
+_FLOOR = 1e-12  # slacks of less, in units of f or of the box, are zero
+_WRONG = 1e-9  # a slack so negative after an event is wrong
+_SETTLED = 1e-12  # what the curvature may leave of a slack at its zero
+_SOON = 1e-9  # an event so near is taken where the rates predict it
+_HORIZON = 3.0  # how many predicted steps marginal points are watched for
+_HALF = 0.5  # share of its slack that a sample must keep that was not watched
+_MARGIN = 0.01  # a minimum between two points below this share of the variation is solved for
+_MOST_TRIALS = 60  # solves for one event
+_MOST_CARE = 5  # times that a stretch is searched again, each time in shorter steps
+_MOST_NULL = 12  # events at one t before the machine beyond is asked
+_BEYOND = (1e-9, 1e-8, 1e-7, 1e-6)  # how far beyond, in t
+_JITTERS = (0.0, 1e-12, 1e-11, 1e-10)  # on the diagonal, in units of the largest K_ii
+
+Reach = Callable[[float, Array, Array], tuple[Array, Array]]
+
+
+@dataclass(frozen=True)
+class March:
+    """A walk: the places at the first value, the events, and what it took.
+
+    Attributes
+    ----------
+    first : array of shape (N,)
+    told : Told
+        Its t counts along the axis.
+    solves : int
+        Elbow systems solved.
+    entries : int
+        How often the machine beyond was reached by homotopy.
+    jitter : float
+    violation : float
+        The largest wrong slack after an event.
+    """
+
+    first: Array
+    told: Told
+    solves: int
+    entries: int
+    jitter: float
+    violation: float
+
+    def status(self, t: float) -> Array:
+        """The statuses at t; at an event, those after it."""
+        status = self.first.copy()
+        done = int(np.searchsorted(self.told.t, t, side="right"))
+        status[self.told.variable[:done]] = self.told.target[:done]
+        return status
+
+
+class Walk:
+    """From one end of an axis to the other; the only thing here that changes.
+
+    Parameters
+    ----------
+    program : MovingProgram
+    theta, status : arrays of shape (N,)
+        The optimum at the first value.
+    reach : callable
+        ``reach(value, theta, status)`` gives theta and statuses of the optimum at a value, from any point.
+    """
+
+    def __init__(self, program: MovingProgram, theta: Array, status: Array, reach: Reach) -> None:
+        self.program, self._reach = program, reach
+        self._length = program.axis.length
+        self._stride = _STRIDE if program.axis.is_log else self._length / 20
+        self.t, self._null, self.solves, self.entries, self.worst = 0.0, 0, 0, 0, 0.0
+        self.theta, self.status = theta, status.copy()
+        self._events: list[tuple[float, int, int, int]] = []
+        self._places = Places(program, self.status)
+
+    def told(self) -> Told:
+        """The events so far."""
+        columns = zip(*self._events, strict=True) if self._events else ((), (), (), ())
+        return Told(*(np.array(c, k) for c, k in zip(columns, (float, np.int64, np.int8, np.int8), strict=True)))
+
+    def run(self) -> None:
+        """Walk to the end."""
+        here = self._point(0.0)
+        if here is None or not self._is_right(here):
+            here = self._enter(self.status)
+        self.first = self.status
+        while self.t < self._length:
+            here = self._segment(here)
+
+    def _point(self, t: float, watch: Array | None = None) -> Point | None:
+        self.solves += 1
+        return self._places.point(t, watch)
+
+    def _segment(self, here: Point, care: int = 0) -> Point:
+        """Up to the next event and beyond it, or as far as the marginal points serve; all slacks there.
+
+        With care, all samples are watched, and steps are shorter.
+        """
+        watch = self._marginal(here, care)
+        found = self._search(here, watch) if self._null <= _MOST_NULL else None
+        if found is None:
+            return self._enter(self.status)
+        t, event = found
+        before, places = self.status, self._places
+        if event is not None:
+            self.status = before.copy()
+            self.status[event[0]] = event[1]
+            self._places = Places(self.program, self.status)
+        there = self._point(t) if self._has_members() else None
+        if there is None or not self._is_right(there) or not self._has_kept(here, places, there, watch):
+            self.status, self._places = before, places
+            return self._doubt(here, t, care)
+        if event is not None:
+            self._null = self._null + 1 if t - self.t <= _SOON else 0
+            self._tell(t, before)
+        self._stand(there)
+        self.worst = max(self.worst, -float(there.slacks.min(initial=0.0)))
+        return there
+
+    def _doubt(self, here: Point, t: float, care: int) -> Point:
+        """After an event at t that was not right: reach beyond it if nothing happened before, else search again."""
+        old = self._point(t)
+        if old is not None and self._is_right(old):
+            self._stand(old)
+            return self._enter(self.status)
+        if care < _MOST_CARE:
+            return self._segment(here, care + 1)
+        return self._enter(self.status)
+
+    def _stand(self, point: Point) -> None:
+        """Be at a point."""
+        self.t, self.theta = point.t, self._places.whole(point)
+
+    def _tell(self, t: float, before: Array) -> None:
+        for j in np.flatnonzero(before != self.status):
+            self._events.append((t, int(j), int(before[j]), int(self.status[j])))
+
+    def _has_members(self) -> bool:
+        """Whether every sum has a free variable left."""
+        p = self.program
+        return bool(np.all(np.bincount(p.group[self.status == FREE], minlength=len(p.b)) > 0))
+
+    def _is_right(self, point: Point) -> bool:
+        """Whether no slack is negative by more than rounding explains."""
+        slacks, bound = point.slacks, len(self._places.bound)
+        lowest = float(slacks[:bound].min(initial=0.0)), float(slacks[bound:].min(initial=0.0))
+        return lowest[0] >= -_WRONG and lowest[1] >= -max(_WRONG, 10 * point.noise)
+
+    def _has_kept(self, here: Point, places: Places, there: Point, watch: Array) -> bool:
+        """Whether those who were not watched are still far from zero."""
+        aside = np.ones(len(places.bound), dtype=bool)
+        aside[watch] = False
+        if not aside.any():
+            return True
+        old, new = np.full((2, len(self.status)), np.inf)
+        old[places.bound[aside]] = here.slacks[: len(aside)][aside]
+        new[self._places.bound] = there.slacks[: len(self._places.bound)]
+        return bool(np.all(new[places.bound[aside]] >= _HALF * old[places.bound[aside]]))
+
+    def _marginal(self, here: Point, care: int) -> Array:
+        """Positions of the bound variables that may reach zero before the horizon, which is set; or of every one."""
+        rates = here.rates
+        step = first_zero(np.maximum(here.slacks, 0.0) + _FLOOR, rates, np.zeros(len(rates)))[0]
+        self._ahead = min(step, self._stride, self._length - here.t)
+        self._horizon = min(max(_HORIZON * self._ahead, _SOON), self._stride, self._length - here.t)
+        bound = len(self._places.bound)
+        if care or bound == 0:
+            self._horizon = max(self._horizon * 4.0 ** (1 - care), _SOON)
+            self._ahead = min(self._ahead, self._horizon)
+            return np.arange(bound)
+        speed = np.abs(rates[:bound])
+        return np.flatnonzero(here.slacks[:bound] < 4 * self._horizon * (speed + speed.mean()))
+
+    def _search(self, here: Point, watch: Array) -> tuple[float, tuple[int, int] | None] | None:
+        """The next event: its t, the variable and its new status; or how far nothing happens. None in trouble."""
+        places = self._places
+        bound, every = places.bound[watch], len(places.bound)
+        lo = here.some(np.concatenate([watch, np.arange(every, len(here.slacks))]))
+        floor = np.full(len(lo.slacks), _FLOOR)
+        floor[len(bound) :] = max(_FLOOR, here.noise)
+        curve, t, end = np.zeros(len(floor)), here.t + self._ahead, here.t + self._horizon
+        for _ in range(_MOST_TRIALS):
+            # Where the rates (and curvatures, once they are known) say so clearly, the event needs no solve.
+            x, k = first_zero(np.maximum(lo.slacks, 0.0) + floor, lo.rates, curve)
+            if x <= _SOON or (lo.t > here.t and abs(curve[k]) * x * x <= _SETTLED):
+                back = first_zero(np.maximum(lo.slacks[[k]], 0.0), lo.rates[[k]], curve[[k]])[0]
+                return min(lo.t + min(back, x), self._length), places.event(k, bound)
+            if lo.t >= end:
+                return lo.t, None
+            there = self._point(min(t, end), watch)
+            if there is None:
+                return None
+            cubics = Cubics.between(lo.t, lo.slacks, lo.rates, there.t, there.slacks, there.rates)
+            found = cubics.first_below(floor)
+            dips = cubics.dips(_MARGIN, there.t if found is None else found[0])
+            if len(dips):
+                t = float(dips[0])
+                continue
+            if found is not None:
+                t, k = found
+                is_last = there.t - t < t - lo.t
+                apart = there.t - t if is_last else t - lo.t
+                if abs(cubics.second(k, last=is_last)) * apart**2 <= _SETTLED or t - lo.t <= _FLOOR:
+                    return t, places.event(k, bound)
+                continue
+            curve = cubics.second(slice(None), last=True)
+            step = 4 * (there.t - lo.t)
+            lo = there
+            t = lo.t + min(first_zero(np.maximum(lo.slacks, 0.0) + floor, lo.rates, curve)[0], step)
+        return None
+
+    def _enter(self, before: Array) -> Point:
+        """The machine slightly beyond t, reached by homotopy from here; who is elsewhere changes at t."""
+        for beyond in _BEYOND:
+            t = min(self.t + beyond, self._length)
+            self.entries += 1
+            try:
+                theta, status = self._reach(float(self.program.axis.value(t)), self.theta, before)
+            except PathError:
+                continue
+            self.status, self._places = status, Places(self.program, status)
+            there = self._point(t)
+            if there is not None and self._is_right(there):
+                self._tell(self.t, before)
+                self.t, self.theta, self._null = t, theta, 0
+                return there
+        value = float(self.program.axis.value(self.t))
+        raise PathError(f"The places next to {self.program.name} = {value:.6g} cannot be told in double precision.")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class KernelPath(Path):
+    """A machine with an elbow over a parameter of its kernel.
+
+    Attributes
+    ----------
+    motion : Motion
+        The parameter that moves, and the hyper-parameters that stay.
+    start : array of shape (n,) or None
+        Coefficients alpha / C of a similar machine, from which the first one is reached.
+    """
+
+    loss: ElbowLoss
+    motion: Motion
+    start: Array | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The walk is made again when needed: a saved model stays small.
+        return {f.name: self.__dict__[f.name] for f in fields(self)}
+
+    @lazy
+    def axis(self) -> Axis:
+        """The parameter as the walk sees it."""
+        return Axis(*self.span, is_log=min(self.span) > 0 and not self.over.endswith("coef0"))
+
+    def machine(self, value: float) -> JumpPath:
+        """The machine at one value, as a path that stands still."""
+        problem = self.problem.at(self.over, value)
+        return JumpPath(problem, self.loss, self.over, (value, value), self.motion, None, self.start)
+
+    @lazy
+    def record(self) -> March:
+        """The walk over the span."""
+        gram, reason = self.problem.gram, None
+        if not isinstance(gram, DenseGram) or gram.clip:
+            raise ValueError(
+                f"A path of {self.loss!r} over {self.over} needs the kernel matrix as it is: without rank= and "
+                "without psd='clip'."
+            )
+        with one_thread_if_small(self.problem.n**2):
+            walker = self.machine(self.span[0]).begin()
+            for jitter in _JITTERS:
+                try:
+                    return self._march(walker, jitter)
+                except PathError as error:
+                    reason = error
+        raise PathError(
+            f"The path of {self.loss!r} over {self.over} could not be followed from {self.span[0]:.6g} to "
+            f"{self.span[1]:.6g}: {reason} Shorten the span, or bring the columns to one scale."
+        )
+
+    def _march(self, walker: Walker, jitter: float) -> March:
+        gram, still = self.problem.gram, walker.program
+        assert isinstance(gram, DenseGram)
+        width = still.u0 - still.l0
+        noise = None
+        if jitter:
+            noise = jitter * still.kmax * (1.0 + np.random.default_rng(0).random(self.problem.n))
+        program = MovingProgram(
+            gram.kernel, gram.compared, self.over, self.axis, still.rows, still.group, still.c0, still.l0, still.u0,
+            np.zeros(len(width)), np.where(width > 0, width, 1.0), still.b0, float(still.unit[0]), self.problem.n, noise,
+        )  # fmt: skip
+        walk = Walk(program, walker.theta, walker.status, self._reach)
+        walk.run()
+        return March(walk.first, walk.told(), walk.solves, walk.entries, jitter, walk.worst)
+
+    def _reach(self, value: float, theta: Array, status: Array) -> tuple[Array, Array]:
+        walker = self.machine(value).begin(theta, status)
+        return walker.theta, walker.status
+
+    @property
+    def breakpoints(self) -> Array:
+        """The values at which a sample changes its place, and both ends, in the direction of the span."""
+        inside = self.axis.value(np.unique(self.record.told.t))
+        low, high = sorted(self.span)
+        nodes = np.concatenate([[self.span[0]], inside[(inside > low) & (inside < high)], [self.span[1]]])
+        return nodes[np.concatenate([[True], np.diff(nodes) != 0])]
+
+    @property
+    def jitter(self) -> float:
+        """What had to be added to the diagonal of the kernel matrix, in units of its largest entry; 0 as a rule."""
+        return self.record.jitter
+
+    @property
+    def certificate(self) -> float:
+        """The largest wrong slack after an event, in units of f or of the box."""
+        return self.record.violation
+
+    def events(self) -> Iterable[Event]:
+        """Every change of place, in the direction of the span."""
+        told = self.record.told
+        signs = self.loss.signs(self.problem)
+        for t, j, source, target in zip(told.t, told.variable, told.source, told.target, strict=True):
+            ends = (self.loss.place(int(status), signs[j]) for status in (source, target))
+            yield Event(float(self.axis.value(t)), int(j % self.problem.n), *ends)
+
+    def _solve(self, value: float) -> Solution:
+        return self.machine(value).from_places(self.record.status(self.axis.t(value)))

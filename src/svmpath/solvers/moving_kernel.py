@@ -1,0 +1,233 @@
+"""A quadratic program whose matrix moves with a parameter of the kernel, everybody keeping their place.
+
+The program is that of ``solvers.box_qp`` with c, l, u, b standing still and K moving, and may have a ridge::
+
+    minimise    1/2 theta' (K(v) + diag(rho)) theta + c'theta,    l <= theta <= u,    G theta = b
+
+The value v of the kernel's parameter is told by t, which counts from the first value on: in the logarithm of v where v
+is a scale. While everybody keeps their place, with F the free variables and B the others,
+
+    M (nu, theta_F) = (b - G theta_B, -c_F - K_FB theta_B),         M = [ 0, G_F; G_F', K_FF + rho_F ]
+    M (nu, theta_F)' = (0, -(K' theta)_F),        g' = K' theta + K_:F theta_F' + nu'
+
+in which K' is the derivative by t: values and rates come from one factor. They need the kernel between the rows that
+are watched and those with a coefficient, and no other entries.
+
+The slacks are the distances that must not become negative: of a free variable from its bounds, in units of the box; of
+a bound variable's gradient from zero, in units of f.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lapack
+
+from svmpath.kernels import Kernel
+from svmpath.solvers.box_qp import FREE, LOW, UP
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A parameter between two values, and t from 0 to ``length`` along it.
+
+    Attributes
+    ----------
+    first, last : float
+    is_log : bool
+        Whether t is the change of its logarithm, or its change.
+    """
+
+    first: float
+    last: float
+    is_log: bool
+
+    @property
+    def length(self) -> float:
+        """The last t."""
+        return abs(np.log(self.last / self.first)) if self.is_log else abs(self.last - self.first)
+
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self.last > self.first else -1.0
+
+    def value(self, t: Any) -> Any:
+        """The value that t stands for."""
+        return self.first * np.exp(self._sign * t) if self.is_log else self.first + self._sign * t
+
+    def t(self, value: float) -> float:
+        """The t of a value between the ends."""
+        change = np.log(value / self.first) if self.is_log else value - self.first
+        return float(min(max(self._sign * change, 0.0), self.length))
+
+    def rate(self, value: float) -> float:
+        """The derivative of the value by t."""
+        return self._sign * (value if self.is_log else 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class MovingProgram:
+    """The data of the program.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    S : object
+        What ``kernel.compare`` gives for all rows: distances, say.
+    name : str
+        The parameter of the kernel that moves.
+    axis : Axis
+    rows, group : arrays of int of shape (N,)
+        The row of each variable and the sum it counts in.
+    c, low, up, rho, width : arrays of shape (N,)
+        rho is added to the diagonal; width is the unit of theta.
+    b : array of shape (q,)
+    unit : float
+        What one unit of f is in the gradient.
+    n : int
+        Number of rows.
+    noise : array of shape (n,) or None
+        What is added to the diagonal of K where it is numerically singular.
+    """
+
+    kernel: Kernel
+    S: Any
+    name: str
+    axis: Axis
+    rows: Array
+    group: Array
+    c: Array
+    low: Array
+    up: Array
+    rho: Array
+    width: Array
+    b: Array
+    unit: float
+    n: int
+    noise: Array | None = None
+
+    def block(self, t: float, rows: Array, cols: Array) -> tuple[Array, Array]:
+        """K and its derivative by t, between some rows and others."""
+        value = float(self.axis.value(t))
+        S = self.kernel.part(self.S, rows, cols)
+        K, rates = self.kernel.at(self.name, value).values_and_rates(S, self.name)
+        if self.noise is not None:
+            K = K + np.where(rows[:, None] == cols, self.noise[cols], 0.0)
+        return K, self.axis.rate(value) * rates
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Theta, slacks and rates at one t.
+
+    Attributes
+    ----------
+    t : float
+    theta : array of shape (m,)
+        Of the free variables.
+    slacks, rates : arrays of shape (k,)
+        Of the watched variables in the order of ``Places.names``.
+    noise : float
+        How far rounding may have moved theta, in units of the box.
+    """
+
+    t: float
+    theta: Array
+    slacks: Array
+    rates: Array
+    noise: float
+
+    def some(self, which: Array) -> Point:
+        """Only some of the slacks."""
+        return Point(self.t, self.theta, self.slacks[which], self.rates[which], self.noise)
+
+
+class Places:
+    """Everybody at a place: the point at any t follows.
+
+    Attributes
+    ----------
+    free : array of int of shape (m,)
+        The free variables F.
+    bound : array of int
+        The others, apart from those that have no room to move.
+    """
+
+    def __init__(self, program: MovingProgram, status: Array) -> None:
+        p = self.program = program
+        self.status = status
+        self.free = np.flatnonzero(status == FREE)
+        self.bound = np.flatnonzero((status == LOW) | (status == UP))
+        self.sign = np.where(status[self.bound] == LOW, 1.0, -1.0) / p.unit
+        theta = np.where(status == UP, p.up, p.low)
+        theta[self.free] = 0.0
+        self.theta = theta
+        weights = np.bincount(p.rows, theta, p.n)
+        self._others = np.flatnonzero(weights)  # rows of bound variables with a coefficient
+        self._weights = weights[self._others]
+        self._cols = np.concatenate([p.rows[self.free], self._others])
+        self._left = p.b - np.bincount(p.group, theta, len(p.b))
+        self.lows = np.flatnonzero(np.isfinite(p.low[self.free]))
+        self.tops = np.flatnonzero(np.isfinite(p.up[self.free]))
+
+    @property
+    def names(self) -> list[tuple[Array, int | None]]:
+        """Which variables the parts of the slacks belong to, and to which status they would go (None: FREE)."""
+        return [(self.bound, None), (self.free[self.lows], LOW), (self.free[self.tops], UP)]
+
+    def event(self, k: int, bound: Array) -> tuple[int, int]:
+        """Variable and new status that belong to slack k, where the bound variables ``bound`` were watched."""
+        if k < len(bound):
+            return int(bound[k]), FREE
+        k -= len(bound)
+        if k < len(self.lows):
+            return int(self.free[self.lows[k]]), LOW
+        return int(self.free[self.tops[k - len(self.lows)]]), UP
+
+    def point(self, t: float, watch: Array | None = None) -> Point | None:
+        """The point at t, with the slacks of all bound variables or of those at some positions; None if singular."""
+        p, F = self.program, self.free
+        q, m = len(p.b), len(F)
+        seen = self.bound if watch is None else self.bound[watch]
+        sign = self.sign if watch is None else self.sign[watch]
+        rows = np.concatenate([p.rows[F], p.rows[seen]])
+        K, dK = p.block(t, rows, self._cols)
+        scale = float(max(np.max(np.abs(K[:m, :m].diagonal())), np.finfo(float).tiny))
+        M = np.zeros((q + m, q + m))
+        M[q:, q:] = K[:m, :m]
+        M[q:, q:][np.diag_indices(m)] += p.rho[F]
+        M[p.group[F], q + np.arange(m)] = scale
+        M[q:, :q] = M[:q, q:].T
+        size = np.abs(M).sum(axis=0).max()
+        lu, pivots, info = lapack.dgetrf(M)
+        if info:
+            return None
+        rcond = lapack.dgecon(lu, size)[0]
+        if not rcond > np.finfo(float).eps:
+            return None
+        product = K[:, m:] @ self._weights
+        right = np.concatenate([scale * self._left, -p.c[F] - product[:m]])
+        found = lapack.dgetrs(lu, pivots, right)[0]
+        found += lapack.dgetrs(lu, pivots, right - M @ found)[0]
+        nu, theta = scale * found[:q], found[q:]
+        moved = dK @ np.concatenate([theta, self._weights])
+        rate = lapack.dgetrs(lu, pivots, np.concatenate([np.zeros(q), -moved[:m]]))[0]
+        if not (np.isfinite(found).all() and np.isfinite(rate).all()):
+            return None
+        g = (product + K[:, :m] @ theta)[m:] + p.c[seen] + nu[p.group[seen]]
+        dg = (moved + K[:, :m] @ rate[q:])[m:] + scale * rate[:q][p.group[seen]]
+        width = p.width[F]
+        slacks = [sign * g, ((theta - p.low[F]) / width)[self.lows], ((p.up[F] - theta) / width)[self.tops]]
+        rates = [sign * dg, (rate[q:] / width)[self.lows], (-rate[q:] / width)[self.tops]]
+        noise = np.finfo(float).eps / rcond * float(np.max(np.abs(theta) / width, initial=0.0))
+        return Point(t, theta, np.concatenate(slacks), np.concatenate(rates), noise)
+
+    def whole(self, point: Point) -> Array:
+        """Theta of all variables."""
+        theta = self.theta.copy()
+        theta[self.free] = point.theta
+        return theta
