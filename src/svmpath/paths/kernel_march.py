@@ -39,7 +39,7 @@ from svmpath.paths.jump import JumpPath
 from svmpath.paths.path import Array, Event, Path
 from svmpath.solvers.box_qp import FREE, Told, Walker
 from svmpath.solvers.hermite import Cubics, first_zero
-from svmpath.solvers.moving_kernel import Axis, MovingProgram, Places, Point
+from svmpath.solvers.moving_kernel import Axis, MovingProgram, Places, Point, regular
 from svmpath.solvers.threads import one_thread_if_small
 
 _STRIDE = 0.3  # the longest step in t of a logarithm; of a plain parameter, a twentieth of its span
@@ -54,6 +54,7 @@ _MOST_TRIALS = 60  # solves for one event
 _MOST_CARE = 5  # times that a stretch is searched again, each time in shorter steps
 _MOST_NULL = 12  # events at one t before the machine beyond is asked
 _BEYOND = (1e-9, 1e-8, 1e-7, 1e-6)  # how far beyond, in t
+_MOST_AGAIN = 30  # times that this is repeated at one place
 _JITTERS = (0.0, 1e-12, 1e-11, 1e-10)  # on the diagonal, in units of the largest K_ii
 
 Reach = Callable[[float, Array, Array], tuple[Array, Array]]
@@ -109,7 +110,9 @@ class Walk:
         self._length = program.axis.length
         self._stride = _STRIDE if program.axis.is_log else self._length / 20
         self.t, self._null, self.solves, self.entries, self.worst = 0.0, 0, 0, 0, 0.0
-        self.theta, self.status = theta, status.copy()
+        self.theta, self.status = regular(program, 0.0, theta, status)
+        self._dependent: set[int] = set()  # variables that are known to depend on the free ones
+        self._entered, self._again = -np.inf, 0
         self._events: list[tuple[float, int, int, int]] = []
         self._places = Places(program, self.status)
 
@@ -124,7 +127,7 @@ class Walk:
         if here is None or not self._is_right(here):
             here = self._enter(self.status)
         self.first = self.status
-        while self.t < self._length:
+        while self.t < self._length - _FLOOR:
             here = self._segment(here)
 
     def _point(self, t: float, watch: Array | None = None) -> Point | None:
@@ -141,16 +144,24 @@ class Walk:
         if found is None:
             return self._enter(self.status)
         t, event = found
+        if event is not None and event[1] == FREE and self._places.depends(t, event[0]):
+            # Its gradient is zero as long as theirs are; only if it clearly falls, somebody has to make room.
+            if event[0] in self._dependent:
+                return self._enter(self.status)
+            self._dependent.add(event[0])
+            return self._segment(here, care)
         before, places = self.status, self._places
         if event is not None:
             self.status = before.copy()
             self.status[event[0]] = event[1]
             self._places = Places(self.program, self.status)
         there = self._point(t) if self._has_members() else None
-        if there is None or not self._is_right(there) or not self._has_kept(here, places, there, watch):
+        is_right = there is not None and self._is_right(there)
+        if there is None or not is_right or not self._has_kept(here, places, there, watch):
             self.status, self._places = before, places
-            return self._doubt(here, t, care)
+            return self._segment(here, care + 1) if is_right else self._doubt(here, t, care)
         if event is not None:
+            self._dependent = set()
             self._null = self._null + 1 if t - self.t <= _SOON else 0
             self._tell(t, before)
         self._stand(there)
@@ -195,7 +206,7 @@ class Walk:
         old, new = np.full((2, len(self.status)), np.inf)
         old[places.bound[aside]] = here.slacks[: len(aside)][aside]
         new[self._places.bound] = there.slacks[: len(self._places.bound)]
-        return bool(np.all(new[places.bound[aside]] >= _HALF * old[places.bound[aside]]))
+        return bool(np.all(new[places.bound[aside]] >= _HALF * old[places.bound[aside]] - _WRONG))
 
     def _marginal(self, here: Point, care: int) -> Array:
         """Positions of the bound variables that may reach zero before the horizon, which is set; or of every one."""
@@ -209,7 +220,7 @@ class Walk:
             self._ahead = min(self._ahead, self._horizon)
             return np.arange(bound)
         speed = np.abs(rates[:bound])
-        return np.flatnonzero(here.slacks[:bound] < 4 * self._horizon * (speed + speed.mean()))
+        return np.flatnonzero(here.slacks[:bound] < 4 * self._horizon * (speed + speed.mean()) + _WRONG)
 
     def _search(self, here: Point, watch: Array) -> tuple[float, tuple[int, int] | None] | None:
         """The next event: its t, the variable and its new status; or how far nothing happens. None in trouble."""
@@ -218,18 +229,23 @@ class Walk:
         lo = here.some(np.concatenate([watch, np.arange(every, len(here.slacks))]))
         floor = np.full(len(lo.slacks), _FLOOR)
         floor[len(bound) :] = max(_FLOOR, here.noise)
+        if self._dependent:
+            floor[: len(bound)][np.isin(bound, list(self._dependent))] = _HALF * _WRONG
         curve, t, end = np.zeros(len(floor)), here.t + self._ahead, here.t + self._horizon
         for _ in range(_MOST_TRIALS):
             # Where the rates (and curvatures, once they are known) say so clearly, the event needs no solve.
             x, k = first_zero(np.maximum(lo.slacks, 0.0) + floor, lo.rates, curve)
-            if x <= _SOON or (lo.t > here.t and abs(curve[k]) * x * x <= _SETTLED):
+            if x <= _SOON or (lo.t > here.t and lo.t + x <= end and abs(curve[k]) * x * x <= _SETTLED):
                 back = first_zero(np.maximum(lo.slacks[[k]], 0.0), lo.rates[[k]], curve[[k]])[0]
                 return min(lo.t + min(back, x), self._length), places.event(k, bound)
-            if lo.t >= end:
-                return lo.t, None
+            if lo.t >= end - _FLOOR:
+                return end, None
             there = self._point(min(t, end), watch)
             if there is None:
-                return None
+                t = 0.5 * (lo.t + min(t, end))
+                if t - lo.t < _BEYOND[-1]:
+                    return None
+                continue
             cubics = Cubics.between(lo.t, lo.slacks, lo.rates, there.t, there.slacks, there.rates)
             found = cubics.first_below(floor)
             dips = cubics.dips(_MARGIN, there.t if found is None else found[0])
@@ -251,21 +267,25 @@ class Walk:
 
     def _enter(self, before: Array) -> Point:
         """The machine slightly beyond t, reached by homotopy from here; who is elsewhere changes at t."""
-        for beyond in _BEYOND:
+        # Farther, if one has just been here.
+        self._again = self._again + 1 if self.t - self._entered <= 10 * _BEYOND[min(self._again, 3)] else 0
+        for beyond in _BEYOND[min(self._again, 3) :] if self._again < _MOST_AGAIN else ():
             t = min(self.t + beyond, self._length)
             self.entries += 1
             try:
                 theta, status = self._reach(float(self.program.axis.value(t)), self.theta, before)
             except PathError:
                 continue
-            self.status, self._places = status, Places(self.program, status)
+            theta, self.status = regular(self.program, t, theta, status)
+            self._places = Places(self.program, self.status)
             there = self._point(t)
             if there is not None and self._is_right(there):
+                self._dependent = set()
                 self._tell(self.t, before)
-                self.t, self.theta, self._null = t, theta, 0
+                self.t, self.theta, self._null, self._entered = t, theta, 0, t
                 return there
         value = float(self.program.axis.value(self.t))
-        raise PathError(f"The places next to {self.program.name} = {value:.6g} cannot be told in double precision.")
+        raise PathError(f"the places next to {self.program.name} = {value:.6g} cannot be told in double precision.")
 
 
 @dataclass(frozen=True, repr=False, eq=False)

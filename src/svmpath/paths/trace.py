@@ -168,11 +168,11 @@ def trace(
     if start is not None:
         if isinstance(path, NodePath):
             raise ValueError("start= is for exact paths; it does not go with tol=.")
-        if not isinstance(path, JumpPath):
+        if not isinstance(path, (JumpPath, KernelPath)):
             raise ValueError(f"start= is for losses with an elbow, not for loss={loss!r}.")
         path = replace(path, start=check_start(start, len(y)))
-    if isinstance(path, JumpPath):
-        if over == "nu" and is_default:
+    if isinstance(path, (JumpPath, KernelPath)):
+        if isinstance(path, JumpPath) and over == "nu" and is_default:
             path = path.within_reach()
         path.record  # noqa: B018 - a path that cannot be followed is refused here, not when it is first used
     return path

@@ -20,6 +20,7 @@ Array = np.ndarray
 
 _STEPS = 60  # of a root search; half of them would do for bisection alone in single precision
 _NEXT = 0.02  # how near to an end, relative to the interval, a minimum is as good as there
+_STILL = 1e-10  # a function that varies by less does not dip
 _EXACT = 1e-15  # relative to the interval; a root is not told more exactly
 
 
@@ -56,7 +57,7 @@ class Cubics:
         """
         B = self.B
         spread = np.abs(np.diff(B, axis=0)).sum(axis=0)
-        near = B[1:3].min(axis=0) < margin * spread
+        near = (B[1:3].min(axis=0) < margin * spread) & (spread > _STILL)
         # A minimum inside needs a rate that rises from below zero: one of the first two differences negative.
         falls = (B[1] < B[0]) | (B[2] < B[1])
         rises = (B[2] > B[1]) | (B[3] > B[2])

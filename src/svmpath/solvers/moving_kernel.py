@@ -30,6 +30,10 @@ from svmpath.solvers.box_qp import FREE, LOW, UP
 
 Array = np.ndarray
 
+_SINGULAR = 1e-14  # an elbow system with a smaller reciprocal condition number is not solved
+_DEPENDENT = 1e-10  # a variable whose Schur complement is less, in units of the largest K_ii, depends on F
+_REGULAR = 1e-11  # the reciprocal condition number that is asked of the free variables at a start
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -196,18 +200,11 @@ class Places:
         sign = self.sign if watch is None else self.sign[watch]
         rows = np.concatenate([p.rows[F], p.rows[seen]])
         K, dK = p.block(t, rows, self._cols)
-        scale = float(max(np.max(np.abs(K[:m, :m].diagonal())), np.finfo(float).tiny))
-        M = np.zeros((q + m, q + m))
-        M[q:, q:] = K[:m, :m]
-        M[q:, q:][np.diag_indices(m)] += p.rho[F]
-        M[p.group[F], q + np.arange(m)] = scale
-        M[q:, :q] = M[:q, q:].T
+        M, scale = self._system(K[:m, :m])
         size = np.abs(M).sum(axis=0).max()
         lu, pivots, info = lapack.dgetrf(M)
-        if info:
-            return None
-        rcond = lapack.dgecon(lu, size)[0]
-        if not rcond > np.finfo(float).eps:
+        rcond = 0.0 if info else lapack.dgecon(lu, size)[0]
+        if not rcond > _SINGULAR:
             return None
         product = K[:, m:] @ self._weights
         right = np.concatenate([scale * self._left, -p.c[F] - product[:m]])
@@ -226,8 +223,63 @@ class Places:
         noise = np.finfo(float).eps / rcond * float(np.max(np.abs(theta) / width, initial=0.0))
         return Point(t, theta, np.concatenate(slacks), np.concatenate(rates), noise)
 
+    def _system(self, K: Array) -> tuple[Array, float]:
+        """M, the sums being brought to the scale of the kernel, and that scale."""
+        p, F = self.program, self.free
+        q, m = len(p.b), len(F)
+        scale = float(max(np.max(np.abs(K.diagonal())), np.finfo(float).tiny))
+        M = np.zeros((q + m, q + m))
+        M[q:, q:] = K
+        M[q:, q:][np.diag_indices(m)] += p.rho[F]
+        M[p.group[F], q + np.arange(m)] = scale
+        M[q:, :q] = M[:q, q:].T
+        return M, scale
+
+    def depends(self, t: float, j: int) -> bool:
+        """Whether a variable depends on the free ones: its kernel function is a combination of theirs, to rounding."""
+        p, F = self.program, self.free
+        q, rows = len(p.b), np.append(p.rows[F], p.rows[j])
+        K, _ = p.block(t, rows, rows)
+        M, scale = self._system(K[:-1, :-1])
+        v = np.concatenate([scale * (np.arange(q) == p.group[j]), K[:-1, -1]])
+        lu, pivots, info = lapack.dgetrf(M)
+        if info:
+            return True
+        z = lapack.dgetrs(lu, pivots, v)[0]
+        z += lapack.dgetrs(lu, pivots, v - M @ z)[0]
+        own = K[-1, -1] + p.rho[j]
+        return bool(not own - v @ z > _DEPENDENT * max(scale, abs(own)))
+
     def whole(self, point: Point) -> Array:
         """Theta of all variables."""
         theta = self.theta.copy()
         theta[self.free] = point.theta
         return theta
+
+
+def regular(program: MovingProgram, t: float, theta: Array, status: Array) -> tuple[Array, Array]:
+    """The same machine with free variables none of which depends on the others.
+
+    Where M is singular, theta moves along its null direction, which changes no decision value, until a free variable
+    reaches a bound and stays there.
+    """
+    theta, status = theta.copy(), status.copy()
+    while True:
+        places = Places(program, status)
+        F, q = places.free, len(program.b)
+        K, _ = program.block(t, program.rows[F], program.rows[F])
+        M, _ = places._system(K)
+        values, vectors = np.linalg.eigh(M)
+        k = int(np.argmin(np.abs(values)))
+        if len(F) <= q or abs(values[k]) > _REGULAR * np.abs(values).max():
+            return theta, status
+        v = vectors[q:, k]
+        room = np.where(v > 0, program.up[F] - theta[F], theta[F] - program.low[F])
+        back = np.where(v < 0, program.up[F] - theta[F], theta[F] - program.low[F])
+        size = np.maximum(np.abs(v), np.finfo(float).tiny)
+        if np.min(back / size) < np.min(room / size):
+            v, room = -v, back
+        first = int(np.argmin(room / size))
+        theta[F] += room[first] / size[first] * v
+        status[F[first]] = UP if v[first] > 0 else LOW
+        theta[F[first]] = program.up[F[first]] if v[first] > 0 else program.low[F[first]]
