@@ -165,14 +165,21 @@ class JumpPath(Path):
             source, target = ends[::-1] if self._is_reversed else ends
             yield Event(float(self.motion.value(told.t[k])), int(rows[j]), source, target)
 
-    def begin(self, theta: Array | None = None, status: Array | None = None) -> Walker:
-        """The optimum at the first value of the span: from a point with places, or as the path itself starts."""
-        t, reason = self.motion.t(self.span[0]), PathError("")
+    def begin(
+        self, theta: Array | None = None, status: Array | None = None, noise: Array | float = 0.0
+    ) -> Walker:
+        """The optimum at the first value of the span: from a point with places, or as the path itself starts.
+
+        ``noise`` is added to the diagonal of the kernel matrix.
+        """
+        t, reason, program = self.motion.t(self.span[0]), PathError(""), self._program
+        if np.any(noise):
+            program = replace(program, K=program.K + np.diag(noise))
         for tol, _ in _LADDER[:3]:
             try:
                 if theta is None or status is None:
-                    return self._start(self._program, t, tol)
-                return reach(self._program, t, theta, status, tol=tol)
+                    return self._start(program, t, tol)
+                return reach(program, t, theta, status, tol=tol)
             except PathError as error:
                 reason = error
         raise reason

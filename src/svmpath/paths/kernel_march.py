@@ -37,7 +37,7 @@ from svmpath.losses import Solution
 from svmpath.losses.elbow import ElbowLoss, Motion
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.path import Array, Event, Path
-from svmpath.solvers.box_qp import FREE, Told, Walker
+from svmpath.solvers.box_qp import FREE, Program, Told
 from svmpath.solvers.hermite import Cubics, first_zero
 from svmpath.solvers.moving_kernel import Axis, MovingProgram, Places, Point, regular
 from svmpath.solvers.threads import one_thread_if_small
@@ -47,6 +47,7 @@ _FLOOR = 1e-12  # slacks of less, in units of f or of the box, are zero
 _WRONG = 1e-9  # a slack so negative after an event is wrong
 _SETTLED = 1e-12  # what the curvature may leave of a slack at its zero
 _SOON = 1e-9  # an event so near is taken where the rates predict it
+_NOISY = 1e-8  # rounding of theta, in units of the box, at which steps are made shorter
 _HORIZON = 3.0  # how many predicted steps marginal points are watched for
 _HALF = 0.5  # share of its slack that a sample must keep that was not watched
 _MARGIN = 0.01  # a minimum between two points below this share of the variation is solved for
@@ -241,7 +242,7 @@ class Walk:
             if lo.t >= end - _FLOOR:
                 return end, None
             there = self._point(min(t, end), watch)
-            if there is None:
+            if there is None or there.noise > max(_NOISY, 4 * lo.noise):
                 t = 0.5 * (lo.t + min(t, end))
                 if t - lo.t < _BEYOND[-1]:
                     return None
@@ -328,35 +329,39 @@ class KernelPath(Path):
                 "without psd='clip'."
             )
         with one_thread_if_small(self.problem.n**2):
-            walker = self.machine(self.span[0]).begin()
             for jitter in _JITTERS:
                 try:
-                    return self._march(walker, jitter)
+                    return self._march(jitter)
                 except PathError as error:
-                    reason = error
+                    reason = reason or error
         raise PathError(
             f"The path of {self.loss!r} over {self.over} could not be followed from {self.span[0]:.6g} to "
             f"{self.span[1]:.6g}: {reason} Shorten the span, or bring the columns to one scale."
         )
 
-    def _march(self, walker: Walker, jitter: float) -> March:
-        gram, still = self.problem.gram, walker.program
-        assert isinstance(gram, DenseGram)
-        width = still.u0 - still.l0
-        noise = None
-        if jitter:
-            noise = jitter * still.kmax * (1.0 + np.random.default_rng(0).random(self.problem.n))
-        program = MovingProgram(
-            gram.kernel, gram.compared, self.over, self.axis, still.rows, still.group, still.c0, still.l0, still.u0,
-            np.zeros(len(width)), np.where(width > 0, width, 1.0), still.b0, float(still.unit[0]), self.problem.n, noise,
-        )  # fmt: skip
-        walk = Walk(program, walker.theta, walker.status, self._reach)
+    def _march(self, jitter: float) -> March:
+        first = self.machine(self.span[0])
+        noise = jitter * np.abs(first.gram.diag).max() * (1.0 + np.random.default_rng(0).random(self.problem.n))
+        walker = first.begin(noise=noise)
+        program = self._moving(walker.program, noise if jitter else None)
+
+        def reach(value: float, theta: Array, status: Array) -> tuple[Array, Array]:
+            found = self.machine(value).begin(theta, status, noise)
+            return found.theta, found.status
+
+        walk = Walk(program, walker.theta, walker.status, reach)
         walk.run()
         return March(walk.first, walk.told(), walk.solves, walk.entries, jitter, walk.worst)
 
-    def _reach(self, value: float, theta: Array, status: Array) -> tuple[Array, Array]:
-        walker = self.machine(value).begin(theta, status)
-        return walker.theta, walker.status
+    def _moving(self, still: Program, noise: Array | None) -> MovingProgram:
+        """The program with a kernel that moves, from the one at the first value."""
+        gram = self.problem.gram
+        assert isinstance(gram, DenseGram)
+        width = still.u0 - still.l0
+        return MovingProgram(
+            gram.kernel, gram.compared, self.over, self.axis, still.rows, still.group, still.c0, still.l0, still.u0,
+            np.zeros(len(width)), np.where(width > 0, width, 1.0), still.b0, float(still.unit[0]), self.problem.n, noise,
+        )  # fmt: skip
 
     @property
     def breakpoints(self) -> Array:
