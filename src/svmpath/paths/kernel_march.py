@@ -24,8 +24,9 @@ then :class:`svmpath.PathError` is raised.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -33,11 +34,12 @@ import numpy as np
 from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram
 from svmpath.lazy import lazy
-from svmpath.losses import Solution
+from svmpath.losses import Solution, SquaredHinge
 from svmpath.losses.elbow import ElbowLoss, Motion
 from svmpath.paths.jump import JumpPath
+from svmpath.paths.march import MarchPath
 from svmpath.paths.path import Array, Event, Path
-from svmpath.solvers.box_qp import FREE, Program, Told
+from svmpath.solvers.box_qp import FIXED, FREE, LOW, UP, Program, Told, Walker
 from svmpath.solvers.hermite import Cubics, first_zero
 from svmpath.solvers.moving_kernel import Axis, MovingProgram, Places, Point, regular
 from svmpath.solvers.threads import one_thread_if_small
@@ -51,6 +53,8 @@ _NOISY = 1e-8  # rounding of theta, in units of the box, at which steps are made
 _HORIZON = 3.0  # how many predicted steps marginal points are watched for
 _HALF = 0.5  # share of its slack that a sample must keep that was not watched
 _MARGIN = 0.01  # a minimum between two points below this share of the variation is solved for
+_LOST = 1e-6  # rounding up to which a violation may be put down to it
+_PER_DECADE, _NEAR_ENOUGH = 4, 16  # nodes per factor of ten, and points kept per factor of e
 _MOST_TRIALS = 60  # solves for one event
 _MOST_CARE = 5  # times that a stretch is searched again, each time in shorter steps
 _MOST_NULL = 12  # events at one t before the machine beyond is asked
@@ -121,6 +125,10 @@ class Walk:
         """The events so far."""
         columns = zip(*self._events, strict=True) if self._events else ((), (), (), ())
         return Told(*(np.array(c, k) for c, k in zip(columns, (float, np.int64, np.int8, np.int8), strict=True)))
+
+    def march(self, jitter: float) -> March:
+        """What is kept of the walk."""
+        return March(self.first, self.told(), self.solves, self.entries, jitter, self.worst)
 
     def run(self) -> None:
         """Walk to the end."""
@@ -245,7 +253,7 @@ class Walk:
             if there is None or there.noise > max(_NOISY, 4 * lo.noise):
                 t = 0.5 * (lo.t + min(t, end))
                 if t - lo.t < _BEYOND[-1]:
-                    return None
+                    return (lo.t, None) if lo.t > here.t else None
                 continue
             cubics = Cubics.between(lo.t, lo.slacks, lo.rates, there.t, there.slacks, there.rates)
             found = cubics.first_below(floor)
@@ -290,7 +298,55 @@ class Walk:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class KernelPath(Path):
+class OverKernel(Path):
+    """A path over a parameter of the kernel along which every event is known."""
+
+    @property
+    @abstractmethod
+    def record(self) -> March: ...
+
+    @abstractmethod
+    def _place(self, status: int, j: int) -> str:
+        """The name of the place of variable j."""
+
+    @lazy
+    def axis(self) -> Axis:
+        """The parameter as the walk sees it."""
+        return Axis(*self.span, is_log=min(self.span) > 0 and not self.over.endswith("coef0"))
+
+    def _compared(self) -> Any:
+        """What the kernel needs of all rows, if the kernel matrix is used as it is."""
+        gram = self.problem.gram
+        if not isinstance(gram, DenseGram) or gram.clip:
+            raise ValueError(
+                f"Events of {self.loss!r} over {self.over} need the kernel matrix as it is: without rank= and without "
+                "psd='clip'."
+            )
+        return gram.compared
+
+    @property
+    def breakpoints(self) -> Array:
+        """The values at which a sample changes its place, and both ends, in the direction of the span."""
+        inside = self.axis.value(np.unique(self.record.told.t))
+        low, high = sorted(self.span)
+        nodes = np.concatenate([[self.span[0]], inside[(inside > low) & (inside < high)], [self.span[1]]])
+        return nodes[np.concatenate([[True], np.diff(nodes) != 0])]
+
+    @property
+    def certificate(self) -> float:
+        """The largest wrong slack after an event, in units of f or of the box."""
+        return self.record.violation
+
+    def events(self) -> Iterable[Event]:
+        """Every change of place, in the direction of the span."""
+        told = self.record.told
+        for t, j, source, target in zip(told.t, told.variable, told.source, told.target, strict=True):
+            ends = (self._place(int(status), int(j)) for status in (source, target))
+            yield Event(float(self.axis.value(t)), int(j % self.problem.n), *ends)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class KernelPath(OverKernel):
     """A machine with an elbow over a parameter of its kernel.
 
     Attributes
@@ -309,25 +365,16 @@ class KernelPath(Path):
         # The walk is made again when needed: a saved model stays small.
         return {f.name: self.__dict__[f.name] for f in fields(self)}
 
-    @lazy
-    def axis(self) -> Axis:
-        """The parameter as the walk sees it."""
-        return Axis(*self.span, is_log=min(self.span) > 0 and not self.over.endswith("coef0"))
-
     def machine(self, value: float) -> JumpPath:
         """The machine at one value, as a path that stands still."""
         problem = self.problem.at(self.over, value)
         return JumpPath(problem, self.loss, self.over, (value, value), self.motion, None, self.start)
 
     @lazy
-    def record(self) -> March:
+    def record(self) -> March:  # type: ignore[override]
         """The walk over the span."""
-        gram, reason = self.problem.gram, None
-        if not isinstance(gram, DenseGram) or gram.clip:
-            raise ValueError(
-                f"A path of {self.loss!r} over {self.over} needs the kernel matrix as it is: without rank= and "
-                "without psd='clip'."
-            )
+        self._compared()  # refuses what has no events
+        reason: PathError | None = None
         with one_thread_if_small(self.problem.n**2):
             for jitter in _JITTERS:
                 try:
@@ -338,6 +385,11 @@ class KernelPath(Path):
             f"The path of {self.loss!r} over {self.over} could not be followed from {self.span[0]:.6g} to "
             f"{self.span[1]:.6g}: {reason} Shorten the span, or bring the columns to one scale."
         )
+
+    @property
+    def jitter(self) -> float:
+        """What had to be added to the diagonal of the kernel matrix, in units of its largest entry; 0 as a rule."""
+        return self.record.jitter
 
     def _march(self, jitter: float) -> March:
         first = self.machine(self.span[0])
@@ -351,43 +403,147 @@ class KernelPath(Path):
 
         walk = Walk(program, walker.theta, walker.status, reach)
         walk.run()
-        return March(walk.first, walk.told(), walk.solves, walk.entries, jitter, walk.worst)
+        return walk.march(jitter)
 
     def _moving(self, still: Program, noise: Array | None) -> MovingProgram:
         """The program with a kernel that moves, from the one at the first value."""
-        gram = self.problem.gram
-        assert isinstance(gram, DenseGram)
         width = still.u0 - still.l0
         return MovingProgram(
-            gram.kernel, gram.compared, self.over, self.axis, still.rows, still.group, still.c0, still.l0, still.u0,
-            np.zeros(len(width)), np.where(width > 0, width, 1.0), still.b0, float(still.unit[0]), self.problem.n, noise,
+            self.gram.kernel, self._compared(), self.over, self.axis, still.rows, still.group, still.c0, still.l0,
+            still.u0, np.zeros(len(width)), np.where(width > 0, width, 1.0), still.b0, float(still.unit[0]),
+            self.problem.n, noise,
         )  # fmt: skip
 
-    @property
-    def breakpoints(self) -> Array:
-        """The values at which a sample changes its place, and both ends, in the direction of the span."""
-        inside = self.axis.value(np.unique(self.record.told.t))
-        low, high = sorted(self.span)
-        nodes = np.concatenate([[self.span[0]], inside[(inside > low) & (inside < high)], [self.span[1]]])
-        return nodes[np.concatenate([[True], np.diff(nodes) != 0])]
-
-    @property
-    def jitter(self) -> float:
-        """What had to be added to the diagonal of the kernel matrix, in units of its largest entry; 0 as a rule."""
-        return self.record.jitter
-
-    @property
-    def certificate(self) -> float:
-        """The largest wrong slack after an event, in units of f or of the box."""
-        return self.record.violation
-
-    def events(self) -> Iterable[Event]:
-        """Every change of place, in the direction of the span."""
-        told = self.record.told
-        signs = self.loss.signs(self.problem)
-        for t, j, source, target in zip(told.t, told.variable, told.source, told.target, strict=True):
-            ends = (self.loss.place(int(status), signs[j]) for status in (source, target))
-            yield Event(float(self.axis.value(t)), int(j % self.problem.n), *ends)
+    def _place(self, status: int, j: int) -> str:
+        return self.loss.place(status, self.loss.signs(self.problem)[j])
 
     def _solve(self, value: float) -> Solution:
         return self.machine(value).from_places(self.record.status(self.axis.t(value)))
+
+    def without(self, rows: Array) -> KernelPath:
+        """The path of the same machine with weight zero for some rows."""
+        s = self.problem.s.copy()
+        s[rows] = 0.0
+        return replace(self, problem=replace(self.problem, s=s), start=None)
+
+    def decisions(self, values: Array) -> Array:
+        """Decision values of all rows at each value, each reached by homotopy from the last; nothing is recorded."""
+        held = np.empty((len(values), self.problem.n))
+        walker: Walker | None = None
+        with one_thread_if_small(self.problem.n**2):
+            for k in np.argsort(values, kind="stable"):
+                machine = self.machine(float(values[k]))
+                walker = machine.begin() if walker is None else machine.begin(walker.theta, walker.status)
+                held[k] = machine.from_places(walker.status).fitted
+        return held
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class NewtonKernelPath(OverKernel):
+    """The squared hinge machine over a parameter of its kernel.
+
+    The machine at a value is solved on the samples left of the margin, starting with those of a neighbour, until they
+    are the right ones. In exact form the same walk as for a loss with an elbow tells every change of side: with
+    theta = alpha the machine is the program with rho = 1 / (2 C s) and bounds on one side only.
+
+    Attributes
+    ----------
+    C : float
+    exact : bool
+        Whether breakpoints and events are those of every single change of side, or told at the nodes between which
+        they happen.
+    """
+
+    loss: SquaredHinge
+    C: float = 1.0
+    exact: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The walk and the points visited are made again when needed: a saved model stays small.
+        return {f.name: self.__dict__[f.name] for f in fields(self)}
+
+    @lazy
+    def _visited(self) -> dict[float, Array]:
+        """The samples on the left, packed, by the t where one has been."""
+        return {}
+
+    @lazy
+    def record(self) -> March:  # type: ignore[override]
+        """The walk over the span."""
+        problem, s = self.problem, self.problem.s
+        y, counts, n = problem.y, problem.s > 0, problem.n
+        low, up = np.where(counts & (y < 0), -np.inf, 0.0), np.where(counts & (y > 0), np.inf, 0.0)
+        with np.errstate(divide="ignore"):
+            rho = np.where(counts, 0.5 / (self.C * s), 0.0)
+        program = MovingProgram(
+            self.gram.kernel, self._compared(), self.over, self.axis, np.arange(n), np.zeros(n, dtype=np.int64), -y,
+            low, up, rho, np.where(counts, 2 * self.C * s, 1.0), np.zeros(1), 1.0, n,
+        )  # fmt: skip
+        if len(np.unique(y[counts])) < 2:  # f is the label of the one class that counts
+            return March(self._status(np.zeros(n, dtype=bool)), Told.of([]), 0, 0, 0.0, 0.0)
+
+        def reach(value: float, theta: Array, status: Array) -> tuple[Array, Array]:
+            alpha = self._near(value, status == FREE).alpha
+            return alpha, self._status(alpha != 0)
+
+        with one_thread_if_small(n**2):
+            first = self._from_afar(self.span[0])
+            walk = Walk(program, first.alpha, self._status(first.alpha != 0), reach)
+            walk.run()
+        return walk.march(0.0)
+
+    def _status(self, left: Array) -> Array:
+        status = np.where(left, FREE, np.where(self.problem.y > 0, LOW, UP)).astype(np.int8)
+        status[self.problem.s == 0] = FIXED
+        return status
+
+    def _place(self, status: int, j: int) -> str:
+        return "left" if status == FREE else "right"
+
+    @property
+    def breakpoints(self) -> Array:
+        """Every value at which a sample changes sides if ``exact``, else nodes evenly spaced in t."""
+        if self.exact:
+            return OverKernel.breakpoints.fget(self)  # type: ignore[attr-defined]
+        count = _PER_DECADE * self.axis.length / np.log(10) if self.axis.is_log else 20
+        nodes = self.axis.value(np.linspace(0.0, self.axis.length, 1 + max(1, round(count))))
+        nodes[[0, -1]] = self.span
+        return nodes
+
+    def events(self) -> Iterable[Event]:
+        """Every change of side if ``exact``; else those between one node and the next, told where first seen."""
+        if self.exact:
+            yield from super().events()
+            return
+        before: Array | None = None
+        for value in self.breakpoints:
+            left = self(float(value)).alpha != 0
+            for sample in np.flatnonzero(left != before) if before is not None else ():
+                ends = ("right", "left") if left[sample] else ("left", "right")
+                yield Event(float(value), int(sample), *ends)
+            before = left
+
+    def _solve(self, value: float) -> Solution:
+        t = self.axis.t(value)
+        with one_thread_if_small(self.problem.n**2):
+            if self.exact:
+                return self._near(value, self.record.status(t) == FREE)
+            if self._visited and isinstance(self.problem.gram, DenseGram):
+                near = min(list(self._visited), key=lambda each: abs(each - t))
+                left = np.unpackbits(self._visited[near], count=self.problem.n).astype(bool)
+                solution = self._near(value, left)
+            else:
+                solution = self._from_afar(value)
+            self._visited[round(t * _NEAR_ENOUGH) / _NEAR_ENOUGH] = np.packbits(solution.alpha != 0)
+        return solution
+
+    def _near(self, value: float, left: Array) -> Solution:
+        """The machine at a value, from samples that are about those on the left."""
+        solution = self.loss.in_samples(self.problem.at(self.over, value), np.flatnonzero(left), self.C)
+        if solution.violation <= _WRONG + min(solution.rounding, _LOST):
+            return solution
+        return min(solution, self._from_afar(value), key=lambda each: each.violation)
+
+    def _from_afar(self, value: float) -> Solution:
+        """The machine at a value, as a path over C finds it."""
+        return MarchPath(self.problem.at(self.over, value), self.loss, "C", (self.C, self.C))(self.C)

@@ -15,7 +15,7 @@ from svmpath.kernels import gamma_value, make_kernel
 from svmpath.losses import ElbowLoss, LeastSquares, Motion, Nu, Problem, Solution, SquaredHinge, make_loss
 from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.jump import JumpPath
-from svmpath.paths.kernel_march import KernelPath
+from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath
 from svmpath.paths.march import MarchPath
 from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Path
@@ -171,7 +171,7 @@ def trace(
         if not isinstance(path, (JumpPath, KernelPath)):
             raise ValueError(f"start= is for losses with an elbow, not for loss={loss!r}.")
         path = replace(path, start=check_start(start, len(y)))
-    if isinstance(path, (JumpPath, KernelPath)):
+    if isinstance(path, (JumpPath, KernelPath)) or (isinstance(path, NewtonKernelPath) and exact):
         if isinstance(path, JumpPath) and over == "nu" and is_default:
             path = path.within_reach()
         path.record  # noqa: B018 - a path that cannot be followed is refused here, not when it is first used
@@ -209,8 +209,10 @@ def trace_problem(
         return ClosedFormPath(problem, loss, over, span, C, shared)
     if isinstance(loss, SquaredHinge) and over == "C":
         return MarchPath(problem, loss, over, span, shared, exact)
-    kernel = ("a kernel parameter",) if isinstance(loss, LeastSquares) else ()
-    overs = " or ".join(getattr(loss, "overs", ("C", *kernel)))
+    if isinstance(loss, SquaredHinge) and over not in MACHINE:
+        return NewtonKernelPath(problem, loss, over, span, C, exact)
+    kernel = () if isinstance(loss, Nu) else ("a kernel parameter",)
+    overs = " or ".join((*getattr(loss, "overs", ("C",)), *kernel))
     raise ValueError(f"loss={loss.name!r} is traced over {overs}, not over {over!r}.")
 
 
