@@ -184,11 +184,11 @@ class JumpPath(Path):
                 reason = error
         raise reason
 
-    def from_places(self, status: Array) -> Solution:
-        """The machine at the first value of the span from everybody's place; polished where these do not hold."""
+    def from_places(self, status: Array, good: float = _GOOD) -> Solution:
+        """The machine at the first value of the span from everybody's place; polished if its violation is not good."""
         with one_thread_if_small(self.problem.n**2):
             record = Record(self._program, status, Told.of([]), _LADDER[0][0], 0.0, np.inf)
-            return self._at(record, self.motion.t(self.span[0]))
+            return self._at(record, self.motion.t(self.span[0]), good)
 
     def without(self, rows: Array) -> JumpPath:
         """The path of the same machine with weight zero for some rows."""
@@ -353,7 +353,7 @@ class JumpPath(Path):
     def _other_rungs(self) -> dict[tuple[float, float], Record]:
         return {}
 
-    def _at(self, record: Record, t: float) -> Solution:
+    def _at(self, record: Record, t: float, good: float = _GOOD) -> Solution:
         """The machine at t, from the statuses there; polished where they do not hold."""
         status, own = record.status(t), self._program
         # First with the kernel as it is, also where the walk needed a jitter; last by repeating the walk.
@@ -368,7 +368,7 @@ class JumpPath(Path):
             solution = answer()
             if solution is not None and (best is None or solution.violation < best.violation):
                 best = solution
-            if best is not None and self._excess(best) <= _GOOD * self.loss.scale(self.problem):
+            if best is not None and self._excess(best) <= good * self.loss.scale(self.problem):
                 return best
         if best is None or not self._excess(best) <= _ACCEPT * self.loss.scale(self.problem):
             found = "its elbow system is singular" if best is None else f"the violation is {best.violation:.2e}"

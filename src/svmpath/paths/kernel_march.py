@@ -49,7 +49,9 @@ _FLOOR = 1e-12  # slacks of less, in units of f or of the box, are zero
 _WRONG = 1e-9  # a slack so negative after an event is wrong
 _SETTLED = 1e-12  # what the curvature may leave of a slack at its zero
 _SOON = 1e-9  # an event so near is taken where the rates predict it
+_GOOD = 1e-11  # a violation of a machine that needs no polish
 _NOISY = 1e-8  # rounding of theta, in units of the box, at which steps are made shorter
+_SHORT = 0.01  # but not shorter than this, in units of the longest
 _HORIZON = 3.0  # how many predicted steps marginal points are watched for
 _HALF = 0.5  # share of its slack that a sample must keep that was not watched
 _MARGIN = 0.01  # a minimum between two points below this share of the variation is solved for
@@ -219,8 +221,8 @@ class Walk:
 
     def _marginal(self, here: Point, care: int) -> Array:
         """Positions of the bound variables that may reach zero before the horizon, which is set; or of every one."""
-        rates = here.rates
-        step = first_zero(np.maximum(here.slacks, 0.0) + _FLOOR, rates, np.zeros(len(rates)))[0]
+        rates, floor = here.rates, self._floor(here, self._places.bound)
+        step = first_zero(np.maximum(here.slacks, 0.0) + floor, rates, np.zeros(len(rates)))[0]
         self._ahead = min(step, self._stride, self._length - here.t)
         self._horizon = min(max(_HORIZON * self._ahead, _SOON), self._stride, self._length - here.t)
         bound = len(self._places.bound)
@@ -231,15 +233,20 @@ class Walk:
         speed = np.abs(rates[:bound])
         return np.flatnonzero(here.slacks[:bound] < 4 * self._horizon * (speed + speed.mean()) + _WRONG)
 
+    def _floor(self, point: Point, bound: Array) -> Array:
+        """What a slack must fall below zero by to count, where these bound variables are watched."""
+        floor = np.full(len(point.slacks), _FLOOR)
+        floor[len(bound) :] = max(_FLOOR, point.noise)
+        if self._dependent:
+            floor[: len(bound)][np.isin(bound, list(self._dependent))] = _HALF * _WRONG
+        return floor
+
     def _search(self, here: Point, watch: Array) -> tuple[float, tuple[int, int] | None] | None:
         """The next event: its t, the variable and its new status; or how far nothing happens. None in trouble."""
         places = self._places
         bound, every = places.bound[watch], len(places.bound)
         lo = here.some(np.concatenate([watch, np.arange(every, len(here.slacks))]))
-        floor = np.full(len(lo.slacks), _FLOOR)
-        floor[len(bound) :] = max(_FLOOR, here.noise)
-        if self._dependent:
-            floor[: len(bound)][np.isin(bound, list(self._dependent))] = _HALF * _WRONG
+        floor = self._floor(lo, bound)
         curve, t, end = np.zeros(len(floor)), here.t + self._ahead, here.t + self._horizon
         for _ in range(_MOST_TRIALS):
             # Where the rates (and curvatures, once they are known) say so clearly, the event needs no solve.
@@ -250,8 +257,9 @@ class Walk:
             if lo.t >= end - _FLOOR:
                 return end, None
             there = self._point(min(t, end), watch)
-            if there is None or there.noise > max(_NOISY, 4 * lo.noise):
-                t = 0.5 * (lo.t + min(t, end))
+            step = min(t, end) - lo.t
+            if there is None or (there.noise > max(_NOISY, 4 * lo.noise) and step > _SHORT * self._stride):
+                t = lo.t + 0.5 * step
                 if t - lo.t < _BEYOND[-1]:
                     return (lo.t, None) if lo.t > here.t else None
                 continue
@@ -418,7 +426,7 @@ class KernelPath(OverKernel):
         return self.loss.place(status, self.loss.signs(self.problem)[j])
 
     def _solve(self, value: float) -> Solution:
-        return self.machine(value).from_places(self.record.status(self.axis.t(value)))
+        return self.machine(value).from_places(self.record.status(self.axis.t(value)), _GOOD)
 
     def without(self, rows: Array) -> KernelPath:
         """The path of the same machine with weight zero for some rows."""
