@@ -6,6 +6,21 @@ from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath
 from svmpath.paths.march import MarchPath
 from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Event, Path
+from svmpath.paths.surface import Curves, Surface, surface
 from svmpath.paths.trace import trace, trace_problem
 
-__all__ = ["ClosedFormPath", "Event", "JumpPath", "KernelPath", "MarchPath", "NewtonKernelPath", "NodePath", "Path", "trace", "trace_problem"]
+__all__ = [
+    "ClosedFormPath",
+    "Curves",
+    "Event",
+    "JumpPath",
+    "KernelPath",
+    "MarchPath",
+    "NewtonKernelPath",
+    "NodePath",
+    "Path",
+    "Surface",
+    "surface",
+    "trace",
+    "trace_problem",
+]

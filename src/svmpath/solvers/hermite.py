@@ -83,7 +83,8 @@ def first_zero(s: Array, d: Array, q: Array) -> tuple[float, int]:
     below = np.sqrt(np.maximum(under, 0.0)) - d
     crosses = (under >= 0) & (below > 0)
     x = np.full(len(s), np.inf)
-    np.divide(2 * s, below, out=x, where=crosses)
+    with np.errstate(over="ignore"):  # as good as never
+        np.divide(2 * s, below, out=x, where=crosses)
     k = int(np.argmin(x))
     return float(x[k]), k
 
