@@ -110,7 +110,8 @@ class SimpleKernel(Kernel):
 
     def at(self, name: str, value: float) -> Kernel:
         """The same kernel with the parameter ``name`` at ``value``."""
-        return replace(self, **{self.resolve(name): float(value)})  # type: ignore[type-var]
+        name = name if name in self.__dataclass_fields__ else self.resolve(name)  # type: ignore[attr-defined]
+        return replace(self, **{name: float(value)})  # type: ignore[type-var]
 
 
 def pick(Z: Any, rows: Any) -> Any:

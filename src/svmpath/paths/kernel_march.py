@@ -40,7 +40,7 @@ from svmpath.paths.jump import JumpPath
 from svmpath.paths.march import MarchPath
 from svmpath.paths.path import Array, Event, Path
 from svmpath.solvers.box_qp import FIXED, FREE, LOW, UP, Program, Told, Walker
-from svmpath.solvers.hermite import Cubics, first_zero
+from svmpath.solvers.hermite import curvature, first_zero, look
 from svmpath.solvers.moving_kernel import Axis, MovingProgram, Places, Point, regular
 from svmpath.solvers.threads import one_thread_if_small
 
@@ -155,18 +155,16 @@ class Walk:
         if found is None:
             return self._enter(self.status)
         t, event = found
-        if event is not None and event[1] == FREE and self._places.depends(t, event[0]):
-            # Its gradient is zero as long as theirs are; only if it clearly falls, somebody has to make room.
-            if event[0] in self._dependent:
-                return self._enter(self.status)
-            self._dependent.add(event[0])
-            return self._segment(here, care)
         before, places = self.status, self._places
         if event is not None:
             self.status = before.copy()
             self.status[event[0]] = event[1]
             self._places = Places(self.program, self.status)
         there = self._point(t) if self._has_members() else None
+        if event is not None and event[1] == FREE and (there is None or there.noise > _NOISY):
+            if places.depends(t, event[0]):
+                self.status, self._places = before, places
+                return self._overlook(here, event[0], care)
         is_right = there is not None and self._is_right(there)
         if there is None or not is_right or not self._has_kept(here, places, there, watch):
             self.status, self._places = before, places
@@ -178,6 +176,16 @@ class Walk:
         self._stand(there)
         self.worst = max(self.worst, -float(there.slacks.min(initial=0.0)))
         return there
+
+    def _overlook(self, here: Point, j: int, care: int) -> Point:
+        """Of a variable that depends on the free ones the gradient is zero as long as theirs are.
+
+        Only if it clearly falls below zero, somebody has to make room.
+        """
+        if j in self._dependent:
+            return self._enter(self.status)
+        self._dependent.add(j)
+        return self._segment(here, care)
 
     def _doubt(self, here: Point, t: float, care: int) -> Point:
         """After an event at t that was not right: reach beyond it if nothing happened before, else search again."""
@@ -212,17 +220,14 @@ class Walk:
         """Whether those who were not watched are still far from zero."""
         aside = np.ones(len(places.bound), dtype=bool)
         aside[watch] = False
-        if not aside.any():
-            return True
-        old, new = np.full((2, len(self.status)), np.inf)
-        old[places.bound[aside]] = here.slacks[: len(aside)][aside]
+        new = np.empty(len(self.status))
         new[self._places.bound] = there.slacks[: len(self._places.bound)]
-        return bool(np.all(new[places.bound[aside]] >= _HALF * old[places.bound[aside]] - _WRONG))
+        return bool((new[places.bound[aside]] >= _HALF * here.slacks[: len(aside)][aside] - _WRONG).all())
 
     def _marginal(self, here: Point, care: int) -> Array:
         """Positions of the bound variables that may reach zero before the horizon, which is set; or of every one."""
         rates, floor = here.rates, self._floor(here, self._places.bound)
-        step = first_zero(np.maximum(here.slacks, 0.0) + floor, rates, np.zeros(len(rates)))[0]
+        step = first_zero(here.slacks, rates, np.zeros(len(rates)), floor)[0]
         self._ahead = min(step, self._stride, self._length - here.t)
         self._horizon = min(max(_HORIZON * self._ahead, _SOON), self._stride, self._length - here.t)
         bound = len(self._places.bound)
@@ -248,38 +253,38 @@ class Walk:
         lo = here.some(np.concatenate([watch, np.arange(every, len(here.slacks))]))
         floor = self._floor(lo, bound)
         curve, t, end = np.zeros(len(floor)), here.t + self._ahead, here.t + self._horizon
+        x, k = first_zero(lo.slacks, lo.rates, curve, floor)
         for _ in range(_MOST_TRIALS):
             # Where the rates (and curvatures, once they are known) say so clearly, the event needs no solve.
-            x, k = first_zero(np.maximum(lo.slacks, 0.0) + floor, lo.rates, curve)
             if x <= _SOON or (lo.t > here.t and lo.t + x <= end and abs(curve[k]) * x * x <= _SETTLED):
-                back = first_zero(np.maximum(lo.slacks[[k]], 0.0), lo.rates[[k]], curve[[k]])[0]
+                alone = slice(k, k + 1)
+                back = first_zero(lo.slacks[alone], lo.rates[alone], curve[alone], np.zeros(1))[0]
                 return min(lo.t + min(back, x), self._length), places.event(k, bound)
             if lo.t >= end - _FLOOR:
                 return end, None
-            there = self._point(min(t, end), watch)
-            step = min(t, end) - lo.t
+            t = min(t, end)
+            there = self._point(t, watch)
+            step = t - lo.t
             if there is None or (there.noise > max(_NOISY, 4 * lo.noise) and step > _SHORT * self._stride):
                 t = lo.t + 0.5 * step
                 if t - lo.t < _BEYOND[-1]:
                     return (lo.t, None) if lo.t > here.t else None
                 continue
-            cubics = Cubics.between(lo.t, lo.slacks, lo.rates, there.t, there.slacks, there.rates)
-            found = cubics.first_below(floor)
-            dips = cubics.dips(_MARGIN, there.t if found is None else found[0])
-            if len(dips):
-                t = float(dips[0])
+            ends = lo.t, lo.slacks, lo.rates, there.t, there.slacks, there.rates
+            seen = look(*ends, floor, _MARGIN)
+            if seen.dip < np.inf:
+                t = seen.dip
                 continue
-            if found is not None:
-                t, k = found
+            if seen.zero < np.inf:
+                t, j = seen.zero, seen.which
                 is_last = there.t - t < t - lo.t
                 apart = there.t - t if is_last else t - lo.t
-                if abs(cubics.second(k, last=is_last)) * apart**2 <= _SETTLED or t - lo.t <= _FLOOR:
-                    return t, places.event(k, bound)
+                if _bend(lo, there, j, is_last) * apart**2 <= _SETTLED or t - lo.t <= _FLOOR:
+                    return t, places.event(j, bound)
                 continue
-            curve = cubics.second(slice(None), last=True)
-            step = 4 * (there.t - lo.t)
-            lo = there
-            t = lo.t + min(first_zero(np.maximum(lo.slacks, 0.0) + floor, lo.rates, curve)[0], step)
+            curve, lo = curvature(*ends), there
+            x, k = first_zero(lo.slacks, lo.rates, curve, floor)
+            t = lo.t + min(x, 4 * step)
         return None
 
     def _enter(self, before: Array) -> Point:
@@ -303,6 +308,13 @@ class Walk:
                 return there
         value = float(self.program.axis.value(self.t))
         raise PathError(f"the places next to {self.program.name} = {value:.6g} cannot be told in double precision.")
+
+
+def _bend(a: Point, b: Point, k: int, is_last: bool) -> float:
+    """How much the cubic of slack k bends at one of the ends of its interval."""
+    a, b = (a, b) if is_last else (b, a)
+    one = slice(k, k + 1)
+    return abs(float(curvature(a.t, a.slacks[one], a.rates[one], b.t, b.slacks[one], b.rates[one])[0]))
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -19,6 +19,7 @@ a bound variable's gradient from zero, in units of f.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +31,7 @@ from svmpath.solvers.box_qp import FREE, LOW, UP
 
 Array = np.ndarray
 
+_EPS, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 _SINGULAR = 1e-14  # an elbow system with a smaller reciprocal condition number is not solved
 _DEPENDENT = 1e-10  # a variable whose Schur complement is less, in units of the largest K_ii, depends on F
 _REGULAR = 1e-11  # the reciprocal condition number that is asked of the free variables at a start
@@ -116,12 +118,16 @@ class MovingProgram:
 
     def block(self, t: float, rows: Array, cols: Array) -> tuple[Array, Array]:
         """K and its derivative by t, between some rows and others."""
+        return self.evaluate(t, self.kernel.part(self.S, rows, cols), rows, cols)
+
+    def evaluate(self, t: float, S: Any, rows: Array, cols: Array) -> tuple[Array, Array]:
+        """The same, from the part of S between them."""
         value = float(self.axis.value(t))
-        S = self.kernel.part(self.S, rows, cols)
         K, rates = self.kernel.at(self.name, value).values_and_rates(S, self.name)
         if self.noise is not None:
             K = K + np.where(rows[:, None] == cols, self.noise[cols], 0.0)
-        return K, self.axis.rate(value) * rates
+        rates *= self.axis.rate(value)
+        return K, rates
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +156,18 @@ class Point:
         return Point(self.t, self.theta, self.slacks[which], self.rates[which], self.noise)
 
 
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """Which bound variables are watched, their signs, and what the kernel needs of them and of the free variables."""
+
+    watch: Array | None  # kept so that its id stays its own
+    c: Array
+    group: Array
+    sign: Array
+    rows: Array
+    S: Any
+
+
 class Places:
     """Everybody at a place: the point at any t follows.
 
@@ -171,17 +189,16 @@ class Places:
         theta[self.free] = 0.0
         self.theta = theta
         weights = np.bincount(p.rows, theta, p.n)
-        self._others = np.flatnonzero(weights)  # rows of bound variables with a coefficient
-        self._weights = weights[self._others]
-        self._cols = np.concatenate([p.rows[self.free], self._others])
+        others = weights.nonzero()[0]  # rows of bound variables with a coefficient
+        self._weights = weights[others]
+        self._cols = np.concatenate([p.rows[self.free], others])
         self._left = p.b - np.bincount(p.group, theta, len(p.b))
-        self.lows = np.flatnonzero(np.isfinite(p.low[self.free]))
-        self.tops = np.flatnonzero(np.isfinite(p.up[self.free]))
-
-    @property
-    def names(self) -> list[tuple[Array, int | None]]:
-        """Which variables the parts of the slacks belong to, and to which status they would go (None: FREE)."""
-        return [(self.bound, None), (self.free[self.lows], LOW), (self.free[self.tops], UP)]
+        self._minus_c, self._width = -p.c[self.free], p.width[self.free]
+        self._low, self._up = p.low[self.free] / self._width, p.up[self.free] / self._width
+        self._rho, self._group = p.rho[self.free], p.group[self.free]
+        self.lows = np.isfinite(self._low).nonzero()[0]
+        self.tops = np.isfinite(self._up).nonzero()[0]
+        self._seen: dict[int, _Seen] = {}
 
     def event(self, k: int, bound: Array) -> tuple[int, int]:
         """Variable and new status that belong to slack k, where the bound variables ``bound`` were watched."""
@@ -192,48 +209,69 @@ class Places:
             return int(self.free[self.lows[k]]), LOW
         return int(self.free[self.tops[k - len(self.lows)]]), UP
 
+    def _watching(self, watch: Array | None) -> _Seen:
+        """What is needed of the bound variables that are watched, kept for the next time."""
+        key = -1 if watch is None else id(watch)
+        if key not in self._seen:
+            p, m = self.program, len(self.free)
+            bound, sign = (self.bound, self.sign) if watch is None else (self.bound[watch], self.sign[watch])
+            if watch is None:
+                rows = np.concatenate([p.rows[self.free], p.rows[bound]])
+                S = p.kernel.part(p.S, rows, self._cols)
+            else:
+                every, which = self._watching(None), np.concatenate([np.arange(m), m + watch])
+                rows, S = every.rows[which], p.kernel.part(every.S, which, np.arange(len(self._cols)))
+            self._seen[key] = _Seen(watch, p.c[bound], p.group[bound], sign, rows, S)
+        return self._seen[key]
+
     def point(self, t: float, watch: Array | None = None) -> Point | None:
         """The point at t, with the slacks of all bound variables or of those at some positions; None if singular."""
-        p, F = self.program, self.free
-        q, m = len(p.b), len(F)
-        seen = self.bound if watch is None else self.bound[watch]
-        sign = self.sign if watch is None else self.sign[watch]
-        rows = np.concatenate([p.rows[F], p.rows[seen]])
-        K, dK = p.block(t, rows, self._cols)
+        seen, q, m = self._watching(watch), len(self.program.b), len(self.free)
+        K, dK = self.program.evaluate(t, seen.S, seen.rows, self._cols)
         M, scale = self._system(K[:m, :m])
-        size = np.abs(M).sum(axis=0).max()
         lu, pivots, info = lapack.dgetrf(M)
-        rcond = 0.0 if info else lapack.dgecon(lu, size)[0]
+        rcond = 0.0 if info else self._reciprocal_condition(M, lu, watch)
         if not rcond > _SINGULAR:
             return None
-        product = K[:, m:] @ self._weights
-        right = np.concatenate([scale * self._left, -p.c[F] - product[:m]])
+        right = np.empty(q + m)
+        right[:q], right[q:] = scale * self._left, self._minus_c - K[:m, m:] @ self._weights
         found = lapack.dgetrs(lu, pivots, right)[0]
-        found += lapack.dgetrs(lu, pivots, right - M @ found)[0]
-        nu, theta = scale * found[:q], found[q:]
-        moved = dK @ np.concatenate([theta, self._weights])
-        rate = lapack.dgetrs(lu, pivots, np.concatenate([np.zeros(q), -moved[:m]]))[0]
-        if not (np.isfinite(found).all() and np.isfinite(rate).all()):
+        if watch is None:
+            found += lapack.dgetrs(lu, pivots, right - M @ found)[0]
+        both = np.zeros((2, len(self._cols)))  # theta and its rate, of all who have a coefficient
+        both[0, :m], both[0, m:] = found[q:], self._weights
+        moved = dK @ both[0]
+        right[:q], right[q:] = 0.0, -moved[:m]
+        rate = lapack.dgetrs(lu, pivots, right)[0]
+        both[1, :m] = rate[q:]
+        g = both @ K[m:].T
+        g[0] += seen.c + (scale * found)[seen.group]
+        g[1] += moved[m:] + (scale * rate)[seen.group]
+        g *= seen.sign
+        free = both[:, :m] / self._width
+        slacks = np.concatenate([g[0], (free[0] - self._low)[self.lows], (self._up - free[0])[self.tops]])
+        rates = np.concatenate([g[1], free[1][self.lows], -free[1][self.tops]])
+        if not math.isfinite(slacks.sum() + rates.sum()):
             return None
-        g = (product + K[:, :m] @ theta)[m:] + p.c[seen] + nu[p.group[seen]]
-        dg = (moved + K[:, :m] @ rate[q:])[m:] + scale * rate[:q][p.group[seen]]
-        width = p.width[F]
-        slacks = [sign * g, ((theta - p.low[F]) / width)[self.lows], ((p.up[F] - theta) / width)[self.tops]]
-        rates = [sign * dg, (rate[q:] / width)[self.lows], (-rate[q:] / width)[self.tops]]
-        noise = np.finfo(float).eps / rcond * float(np.max(np.abs(theta) / width, initial=0.0))
-        return Point(t, theta, np.concatenate(slacks), np.concatenate(rates), noise)
+        return Point(t, found[q:], slacks, rates, _EPS / rcond * float(np.abs(free[0]).max(initial=0.0)))
 
     def _system(self, K: Array) -> tuple[Array, float]:
         """M, the sums being brought to the scale of the kernel, and that scale."""
-        p, F = self.program, self.free
-        q, m = len(p.b), len(F)
-        scale = float(max(np.max(np.abs(K.diagonal())), np.finfo(float).tiny))
-        M = np.zeros((q + m, q + m))
+        q, m = len(self.program.b), len(self.free)
+        scale = max(float(K.diagonal().max(initial=0.0)), _TINY)
+        M = np.zeros((q + m, q + m), order="F")
         M[q:, q:] = K
-        M[q:, q:][np.diag_indices(m)] += p.rho[F]
-        M[p.group[F], q + np.arange(m)] = scale
+        M.ravel("K")[q * (q + m + 1) :: q + m + 1] += self._rho
+        M[self._group, np.arange(q, q + m)] = scale
         M[q:, :q] = M[:q, q:].T
         return M, scale
+
+    def _reciprocal_condition(self, M: Array, lu: Array, watch: Array | None) -> float:
+        """Of M: estimated where everybody is looked at, else seen from the pivots, which is quicker."""
+        if watch is None:
+            return float(lapack.dgecon(lu, lapack.dlange("1", M))[0])
+        pivots = np.abs(lu.diagonal())
+        return float(pivots.min() / pivots.max())
 
     def depends(self, t: float, j: int) -> bool:
         """Whether a variable depends on the free ones: its kernel function is a combination of theirs, to rounding."""
@@ -276,7 +314,7 @@ def regular(program: MovingProgram, t: float, theta: Array, status: Array) -> tu
         v = vectors[q:, k]
         room = np.where(v > 0, program.up[F] - theta[F], theta[F] - program.low[F])
         back = np.where(v < 0, program.up[F] - theta[F], theta[F] - program.low[F])
-        size = np.maximum(np.abs(v), np.finfo(float).tiny)
+        size = np.maximum(np.abs(v), _TINY)
         if np.min(back / size) < np.min(room / size):
             v, room = -v, back
         first = int(np.argmin(room / size))
