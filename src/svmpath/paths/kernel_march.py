@@ -160,7 +160,8 @@ class Walk:
             self.status = before.copy()
             self.status[event[0]] = event[1]
             self._places = Places(self.program, self.status)
-        there = self._point(t) if self._has_members() else None
+        is_lonely = event is not None and event[1] != FREE and not self._has_members()
+        there = None if is_lonely else self._point(t)
         if event is not None and event[1] == FREE and (there is None or there.noise > _NOISY):
             if places.depends(t, event[0]):
                 self.status, self._places = before, places
@@ -172,9 +173,8 @@ class Walk:
         if event is not None:
             self._dependent = set()
             self._null = self._null + 1 if t - self.t <= _SOON else 0
-            self._tell(t, before)
+            self._events.append((t, event[0], int(before[event[0]]), event[1]))
         self._stand(there)
-        self.worst = max(self.worst, -float(there.slacks.min(initial=0.0)))
         return there
 
     def _overlook(self, here: Point, j: int, care: int) -> Point:
@@ -212,9 +212,14 @@ class Walk:
 
     def _is_right(self, point: Point) -> bool:
         """Whether no slack is negative by more than rounding explains."""
-        slacks, bound = point.slacks, len(self._places.bound)
-        lowest = float(slacks[:bound].min(initial=0.0)), float(slacks[bound:].min(initial=0.0))
-        return lowest[0] >= -_WRONG and lowest[1] >= -max(_WRONG, 10 * point.noise)
+        lowest = float(point.slacks.min(initial=0.0))
+        if lowest < -_WRONG:
+            bound = len(self._places.bound)
+            free = float(point.slacks[bound:].min(initial=0.0))
+            if float(point.slacks[:bound].min(initial=0.0)) < -_WRONG or free < -10 * point.noise:
+                return False
+        self.worst = max(self.worst, -lowest)
+        return True
 
     def _has_kept(self, here: Point, places: Places, there: Point, watch: Array) -> bool:
         """Whether those who were not watched are still far from zero."""
@@ -226,8 +231,9 @@ class Walk:
 
     def _marginal(self, here: Point, care: int) -> Array:
         """Positions of the bound variables that may reach zero before the horizon, which is set; or of every one."""
-        rates, floor = here.rates, self._floor(here, self._places.bound)
-        step = first_zero(here.slacks, rates, np.zeros(len(rates)), floor)[0]
+        rates = here.rates
+        self._floors = self._floor(here)
+        step = first_zero(here.slacks, rates, np.zeros(len(rates)), self._floors)[0]
         self._ahead = min(step, self._stride, self._length - here.t)
         self._horizon = min(max(_HORIZON * self._ahead, _SOON), self._stride, self._length - here.t)
         bound = len(self._places.bound)
@@ -238,10 +244,10 @@ class Walk:
         speed = np.abs(rates[:bound])
         return np.flatnonzero(here.slacks[:bound] < 4 * self._horizon * (speed + speed.mean()) + _WRONG)
 
-    def _floor(self, point: Point, bound: Array) -> Array:
-        """What a slack must fall below zero by to count, where these bound variables are watched."""
-        floor = np.full(len(point.slacks), _FLOOR)
-        floor[len(bound) :] = max(_FLOOR, point.noise)
+    def _floor(self, point: Point) -> Array:
+        """What each slack must fall below zero by to count."""
+        bound, floor = self._places.bound, np.empty(len(point.slacks))
+        floor[: len(bound)], floor[len(bound) :] = _FLOOR, max(_FLOOR, point.noise)
         if self._dependent:
             floor[: len(bound)][np.isin(bound, list(self._dependent))] = _HALF * _WRONG
         return floor
@@ -250,8 +256,8 @@ class Walk:
         """The next event: its t, the variable and its new status; or how far nothing happens. None in trouble."""
         places = self._places
         bound, every = places.bound[watch], len(places.bound)
-        lo = here.some(np.concatenate([watch, np.arange(every, len(here.slacks))]))
-        floor = self._floor(lo, bound)
+        some = np.concatenate([watch, np.arange(every, len(here.slacks))])
+        lo, floor = here.some(some), self._floors[some]
         curve, t, end = np.zeros(len(floor)), here.t + self._ahead, here.t + self._horizon
         x, k = first_zero(lo.slacks, lo.rates, curve, floor)
         for _ in range(_MOST_TRIALS):

@@ -65,6 +65,10 @@ class Axis:
         """The value that t stands for."""
         return self.first * np.exp(self._sign * t) if self.is_log else self.first + self._sign * t
 
+    def at(self, t: float) -> float:
+        """The same for one t, quicker."""
+        return self.first * math.exp(self._sign * t) if self.is_log else self.first + self._sign * t
+
     def t(self, value: float) -> float:
         """The t of a value between the ends."""
         change = np.log(value / self.first) if self.is_log else value - self.first
@@ -122,7 +126,7 @@ class MovingProgram:
 
     def evaluate(self, t: float, S: Any, rows: Array, cols: Array) -> tuple[Array, Array]:
         """The same, from the part of S between them."""
-        value = float(self.axis.value(t))
+        value = self.axis.at(t)
         K, rates = self.kernel.at(self.name, value).values_and_rates(S, self.name)
         if self.noise is not None:
             K = K + np.where(rows[:, None] == cols, self.noise[cols], 0.0)
@@ -196,6 +200,7 @@ class Places:
         self._minus_c, self._width = -p.c[self.free], p.width[self.free]
         self._low, self._up = p.low[self.free] / self._width, p.up[self.free] / self._width
         self._rho, self._group = p.rho[self.free], p.group[self.free]
+        self._border = len(p.b) + np.arange(len(self.free))
         self.lows = np.isfinite(self._low).nonzero()[0]
         self.tops = np.isfinite(self._up).nonzero()[0]
         self._seen: dict[int, _Seen] = {}
@@ -230,7 +235,7 @@ class Places:
         K, dK = self.program.evaluate(t, seen.S, seen.rows, self._cols)
         M, scale = self._system(K[:m, :m])
         lu, pivots, info = lapack.dgetrf(M)
-        rcond = 0.0 if info else self._reciprocal_condition(M, lu, watch)
+        rcond = 0.0 if info else self._reciprocal_condition(M, lu, scale, watch)
         if not rcond > _SINGULAR:
             return None
         right = np.empty(q + m)
@@ -262,16 +267,15 @@ class Places:
         M = np.zeros((q + m, q + m), order="F")
         M[q:, q:] = K
         M.ravel("K")[q * (q + m + 1) :: q + m + 1] += self._rho
-        M[self._group, np.arange(q, q + m)] = scale
+        M[self._group, self._border] = scale
         M[q:, :q] = M[:q, q:].T
         return M, scale
 
-    def _reciprocal_condition(self, M: Array, lu: Array, watch: Array | None) -> float:
-        """Of M: estimated where everybody is looked at, else seen from the pivots, which is quicker."""
+    def _reciprocal_condition(self, M: Array, lu: Array, scale: float, watch: Array | None) -> float:
+        """Of M: estimated where everybody is looked at, else seen from the smallest pivot, which is quicker."""
         if watch is None:
             return float(lapack.dgecon(lu, lapack.dlange("1", M))[0])
-        pivots = np.abs(lu.diagonal())
-        return float(pivots.min() / pivots.max())
+        return float(np.abs(lu.diagonal()).min()) / scale
 
     def depends(self, t: float, j: int) -> bool:
         """Whether a variable depends on the free ones: its kernel function is a combination of theirs, to rounding."""
