@@ -48,6 +48,8 @@ _STRIDE = 0.3  # the longest step in t of a logarithm; of a plain parameter, a t
 _FLOOR = 1e-12  # slacks of less, in units of f or of the box, are zero
 _WRONG = 1e-9  # a slack so negative after an event is wrong
 _SETTLED = 1e-12  # what the curvature may leave of a slack at its zero
+_NEAR = 0.003  # how far beyond two points a zero may be, in t, to be taken as they tell it
+_CLOSE = 1e-7  # how far a zero may be from where a cubic has told it, to be settled by the rates
 _SOON = 1e-9  # an event so near is taken where the rates predict it
 _GOOD = 1e-11  # a violation of a machine that needs no polish
 _NOISY = 1e-8  # rounding of theta, in units of the box, at which steps are made shorter
@@ -100,6 +102,15 @@ class March:
         return status
 
 
+@dataclass(frozen=True)
+class _Found:
+    """Where a search has ended, the variable that changes its place there with its new status, and how sure that is."""
+
+    t: float
+    event: tuple[int, int] | None = None
+    is_guess: bool = False
+
+
 class Walk:
     """From one end of an axis to the other; the only thing here that changes.
 
@@ -119,7 +130,7 @@ class Walk:
         self.t, self._null, self.solves, self.entries, self.worst = 0.0, 0, 0, 0, 0.0
         self.theta, self.status = regular(program, 0.0, theta, status)
         self._dependent: set[int] = set()  # variables that are known to depend on the free ones
-        self._entered, self._again = -np.inf, 0
+        self._entered, self._again, self._bold = -np.inf, 0, 0.02
         self._events: list[tuple[float, int, int, int]] = []
         self._places = Places(program, self.status)
 
@@ -145,37 +156,63 @@ class Walk:
         self.solves += 1
         return self._places.point(t, watch)
 
-    def _segment(self, here: Point, care: int = 0) -> Point:
+    def _segment(self, here: Point, care: int = 0, bold: float | None = None) -> Point:
         """Up to the next event and beyond it, or as far as the marginal points serve; all slacks there.
 
-        With care, all samples are watched, and steps are shorter.
+        With care, all samples are watched, and steps are shorter. ``bold`` is the longest interval on which the zero of
+        a cubic is taken as it is.
         """
         watch = self._marginal(here, care)
-        found = self._search(here, watch) if self._null <= _MOST_NULL else None
+        bold = self._bold if bold is None else bold
+        found = self._search(here, watch, bold) if self._null <= _MOST_NULL else None
         if found is None:
             return self._enter(self.status)
-        t, event = found
         before, places = self.status, self._places
-        if event is not None:
-            self.status = before.copy()
-            self.status[event[0]] = event[1]
-            self._places = Places(self.program, self.status)
-        is_lonely = event is not None and event[1] != FREE and not self._has_members()
-        there = None if is_lonely else self._point(t)
+        there = self._beyond(found)
+        event = found.event
         if event is not None and event[1] == FREE and (there is None or there.noise > _NOISY):
-            if places.depends(t, event[0]):
+            if places.depends(found.t, event[0]):
                 self.status, self._places = before, places
                 return self._overlook(here, event[0], care)
+        if event is not None and there is not None and found.is_guess:
+            there = self._settled(there, *event, int(before[event[0]]))
+            self._bold *= 2.0 if there is not None else 0.5
+            if there is None:
+                self.status, self._places = before, places
+                return self._segment(here, care, 0.0)
         is_right = there is not None and self._is_right(there)
         if there is None or not is_right or not self._has_kept(here, places, there, watch):
             self.status, self._places = before, places
-            return self._segment(here, care + 1) if is_right else self._doubt(here, t, care)
+            return self._segment(here, care + 1) if is_right else self._doubt(here, found.t, care)
         if event is not None:
             self._dependent = set()
-            self._null = self._null + 1 if t - self.t <= _SOON else 0
-            self._events.append((t, event[0], int(before[event[0]]), event[1]))
+            self._null = self._null + 1 if there.t - self.t <= _SOON else 0
+            self._events.append((there.t, event[0], int(before[event[0]]), event[1]))
         self._stand(there)
         return there
+
+    def _beyond(self, found: _Found) -> Point | None:
+        """All slacks where the search has ended, the event having happened; None if that cannot be solved."""
+        if found.event is not None:
+            j, target = found.event
+            self.status = self.status.copy()
+            self.status[j] = target
+            self._places = Places(self.program, self.status)
+            if target != FREE and not self._has_members():
+                return None
+        return self._point(found.t)
+
+    def _settled(self, point: Point, j: int, target: int, source: int) -> Point | None:
+        """The point moved to where the slack of the variable that has changed its place is exactly zero.
+
+        The places before and after share that zero. None if it is so far that the rates do not tell it.
+        """
+        k = self._places.position(j, target, source)
+        s, d = point.slacks[k], point.rates[k]
+        x = -s / d if d > 0 else np.inf
+        if not (abs(x) <= _CLOSE and self.t <= point.t + x <= self._length):
+            return None
+        return replace(point, t=point.t + x, slacks=point.slacks + x * point.rates)
 
     def _overlook(self, here: Point, j: int, care: int) -> Point:
         """Of a variable that depends on the free ones the gradient is zero as long as theirs are.
@@ -252,8 +289,8 @@ class Walk:
             floor[: len(bound)][np.isin(bound, list(self._dependent))] = _HALF * _WRONG
         return floor
 
-    def _search(self, here: Point, watch: Array) -> tuple[float, tuple[int, int] | None] | None:
-        """The next event: its t, the variable and its new status; or how far nothing happens. None in trouble."""
+    def _search(self, here: Point, watch: Array, bold: float) -> _Found | None:
+        """The next event, or how far nothing happens; None in trouble."""
         places = self._places
         bound, every = places.bound[watch], len(places.bound)
         some = np.concatenate([watch, np.arange(every, len(here.slacks))])
@@ -265,16 +302,16 @@ class Walk:
             if x <= _SOON or (lo.t > here.t and lo.t + x <= end and abs(curve[k]) * x * x <= _SETTLED):
                 alone = slice(k, k + 1)
                 back = first_zero(lo.slacks[alone], lo.rates[alone], curve[alone], np.zeros(1))[0]
-                return min(lo.t + min(back, x), self._length), places.event(k, bound)
+                return _Found(min(lo.t + min(back, x), self._length), places.event(k, bound))
             if lo.t >= end - _FLOOR:
-                return end, None
+                return _Found(end)
             t = min(t, end)
             there = self._point(t, watch)
             step = t - lo.t
             if there is None or (there.noise > max(_NOISY, 4 * lo.noise) and step > _SHORT * self._stride):
                 t = lo.t + 0.5 * step
                 if t - lo.t < _BEYOND[-1]:
-                    return (lo.t, None) if lo.t > here.t else None
+                    return _Found(lo.t) if lo.t > here.t else None
                 continue
             ends = lo.t, lo.slacks, lo.rates, there.t, there.slacks, there.rates
             seen = look(*ends, floor, _MARGIN)
@@ -286,10 +323,14 @@ class Walk:
                 is_last = there.t - t < t - lo.t
                 apart = there.t - t if is_last else t - lo.t
                 if _bend(lo, there, j, is_last) * apart**2 <= _SETTLED or t - lo.t <= _FLOOR:
-                    return t, places.event(j, bound)
+                    return _Found(t, places.event(j, bound))
+                if step <= bold:
+                    return _Found(t, places.event(j, bound), is_guess=True)
                 continue
             curve, lo = curvature(*ends), there
             x, k = first_zero(lo.slacks, lo.rates, curve, floor)
+            if step <= bold and x <= _NEAR and lo.t + x <= end:
+                return _Found(lo.t + x, places.event(k, bound), is_guess=True)
             t = lo.t + min(x, 4 * step)
         return None
 

@@ -214,6 +214,15 @@ class Places:
             return int(self.free[self.lows[k]]), LOW
         return int(self.free[self.tops[k - len(self.lows)]]), UP
 
+    def position(self, j: int, status: int, bound: int) -> int:
+        """The position of the slack of variable j with this status; of a free one, that to the bound it came from."""
+        if status != FREE:
+            return int(np.searchsorted(self.bound, j))
+        k = int(np.searchsorted(self.free, j))
+        if bound == LOW:
+            return len(self.bound) + int(np.searchsorted(self.lows, k))
+        return len(self.bound) + len(self.lows) + int(np.searchsorted(self.tops, k))
+
     def _watching(self, watch: Array | None) -> _Seen:
         """What is needed of the bound variables that are watched, kept for the next time."""
         key = -1 if watch is None else id(watch)
