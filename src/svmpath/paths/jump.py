@@ -165,9 +165,7 @@ class JumpPath(Path):
             source, target = ends[::-1] if self._is_reversed else ends
             yield Event(float(self.motion.value(told.t[k])), int(rows[j]), source, target)
 
-    def begin(
-        self, theta: Array | None = None, status: Array | None = None, noise: Array | float = 0.0
-    ) -> Walker:
+    def begin(self, theta: Array | None = None, status: Array | None = None, noise: Array | float = 0.0) -> Walker:
         """The optimum at the first value of the span: from a point with places, or as the path itself starts.
 
         ``noise`` is added to the diagonal of the kernel matrix.
@@ -187,8 +185,14 @@ class JumpPath(Path):
     def from_places(self, status: Array, good: float = _GOOD) -> Solution:
         """The machine at the first value of the span from everybody's place; polished if its violation is not good."""
         with one_thread_if_small(self.problem.n**2):
-            record = Record(self._program, status, Told.of([]), _LADDER[0][0], 0.0, np.inf)
-            return self._at(record, self.motion.t(self.span[0]), good)
+            record, t = (
+                Record(self._program, status, Told.of([]), _LADDER[0][0], 0.0, np.inf),
+                self.motion.t(self.span[0]),
+            )
+            try:
+                return self._at(record, t, good)
+            except PathError as error:
+                return self._elsewhere(t, error)
 
     def without(self, rows: Array) -> JumpPath:
         """The path of the same machine with weight zero for some rows."""

@@ -1,31 +1,34 @@
 """Paths over a parameter of the kernel, from event to event (hinge, epsilon-insensitive, squared hinge).
 
 While everybody keeps their place the machine is a smooth function of the parameter, known exactly at any value, with
-its rate (``solvers.moving_kernel``). It is not linear, so that the next event has to be searched. In t, the logarithm of
-the parameter as a rule:
+its rate (``solvers.moving_kernel``). It is not linear, so that the next event has to be searched for. In t, which is
+the logarithm of the parameter as a rule:
 
  1. at t with the places there, all slacks and their rates: the rates predict the first zero;
  2. there, the slacks of the same places and their rates once more. Between the two points every slack is a cubic to
     fourth order (``solvers.hermite``), and its first zero is told to many digits;
- 3. there again: what is left is settled by the rate. The sample changes its place, and so on from 1.
+ 3. there the sample changes its place, and all slacks are computed for the new places. The sample's own slack must be
+    zero before and after: what is left of it, over its rate, settles the zero. If too much is left, the old places are
+    solved there once more. Then on from 1, with what is already known.
 
-That is three solves per event. Slacks that are far from zero for their rates are left out of 2 and 3 (the paper by Wang,
-Yeung and Lochovsky calls the others marginal points); afterwards it is seen whether that was right.
+That is little more than two solves per event. Slacks that are far from zero for their rates are left out of 2 (the
+paper by Wang, Yeung and Lochovsky calls the others marginal points); in 3 it is seen whether that was right.
 
 Certificate: between two points a slack could fall below zero and rise again. Every cubic is looked at, not only at the
 ends: one that dips close to zero in between is solved for at its lowest place. At each breakpoint all slacks are
 computed afresh.
 
 Trouble: where an elbow system is singular, where several slacks vanish at once and their exchanges turn in circles, or
-where a slack is wrong after an event, the machine slightly beyond is reached by homotopy from where one stands, and the
-path goes on from there. If that fails, too, the walk is repeated with tiny numbers on the diagonal of the kernel matrix;
-then :class:`svmpath.PathError` is raised.
+where a slack is wrong after an event, the machine slightly beyond is reached by homotopy from where one stands, and
+the path goes on from there. If that fails, too, the walk is repeated with tiny numbers on the diagonal of the kernel
+matrix; then :class:`svmpath.PathError` is raised.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -170,10 +173,10 @@ class Walk:
         before, places = self.status, self._places
         there = self._beyond(found)
         event = found.event
-        if event is not None and event[1] == FREE and (there is None or there.noise > _NOISY):
-            if places.depends(found.t, event[0]):
-                self.status, self._places = before, places
-                return self._overlook(here, event[0], care)
+        is_doubtful = there is None or there.noise > _NOISY
+        if event is not None and event[1] == FREE and is_doubtful and places.depends(found.t, event[0]):
+            self.status, self._places = before, places
+            return self._overlook(here, event[0], care)
         if event is not None and there is not None and found.is_guess:
             there = self._settled(there, *event, int(before[event[0]]))
             self._bold *= 2.0 if there is not None else 0.5
@@ -438,7 +441,7 @@ class KernelPath(OverKernel):
         return JumpPath(problem, self.loss, self.over, (value, value), self.motion, None, self.start)
 
     @lazy
-    def record(self) -> March:  # type: ignore[override]
+    def record(self) -> March:
         """The walk over the span."""
         self._compared()  # refuses what has no events
         reason: PathError | None = None
@@ -485,7 +488,24 @@ class KernelPath(OverKernel):
         return self.loss.place(status, self.loss.signs(self.problem)[j])
 
     def _solve(self, value: float) -> Solution:
-        return self.machine(value).from_places(self.record.status(self.axis.t(value)), _GOOD)
+        solution, other, reason = None, None, PathError("")
+        try:
+            solution = self.machine(value).from_places(self.record.status(self.axis.t(value)), _GOOD)
+            if solution.violation <= _WRONG * self.loss.scale(self.problem) + min(solution.rounding, _LOST):
+                return solution
+        except PathError as error:
+            reason = error
+        with suppress(PathError):
+            other = self._from_constant(value)
+        found = [each for each in (solution, other) if each is not None]
+        if not found:
+            raise reason
+        return min(found, key=lambda each: each.violation)
+
+    def _from_constant(self, value: float) -> Solution:
+        """The machine at a value by a path over C from where it is constant: longer, but without ties."""
+        problem, C = self.problem.at(self.over, value), self.motion.fixed["C"]
+        return JumpPath(problem, self.loss, "C", (C, C), Motion("C", self.loss.own))(C)
 
     def without(self, rows: Array) -> KernelPath:
         """The path of the same machine with weight zero for some rows."""
@@ -535,7 +555,7 @@ class NewtonKernelPath(OverKernel):
         return {}
 
     @lazy
-    def record(self) -> March:  # type: ignore[override]
+    def record(self) -> March:
         """The walk over the span."""
         problem, s = self.problem, self.problem.s
         y, counts, n = problem.y, problem.s > 0, problem.n
@@ -606,6 +626,8 @@ class NewtonKernelPath(OverKernel):
 
     def _near(self, value: float, left: Array) -> Solution:
         """The machine at a value, from samples that are about those on the left."""
+        if not left.any():
+            return self._from_afar(value)
         solution = self.loss.in_samples(self.problem.at(self.over, value), np.flatnonzero(left), self.C)
         if solution.violation <= _WRONG + min(solution.rounding, _LOST):
             return solution

@@ -56,8 +56,8 @@ class Surface:
     def __repr__(self) -> str:
         low, high = self.gammas.min(), self.gammas.max()
         return (
-            f"<Surface: {self.loss.name}, C from {self.span[0]:.6g} to {self.span[1]:.6g}, {len(self.gammas)} values of "
-            f"{self.over} in [{low:.6g}, {high:.6g}]; {self.problem.n} samples>"
+            f"<Surface: {self.loss.name}, C from {self.span[0]:.6g} to {self.span[1]:.6g}, {len(self.gammas)} values "
+            f"of {self.over} in [{low:.6g}, {high:.6g}]; {self.problem.n} samples>"
         )
 
     def __call__(self, C: float, gamma: float) -> Solution:
@@ -164,8 +164,8 @@ def surface(
     C : (float, float)
         Span of C.
     gamma : list or array of floats, or (float, float)
-        Values of the kernel's parameter ``gamma``; a tuple of two is a span, which is filled with neighbours at most 28 %
-        apart.
+        Values of the kernel's parameter ``gamma``; a tuple of two is a span, which is filled with neighbours at most
+        28 % apart.
     n_jobs : int, optional
         Number of threads: each takes a stretch of neighbouring gammas.
     **options
@@ -197,7 +197,9 @@ def surface(
     True
     """
     if loss == "nu" or "over" in options or "span" in options or "start" in options:
-        raise ValueError("A surface goes over C and gamma, for losses that have a C; give C=(first, last) and gamma=...")
+        raise ValueError(
+            "A surface goes over C and gamma, for losses that have a C; give C=(first, last) and gamma=..."
+        )
     span, gammas = check_pair(C, "C"), _check_gammas(gamma)
     first = trace(X, y, loss=loss, over="C", span=span, gamma=float(gammas[0]), **options)
     over = first.gram.kernel.resolve("gamma")
@@ -240,8 +242,7 @@ def _along(first: Path, over: str, gammas: Array) -> list[Path]:
 
 def _moved(path: Path, over: str, gamma: float) -> Path:
     """The path with another kernel: without what was made of the kernel matrix."""
-    made = {"K": None, "features": None, "spectrum_": None}
-    made = {name: value for name, value in made.items() if name in path.__dataclass_fields__}
+    made: dict[str, Any] = {name: None for name in ("K", "features", "spectrum_") if name in path.__dataclass_fields__}
     return replace(path, problem=path.problem.at(over, gamma), **made)
 
 

@@ -14,8 +14,11 @@ _EXACT = 1e-15  # relative to the interval; a root is not told more exactly
 _NEXT = 0.02  # how near to an end, relative to the interval, a minimum is as good as there
 _STILL = 1e-10  # a function that varies by less does not dip
 
-_jit: Any = njit(cache=True, nogil=True, error_model="numpy")
-_inner: Any = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+_options: Any = {"nogil": True, "error_model": "numpy"}
+# For what is called by compiled code only: without doors for Python it compiles faster.
+_without_doors: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_options}
+_jit: Any = njit(cache=True, **_options)
+_inner: Any = njit(**_without_doors)
 
 
 @_inner
@@ -54,6 +57,8 @@ def _zero(b0: float, b1: float, b2: float, b3: float, low: float, high: float) -
     x = 0.5 * (low + high)
     for _ in range(_STEPS):
         value, slope = _at(b0, b1, b2, b3, x), _slope(b0, b1, b2, b3, x)
+        if value == 0.0:
+            return x
         if value > 0.0:
             low = x
         else:
@@ -61,7 +66,7 @@ def _zero(b0: float, b1: float, b2: float, b3: float, low: float, high: float) -
         new = x - value / slope if slope != 0.0 else low
         if not low < new < high:
             new = 0.5 * (low + high)
-        if abs(new - x) <= _EXACT or value == 0.0:
+        if abs(new - x) <= _EXACT:
             return new
         x = new
     return x
