@@ -21,12 +21,21 @@ def hinge():
     return svmpath.surface(X, Y, loss="hinge", C=(1e-2, 1e2), gamma=GAMMAS)
 
 
+def same_path(one, other):
+    """The same machines, and the same events beyond where the elbow is empty (there its keeper depends on the start)."""
+    for C in np.geomspace(*one.span, 9):
+        np.testing.assert_allclose(one(C).alpha, other(C).alpha, atol=1e-9 * C)
+        assert one(C).b == pytest.approx(other(C).b, abs=1e-9)
+    events, others = ([e for e in path.events() if e.value > 1.0] for path in (one, other))
+    assert [e[1:] for e in events] == [e[1:] for e in others]
+    np.testing.assert_allclose([e.value for e in events], [e.value for e in others], rtol=1e-9)
+
+
 def test_every_path_is_that_of_its_gamma(hinge):
     hinge.check(1e-9)
     for gamma, path in zip(GAMMAS, hinge.paths, strict=True):
         alone = svmpath.trace(X, Y, loss="hinge", span=(1e-2, 1e2), gamma=gamma)
-        np.testing.assert_allclose(path.breakpoints, alone.breakpoints, rtol=1e-9)
-        assert [e.sample for e in path.events()] == [e.sample for e in alone.events()]
+        same_path(path, alone)
 
 
 def test_paths_start_from_their_neighbours(hinge):
@@ -66,7 +75,7 @@ def test_threads_give_the_same_surface(hinge):
     threaded = svmpath.surface(X, Y, loss="hinge", C=(1e-2, 1e2), gamma=GAMMAS[::-1], n_jobs=2)
     assert threaded.gammas.tolist() == GAMMAS[::-1]
     for one, other in zip(hinge.paths, threaded.paths[::-1], strict=True):
-        np.testing.assert_allclose(one.breakpoints, other.breakpoints, rtol=1e-9)
+        same_path(one, other)
     curves = threaded.curves(criteria.kfold, [0.1, 1.0, 10.0], cv=4, n_jobs=2)
     np.testing.assert_allclose(curves.scores[::-1], hinge.curves(criteria.kfold, [0.1, 1.0, 10.0], cv=4).scores)
 

@@ -200,6 +200,7 @@ def surface(
         raise ValueError(
             "A surface goes over C and gamma, for losses that have a C; give C=(first, last) and gamma=..."
         )
+    check_threads(n_jobs)
     span, gammas = check_pair(C, "C"), _check_gammas(gamma)
     first = trace(X, y, loss=loss, over="C", span=span, gamma=float(gammas[0]), **options)
     over = first.gram.kernel.resolve("gamma")
@@ -208,6 +209,12 @@ def surface(
     found = _side_by_side([partial(_along, first, over, gammas[part]) for part in stretches], n_jobs)
     paths = dict(zip(np.concatenate(stretches).tolist(), [path for part in found for path in part], strict=True))
     return Surface(first.problem, first.loss, over, span, gammas, tuple(paths[k] for k in range(len(gammas))))
+
+
+def check_threads(n_jobs: int | None) -> None:
+    """Refuse no threads at all."""
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be None, a number of threads, or negative to count from all cores; got 0.")
 
 
 def _check_gammas(gamma: Any) -> Array:
@@ -248,8 +255,7 @@ def _moved(path: Path, over: str, gamma: float) -> Path:
 
 def _side_by_side(work: list[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
     """The results in order, from threads: the work is in compiled loops and BLAS, which let other threads run."""
-    if n_jobs == 0:
-        raise ValueError("n_jobs must be None, a number of threads, or negative to count from all cores; got 0.")
+    check_threads(n_jobs)
     if effective_n_jobs(n_jobs) == 1:
         return [each() for each in work]
     with one_thread():
