@@ -22,7 +22,7 @@ def hinge():
 
 
 def same_path(one, other):
-    """The same machines, and the same events beyond where the elbow is empty (there its keeper depends on the start)."""
+    """The same machines, and the same events beyond where the elbow is empty: there it depends on the start."""
     for C in np.geomspace(*one.span, 9):
         np.testing.assert_allclose(one(C).alpha, other(C).alpha, atol=1e-9 * C)
         assert one(C).b == pytest.approx(other(C).b, abs=1e-9)
