@@ -2,7 +2,7 @@
 
     agreement       the path at 50 gammas beside a quadratic programme (Clarabel), and its violation at breakpoints and
                     at three values of every segment
-    decay scheme    the paper's search, theta = 0.95 and epsilon = 1e-6, in the same process: events, solves per event, time
+    decay scheme    the paper's search, theta = 0.95 and epsilon = 1e-6, in the same process: events, solves, time
     surface         20 gammas from 0.1 to 10 and the whole path over C from 1e-3 to 1e3 at each, beside one SVC fit
     moving gamma    events of the homotopy from one gamma to the next, at fixed C
 
@@ -191,8 +191,8 @@ def report(first: list[list[str]], second: list[list[str]], third: list[list[str
             table(decay, second),
             table(["data, n", "events", "surface s", "one fit ms", "surface / fit", "violation between gammas"], third),
             table(["data, n, C", "events per step", "per sample, mean", "largest", "violation"], fourth),
-            "Paths: 100 rows (400 where it says so), rbf, gamma from 0.1 to 50, C = 1 / lambda. f differs: largest difference\n"
-            "of decision values to an interior point method at 50 gammas. Violations: largest, in units of the margin.\n"
+            "Paths: 100 rows (400 where it says so), rbf, gamma from 0.1 to 50, C = 1 / lambda. f differs: largest\n"
+            "difference of decision values to an interior point method at 50 gammas. Violations: in units of f.\n"
             "ms: the whole call of svmpath.trace; the decay scheme is given the first machine and the distances.\n"
             "Surface: 20 gammas from 0.1 to 10, C from 1e-3 to 1e3; fit: SVC at C = 1, mean over the 20 gammas.\n"
             "events per step: of the homotopy that moves gamma by 27 % at fixed C.",

@@ -68,7 +68,7 @@ def trace(
     over : str
         The hyper-parameter that moves. "C" for all but "nu"; "epsilon" for "epsilon_insensitive"; "nu" for "nu";
         "weight" (of some samples) for "hinge" and "epsilon_insensitive"; a real parameter of the kernel ("gamma",
-        "coef0", ...) for "least_squares".
+        "coef0", ...) for all but "nu".
     span : (float, float), optional
         Its first and last value, in either direction. Default: (1e-3, 1e6) for C, (1e-3, 1e3) where every event is
         told; scikit-learn's "scale" times 1/256 to 256 for gamma; half the range of y to a thousandth of it for
