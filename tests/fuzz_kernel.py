@@ -25,11 +25,11 @@ NODES, INSIDE, ALWAYS = 1e-10, 1e-8, 1e-6  # violations allowed at breakpoints, 
 SINGULAR = 1e8  # a condition number of the elbow system from which on double precision has few digits left
 
 
-def random_kernel(rng):
+def random_kernel(rng, wide):
     """A kernel, the name of its parameter, and a span of it."""
     name = str(rng.choice(["rbf", "rbf", "rbf", "laplacian", "poly gamma", "poly coef0", "sum", "product"]))
     if name in ("rbf", "laplacian"):
-        span = (0.05, 20.0)
+        span = (1e-3, 100.0) if wide else (0.05, 20.0)
         options = {"kernel": name, "over": "gamma"}
     elif name == "poly gamma":
         span = (0.1, 2.0)
@@ -45,12 +45,12 @@ def random_kernel(rng):
     return name, options
 
 
-def random_path(seed):
-    """The arguments of one random path."""
+def random_path(seed, wide=False):
+    """The arguments of one random path; wide spans and large C meet singular kernels."""
     rng = np.random.default_rng([seed, 6])
     X = random_rows(rng)
-    name, options = random_kernel(rng)
-    options |= {"sample_weight": random_weights(rng, len(X)), "C": 10.0 ** rng.uniform(-1, 1.5)}
+    name, options = random_kernel(rng, wide)
+    options |= {"sample_weight": random_weights(rng, len(X)), "C": 10.0 ** rng.uniform(-1, 3 if wide else 1.5)}
     if rng.random() < 0.25:
         y = X[:, 0] + rng.normal(size=len(X)) if rng.random() < 0.7 else rng.integers(0, 4, size=len(X)).astype(float)
         options |= {"loss": "epsilon_insensitive", "epsilon": 0.1, "task": "regression"}
@@ -66,9 +66,9 @@ def condition(path, value):
     return np.linalg.cond(elbow_matrix(program, F))
 
 
-def run(seed, stats=None):
+def run(seed, stats=None, wide=False):
     """One path; raises AssertionError where it is not optimal."""
-    name, X, y, options = random_path(seed)
+    name, X, y, options = random_path(seed, wide)
     begin = time.perf_counter()
     try:
         path = svmpath.trace(X, y, **options)
@@ -113,12 +113,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--wide", action="store_true", help="wide spans, large C")
     parser.add_argument("--keep-going", action="store_true")
     options = parser.parse_args()
     stats = collections.Counter()
     for seed in range(options.first, options.first + options.count):
         try:
-            run(seed, stats)
+            run(seed, stats, options.wide)
         except AssertionError as error:
             print(f"seed {seed}: {error}", flush=True)
             stats["failed"] += 1

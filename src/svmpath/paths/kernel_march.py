@@ -66,6 +66,7 @@ _MOST_TRIALS = 60  # solves for one event
 _MOST_CARE = 5  # times that a stretch is searched again, each time in shorter steps
 _MOST_NULL = 12  # events at one t before the machine beyond is asked
 _BEYOND = (1e-9, 1e-8, 1e-7, 1e-6)  # how far beyond, in t
+_MOST_SOLVES = 1000  # per sample, on the whole path
 _MOST_AGAIN = 30  # times that this is repeated at one place
 _JITTERS = (0.0, 1e-12, 1e-11, 1e-10)  # on the diagonal, in units of the largest K_ii
 
@@ -152,8 +153,12 @@ class Walk:
         if here is None or not self._is_right(here):
             here = self._enter(self.status)
         self.first = self.status
+        limit = _MOST_SOLVES * (len(self.status) + 100)
         while self.t < self._length - _FLOOR:
             here = self._segment(here)
+            if self.solves > limit:
+                value = self.program.axis.at(self.t)
+                raise PathError(f"more than {limit} systems were solved up to {self.program.name} = {value:.6g}.")
 
     def _point(self, t: float, watch: Array | None = None) -> Point | None:
         self.solves += 1
@@ -176,7 +181,7 @@ class Walk:
         is_doubtful = there is None or there.noise > _NOISY
         if event is not None and event[1] == FREE and is_doubtful and places.depends(found.t, event[0]):
             self.status, self._places = before, places
-            return self._overlook(here, event[0], care)
+            return self._overlook(here, event[0])
         if event is not None and there is not None and found.is_guess:
             there = self._settled(there, *event, int(before[event[0]]))
             self._bold *= 2.0 if there is not None else 0.5
@@ -217,7 +222,7 @@ class Walk:
             return None
         return replace(point, t=point.t + x, slacks=point.slacks + x * point.rates)
 
-    def _overlook(self, here: Point, j: int, care: int) -> Point:
+    def _overlook(self, here: Point, j: int) -> Point:
         """Of a variable that depends on the free ones the gradient is zero as long as theirs are.
 
         Only if it clearly falls below zero, somebody has to make room.
@@ -225,7 +230,7 @@ class Walk:
         if j in self._dependent:
             return self._enter(self.status)
         self._dependent.add(j)
-        return self._segment(here, care)
+        return here
 
     def _doubt(self, here: Point, t: float, care: int) -> Point:
         """After an event at t that was not right: reach beyond it if nothing happened before, else search again."""
