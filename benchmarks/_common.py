@@ -95,9 +95,10 @@ def load(name: str) -> dict[str, Array] | None:
 
 @dataclass(frozen=True)
 class Timing:
-    """Wall seconds of each run, and what the last one returned."""
+    """Wall seconds of each run, its CPU seconds, and what the last one returned."""
 
     seconds: tuple[float, ...]
+    cpu: tuple[float, ...]
     result: Any
 
     @property
@@ -108,15 +109,20 @@ class Timing:
     def median(self) -> float:
         return float(np.median(self.seconds))
 
+    @property
+    def cpu_median(self) -> float:
+        return float(np.median(self.cpu))
+
 
 def timed(function: Callable[[], Any], repeats: int = 1) -> Timing:
-    """Run a function some times, by the wall clock."""
-    seconds, result = [], None
+    """Run a function some times, by the wall clock and by that of the process."""
+    seconds, cpu, result = [], [], None
     for _ in range(repeats):
-        start = time.perf_counter()
+        start, cpu_start = time.perf_counter(), time.process_time()
         result = function()
+        cpu.append(time.process_time() - cpu_start)
         seconds.append(time.perf_counter() - start)
-    return Timing(tuple(seconds), result)
+    return Timing(tuple(seconds), tuple(cpu), result)
 
 
 # --- output ----------------------------------------------------------------------------------------------------------

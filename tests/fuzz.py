@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import svmpath
 from svmpath import criteria
-from tests import fuzz_jump, fuzz_kernel, reference
+from tests import fuzz_jump, fuzz_kernel, fuzz_loo, reference
 
 KERNELS = ("rbf", "laplacian", "linear", "poly")
 
@@ -162,6 +162,7 @@ def main():
         run(options.seed)
         fuzz_jump.run(options.seed)
         fuzz_kernel.run(options.seed)
+        fuzz_loo.run(options.seed)
         print(f"seed {options.seed}: fine")
         return
     options.state.parent.mkdir(parents=True, exist_ok=True)
@@ -171,6 +172,7 @@ def main():
             run(seed)
             fuzz_jump.run(seed)
             fuzz_kernel.run(seed)
+            fuzz_loo.run(seed)
         except Exception:
             print(f"seed {seed} fails; repeat it with: python tests/fuzz.py --seed {seed}", flush=True)
             raise

@@ -14,6 +14,7 @@ import skops.io
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 from sklearn.linear_model import RidgeClassifier
+from sklearn.svm import SVC
 
 import svmpath
 from svmpath import PathSVC, cli
@@ -415,11 +416,9 @@ REFUSED_OPTIONS = {
     ("--loss", "magic"): "'magic'",
     ("--loss", "hinge"): "loss='hinge' does classification, not regression",
     (
-        "--loss",
-        "hinge",
         "--criterion",
-        "loo",
-    ): "--criterion loo is not there for --loss hinge, which is scored by kfold",
+        "alo",
+    ): "--criterion alo needs --loss hinge or epsilon_insensitive; for other losses auto is as quick",
     ("--loss", "epsilon_insensitive", "--epsilon", "wide"): "--epsilon must be tune or a number >= 0, not 'wide'",
     ("--loss", "epsilon_insensitive", "--epsilon", "-1"): "--epsilon must be",
     ("--landmarks", "magic", "--rank", "5"): "'magic'",
@@ -722,24 +721,90 @@ def test_folds_without_kfold_are_noted(tune):
     assert "Note: --cv counts for --criterion kfold only." in tune("data.csv", "--target", "y", "--cv", "3", *FIXED)[1]
 
 
-def test_the_hinge_is_chosen_by_folds_and_says_so(tune, run):
+def test_folds_that_leave_one_out_did_without_are_noted(tune):
+    flats().drop(columns="price").to_csv("data.csv", index=False)
+    arguments = ("data.csv", "--target", "sold", "--loss", "hinge", *FIXED, "--cv", "3")
+    assert "Note: --cv counts for --criterion kfold only." in tune(*arguments)[1]
+    assert "--cv" not in tune(*arguments, "--criterion", "kfold")[1]
+
+
+def test_the_hinge_is_chosen_by_exact_leave_one_out(tune, run):
     table = flats().drop(columns="price")
     table.to_csv("data.csv", index=False)
     out, err, summary = tune("data.csv", "--target", "sold", "--loss", "hinge", "--gamma", "0.1:1", "--C", "0.1:10")
     assert "hinge, rbf kernel" in out
-    assert out.count("5-fold") == 2  # chosen by, and held-out error
-    assert "leave-one-out" not in out
-    assert "--cv" not in err
-    assert summary["held_out"]["criterion"] == summary["curve"]["criterion"] == "kfold"
-    assert summary["held_out"]["folds"] == 5
+    assert out.count("exact leave-one-out") == 2  # chosen by, and held-out error
+    assert "-fold" not in out + err
+    assert summary["held_out"]["criterion"] == summary["curve"]["criterion"] == "loo"
+    assert summary["held_out"]["folds"] is None
+    assert summary["curve"]["switched"] is None
     assert summary["choice"]["tol"] is None
     assert "epsilon" not in summary["choice"]
     assert run("predict", "model.skops", "data.csv", "-o", "out.csv")[0] == 0
     assert np.mean(pd.read_csv("out.csv")["prediction"] == table["sold"]) > 0.8
-    out, err, summary = tune("data.csv", "--target", "sold", "--loss", "hinge", *FIXED, "--cv", "3")
-    assert "3-fold" in out
+    # Told is what refits without each sample say: here of the columns as the pipeline scaled them.
+    model = load()["model"]
+    X, y = model.path_.gram.X, table["sold"].to_numpy()
+    refits = [
+        SVC(C=model.C_, gamma=model.gamma_, tol=1e-8).fit(np.delete(X, i, 0), np.delete(y, i)).predict(X[[i]])[0]
+        != y[i]
+        for i in range(len(y))
+    ]
+    assert summary["held_out"]["value"] == pytest.approx(np.mean(refits))
+
+
+CRITERIA = {
+    "loo": ("exact leave-one-out", "loo", "loo"),
+    "alo": ("approximate leave-one-out", "alo", "loo"),  # the error of the choice is exact all the same
+    "kfold": ("5-fold", "kfold", "kfold"),
+    "auto": ("exact leave-one-out", "loo", "loo"),
+}
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize(("loss", "target"), [("hinge", "sold"), ("epsilon_insensitive", "price")])
+def test_criteria_of_losses_with_an_elbow(tune, loss, target, criterion):
+    words, chosen_by, told_by = CRITERIA[criterion]
+    flats().drop(columns="price" if target == "sold" else "sold").to_csv("data.csv", index=False)
+    arguments = ("--target", target, "--loss", loss, "--C", "0.1:10", "--gamma", "0.1")
+    out, _, summary = tune("data.csv", *arguments, "--criterion", criterion)
+    assert words in next(line for line in out.splitlines() if "Chosen by" in line)
+    assert f"({cli._how(told_by, 5)})" in next(line for line in out.splitlines() if "Held-out error" in line)
+    assert summary["curve"]["criterion"] == chosen_by
+    assert summary["held_out"]["criterion"] == told_by
+    assert summary["curve"]["switched"] is None
+
+
+def test_an_error_that_stays_approximate_is_told_as_such(tune, monkeypatch):
+    monkeypatch.setattr("svmpath.estimators._base._EXACT_ELBOW", 30)
+    flats().drop(columns="price").to_csv("data.csv", index=False)
+    out, _, summary = tune("data.csv", "--target", "sold", "--loss", "hinge", *FIXED, "--criterion", "alo")
+    assert "error rate (approximate leave-one-out)" in out
+    assert summary["held_out"]["criterion"] == "alo"
+
+
+def test_the_switch_to_folds_is_told_in_one_sentence(tune, monkeypatch):
+    monkeypatch.setattr("svmpath.estimators._base._LOO", {"hinge": 39, "epsilon_insensitive": 39})
+    told = "40 samples are too many for exact leave-one-out by default, so that 3-fold was used instead"
+    flats().drop(columns="price").to_csv("data.csv", index=False)
+    arguments = ("data.csv", "--target", "sold", "--loss", "hinge", *FIXED, "--cv", "3")
+    out, err, summary = tune(*arguments)
+    assert out.count("3-fold") == 2  # chosen by, and held-out error
+    assert "leave-one-out" not in out
+    assert err.count(told) == 1
+    assert f"Note: {told}; --criterion loo asks for it all the same." in err
     assert "--cv" not in err
+    assert summary["held_out"]["criterion"] == summary["curve"]["criterion"] == "kfold"
     assert summary["held_out"]["folds"] == 3
+    assert summary["curve"]["switched"] == told
+    out, err, summary = tune(*arguments[:-2], "--criterion", "loo")
+    assert "too many" not in err
+    assert summary["curve"]["criterion"] == "loo"
+    # Folds that were asked for are no switch.
+    assert "too many" not in tune(*arguments, "--criterion", "kfold")[1]
+    flats().drop(columns="sold").to_csv("data.csv", index=False)
+    arguments = ("data.csv", "--target", "price", "--loss", "epsilon_insensitive", *FIXED, "--cv", "3")
+    assert tune(*arguments)[2]["curve"]["switched"] == told
 
 
 def test_the_tube_is_tuned_or_given(tune, run):
@@ -748,7 +813,7 @@ def test_the_tube_is_tuned_or_given(tune, run):
     arguments = ("data.csv", "--target", "price", "--loss", "epsilon_insensitive", "--gamma", "0.1")
     out, _, summary = tune(*arguments, "--C", "1:1000")
     assert "epsilon_insensitive, rbf kernel" in out
-    assert "root mean squared error (5-fold)" in out
+    assert "root mean squared error (exact leave-one-out)" in out
     epsilons = np.std(table["price"]) * np.array([0.01, 0.03, 0.1, 0.3, 1.0])
     assert np.any(np.isclose(summary["choice"]["epsilon"], epsilons))
     assert summary["held_out"]["value"] < summary["held_out"]["baseline"]
@@ -765,6 +830,7 @@ def test_many_rows_are_followed_to_a_gap(tune, refused, monkeypatch):
     np.savez("data.npz", X=X, y=y)
     _, err, summary = tune("data.npz", "--loss", "hinge", "--rank", "20", *FIXED)
     assert "Note: 60 rows: paths of hinge are followed to a relative duality gap of 0.001." in err
+    assert "Note: there is no exact leave-one-out along approximate paths, so that 5-fold was used instead." in err
     assert summary["choice"]["tol"] == 1e-3
     assert load()["model"].path_(1.0).gap <= 1e-3
     os.remove("model.skops")
@@ -772,6 +838,11 @@ def test_many_rows_are_followed_to_a_gap(tune, refused, monkeypatch):
     assert "--rank exact with --loss hinge is for at most 30 rows, not 60" in refused(
         "tune", "data.npz", "--loss", "hinge", "--rank", "exact", *FIXED
     )
+    assert "--criterion loo with --loss hinge is for at most 30 rows, not 60; use alo or kfold" in refused(
+        "tune", "data.npz", "--loss", "hinge", "--rank", "20", "--criterion", "loo", *FIXED
+    )
+    _, _, summary = tune("data.npz", "--loss", "hinge", "--rank", "20", "--criterion", "alo", *FIXED)
+    assert summary["held_out"]["criterion"] == summary["curve"]["criterion"] == "alo"
 
 
 def test_a_path_that_cannot_be_followed_is_one_sentence(run, monkeypatch):
@@ -791,3 +862,27 @@ def test_losses_that_do_not_fit_the_task_are_refused(refused):
 def test_an_epsilon_without_a_tube_is_noted(tune):
     note = "Note: --epsilon counts for --loss epsilon_insensitive only."
     assert note in tune(*csv(GOOD), *FIXED, "--epsilon", "0.5")[1]
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_an_indefinite_kernel_is_clipped_on_request(tune, run, loss):
+    X, y = twonorm(40, 0)
+    np.savez("data.npz", X=X[:, :3], y=y)
+    options = ("--kernel", "sigmoid", "--gamma", "0.5", "--C", "0.1:10", "--loss", loss)
+    _, err, _ = tune("data.npz", *options, "--psd", "clip")
+    assert "indefinite" not in err
+    model = load()["model"]
+    K = model.path_.gram.block(np.arange(40), np.arange(40))
+    assert np.linalg.eigvalsh(K).min() > -1e-9
+    assert run("predict", "model.skops", "data.npz", "-o", "out.csv")[0] == 0
+    fitted = np.where(model.path_(model.C_).fitted > 0, model.classes_[1], model.classes_[0])
+    np.testing.assert_array_equal(pd.read_csv("out.csv")["prediction"], fitted)
+
+
+@pytest.mark.filterwarnings("always::svmpath.IndefiniteKernelWarning")
+def test_an_indefinite_kernel_is_noted_with_a_remedy(run):
+    X, y = twonorm(40, 0)
+    np.savez("data.npz", X=X[:, :3], y=y)
+    options = ("--kernel", "sigmoid", "--loss", "least_squares", "--criterion", "kfold", *FIXED)
+    _, _, err = run("tune", "data.npz", *options)
+    assert "Note: the kernel is indefinite on these data: the problem is not convex; --psd clip makes it convex." in err

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests import fuzz, fuzz_jump
+from tests import fuzz, fuzz_jump, fuzz_loo
 
 
 @pytest.mark.parametrize("block", range(10))
@@ -19,5 +19,14 @@ def test_random_paths_are_optimal_at_every_breakpoint(block):
     for seed in range(40 * block, 40 * (block + 1)):
         try:
             fuzz_jump.run(seed)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_random_samples_left_out_are_those_of_refits(block):
+    for seed in range(15 * block, 15 * (block + 1)):
+        try:
+            fuzz_loo.run(seed, values=1)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}") from error

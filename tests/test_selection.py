@@ -140,5 +140,5 @@ def test_without_a_kernel_parameter_only_C_is_searched():
 
 
 def test_an_unknown_criterion_is_refused():
-    with pytest.raises(ValueError, match="criterion must be one of loo, press, span, radius_margin, kfold"):
+    with pytest.raises(ValueError, match="criterion must be one of loo, press, span, alo, radius_margin, xi_alpha"):
         make_criterion("aic")

@@ -50,11 +50,15 @@ _HARMLESS = {
 _MOST_CELLS = 5e8  # of the encoded table: 4 GB
 _MANY_ROWS = 2000  # from here on a decomposition per kernel takes seconds, and --rank auto approximates
 _LANDMARKS = 500
-_ELBOW = ("hinge", "epsilon_insensitive")  # losses that are scored by k-fold only
+_ELBOW = ("hinge", "epsilon_insensitive")  # losses followed from event to event
 _WHOLE_ROWS = 20_000  # up to which their paths are exact
 _GAP = 1e-3  # the relative duality gap of their paths beyond
 _LOSS = {"classification": "squared_hinge", "regression": "least_squares"}  # where --loss is not given
-_HOW = {"loo": "exact leave-one-out", "span": "span prediction of leave-one-out"}
+_HOW = {
+    "loo": "exact leave-one-out",
+    "span": "span prediction of leave-one-out",
+    "alo": "approximate leave-one-out",
+}
 
 
 class Task(StrEnum):
@@ -69,7 +73,15 @@ class Criterion(StrEnum):
 
     auto = "auto"
     loo = "loo"
+    alo = "alo"
     kfold = "kfold"
+
+
+class Psd(StrEnum):
+    """What to do with an indefinite kernel."""
+
+    warn = "warn"
+    clip = "clip"
 
 
 class Search(StrEnum):
@@ -123,8 +135,9 @@ def tune(
     criterion: Annotated[
         Criterion,
         typer.Option(
-            help="Held-out error: exact leave-one-out, or k-fold cross-validation; auto is leave-one-out, which the "
-            "squared hinge predicts while it searches, and k-fold for hinge and epsilon_insensitive."
+            help="Held-out error: exact leave-one-out (loo), its approximation (alo: hinge and epsilon_insensitive) or "
+            "k-fold. auto is leave-one-out, which the squared hinge predicts while it searches, and k-fold where "
+            "that takes long: hinge with more than 500 rows, epsilon_insensitive with more than 200."
         ),
     ] = Criterion.auto,
     cv: Annotated[int | None, typer.Option(min=2, help="Number of folds of k-fold (5).", show_default=False)] = None,
@@ -139,6 +152,9 @@ def tune(
     landmarks: Annotated[
         str, typer.Option(help="Landmarks for --rank: rpcholesky, greedy, uniform, kmeans or density.")
     ] = "rpcholesky",
+    psd: Annotated[
+        Psd, typer.Option(help="An indefinite kernel (sigmoid): warn, or clip it to its positive semi-definite part.")
+    ] = Psd.warn,
     n_jobs: Annotated[int | None, typer.Option(help="Number of threads; -1 uses all cores.")] = None,
     random_state: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of all that is random.")] = 0,
 ) -> None:
@@ -153,10 +169,11 @@ def tune(
             "gamma": _number_or_word("--gamma", gamma, ("tune", "scale", "auto")),
             "C": _number_or_word("--C", C, ("tune",)),
             "criterion": _criterion(criterion, loss),
-            "cv": _folds(cv, criterion, loss),
+            "cv": 5 if cv is None else cv,
             "search": search.value,
             "rank": _rank(rank),
             "landmarks": landmarks,
+            "psd": psd.value,
             "n_jobs": n_jobs,
             "random_state": random_state,
         }
@@ -164,6 +181,8 @@ def tune(
         facts = _tune(data, target, task.value if task else None, output, settings)
     with _said_or_not():
         _print_table(facts)
+        if cv is not None and facts["curve"]["criterion"] != "kfold":
+            _note("--cv counts for --criterion kfold only.")
         print(f"Wrote {output / 'model.skops'} and {output / 'summary.json'}.", flush=True)
 
 
@@ -294,6 +313,9 @@ def _print_table(facts: Mapping[str, Any]) -> None:
         if value is not None:
             table.add_row(name, value)
     Console(markup=False, highlight=False).print(table)
+    if facts["curve"]["switched"]:
+        more = "; --criterion loo asks for it all the same" if choice["tol"] is None else ""
+        _note(f"{facts['curve']['switched']}{more}.")
     for name in choice["at_edge"]:
         _note(
             f"the chosen {name} = {_figures(choice.get(name))} lies at the edge of the searched range; "
@@ -483,16 +505,9 @@ def _number_or_word(option: str, text: str, words: tuple[str, ...]) -> str | flo
 
 def _criterion(criterion: Criterion, loss: str | None) -> str:
     """The criterion, refused where the loss has no such thing."""
-    if criterion is Criterion.loo and loss in _ELBOW:
-        raise DataError(f"--criterion loo is not there for --loss {loss}, which is scored by kfold")
+    if criterion is Criterion.alo and loss not in _ELBOW:
+        raise DataError(f"--criterion alo needs --loss {' or '.join(_ELBOW)}; for other losses auto is as quick")
     return criterion.value
-
-
-def _folds(cv: int | None, criterion: Criterion, loss: str | None) -> int:
-    """The number of folds; said aloud where it does nothing."""
-    if cv is not None and criterion is not Criterion.kfold and loss not in _ELBOW:
-        _note("--cv counts for --criterion kfold only.")
-    return 5 if cv is None else cv
 
 
 def _epsilon(text: str | None, loss: str | None) -> str | float:
@@ -516,6 +531,11 @@ def _gap(settings: Mapping[str, Any], rows: int) -> float | None:
         return None
     if settings["rank"] is None:
         raise DataError(f"--rank exact with --loss {settings['loss']} is for at most {_WHOLE_ROWS} rows, not {rows}")
+    if settings["criterion"] == "loo":
+        raise DataError(
+            f"--criterion loo with --loss {settings['loss']} is for at most {_WHOLE_ROWS} rows, not {rows}; "
+            "use alo or kfold"
+        )
     _note(f"{rows} rows: paths of {settings['loss']} are followed to a relative duality gap of {_GAP:g}.")
     return _GAP
 
@@ -637,7 +657,7 @@ def _notes_once() -> Callable[..., None]:
         if category.__name__ == "InconsistentVersionWarning":  # of each step of the pipeline
             sentence = "the model was written with another version of scikit-learn; tune again to be safe."
         if category.__name__ == "IndefiniteKernelWarning":  # of each gamma, each with its own numbers
-            sentence = "the kernel is indefinite on these data: the problem is not convex; another kernel is safer."
+            sentence = "the kernel is indefinite on these data: the problem is not convex; --psd clip makes it convex."
         if issubclass(category, UserWarning) and sentence not in told:
             told.add(sentence)
             _note(sentence)

@@ -387,14 +387,17 @@ class _Ledger:
 
 
 def make_criterion(criterion: Any, cv: Any = 5) -> Callable[..., Any]:
-    """The criterion meant by "loo", "press", "kfold" or a callable ``criterion(path, values, loss=...)``."""
+    """The criterion meant by its name ("loo", "kfold", ...) or a callable ``criterion(path, values, loss=...)``."""
     if callable(criterion):
         return criterion
     named: dict[str, Callable[..., Any]] = {
         "loo": criteria.loo,
         "press": criteria.press,
         "span": criteria.span,
+        "alo": criteria.alo,
         "radius_margin": criteria.radius_margin,
+        "xi_alpha": criteria.xi_alpha,
+        "span_bound": criteria.span_bound,
         "kfold": lambda path, values, loss=None: criteria.kfold(path, values, cv=cv, loss=loss),
     }
     if criterion not in named:

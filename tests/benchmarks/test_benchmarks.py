@@ -1,10 +1,14 @@
 """The benchmark scripts run, on settings far too small to measure anything."""
 
 import importlib
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.svm import SVC
+
+import svmpath
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 TINY = ["--gammas", "3", "--Cs", "3"]
@@ -88,6 +92,74 @@ def test_wang_figures_run(script, capsys, tmp_path):
     assert len(list(tmp_path.glob("*gaussians*"))) == 3
 
 
+def test_peers_of_leave_one_out_run(script, capsys, monkeypatch, tmp_path):
+    module = script("peers_loo")
+    page = tmp_path / "RESULTS.md"
+    monkeypatch.setattr(module, "C_VALUES", (1.0, 30.0))
+    module.main(["--sizes", "50", "--steps", "25", "--repeats", "1", "--Cs", "3", "--write", str(page)])
+    rows = [re.split(r"\s{2,}", line) for line in capsys.readouterr().out.splitlines()]
+    for name in ("moons", "normal", "overlap"):
+        mine = [row for row in rows if row[0] == f"{name}, 50"]
+        assert [row[1] for row in mine] == ["1", "30", "3"]  # two values of C, and a curve of three
+        for row in mine[:2]:
+            assert row[module.HEAD.index("timed")] == "all"
+            assert len(set(row[module.HEAD.index("errors")].split(", "))) == 1  # SVC finds the same number
+            assert row[module.HEAD.index("count equal")] == "yes"
+            assert float(row[-1]) < 0.05  # decision values, to the tolerance of SVC
+        assert [row[-1] for row in rows if row[0] == f"{name}, 25"] == ["yes"]  # the step function
+    assert "<!-- peers_loo -->" in page.read_text()
+
+
+def test_refits_that_would_take_long_are_sampled(script, monkeypatch):
+    module = script("peers_loo")
+    monkeypatch.setattr(module, "BUDGET", 0.0)
+    monkeypatch.setattr(module, "SAMPLED", 3)
+    X, y, gamma = module.moons(40)
+    found = module.refits(X, y, gamma, 1.0)
+    assert found.timed == "3"
+    for i, held in zip(found.rows, found.held, strict=True):
+        rest = np.arange(40) != i
+        machine = SVC(gamma=gamma, C=1.0).fit(X[rest], y[rest])
+        assert held == pytest.approx(machine.decision_function(X[[i]])[0], abs=1e-12)
+
+
+def test_figures_of_leave_one_out_run(script, capsys, monkeypatch, tmp_path):
+    module = script("xu2019_figures")
+    monkeypatch.setattr(module, "PICTURES", tmp_path / "pictures")
+    page = tmp_path / "RESULTS.md"
+    options = ["--n", "40", "--features", "6", "--Cs", "3", "--repeats", "1", "--draws", "2"]
+    module.main([*options, "--sets", "poly5", "sigmoid", "--write", str(page)])
+    out = capsys.readouterr().out
+    lines = [line.split() for line in out.splitlines()]
+    for figure in (["7", "poly5"], ["8", "poly5"], ["9", "sigmoid"], ["10", "sigmoid"]):
+        assert figure in [line[:2] for line in lines]
+    assert "IndefiniteKernelWarning: The matrix of Sigmoid" in out
+    assert "20:20" in out
+    assert [line[:2] for line in lines].count(["sigmoid", "equal"]) == 1
+    if "Pictures:" in out:  # matplotlib is there
+        assert len(list((tmp_path / "pictures").glob("*.png"))) == 4
+    assert out.strip() in page.read_text()
+
+
+def test_the_notes_grid_and_formula(script):
+    module = script("xu2019_figures")
+    np.testing.assert_allclose(np.log(module.grid()), -2.0 + np.arange(25) / 3.0)
+    X, y = module.simulate(50, 6, 0)
+    path = svmpath.trace(X, y, loss="hinge", gamma=0.3, span=(0.01, 10.0))
+    K, rows = path.problem.gram.K, np.arange(50)
+    for C in (0.5, 1.0, 8.0):
+        machine = path(C)
+        share = np.abs(machine.alpha) / C
+        elbow = np.flatnonzero((share > 1e-9) & (share < 1 - 1e-9))
+        assert len(elbow)
+        expected = machine.fitted.copy()  # f_i - alpha_i s_i, s_i the distance to the span of the others on the elbow
+        for i in rows[share > 0]:
+            V = elbow[elbow != i]
+            expected[i] -= machine.alpha[i] * (K[i, i] - K[i, V] @ np.linalg.solve(K[np.ix_(V, V)], K[V, i]))
+        for form in ("direct", "features"):
+            np.testing.assert_allclose(module.note_curve(path, np.array([C]), form)[0], expected, atol=1e-7)
+
+
 def test_unknown_set_is_refused(script):
     with pytest.raises(SystemExit, match="There is no set nonsense"):
         script("ding2012_table2").main(["--sets", "nonsense"])
@@ -118,3 +190,13 @@ def test_table_is_aligned(script):
         "xyz   1",
         "u    22",
     ]
+
+
+def test_which_criterion_runs(script, capsys, tmp_path):
+    page = tmp_path / "RESULTS.md"
+    script("which_criterion").main(["--n", "40", "--repeats", "1", "--write", str(page)])
+    out = capsys.readouterr().out
+    moons = [line.split() for line in out.splitlines() if line.startswith("moons")]
+    assert [line[3] for line in moons[:6]] == ["0.01", "0.1", "1", "10", "100", "1000"]
+    assert len(moons) == 7
+    assert out.strip() in page.read_text()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_moons
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, LeaveOneOut, StratifiedKFold, cross_val_predict
 from sklearn.svm import SVC, SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -15,10 +15,10 @@ C = [0.1, 1.0, 10.0]
 
 
 @parametrize_with_checks(
-    [PathSVC(loss="hinge", gamma=[0.5], C=C, cv=2), PathSVR(loss="epsilon_insensitive", gamma=[0.5], C=C, cv=2)],
+    [PathSVC(loss="hinge", gamma=[0.5], C=C), PathSVR(loss="epsilon_insensitive", gamma=[0.5], C=C)],
     expected_failed_checks=lambda estimator: {
-        "check_sample_weight_equivalence_on_dense_data": "folds are drawn of rows, not of weights",
-        "check_sample_weight_equivalence_on_sparse_data": "folds are drawn of rows, not of weights",
+        "check_sample_weight_equivalence_on_dense_data": "a sample of weight two is left out as one",
+        "check_sample_weight_equivalence_on_sparse_data": "a sample of weight two is left out as one",
     },
 )
 def test_estimator_checks(estimator, check):
@@ -28,7 +28,7 @@ def test_estimator_checks(estimator, check):
 def test_hinge_chooses_like_a_grid_search_and_is_the_same_machine():
     folds = list(StratifiedKFold(5).split(X, Y))
     grid = GridSearchCV(SVC(tol=1e-8), {"C": C, "gamma": [0.2, 1.0, 5.0]}, cv=folds).fit(X, Y)
-    model = PathSVC(loss="hinge", C=C, gamma=[0.2, 1.0, 5.0], cv=folds).fit(X, Y)
+    model = PathSVC(loss="hinge", C=C, gamma=[0.2, 1.0, 5.0], criterion="kfold", cv=folds).fit(X, Y)
     assert model.loo_error_ == pytest.approx(1 - grid.best_score_, abs=1e-9)
     assert model.error_criterion_ == "kfold"
     twin = SVC(C=model.C_, gamma=model.gamma_, tol=1e-10).fit(X, Y)
@@ -40,12 +40,44 @@ def test_epsilon_insensitive_chooses_epsilon_too():
     folds = list(StratifiedKFold(5).split(X, Y))
     values = {"C": C, "epsilon": [0.01, 0.1, 0.5]}
     grid = GridSearchCV(SVR(gamma=1.0, tol=1e-8), values, cv=folds, scoring="neg_mean_squared_error").fit(X, WAVE)
-    model = PathSVR(loss="epsilon_insensitive", gamma=1.0, C=C, epsilon=values["epsilon"], cv=folds).fit(X, WAVE)
+    given = {"loss": "epsilon_insensitive", "gamma": 1.0, "C": C, "criterion": "kfold", "cv": folds}
+    model = PathSVR(epsilon=values["epsilon"], **given).fit(X, WAVE)
     assert (model.C_, model.epsilon_) == (grid.best_params_["C"], grid.best_params_["epsilon"])
     twin = SVR(C=model.C_, gamma=1.0, epsilon=model.epsilon_, tol=1e-10).fit(X, WAVE)
     np.testing.assert_allclose(model.predict(X), twin.predict(X), atol=1e-4)
-    tuned = PathSVR(loss="epsilon_insensitive", gamma=1.0, C=C, epsilon="tune", cv=folds).fit(X, WAVE)
+    tuned = PathSVR(epsilon="tune", **given).fit(X, WAVE)
     assert 0 < tuned.epsilon_ <= np.std(WAVE)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_exact_leave_one_out_is_the_default_and_that_of_refits(task):
+    if task == "classification":
+        model = PathSVC(loss="hinge", C=C, gamma=1.0).fit(X, Y)
+        twin, target = SVC(C=model.C_, gamma=1.0, tol=1e-8), Y
+    else:
+        model = PathSVR(loss="epsilon_insensitive", C=C, gamma=1.0).fit(X, WAVE)
+        twin, target = SVR(C=model.C_, gamma=1.0, epsilon=0.1, tol=1e-8), WAVE
+    assert model.criterion_ == model.error_criterion_ == "loo"
+    held = cross_val_predict(twin, X, target, cv=LeaveOneOut())
+    expected = np.mean(held != target) if task == "classification" else np.mean((held - target) ** 2)
+    assert model.loo_error_ == pytest.approx(expected, abs=1e-6)
+
+
+def test_many_samples_are_left_to_folds_and_it_is_said(capsys):
+    points, labels = make_moons(501, noise=0.3, random_state=0)
+    model = PathSVC(loss="hinge", C=[1.0], gamma=1.0, verbose=1).fit(points, labels)
+    assert model.criterion_ == model.error_criterion_ == "kfold"
+    assert "k-fold instead of exact leave-one-out: 501 samples (more than 500)" in capsys.readouterr().out
+    few = PathSVC(loss="hinge", C=[1.0], gamma=1.0, verbose=1).fit(points[:500], labels[:500])
+    assert few.criterion_ == "loo"
+
+
+@pytest.mark.parametrize("criterion", ["alo", "span", "xi_alpha", "span_bound"])
+def test_estimates_and_bounds_choose_and_the_error_told_is_exact(criterion):
+    model = PathSVC(loss="hinge", C=C, gamma=1.0, criterion=criterion).fit(X, Y)
+    assert (model.criterion_, model.error_criterion_) == (criterion, "loo")
+    exact = PathSVC(loss="hinge", C=[model.C_], gamma=1.0).fit(X, Y)
+    assert model.loo_error_ == exact.loo_error_
 
 
 def test_several_classes_and_approximate_paths():
@@ -61,7 +93,8 @@ def test_several_classes_and_approximate_paths():
     [
         (PathSVC(loss="nu"), "no C to choose"),
         (PathSVC(loss="hinge", tol=0.0), "tol must be a positive number"),
-        (PathSVC(loss="hinge", criterion="span"), "span"),
+        (PathSVC(loss="hinge", criterion="radius_margin"), "made for the squared hinge"),
+        (PathSVC(loss="hinge", criterion="xi_alpha", search="continuous"), "searched on a grid only"),
         (PathSVC(loss="epsilon_insensitive"), "does regression"),
     ],
 )

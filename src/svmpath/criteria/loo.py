@@ -1,5 +1,7 @@
 """Exact leave-one-out along a path, whatever its loss.
 
+For losses with an elbow each sample is driven out of the machine (``criteria.held_out``).
+
 For the squared hinge, leaving out sample i from the solution with rows E and matrix M_E (see ``solvers.newton``)
 changes the set of rows by i and by those that then change sides. With the rows S that change, sigma_j = -1 for a row
 that goes and +1 for one that comes, and P = A M_E^-1 A'::
@@ -16,17 +18,21 @@ system; what then still violates the conditions of optimality is told as doubtfu
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
+from svmpath.criteria.curve import Curve, HeldOutLoss, Screened, check_values, error, held_out_loss
+from svmpath.criteria.held_out import elbow_only, held_out
 from svmpath.criteria.press import press
 from svmpath.criteria.span import LOST, half_leverages, moving, predict, slips
+from svmpath.criteria.steps import step_function
 from svmpath.exceptions import PathError
-from svmpath.paths import ClosedFormPath, MarchPath, Path
+from svmpath.losses import Hinge
+from svmpath.paths import ClosedFormPath, JumpPath, MarchPath, Path
 from svmpath.paths.march import Stop
+from svmpath.solvers.box_qp import EVERY
 from svmpath.solvers.newton import ActiveSystem, Rows, minimise, point_at
 from svmpath.solvers.threads import one_thread_if_small
 
@@ -38,24 +44,53 @@ _MOST_REFITS = 200  # samples for which that is done at one value
 _ILL_CONDITIONED = 1e9  # a system from which on it is handed over at once
 
 
-def loo(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
+def loo(
+    path: Path,
+    values: Any = None,
+    *,
+    loss: HeldOutLoss = None,
+    max_events: int | None = None,
+    refine: str | None = None,
+    count_only: bool = False,
+    exact: bool = False,
+) -> Curve:
     """Exact leave-one-out along a path.
 
     Parameters
     ----------
     path : Path
         For least squares this is :func:`svmpath.criteria.press`. For the squared hinge each sample's absence is
-        followed by small corrections of the set of samples on the left of the margin.
+        followed by small corrections of the set of samples on the left of the margin; for losses with an elbow the
+        sample is driven out of the machine, from event to event.
     values : float or array of shape (m,)
-        Values of the path's parameter.
+        Values of the path's parameter; not needed if ``exact``.
     loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
         As in :func:`svmpath.criteria.press`.
+    max_events : int, optional
+        For losses with an elbow: after so many events nobody else changes place, so that the result is approximate.
+        0 is :func:`svmpath.criteria.alo`; None, all events, is exact.
+    refine : {"doubtful"}, optional
+        For losses with an elbow: approximate leave-one-out, and exact where that is doubtful. It is known for every
+        sample whether its absence leads somebody across a bound, so that this is exact; and it is what is done if
+        nothing is said.
+    count_only : bool, default=False
+        For classification with an elbow: find the errors only, in half the time or less. The decision values are
+        computed when they are asked for.
+    exact : bool, default=False
+        For losses with an elbow over C: the error as an exact step function, by a path for every sample. For a few
+        hundred samples. The curve has one value inside each interval on which the errors are the same; its ``edges``
+        are the ends of the intervals.
 
     Returns
     -------
     Curve
         ``doubtful`` is the number of samples where rounding leaves fewer than about four digits of the held-out values
-        (a kernel far too large for C), else 0.
+        (a kernel far too large for C), else 0; with ``max_events`` the number of those whose ways were cut short.
+
+    Notes
+    -----
+    If both classes have the same weight, the machine of a very small C errs on every sample that is left out: the other
+    class outweighs it then.
 
     Examples
     --------
@@ -66,12 +101,26 @@ def loo(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
     >>> path = svmpath.trace(X, y, loss="least_squares", span=(1e-2, 1e2))
     >>> svmpath.select(criteria.loo(path, [0.01, 1.0, 100.0])).value
     1.0
+    >>> path = svmpath.trace(X, y > 0, loss="hinge", span=(1e-2, 1e2))
+    >>> criteria.loo(path, [0.1, 1.0, 10.0]).scores.round(3).tolist()
+    [0.117, 0.083, 0.083]
     """
+    if refine not in (None, "doubtful"):
+        raise ValueError(f"refine must be None or 'doubtful', got {refine!r}.")
+    if refine and max_events is not None:
+        raise ValueError("refine='doubtful' makes the result exact, max_events cuts it short: give one of them.")
+    if not isinstance(path, (ClosedFormPath, MarchPath)):
+        elbow = elbow_only(path, "loo")
+        if exact:
+            if values is not None or max_events is not None:
+                raise ValueError("exact=True finds the values itself, and all events: leave values and max_events out.")
+            return step_function(elbow, loss)
+        return _elbow_loo(elbow, _given(path, values), loss, max_events, count_only)
+    if max_events is not None or count_only or exact:
+        raise ValueError(f"max_events, count_only and exact are for losses with an elbow; this path has {path.loss!r}.")
+    values = _given(path, values)
     if isinstance(path, ClosedFormPath):
         return press(path, values, loss=loss)
-    if not isinstance(path, MarchPath):
-        raise ValueError(f"criteria.loo has no formulas for {path.loss!r}.")
-    values = check_values(path, values)
     problem = path.problem
     held, doubtful = np.empty((len(values), problem.n)), np.zeros(len(values), dtype=int)
     for stop in path.walk(values):
@@ -79,6 +128,42 @@ def loo(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
             held[stop.position], doubtful[stop.position] = _leave_one_out(path, stop)
     rows = np.arange(problem.n)
     return Curve(path, "loo", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
+
+
+def _given(path: Path, values: Any) -> Array:
+    if values is None:
+        raise ValueError("criteria.loo needs values of the path's parameter.")
+    return check_values(path, values)
+
+
+def _elbow_loo(path: JumpPath, values: Array, loss: HeldOutLoss, max_events: int | None, count_only: bool) -> Curve:
+    """The curve of a loss with an elbow."""
+    problem, held_out_by = path.problem, held_out_loss(loss, path.problem.task)
+    rows, most = np.arange(problem.n), EVERY
+    if max_events is not None:
+        if not isinstance(max_events, (int, np.integer)) or isinstance(max_events, bool) or max_events < 0:
+            raise ValueError(f"max_events must be a whole number >= 0 or None, got {max_events!r}.")
+        most = int(max_events)
+    if not count_only:
+        held = held_out(path, values, most=most)
+        doubtful = held.lost if most == EVERY else held.passing
+        return Curve(path, "loo", values, held_out_by, rows, held.decisions, problem.y, doubtful)
+    if held_out_by is not error or max_events is not None:
+        raise ValueError("count_only=True finds the exact errors of a classification; leave loss and max_events out.")
+    held = held_out(path, values, only_errors=isinstance(path.loss, Hinge))
+    screened = Screened(error(problem.y, held.decisions) > 0, held.decisions)
+    return Curve(path, "loo", values, error, rows, _Full(path, values), problem.y, held.lost, screened)
+
+
+@dataclass(frozen=True)
+class _Full:
+    """Computes the held-out decision values, of shape (m, n)."""
+
+    path: JumpPath
+    values: Array
+
+    def __call__(self) -> Array:
+        return held_out(self.path, self.values).decisions
 
 
 def _leave_one_out(path: MarchPath, stop: Stop) -> tuple[Array, int]:

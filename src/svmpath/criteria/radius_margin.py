@@ -86,7 +86,7 @@ class BoundCurve:
 
     def rescored(self, loss: Any) -> BoundCurve:
         """The curve itself for the error rate (None or "error"); a bound has no other loss."""
-        _error_only(self.criterion, loss)
+        error_only(self.criterion, loss)
         return self
 
 
@@ -133,17 +133,17 @@ def radius_margin(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     True
     """
     path = squared_hinge_only(path, "radius_margin")
-    _error_only("radius_margin", loss)
+    error_only("radius_margin", loss)
     values = check_values(path, values)
-    counted = _counted(path)
+    rows = counted(path, "radius_margin")
     scores, doubtful = np.empty(len(values)), np.empty(len(values), dtype=int)
-    balls, ball = EnclosingBall(path.rows.A[counted]), None
+    balls, ball = EnclosingBall(path.rows.A[rows]), None
     for stop in path.walk(values):  # C rises, lam falls: each ball starts from the last
         with one_thread_if_small(path.rows.A.size):
             ball = balls.at(1.0 / stop.C, ball)
         weight = _sum_of_coefficients(path, stop)
-        scores[stop.position] = 4.0 * ball.squared_radius * weight / len(counted)
-        doubtful[stop.position] = np.count_nonzero((path.problem.y * stop.point.f)[counted] <= 0)
+        scores[stop.position] = 4.0 * ball.squared_radius * weight / len(rows)
+        doubtful[stop.position] = np.count_nonzero((path.problem.y * stop.point.f)[rows] <= 0)
     return BoundCurve(path, "radius_margin", values, scores, doubtful)
 
 
@@ -157,17 +157,18 @@ def _sum_of_coefficients(path: MarchPath, stop: Stop) -> float:
     return float(path.problem.y @ machine.alpha)
 
 
-def _counted(path: MarchPath) -> Array:
+def counted(path: Path, criterion: str) -> Array:
     """The samples that count; refused where they do not count alike."""
     if not np.isin(path.problem.s, (0.0, 1.0)).all():
         raise ValueError(
-            "criteria.radius_margin bounds a number of errors, in which every sample counts once: sample weights and "
+            f"criteria.{criterion} bounds a number of errors, in which every sample counts once: sample weights and "
             "class weights must be 0 or 1. Use criteria.loo or criteria.span with weights."
         )
     return path.problem.active
 
 
-def _error_only(criterion: str, loss: Any) -> None:
+def error_only(criterion: str, loss: Any) -> None:
+    """Refuse any loss but the error rate."""
     if loss not in (None, "error"):
         raise ValueError(f"criteria.{criterion} bounds the error rate and no other loss; leave loss out.")
 

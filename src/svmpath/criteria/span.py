@@ -17,13 +17,14 @@ the factors 4 and 1/8 are exceeded with probabilities below 1e-12 and 1e-9.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from svmpath.criteria.alo import alo
 from svmpath.criteria.curve import Curve, HeldOutLoss, Screened, check_values, error, held_out_loss
-from svmpath.paths import MarchPath, Path
+from svmpath.paths import JumpPath, MarchPath, NodePath, Path
 from svmpath.paths.march import Stop
 from svmpath.solvers.newton import FewSamples, Rows
 from svmpath.solvers.threads import one_thread_if_small
@@ -43,9 +44,10 @@ def span(path: Path, values: Any, *, loss: HeldOutLoss = None, screen: bool | No
     Parameters
     ----------
     path : Path
-        Of ``loss="squared_hinge"`` over C.
+        Of ``loss="squared_hinge"`` over C; or of a loss with an elbow, for which this is
+        :func:`svmpath.criteria.alo` by another name.
     values : float or array of shape (m,)
-        Values of C.
+        Values of the path's parameter.
     loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
         As in :func:`svmpath.criteria.press`.
     screen : bool, optional
@@ -69,6 +71,10 @@ def span(path: Path, values: Any, *, loss: HeldOutLoss = None, screen: bool | No
     >>> criteria.span(path, np.logspace(-2, 2, 5)).scores.shape
     (5,)
     """
+    if isinstance(path, (JumpPath, NodePath)):
+        if screen is not None:
+            raise ValueError(f"screen= is for the squared hinge; this path has {path.loss!r}.")
+        return replace(alo(path, values, loss=loss), criterion="span")
     path = squared_hinge_only(path, "span")
     values = check_values(path, values)
     problem = path.problem

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -17,7 +18,7 @@ from svmpath import criteria
 from svmpath.exceptions import PrecisionWarning
 from svmpath.gram import make_gram
 from svmpath.kernels import Kernel, Linear, gamma_value, make_kernel
-from svmpath.losses import EpsilonInsensitive, Problem, make_loss
+from svmpath.losses import ElbowLoss, EpsilonInsensitive, Problem, make_loss
 from svmpath.paths.trace import C_SPAN, ELBOW_SPAN, check_amount, check_positive, check_symmetric_values
 from svmpath.selection import RULES, Choice, Search, make_criterion
 
@@ -29,7 +30,9 @@ _C_DEFAULT["epsilon_insensitive"] = _C_DEFAULT["hinge"]
 _EPSILONS = np.array([0.01, 0.03, 0.1, 0.3, 1.0])  # epsilon="tune" tries these times the deviation of y
 _GAMMA_POWERS = np.arange(-4, 5)  # gamma="tune" tries scikit-learn's "scale" times 4 to these powers
 _GAMMAS = 9  # values tried in a span of gamma
-_EXACT = 3000  # samples up to which the choice's exact leave-one-out error is computed
+_EXACT, _EXACT_ELBOW = 3000, 1000  # samples up to which the choice's exact leave-one-out error is computed
+_LOO = {"hinge": 500, "epsilon_insensitive": 200}  # samples up to which "auto" means exact leave-one-out
+_BOUNDS = ("radius_margin", "xi_alpha", "span_bound")
 _LOST = 1e-4  # violation, in units of decision values, from which on a machine is told to be lost to rounding
 _NOISY = 0.02  # share of training errors from which on the radius-margin bound is a bad guide
 SEARCHES = ("grid", "continuous")
@@ -88,11 +91,14 @@ class PathMachine(BaseEstimator):
         # With several classes -1 and +1 stand for no labels of their own.
         classes = getattr(self, "classes_", None) if len(targets) == 1 else None
         problems = [Problem(gram, target, s, self._task, classes) for target in targets]
+        self.criterion_ = self._criterion(int(np.count_nonzero(s)))
         self._check_bound(len(targets))
         held_out = params["criterion_loss"]
         if held_out is None and params["search"] == "continuous":
             held_out = "squared"  # a continuous search needs a score that moves continuously
-        criterion = make_criterion(self._criterion(), self._folds(X, y))
+        criterion = make_criterion(self.criterion_, self._folds(X, y))
+        if self.criterion_ == "loo" and params["loss"] == "hinge" and held_out is None and len(targets) == 1:
+            criterion = partial(criteria.loo, count_only=True)
         searches = [
             Search(problems, loss, self._C_values(), over, criterion, held_out, self._rule(), tol) for loss in losses
         ]
@@ -117,24 +123,33 @@ class PathMachine(BaseEstimator):
             raise ValueError("epsilon is an empty list; give at least one value, or 'tune'.")
         return values
 
-    def _criterion(self) -> Any:
-        """The criterion meant by "auto": the one that costs no more than the path, or about five paths."""
-        if isinstance(self.criterion, str) and self.criterion == "auto":
-            return {"least_squares": "loo", "squared_hinge": "span"}.get(self.loss, "kfold")
-        return self.criterion
+    def _criterion(self, n: int) -> Any:
+        """The criterion meant by "auto": the one that costs about as much as a few paths."""
+        if not (isinstance(self.criterion, str) and self.criterion == "auto"):
+            return self.criterion
+        if self.loss in ("least_squares", "squared_hinge"):
+            return "loo" if self.loss == "least_squares" else "span"
+        most = _LOO.get(self.loss, 0)
+        if n <= most and self.tol is None:
+            return "loo"
+        if self.verbose and not callable(self.verbose):
+            what = "an approximate path" if n <= most else f"{n} samples (more than {most})"
+            print(f"[{type(self).__name__}] k-fold instead of exact leave-one-out: {what}")
+        return "kfold"
 
     def _check_bound(self, machines: int) -> None:
         """Refuse what a bound on the number of errors of one machine cannot do."""
-        if self.criterion not in ("radius_margin", criteria.radius_margin):
+        name = getattr(self.criterion, "__name__", self.criterion)
+        if name not in _BOUNDS:
             return
         if machines > 1:
             raise ValueError(
-                f"criterion='radius_margin' bounds the errors of one machine, for two classes; y has {machines}: use "
+                f"criterion={name!r} bounds the errors of one machine, for two classes; y has {machines}: use "
                 "'span' or 'loo'."
             )
         if self.search == "continuous":
             raise ValueError(
-                "criterion='radius_margin' is searched on a grid only; use search='grid', or criterion='span' or 'loo' "
+                f"criterion={name!r} is searched on a grid only; use search='grid', or criterion='span' or 'loo' "
                 "with search='continuous'."
             )
 
@@ -162,7 +177,7 @@ class PathMachine(BaseEstimator):
 
     def _folds(self, X: Any, y: Array) -> Any:
         """The folds, drawn once, so that every kernel is scored on the same ones."""
-        if self._criterion() != "kfold":
+        if self.criterion_ != "kfold":
             return None
         cv = check_cv(self.cv, y, classifier=self._task == "classification")
         return list(cv.split(X, y))
@@ -235,7 +250,9 @@ class PathMachine(BaseEstimator):
     def _held_out_error(self, choice: Choice, search: Search) -> tuple[float, str]:
         """The held-out error of the choice, and by what; exact where it was chosen by something else and can be had."""
         curve, index = choice.curve, choice.index
-        if curve.criterion in ("span", "radius_margin") and curve.path.problem.n <= _EXACT:
+        limit = _EXACT_ELBOW if isinstance(search.loss, ElbowLoss) else _EXACT
+        is_estimate = curve.criterion in ("span", "alo", *_BOUNDS) and search.tol is None
+        if is_estimate and curve.path.problem.n <= limit:
             exact = replace(search, criterion=make_criterion("loo"), held_out=None)
             curve, index = exact.rescore(curve, np.array([choice.value])), 0
         name = "loo" if curve.criterion == "press" else curve.criterion  # the same, by its name for least squares

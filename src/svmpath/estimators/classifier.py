@@ -34,11 +34,13 @@ class PathSVC(ClassifierMixin, PathMachine):
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
         Constant of the "poly" and "sigmoid" kernels.
-    criterion : {"auto", "loo", "press", "span", "radius_margin", "kfold"} or callable, default="auto"
-        What is minimised: exact leave-one-out ("loo"; "press" is its name for least squares), its prediction from the
-        spans or the radius-margin bound (squared hinge; the bound for two classes only), exact k-fold, or
+    criterion : {"auto", "loo", "press", "span", "alo", "kfold", ...} or callable, default="auto"
+        What is minimised: exact leave-one-out ("loo"; "press" is its name for least squares), its approximation from
+        the spans ("span"; for the hinge also called "alo"), exact k-fold, or a bound on the number of errors
+        ("radius_margin" for the squared hinge, "xi_alpha" and "span_bound" for the hinge; two classes only), or
         ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for least squares, "span" for the squared
-        hinge, where exact leave-one-out costs several times the path, and "kfold" for the hinge, by a path per fold.
+        hinge, where exact leave-one-out costs several times the path, and for the hinge "loo" up to 500 samples and
+        "kfold" beyond, or if ``tol`` is given.
     criterion_loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
         Per-sample loss of the criterion; the last two are smooth stand-ins for the error. Default: the error, with ties
         broken by the squared held-out residual; the squared residual for ``search="continuous"``.
@@ -65,10 +67,13 @@ class PathSVC(ClassifierMixin, PathMachine):
     C_, gamma_ : float
         The choice; ``gamma_`` is None for a kernel without gamma.
     loo_error_ : float
-        Held-out error rate of the choice: exact leave-one-out for "loo" and, up to 3000 samples, for "span" and
-        "radius_margin"; the prediction or the bound beyond; the k-fold error for "kfold".
+        Held-out error rate of the choice: exact leave-one-out for "loo" and, up to 3000 samples (1000 for the hinge),
+        wherever it was chosen by an estimate or a bound; the estimate or the bound beyond; the k-fold error for
+        "kfold".
     error_criterion_ : str
-        Which of them it is: "loo" (exact), "span", "radius_margin", "kfold".
+        Which of them it is: "loo" (exact), "span", "kfold", ...
+    criterion_ : str or callable
+        What was minimised; what "auto" meant.
     choice_ : Choice
         With several classes its ``solution`` is that of the first class against the rest.
     curve_ : Curve

@@ -22,9 +22,11 @@ class PathSVR(RegressorMixin, PathMachine):
     epsilon : float, "tune" or list, default=0.1
         For "epsilon_insensitive": half the width of the tube; "tune" tries five values from 0.01 to 1 times the
         standard deviation of y.
-    criterion : {"auto", "loo", "press", "kfold"} or callable, default="auto"
-        What is minimised: exact leave-one-out ("loo", "press"; least squares only), exact k-fold, or
-        ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for least squares and else "kfold".
+    criterion : {"auto", "loo", "press", "alo", "kfold"} or callable, default="auto"
+        What is minimised: exact leave-one-out ("loo"; "press" is its name for least squares), its approximation for
+        "epsilon_insensitive" ("alo", or "span"), exact k-fold, or ``criterion(path, values, loss=...) -> Curve``.
+        "auto" is "loo" for least squares; for "epsilon_insensitive" it is "loo" up to 200 samples and "kfold" beyond,
+        or if ``tol`` is given.
     criterion_loss : "squared" or callable, optional
         Per-sample loss of the criterion; the squared residual by default.
     rule, search, cv, rank, landmarks, truncate, min_eigenvalue, psd, tol, n_jobs, verbose, random_state
@@ -35,9 +37,11 @@ class PathSVR(RegressorMixin, PathMachine):
     C_, gamma_, epsilon_ : float
         The choice; ``gamma_`` is None for a kernel without gamma, and only "epsilon_insensitive" has an epsilon.
     loo_error_ : float
-        Held-out mean squared error of the choice under ``criterion``.
+        Held-out mean squared error of the choice under ``criterion``; for "alo", up to 1000 samples, exact.
     error_criterion_ : str
-        Which that is: "loo" or "kfold".
+        Which that is: "loo" (exact), "alo" or "kfold".
+    criterion_ : str or callable
+        What was minimised; what "auto" meant.
     choice_, curve_, path_, kernel_, support_, dual_coef_, intercept_, n_features_in_, feature_names_in_
         As in :class:`svmpath.PathSVC`.
 

@@ -13,7 +13,7 @@ dependent, and last with a kernel to whose diagonal tiny multiples of its larges
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -203,26 +203,136 @@ class JumpPath(Path):
     def decisions(self, values: Array) -> Array:
         """Decision values of all rows, also of those with weight zero, at each value: one walk, nothing recorded."""
         held = np.empty((len(values), self.problem.n))
+        for k, walker in self._stops(values):
+            # A walk that is lost or cannot be trusted is left to the ladder.
+            held[k] = self(float(values[k])).fitted if walker is None else self.decided(walker)
+        return held
+
+    def states(self, values: Array) -> Iterator[tuple[int, Walker]]:
+        """A walker at the optimum at each value with a fresh R, and the position of the value; it is moved on later."""
+        if "record" in self.__dict__:  # the walk was made: the statuses are known
+            with one_thread_if_small(self.problem.n**2):
+                for k, value in enumerate(values.tolist()):
+                    yield k, self._recorded(self.motion.t(value)) or self._settled(value)
+            return
+        for k, stopped in self._stops(values):
+            walker = self._settled(float(values[k])) if stopped is None else stopped
+            walker.refresh()
+            yield k, walker
+
+    def _recorded(self, t: float) -> Walker | None:
+        """A walker at t by the statuses of the record, or None if what they give is not an optimum."""
+        status = self.record.status(t)
+        found = at_places(self._program, t, status)
+        if found is None:
+            return None
+        theta, nu, g = found
+        low, up = self._program.low(t), self._program.up(t)
+        unit = self._program.unit
+        f = unit[0] + t * unit[1] + unit[2] * (nu[0] - nu[-1]) / 2.0
+        wrong = np.where(status == LOW, -g, np.where(status == UP, g, np.where(status == FREE, np.abs(g), 0.0)))
+        beyond = self._program.kmax * np.maximum(low - theta, theta - up).max(initial=0.0)
+        if not max(wrong.max(initial=0.0), beyond) <= self.trust * f:
+            return None
+        try:
+            return Walker(self._program, t, np.clip(theta, low, up), status, nu, g=g)
+        except PathError:
+            return None
+
+    def _stops(self, values: Array) -> Iterator[tuple[int, Walker | None]]:
+        """One walk from value to value, in its own order; None where what it finds is not an optimum."""
         order = np.argsort([self.motion.t(float(value)) for value in values], kind="stable")
         walker: Walker | None = None
         with one_thread_if_small(self.problem.n**2):
             for k in order:
                 walker = self._carried(walker, self.motion.t(float(values[k])))
-                # A walk that is lost or cannot be trusted is left to the ladder.
-                held[k] = self(float(values[k])).fitted if walker is None else self._decided(walker)
-        return held
+                yield int(k), walker
+
+    def _settled(self, value: float) -> Walker:
+        """A walker at the machine that the ladder has found."""
+        machine, t = self(value), self.motion.t(value)
+        theta = self.loss.split(self.loss.theta(machine))
+        return reach(self._program, t, theta, _places(self._program, t, theta))
 
     def _carried(self, walker: Walker | None, t: float) -> Walker | None:
         """The walker at t, or None if what it finds there is not an optimum."""
         try:
             walker = walker or self._start(self._program, t, _LADDER[0][0])
             walker.worst = 0.0
+            walker.forget()
             walker.to(t)
         except PathError:
             return None
-        return walker if walker.worst <= self._trust else None
+        return walker if walker.worst <= self.trust else None
 
-    def _decided(self, walker: Walker) -> Array:
+    def profile(self, row: int) -> tuple[Array, Array]:
+        """Nodes in t, and (K theta + nu) at one row there, linear in between; a jump has the same node twice.
+
+        For losses with one group and one variable per row.
+        """
+        program, (a, b) = self._program, self._ends
+        status, first, walker = self._watched(row)
+        told = walker.told
+        t = np.concatenate([[a], told.t, [b]])
+        seen = np.concatenate([[first], told.seen, [walker.g[row]]]) - program.c0[row] - t * program.c1[row]
+        nodes, values = [], []
+        for k in range(len(t) - 1):
+            if k:
+                status[told.variable[k - 1]] = told.target[k - 1]
+            if t[k + 1] > t[k]:
+                part = self._without_elbow(status, row, t[k], t[k + 1]) or (t[k : k + 2], seen[k : k + 2])
+                nodes.append(part[0])
+                values.append(part[1])
+        return np.concatenate(nodes), np.concatenate(values)
+
+    def _watched(self, row: int) -> tuple[Array, float, Walker]:
+        """The statuses and the gradient at a row at the beginning of the span, and a walker at its end."""
+        best: tuple[Array, float, Walker] | None = None
+        a, b = self._ends
+        for tol, _ in _LADDER[:3]:
+            try:
+                walker = self._start(self._program, a, tol)
+                status, first = walker.status.copy(), float(walker.g[row])
+                walker.to(b, watch=row)
+            except PathError:
+                continue
+            if best is None or walker.worst < best[2].worst:
+                best = status, first, walker
+            if best[2].worst <= self.trust:
+                return best
+        if best is None or not best[2].worst <= _ACCEPT * self.loss.scale(self.problem):
+            raise PathError(f"The path of {self.loss!r} over {self.over} could not be followed in double precision.")
+        return best
+
+    def _without_elbow(self, status: Array, row: int, begin: float, end: float) -> tuple[Array, Array] | None:
+        """(K theta + nu) at a row between two events where all are at their bounds, nu being in the middle; else None.
+
+        The gradients are p_j + t c_j + nu, p and c being constant: the lower end of nu is the largest of -p_j - t c_j
+        at LOW, and of those with the same c_j it is always the same one.
+        """
+        program, free = self._program, np.flatnonzero(status == FREE)
+        if len(free) > 1:
+            return None
+        low, up = program.low(begin), program.up(begin)
+        theta = np.where(status == UP, up, low)
+        theta[free] = 0.0
+        theta[free] = program.b0 - theta.sum()
+        if np.any(np.minimum(theta - low, up - theta)[free] > 1e-9 * (up - low)[free]):
+            return None
+        p, c = program.product(theta), program.c1
+        ends = []
+        for at, pick in ((theta <= low, np.max), (theta >= up, np.min)):
+            mine = at | (np.abs(theta - (low if pick is np.max else up)) <= 1e-9 * (up - low))
+            mine &= up > low
+            lines = [(pick(-p[mine & (c == slope)]), -slope) for slope in np.unique(c[mine])]
+            if lines:
+                ends.append((lines, pick))
+        kinks = [(x - z) / (w - v) for lines, _ in ends for x, v in lines for z, w in lines if w > v]
+        t = np.array([begin, *sorted(k for k in kinks if begin < k < end), end])
+        nu = np.mean([pick([x + v * t for x, v in lines], axis=0) for lines, pick in ends], axis=0)
+        return t, p[row] + nu
+
+    def decided(self, walker: Walker) -> Array:
         """Decision values of all rows, from the gradient where a walker stands."""
         program, t, g = self._program, walker.t, walker.g
         product = g - program.c0 - t * program.c1 - walker.nu[program.group]
@@ -230,7 +340,7 @@ class JumpPath(Path):
         return self.loss.decide(product[: self.problem.n], nu, self.motion.at(t))
 
     @property
-    def _trust(self) -> float:
+    def trust(self) -> float:
         """The violation up to which a walk is trusted."""
         return _TRUST * self.loss.scale(self.problem)
 
@@ -255,7 +365,7 @@ class JumpPath(Path):
         for tol, jitter in _LADDER:
             try:
                 record = self._record(tol, jitter)
-                if not record.violation <= self._trust:
+                if not record.violation <= self.trust:
                     record = self._measured(record)
             except NoMarginError:
                 raise
@@ -264,11 +374,11 @@ class JumpPath(Path):
                 continue
             if best is None or record.violation < best.violation:
                 best = record
-            if best.violation <= self._trust:
+            if best.violation <= self.trust:
                 return best
         if best is not None and best.violation <= _ACCEPT * self.loss.scale(self.problem):
             return best
-        found = reason if best is None else f"the violation is {best.violation:.2e}"
+        found = reason if best is None else f"the violation is {best.violation:.2e}."
         raise PathError(
             f"The path of {self.loss!r} over {self.over} could not be followed from {self.span[0]:.6g} to "
             f"{self.span[1]:.6g} in double precision: {found} {self._advice}"

@@ -149,6 +149,12 @@ class NodePath(Path):
         alpha = value * (self.terms.side * a).sum(axis=0)
         return Solution(self.problem, self.loss, alpha, self._offset(x, alpha, value), self._values(value))
 
+    def node(self, value: float) -> Node:
+        """A machine at a value of C that is found, not mixed."""
+        lams = np.array([node.lam for node in self.nodes])
+        k = int(np.argmin(np.abs(np.log(lams * value))))
+        return self._node(1.0 / value, [replace(self.nodes[k], x=self.nodes[k].x / (lams[k] * value))])
+
     def _values(self, value: float) -> dict[str, float]:
         return {**self.motion.fixed, "C": value, **self.problem.gram.kernel.parameters}
 

@@ -113,7 +113,7 @@ def _choice(model: Any) -> dict[str, Any]:
 
 def _held_out(model: Any, y: Any, task: str) -> dict[str, Any]:
     held_out = {
-        "criterion": model.error_criterion_,  # "loo" is exact, "span" its prediction
+        "criterion": model.error_criterion_,  # "loo" is exact, "span" and "alo" predict it
         "folds": model.cv if model.error_criterion_ == "kfold" else None,  # also where "auto" meant it
         "kind": "error rate" if task == "classification" else "mean squared error",
         "value": model.loo_error_,
@@ -137,10 +137,21 @@ def _curve(model: Any, task: str) -> dict[str, Any]:
     return {
         "over": "C",
         "criterion": "loo" if model.curve_.criterion == "press" else model.curve_.criterion,
+        "switched": _switched(model),
         "kind": "error rate" if counted else "mean squared error",
         "values": model.curve_.values,
         "scores": model.curve_.scores,
     }
+
+
+def _switched(model: Any) -> str | None:
+    """Why "auto" meant k-fold and not leave-one-out, in one sentence; None where it did not."""
+    if model.criterion != "auto" or model.criterion_ != "kfold":
+        return None
+    why = f"{model.path_.problem.n} samples are too many for exact leave-one-out by default"
+    if model.tol is not None:
+        why = "there is no exact leave-one-out along approximate paths"
+    return f"{why}, so that {model.cv}-fold was used instead"
 
 
 def _plain(value: Any) -> Any:

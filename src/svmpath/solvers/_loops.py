@@ -22,7 +22,7 @@ from numba import njit
 Array = np.ndarray
 
 LOW, UP, FREE, FIXED = 0, 1, 2, 3
-END, FULL, GROW, REFACTOR, INFEASIBLE, LOST = 0, 1, 2, 3, 4, 5
+END, FULL, GROW, REFACTOR, INFEASIBLE, LOST, DECIDED = 0, 1, 2, 3, 4, 5, 6
 
 # Rounding: a rate below _RATE is none, a residual above _RESIDUAL is corrected, above _BROKEN the inverse is made anew.
 _RATE, _RESIDUAL, _BROKEN = 1e-11, 1e-14, 1e-9
@@ -36,6 +36,9 @@ _SYNC, _LONG = 64, 0.75  # events (n / 4 if that is more), or a relative stretch
 _TIE = 1e-13  # steps that differ by less, relative to t, are one
 _PATIENCE, _MOST_NULL = 20, 5000  # steps of length zero before ties are broken at random, and before giving up
 _FAR = 1e300
+_FEW = 16  # free variables beyond their bounds up to which the cost of bringing them back is computed
+_LATE = 1e-9  # so near to the end nothing is decided any more: an event just before it may be one at it
+_NEAR = 1e-10  # a variable nearer to its bound than this, relative to the box, is at it
 
 _options: Any = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
 # For what is called by compiled code only: without doors for Python it compiles faster.
@@ -60,6 +63,7 @@ class Data(NamedTuple):
     b1: Array
     unit: Array
     kmax: float
+    watch: int  # the variable whose gradient is told with every event
 
 
 class State(NamedTuple):
@@ -74,12 +78,13 @@ class State(NamedTuple):
 
 
 class Log(NamedTuple):
-    """The events told: where, which variable, from which status to which."""
+    """The events told: where, which variable, from which status to which, and the gradient that is watched."""
 
     t: Array
     variable: Array
     source: Array
     target: Array
+    seen: Array
 
 
 class Work(NamedTuple):
@@ -346,6 +351,69 @@ def _first_bound(P: Data, S: State, W: Work, q: int, m: int, t: float) -> tuple[
 
 
 @_inner
+def _back(P: Data, S: State, W: Work, q: int, m: int, t: float, step: float) -> float:
+    """What it costs to bring F back into its box after a step: the one with most room takes up what the others cannot.
+
+    For one group. Infinity where that is not enough, or too much to compute.
+    """
+    count, rest = 0, 0.0
+    for a in range(m):
+        k = S.F[a]
+        x = S.theta[k] + step * W.d[q + a]
+        beyond = x - P.u0[k] if x > P.u0[k] else min(x - P.l0[k], 0.0)
+        if beyond != 0.0:
+            if count == len(W.rows) or count > _FEW:
+                return _FAR
+            W.rows[count], W.spare[count] = P.r[k], -beyond
+            count, rest = count + 1, rest + beyond
+    if count == 0:
+        return 0.0
+    best, room = -1, abs(rest)
+    for a in range(m):
+        k = S.F[a]
+        x = S.theta[k] + step * W.d[q + a]
+        own = P.u0[k] - x if rest > 0.0 else x - P.l0[k]
+        if P.l0[k] <= x <= P.u0[k] and own >= room:
+            best, room = a, own
+    if best < 0 or count == len(W.rows):
+        return _FAR
+    W.rows[count], W.spare[count] = P.r[S.F[best]], rest
+    cost = 0.0
+    for a in range(count + 1):
+        row, total = P.K[W.rows[a]], 0.0
+        for b in range(count + 1):
+            total += row[W.rows[b]] * W.spare[b]
+        cost += 0.5 * W.spare[a] * total
+    return cost
+
+
+@_inner
+def _is_known(P: Data, S: State, W: Work, q: int, m: int, t: float, above: float, rate: float) -> bool:
+    """Whether it is known on which side of its level the gradient that is watched is at t = 1.
+
+    Now it is so far above, and falls with this rate. ``solvers.removal`` gives the bound, here with mu in units of t.
+    """
+    rest, amount = 1.0 - t, abs(P.l1[P.watch])
+    back = _back(P, S, W, q, m, t, rest)
+    if back == _FAR or rate <= 0.0:
+        return False
+    end, most, eps = above - rate * rest, 0.5 * rate * rest * rest * amount, 0.0
+    for j in range(len(S.g)):
+        slack = W.sign[j] * (S.g[j] + rest * W.dg[j])
+        if slack < 0.0:
+            eps -= slack * (P.u0[j] - P.l0[j])
+            if eps >= most:  # what the tangent says is better
+                eps = most
+                break
+    # The best mu, but not more than is left; and not less than does no harm, as its point has to be feasible.
+    mu = min(max(np.sqrt(2.0 * (eps + back) / (rate * amount)), 0.5 * abs(end) / rate), rest)
+    if mu <= 0.0:
+        return False
+    eps += _back(P, S, W, q, m, t, rest + mu if end > 0.0 else rest - mu)
+    return abs(end) > 0.5 * rate * mu + eps / (amount * mu)
+
+
+@_inner
 def _advance(theta: Array, nu: Array, g: Array, dg: Array, F: Array, d: Array, q: int, m: int, h: float) -> None:
     """A step of length h."""
     for e in range(q):
@@ -377,9 +445,10 @@ def _put(P: Data, S: State, j: int, status: int, t: float) -> None:
 
 
 @_inner
-def _tell(status: Array, sign: Array, log: Log, told: int, t: float, j: int, target: int) -> int:
+def _tell(status: Array, sign: Array, log: Log, told: int, t: float, j: int, target: int, seen: float) -> int:
     """Give variable j another status, and tell it."""
     log.t[told], log.variable[told], log.source[told], log.target[told] = t, j, status[j], target
+    log.seen[told] = seen
     status[j] = target
     sign[j] = 1.0 if target == LOW else (-1.0 if target == UP else 0.0)
     return told + 1
@@ -507,7 +576,7 @@ def _enter(P: Data, S: State, W: Work, log: Log, told: int, t: float, j: int, rh
         _carry(P, W, j, -rho)
     S.g[j] = 0.0
     W.members[P.p[j]] += 1
-    return _tell(S.status, W.sign, log, told, t, j, FREE)
+    return _tell(S.status, W.sign, log, told, t, j, FREE, S.g[P.watch])
 
 
 @_inner
@@ -530,7 +599,7 @@ def _replace_alone(P: Data, S: State, W: Work, log: Log, told: int, q: int, m: i
     if j < 0:
         return -told
     sc = _respond(P.K, P.r, P.p, S.F, S.R, q, m, j, P.kmax, W.v, W.z, W.spare)
-    told = _tell(S.status, W.sign, log, told, t, j, FREE)
+    told = _tell(S.status, W.sign, log, told, t, j, FREE, S.g[P.watch])
     _swap(P, S, W, q, m, which, j, sc)
     return told
 
@@ -541,11 +610,11 @@ def _make_room(P: Data, S: State, W: Work, log: Log, told: int, q: int, m: int, 
     which, side = _slide(P, S, W, q, m, t, j)
     k = j if which < 0 else S.F[which]
     _put(P, S, k, side, t)
-    told = _tell(S.status, W.sign, log, told, t, k, side)
+    told = _tell(S.status, W.sign, log, told, t, k, side, S.g[P.watch])
     if which < 0:  # j itself, at its other bound
         _direction(P, S, W, q, m)
         return told
-    told = _tell(S.status, W.sign, log, told, t, j, FREE)
+    told = _tell(S.status, W.sign, log, told, t, j, FREE, S.g[P.watch])
     _swap(P, S, W, q, m, which, j, 0.0)
     return told
 
@@ -577,7 +646,7 @@ def _squeeze(
         _follow_bounds(P, S, t)
     k = S.F[which]
     _put(P, S, k, side, t)
-    told = _tell(S.status, W.sign, log, told, t, k, side)
+    told = _tell(S.status, W.sign, log, told, t, k, side, S.g[P.watch])
     W.members[P.p[j]] -= 1  # which the exchange counts again
     if which == m:
         _direction(P, S, W, q, m)
@@ -597,8 +666,15 @@ def follow(
     tol: float,
     seed: int,
     fresh: bool,
+    most: int,
+    turn: float,
+    level: float,
 ) -> tuple[int, float, int, int, int, float]:  # fmt: skip
     """Walk from event to event until t_end, or until there is no room to tell another.
+
+    After ``most`` events, those at the very beginning not counted, nobody changes place any more. If ``turn`` is not
+    zero, the walk to t_end = 1 ends where it is known whether turn times the gradient that is watched will be below
+    ``level``, which it never crosses upwards; the gradient is then one on the same side.
 
     Returns (code, t, m, events told, seed, worst): the largest wrong gradient, in units of f, met when it was computed
     exactly. ``fresh`` says that R was just made.
@@ -607,11 +683,13 @@ def follow(
     K, r, p, kmax, F, R, g, status = P.K, P.r, P.p, P.kmax, S.F, S.R, S.g, S.status
     W, largest, fastest = _prepare(P, S, q, m)
     d, dg, z, sign, members = W.d, W.dg, W.z, W.sign, W.members
-    told, since, begin, null, worst, stale = 0, 0, t, 0, 0.0, False
+    told, since, begin, null, worst, stale, first, idle = 0, 0, t, 0, 0.0, False, t, 0
     _direction(P, S, W, q, m)
     while True:
         if told + 3 > len(log.t):
             return FULL, t, m, told, seed, worst
+        if t == first:
+            idle = told
         if q + m + 2 > room:
             return GROW, t, m, told, seed, worst
         if stale:
@@ -628,12 +706,21 @@ def follow(
         if moved > _RESIDUAL * size and not _correct(P, S, W, q, m, size, fresh):
             return REFACTOR, t, m, told, seed, worst
         fresh = False
+        if (
+            turn != 0.0
+            and t_end - t > _LATE
+            and _is_known(P, S, W, q, m, t, turn * g[P.watch] - level, -turn * dg[P.watch])
+        ):
+            g[P.watch] += (t_end - t) * dg[P.watch]
+            return DECIDED, t, m, told, seed, worst
         # The first event, and the step to it.
         tau, rest = _RATE * size, t_end - t
         tie = _TIE * max(abs(t), rest)
         best, kind, which, side, seed = _first(
             S.theta, g, dg, sign, P.l0, P.l1, P.u0, P.u1, F, d, q, m, t, tau, kmax, tie, null > _PATIENCE, seed, W.steps
         )
+        if told - idle >= most and (t > first or best > tie):
+            best = _FAR
         h = min(best, rest)
         t = t_end if best >= rest else t + h
         _advance(S.theta, S.nu, g, dg, F, d, q, m, h)
@@ -642,13 +729,15 @@ def follow(
         if best >= rest:
             worst = max(worst, _sync(P, S, W, q, m, t))
             return END, t, m, told, seed, worst
+        if turn * g[P.watch] < level and t_end - t > _LATE:
+            return DECIDED, t, m, told, seed, worst
         null = null + 1 if h <= tie else 0
         if null > _MOST_NULL:
             return LOST, t, m, told, seed, worst
         if kind == 0:
             k = F[which]
             S.theta[k] = P.u0[k] + t * P.u1[k] if side == UP else P.l0[k] + t * P.l1[k]
-            told = _tell(status, sign, log, told, t, k, side)
+            told = _tell(status, sign, log, told, t, k, side, g[P.watch])
             if members[p[k]] > 1:
                 rho, stale = P.u1[k] if side == UP else P.l1[k], R[q + which, q + which] * kmax * _STALE > 1.0
                 _quit(R, d, q, m, which, rho, W.spare)
@@ -676,7 +765,7 @@ def follow(
                 _carry(P, W, j, -rho)
             g[j] = 0.0
             members[p[j]] += 1
-            told = _tell(status, sign, log, told, t, j, FREE)
+            told = _tell(status, sign, log, told, t, j, FREE, g[P.watch])
             append(R, q + m, z, sc)
             m, stale = m + 1, sc < _STALE * kmax
             continue
@@ -687,10 +776,126 @@ def follow(
 def run(
     K: Array, r: Array, p: Array, c0: Array, c1: Array, l0: Array, l1: Array, u0: Array, u1: Array, b0: Array,
     b1: Array, unit: Array, kmax: float, theta: Array, status: Array, nu: Array, g: Array, F: Array, R: Array,
-    told_t: Array, told_variable: Array, told_source: Array, told_target: Array, m: int, t: float, t_end: float,
-    tol: float, seed: int, fresh: bool,
+    told_t: Array, told_variable: Array, told_source: Array, told_target: Array, seen: Array, m: int, t: float,
+    t_end: float, tol: float, seed: int, fresh: bool, most: int, watch: int, turn: float, level: float,
 ) -> tuple[int, float, int, int, int, float]:  # fmt: skip
     """:func:`follow`, given plain arrays: to look at tuples of them takes Python longer than many a walk."""
-    data = Data(K, r, p, c0, c1, l0, l1, u0, u1, b0, b1, unit, kmax)
-    state, log = State(theta, status, nu, g, F, R), Log(told_t, told_variable, told_source, told_target)
-    return follow(data, state, log, m, t, t_end, tol, seed, fresh)
+    data = Data(K, r, p, c0, c1, l0, l1, u0, u1, b0, b1, unit, kmax, watch)
+    state, log = State(theta, status, nu, g, F, R), Log(told_t, told_variable, told_source, told_target, seen)
+    return follow(data, state, log, m, t, t_end, tol, seed, fresh, most, turn, level)
+
+
+@_inner
+def _middle(P: Data, S: State, shift: Array) -> None:
+    """What to add to nu so that each multiplier is the middle of its interval: ``box_qp.middle`` without FIXED ones.
+
+    Where nobody was to change place, the interval may be none: then nothing.
+    """
+    for e in range(len(S.nu)):
+        lowest, highest, is_held = -_FAR, _FAR, False
+        for j in range(len(S.g)):
+            width = P.u0[j] - P.l0[j]
+            if P.p[j] != e or S.status[j] == FIXED or width <= 0.0:
+                continue
+            is_low, is_up = S.theta[j] <= P.l0[j] + _NEAR * width, S.theta[j] >= P.u0[j] - _NEAR * width
+            if is_low:
+                lowest = max(lowest, -S.g[j])
+            if is_up:
+                highest = min(highest, -S.g[j])
+            if not is_low and not is_up:
+                is_held = True
+                break
+        shift[e] = 0.0
+        if is_held:
+            continue
+        if lowest == -_FAR:
+            shift[e] = highest if highest < _FAR else 0.0
+        elif highest == _FAR:
+            shift[e] = lowest
+        elif lowest <= highest + _NEAR * P.unit[0]:
+            shift[e] = 0.5 * (lowest + highest)
+
+
+@_inner
+def _dismiss(P: Data, S: State, q: int, m: int, j: int, upwards: bool) -> tuple[int, int]:
+    """Take the FIXED variable j out of F; the size of F, and REFACTOR or INFEASIBLE where that is not so easy.
+
+    If it is the only one of its group, another takes its place that can move upwards (downwards).
+    """
+    position, members = -1, 0
+    for a in range(m):
+        if S.F[a] == j:
+            position = a
+        if P.p[S.F[a]] == P.p[j]:
+            members += 1
+    if position < 0:
+        return m, END
+    a = q + position
+    W, _, _ = _prepare(P, S, q, m)
+    if members > 1:
+        if S.R[a, a] * P.kmax * _STALE > 1.0:
+            return m, REFACTOR
+        delete(S.R, q + m, a, W.spare)
+        S.F[position] = S.F[m - 1]
+        return m - 1, END
+    W.sign[j] = -1.0 if upwards else 1.0
+    k = _successor(P, S, W, j)
+    if k < 0:
+        return m, INFEASIBLE
+    sc = _respond(P.K, P.r, P.p, S.F, S.R, q, m, k, P.kmax, W.v, W.z, W.spare)
+    replace(S.R, q + m, a, W.z, sc, W.spare)
+    S.F[position], S.status[k], S.g[k] = k, FREE, 0.0
+    return m, END
+
+
+@_jit
+def leave_out(
+    K: Array, r: Array, p: Array, c: Array, low: Array, up: Array, b: Array, unit: Array, kmax: float, theta: Array,
+    status: Array, nu: Array, g: Array, F: Array, R: Array, m: int, variables: Array, changes: Array, turns: Array,
+    levels: Array, most: int, tol: float, product: Array, offsets: Array, codes: Array, counts: Array, worsts: Array,
+) -> None:  # fmt: skip
+    """Drive the variables of one sample after another to zero, each time from the same state.
+
+    ``variables`` (S, w) are those of each sample, -1 for none; ``changes`` (S, q) what is added to b on the way;
+    ``turns`` and ``levels`` where to stop (see :func:`follow`). Filled in: K theta at the sample, the multipliers, how
+    the walk ended, its events, and the largest wrong gradient.
+    """
+    q, N = len(nu), len(g)
+    size, limit = q + m, 20 * N + 1000
+    room = min(size + size // 2 + 64, q + N + 3)
+    own, none = np.zeros((room, room)), np.zeros(N)
+    l0, l1 = low.copy(), np.zeros(N)
+    told_t, told_j, seen = np.empty(limit), np.empty(limit, np.int64), np.empty(limit)
+    source, target = np.empty(limit, np.int8), np.empty(limit, np.int8)
+    shift = np.zeros(q)
+    for s in range(len(variables)):
+        x, places, mu, slope, free = theta.copy(), status.copy(), nu.copy(), g.copy(), np.zeros(N + 1, np.int64)
+        free[:m] = F[:m]
+        for a in range(size):
+            own[a, :size] = R[a, :size]
+        driven, m_now = -1, m
+        for v in variables[s]:
+            if v >= 0:
+                l0[v], l1[v] = theta[v], -theta[v]
+                driven = v if places[v] == FREE else driven
+                places[v] = FIXED
+        first = variables[s, 0]
+        P = Data(K, r, p, c, none, l0, l1, up, none, b, changes[s], unit, kmax, first)
+        S = State(x, places, mu, slope, free, own)
+        code, worst, told = END, 0.0, 0
+        if driven >= 0:
+            m_now, code = _dismiss(P, S, q, m, driven, changes[s, p[driven]] + theta[driven] > 0.0)
+        if code == END:
+            code, _, m_now, told, _, worst = run(
+                K, r, p, c, none, l0, l1, up, none, b, changes[s], unit, kmax, x, places, mu, slope, free, own,
+                told_t, told_j, source, target, seen, m_now, 0.0, 1.0, tol, 1, False, most, first, turns[s], levels[s],
+            )  # fmt: skip
+        for v in variables[s]:
+            if v >= 0:
+                l0[v], l1[v] = low[v], 0.0
+        product[s] = slope[first] - c[first] - mu[p[first]]
+        shift[:] = 0.0
+        if code == END:
+            _middle(P, S, shift)
+        offsets[s] = mu + shift
+        codes[s], counts[s], worsts[s] = code, told, worst

@@ -36,6 +36,8 @@ Array = np.ndarray
 
 LOW, UP, FREE, FIXED = 0, 1, 2, 3  # as in solvers._loops, which is compiled only when first used
 
+EVERY = 2**62  # events: as many as there are
+
 _PAD = 1e-3  # what a wrong gradient is shifted to at a start, in units of the largest K_ii
 _DEPENDENT = 1e-10  # a variable whose Schur complement is less, in units of the largest K_ii, depends on F
 _FAR = 0.01  # points nearer to each other than this, in units of their squared distance to the origin, are far from it
@@ -140,22 +142,24 @@ class Program:
         return replace(
             self, c0=self.c0 + t * self.c1, l0=self.low(t), u0=self.up(t), b0=self.b0 + t * self.b1,
             c1=none, l1=none, u1=none, b1=nothing,
+            unit=np.array([self.unit[0] + t * self.unit[1], 0.0, self.unit[2]]),
         )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Told:
-    """Events in order: where, which variable, from which status to which."""
+    """Events in order: where, which variable, from which status to which, and the gradient that was watched."""
 
     t: Array
     variable: Array
     source: Array
     target: Array
+    seen: Array
 
     @staticmethod
     def of(parts: list[tuple[Array, ...]]) -> Told:
         """The parts one after another."""
-        kinds = (float, np.int64, np.int8, np.int8)
+        kinds = (float, np.int64, np.int8, np.int8, float)
         columns = ([np.empty(0, kind), *(part[k] for part in parts)] for k, kind in enumerate(kinds))
         return Told(*(np.concatenate(column) for column in columns))
 
@@ -237,19 +241,24 @@ class Walker:
         R[:old, :old] = self._R[:old, :old]
         self._R = R
 
-    def to(self, t_end: float) -> None:
-        """Walk to t_end."""
+    def refresh(self) -> None:
+        """Make R anew, where M is regular: after many events it has lost digits."""
+        self._invert()
+
+    def to(self, t_end: float, *, most: int = EVERY, watch: int = 0) -> None:
+        """Walk to t_end; after ``most`` events nobody changes place any more. ``watch`` as in :class:`Told`."""
         from svmpath.solvers import _loops
 
         o, fresh, count = self.program, False, 0
         data = (o.K, o.rows, o.group, o.c0, o.c1, o.l0, o.l1, o.u0, o.u1, o.b0, o.b1, o.unit, o.kmax)
         limit, room = 20 * len(self.theta) + 1_000, 4 * len(self.theta) + 64
         while True:
-            log = (np.empty(room), np.empty(room, np.int64), np.empty(room, np.int8), np.empty(room, np.int8))
+            log = tuple(np.empty(room, kind) for kind in (float, np.int64, np.int8, np.int8, float))
             state = (self.theta, self.status, self.nu, self.g, self._F, self._R)
             code, self.t, self._m, events, self._seed, worst = _loops.run(
-                *data, *state, *log, self._m, self.t, float(t_end), self.tol, self._seed, fresh
-            )
+                *data, *state, *log, self._m, self.t, float(t_end), self.tol, self._seed, fresh,
+                max(most - count, 0), watch, 0.0, 0.0,
+            )  # fmt: skip
             self._told.append(tuple(part[:events].copy() for part in log))
             self.worst = max(self.worst, worst) if np.isfinite(worst) else np.inf
             count += events

@@ -1,0 +1,88 @@
+"""The leave-one-out error of the hinge machine as an exact step function of C.
+
+Without sample i, lambda f(x_i) is piecewise linear in lambda = 1 / C along the path of the other samples. Its signs are
+known all along, and the error changes where one of these functions crosses zero. Where the elbow is empty, the offset
+is the middle of an interval: each of its ends is the largest or smallest of two linear functions, one per class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from svmpath.criteria.curve import Curve, HeldOutLoss, error, held_out_loss
+from svmpath.losses import Hinge
+from svmpath.paths import JumpPath
+
+Array = np.ndarray
+
+_MOST = 2000  # samples up to which so many paths are followed
+_SAME = 1e-12  # relative; edges nearer to each other than this are one
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class StepCurve(Curve):
+    """A curve that is known everywhere: the errors are the same between two edges.
+
+    Attributes
+    ----------
+    edges : array of shape (m + 1,)
+        The ends of the intervals in which the m values lie, in increasing order.
+    """
+
+    edges: Array | None = None
+
+    def __call__(self, value: Any) -> Any:
+        """The error rate at any value of the span."""
+        assert self.edges is not None
+        inside = [self.path.inside(float(v)) for v in np.atleast_1d(value)]
+        place = np.clip(np.searchsorted(self.edges, inside, side="right") - 1, 0, len(self.values) - 1)
+        found = self.scores[place]
+        return found if np.ndim(value) else float(found[0])
+
+
+def step_function(path: JumpPath, loss: HeldOutLoss) -> StepCurve:
+    """The curve, by one path per sample."""
+    problem = path.problem
+    if not isinstance(path.loss, Hinge) or path.over != "C":
+        raise ValueError(
+            f"exact=True is for the error of the hinge machine over C; this path has {path.loss!r} over {path.over}."
+        )
+    if held_out_loss(loss, problem.task) is not error:
+        raise ValueError("exact=True is for the error rate, which is a step function; leave loss out.")
+    if problem.n > _MOST:
+        raise ValueError(f"exact=True follows a path for every sample, which is meant for at most {_MOST} of them.")
+    profiles = [_profile(path, i) for i in range(problem.n)]
+    low, high = sorted(path.span)
+    ends = np.array([-1.0 / low, -1.0 / high])
+    t = np.sort(np.concatenate([_zeros(*profile) for profile in profiles]))
+    t = t[(t > ends[0]) & (t < ends[1])]
+    t = np.concatenate([ends[:1], t, ends[1:]])
+    t = t[np.concatenate([[True], np.diff(t) > _SAME * np.abs(t[1:])])]
+    t[-1] = ends[1]
+    middle = 0.5 * (t[1:] + t[:-1])
+    held = np.array([np.interp(middle, *profile) for profile in profiles]).T / -middle[:, None]
+    edges = -1.0 / t
+    edges[[0, -1]] = low, high
+    rows, nobody = np.arange(problem.n), np.zeros(len(middle), dtype=int)
+    return StepCurve(path, "loo", -1.0 / middle, error, rows, held, problem.y, nobody, edges=edges)
+
+
+def _profile(path: JumpPath, i: int) -> tuple[Array, Array]:
+    """Nodes t = -lambda and lambda f(x_i) there, without sample i; a jump has the same node twice."""
+    y, s = path.problem.y, path.problem.s
+    if s[i] == 0.0:
+        return path.profile(i)
+    if not np.any((s > 0) & (y == y[i]) & (np.arange(len(y)) != i)):  # the other class is alone, and f is its label
+        t = np.sort([path.motion.t(value) for value in path.span])
+        return t, y[i] * t
+    return path.without(np.array([i])).profile(i)
+
+
+def _zeros(t: Array, v: Array) -> Array:
+    """Where a piecewise linear function changes between positive and not."""
+    sign = v > 0
+    k = np.flatnonzero(sign[1:] != sign[:-1])
+    return t[k] - v[k] * (t[k + 1] - t[k]) / (v[k + 1] - v[k])

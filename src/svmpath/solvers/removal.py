@@ -1,0 +1,402 @@
+"""The program of ``solvers.box_qp`` without one sample, for one sample after another, from the solution with all.
+
+Leaving out sample i drives its variables theta_i to zero while the others stay optimal; the sums of the groups may have
+to change on the way, by ``change_i``. With t from 0 to 1 that is one more program that moves: theta_i = (1 - t)
+theta_i.
+
+While nobody changes place, the rates are those of the frozen elbow system. With R = M^-1 of the free variables F, v the
+column of M that i would have, and d = (d nu, d theta_F) from the beginning to the end of the way,
+
+    d = R (change_i, 0) + theta_i R v                                        i not in F,
+    d = R (change_i, 0) + x R_:i,     x so that d_i = -theta_i,              i in F,
+
+and without change_i the gradient at i itself goes down by theta_i s_i, where s_i is the span of i: the squared distance
+from i to all combinations of F (without i) whose coefficients sum to one,
+
+    s_i = K_ii - v'R v                                                       i not in F,
+    s_i = 1 / R_ii                                                           i in F.
+
+All samples at once are a few products of matrices. Where that leads nobody across a bound it is the exact answer, the
+slacks being linear in t; the samples for which it does are driven one by one, from event to event.
+
+How far the frozen answer can be from the exact one is known, too. For theta_i > 0 let phi(x) be the optimal value where
+theta_i = x: it is convex, and its slopes at zero are the gradients at i that the exact answer may have. At the frozen
+end, theta_i = 0, let -a be the gradient at i, and P the value. By duality phi(0) >= P - eps,
+
+    eps = sum of |g_j| (u_j - l_j) over all j not in F whose gradient there has the wrong sign,
+
+or eps = s_i theta_i^2 / 2, by the tangent at theta_i, if that is less.
+
+A feasible point with theta_i = -mu or +mu is the frozen one a little further or not so far, where P changes by
++-a mu + s_i mu^2 / 2, the free variables beyond their bounds brought back by some change D of them that sums to zero in
+each group; as their gradient is zero, that costs rho = D'K_FF D / 2. Hence, for any mu > 0,
+
+    | slope of phi at 0  -  (-a) |  <=  s_i mu / 2 + (eps + rho) / mu
+
+whatever events come, and where the offset jumps. With it most signs of held-out decision values are known at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from svmpath.exceptions import PathError
+from svmpath.lazy import lazy
+from svmpath.solvers.box_qp import EVERY, LOW, UP, Program, Walker, elbow_matrix, middle, reach
+
+Array = np.ndarray
+
+_BLOCK = 256  # samples treated at a time
+_NEAR = 1e-10  # a variable nearer to its bound than this, relative to the box, is at it
+_ROUNDING = 1e-12  # a slack below zero by less, relative to the terms of which it is the sum, is zero
+_SINGULAR = 1e-14  # a matrix M with a smaller reciprocal condition number is not inverted
+_SMALL = 64  # free variables up to which it is not worth while to settle signs before samples are driven
+_LOST = 1e-11  # a gradient on F that moves by more, relative to these terms: R has too few digits
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """The solutions without each of some samples, as far as the sample itself needs them.
+
+    Attributes
+    ----------
+    product : array of shape (S,)
+        (K theta) at the sample that is left out.
+    nu : array of shape (q, S)
+        The multipliers.
+    events : array of int of shape (S,)
+        Changes of place on the way.
+    passes : array of bool of shape (S,)
+        Whether, with the places frozen, somebody would pass a bound.
+    lost : array of bool of shape (S,)
+        Where the answer could not be had with the digits asked for.
+    """
+
+    product: Array
+    nu: Array
+    events: Array
+    passes: Array
+    lost: Array
+
+    @staticmethod
+    def room(count: int, q: int) -> Left:
+        """To be filled in."""
+        kinds = ((count, float), ((q, count), float), (count, int), (count, bool), (count, bool))
+        return Left(*(np.zeros(shape, dtype=kind) for shape, kind in kinds))
+
+
+@dataclass(frozen=True, eq=False)
+class Removal:
+    """The samples to leave out, one at a time, from where a walker stands.
+
+    Attributes
+    ----------
+    walker : Walker
+        At an optimum, its R just made.
+    variables : array of int of shape (S, w)
+        The variables of each sample. The first is the one that may be away from zero; -1 stands for none.
+    change : array of shape (S, q)
+        What is added to b when the sample is left out.
+    inverse : array of shape (q + m, q + m), optional
+        R, if not that of the walker.
+    """
+
+    walker: Walker
+    variables: Array
+    change: Array
+    inverse: Array | None = None
+
+    @lazy
+    def here(self) -> Program:
+        """The program where the walker stands, which does not move."""
+        return self.walker.program.frozen(self.walker.t)
+
+    def leave_out(
+        self,
+        *,
+        most: int = EVERY,
+        everywhere: bool = True,
+        trust: float = np.inf,
+        turns: Array | None = None,
+        levels: Array | None = None,
+    ) -> Left:
+        """The solutions without each sample, exact if ``most`` allows for all events.
+
+        Parameters
+        ----------
+        most : int
+            Events after which everybody keeps the place reached; events at the very beginning do not count.
+        everywhere : bool
+            Whether it is looked who passes a bound on the way. It must be if ``most`` is not zero.
+        trust : float
+            The largest wrong gradient, in units of f, with which an exact answer is taken.
+        turns, levels : arrays of shape (S,), optional
+            All that is asked is whether turns times the gradient at the sample falls below this level.
+        """
+        left = Left.room(len(self.variables), len(self.here.b0))
+        if turns is not None and len(self.walker.F) < _SMALL:  # to drive them is as cheap
+            self._drive(np.arange(len(self.variables)), most, trust, turns, levels, left)
+            return left
+        for block in self._blocks():
+            frozen = _Frozen(self, block)
+            frozen.tell(left)
+            passes = frozen.passing(left) if everywhere else None
+            which = frozen.at_once() if passes is None or most == 0 else passes
+            if turns is not None and levels is not None:
+                which &= ~frozen.is_settled(turns[block] * frozen.g_own - levels[block])
+            self._drive(block[which], most, trust, turns, levels, left)
+        return left
+
+    def spans(self) -> Array:
+        """Bounds on the squared distance of each sample to what can take over its coefficient inside the box of F.
+
+        Infinite where nothing can. The combination of the frozen answer, brought back, is at s_i + 2 rho / theta_i^2.
+        """
+        found = np.full(len(self.variables), np.inf)
+        for block in self._blocks():
+            frozen = _Frozen(self, block)
+            theta = np.where(frozen.theta_own == 0.0, np.inf, frozen.theta_own)
+            found[block] = np.where(frozen.awkward, np.inf, frozen.span + 2.0 * frozen.brought_back(0.0) / theta**2)
+        return found
+
+    def _blocks(self) -> Iterator[Array]:
+        every = np.arange(len(self.variables))
+        for start in range(0, len(every), _BLOCK):
+            yield every[start : start + _BLOCK]
+
+    def _drive(
+        self, which: Array, most: int, trust: float, turns: Array | None, levels: Array | None, left: Left
+    ) -> None:
+        """Leave out some of the samples one by one, from event to event."""
+        if len(which) == 0:
+            return
+        from svmpath.solvers import _loops
+
+        o, w, S = self.here, self.walker, len(which)
+        still = np.zeros(S)
+        turns, levels = (still if each is None else each[which] for each in (turns, levels))
+        product, offsets, worst = np.empty(S), np.empty((S, len(o.b0))), np.empty(S)
+        codes, events = np.empty(S, dtype=np.int64), np.empty(S, dtype=np.int64)
+        _loops.leave_out(
+            o.K, o.rows, o.group, o.c0, o.l0, o.u0, o.b0, o.unit, o.kmax, w.theta, w.status, w.nu, w.g,
+            w.F, w.R, len(w.F), np.ascontiguousarray(self.variables[which]), np.ascontiguousarray(self.change[which]),
+            turns, levels, most, w.tol, product, offsets, codes, events, worst,
+        )  # fmt: skip
+        failed = (codes != _loops.END) & (codes != _loops.DECIDED)
+        if most == EVERY:
+            failed |= ~(worst <= trust)
+        left.product[which], left.nu[:, which], left.events[which] = product, offsets.T, events
+        if most < EVERY:
+            left.passes[which] = failed | ~(worst <= trust)
+        for s in which[failed]:
+            left.lost[s] = not self._reach(int(s), left)
+
+    def _reach(self, s: int, left: Left) -> bool:
+        """Leave out one sample by a homotopy from where the walker stands: slow, and sure."""
+        o, w = self.here, self.walker
+        mine = self.variables[s][self.variables[s] >= 0]
+        low, up = o.l0.copy(), o.u0.copy()
+        low[mine] = up[mine] = 0.0
+        without = replace(o, l0=low, u0=up, b0=o.b0 + self.change[s])
+        try:
+            end = reach(without, 0.0, w.theta, w.status, tol=w.tol)
+        except PathError:
+            return False
+        nu = end.nu + middle(without, 0.0, end.theta, end.g)
+        left.product[s] = end.g[mine[0]] - o.c0[mine[0]] - end.nu[o.group[mine[0]]]
+        left.nu[:, s] = nu
+        return True
+
+
+class _Frozen:
+    """Some samples left out while everybody keeps his place: one column per sample in all matrices here."""
+
+    def __init__(self, removal: Removal, block: Array) -> None:
+        o, w = removal.here, removal.walker
+        self.here, self.walker, self.block = o, w, block
+        self.R = w.R if removal.inverse is None else removal.inverse
+        self.variables, self.change = removal.variables[block], removal.change[block]
+        self.J, self.columns = self.variables[:, 0], np.arange(len(block))
+        self.q, self.F = len(o.b0), w.F
+        spot = np.full(len(w.theta), -1)
+        spot[self.F] = np.arange(len(self.F))
+        others, is_free = self.variables[:, 1:], spot[self.J] >= 0
+        members = np.bincount(o.group[self.F], minlength=self.q)
+        # Nobody of its group would be left in F, or the sample has another variable there.
+        self.awkward = is_free & (members[o.group[self.J]] == 1) | np.any((others >= 0) & (spot[others] >= 0), axis=1)
+        self.inside = np.flatnonzero(is_free & ~self.awkward)
+        self.own = spot[self.J[self.inside]]  # their positions in F
+        self.theta_own = w.theta[self.J]
+        self.M = elbow_matrix(o, self.F)
+        self.D, slope = self._rates()
+        self.g_own = w.g[self.J] + slope
+        self.size = o.kmax * (np.abs(self.D[self.q :]).sum(axis=0) + np.abs(self.theta_own))
+        self.low, self.up = o.l0[self.F][:, None], o.u0[self.F][:, None]
+        self.theta = w.theta[self.F][:, None] + self.D[self.q :]
+        self.theta[self.own, self.inside] = np.nan  # has no place
+        is_driven = np.abs(self.theta_own) > np.finfo(float).tiny
+        self.span = np.where(is_driven, np.abs(slope), 0.0) / np.where(is_driven, np.abs(self.theta_own), 1.0)
+
+    def _rates(self) -> tuple[Array, Array]:
+        """D of each sample, and how far the gradient at the sample itself moves."""
+        o, q, R, J, inside = self.here, self.q, self.R, self.J, self.inside
+        out = np.setdiff1d(self.columns, inside)
+        K = o.K[np.ix_(o.rows[self.F], o.rows[J[out]])]
+        goal = np.zeros((q + len(self.F), len(J)))
+        goal[:q] = self.change.T
+        goal[o.group[J[out]], out] += self.theta_own[out]
+        goal[q:, out] = K * self.theta_own[out]
+        D, own = np.zeros_like(goal), q + self.own
+        miss = goal
+        for k in range(2):  # and once more, against what rounding has left
+            if k:
+                miss = goal - self.M @ D
+                miss[own, inside] = 0.0
+            D += R @ miss
+            D[:, inside] += R[:, own] * ((-self.theta_own[inside] - D[own, inside]) / R[own, own])
+        moved = self.M @ D - goal
+        slope = np.empty(len(J))
+        slope[inside] = moved[own, inside]
+        moved[own, inside] = 0.0
+        self.residual = np.abs(moved[q:]).max(axis=0, initial=0.0)
+        diag = o.K[o.rows[J[out]], o.rows[J[out]]]
+        slope[out] = np.einsum("ij,ij->j", K, D[q:, out]) + D[o.group[J[out]], out] - self.theta_own[out] * diag
+        return D, slope
+
+    def tell(self, left: Left) -> None:
+        """Fill in what was found."""
+        o, w, q = self.here, self.walker, self.q
+        nu = w.nu[:, None] + self.D[:q]
+        left.product[self.block] = self.g_own - o.c0[self.J] - nu[o.group[self.J], self.columns]
+        left.nu[:, self.block] = nu
+
+    @property
+    def _width(self) -> Array:
+        return self.up - self.low
+
+    @property
+    def _beyond(self) -> Array:
+        """Free variables that end beyond a bound."""
+        near = _ROUNDING * self._width
+        return (self.theta < self.low - near) | (self.theta > self.up + near)
+
+    @property
+    def _unheld(self) -> Array:
+        """Whether a group ends without a free variable between its bounds: its multiplier is not unique then."""
+        near = _NEAR * self._width
+        inner = (self.theta > self.low + near) & (self.theta < self.up - near)
+        groups = self.here.group[self.F]
+        return np.any([~inner[groups == p].any(axis=0) for p in range(self.q)], axis=0)
+
+    @property
+    def _weak(self) -> Array:
+        """Whether R has too few digits: the gradient on F should not move."""
+        return self.residual > _LOST * self.size
+
+    def _slacks(self, rows: Array) -> Array:
+        """The gradients of some variables at the end, times 1 at LOW and -1 at UP; zero for the sample's own."""
+        o, w = self.here, self.walker
+        theta = self.theta_own.copy()
+        theta[self.inside] = 0.0  # is in F, and in D
+        which, back = np.unique(o.rows[rows], return_inverse=True)
+        f = o.K[np.ix_(which, o.rows[self.F])] @ self.D[self.q :] - o.K[np.ix_(which, o.rows[self.J])] * theta
+        g = (w.g[rows, None] + f[back] + self.D[o.group[rows]]) * np.where(w.status[rows] == LOW, 1.0, -1.0)[:, None]
+        spot = np.full(len(w.theta), -1)
+        spot[rows] = np.arange(len(rows))
+        for v in self.variables.T:
+            known = np.flatnonzero((v >= 0) & (spot[v] >= 0))
+            g[spot[v[known]], known] = 0.0
+        return g
+
+    def at_once(self) -> Array:
+        """The samples for which somebody would have to change place at the very beginning; or this will not do."""
+        o, w = self.here, self.walker
+        begin = w.theta[self.F][:, None]
+        near = _NEAR * self._width
+        at_bound = (begin <= self.low + near) | (begin >= self.up - near)
+        ties = np.flatnonzero(self._at_bounds & (np.abs(w.g) <= _ROUNDING * o.kmax))
+        crossed = np.any(self._slacks(ties) < -_ROUNDING * self.size, axis=0)
+        return self.awkward | self._weak | self._unheld | crossed | (self._beyond & at_bound).any(axis=0)
+
+    @property
+    def _at_bounds(self) -> Array:
+        return (self.walker.status == LOW) | (self.walker.status == UP)
+
+    def passing(self, left: Left) -> Array:
+        """The samples for which somebody passes a bound on the way, which are told as well."""
+        passes = self.awkward | self._weak | self._unheld | self._beyond.any(axis=0)
+        passes |= np.any(self._all_slacks < -_ROUNDING * self.size, axis=0)
+        left.passes[self.block] = passes
+        return passes
+
+    @lazy
+    def _all_slacks(self) -> Array:
+        return self._slacks(np.flatnonzero(self._at_bounds))
+
+    def is_settled(self, above: Array) -> Array:
+        """Whether the gradient at the sample, times the sign of theta so far above some level, cannot be below it."""
+        width = (self.here.u0 - self.here.l0)[self._at_bounds]
+        size, tiny = np.abs(self.theta_own), np.finfo(float).tiny
+        eps = np.minimum(-width @ np.minimum(self._all_slacks, 0.0), 0.5 * self.span * size**2)
+        # The best mu, but not more than theta_i; and not less than does no harm, as its point has to be feasible.
+        span = np.maximum(self.span, tiny)
+        with np.errstate(over="ignore"):
+            mu = np.maximum(np.sqrt(2.0 * (eps + self.brought_back(0.0)) / span), 0.5 * np.abs(above) / span)
+        mu = np.maximum(np.minimum(mu, size), tiny)
+        cost = eps + self.brought_back(np.where(above > 0, mu, -mu))
+        return (np.abs(above) > 0.5 * span * mu + cost / mu) & ~self.awkward & (size > 0.0)
+
+    def brought_back(self, mu: Array | float) -> Array:
+        """The cost rho of bringing F back into its box where theta_i = -mu."""
+        o, q = self.here, self.q
+        share = 1.0 + mu / np.where(self.theta_own == 0.0, 1.0, np.abs(self.theta_own))
+        theta = self.walker.theta[self.F][:, None] + share * self.D[q:]
+        theta[self.own, self.inside] = 0.0
+        low, up = np.broadcast_to(self.low, theta.shape).copy(), np.broadcast_to(self.up, theta.shape).copy()
+        low[self.own, self.inside] = up[self.own, self.inside] = 0.0
+        back = np.clip(theta, low, up)
+        rho = np.zeros(theta.shape[1])
+        for p in range(q):
+            mine = o.group[self.F] == p
+            rest = (theta[mine] - back[mine]).sum(axis=0)
+            room = np.where(rest > 0, (up - back)[mine], (low - back)[mine])
+            total = room.sum(axis=0)
+            fits = np.abs(total) >= np.abs(rest)
+            back[mine] += room * np.where(fits, rest / np.where(total == 0.0, 1.0, total), 0.0)
+            rho[~fits] = np.inf
+        change = back - theta
+        K = self.M[q:, q:]
+        return rho + 0.5 * np.einsum("ij,ij->j", change, K @ change)
+
+
+def is_held(walker: Walker) -> bool:
+    """Whether in every group a free variable is strictly between its bounds, so that nu is unique."""
+    program, F, t = walker.program, walker.F, walker.t
+    low, up = program.low(t)[F], program.up(t)[F]
+    inner = (walker.theta[F] > low + _NEAR * (up - low)) & (walker.theta[F] < up - _NEAR * (up - low))
+    return bool(np.all(np.bincount(program.group[F][inner], minlength=len(program.b0)) > 0))
+
+
+def inverse_in_features(group: Array, Z: Array, q: int) -> Array | None:
+    """R of free variables with features Z, M = [0, G; G', Z Z']; None where M is singular to working precision.
+
+    With N = G G' (the number of members of each group), the rows of Z centred in each group being B = U S V', and
+    S+ = U S^-2 U', the blocks of R are
+
+        R_FF = S+,    R_Fq = (I - S+ Z Z') G'N^-1,    R_qq = -N^-1 G Z Z' R_Fq.
+    """
+    m = len(Z)
+    G = (group[None, :] == np.arange(q)[:, None]).astype(float)
+    mean = G / G.sum(axis=1, keepdims=True)
+    U, S, _ = np.linalg.svd(Z - G.T @ (mean @ Z), full_matrices=False)
+    U, S = U[:, : m - q], S[: m - q]
+    if len(S) < m - q or (len(S) and S[-1] <= np.sqrt(_SINGULAR) * S[0]):
+        return None
+    inner = (U / S**2) @ U.T
+    ZG = Z.T @ mean.T
+    border = mean.T - inner @ (Z @ ZG)
+    corner = -(ZG.T @ (Z.T @ border))
+    return np.block([[corner, border.T], [border, inner]])
