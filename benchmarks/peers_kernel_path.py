@@ -3,7 +3,7 @@
     agreement       the path at 50 gammas beside a quadratic programme (Clarabel), and its violation at breakpoints and
                     at three values of every segment
     decay scheme    the paper's search, theta = 0.95 and epsilon = 1e-6, in the same process: events, solves, time
-    surface         20 gammas from 0.1 to 10 and the whole path over C from 1e-3 to 1e3 at each, beside one SVC fit
+    surface         20 gammas from 0.1 to 10 and the whole path over C from 1e-3 at each, beside one SVC fit
     moving gamma    events of the homotopy from one gamma to the next, at fixed C
 
 Data: two moons (noise 0.1) and two Gaussians for the paths, 50 + 50 rows as in the paper, and 400 rows; two moons
@@ -83,7 +83,11 @@ def agreement(name: str, lam: float, values: int) -> list[str]:
     differences = []
     for gamma in np.geomspace(*SPAN, values):
         f, _ = reference_qp.hinge(np.exp(-gamma * S), y, np.ones(len(y)), 1.0 / lam)
-        differences.append(np.abs(path(gamma).fitted - f).max())
+        solution = path(gamma)
+        off, size = solution.fitted - f, np.abs(solution.alpha)
+        if not np.any((size > 1e-9) & (size < (1 - 1e-9) / lam)):
+            off = off - np.mean(off)  # nobody on the elbow: the offset is free, and ours is the middle
+        differences.append(np.abs(off).max())
     at_nodes, between = (max(path(value).violation for value in part) for part in (nodes, inside))
     return [f"{name}, {lam:g}", str(len(nodes) - 2), f"{max(differences):.1e}", f"{at_nodes:.0e}", f"{between:.0e}"]
 
@@ -106,9 +110,9 @@ def beside_decay(name: str, n: int, lam: float, repeats: int) -> list[str]:
     ]  # fmt: skip
 
 
-def surface_line(n: int, repeats: int) -> list[str]:
-    """The line of the third table."""
-    progress(f"surface, n = {n} ...")
+def surface_line(n: int, last: float, repeats: int) -> list[str]:
+    """One line of the third table."""
+    progress(f"surface, n = {n}, C to {last:g} ...")
     X, y = make_moons(n, noise=0.3, random_state=0)
     gammas = np.geomspace(0.1, 10.0, 20)
 
@@ -117,12 +121,12 @@ def surface_line(n: int, repeats: int) -> list[str]:
             SVC(C=1.0, gamma=gamma).fit(X, y)
 
     def whole() -> svmpath.paths.Surface:
-        return svmpath.surface(X, y, loss="hinge", C=(1e-3, 1e3), gamma=gammas)
+        return svmpath.surface(X, y, loss="hinge", C=(1e-3, last), gamma=gammas)
 
     surface = whole()
     events = sum(len(list(path.events())) for path in surface.paths)
     rng = np.random.default_rng(0)
-    pairs = zip(10 ** rng.uniform(-3, 3, 100), 10 ** rng.uniform(-1, 1, 100), strict=True)
+    pairs = zip(10 ** rng.uniform(-3, np.log10(last), 100), 10 ** rng.uniform(-1, 1, 100), strict=True)
     violation = max(surface(C, gamma).violation for C, gamma in pairs)
     all_fits, seconds = in_turns([fits, whole], repeats)
     fit = all_fits / len(gammas)
@@ -177,7 +181,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if not options.quick:
         second += [beside_decay(name, 400, 1.0, 3) for name in SETS]
     sizes = (60,) if options.quick else (200, 600)
-    third = [surface_line(n, min(repeats, 3)) for n in sizes]
+    third = [surface_line(n, last, min(repeats, 5)) for n in sizes for last in (100.0, 1000.0)]
     fourth = [moving(n, C) for n in sizes for C in (1.0, 10.0)]
     publish("peers_kernel_path", report(first, second, third, fourth), options.write)
 
@@ -189,13 +193,18 @@ def report(first: list[list[str]], second: list[list[str]], third: list[list[str
             "Kernel paths and surfaces\n" + machine(),
             table(["data, lambda", "breakpoints", "f differs from QP", "violation at them", "between"], first),
             table(decay, second),
-            table(["data, n", "events", "surface s", "one fit ms", "surface / fit", "violation between gammas"], third),
+            table(
+                ["data, n, last C", "events", "surface s", "one fit ms", "surface / fit", "violation between gammas"],
+                third,
+            ),
             table(["data, n, C", "events per step", "per sample, mean", "largest", "violation"], fourth),
             "Paths: 100 rows (400 where it says so), rbf, gamma from 0.1 to 50, C = 1 / lambda. f differs: largest\n"
             "difference of decision values to an interior point method at 50 gammas. Violations: in units of f.\n"
             "ms: the whole call of svmpath.trace; the decay scheme is given the first machine and the distances.\n"
-            "Surface: 20 gammas from 0.1 to 10, C from 1e-3 to 1e3; fit: SVC at C = 1, mean over the 20 gammas.\n"
-            "events per step: of the homotopy that moves gamma by 27 % at fixed C.",
+            "Surface: 20 gammas from 0.1 to 10, C from 1e-3 to the last C; fit: SVC at C = 1, mean over the 20 gammas.\n"
+            "events per step: of the homotopy that moves gamma by 27 % at fixed C.\n"
+            "same: where the number of events is told instead, the elbow is empty for a while and another of two samples\n"
+            "that reach it together is kept in its place; the machines are the same.",
         ]
     )
 

@@ -42,7 +42,7 @@ from svmpath.losses.elbow import ElbowLoss, Motion
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.march import MarchPath
 from svmpath.paths.path import Array, Event, Path
-from svmpath.solvers.box_qp import FIXED, FREE, LOW, UP, Program, Told, Walker
+from svmpath.solvers.box_qp import FIXED, FREE, LOW, UP, Program, Walker
 from svmpath.solvers.hermite import curvature, first_zero, look
 from svmpath.solvers.moving_kernel import Axis, MovingProgram, Places, Point, regular
 from svmpath.solvers.threads import one_thread_if_small
@@ -71,6 +71,27 @@ _MOST_AGAIN = 30  # times that this is repeated at one place
 _JITTERS = (0.0, 1e-12, 1e-11, 1e-10)  # on the diagonal, in units of the largest K_ii
 
 Reach = Callable[[float, Array, Array], tuple[Array, Array]]
+
+
+@dataclass(frozen=True)
+class Told:
+    """Events in order: where, which variable, from which status to which."""
+
+    t: Array
+    variable: Array
+    source: Array
+    target: Array
+
+    @staticmethod
+    def of(events: list[tuple[float, int, int, int]]) -> Told:
+        """From a list of events."""
+        t, variable, source, target = zip(*events, strict=True) if events else ((), (), (), ())
+        return Told(
+            np.array(t, dtype=float),
+            np.array(variable, dtype=int),
+            np.array(source, np.int8),
+            np.array(target, np.int8),
+        )
 
 
 @dataclass(frozen=True)
@@ -140,8 +161,7 @@ class Walk:
 
     def told(self) -> Told:
         """The events so far."""
-        columns = zip(*self._events, strict=True) if self._events else ((), (), (), ())
-        return Told(*(np.array(c, k) for c, k in zip(columns, (float, np.int64, np.int8, np.int8), strict=True)))
+        return Told.of(self._events)
 
     def march(self, jitter: float) -> March:
         """What is kept of the walk."""
