@@ -201,10 +201,10 @@ def report(first: list[list[str]], second: list[list[str]], third: list[list[str
             "Paths: 100 rows (400 where it says so), rbf, gamma from 0.1 to 50, C = 1 / lambda. f differs: largest\n"
             "difference of decision values to an interior point method at 50 gammas. Violations: in units of f.\n"
             "ms: the whole call of svmpath.trace; the decay scheme is given the first machine and the distances.\n"
-            "Surface: 20 gammas from 0.1 to 10, C from 1e-3 to the last C; fit: SVC at C = 1, mean over the 20 gammas.\n"
+            "Surface: 20 gammas from 0.1 to 10, C from 1e-3 to the last C; fit: SVC at C = 1, mean over 20 gammas.\n"
             "events per step: of the homotopy that moves gamma by 27 % at fixed C.\n"
-            "same: where the number of events is told instead, the elbow is empty for a while and another of two samples\n"
-            "that reach it together is kept in its place; the machines are the same.",
+            "same: where a number of events is told instead, the elbow is empty for a while, and of two samples that\n"
+            "leave it together the other one is kept as its place-holder.",
         ]
     )
 
