@@ -299,6 +299,29 @@ def test_kfold_along_gamma_equals_refits(loss):
     assert 0.2 <= svmpath.select(curve).value <= 5.0
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_criteria_along_gamma_are_those_over_C_at_each_gamma(loss):
+    path = svmpath.trace(X, Y, loss=loss, over="gamma", span=(0.1, 10.0), C=2.0)
+    values = np.array([0.2, 1.0, 5.0])
+    folds = list(StratifiedKFold(4).split(X, Y))
+    for criterion in (
+        criteria.loo,
+        criteria.span,
+        lambda path, values: criteria.kfold(path, values, cv=folds),
+        lambda path, values: criteria.loo(path, values, count_only=loss == "hinge"),
+    ):
+        curve = criterion(path, values)
+        assert curve.path is path
+        for j, gamma in enumerate(values):
+            alone = criterion(svmpath.trace(X, Y, loss=loss, gamma=gamma, span=(1.0, 3.0)), [2.0])
+            assert curve.scores[j] == pytest.approx(alone.scores[0], rel=1e-12)
+            np.testing.assert_allclose(curve.decisions[j], alone.decisions[0], atol=1e-8)
+            assert curve.doubtful[j] == alone.doubtful[0]
+    if loss == "hinge":
+        with pytest.raises(ValueError, match="exact path"):
+            criteria.loo(path, exact=True)
+
+
 def test_low_rank_is_refused_where_events_are_asked_for():
     with pytest.raises(ValueError, match="without rank="):
         svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.1, 1.0), rank=10)

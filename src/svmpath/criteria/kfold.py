@@ -20,9 +20,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
 from sklearn.model_selection import check_cv
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
+from svmpath.criteria.over_kernel import along_kernel
 from svmpath.criteria.press import least_squares_only, lost_to_rounding
 from svmpath.losses import Problem
-from svmpath.paths import JumpPath, KernelPath, MarchPath, NodePath, Path, trace_problem
+from svmpath.paths import JumpPath, KernelPath, MarchPath, NewtonKernelPath, NodePath, Path, trace_problem
 from svmpath.paths.closed_form import Piece
 from svmpath.solvers.spectral import Spectrum
 from svmpath.solvers.threads import one_thread_if_small
@@ -36,8 +37,7 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     Parameters
     ----------
     path : Path
-        Of any loss; over a kernel parameter of least squares and of losses with an elbow. In low rank the landmarks
-        stay as they are.
+        Of any loss, over any parameter. In low rank the landmarks stay as they are.
     values : float or array of shape (m,)
         Values of the path's parameter.
     cv : int, splitter or iterable of (train, test), default=5
@@ -65,6 +65,8 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     values = check_values(path, values)
     problem = path.problem
     folds = _splits(problem, cv, groups)
+    if isinstance(path, NewtonKernelPath):
+        return along_kernel(path, values, lambda there, C: kfold(there, C, cv=folds, loss=loss))
     rows = np.concatenate([test for _, test in folds])
     if isinstance(path, (MarchPath, JumpPath, KernelPath, NodePath)):
         held = np.hstack([_path_fold(path, values, train, test) for train, test in folds])

@@ -2,7 +2,7 @@
 
 from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.jump import JumpPath
-from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath
+from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath, OverKernel
 from svmpath.paths.march import MarchPath
 from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Event, Path
@@ -18,6 +18,7 @@ __all__ = [
     "MarchPath",
     "NewtonKernelPath",
     "NodePath",
+    "OverKernel",
     "Path",
     "Surface",
     "surface",

@@ -401,6 +401,10 @@ class OverKernel(Path):
     def record(self) -> March: ...
 
     @abstractmethod
+    def over_C(self, value: float) -> Path:
+        """The path over C of the machine with the kernel at one value, standing still at its C: for criteria."""
+
+    @abstractmethod
     def _place(self, status: int, j: int) -> str:
         """The name of the place of variable j."""
 
@@ -521,16 +525,25 @@ class KernelPath(OverKernel):
         except PathError as error:
             reason = error
         with suppress(PathError):
-            other = self._from_constant(value)
+            other = self._over_C(value, None)(self.C)
         found = [each for each in (solution, other) if each is not None]
         if not found:
             raise reason
         return min(found, key=lambda each: each.violation)
 
-    def _from_constant(self, value: float) -> Solution:
-        """The machine at a value by a path over C from where it is constant: longer, but without ties."""
-        problem, C = self.problem.at(self.over, value), self.motion.fixed["C"]
-        return JumpPath(problem, self.loss, "C", (C, C), Motion("C", self.loss.own))(C)
+    @property
+    def C(self) -> float:
+        """The value of C."""
+        return self.motion.fixed["C"]
+
+    def over_C(self, value: float) -> JumpPath:
+        """The path over C of the machine with the kernel at one value, standing still at its C: for criteria."""
+        return self._over_C(value, self(value).alpha / self.C)
+
+    def _over_C(self, value: float, start: Array | None) -> JumpPath:
+        """The same from another machine, or from where it is constant: a longer way, but with fewer ties."""
+        problem, span = self.problem.at(self.over, value), (self.C, self.C)
+        return JumpPath(problem, self.loss, "C", span, Motion("C", self.loss.own), None, start)
 
     def without(self, rows: Array) -> KernelPath:
         """The path of the same machine with weight zero for some rows."""
@@ -660,4 +673,8 @@ class NewtonKernelPath(OverKernel):
 
     def _from_afar(self, value: float) -> Solution:
         """The machine at a value, as a path over C finds it."""
-        return MarchPath(self.problem.at(self.over, value), self.loss, "C", (self.C, self.C))(self.C)
+        return self.over_C(value)(self.C)
+
+    def over_C(self, value: float) -> MarchPath:
+        """The path over C of the machine with the kernel at one value, standing still at its C: for criteria."""
+        return MarchPath(self.problem.at(self.over, value), self.loss, "C", (self.C, self.C))
