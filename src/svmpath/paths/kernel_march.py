@@ -172,6 +172,7 @@ class Walk:
         here = self._point(0.0)
         if here is None or not self._is_right(here):
             here = self._enter(self.status)
+            self._events.clear()  # nothing happened: the places were not those of the first machine
         self.first = self.status
         limit = _MOST_SOLVES * (len(self.status) + 100)
         while self.t < self._length - _FLOOR:
@@ -204,11 +205,12 @@ class Walk:
             return self._overlook(here, event[0])
         if event is not None and there is not None and found.is_guess:
             there = self._settled(there, *event, int(before[event[0]]))
-            self._bold *= 2.0 if there is not None else 0.5
-            if there is None:
+        is_right = there is not None and self._is_right(there)
+        if found.is_guess:
+            self._bold *= 2.0 if is_right else 0.5
+            if not is_right:
                 self.status, self._places = before, places
                 return self._segment(here, care, 0.0)
-        is_right = there is not None and self._is_right(there)
         if there is None or not is_right or not self._has_kept(here, places, there, watch):
             self.status, self._places = before, places
             return self._segment(here, care + 1) if is_right else self._doubt(here, found.t, care)
