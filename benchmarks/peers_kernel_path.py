@@ -131,7 +131,7 @@ def surface_line(n: int, last: float, repeats: int) -> list[str]:
     all_fits, seconds = in_turns([fits, whole], repeats)
     fit = all_fits / len(gammas)
     return [
-        f"moons, {n}",
+        f"moons, {n}, {last:g}",
         str(events),
         f"{seconds:.2f}",
         f"{1e3 * fit:.1f}",
