@@ -34,6 +34,8 @@ bench: $(VENV)/installed-dev
 	$(RUN) benchmarks/ding2012_table2.py
 	$(RUN) benchmarks/squared_hinge_floor.py
 	$(RUN) benchmarks/peers_hinge.py
+	$(RUN) benchmarks/peers_kernel_path.py
+	$(RUN) benchmarks/wang2007_figures.py
 	$(RUN) benchmarks/peers_loo.py
 	$(RUN) benchmarks/xu2019_figures.py
 	$(RUN) benchmarks/bonidal2013_table2.py --sets banana twonorm

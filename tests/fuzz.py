@@ -1,4 +1,5 @@
-"""Random problems: least squares and the squared hinge against plain refits, paths of other losses (fuzz_jump.py).
+"""Random problems: least squares and the squared hinge against plain refits, paths of other losses
+(fuzz_jump.py) and over kernel parameters (fuzz_kernel.py).
 
 ``make fuzz`` runs thousands; it stops at the first failure, prints its seed, and starts again where it stopped.
 ``python tests/fuzz.py --seed 17`` repeats one. The test suite runs some hundreds.
@@ -16,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import svmpath
 from svmpath import criteria
-from tests import fuzz_jump, fuzz_loo, reference
+from tests import fuzz_jump, fuzz_kernel, fuzz_loo, reference
 
 KERNELS = ("rbf", "laplacian", "linear", "poly")
 
@@ -162,6 +163,7 @@ def main():
     if options.seed is not None:
         run(options.seed)
         fuzz_jump.run(options.seed)
+        fuzz_kernel.run(options.seed)
         fuzz_loo.run(options.seed)
         fuzz_gradients.run(options.seed)
         print(f"seed {options.seed}: fine")
@@ -172,6 +174,7 @@ def main():
         try:
             run(seed)
             fuzz_jump.run(seed)
+            fuzz_kernel.run(seed)
             fuzz_loo.run(seed)
             fuzz_gradients.run(seed)
         except Exception:

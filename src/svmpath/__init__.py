@@ -10,7 +10,7 @@ from svmpath.exceptions import DataError, IndefiniteKernelWarning, PathError, Pr
 if TYPE_CHECKING:
     from svmpath import criteria, datasets, kernels
     from svmpath.estimators import PathSVC, PathSVR
-    from svmpath.paths import trace
+    from svmpath.paths import surface, trace
     from svmpath.selection import select
 
 __version__ = "0.1.0"
@@ -27,6 +27,7 @@ __all__ = [
     "datasets",
     "kernels",
     "select",
+    "surface",
     "trace",
 ]
 
@@ -36,6 +37,7 @@ _HOMES = {
     "PathSVC": "svmpath.estimators",
     "PathSVR": "svmpath.estimators",
     "select": "svmpath.selection",
+    "surface": "svmpath.paths",
     "trace": "svmpath.paths",
 }
 

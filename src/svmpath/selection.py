@@ -21,7 +21,7 @@ from svmpath.criteria.curve import Curve, HeldOutLoss, one_vs_rest
 from svmpath.gram import Gram
 from svmpath.lazy import lazy
 from svmpath.losses import Problem, Solution
-from svmpath.paths import Path, trace_problem
+from svmpath.paths import Curves, Path, trace_problem
 from svmpath.solvers.threads import one_thread
 
 Array = np.ndarray
@@ -100,16 +100,19 @@ class Choice:
         return dict(self.solution.parameters)
 
 
-def select(curve: Curve, rule: str = "min") -> Choice:
-    """Choose a value on a curve.
+def select(curve: Curve | Curves, rule: str = "min", *, refine: int = 2) -> Choice:
+    """Choose a value on a curve, or a pair of C and gamma on the curves of a surface.
 
     Parameters
     ----------
-    curve : Curve
+    curve : Curve or Curves
     rule : {"min", "one_se"}
         "min": the lowest score; of equal scores the lowest mean squared held-out residual, then the smallest value.
         "one_se": the smallest value whose score is within one standard error of the lowest (smaller C and smaller
         gamma both mean a smoother machine).
+    refine : int, default=2
+        Of a surface: how often new gammas are tried halfway between the best one and its neighbours. At each the values
+        of C lie along the valley of the scores, twice as close as the last time. 0 chooses among what is there.
 
     Returns
     -------
@@ -126,9 +129,19 @@ def select(curve: Curve, rule: str = "min") -> Choice:
     >>> choice.value
     10.0
     """
+    if isinstance(curve, Curves):
+        return _search_of(curve, rule).along_valley(curve, refine)
     index = _best(curve, rule)
     values = curve.values
     return Choice(curve, index, rule, {}, (curve.path.over,) if is_end(values, values[index]) else ())
+
+
+def _search_of(curves: Curves, rule: str) -> Search:
+    """The search that goes on from a surface."""
+    if rule not in RULES:
+        raise ValueError(f"rule must be one of {', '.join(RULES)}, got {rule!r}.")
+    surface = curves.surface
+    return Search([surface.problem], surface.loss, curves.values, surface.over, curves.criterion, None, rule)
 
 
 def is_end(values: Array, value: float) -> bool:
@@ -220,6 +233,33 @@ class Search:
         best, _ = self._pair(ledger.tried)
         self._score(_halfway(gammas, best), ledger, n_jobs)
         return self._choose(ledger, gammas)
+
+    def along_valley(self, curves: Curves, rounds: int) -> Choice:
+        """The best cell of a surface, then halfway to its neighbours along the valley of the scores, some times."""
+        ledger = _Ledger(None, len(curves.curves))
+        gammas = curves.surface.gammas
+        for gamma, curve in zip(gammas.tolist(), curves.curves, strict=True):
+            ledger.add(gamma, curve)
+        for turn in range(1, rounds + 1):
+            best, _ = self._pair(ledger.tried)
+            for gamma in _halfway(np.array(list(ledger.tried)), best).tolist():
+                ledger.add(gamma, self.curve(gamma, self._valley(ledger.tried, gamma, turn)))
+        return self._choose(ledger, gammas)
+
+    def _valley(self, tried: Mapping[float, Scores], gamma: float, turn: int) -> Array:
+        """Values of C around where the valley passes at a gamma: between the lowest scores of its two neighbours."""
+        known = np.sort(list(tried))
+        lows = [np.log(tried[each].values[_best(tried[each], "min")]) for each in known]
+        middle = np.interp(np.log(gamma), np.log(known), lows)
+        C = np.log(np.sort(self.C))
+        if len(C) == 1:
+            return self.C
+        step = float(np.median(np.diff(C))) / 2**turn
+        # As far as the neighbours' valleys are from each other, and one old step more.
+        place = int(np.clip(np.searchsorted(known, gamma), 1, len(known) - 1))
+        reach = abs(lows[place] - lows[place - 1]) / 2 + 2 * step
+        steps = np.arange(-np.ceil(reach / step), np.ceil(reach / step) + 1)
+        return np.exp(np.unique(np.clip(middle + step * steps, C[0], C[-1])))
 
     def continuous(self, gammas: Array, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
         """Minimise over (log gamma, log C), starting from the best of a grid.

@@ -72,6 +72,26 @@ def test_peers_run(script, capsys, monkeypatch, tmp_path):
     assert text.endswith("end\n")
 
 
+def test_kernel_path_peers_run(script, capsys):
+    script("peers_kernel_path").main(["--quick"])
+    out = capsys.readouterr().out
+    lines = [line.split() for line in out.splitlines() if line.startswith(("moons, 100", "gaussians, 100"))]
+    assert [line[4] for line in lines] == ["yes", "yes"]  # the events of the decay scheme
+    assert all(float(line[5]) <= 5.0 for line in lines)  # solves per event
+
+
+def test_wang_figures_run(script, capsys, tmp_path):
+    module = script("wang2007_figures")
+    module.main(["--sets", "moons"])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("moons")]
+    assert len(lines) == 9
+    events = [[int(x) for x in line[3:]] for line in lines if line[2] == "events"]
+    assert all(np.all(np.diff(each) >= 0) and each[0] == 0 for each in events)
+    pytest.importorskip("matplotlib")
+    module.draw_all(["gaussians"], 0, tmp_path, 2)
+    assert len(list(tmp_path.glob("*gaussians*"))) == 3
+
+
 def test_peers_of_leave_one_out_run(script, capsys, monkeypatch, tmp_path):
     module = script("peers_loo")
     page = tmp_path / "RESULTS.md"

@@ -342,7 +342,7 @@ def test_without_a_margin_there_is_no_nu_machine():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"over": "gamma"}, "traced over C or weight"),
+        ({"over": "epsilon"}, "traced over C or weight or a kernel parameter"),
         ({"over": "weight"}, "sample= .* or label="),
         ({"over": "weight", "sample": 60}, "rows from 0 to 59"),
         ({"over": "weight", "label": "maybe"}, "one of the classes"),

@@ -33,7 +33,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
 from svmpath.criteria.held_out import elbow_only, held_out
-from svmpath.paths import JumpPath, NodePath, Path
+from svmpath.criteria.over_kernel import along_kernel
+from svmpath.paths import JumpPath, NodePath, OverKernel, Path
 from svmpath.solvers.threads import one_thread_if_small
 
 Array = np.ndarray
@@ -82,6 +83,8 @@ def alo(path: Path, values: Any, *, loss: HeldOutLoss = None, form: str = "direc
     >>> curve.scores.shape, bool(np.all(curve.doubtful <= 60))
     ((3,), True)
     """
+    if isinstance(path, OverKernel):
+        return along_kernel(path, values, lambda there, C: alo(there, C, loss=loss, form=form))
     values = check_values(path, values)
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}.")

@@ -20,9 +20,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
 from sklearn.model_selection import check_cv
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
+from svmpath.criteria.over_kernel import along_kernel
 from svmpath.criteria.press import least_squares_only, lost_to_rounding
 from svmpath.losses import Problem
-from svmpath.paths import JumpPath, MarchPath, NodePath, Path, trace_problem
+from svmpath.paths import JumpPath, KernelPath, MarchPath, NewtonKernelPath, NodePath, Path, trace_problem
 from svmpath.paths.closed_form import Piece
 from svmpath.solvers.spectral import Spectrum
 from svmpath.solvers.threads import one_thread_if_small
@@ -36,7 +37,7 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     Parameters
     ----------
     path : Path
-        Of any loss; of least squares over C or a kernel parameter. In low rank the landmarks stay as they are.
+        Of any loss, over any parameter. In low rank the landmarks stay as they are.
     values : float or array of shape (m,)
         Values of the path's parameter.
     cv : int, splitter or iterable of (train, test), default=5
@@ -64,8 +65,10 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     values = check_values(path, values)
     problem = path.problem
     folds = _splits(problem, cv, groups)
+    if isinstance(path, NewtonKernelPath):
+        return along_kernel(path, values, lambda there, C: kfold(there, C, cv=folds, loss=loss))
     rows = np.concatenate([test for _, test in folds])
-    if isinstance(path, (MarchPath, JumpPath, NodePath)):
+    if isinstance(path, (MarchPath, JumpPath, KernelPath, NodePath)):
         held = np.hstack([_path_fold(path, values, train, test) for train, test in folds])
         doubtful = np.zeros(len(values), dtype=int)
         return Curve(path, "kfold", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
@@ -97,7 +100,7 @@ def _splits(problem: Problem, cv: Any, groups: Any) -> list[tuple[Array, Array]]
     return folds
 
 
-def _path_fold(path: MarchPath | JumpPath | NodePath, values: Array, train: Array, test: Array) -> Array:
+def _path_fold(path: MarchPath | JumpPath | KernelPath | NodePath, values: Array, train: Array, test: Array) -> Array:
     """Decision values of the test rows along the path of the train rows."""
     if isinstance(path, MarchPath):
         return _walk_fold(path, values, train, test)
@@ -119,7 +122,7 @@ def _walk_fold(path: MarchPath, values: Array, train: Array, test: Array) -> Arr
     return held
 
 
-def _jump_fold(path: JumpPath | NodePath, values: Array, train: Array, test: Array) -> Array:
+def _jump_fold(path: JumpPath | KernelPath | NodePath, values: Array, train: Array, test: Array) -> Array:
     """The same along a path from event to event."""
     others = np.setdiff1d(np.arange(path.problem.n), train)
     return path.without(others).decisions(values)[:, test]

@@ -25,12 +25,13 @@ import numpy as np
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, Screened, check_values, error, held_out_loss
 from svmpath.criteria.held_out import elbow_only, held_out
+from svmpath.criteria.over_kernel import along_kernel
 from svmpath.criteria.press import press
 from svmpath.criteria.span import LOST, half_leverages, moving, predict, slips
 from svmpath.criteria.steps import step_function
 from svmpath.exceptions import PathError
 from svmpath.losses import Hinge
-from svmpath.paths import ClosedFormPath, JumpPath, MarchPath, Path
+from svmpath.paths import ClosedFormPath, JumpPath, MarchPath, OverKernel, Path
 from svmpath.paths.march import Stop
 from svmpath.solvers.box_qp import EVERY
 from svmpath.solvers.newton import ActiveSystem, Rows, minimise, point_at
@@ -109,6 +110,12 @@ def loo(
         raise ValueError(f"refine must be None or 'doubtful', got {refine!r}.")
     if refine and max_events is not None:
         raise ValueError("refine='doubtful' makes the result exact, max_events cuts it short: give one of them.")
+    if isinstance(path, OverKernel) and not exact:
+        return along_kernel(
+            path,
+            _given(path, values),
+            lambda there, C: loo(there, C, loss=loss, max_events=max_events, count_only=count_only),
+        )
     if not isinstance(path, (ClosedFormPath, MarchPath)):
         elbow = elbow_only(path, "loo")
         if exact:

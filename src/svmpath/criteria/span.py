@@ -24,7 +24,8 @@ import numpy as np
 
 from svmpath.criteria.alo import alo
 from svmpath.criteria.curve import Curve, HeldOutLoss, Screened, check_values, error, held_out_loss
-from svmpath.paths import JumpPath, MarchPath, NodePath, Path
+from svmpath.criteria.over_kernel import along_kernel
+from svmpath.paths import JumpPath, MarchPath, NodePath, OverKernel, Path
 from svmpath.paths.march import Stop
 from svmpath.solvers.newton import FewSamples, Rows
 from svmpath.solvers.threads import one_thread_if_small
@@ -71,6 +72,8 @@ def span(path: Path, values: Any, *, loss: HeldOutLoss = None, screen: bool | No
     >>> criteria.span(path, np.logspace(-2, 2, 5)).scores.shape
     (5,)
     """
+    if isinstance(path, OverKernel):
+        return along_kernel(path, values, lambda there, C: span(there, C, loss=loss, screen=screen))
     if isinstance(path, (JumpPath, NodePath)):
         if screen is not None:
             raise ValueError(f"screen= is for the squared hinge; this path has {path.loss!r}.")

@@ -94,10 +94,15 @@ class DenseGram(Gram):
             K = K @ self._projector
         return K
 
-    def at(self, name: str, value: float) -> DenseGram:
+    @property
+    def compared(self) -> Any:
+        """What ``kernel.compare`` gives for the rows: made once for all values of the kernel's parameters."""
         if self._S is None:
             self._S = self._compare()
-        return DenseGram(self.kernel.at(name, value), self.X, self.rows, self.clip, self._S)
+        return self._S
+
+    def at(self, name: str, value: float) -> DenseGram:
+        return DenseGram(self.kernel.at(name, value), self.X, self.rows, self.clip, self.compared)
 
     def take(self, rows: Any) -> DenseGram:
         rows = np.arange(self.n)[rows]

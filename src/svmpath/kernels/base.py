@@ -51,6 +51,14 @@ class Kernel(ABC):
     def derive(self, S: Any, name: str) -> Array:
         """Derivative of the kernel values by the parameter ``name``, from the result of :meth:`compare`."""
 
+    def values_and_rates(self, S: Any, name: str) -> tuple[Array, Array]:
+        """Kernel values and their derivative by a parameter, at once: many kernels share work between them."""
+        return self.evaluate(S), self.derive(S, name)
+
+    def part(self, S: Any, rows: Any, cols: Any) -> Any:
+        """What :meth:`compare` gives for some of the rows of X against some of those of Z, out of all."""
+        return S[np.asarray(rows)[:, None], cols]
+
     @abstractmethod
     def diag(self, X: Any) -> Array:
         """k(x_i, x_i) for the rows of X."""
@@ -107,7 +115,8 @@ class SimpleKernel(Kernel):
 
     def at(self, name: str, value: float) -> Kernel:
         """The same kernel with the parameter ``name`` at ``value``."""
-        return replace(self, **{self.resolve(name): float(value)})  # type: ignore[type-var]
+        name = name if name in self.__dataclass_fields__ else self.resolve(name)  # type: ignore[attr-defined]
+        return replace(self, **{name: float(value)})  # type: ignore[type-var]
 
 
 def pick(Z: Any, rows: Any) -> Any:

@@ -28,6 +28,9 @@ class _Pair(Kernel):
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> tuple[Any, Any]:
         return self.k1.compare(X, Z, rows), self.k2.compare(X, Z, rows)
 
+    def part(self, S: tuple[Any, Any], rows: Any, cols: Any) -> tuple[Any, Any]:
+        return self.k1.part(S[0], rows, cols), self.k2.part(S[1], rows, cols)
+
     def at(self, name: str, value: float) -> Kernel:
         part, inner = self.resolve(name).split("__", 1)
         return replace(self, **{part: getattr(self, part).at(inner, value)})  # type: ignore[type-var]
@@ -118,6 +121,9 @@ class Scaled(Kernel):
 
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> Any:
         return self.kernel.compare(X, Z, rows)
+
+    def part(self, S: Any, rows: Any, cols: Any) -> Any:
+        return self.kernel.part(S, rows, cols)
 
     def evaluate(self, S: Any) -> Array:
         return self.scale * self.kernel.evaluate(S)

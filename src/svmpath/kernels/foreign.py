@@ -60,6 +60,9 @@ class _Whole(Kernel):
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> tuple[Any, Any]:
         return X, (X if Z is None else pick(Z, rows))
 
+    def part(self, S: tuple[Any, Any], rows: Any, cols: Any) -> tuple[Any, Any]:
+        return S[0][rows], S[1][cols]
+
     def diag(self, X: Any) -> Array:
         """The diagonal, read off blocks along it: n * 64 kernel values instead of n^2."""
         blocks = [X[start : start + _BLOCK] for start in range(0, X.shape[0], _BLOCK)]

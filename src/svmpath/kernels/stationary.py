@@ -68,6 +68,10 @@ class _Exponential(SimpleKernel):
     def derive(self, S: Array, name: str) -> Array:
         return -S * self.evaluate(S)
 
+    def values_and_rates(self, S: Array, name: str) -> tuple[Array, Array]:
+        K = self.evaluate(S)
+        return K, -S * K
+
     def diag(self, X: Any) -> Array:
         return np.ones(X.shape[0])
 

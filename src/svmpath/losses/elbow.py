@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.losses.base import Loss, Problem, Solution
-from svmpath.solvers.box_qp import Program
+from svmpath.solvers.box_qp import FREE, LOW, Program
 
 Array = np.ndarray
 
@@ -129,6 +129,13 @@ class ElbowLoss(Loss):
     def scale(self, problem: Problem) -> float:
         """What counts as one in the decision values."""
         return 1.0
+
+    def place(self, status: int, sign: float) -> str:
+        """The name of the place of a variable with this status and sign."""
+        zero, elbow, limit = self.names
+        if status == FREE:
+            return elbow
+        return zero if (status == LOW) == (sign > 0) else limit
 
     @abstractmethod
     def signs(self, problem: Problem) -> Array:

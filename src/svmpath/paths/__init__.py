@@ -2,9 +2,26 @@
 
 from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.jump import JumpPath
+from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath, OverKernel
 from svmpath.paths.march import MarchPath
 from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Event, Path
+from svmpath.paths.surface import Curves, Surface, surface
 from svmpath.paths.trace import trace, trace_problem
 
-__all__ = ["ClosedFormPath", "Event", "JumpPath", "MarchPath", "NodePath", "Path", "trace", "trace_problem"]
+__all__ = [
+    "ClosedFormPath",
+    "Curves",
+    "Event",
+    "JumpPath",
+    "KernelPath",
+    "MarchPath",
+    "NewtonKernelPath",
+    "NodePath",
+    "OverKernel",
+    "Path",
+    "Surface",
+    "surface",
+    "trace",
+    "trace_problem",
+]

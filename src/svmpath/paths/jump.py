@@ -161,15 +161,38 @@ class JumpPath(Path):
         order = range(len(told.t) - 1, -1, -1) if self._is_reversed else range(len(told.t))
         for k in order:
             j = int(told.variable[k])
-            ends = [self._place(int(status), signs[j]) for status in (told.source[k], told.target[k])]
+            ends = [self.loss.place(int(status), signs[j]) for status in (told.source[k], told.target[k])]
             source, target = ends[::-1] if self._is_reversed else ends
             yield Event(float(self.motion.value(told.t[k])), int(rows[j]), source, target)
 
-    def _place(self, status: int, sign: float) -> str:
-        zero, elbow, limit = self.loss.names
-        if status == FREE:
-            return elbow
-        return zero if (status == LOW) == (sign > 0) else limit
+    def begin(self, theta: Array | None = None, status: Array | None = None, noise: Array | float = 0.0) -> Walker:
+        """The optimum at the first value of the span: from a point with places, or as the path itself starts.
+
+        ``noise`` is added to the diagonal of the kernel matrix.
+        """
+        t, reason, program = self.motion.t(self.span[0]), PathError(""), self._program
+        if np.any(noise):
+            program = replace(program, K=program.K + np.diag(noise))
+        for tol, _ in _LADDER[:3]:
+            try:
+                if theta is None or status is None:
+                    return self._start(program, t, tol)
+                return reach(program, t, theta, status, tol=tol)
+            except PathError as error:
+                reason = error
+        raise reason
+
+    def from_places(self, status: Array, good: float = _GOOD) -> Solution:
+        """The machine at the first value of the span from everybody's place; polished if its violation is not good."""
+        with one_thread_if_small(self.problem.n**2):
+            record, t = (
+                Record(self._program, status, Told.of([]), _LADDER[0][0], 0.0, np.inf),
+                self.motion.t(self.span[0]),
+            )
+            try:
+                return self._at(record, t, good)
+            except PathError as error:
+                return self._elsewhere(t, error)
 
     def without(self, rows: Array) -> JumpPath:
         """The path of the same machine with weight zero for some rows."""
@@ -444,7 +467,7 @@ class JumpPath(Path):
     def _other_rungs(self) -> dict[tuple[float, float], Record]:
         return {}
 
-    def _at(self, record: Record, t: float) -> Solution:
+    def _at(self, record: Record, t: float, good: float = _GOOD) -> Solution:
         """The machine at t, from the statuses there; polished where they do not hold."""
         status, own = record.status(t), self._program
         # First with the kernel as it is, also where the walk needed a jitter; last by repeating the walk.
@@ -459,7 +482,7 @@ class JumpPath(Path):
             solution = answer()
             if solution is not None and (best is None or solution.violation < best.violation):
                 best = solution
-            if best is not None and self._excess(best) <= _GOOD * self.loss.scale(self.problem):
+            if best is not None and self._excess(best) <= good * self.loss.scale(self.problem):
                 return best
         if best is None or not self._excess(best) <= _ACCEPT * self.loss.scale(self.problem):
             found = "its elbow system is singular" if best is None else f"the violation is {best.violation:.2e}"

@@ -15,6 +15,7 @@ from svmpath.kernels import gamma_value, make_kernel
 from svmpath.losses import ElbowLoss, LeastSquares, Motion, Nu, Problem, Solution, SquaredHinge, make_loss
 from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.jump import JumpPath
+from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath
 from svmpath.paths.march import MarchPath
 from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Path
@@ -67,7 +68,7 @@ def trace(
     over : str
         The hyper-parameter that moves. "C" for all but "nu"; "epsilon" for "epsilon_insensitive"; "nu" for "nu";
         "weight" (of some samples) for "hinge" and "epsilon_insensitive"; a real parameter of the kernel ("gamma",
-        "coef0", ...) for "least_squares".
+        "coef0", ...) for all but "nu".
     span : (float, float), optional
         Its first and last value, in either direction. Default: (1e-3, 1e6) for C, (1e-3, 1e3) where every event is
         told; scikit-learn's "scale" times 1/256 to 256 for gamma; half the range of y to a thousandth of it for
@@ -167,11 +168,11 @@ def trace(
     if start is not None:
         if isinstance(path, NodePath):
             raise ValueError("start= is for exact paths; it does not go with tol=.")
-        if not isinstance(path, JumpPath):
+        if not isinstance(path, (JumpPath, KernelPath)):
             raise ValueError(f"start= is for losses with an elbow, not for loss={loss!r}.")
         path = replace(path, start=check_start(start, len(y)))
-    if isinstance(path, JumpPath):
-        if over == "nu" and is_default:
+    if isinstance(path, (JumpPath, KernelPath)) or (isinstance(path, NewtonKernelPath) and exact):
+        if isinstance(path, JumpPath) and over == "nu" and is_default:
             path = path.within_reach()
         path.record  # noqa: B018 - a path that cannot be followed is refused here, not when it is first used
     return path
@@ -202,12 +203,16 @@ def trace_problem(
         check_exact(tol, loss, over)
         return JumpPath(problem, loss, over, span, Motion(over, fixed, rows), shared)
     check_exact(tol, loss, over)
+    if isinstance(loss, ElbowLoss) and over not in MACHINE and not isinstance(loss, Nu):
+        return KernelPath(problem, loss, over, span, Motion(over, {"C": C, **loss.own}))
     if isinstance(loss, LeastSquares) and (over == "C" or over not in MACHINE):
         return ClosedFormPath(problem, loss, over, span, C, shared)
     if isinstance(loss, SquaredHinge) and over == "C":
         return MarchPath(problem, loss, over, span, shared, exact)
-    kernel = ("a kernel parameter",) if isinstance(loss, LeastSquares) else ()
-    overs = " or ".join(getattr(loss, "overs", ("C", *kernel)))
+    if isinstance(loss, SquaredHinge) and over not in MACHINE:
+        return NewtonKernelPath(problem, loss, over, span, C, exact)
+    kernel = () if isinstance(loss, Nu) else ("a kernel parameter",)
+    overs = " or ".join((*getattr(loss, "overs", ("C",)), *kernel))
     raise ValueError(f"loss={loss.name!r} is traced over {overs}, not over {over!r}.")
 
 

@@ -1,0 +1,207 @@
+"""The figures of Wang, Yeung & Lochovsky (2007), "A kernel path algorithm for support vector machines".
+
+Two moons and two Gaussians, 100 + 100 rows each, half of them for training; lambda in {0.1, 1, 5}; the rbf kernel with
+gamma from 10 down to 0.02 in the paper's scale, exp(-|x - z|^2 / gamma).
+
+    figures 2 and 4     boundary and margins at gamma = 5, 2 and 0.5, lambda = 1
+    figures 3 and 5     test accuracy, support vectors and events along the path, for each lambda
+    animation           the boundary along the path, lambda = 1, as a gif
+
+The paper does not give the parameters of its data: these sets are alike, not the same. The table has the curves at some
+gammas. Pictures go to the folder named by --pictures (they need matplotlib); without it only the table is printed.
+
+    python benchmarks/wang2007_figures.py --pictures figures --write
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from _common import Array, arguments, chosen, machine, progress, publish, table
+from sklearn.datasets import make_moons
+
+import svmpath
+
+LAMBDAS = (0.1, 1.0, 5.0)
+SPAN = (10.0, 0.02)  # of the paper's gamma
+SHOWN = (10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02)
+BOUNDARIES = (5.0, 2.0, 0.5)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows and labels to train on, and those to test with."""
+
+    X: Array
+    y: Array
+    X_test: Array
+    y_test: Array
+
+
+def moons(seed: int) -> tuple[Array, Array]:
+    X, y = make_moons(200, noise=0.1, random_state=seed)
+    return X, 2.0 * y - 1.0
+
+
+def gaussians(seed: int) -> tuple[Array, Array]:
+    """Different means and covariances, overlapping."""
+    rng = np.random.default_rng(seed)
+    first = rng.multivariate_normal([1.0, 0.5], [[1.0, 0.5], [0.5, 0.8]], 100)
+    second = rng.multivariate_normal([-1.0, -0.5], [[0.8, -0.3], [-0.3, 1.0]], 100)
+    return np.vstack([first, second]), np.repeat([1.0, -1.0], 100)
+
+
+SETS = {"moons": moons, "gaussians": gaussians}
+
+
+def split(name: str, seed: int) -> Split:
+    X, y = SETS[name](seed)
+    order = np.random.default_rng(seed).permutation(200)
+    train, test = order[:100], order[100:]
+    return Split(X[train], y[train], X[test], y[test])
+
+
+def trace(data: Split, lam: float) -> svmpath.paths.KernelPath:
+    """The path in our scale: 1 / gamma."""
+    span = (1.0 / SPAN[0], 1.0 / SPAN[1])
+    return svmpath.trace(data.X, data.y, loss="hinge", over="gamma", span=span, C=1.0 / lam)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Accuracy, support vectors and events so far at some of the paper's gammas."""
+
+    gammas: Array
+    accuracy: Array
+    support: Array
+    events: Array
+
+    @staticmethod
+    def along(path: svmpath.paths.KernelPath, data: Split, gammas: Array) -> Curves:
+        when = np.array([event.value for event in path.events()])
+        solutions = [path(float(np.clip(1.0 / gamma, *path.span))) for gamma in gammas]
+        accuracy = [np.mean((solution(data.X_test) > 0) == (data.y_test > 0)) for solution in solutions]
+        events = np.searchsorted(when, 1.0 / gammas * (1 + 1e-12))
+        return Curves(gammas, np.array(accuracy), np.array([len(solution.support) for solution in solutions]), events)
+
+
+def rows(name: str, data: Split) -> list[list[str]]:
+    """Three lines of the table per lambda."""
+    lines = []
+    for lam in LAMBDAS:
+        curves = Curves.along(trace(data, lam), data, np.array(SHOWN))
+        for what, values in (
+            ("accuracy", [f"{x:.2f}" for x in curves.accuracy]),
+            ("support vectors", curves.support.astype(str).tolist()),
+            ("events", curves.events.astype(str).tolist()),
+        ):
+            lines.append([f"{name}, {lam:g}", what, *values])
+    return lines
+
+
+# --- pictures --------------------------------------------------------------------------------------------------------
+
+
+def draw_curves(plt: Any, name: str, data: Split, file: Path) -> None:
+    """Figures 3 and 5."""
+    gammas = np.geomspace(*SPAN, 200)
+    figure, axes = plt.subplots(1, 3, figsize=(13, 3.6), layout="constrained")
+    for lam in LAMBDAS:
+        curves = Curves.along(trace(data, lam), data, gammas)
+        for axis, values in zip(axes, (curves.accuracy, curves.support, curves.events), strict=True):
+            axis.semilogx(gammas, values, label=rf"$\lambda$ = {lam:g}")
+    for axis, title in zip(axes, ("test accuracy", "support vectors", "events"), strict=True):
+        axis.invert_xaxis()
+        axis.set(xlabel=r"$\gamma$ (the paper's scale)", title=title)
+    axes[0].legend()
+    figure.suptitle(f"two {name}: along the kernel path")
+    figure.savefig(file, dpi=130)
+    plt.close(figure)
+
+
+def draw_boundary(axis: Any, data: Split, solution: svmpath.losses.Solution, title: str) -> None:
+    low, high = data.X.min(axis=0) - 0.5, data.X.max(axis=0) + 0.5
+    x, y = np.meshgrid(np.linspace(low[0], high[0], 120), np.linspace(low[1], high[1], 120))
+    f = solution(np.column_stack([x.ravel(), y.ravel()])).reshape(x.shape)
+    axis.contour(x, y, f, levels=[-1, 0, 1], colors=["tab:blue", "tab:green", "tab:red"], linestyles=["--", "-", "--"])
+    axis.scatter(*data.X.T, c=np.where(data.y > 0, "tab:red", "tab:blue"), s=14)
+    inside = data.y * solution(data.X) <= 1 + 1e-9
+    axis.scatter(*data.X[inside].T, facecolors="none", edgecolors="k", s=50, linewidths=0.7)
+    axis.set(title=title, xticks=[], yticks=[])
+
+
+def draw_boundaries(plt: Any, name: str, data: Split, file: Path) -> None:
+    """Figures 2 and 4."""
+    path = trace(data, 1.0)
+    figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
+    for axis, gamma in zip(axes, BOUNDARIES, strict=True):
+        draw_boundary(axis, data, path(1.0 / gamma), rf"$\gamma$ = {gamma:g}")
+    figure.suptitle(rf"two {name}, $\lambda$ = 1: boundary, margins, and the samples inside")
+    figure.savefig(file, dpi=130)
+    plt.close(figure)
+
+
+def animate(plt: Any, name: str, data: Split, file: Path, frames: int) -> None:
+    """The boundary along the path, as a gif."""
+    from matplotlib.animation import FuncAnimation, PillowWriter
+
+    path = trace(data, 1.0)
+    when = np.array([event.value for event in path.events()])
+    figure, axis = plt.subplots(figsize=(5, 4.2), layout="constrained")
+
+    def draw(gamma: float) -> None:
+        axis.clear()
+        value = float(np.clip(1.0 / gamma, *path.span))
+        draw_boundary(axis, data, path(value), rf"$\gamma$ = {gamma:.3g}, events: {np.searchsorted(when, value)}")
+
+    FuncAnimation(figure, draw, frames=np.geomspace(*SPAN, frames)).save(file, writer=PillowWriter(fps=12), dpi=80)
+    plt.close(figure)
+
+
+def draw_all(names: Sequence[str], seed: int, folder: Path, frames: int) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers = {"moons": (2, 3), "gaussians": (4, 5)}
+    for name in names:
+        progress(f"pictures of {name} ...")
+        data = split(name, seed)
+        draw_boundaries(plt, name, data, folder / f"figure{numbers[name][0]}_{name}_boundaries.png")
+        draw_curves(plt, name, data, folder / f"figure{numbers[name][1]}_{name}_curves.png")
+        animate(plt, name, data, folder / f"{name}_boundary.gif", frames)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = arguments(__doc__, gammas=None)
+    parser.add_argument("--seed", type=int, default=0, help="of data and split")
+    parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="draw the figures and animations there")
+    parser.add_argument("--frames", type=int, default=120, help="of an animation")
+    options = parser.parse_args(argv)
+    names = chosen(list(SETS), options.sets)
+    lines = [line for name in names for line in rows(name, split(name, options.seed))]
+    head = ["data, lambda", "at gamma", *(f"{gamma:g}" for gamma in SHOWN)]
+    text = (
+        "Along the kernel path, in the paper's scale of gamma (figures 3 and 5)\n"
+        + machine()
+        + "\n\n"
+        + table(head, lines)
+    )
+    publish("wang2007_figures", text, options.write)
+    if options.pictures is not None:
+        draw_all(names, options.seed, options.pictures, options.frames)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,262 @@
+"""The machine as a function of two parameters: paths over C side by side along a parameter of the kernel.
+
+A path over C is exact at any C. To move the kernel, the new matrix is put in and the change it makes is taken back by
+homotopy (``solvers.box_qp.reach``): from a neighbour that costs few events. So the paths along gamma are each started
+from the one before, and a machine between them from the nearest path. All of it is exact; the gammas only decide how
+far there is to go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+
+from svmpath.lazy import lazy
+from svmpath.losses import Loss, Problem, Solution
+from svmpath.paths.jump import JumpPath
+from svmpath.paths.path import Array, Path
+from svmpath.paths.trace import check_pair, trace, trace_problem
+from svmpath.solvers.threads import one_thread
+
+_RATIO = 1.28  # of neighbouring gammas, where only a span of them is given
+_PER_DECADE = 3  # values of C per factor of ten at which a criterion is asked, where none are given
+_SLIP = 1e-12  # relative; a gamma so near to one of the paths is that one
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Surface:
+    """Machines over C and a parameter of the kernel; call it at a pair for the solution there.
+
+    Attributes
+    ----------
+    problem : Problem
+    loss : Loss
+    over : str
+        The kernel's parameter.
+    span : tuple of two floats
+        Of C.
+    gammas : array of shape (k,)
+        Values of the kernel's parameter, in the order given.
+    paths : tuple of Path
+        The path over C at each of them.
+    """
+
+    problem: Problem
+    loss: Loss
+    over: str
+    span: tuple[float, float]
+    gammas: Array
+    paths: tuple[Path, ...]
+
+    def __repr__(self) -> str:
+        low, high = self.gammas.min(), self.gammas.max()
+        return (
+            f"<Surface: {self.loss.name}, C from {self.span[0]:.6g} to {self.span[1]:.6g}, {len(self.gammas)} values "
+            f"of {self.over} in [{low:.6g}, {high:.6g}]; {self.problem.n} samples>"
+        )
+
+    def __call__(self, C: float, gamma: float) -> Solution:
+        """The solution at any pair inside, also between the gammas."""
+        low, high = float(self.gammas.min()), float(self.gammas.max())
+        if not low * (1 - _SLIP) <= gamma <= high * (1 + _SLIP):
+            raise ValueError(f"{self.over} = {gamma:.6g} lies outside [{low:.6g}, {high:.6g}] of this surface.")
+        k = int(np.argmin(np.abs(np.log(self.gammas / gamma))))
+        path, C = self.paths[k], self.paths[k].inside(C)
+        if abs(self.gammas[k] - gamma) <= _SLIP * gamma:
+            return path(C)
+        problem = self.problem.at(self.over, float(min(max(gamma, low), high)))
+        if not isinstance(path, JumpPath):
+            return trace_problem(problem, self.loss, "C", (C, C))(C)
+        there = replace(path, problem=problem, span=(C, C), K=None, start=path(C).alpha / C)
+        return there.from_places(there.begin().status)
+
+    def curves(
+        self, criterion: Callable[..., Any], values: Any = None, *, n_jobs: int | None = None, **options: Any
+    ) -> Curves:
+        """A criterion along every path.
+
+        Parameters
+        ----------
+        criterion : callable
+            Of :mod:`svmpath.criteria`: ``criterion(path, values, **options)``.
+        values : array of shape (m,), optional
+            Values of C; three per factor of ten if not given.
+        n_jobs : int, optional
+            Number of threads.
+        **options
+            Further arguments of the criterion.
+
+        Returns
+        -------
+        Curves
+            Hand it to :func:`svmpath.select`.
+        """
+        if values is None:
+            low, high = sorted(self.span)
+            values = np.geomspace(low, high, 1 + max(1, round(_PER_DECADE * np.log10(high / low))))
+        values = np.atleast_1d(np.asarray(values, dtype=float))
+        asked = Asked(criterion, options)
+        curves = _side_by_side([partial(asked, path, values) for path in self.paths], n_jobs)
+        return Curves(self, asked, values, tuple(curves))
+
+    def check(self, tol: float = 1e-8) -> None:
+        """Raise :class:`svmpath.PathError` where a path is not optimal."""
+        for path in self.paths:
+            path.check(tol)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A criterion with its options."""
+
+    criterion: Callable[..., Any]
+    options: dict[str, Any]
+
+    def __call__(self, path: Path, values: Array, loss: Any = None) -> Any:
+        """The curve of a path; a held-out loss among the options goes before the one given."""
+        options = self.options if loss is None else {"loss": loss, **self.options}
+        return self.criterion(path, values, **options)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Curves:
+    """Curves over C at each gamma of a surface.
+
+    Attributes
+    ----------
+    surface : Surface
+    criterion : Asked
+    values : array of shape (m,)
+        Of C.
+    curves : tuple of Curve
+        One per gamma.
+    """
+
+    surface: Surface
+    criterion: Asked
+    values: Array
+    curves: tuple[Any, ...]
+
+    def __repr__(self) -> str:
+        return f"<Curves: {len(self.curves)} values of {self.surface.over}, {len(self.values)} values of C>"
+
+    @lazy
+    def scores(self) -> Array:
+        """Scores of shape (k, m); the lower, the better."""
+        return np.array([curve.scores for curve in self.curves])
+
+
+def surface(
+    X: Any, y: Any, *, loss: str = "hinge", C: Any = (1e-3, 1e3), gamma: Any, n_jobs: int | None = None, **options: Any
+) -> Surface:
+    """Follow a support vector machine over C and gamma.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+    y : array of shape (n,)
+    loss : {"hinge", "epsilon_insensitive", "squared_hinge", "least_squares"}
+    C : (float, float)
+        Span of C.
+    gamma : list or array of floats, or (float, float)
+        Values of the kernel's parameter ``gamma``; a tuple of two is a span, which is filled with neighbours at most
+        28 % apart.
+    n_jobs : int, optional
+        Number of threads: each takes a stretch of neighbouring gammas.
+    **options
+        As in :func:`svmpath.trace`: kernel, epsilon, sample_weight, ...
+
+    Returns
+    -------
+    Surface
+        ``surface(C, gamma)`` is the exact machine at any pair inside.
+
+    Notes
+    -----
+    A path over C of a loss with an elbow holds its kernel matrix: a surface needs memory for two matrices per gamma.
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> from svmpath import criteria
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2)); y = np.sign(X[:, 0] * X[:, 1] + 0.2 * rng.normal(size=60))
+    >>> surface = svmpath.surface(X, y, C=(0.1, 100.0), gamma=[0.1, 0.3, 1.0])
+    >>> surface(2.0, 0.17).violation < 1e-9
+    True
+    >>> curves = surface.curves(criteria.kfold, cv=5)
+    >>> curves.scores.shape
+    (3, 10)
+    >>> choice = svmpath.select(curves)
+    >>> 0.1 <= choice.parameters["gamma"] <= 1.0
+    True
+    """
+    if loss == "nu" or "over" in options or "span" in options or "start" in options:
+        raise ValueError(
+            "A surface goes over C and gamma, for losses that have a C; give C=(first, last) and gamma=..."
+        )
+    check_threads(n_jobs)
+    span, gammas = check_pair(C, "C"), _check_gammas(gamma)
+    first = trace(X, y, loss=loss, over="C", span=span, gamma=float(gammas[0]), **options)
+    over = first.gram.kernel.resolve("gamma")
+    order = np.argsort(gammas, kind="stable")
+    stretches = [part for part in np.array_split(order, max(1, min(effective_n_jobs(n_jobs), len(order)))) if len(part)]
+    found = _side_by_side([partial(_along, first, over, gammas[part]) for part in stretches], n_jobs)
+    paths = dict(zip(np.concatenate(stretches).tolist(), [path for part in found for path in part], strict=True))
+    return Surface(first.problem, first.loss, over, span, gammas, tuple(paths[k] for k in range(len(gammas))))
+
+
+def check_threads(n_jobs: int | None) -> None:
+    """Refuse no threads at all."""
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be None, a number of threads, or negative to count from all cores; got 0.")
+
+
+def _check_gammas(gamma: Any) -> Array:
+    """Distinct positive values; a span is filled."""
+    if isinstance(gamma, tuple) and len(gamma) == 2:
+        low, high = check_pair(gamma, "gamma")
+        return np.geomspace(low, high, 1 + int(np.ceil(abs(np.log(high / low)) / np.log(_RATIO) - 1e-9)))
+    try:
+        gammas = np.atleast_1d(np.asarray(gamma, dtype=float))
+    except (TypeError, ValueError):
+        gammas = np.array([np.nan])
+    if gammas.ndim != 1 or not len(gammas) or not (np.isfinite(gammas) & (gammas > 0)).all():
+        raise ValueError(f"gamma must be a list of positive numbers, or a tuple (first, last), got {gamma!r}.")
+    if len(np.unique(gammas)) < len(gammas):
+        raise ValueError("gamma holds a value twice.")
+    return gammas
+
+
+def _along(first: Path, over: str, gammas: Array) -> list[Path]:
+    """The paths at neighbouring gammas, each started from the one before."""
+    paths: list[Path] = []
+    for gamma in gammas.tolist():
+        path = first if first.gram.kernel.parameters[over] == gamma else _moved(first, over, gamma)
+        if isinstance(path, JumpPath):
+            if paths and path is not first:
+                low = min(path.span)
+                path = replace(path, start=paths[-1](low).alpha / low)
+            path.record  # noqa: B018 - walked here, in this thread
+        paths.append(path)
+    return paths
+
+
+def _moved(path: Path, over: str, gamma: float) -> Path:
+    """The path with another kernel: without what was made of the kernel matrix."""
+    made: dict[str, Any] = {name: None for name in ("K", "features", "spectrum_") if name in path.__dataclass_fields__}
+    return replace(path, problem=path.problem.at(over, gamma), **made)
+
+
+def _side_by_side(work: list[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
+    """The results in order, from threads: the work is in compiled loops and BLAS, which let other threads run."""
+    check_threads(n_jobs)
+    if effective_n_jobs(n_jobs) == 1:
+        return [each() for each in work]
+    with one_thread():
+        return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(each)() for each in work))
