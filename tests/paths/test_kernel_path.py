@@ -350,3 +350,14 @@ def test_an_axis_goes_both_ways():
             assert axis.at(t) == pytest.approx(axis.value(t))
             slope = (axis.value(t + 1e-6) - axis.value(t - 1e-6)) / 2e-6
             assert axis.rate(axis.at(t)) == pytest.approx(slope, rel=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "least_squares"])
+def test_one_of_many_gammas_is_followed_like_any_other(loss):
+    gammas = np.array([0.4, 1.5])
+    path = svmpath.trace(X, Y, loss=loss, kernel=kernels.ARD(gammas), over="gamma[1]", span=(0.1, 20.0), C=2.0)
+    path.check(1e-9)
+    for value in (0.1, 3.0, 20.0):
+        scaled = X * np.sqrt([0.4, value])
+        same = svmpath.trace(scaled, Y, loss=loss, kernel="rbf", gamma=1.0, span=(1.0, 3.0))(2.0)
+        np.testing.assert_allclose(path(value).fitted, same.fitted, atol=1e-8)

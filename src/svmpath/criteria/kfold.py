@@ -44,7 +44,7 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
         As in scikit-learn: a number of folds (stratified for classification), any splitter, or the splits.
     groups : array of shape (n,), optional
         For splitters that need groups.
-    loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
+    loss : {"error", "squared", "squared_hinge", "logistic", "sigmoid"} or callable, optional
         As in :func:`svmpath.criteria.press`.
 
     Returns

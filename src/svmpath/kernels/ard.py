@@ -76,6 +76,9 @@ class ARD(Kernel):
                 raise ValueError(f"This kernel has {len(self.gamma)} gammas, but the data have {A.shape[1]} columns.")
         return X, Z
 
+    def part(self, S: tuple[Any, Any], rows: Any, cols: Any) -> tuple[Any, Any]:
+        return S[0][rows], S[1][cols]
+
     def evaluate(self, S: tuple[Any, Any]) -> Array:
         X, Z = S
         D = squared_distances(self._scaled(X), None if Z is X else self._scaled(Z))
