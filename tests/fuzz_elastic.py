@@ -107,9 +107,8 @@ def run(seed, stats=None):
     nodes = path.breakpoints
     nodes = np.concatenate([nodes, 0.5 * (nodes[1:] + nodes[:-1])])
     solutions = [path(value) for value in nodes]
-    # Where everything that costs vanishes, a gap relative to the cost says nothing.
     total = path.problem.s.sum()
-    gaps = np.array([relative_gap(solution, total) for solution in solutions])
+    gaps = np.array([solution.gap for solution in solutions])
     worst = int(np.argmax(gaps))
     allowed = GENERAL if kind in ("normal", "balanced") else TIED
     what = f"{kind}, {options}: gap {gaps[worst]:.2e} at {path.over} = {nodes[worst]:.6g}, n, p = {X.shape}"
@@ -124,15 +123,6 @@ def run(seed, stats=None):
         if path.shaken > 0:
             stats.setdefault("shaken seeds", []).append((seed, path.shaken))
     return gaps[worst]
-
-
-def relative_gap(solution, total):
-    """The gap over the cost, where that is more than rounding."""
-    lam1, lam2 = solution.parameters["lambda1"], solution.parameters["lambda2"]
-    beta = solution.coef * solution.problem.scale
-    margins = solution.problem.y * solution.fitted
-    cost = solution.problem.s @ np.maximum(1 - margins, 0) + lam2 / 2 * beta @ beta + lam1 * solution.problem.om @ np.abs(beta)
-    return solution.gap * cost / max(cost, 1e-6 * total)
 
 
 def main():

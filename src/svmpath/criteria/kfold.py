@@ -22,7 +22,7 @@ from sklearn.model_selection import check_cv
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
 from svmpath.criteria.press import least_squares_only, lost_to_rounding
 from svmpath.losses import Problem
-from svmpath.paths import JumpPath, MarchPath, NodePath, Path, trace_problem
+from svmpath.paths import ElasticPath, JumpPath, MarchPath, NodePath, Path, trace_problem
 from svmpath.paths.closed_form import Piece
 from svmpath.solvers.spectral import Spectrum
 from svmpath.solvers.threads import one_thread_if_small
@@ -65,7 +65,7 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     problem = path.problem
     folds = _splits(problem, cv, groups)
     rows = np.concatenate([test for _, test in folds])
-    if isinstance(path, (MarchPath, JumpPath, NodePath)):
+    if isinstance(path, (MarchPath, JumpPath, NodePath, ElasticPath)):
         held = np.hstack([_path_fold(path, values, train, test) for train, test in folds])
         doubtful = np.zeros(len(values), dtype=int)
         return Curve(path, "kfold", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
@@ -97,7 +97,7 @@ def _splits(problem: Problem, cv: Any, groups: Any) -> list[tuple[Array, Array]]
     return folds
 
 
-def _path_fold(path: MarchPath | JumpPath | NodePath, values: Array, train: Array, test: Array) -> Array:
+def _path_fold(path: MarchPath | JumpPath | NodePath | ElasticPath, values: Array, train: Array, test: Array) -> Array:
     """Decision values of the test rows along the path of the train rows."""
     if isinstance(path, MarchPath):
         return _walk_fold(path, values, train, test)
@@ -119,7 +119,7 @@ def _walk_fold(path: MarchPath, values: Array, train: Array, test: Array) -> Arr
     return held
 
 
-def _jump_fold(path: JumpPath | NodePath, values: Array, train: Array, test: Array) -> Array:
+def _jump_fold(path: JumpPath | NodePath | ElasticPath, values: Array, train: Array, test: Array) -> Array:
     """The same along a path from event to event."""
     others = np.setdiff1d(np.arange(path.problem.n), train)
     return path.without(others).decisions(values)[:, test]

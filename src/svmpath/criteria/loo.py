@@ -22,10 +22,11 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
+from svmpath.criteria.elastic_loo import elastic_loo
 from svmpath.criteria.press import press
 from svmpath.criteria.span import LOST, half_leverages, moving, predict, slips
 from svmpath.exceptions import PathError
-from svmpath.paths import ClosedFormPath, MarchPath, Path
+from svmpath.paths import ClosedFormPath, ElasticPath, MarchPath, Path
 from svmpath.paths.march import Stop
 from svmpath.solvers.newton import ActiveSystem, Rows, minimise, point_at
 from svmpath.solvers.threads import one_thread_if_small
@@ -38,24 +39,28 @@ _MOST_REFITS = 200  # samples for which that is done at one value
 _ILL_CONDITIONED = 1e9  # a system from which on it is handed over at once
 
 
-def loo(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
+def loo(path: Path, values: Any, *, loss: HeldOutLoss = None, max_events: int | None = None) -> Curve:
     """Exact leave-one-out along a path.
 
     Parameters
     ----------
     path : Path
         For least squares this is :func:`svmpath.criteria.press`. For the squared hinge each sample's absence is
-        followed by small corrections of the set of samples on the left of the margin.
+        followed by small corrections of the set of samples on the left of the margin; for the elastic hinge its weight
+        is driven to zero, from event to event.
     values : float or array of shape (m,)
         Values of the path's parameter.
     loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
         As in :func:`svmpath.criteria.press`.
+    max_events : int, optional
+        For the elastic hinge: after so many events nobody else changes place, so that the result is approximate. None,
+        all events, is exact; 0 is the closed form with frozen places.
 
     Returns
     -------
     Curve
         ``doubtful`` is the number of samples where rounding leaves fewer than about four digits of the held-out values
-        (a kernel far too large for C), else 0.
+        (a kernel far too large for C), else 0; with ``max_events`` the number of those whose ways were cut short.
 
     Examples
     --------
@@ -67,6 +72,10 @@ def loo(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
     >>> svmpath.select(criteria.loo(path, [0.01, 1.0, 100.0])).value
     1.0
     """
+    if isinstance(path, ElasticPath):
+        return elastic_loo(path, values, loss=loss, max_events=max_events)
+    if max_events is not None:
+        raise ValueError(f"max_events is for the elastic hinge; this path has {path.loss!r}.")
     if isinstance(path, ClosedFormPath):
         return press(path, values, loss=loss)
     if not isinstance(path, MarchPath):

@@ -36,7 +36,9 @@ from svmpath.solvers.elastic import Table
 Array = np.ndarray
 
 _FAR = 10.0  # a dense column whose mean is so many deviations from zero is centred: the offset takes it up
-_TINY = np.finfo(float).tiny
+_CONSTANT = 1e-12  # a column whose deviation is less, relative to its mean, is constant
+_NOTHING = 1e-13  # a coefficient that moves margins by less, relative to what they are made of, is zero
+_SMALL = 1e-6  # an objective below this, in units of all weights, is rounding's
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,19 @@ class ElasticProblem(Problem):
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
 
 
-def centres(X: Any, scale: Array) -> Array:
+def deviations(X: Any, s: Array) -> Array:
+    """The weighted standard deviation of each column; one where it is constant."""
+    share = s / s.sum()
+    mean = np.asarray(X.T @ share).ravel()
+    if sparse.issparse(X):
+        variance = np.maximum(np.asarray(X.multiply(X).T @ share).ravel() - mean**2, 0.0)
+    else:
+        variance = share @ (X - mean) ** 2
+    scale = np.sqrt(variance)
+    return np.where(scale > _CONSTANT * np.maximum(np.abs(mean), 1e-300), scale, 1.0)
+
+
+def centres(X: Any) -> Array:
     """Zero, or for a dense column that is constant or far from zero one of its own numbers, so that ties stay ties."""
     none = np.zeros(X.shape[1])
     if sparse.issparse(X):
@@ -129,8 +143,7 @@ class ElasticSolution(Solution):
     def rounding(self) -> float:
         """How exactly the decision values of the training rows can be told in double precision."""
         beta = np.abs(self.coef * self.problem.scale)
-        zmax = self.problem.table.parts[-2]
-        return float(8 * np.finfo(float).eps * (beta @ zmax + abs(self.coef @ self.problem.centre) + abs(self.b)))
+        return float(8 * np.finfo(float).eps * (beta @ self.problem.table.zmax + abs(self.coef @ self.problem.centre) + abs(self.b)))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "coef": self.coef}
@@ -151,7 +164,8 @@ class ElasticHinge(Loss):
         self, problem: ElasticProblem, parameters: dict[str, float], a: Array, beta: Array, b: float
     ) -> ElasticSolution:
         """The machine, from coefficients of the scaled columns; its offset is the middle where it is not unique."""
-        a = np.clip(a, 0.0, problem.s)
+        a, size = np.clip(a, 0.0, problem.s), np.abs(beta) * problem.table.zmax
+        beta = np.where(size > _NOTHING * (size.sum() + abs(b)), beta, 0.0)  # at an event: zero but for rounding
         f = problem.y * np.asarray(problem.table.Z @ beta) + b
         b += middle(problem.y, problem.s, a, f)
         coef = beta / problem.scale
@@ -176,12 +190,13 @@ class ElasticHinge(Loss):
         unit = np.asarray(abs(problem.table.Z).T @ s)
         unit = np.where(unit > 0.0, unit, 1.0)
         left = c - lam2 * beta
-        off = np.where(beta == 0.0, np.abs(left) - lam1 * problem.om, np.abs(left - lam1 * problem.om * np.sign(beta)))
+        is_zero = np.abs(beta) * problem.table.zmax <= NEAR
+        off = np.where(is_zero, np.abs(left) - lam1 * problem.om, np.abs(left - lam1 * problem.om * np.sign(beta)))
         sums = abs(problem.y @ a) / s.sum()
         return float(max(worst.max(initial=0.0), (off / unit).max(initial=0.0), sums))
 
     def gap(self, solution: Solution) -> float:
-        """Primal minus dual objective over the primal."""
+        """Primal minus dual objective over the primal, or over a millionth of the weights where it is less than that."""
         assert isinstance(solution, ElasticSolution)
         problem, (a, margin, beta, c) = solution.problem, self.parts(solution)
         lam1, lam2 = solution.parameters["lambda1"], solution.parameters["lambda2"]
@@ -197,7 +212,7 @@ class ElasticHinge(Loss):
         outside = wall * (np.abs(beta) - turn * beta) + (lam2 * beta - turn * beyond) ** 2 / (2.0 * lam2 or 1.0)
         inside = wall * np.abs(beta) - c * beta + 0.5 * lam2 * beta**2
         features = np.where((beyond > 0.0) & (lam2 > 0.0), outside, inside)
-        return float(((s - a) @ xi + a @ eta + features.sum()) / max(primal, _TINY))
+        return float(((s - a) @ xi + a @ eta + features.sum()) / max(primal, _SMALL * s.sum()))
 
 
 def middle(y: Array, s: Array, a: Array, f: Array) -> float:

@@ -243,6 +243,7 @@ class ElasticPath(Path):
         line = motion.line(*self._lambdas(walker, top), w, top)
         if top > 0.0:
             walker.to(line, top, most_features=0, record=False)
+            walker.state.beta[table.om > 0.0] = 0.0  # exactly
         here = top - walker.t
         if value < here:
             walker.to(line, top - value, record=False)
@@ -283,6 +284,8 @@ class ElasticPath(Path):
         """Every change of place, in the direction of the span; features are told as "zero" and "active"."""
         record = self.record
         told = record.told
+        if not self._is_reversed:
+            yield from self._first_features()
         for k in range(len(told.t) - 1, -1, -1) if self._is_reversed else range(len(told.t)):
             value, index = float(record.value - told.t[k]), int(told.index[k])
             source, target = int(told.source[k]), int(told.target[k])
@@ -292,6 +295,17 @@ class ElasticPath(Path):
                 yield Event(value, index, _PLACES[source], _PLACES[target])
             else:
                 yield FeatureEvent(value, index, _feature(source), _feature(target))
+        if self._is_reversed:
+            yield from self._first_features()
+
+    def _first_features(self) -> Iterator[Event]:
+        """The features that come into use where the machine ceases to be constant."""
+        first = self.record.first
+        penalised = self.table.om > 0.0
+        if self._has_top and not first.beta[penalised].any():
+            for j in np.flatnonzero(penalised & (first.sign != ZERO)).tolist():
+                ends = ("active", "zero") if self._is_reversed else ("zero", "active")
+                yield FeatureEvent(self.record.value, j, *ends)
 
     def _solve(self, value: float) -> ElasticSolution:
         with one_thread_if_small(self.problem.n * self.problem.p):
@@ -324,6 +338,11 @@ class ElasticPath(Path):
 
     def _solved(self, value: float) -> ElasticSolution | None:
         """Everybody at the place told."""
+        walker = self._stand(value)
+        return None if walker is None else self._told_by(walker, value)
+
+    def _stand(self, value: float) -> Walker | None:
+        """A walker with everybody at the place told; None where these do not determine a point."""
         record = self.record
         place, sign = record.places(record.value - value)
         here, w = self.motion.at(value), self.motion.weights(self.problem.s, value)
@@ -333,23 +352,42 @@ class ElasticPath(Path):
         if here["lambda2"] == 0.0 and k < m + 1:
             return None  # beta is not determined by the places
         walker = Walker(self.table, Snapshot(x, w, alpha, np.zeros(self.problem.p), place, sign))
-        return self._told_by(walker, value) if walker.stand() else None
+        return walker if walker.stand() else None
 
     def _walked(self, value: float) -> ElasticSolution | None:
-        """The machine at which the walk itself arrives, from the last snapshot before."""
-        record = self.record
-        t = record.value - value
+        """The machine at which the walk itself arrives."""
         try:
-            if record.shaken:
-                walker, line, first = self.begin(self._ends[1], record.shaken)
-                walker.to(line, first - value, record=False)
-            else:
-                walker = Walker(self.table, record.before(t))
-                walker.seat()
-                walker.to(record.line, t, record=False)
+            return self._told_by(self._walk(value), value)
         except PathError:
             return None
-        return self._told_by(walker, value)
+
+    def _walk(self, value: float) -> Walker:
+        """The walk to a value once more, from the last snapshot before it."""
+        record = self.record
+        if record.shaken:
+            walker, line, first = self.begin(self._ends[1], record.shaken)
+            walker.to(line, first - value, record=False)
+            return walker
+        walker = Walker(self.table, record.before(record.value - value))
+        walker.seat()
+        walker.to(record.line, record.value - value, record=False)
+        return walker
+
+    def walker_at(self, value: float) -> Walker:
+        """A walker that stands at a value, with its elbow system."""
+        if value > self.record.value:
+            return self._below_the_top(value)
+        solution, walker = self(value), self._stand(value)
+        if walker is not None and self._told_by(walker, value).gap <= max(_GOOD, 2 * solution.gap):
+            return walker
+        return self._walk(value)
+
+    def _below_the_top(self, value: float) -> Walker:
+        """The same where the machine is constant."""
+        here = self.motion.at(value)
+        walker = start(self.table, self.motion.weights(self.problem.s, value), here["lambda2"])
+        walk_to(walker, here["lambda1"])
+        return walker
 
     def _told_by(self, walker: Walker, value: float) -> ElasticSolution:
         return self._read(value, walker.state.alpha, walker.state.beta, walker.b)

@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
 
 from svmpath.gram import DenseGram
 from svmpath.kernels import Linear
-from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, centres
+from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, centres, deviations
 from svmpath.paths.elastic import ElasticPath, Motion, cut
 
 Array = np.ndarray
@@ -25,11 +24,9 @@ def elastic_problem(
 ) -> ElasticProblem:
     """The problem of checked data."""
     om = check_factors(penalty_factor, X.shape[1])
-    scale = np.ones(X.shape[1])
-    if standardize:
-        scale = StandardScaler(with_mean=False).fit(X, sample_weight=s).scale_
+    scale = deviations(X, s) if standardize else np.ones(X.shape[1])
     gram = DenseGram(Linear(), X)  # never computed: it holds the rows
-    return ElasticProblem(gram, y, s, "classification", classes, om, scale, centres(X, scale))
+    return ElasticProblem(gram, y, s, "classification", classes, om, scale, centres(X))
 
 
 def check_factors(penalty_factor: Any, p: int) -> Array:

@@ -38,6 +38,8 @@ _TIE = 1e-12  # steps that differ by less, relative, are one
 _SOON = 1e-14  # a step shorter than this, in units of the span, is none
 _STILL = 1e-13  # and so is one at a constant parameter that moves margins by less
 _SYNC = 100  # events between two settlings
+_AT_BOUND = 1e-10  # an alpha nearer to its bound than this, relative, is at it
+_MANY = 1 << 40
 _PATIENCE = 40  # steps of length zero before ties are broken at random
 _FAR = 1e300
 
@@ -1038,3 +1040,88 @@ def in_use(S: State, R: Work) -> int:
         if S.sign[at] != FREE and (S.beta[at] != 0.0 or R.dx[j] != 0.0):
             count += 1
     return count
+
+
+# --- leaving out one sample after another --------------------------------------------------------------------------------
+
+
+@_inner
+def copy(source: State, S: State) -> None:
+    """S becomes a copy."""
+    k, m = source.num[K], source.num[M]
+    for j in range(len(S.x)):
+        S.x[j] = source.x[j]
+    for j in range(len(S.num)):
+        S.num[j] = source.num[j]
+    for i in range(len(S.r)):
+        S.w[i], S.alpha[i], S.r[i], S.place[i] = source.w[i], source.alpha[i], source.r[i], source.place[i]
+    for j in range(len(S.c)):
+        S.beta[j], S.c[j], S.sign[j] = source.beta[j], source.c[j], source.sign[j]
+    for j in range(m):
+        S.A[j] = source.A[j]
+    for a in range(k):
+        S.E[a] = source.E[a]
+        for j in range(m):
+            S.W[a, j] = source.W[a, j]
+        for b in range(k):
+            S.G[a, b] = source.G[a, b]
+
+
+@_inner
+def middle(y: Array, w: Array, alpha: Array, r: Array, skip: int) -> float:
+    """What the offset lacks to the middle of its interval, without one sample; zero where an elbow sample fixes it."""
+    low, high = -_FAR, _FAR
+    for i in range(len(r)):
+        if i == skip or w[i] == 0.0:
+            continue
+        is_low, is_high = alpha[i] <= _AT_BOUND * w[i], alpha[i] >= (1.0 - _AT_BOUND) * w[i]
+        if not is_low and not is_high:
+            return 0.0
+        if is_low == (y[i] > 0.0):  # y f must not fall below one (alpha = 0, y > 0), or not rise above (alpha = w, y < 0)
+            low = max(low, y[i] * r[i])
+        else:
+            high = min(high, y[i] * r[i])
+    if low > -_FAR and high < _FAR:
+        return 0.5 * (low + high)
+    return low if low > -_FAR else (high if high < _FAR else 0.0)
+
+
+@_jit
+def leave_out(D: Data, base: State, S: State, most: int, f: Array, code: Array, off: Array) -> None:
+    """Decision values f of all samples, each left out of the machine at ``base``; how each walk ended, and its error.
+
+    With ``most`` >= 0 nobody changes place after so many events (code FULL): the rest of the way is straight.
+    """
+    n = len(f)
+    w0, dw, moving = base.w.copy(), np.zeros(n), np.zeros(1, np.int64)
+    log = Log(np.empty(0), np.empty(0, np.bool_), np.empty(0, np.int64), np.empty(0, np.int8), np.empty(0, np.int8))
+    for i in range(n):
+        code[i], off[i] = END, 0.0
+        if not base.alpha[i] > 0.0 or base.w[i] == 0.0:
+            f[i] = D.y[i] * (D.mg[i] - base.r[i]) + middle(D.y, base.w, base.alpha, base.r, i)
+            continue
+        copy(base, S)
+        S.x[T] = 0.0
+        if S.place[i] == ELBOW:  # as much of its weight as it does not use goes at once
+            S.w[i] = S.alpha[i]
+            for at in range(S.num[K]):
+                if S.E[at] == i:
+                    break
+            if not leave(S, log, at, LEFT) and not factor(D, S):
+                code[i] = SINGULAR
+                continue
+        w0[i], dw[i], moving[0] = S.w[i], -S.w[i], i
+        L = Course(base.x[LAM1], base.x[LAM2], 0.0, 0.0, w0, dw, moving)
+        code[i] = run(D, S, L, log, 1.0, _MANY if most < 0 else most, -1)
+        r = S.r[i]
+        if code[i] == FULL and most >= 0:
+            R = room(n, len(S.c), S.G.shape[0], S.W.shape[1])
+            fast, _, _ = rates(D, S, L, R, moved_weights(D, S, L, R))
+            if not fast and S.x[LAM2] > 0.0:
+                r += (1.0 - S.x[T]) * R.dr[i] / S.x[LAM2]
+        f[i] = D.y[i] * (D.mg[i] - r)
+        if code[i] == END:
+            off[i] = wrong(D, S)
+            S.w[i] = 0.0
+            f[i] += middle(D.y, S.w, S.alpha, S.r, i)
+        w0[i], dw[i] = base.w[i], 0.0

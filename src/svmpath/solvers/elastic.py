@@ -38,6 +38,7 @@ RIGHT, ELBOW, LEFT, OUT = 0, 1, 2, 3  # as in solvers._elastic_loops, which is c
 ZERO, PLUS, MINUS, FREE, BANNED = 0, 1, -1, 2, 3
 
 _EVEN = 1e-12  # classes whose weights differ by less, relative, are balanced
+_ROUNDING = 1e-13  # c below this, in units of all weights on the largest entry of its column, is zero
 _CHUNK = 512  # events between two snapshots of a walk
 _ROOM = 56  # rows and columns of the elbow system at a start, and by how much it grows at least
 _MOST = 400  # events per sample and feature before a walk is given up
@@ -86,6 +87,11 @@ class Table:
         square = float(np.einsum("ij,ij->", Z, Z)) / max(n * p, 1)
         holes = (none, none, np.empty(0))
         return Z, np.ascontiguousarray(Z.T), *holes, *holes, y, zmax, square or 1.0
+
+    @property
+    def zmax(self) -> Array:
+        """The largest |z_ij| of each column."""
+        return self.parts[-2]
 
     @lazy
     def data(self) -> Any:
@@ -263,6 +269,18 @@ class Walker:
             elif code != loops.FULL or count >= limit:
                 raise PathError(f"{_REASONS.get(code, 'There is no end of events')} at t = {self.t:.6g}.")
 
+    def leave_out(self, max_events: int | None = None) -> tuple[Array, Array, Array]:
+        """Decision values of all samples, each left out of the machine; whether its way was walked to the end; its error.
+
+        With ``max_events`` nobody changes place after so many events.
+        """
+        loops, S = self._loops, self.state
+        n = len(S.r)
+        f, code, off = np.empty(n), np.zeros(n, np.int64), np.zeros(n)
+        spare = loops.State(*(np.empty_like(part) for part in S))
+        loops.leave_out(self.table.data, S, spare, -1 if max_events is None else max_events, f, code, off)
+        return f, code == loops.END, off
+
     def _grow(self) -> None:
         S = self.state
         k, m = S.G.shape[0], S.W.shape[1]
@@ -281,7 +299,7 @@ def crash(table: Table, w: Array, allowed: Array) -> Snapshot:
     The lighter class is on the left; of the heavier one as many as it takes, first those whose rows lie where they
     make c small. The one that is filled in part is on the elbow. Only ``allowed`` features count.
     """
-    y, Z, n = table.y, table.Z, len(w)
+    y, Z = table.y, table.Z
     up, down = float(w[y > 0].sum()), float(w[y < 0].sum())
     place = np.where(w > 0, LEFT, OUT).astype(np.int8)
     alpha, b = w.copy(), 0.0
@@ -296,10 +314,16 @@ def crash(table: Table, w: Array, allowed: Array) -> Snapshot:
         last = int(np.searchsorted(before[1:], needed * (1 - 1e-15)))
         place[order[:last]], place[order[last:]] = LEFT, RIGHT
         place[order[min(last, len(order) - 1)]] = ELBOW
-    c = np.asarray(Z.T @ alpha).ravel()
-    lam1 = float(np.max(np.abs(c[allowed]) / table.om[allowed], initial=0.0))
+    lam1 = threshold(table, np.asarray(Z.T @ alpha).ravel(), w, allowed)
     sign = np.where(allowed, ZERO, BANNED).astype(np.int8)
     return Snapshot(np.array([0.0, lam1, 0.0, b]), w.copy(), alpha, np.zeros(Z.shape[1]), place, sign)
+
+
+def threshold(table: Table, c: Array, w: Array, allowed: Array) -> float:
+    """The smallest lambda1 for which no allowed feature is beyond its threshold; rounding in c is none."""
+    noise = _ROUNDING * w.sum() * table.zmax
+    c = np.where(allowed & (np.abs(c) > noise), np.abs(c), 0.0)
+    return float(np.max(c[allowed] / table.om[allowed], initial=0.0))
 
 
 def start(table: Table, w: Array, lam2: float) -> Walker:
@@ -315,8 +339,7 @@ def start(table: Table, w: Array, lam2: float) -> Walker:
         walker.to(Line.lambda1(lam1, lam2, w), lam1, record=False)
     point = walker.snapshot()
     point.sign[:] = np.where(free, FREE, ZERO)
-    c = walker.state.c[~free]
-    point.x[:2] = 0.0, np.max(np.abs(c) / table.om[~free], initial=0.0)
+    point.x[:2] = 0.0, threshold(table, walker.state.c, w, ~free)
     return _seated(table, point, lam2)
 
 
