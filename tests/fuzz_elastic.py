@@ -68,7 +68,10 @@ def random_path(seed):
     X = random_rows(rng, kind)
     n, p = X.shape
     y = random_labels(rng, X, kind)
-    options = {"loss": "elastic_hinge", "over": str(rng.choice(["lambda1", "lambda1", "lambda1", "lambda2", "ray", "weight"]))}
+    options = {
+        "loss": "elastic_hinge",
+        "over": str(rng.choice(["lambda1", "lambda1", "lambda1", "lambda2", "ray", "weight"])),
+    }
     way = rng.random()
     if way < 0.2:
         options["sample_weight"] = rng.exponential(size=n) + 0.01
@@ -83,7 +86,7 @@ def random_path(seed):
     if options["over"] == "lambda1":
         options["lambda2"] = lam2
         if rng.random() < 0.2:
-            top = np.abs(X).sum()
+            top = 1 + np.abs(X).sum()
             options["span"] = (top, float(rng.choice([0.0, 1e-3 * top])))
     elif options["over"] == "ray":
         options["l1_ratio"] = float(rng.choice([0.0, 0.1, 0.5, 0.9, 1.0]))

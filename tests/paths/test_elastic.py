@@ -132,7 +132,9 @@ def test_lambda2_zero_is_the_limit():
     exact, near = elastic(X, y, lambda2=0.0), elastic(X, y, lambda2=1e-9)
     for value in np.geomspace(*exact.span, 9)[1:-1] * 1.00123:
         np.testing.assert_allclose(exact(value).coef, near(value).coef, atol=1e-5)
-    assert np.count_nonzero(np.abs(np.diff(exact.coefs(exact.breakpoints)[0], axis=0)).max(axis=1) > 1e-3) > 5  # it jumps
+    assert (
+        np.count_nonzero(np.abs(np.diff(exact.coefs(exact.breakpoints)[0], axis=0)).max(axis=1) > 1e-3) > 5
+    )  # it jumps
 
 
 @pytest.mark.parametrize("name", CASES)

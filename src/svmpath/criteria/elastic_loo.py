@@ -1,8 +1,8 @@
 """Leave-one-out of the elastic-net hinge machine: the weight of one sample is driven to zero, exactly.
 
-At a value of the path everybody's place is known. A sample on the right (alpha = 0) can go without a change. Any other is
-put on the left with the weight that it uses, and this weight falls to zero along a straight line, from event to event
-(``solvers.elastic``): a few events, where a machine fitted afresh has a whole path of them.
+At a value of the path everybody's place is known. A sample on the right (alpha = 0) can go without a change. Any other
+is put on the left with the weight that it uses, and this weight falls to zero along a straight line, from event to
+event (``solvers.elastic``): a few events, where a machine fitted afresh has a whole path of them.
 
 If nobody else changes place on the way, the way is one straight piece. Taken as such in any case (``max_events=0``) it
 is the closed form of approximate leave-one-out; those who would have changed place are told as doubtful. For small

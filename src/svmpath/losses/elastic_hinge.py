@@ -11,9 +11,10 @@ The dual problem maximises over 0 <= a_i <= s_i with sum_i y_i a_i = 0, with c_j
 The gap between the two is a sum of terms that are never negative, one per sample and one per feature: with
 xi_i = max(0, 1 - y_i f_i), eta_i = max(0, y_i f_i - 1) and what |c_j| has beyond its threshold, k_j,
 
-    (s_i - a_i) xi_i + a_i eta_i        and        lambda1 om_j (|beta_j| - sgn(c_j) beta_j) + (lambda2 beta_j - sgn(c_j) k_j)^2 / (2 lambda2)
+    (s_i - a_i) xi_i + a_i eta_i
+    lambda1 om_j (|beta_j| - sgn(c_j) beta_j) + (lambda2 beta_j - sgn(c_j) k_j)^2 / (2 lambda2)
 
-(lambda1 om_j |beta_j| - c_j beta_j + lambda2/2 beta_j^2 where |c_j| is below it), so that it is measured without cancellation.
+(lambda1 om_j |beta_j| - c_j beta_j + lambda2/2 beta_j^2 where |c_j| is below it), so that nothing cancels in it.
 
 The columns are those of ``standardize``: x_j minus a centre (zero as a rule) over a scale (one as a rule). ``beta`` and
 the penalties belong to these; ``coef`` and ``b`` are told for the columns as they were given.
@@ -36,7 +37,7 @@ from svmpath.solvers.elastic import Table
 Array = np.ndarray
 
 _FAR = 10.0  # a dense column whose mean is so many deviations from zero is centred: the offset takes it up
-_CONSTANT = 1e-12  # a column whose deviation is less, relative to its mean, is constant
+_CONSTANT = 1e-13  # a column whose variance is less, relative to its squared mean, is constant
 _NOTHING = 1e-13  # a coefficient that moves margins by less, relative to what they are made of, is zero
 _SMALL = 1e-6  # an objective below this, in units of all weights, is rounding's
 
@@ -79,11 +80,10 @@ def deviations(X: Any, s: Array) -> Array:
     share = s / s.sum()
     mean = np.asarray(X.T @ share).ravel()
     if sparse.issparse(X):
-        variance = np.maximum(np.asarray(X.multiply(X).T @ share).ravel() - mean**2, 0.0)
+        variance = np.asarray(X.multiply(X).T @ share).ravel() - mean**2
     else:
         variance = share @ (X - mean) ** 2
-    scale = np.sqrt(variance)
-    return np.where(scale > _CONSTANT * np.maximum(np.abs(mean), 1e-300), scale, 1.0)
+    return np.sqrt(np.where(variance > _CONSTANT * mean**2, variance, 1.0))
 
 
 def centres(X: Any) -> Array:
@@ -143,7 +143,11 @@ class ElasticSolution(Solution):
     def rounding(self) -> float:
         """How exactly the decision values of the training rows can be told in double precision."""
         beta = np.abs(self.coef * self.problem.scale)
-        return float(8 * np.finfo(float).eps * (beta @ self.problem.table.zmax + abs(self.coef @ self.problem.centre) + abs(self.b)))
+        return float(
+            8
+            * np.finfo(float).eps
+            * (beta @ self.problem.table.zmax + abs(self.coef @ self.problem.centre) + abs(self.b))
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "coef": self.coef}
@@ -196,7 +200,7 @@ class ElasticHinge(Loss):
         return float(max(worst.max(initial=0.0), (off / unit).max(initial=0.0), sums))
 
     def gap(self, solution: Solution) -> float:
-        """Primal minus dual objective over the primal, or over a millionth of the weights where it is less than that."""
+        """Primal minus dual objective over the primal, or over a millionth of the weights where that is more."""
         assert isinstance(solution, ElasticSolution)
         problem, (a, margin, beta, c) = solution.problem, self.parts(solution)
         lam1, lam2 = solution.parameters["lambda1"], solution.parameters["lambda2"]

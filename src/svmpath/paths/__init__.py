@@ -8,4 +8,14 @@ from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Event, Path
 from svmpath.paths.trace import trace, trace_problem
 
-__all__ = ["ClosedFormPath", "ElasticPath", "Event", "JumpPath", "MarchPath", "NodePath", "Path", "trace", "trace_problem"]
+__all__ = [
+    "ClosedFormPath",
+    "ElasticPath",
+    "Event",
+    "JumpPath",
+    "MarchPath",
+    "NodePath",
+    "Path",
+    "trace",
+    "trace_problem",
+]

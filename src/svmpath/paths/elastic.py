@@ -1,8 +1,8 @@
 """Paths of the elastic-net hinge machine: over lambda1, lambda2, a ray of both, or the weight of some samples.
 
-A walk (``solvers.elastic``) goes through all events with t growing. What is kept of it are the places at its beginning,
-the events, and a snapshot after every few hundred of them. The machine at a value is solved afresh from the places
-there, and measured; where it is not good, the walk is repeated from the last snapshot ("polish").
+A walk (``solvers.elastic``) goes through all events while the value falls. What is kept of it are the places at its
+beginning, the events, and a snapshot after every few hundred of them. The machine at a value is solved afresh from the
+places there, and measured; where it is not good, the walk is repeated from the last snapshot.
 
 Where no penalised feature is used, the machine does not depend on lambda1: above :attr:`ElasticPath.first_value` it is
 that of this value, and no events are told.
@@ -25,7 +25,19 @@ from svmpath.lazy import lazy
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, ElasticSolution
 from svmpath.paths.path import Array, Event, Path
 from svmpath.solvers.elastic import (
-    BANNED, ELBOW, LEFT, OUT, RIGHT, ZERO, Line, Snapshot, Table, Told, Walker, start, walk_to,
+    BANNED,
+    ELBOW,
+    LEFT,
+    OUT,
+    RIGHT,
+    ZERO,
+    Line,
+    Snapshot,
+    Table,
+    Told,
+    Walker,
+    start,
+    walk_to,
 )  # fmt: skip
 from svmpath.solvers.threads import one_thread_if_small
 
@@ -72,18 +84,16 @@ class Motion:
         s[self.rows] *= value
         return s
 
-    def line(self, lam1: float, lam2: float, w: Array, value: float) -> Line:
-        """The line ahead of a value, along which the value falls by t."""
-        d1, d2, dw = 0.0, 0.0, np.zeros_like(w)
-        if self.over == "ray":
-            d1, d2 = -self.l1_ratio, self.l1_ratio - 1.0
-        elif self.over == "lambda1":
-            d1 = -1.0
-        elif self.over == "lambda2":
-            d2 = -1.0
-        elif self.rows is not None:
-            dw[self.rows] = -w[self.rows] / value
-        return Line(lam1, lam2, d1, d2, w, dw)
+    def line(self, w: Array) -> Line:
+        """The line of all values; w are the weights at value one."""
+        none, here, unit = np.zeros_like(w), self.at(0.0), self.at(1.0)
+        lam1, lam2 = here["lambda1"], here["lambda2"]
+        d1, d2 = lam1 - unit["lambda1"], lam2 - unit["lambda2"]
+        if self.rows is None:
+            return Line(lam1, lam2, d1, d2, w, none)
+        w0, dw = w.copy(), none
+        w0[self.rows], dw[self.rows] = 0.0, -w[self.rows]
+        return Line(lam1, lam2, d1, d2, w0, dw)
 
     @property
     def is_plain(self) -> bool:
@@ -98,13 +108,13 @@ class Record:
     Attributes
     ----------
     value : float
-        Where t = 0; the value falls as t grows.
+        The largest, where it begins.
     first : Snapshot
     line : Line
     told : Told
     snapshots : list of Snapshot
-    t_end : float
-        How far it came.
+    end : float
+        The value that it came to.
     shaken : float
     null_steps : int
     """
@@ -114,24 +124,24 @@ class Record:
     line: Line
     told: Told
     snapshots: list[Snapshot]
-    t_end: float
+    end: float
     shaken: float
     null_steps: int
 
-    def places(self, t: float) -> tuple[Array, Array]:
-        """The places of samples and features at t; at an event, those after it."""
+    def places(self, value: float) -> tuple[Array, Array]:
+        """The places of samples and features at a value; at an event, those after it."""
         place, sign = self.first.place.copy(), self.first.sign.copy()
-        done = int(np.searchsorted(self.told.t, t, side="right"))
+        done = int(np.searchsorted(-self.told.u, -value, side="right"))
         index, target, feature = self.told.index[:done], self.told.target[:done], self.told.feature[:done]
         place[index[~feature]] = target[~feature]  # of several events of one the last counts
         sign[index[feature]] = target[feature]
         return place, sign
 
-    def before(self, t: float) -> Snapshot:
-        """The last snapshot before t."""
+    def before(self, value: float) -> Snapshot:
+        """The last snapshot before a value."""
         found = self.first
         for point in self.snapshots:
-            if point.x[0] > t:
+            if point.x[0] < value:
                 break
             found = point
         return found
@@ -209,25 +219,27 @@ class ElasticPath(Path):
     def _record(self, shaken: float) -> Record:
         """The walk from the largest value down to the smallest."""
         low, high = self._ends
-        walker, line, value = self.begin(high, shaken)
-        first, t_end, limit = walker.snapshot(), max(value - low, 0.0), self.max_features
-        if t_end > 0.0:
-            walker.to(line, t_end, most_features=-1 if limit is None else limit)
-        return Record(value, first, line, walker.told, walker.snapshots, walker.t, shaken, walker.null_steps)
+        walker, line = self.begin(high, shaken)
+        first, limit = walker.snapshot(), self.max_features
+        value = walker.value
+        if low < value:
+            walker.to(line, low, most_features=-1 if limit is None else limit)
+        return Record(value, first, line, walker.told, walker.snapshots, walker.value, shaken, walker.null_steps)
 
-    def begin(self, value: float, shaken: float = 0.0) -> tuple[Walker, Line, float]:
-        """A walker at the value (or, where the machine is constant, below it), the line ahead, and where it stands."""
-        table, motion = self.table, self.motion
-        w = motion.weights(self.problem.s, value)
+    def begin(self, value: float, shaken: float = 0.0) -> tuple[Walker, Line]:
+        """A walker at the value (or, where the machine is constant, where it ceases to be so), and the line ahead."""
+        table, motion, s = self.table, self.motion, self.problem.s
         if shaken:
             table = table.shaken(shaken, seed=1)
-            w = w * (1.0 + shaken * np.random.default_rng(0).random(len(w)))
+            s = s * (1.0 + shaken * np.random.default_rng(0).random(len(s)))
+        line = motion.line(s)
         if self._has_top:
-            return self._from_the_top(table, w, value)
+            return self._from_the_top(table, s, value, line), line
         here = motion.at(value)
-        walker = start(table, w, here["lambda2"])
+        walker = start(table, motion.weights(s, value), here["lambda2"])
         walk_to(walker, here["lambda1"])
-        return walker, motion.line(here["lambda1"], here["lambda2"], w, value), value
+        walker.turn(value, here["lambda1"], here["lambda2"])
+        return walker, line
 
     @property
     def _has_top(self) -> bool:
@@ -235,45 +247,40 @@ class ElasticPath(Path):
         over, motion = self.over, self.motion
         return over == "lambda1" or (over == "ray" and not motion.is_plain and bool(np.all(self.table.om > 0.0)))
 
-    def _from_the_top(self, table: Table, w: Array, value: float) -> tuple[Walker, Line, float]:
+    def _from_the_top(self, table: Table, w: Array, value: float, line: Line) -> Walker:
         """Over lambda1 or a ray, from where no penalised feature is used: down to the value if that is lower."""
-        motion = self.motion
-        walker = start(table, w, motion.lam2)
-        top = float(walker.state.x[1]) / motion.at(1.0)["lambda1"]
-        line = motion.line(*self._lambdas(walker, top), w, top)
+        walker = start(table, w, self.motion.lam2)
+        top = float(walker.state.x[1]) / self.motion.at(1.0)["lambda1"]
+        self._turn(walker, top)
         if top > 0.0:
-            walker.to(line, top, most_features=0, record=False)
+            walker.to(line, 0.0, most_features=0, record=False)
             walker.state.beta[table.om > 0.0] = 0.0  # exactly
-        here = top - walker.t
-        if value < here:
-            walker.to(line, top - value, record=False)
-            here = value
-        walker.turn()
-        return walker, motion.line(*self._lambdas(walker, here), w, here), here
+        if value < walker.value:
+            walker.to(line, value, record=False)
+        self._turn(walker, walker.value)
+        return walker
+
+    def _turn(self, walker: Walker, value: float) -> None:
+        here = self.motion.at(value)
+        walker.turn(value, here["lambda1"], here["lambda2"])
 
     def top(self) -> float:
         """The value below which the machine is no longer constant, wherever the span is; 0 if there is none."""
         reason = None
         for shaken in _RUNGS:
             try:
-                return self.begin(np.inf, shaken)[2]
+                return self.begin(np.inf, shaken)[0].value
             except PathError as error:
                 reason = error
         raise PathError(f"The largest {self.over} of the path could not be found: {reason}")
 
-    def _lambdas(self, walker: Walker, value: float) -> tuple[float, float]:
-        """Lambda1 and lambda2 at a value, which become those of the walker."""
-        here = self.motion.at(value)
-        walker.state.x[1], walker.state.x[2] = here["lambda1"], here["lambda2"]
-        return here["lambda1"], here["lambda2"]
-
-    # --- what is told of the walk ----------------------------------------------------------------------------------------
+    # --- what is told of the walk ------------------------------------------------------------------------------------
 
     @property
     def breakpoints(self) -> Array:
         """The values at which a sample or a feature changes its place, and both ends, in the direction of the span."""
         record, (low, high) = self.record, self._ends
-        inside = record.value - np.unique(record.told.t)
+        inside = record.told.u
         top = [record.value] if low < record.value < high else []
         inside = np.unique(np.concatenate([inside[(inside > low) & (inside < high)], top]))
         nodes = np.concatenate([[low], inside, [high]])
@@ -286,8 +293,8 @@ class ElasticPath(Path):
         told = record.told
         if not self._is_reversed:
             yield from self._first_features()
-        for k in range(len(told.t) - 1, -1, -1) if self._is_reversed else range(len(told.t)):
-            value, index = float(record.value - told.t[k]), int(told.index[k])
+        for k in range(len(told.u) - 1, -1, -1) if self._is_reversed else range(len(told.u)):
+            value, index = float(told.u[k]), int(told.index[k])
             source, target = int(told.source[k]), int(told.target[k])
             if self._is_reversed:
                 source, target = target, source
@@ -303,8 +310,9 @@ class ElasticPath(Path):
         first = self.record.first
         penalised = self.table.om > 0.0
         if self._has_top and not first.beta[penalised].any():
-            for j in np.flatnonzero(penalised & (first.sign != ZERO)).tolist():
-                ends = ("active", "zero") if self._is_reversed else ("zero", "active")
+            used = np.flatnonzero(penalised & (first.sign != ZERO)).tolist()
+            ends = ("active", "zero") if self._is_reversed else ("zero", "active")
+            for j in used[::-1] if self._is_reversed else used:
                 yield FeatureEvent(self.record.value, j, *ends)
 
     def _solve(self, value: float) -> ElasticSolution:
@@ -313,11 +321,9 @@ class ElasticPath(Path):
 
     def _at(self, value: float) -> ElasticSolution:
         """The machine at a value: from the places told, or where that is not good from the walk itself."""
-        record = self.record
-        if value >= record.value:
-            return self._constant(value)
+        is_first = value >= self.record.value
         best: ElasticSolution | None = None
-        for answer in (self._solved, self._walked):
+        for answer in (self._constant,) if is_first else (self._solved, self._walked):
             solution = answer(value)
             if solution is not None and (best is None or solution.gap < best.gap):
                 best = solution
@@ -343,10 +349,9 @@ class ElasticPath(Path):
 
     def _stand(self, value: float) -> Walker | None:
         """A walker with everybody at the place told; None where these do not determine a point."""
-        record = self.record
-        place, sign = record.places(record.value - value)
+        place, sign = self.record.places(value)
         here, w = self.motion.at(value), self.motion.weights(self.problem.s, value)
-        x = np.array([record.value - value, here["lambda1"], here["lambda2"], 0.0])
+        x = np.array([value, here["lambda1"], here["lambda2"], 0.0])
         alpha = np.where(place == LEFT, w, 0.0)
         k, m = np.count_nonzero(place == ELBOW), np.count_nonzero((sign != ZERO) & (sign != BANNED))
         if here["lambda2"] == 0.0 and k < m + 1:
@@ -365,12 +370,12 @@ class ElasticPath(Path):
         """The walk to a value once more, from the last snapshot before it."""
         record = self.record
         if record.shaken:
-            walker, line, first = self.begin(self._ends[1], record.shaken)
-            walker.to(line, first - value, record=False)
+            walker, line = self.begin(self._ends[1], record.shaken)
+            walker.to(line, value, record=False)
             return walker
-        walker = Walker(self.table, record.before(record.value - value))
+        walker = Walker(self.table, record.before(value))
         walker.seat()
-        walker.to(record.line, record.value - value, record=False)
+        walker.to(record.line, value, record=False)
         return walker
 
     def walker_at(self, value: float) -> Walker:
@@ -400,7 +405,7 @@ class ElasticPath(Path):
             problem = replace(problem, om=np.zeros_like(problem.om))
         return self.loss.read(problem, self.motion.at(value), alpha, beta, b)
 
-    # --- what criteria ask for ---------------------------------------------------------------------------------------------
+    # --- what criteria ask for ---------------------------------------------------------------------------------------
 
     def without(self, rows: Array) -> ElasticPath:
         """The path of the same machine with weight zero for some rows, over the whole span."""
@@ -413,26 +418,29 @@ class ElasticPath(Path):
     def machines(self, values: Array) -> Iterator[tuple[int, ElasticSolution]]:
         """The machines at several values, in the order of one walk that is not recorded; with their positions."""
         order = np.argsort(-values, kind="stable")
-        walker: Walker | None = None
-        line, first = None, 0.0
+        carried: tuple[Walker, Line] | None = None
         for k in order:
             value = float(values[k])
-            try:
-                if walker is None:
-                    walker, line, first = self.begin(value)
-                if value < first:
-                    walker.to(line, first - value, record=False)
-            except PathError:
-                walker = None
-            solution = None if walker is None else self._arrived(walker, value, first)
+            carried = self._carried(carried, value)
+            solution = None if carried is None else self._arrived(carried[0], value)
             if solution is None or not solution.gap <= 1e-9:
-                solution = self(value)
+                solution = self._solve(value)
             yield int(k), solution
 
-    def _arrived(self, walker: Walker, value: float, first: float) -> ElasticSolution:
+    def _carried(self, carried: tuple[Walker, Line] | None, value: float) -> tuple[Walker, Line] | None:
+        """A walker and its line, moved on to a value; None if it got lost."""
+        try:
+            walker, line = carried or self.begin(value)
+            if value < walker.value:
+                walker.to(line, value, record=False)
+        except PathError:
+            return None
+        return walker, line
+
+    def _arrived(self, walker: Walker, value: float) -> ElasticSolution:
         """The machine of a walker, which is constant as long as it has not left its first value."""
         beta = walker.state.beta
-        if value > first:
+        if value > walker.value:
             beta = np.where(self.table.om > 0.0, 0.0, beta)
         return self._read(value, walker.state.alpha, beta, walker.b)
 
@@ -472,13 +480,13 @@ def _feature(sign: int) -> str:
 def cut(path: ElasticPath) -> ElasticPath:
     """The path over the part of its span that the walk has covered."""
     record, (low, high) = path.record, path._ends
-    end = record.value - record.t_end
+    end = record.end
     if record.value <= low or end <= low * (1 + 1e-12) or end <= 0.0:
         return path
     if not end < high:
         raise PathError(
-            f"At {path.over} = {high:.6g} more than max_features = {path.max_features} features are used already; begin "
-            "the span at a larger value or allow more."
+            f"At {path.over} = {high:.6g} more than max_features = {path.max_features} features are used already; "
+            "begin the span at a larger value or allow more."
         )
     shorter = replace(path, span=(end, high) if path._is_reversed else (high, end))
     shorter.__dict__["record"] = record

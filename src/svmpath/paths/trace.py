@@ -95,7 +95,7 @@ def trace(
     epsilon : float, default=0.1
         Half the width of the tube of "epsilon_insensitive", where the path does not go over it.
     lambda1, lambda2 : float, optional
-        For "elastic_hinge": the weights of the l1 and of half the squared l2 norm, where the path does not go over them.
+        For "elastic_hinge": weights of the l1 and of half the squared l2 norm, where the path does not go over them.
         lambda2 is 1 if not given, and 0 gives the l1-norm machine exactly.
     l1_ratio : float in [0, 1], optional
         For ``over="ray"``: lambda1 = value * l1_ratio and lambda2 = value * (1 - l1_ratio). Default: 0.5.
@@ -226,7 +226,16 @@ class Elastic(NamedTuple):
 
 
 def _trace_elastic(
-    X: Any, y: Any, over: str, span: Any, options: Elastic, sample: Any, label: Any, task: Any, weights: Any, classw: Any
+    X: Any,
+    y: Any,
+    over: str,
+    span: Any,
+    options: Elastic,
+    sample: Any,
+    label: Any,
+    task: Any,
+    weights: Any,
+    classw: Any,
 ) -> ElasticPath:
     """The path of the elastic hinge, from data as they were given."""
     over = "lambda1" if over == "C" else over  # C is trace's default and no parameter of this machine
@@ -428,7 +437,9 @@ def check_span(span: Any, over: str, X: Any, loss: Any, y: Array, s: Array) -> t
 
 def check_pair(span: Any, over: str) -> tuple[float, float]:
     """Two different numbers, positive where the parameter is a scale."""
-    lowest = {"weight": "not negative", "epsilon": "not negative", "lambda1": "not negative", "coef0": ""}.get(over.split("__")[-1], "positive")
+    lowest = {"weight": "not negative", "epsilon": "not negative", "lambda1": "not negative", "coef0": ""}.get(
+        over.split("__")[-1], "positive"
+    )
     try:
         first, last = (float(value) for value in span)
     except (TypeError, ValueError):

@@ -25,7 +25,7 @@ Array = np.ndarray
 RIGHT, ELBOW, LEFT, OUT = 0, 1, 2, 3  # places of a sample; OUT has no weight and is only watched
 ZERO, PLUS, MINUS, FREE, BANNED = 0, 1, -1, 2, 3  # of a feature: FREE is active without a penalty, BANNED never enters
 END, FULL, GROW, STOP, LOST, UNBOUNDED, SINGULAR = 0, 1, 2, 3, 4, 5, 6
-T, LAM1, LAM2, B, WORST, FLOOR = 0, 1, 2, 3, 4, 5  # numbers of a state
+U, LAM1, LAM2, B, WORST, FLOOR = 0, 1, 2, 3, 4, 5  # numbers of a state
 K, M, SEED, IDLE, EVENTS, NULLS = 0, 1, 2, 3, 4, 5  # counts of a state
 
 _NOISE = 1e-10  # a rate below this, in units of what it is made of, is none
@@ -35,7 +35,7 @@ _RESIDUAL, _BROKEN = 1e-12, 1e-9  # of a solution: refined above the first; G is
 _DEPENDENT = 1e-8  # a row nearer to the span of the others than this, in units of its length, depends on them
 _STALE = 1e-6  # a pivot below this, relative, leaves G with too few digits
 _TIE = 1e-12  # steps that differ by less, relative, are one
-_SOON = 1e-14  # a step shorter than this, in units of the span, is none
+_SOON = 1e-15  # a step shorter than this, relative to the value, is none
 _STILL = 1e-13  # and so is one at a constant parameter that moves margins by less
 _SYNC = 100  # events between two settlings
 _AT_BOUND = 1e-10  # an alpha nearer to its bound than this, relative, is at it
@@ -46,7 +46,8 @@ _FAR = 1e300
 _options: Any = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
 _jit: Any = njit(cache=True, **_options)
 # For what is called by compiled code only: without doors for Python it compiles faster.
-_inner: Any = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_options)
+_without_doors: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_options}
+_inner: Any = njit(**_without_doors)
 
 
 class Data(NamedTuple):
@@ -68,7 +69,10 @@ class Data(NamedTuple):
 
 
 class Course(NamedTuple):
-    """The line: lambda1 = lam1 + t d1, lambda2 = lam2 + t d2, w = w0 + t dw; ``moving`` are the rows with dw != 0."""
+    """The line: lambda1 = lam1 - u d1, lambda2 = lam2 - u d2, w = w0 - u dw while the value u falls.
+
+    So d1, d2 and dw are what is gained on a way of length one; ``moving`` are the rows with dw != 0.
+    """
 
     lam1: float
     lam2: float
@@ -82,7 +86,7 @@ class Course(NamedTuple):
 class State(NamedTuple):
     """Where the walk stands; all of it is changed in place."""
 
-    x: Array  # t, lambda1, lambda2, b; residual of the last solution, rounding in its a
+    x: Array  # u, lambda1, lambda2, b; residual of the last solution, rounding in its a
     num: Array  # k, m, seed, idle, events, null steps
     w: Array
     alpha: Array
@@ -100,9 +104,9 @@ class State(NamedTuple):
 class Log(NamedTuple):
     """The events told: where, whether a feature's, whose, from which place to which."""
 
-    t: Array
+    u: Array
     feature: Array
-    index: Array
+    who: Array
     source: Array
     target: Array
 
@@ -134,7 +138,7 @@ def room(n: int, p: int, k: int, m: int) -> Work:
     )  # fmt: skip
 
 
-# --- products with Z ---------------------------------------------------------------------------------------------------
+# --- products with Z -------------------------------------------------------------------------------------------------
 
 
 @_inner
@@ -214,10 +218,10 @@ def entry(D: Data, i: int, j: int) -> float:
 @_inner
 def side(sign: int) -> float:
     """The sign of an active feature's penalty: zero where it has none."""
-    return float(sign) if sign == PLUS or sign == MINUS else 0.0
+    return float(sign) if abs(sign) == 1 else 0.0
 
 
-# --- the elbow system ----------------------------------------------------------------------------------------------------
+# --- the elbow system ------------------------------------------------------------------------------------------------
 
 
 @_inner
@@ -466,12 +470,12 @@ def distance(D: Data, S: State, R: Work, i: int) -> tuple[float, float]:
     return d, size
 
 
-# --- a point on the line -------------------------------------------------------------------------------------------------
+# --- a point on the line ---------------------------------------------------------------------------------------------
 
 
 @_inner
 def measure(D: Data, S: State) -> None:
-    """r and c of all samples and features, from beta, b and alpha."""
+    """R and c of all samples and features, from beta, b and alpha."""
     n, p, b = len(S.r), len(S.c), S.x[B]
     x, rows = np.empty(max(n, p)), np.empty(max(n, p), np.int64)
     count = 0
@@ -587,7 +591,7 @@ def wrong(D: Data, S: State) -> float:
     return worst
 
 
-# --- the walk ------------------------------------------------------------------------------------------------------------
+# --- the walk --------------------------------------------------------------------------------------------------------
 
 
 @_inner
@@ -605,8 +609,8 @@ def random(num: Array) -> int:
 def tell(S: State, log: Log, feature: int, index: int, source: int, target: int) -> None:
     """Write an event down."""
     at = S.num[EVENTS]
-    if at < len(log.t):
-        log.t[at], log.feature[at], log.index[at] = S.x[T], feature, index
+    if at < len(log.u):
+        log.u[at], log.feature[at], log.who[at] = S.x[U], feature, index
         log.source[at], log.target[at] = source, target
     S.num[EVENTS] = at + 1
 
@@ -702,7 +706,9 @@ def leaving(k: int, E: Array, alpha: Array, w: Array, dw: Array, da: Array, floo
 
 
 @_inner
-def entering(sign: Array, c: Array, om: Array, zmax: Array, lam1: float, d1: float, dc: Array, push: float, skip: int) -> Any:
+def entering(
+    sign: Array, c: Array, om: Array, zmax: Array, lam1: float, d1: float, dc: Array, push: float, skip: int
+) -> Any:
     """Which feature reaches its threshold first, and on which side; ``push`` is the sum of the rates that make dc."""
     t, at, to, p = _FAR, -1, 0, len(c)
     for step in range(p):
@@ -768,7 +774,7 @@ def advance(D: Data, S: State, L: Course, R: Work, t: float, b: float, fast: boo
     """Go a step of length t."""
     k, m, x = S.num[K], S.num[M], S.x
     old = 1.0 if fast else x[LAM2]
-    new = old if fast else max(L.lam2 + (x[T] + t) * L.d2, 0.0)
+    new = old if fast else max(L.lam2 - (x[U] - t) * L.d2, 0.0)
     if new > 0.0 and t != 0.0:
         keep, go = old / new, t / new
         for j in range(m):
@@ -778,15 +784,15 @@ def advance(D: Data, S: State, L: Course, R: Work, t: float, b: float, fast: boo
         for i in range(len(S.r)):
             S.r[i] = keep * S.r[i] + go * R.dr[i]
     if not fast:
-        x[T] += t
-        x[LAM1] = max(L.lam1 + x[T] * L.d1, 0.0)
+        x[U] -= t
+        x[LAM1] = max(L.lam1 - x[U] * L.d1, 0.0)
         x[LAM2] = new
         for a in range(k):
             S.alpha[S.E[a]] += t * R.da[a]
         for j in range(len(S.c)):
             S.c[j] += t * R.dc[j]
         for i in L.moving:
-            S.w[i] = max(L.w0[i] + x[T] * L.dw[i], 0.0)
+            S.w[i] = max(L.w0[i] - x[U] * L.dw[i], 0.0)
             if S.place[i] == LEFT:
                 S.alpha[i] = S.w[i]
     for a in range(k):
@@ -860,7 +866,7 @@ def drift(D: Data, S: State, R: Work, k: int, i: int, turn: float) -> float:
 
 @_inner
 def give_way(D: Data, S: State, R: Work, push: float, far: float) -> Any:
-    """What ends a null step of R.da and R.dc: its length, kind (0: nothing before ``far``, 1 leave, 2 enter), who, where."""
+    """What ends a null step of R.da and R.dc: its length, kind (0 nothing before far, 1 leave, 2 enter), who, where."""
     k, kind, at, to, best = S.num[K], 0, 0, 0, far
     t, who, where = leaving(k, S.E, S.alpha, S.w, R.none, R.da, 0.0, offset(S.num, k))
     if who >= 0 and is_next(S.num, t, best):
@@ -902,7 +908,7 @@ def vanish(D: Data, S: State, R: Work, log: Log, at: int) -> bool:
     push = drift(D, S, R, k, -1, 0.0)
     speed = -s * R.dc[j]
     far = 2.0 * S.x[LAM1] * D.om[j] / speed if speed > 0.0 else _FAR
-    t, kind, l, to = give_way(D, S, R, push, far)
+    t, kind, other, to = give_way(D, S, R, push, far)
     if t >= _FAR:
         return False
     shift(S, R, k, t)
@@ -915,9 +921,9 @@ def vanish(D: Data, S: State, R: Work, log: Log, at: int) -> bool:
     tell(S, log, 1, j, sign, ZERO)
     fine = True
     if kind == 1:
-        fine = leave(S, log, l, to)
+        fine = leave(S, log, other, to)
     else:
-        enter(D, S, R, log, l, to)
+        enter(D, S, R, log, other, to)
     return drop_column(S, R, at) and fine
 
 
@@ -955,10 +961,11 @@ def enter(D: Data, S: State, R: Work, log: Log, j: int, sign: int) -> None:
 
 
 @_jit
-def run(D: Data, S: State, L: Course, log: Log, t_end: float, most: int, most_features: int) -> int:
-    """Walk to t_end, through at most so many events; stop where more penalised features than allowed would be used.
+def run(D: Data, S: State, L: Course, log: Log, u_end: float, most: int, most_features: int) -> int:
+    """Walk until the value is u_end, through at most so many events.
 
-    A negative number allows all of them; 0 stops where the first coefficient is about to leave zero.
+    The walk stops where more penalised features than allowed would be used; a negative number allows all of them, and
+    0 stops where the first coefficient is about to leave zero.
     """
     n, p = len(S.r), len(S.c)
     R = room(n, p, S.G.shape[0], S.W.shape[1])
@@ -969,7 +976,7 @@ def run(D: Data, S: State, L: Course, log: Log, t_end: float, most: int, most_fe
         k, m = S.num[K], S.num[M]
         if k + 2 > S.G.shape[0] or m + 2 > S.W.shape[1]:
             return GROW
-        if total >= most or S.num[EVENTS] + 4 > len(log.t) > 0:
+        if total >= most or S.num[EVENTS] + 4 > len(log.u) > 0:
             return FULL
         fast, b, noise = rates(D, S, L, R, g)
         if k > 0 and S.x[WORST] > _BROKEN:
@@ -977,7 +984,7 @@ def run(D: Data, S: State, L: Course, log: Log, t_end: float, most: int, most_fe
                 return SINGULAR
             fast, b, noise = rates(D, S, L, R, g)
         unit = 1.0 if fast else S.x[LAM2]
-        best, kind, at, to = _FAR if fast else t_end - S.x[T], 0, 0, 0
+        best, kind, at, to = _FAR if fast else max(S.x[U] - u_end, 0.0), 0, 0, 0
         if not fast:
             t, who, where = leaving(k, S.E, S.alpha, S.w, L.dw, R.da, S.x[FLOOR], offset(S.num, k))
             if who >= 0 and is_next(S.num, t, best):
@@ -999,13 +1006,13 @@ def run(D: Data, S: State, L: Course, log: Log, t_end: float, most: int, most_fe
                 best, kind, at = t, 4, who
         if best >= _FAR:
             return UNBOUNDED
-        still = best * noise <= _STILL * _NOISE if fast else best <= _SOON * t_end
+        still = best * noise <= _STILL * _NOISE if fast else best <= _SOON * S.x[U]
         if most_features >= 0 and not still and in_use(S, R) > most_features:
             settle(D, S, R)
             return STOP
         advance(D, S, L, R, best, b, fast)
         if kind == 0:
-            S.x[T] = t_end
+            S.x[U] = u_end
             settle(D, S, R)
             return END
         S.num[IDLE] = S.num[IDLE] + 1 if still else 0
@@ -1042,7 +1049,7 @@ def in_use(S: State, R: Work) -> int:
     return count
 
 
-# --- leaving out one sample after another --------------------------------------------------------------------------------
+# --- leaving out one sample after another ----------------------------------------------------------------------------
 
 
 @_inner
@@ -1077,7 +1084,9 @@ def middle(y: Array, w: Array, alpha: Array, r: Array, skip: int) -> float:
         is_low, is_high = alpha[i] <= _AT_BOUND * w[i], alpha[i] >= (1.0 - _AT_BOUND) * w[i]
         if not is_low and not is_high:
             return 0.0
-        if is_low == (y[i] > 0.0):  # y f must not fall below one (alpha = 0, y > 0), or not rise above (alpha = w, y < 0)
+        if is_low == (
+            y[i] > 0.0
+        ):  # y f must not fall below one (alpha = 0, y > 0), or not rise above (alpha = w, y < 0)
             low = max(low, y[i] * r[i])
         else:
             high = min(high, y[i] * r[i])
@@ -1101,7 +1110,7 @@ def leave_out(D: Data, base: State, S: State, most: int, f: Array, code: Array, 
             f[i] = D.y[i] * (D.mg[i] - base.r[i]) + middle(D.y, base.w, base.alpha, base.r, i)
             continue
         copy(base, S)
-        S.x[T] = 0.0
+        S.x[U] = 1.0
         if S.place[i] == ELBOW:  # as much of its weight as it does not use goes at once
             S.w[i] = S.alpha[i]
             for at in range(S.num[K]):
@@ -1110,15 +1119,15 @@ def leave_out(D: Data, base: State, S: State, most: int, f: Array, code: Array, 
             if not leave(S, log, at, LEFT) and not factor(D, S):
                 code[i] = SINGULAR
                 continue
-        w0[i], dw[i], moving[0] = S.w[i], -S.w[i], i
+        w0[i], dw[i], moving[0] = 0.0, -S.w[i], i
         L = Course(base.x[LAM1], base.x[LAM2], 0.0, 0.0, w0, dw, moving)
-        code[i] = run(D, S, L, log, 1.0, _MANY if most < 0 else most, -1)
+        code[i] = run(D, S, L, log, 0.0, _MANY if most < 0 else most, -1)
         r = S.r[i]
         if code[i] == FULL and most >= 0:
             R = room(n, len(S.c), S.G.shape[0], S.W.shape[1])
             fast, _, _ = rates(D, S, L, R, moved_weights(D, S, L, R))
             if not fast and S.x[LAM2] > 0.0:
-                r += (1.0 - S.x[T]) * R.dr[i] / S.x[LAM2]
+                r += S.x[U] * R.dr[i] / S.x[LAM2]
         f[i] = D.y[i] * (D.mg[i] - r)
         if code[i] == END:
             off[i] = wrong(D, S)

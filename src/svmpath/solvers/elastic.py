@@ -7,12 +7,12 @@ The problem, for Z = diag(y) X with n rows and p columns::
 
 With a coefficient alpha_i per sample and c = Z'alpha, (beta, b) is optimal where
 
-    alpha_i = 0 on the RIGHT (r_i <= 0),   alpha_i = w_i on the LEFT (r_i >= 0),   0 <= alpha_i <= w_i, r_i = 0 on the ELBOW
+    alpha_i = 0 on the RIGHT (r_i <= 0),    alpha_i = w_i on the LEFT (r_i >= 0),    r_i = 0 on the ELBOW
     c_j = lambda2 beta_j + lambda1 om_j s_j where feature j is active with sign s_j,    |c_j| <= lambda1 om_j elsewhere
     sum_i y_i alpha_i = 0
 
-While nobody changes place, alpha, lambda2 beta and lambda2 b are linear along any straight line of (lambda1, lambda2, w).
-With lambda2 = 0 the same rates say what happens in the limit: if lambda2 beta' = 0, alpha moves and beta stands still;
+While nobody changes place, alpha, lambda2 beta and lambda2 b are linear along any straight line of (lambda1, lambda2,
+w). With lambda2 = 0 the same rates say what happens in the limit: if lambda2 beta' = 0, alpha moves and beta stands still;
 otherwise beta jumps in that direction while the parameter stands still, until somebody comes to the elbow or a
 coefficient comes to zero (the parametric simplex method).
 
@@ -22,7 +22,6 @@ exchanged at constant beta ("null step"). So there are never more samples on the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -99,7 +98,7 @@ class Table:
         from svmpath.solvers import _elastic_loops as loops
 
         *matrices, y, zmax, tau = self.parts
-        return loops.Data(*matrices, y, self.margin, self.om, zmax, tau)
+        return loops.Data._make([*matrices, y, self.margin, self.om, zmax, tau])
 
     def with_om(self, om: Array, margin: Array | None = None) -> Table:
         """The same rows with other penalty factors, and other margins."""
@@ -116,7 +115,7 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A straight line of the parameters: (lambda1, lambda2, w) + t (d1, d2, dw)."""
+    """A straight line of the parameters, along which a value u falls: (lambda1, lambda2, w) - u (d1, d2, dw)."""
 
     lam1: float
     lam2: float
@@ -126,9 +125,9 @@ class Line:
     dw: Array
 
     @staticmethod
-    def lambda1(lam1: float, lam2: float, w: Array) -> Line:
-        """Lambda1 falls."""
-        return Line(lam1, lam2, -1.0, 0.0, w, np.zeros_like(w))
+    def lambda1(lam2: float, w: Array) -> Line:
+        """The value is lambda1."""
+        return Line(0.0, lam2, -1.0, 0.0, w, np.zeros_like(w))
 
     @lazy
     def course(self) -> Any:
@@ -138,15 +137,10 @@ class Line:
         moving = np.flatnonzero(self.dw)
         return loops.Course(float(self.lam1), float(self.lam2), float(self.d1), float(self.d2), self.w, self.dw, moving)
 
-    def at(self, t: float) -> tuple[float, float, Array]:
-        """Lambda1, lambda2 and w at t."""
-        lam1, lam2 = max(self.lam1 + t * self.d1, 0.0), max(self.lam2 + t * self.d2, 0.0)
-        return lam1, lam2, np.maximum(self.w + t * self.dw, 0.0) if self.dw.any() else self.w
-
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A point of a walk, to walk on from: t, lambda1, lambda2, b; coefficients and places."""
+    """A point of a walk, to walk on from: value, lambda1, lambda2, b; coefficients and places."""
 
     x: Array
     w: Array
@@ -160,7 +154,7 @@ class Snapshot:
 class Told:
     """Events in order: where, whether a feature's, whose, from which place to which."""
 
-    t: Array
+    u: Array
     feature: Array
     index: Array
     source: Array
@@ -170,7 +164,9 @@ class Told:
     def of(parts: list[tuple[Array, ...]]) -> Told:
         """The parts one after another."""
         kinds = (float, np.bool_, np.int64, np.int8, np.int8)
-        return Told(*(np.concatenate([np.empty(0, kind), *(part[k] for part in parts)]) for k, kind in enumerate(kinds)))
+        return Told(
+            *(np.concatenate([np.empty(0, kind), *(part[k] for part in parts)]) for k, kind in enumerate(kinds))
+        )
 
 
 class Walker:
@@ -195,8 +191,8 @@ class Walker:
         self.snapshots: list[Snapshot] = []
 
     @property
-    def t(self) -> float:
-        """How far the walk has come on its line."""
+    def value(self) -> float:
+        """Where the walk stands on its line."""
         return float(self.state.x[0])
 
     @property
@@ -232,9 +228,9 @@ class Walker:
         S = self.state
         return Snapshot(S.x[:4].copy(), S.w.copy(), S.alpha.copy(), S.beta.copy(), S.place.copy(), S.sign.copy())
 
-    def turn(self) -> None:
-        """Begin a new line here."""
-        self.state.x[0] = 0.0
+    def turn(self, value: float, lam1: float, lam2: float) -> None:
+        """Begin a new line, at this value of it, with these parameters."""
+        self.state.x[:3] = value, lam1, lam2
         self.forget()
 
     @property
@@ -242,8 +238,8 @@ class Walker:
         """How far the point is from optimal, given its places."""
         return float(self._loops.wrong(self.table.data, self.state))
 
-    def to(self, line: Line, t_end: float, *, most_features: int = -1, record: bool = True) -> bool:
-        """Walk to t_end on a line; False where it stopped before because more features would be used than allowed."""
+    def to(self, line: Line, end: float, *, most_features: int = -1, record: bool = True) -> bool:
+        """Walk to a smaller value on a line; False where it stopped before, at the number of features allowed."""
         loops = self._loops
         n, p = self.table.Z.shape
         limit, count = _MOST * (n + p) + 10_000, 0
@@ -254,7 +250,7 @@ class Walker:
                 np.empty(size, np.int8),
             )  # fmt: skip
             self.state.num[4] = 0
-            code = loops.run(self.table.data, self.state, line.course, log, float(t_end), limit, most_features)
+            code = loops.run(self.table.data, self.state, line.course, log, float(end), limit, most_features)
             done = int(self.state.num[4])
             count += done
             if record:
@@ -267,10 +263,10 @@ class Walker:
             if code == loops.GROW:
                 self._grow()
             elif code != loops.FULL or count >= limit:
-                raise PathError(f"{_REASONS.get(code, 'There is no end of events')} at t = {self.t:.6g}.")
+                raise PathError(f"{_REASONS.get(code, 'There is no end of events')} at {self.value:.6g}.")
 
     def leave_out(self, max_events: int | None = None) -> tuple[Array, Array, Array]:
-        """Decision values of all samples, each left out of the machine; whether its way was walked to the end; its error.
+        """Decision values of all samples, each left out; whether its way was walked to the end; how wrong the end is.
 
         With ``max_events`` nobody changes place after so many events.
         """
@@ -327,7 +323,7 @@ def threshold(table: Table, c: Array, w: Array, allowed: Array) -> float:
 
 
 def start(table: Table, w: Array, lam2: float) -> Walker:
-    """A walker where no penalised feature is used, at the lambda1 that it tells."""
+    """A walker where no penalised feature is used, at the lambda1 that it tells, which is also its value."""
     free = table.om == 0.0
     if not free.any():
         return _seated(table, crash(table, w, ~free), lam2)
@@ -336,32 +332,23 @@ def start(table: Table, w: Array, lam2: float) -> Walker:
     walker = _seated(alone, crash(alone, w, free), lam2)
     lam1 = float(walker.state.x[1])
     if lam1 > 0.0:
-        walker.to(Line.lambda1(lam1, lam2, w), lam1, record=False)
+        walker.to(Line.lambda1(lam2, w), 0.0, record=False)
     point = walker.snapshot()
     point.sign[:] = np.where(free, FREE, ZERO)
-    point.x[:2] = 0.0, threshold(table, walker.state.c, w, ~free)
+    point.x[1] = threshold(table, walker.state.c, w, ~free)
     return _seated(table, point, lam2)
 
 
 def _seated(table: Table, point: Snapshot, lam2: float) -> Walker:
-    point.x[2] = lam2
+    point.x[0], point.x[2] = point.x[1], lam2
     walker = Walker(table, point)
     walker.seat()
     return walker
 
 
 def walk_to(walker: Walker, lam1: float) -> None:
-    """Walk down to a lambda1; where the walker starts below it, it has no feature to lose on the way up."""
+    """Walk from a start down to a lambda1; where that is larger than at the start, the point is optimal as it is."""
     S = walker.state
-    here, lam2 = float(S.x[1]), float(S.x[2])
-    if lam1 < here:
-        walker.to(Line.lambda1(here, lam2, S.w.copy()), here - lam1, record=False)
+    if lam1 < S.x[1]:
+        walker.to(Line.lambda1(float(S.x[2]), S.w.copy()), lam1, record=False)
     S.x[1] = lam1
-    walker.turn()
-
-
-def stops(walker: Walker, line: Line, ts: Array) -> Iterator[int]:
-    """Walk through several t, in their order along the line; yields the position of each."""
-    for k in np.argsort(ts, kind="stable"):
-        walker.to(line, float(ts[k]), record=False)
-        yield int(k)
