@@ -9,7 +9,7 @@ from svmpath.exceptions import DataError, IndefiniteKernelWarning, PathError, Pr
 
 if TYPE_CHECKING:
     from svmpath import criteria, datasets, kernels
-    from svmpath.estimators import PathSVC, PathSVR
+    from svmpath.estimators import ElasticNetSVC, PathSVC, PathSVR
     from svmpath.paths import trace
     from svmpath.selection import select
 
@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DataError",
+    "ElasticNetSVC",
     "IndefiniteKernelWarning",
     "PathError",
     "PathSVC",
@@ -33,6 +34,7 @@ __all__ = [
 # Where the names live. They are imported when first used: scikit-learn takes a second to load, which
 # ``svmpath --help`` need not wait for.
 _HOMES = {
+    "ElasticNetSVC": "svmpath.estimators",
     "PathSVC": "svmpath.estimators",
     "PathSVR": "svmpath.estimators",
     "select": "svmpath.selection",

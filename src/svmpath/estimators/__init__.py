@@ -1,6 +1,7 @@
 """scikit-learn estimators: assembly only."""
 
 from svmpath.estimators.classifier import PathSVC
+from svmpath.estimators.elastic_net import ElasticNetSVC
 from svmpath.estimators.regressor import PathSVR
 
-__all__ = ["PathSVC", "PathSVR"]
+__all__ = ["ElasticNetSVC", "PathSVC", "PathSVR"]

@@ -43,6 +43,7 @@ from svmpath.solvers.threads import one_thread_if_small
 
 _GOOD = 1e-11  # a relative duality gap, and below it
 _FINE = 1e-9  # a violation, that need no polish
+_NEXT = 1e-9  # relative distance within which the place before or after an event may be the right one
 _ACCEPT = 1e-6  # the largest gap with which a machine is given at all
 _RUNGS = (0.0, 1e-10, 1e-9, 1e-8)  # how much a walk is shaken
 _PLACES = {RIGHT: "right", ELBOW: "elbow", LEFT: "left", OUT: "out"}
@@ -323,7 +324,7 @@ class ElasticPath(Path):
         """The machine at a value: from the places told, or where that is not good from the walk itself."""
         is_first = value >= self.record.value
         best: ElasticSolution | None = None
-        for answer in (self._constant,) if is_first else (self._solved, self._walked):
+        for answer in (self._constant,) if is_first else (self._solved, self._before, self._after, self._walked):
             solution = answer(value)
             if solution is not None and (best is None or solution.gap < best.gap):
                 best = solution
@@ -347,9 +348,19 @@ class ElasticPath(Path):
         walker = self._stand(value)
         return None if walker is None else self._told_by(walker, value)
 
-    def _stand(self, value: float) -> Walker | None:
+    def _before(self, value: float) -> ElasticSolution | None:
+        """The same with the places of a little larger value: events are told to so many digits."""
+        walker = self._stand(value, value * (1.0 + _NEXT))
+        return None if walker is None else self._told_by(walker, value)
+
+    def _after(self, value: float) -> ElasticSolution | None:
+        """And with those of a little smaller one."""
+        walker = self._stand(value, value * (1.0 - _NEXT))
+        return None if walker is None else self._told_by(walker, value)
+
+    def _stand(self, value: float, told: float | None = None) -> Walker | None:
         """A walker with everybody at the place told; None where these do not determine a point."""
-        place, sign = self.record.places(value)
+        place, sign = self.record.places(value if told is None else told)
         here, w = self.motion.at(value), self.motion.weights(self.problem.s, value)
         x = np.array([value, here["lambda1"], here["lambda2"], 0.0])
         alpha = np.where(place == LEFT, w, 0.0)

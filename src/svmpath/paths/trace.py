@@ -273,6 +273,10 @@ def check_motion(over: str, options: Elastic, rows: Array | None) -> ElasticMoti
         raise ValueError(f"l1_ratio must be a number from 0 to 1, got {ratio!r}.")
     lam1 = check_amount(0.0 if options.lambda1 is None else options.lambda1, "lambda1")
     lam2 = check_amount(1.0 if options.lambda2 is None else options.lambda2, "lambda2")
+    if over == "weight" and lam1 == lam2 == 0.0:
+        raise ValueError(
+            "Without lambda1 and lambda2 the machine is not determined; give one of them a positive value."
+        )
     return ElasticMotion(over, lam1, 0.0 if over == "ray" else lam2, ratio, rows)
 
 

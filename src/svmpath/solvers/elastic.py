@@ -12,8 +12,8 @@ With a coefficient alpha_i per sample and c = Z'alpha, (beta, b) is optimal wher
     sum_i y_i alpha_i = 0
 
 While nobody changes place, alpha, lambda2 beta and lambda2 b are linear along any straight line of (lambda1, lambda2,
-w). With lambda2 = 0 the same rates say what happens in the limit: if lambda2 beta' = 0, alpha moves and beta stands still;
-otherwise beta jumps in that direction while the parameter stands still, until somebody comes to the elbow or a
+w). With lambda2 = 0 the same rates say what happens in the limit: if lambda2 beta' = 0, alpha moves and beta stands
+still; otherwise beta jumps in that direction while the parameter stands still, until somebody comes to the elbow or a
 coefficient comes to zero (the parametric simplex method).
 
 The elbow is kept independent: a sample whose row depends on the others', or a feature whose column they need, is
