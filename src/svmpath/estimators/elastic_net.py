@@ -40,7 +40,7 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
     lambda1 : "tune", float or list, default="tune"
         "tune" scores 40 values from where the first feature is used to a hundredth of that; a list holds the values.
     lambda2 : "tune", float or list, default="tune"
-        "tune" tries 0 and five values, a factor of 10 apart, up to the total weight times the mean variance of a column.
+        "tune" tries 0 and five values, a factor of 10 apart, up to the total weight times a column's mean variance.
     standardize : bool, default=True
         Penalise the coefficients of columns of unit deviation. ``coef_`` belongs to X as it is given.
     penalty_factor : array of shape (d,), optional
@@ -77,8 +77,8 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
     error_criterion_ : {"kfold", "loo"}
         By what.
     choice_ : Choice
-        ``choice_.tried`` holds the scores over lambda1 at each lambda2. With several classes its ``solution`` is that of
-        the first class against the rest.
+        ``choice_.tried`` holds the scores over lambda1 at each lambda2. With several classes its ``solution`` is that
+        of the first class against the rest.
     curve_ : Curve
         The scores over lambda1 at the chosen lambda2.
     path_ : ElasticPath

@@ -221,11 +221,18 @@ class ElasticPath(Path):
         """The walk from the largest value down to the smallest."""
         low, high = self._ends
         walker, line = self.begin(high, shaken)
-        first, limit = walker.snapshot(), self.max_features
+        first, limit = self._unshaken(walker.snapshot()) if shaken else walker.snapshot(), self.max_features
         value = walker.value
         if low < value:
             walker.to(line, low, most_features=-1 if limit is None else limit)
         return Record(value, first, line, walker.told, walker.snapshots, walker.value, shaken, walker.null_steps)
+
+    def _unshaken(self, point: Snapshot) -> Snapshot:
+        """The point that the same places determine for the problem as it is, where they do."""
+        w = self.motion.weights(self.problem.s, float(point.x[0]))
+        alpha = np.where(point.place == LEFT, w, 0.0)
+        walker = Walker(self.table, replace(point, w=w, alpha=alpha))
+        return walker.snapshot() if walker.stand() else point
 
     def begin(self, value: float, shaken: float = 0.0) -> tuple[Walker, Line]:
         """A walker at the value (or, where the machine is constant, where it ceases to be so), and the line ahead."""

@@ -30,7 +30,7 @@ K, M, SEED, IDLE, EVENTS, NULLS = 0, 1, 2, 3, 4, 5  # counts of a state
 
 _NOISE = 1e-10  # a rate below this, in units of what it is made of, is none
 _CANCELLED = 1e-13  # and in units of the terms that cancel in it
-_FLAT = 1e-11  # the same for what is left of f outside the span of the elbow
+_FLAT = 1e-12  # the same for what is left of f outside the span of the elbow
 _RESIDUAL, _BROKEN = 1e-12, 1e-9  # of a solution: refined above the first; G is made anew above the second
 _DEPENDENT = 1e-8  # a row nearer to the span of the others than this, in units of its length, depends on them
 _STALE = 1e-6  # a pivot below this, relative, leaves G with too few digits
@@ -39,7 +39,7 @@ _SOON = 1e-15  # a step shorter than this, relative to the value, is none
 _STILL = 1e-13  # and so is one at a constant parameter that moves margins by less
 _SYNC = 100  # events between two settlings
 _AT_BOUND = 1e-10  # an alpha nearer to its bound than this, relative, is at it
-_MANY = 1 << 40
+_REMOVAL = 10  # events per sample and feature before the removal of a sample is given up
 _PATIENCE = 40  # steps of length zero before ties are broken at random
 _FAR = 1e300
 
@@ -651,8 +651,12 @@ def rates(D: Data, S: State, L: Course, R: Work, g: float) -> tuple[bool, float,
             R.e[a] = d2 * D.mg[S.E[a]]
         b = solve(D, S, R, R.e, R.f, g)
         if k < m + 1:
+            push = 0.0
+            for a in range(k):
+                push += abs(R.da[a])
             for j in range(m):
-                if abs(R.dx[j] - d2 * S.beta[S.A[j]]) > _FLAT * largest:
+                at = S.A[j]
+                if abs(R.dx[j] - d2 * S.beta[at]) > _FLAT * (largest + push * D.zmax[at]):
                     is_flat = False
                     break
         if is_flat:
@@ -1015,7 +1019,7 @@ def run(D: Data, S: State, L: Course, log: Log, u_end: float, most: int, most_fe
             S.x[U] = u_end
             settle(D, S, R)
             return END
-        S.num[IDLE] = S.num[IDLE] + 1 if still else 0
+        S.num[IDLE] = S.num[IDLE] + 1 if still or fast else 0
         if S.num[IDLE] > patience:
             return LOST
         total += 1
@@ -1103,6 +1107,7 @@ def leave_out(D: Data, base: State, S: State, most: int, f: Array, code: Array, 
     """
     n = len(f)
     w0, dw, moving = base.w.copy(), np.zeros(n), np.zeros(1, np.int64)
+    limit = _REMOVAL * (n + len(base.c)) + 1000
     log = Log(np.empty(0), np.empty(0, np.bool_), np.empty(0, np.int64), np.empty(0, np.int8), np.empty(0, np.int8))
     for i in range(n):
         code[i], off[i] = END, 0.0
@@ -1121,7 +1126,7 @@ def leave_out(D: Data, base: State, S: State, most: int, f: Array, code: Array, 
                 continue
         w0[i], dw[i], moving[0] = 0.0, -S.w[i], i
         L = Course(base.x[LAM1], base.x[LAM2], 0.0, 0.0, w0, dw, moving)
-        code[i] = run(D, S, L, log, 0.0, _MANY if most < 0 else most, -1)
+        code[i] = run(D, S, L, log, 0.0, limit if most < 0 else most, -1)
         r = S.r[i]
         if code[i] == FULL and most >= 0:
             R = room(n, len(S.c), S.G.shape[0], S.W.shape[1])

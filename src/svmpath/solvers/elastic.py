@@ -37,7 +37,8 @@ RIGHT, ELBOW, LEFT, OUT = 0, 1, 2, 3  # as in solvers._elastic_loops, which is c
 ZERO, PLUS, MINUS, FREE, BANNED = 0, 1, -1, 2, 3
 
 _EVEN = 1e-12  # classes whose weights differ by less, relative, are balanced
-_ROUNDING = 1e-13  # c below this, in units of all weights on the largest entry of its column, is zero
+_ROUNDING = 1e-11  # c below this, in units of all weights on the largest entry of its column, is zero
+_NEGLIGIBLE = 1e-12  # a rest of the way that is less, relative to where it began, need not be walked
 _CHUNK = 512  # events between two snapshots of a walk
 _ROOM = 56  # rows and columns of the elbow system at a start, and by how much it grows at least
 _MOST = 400  # events per sample and feature before a walk is given up
@@ -187,6 +188,7 @@ class Walker:
             np.empty(n + 1, np.int64), np.empty(p + 1, np.int64),
             np.empty((min(k + _ROOM, rows), min(m + _ROOM, columns))), np.empty((min(k + _ROOM, rows),) * 2),
         )  # fmt: skip
+        self._top = float(point.x[0])
         self._told: list[tuple[Array, ...]] = []
         self.snapshots: list[Snapshot] = []
 
@@ -231,6 +233,7 @@ class Walker:
     def turn(self, value: float, lam1: float, lam2: float) -> None:
         """Begin a new line, at this value of it, with these parameters."""
         self.state.x[:3] = value, lam1, lam2
+        self._top = value
         self.forget()
 
     @property
@@ -240,6 +243,17 @@ class Walker:
 
     def to(self, line: Line, end: float, *, most_features: int = -1, record: bool = True) -> bool:
         """Walk to a smaller value on a line; False where it stopped before, at the number of features allowed."""
+        near = _NEGLIGIBLE * self._top
+        if end >= near or end >= self.value:
+            return self._to(line, end, most_features, record)
+        done = self.value <= near or self._to(line, near, most_features, record)
+        if done:
+            self._arrive(line, end)
+            if record:
+                self.snapshots.append(self.snapshot())
+        return done
+
+    def _to(self, line: Line, end: float, most_features: int, record: bool) -> bool:
         loops = self._loops
         n, p = self.table.Z.shape
         limit, count = _MOST * (n + p) + 10_000, 0
@@ -264,6 +278,15 @@ class Walker:
                 self._grow()
             elif code != loops.FULL or count >= limit:
                 raise PathError(f"{_REASONS.get(code, 'There is no end of events')} at {self.value:.6g}.")
+
+    def _arrive(self, line: Line, end: float) -> None:
+        """Take the end as reached: what is left of the way is rounding."""
+        self.state.x[:3] = end, max(line.lam1 - end * line.d1, 0.0), max(line.lam2 - end * line.d2, 0.0)
+        if line.dw.any():
+            S = self.state
+            S.w[:] = np.maximum(line.w - end * line.dw, 0.0)
+            S.alpha[:] = np.where(S.place == LEFT, S.w, S.alpha)
+        self.seat()
 
     def leave_out(self, max_events: int | None = None) -> tuple[Array, Array, Array]:
         """Decision values of all samples, each left out; whether its way was walked to the end; how wrong the end is.
