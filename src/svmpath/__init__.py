@@ -9,7 +9,7 @@ from svmpath.exceptions import DataError, IndefiniteKernelWarning, PathError, Pr
 
 if TYPE_CHECKING:
     from svmpath import criteria, datasets, kernels
-    from svmpath.estimators import ElasticNetSVC, PathSVC, PathSVR
+    from svmpath.estimators import ElasticNetSVC, KernelDictionary, PathSVC, PathSVR
     from svmpath.paths import trace
     from svmpath.selection import select
 
@@ -19,6 +19,7 @@ __all__ = [
     "DataError",
     "ElasticNetSVC",
     "IndefiniteKernelWarning",
+    "KernelDictionary",
     "PathError",
     "PathSVC",
     "PathSVR",
@@ -35,6 +36,7 @@ __all__ = [
 # ``svmpath --help`` need not wait for.
 _HOMES = {
     "ElasticNetSVC": "svmpath.estimators",
+    "KernelDictionary": "svmpath.estimators",
     "PathSVC": "svmpath.estimators",
     "PathSVR": "svmpath.estimators",
     "select": "svmpath.selection",

@@ -272,8 +272,10 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         others = [
             ElasticPath(problem, ElasticHinge(), "lambda1", _span(curve.values), motion) for problem in problems[1:]
         ]
-        solutions = [path(value) for path in (curve.path, *others)]
-        self.choice_, self.curve_, self.path_ = choice, curve, curve.path
+        first = curve.path
+        assert isinstance(first, ElasticPath)
+        solutions = [path(value) for path in (first, *others)]
+        self.choice_, self.curve_, self.path_ = choice, curve, first
         self.lambda1_, self.lambda2_ = value, lam2
         self.loo_error_ = float(curve.rescored(None).scores[choice.index])
         self.error_criterion_ = curve.criterion

@@ -6,6 +6,7 @@ from svmpath.paths.jump import JumpPath
 from svmpath.paths.march import MarchPath
 from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Event, Path
+from svmpath.paths.s_path import SPath
 from svmpath.paths.trace import trace, trace_problem
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "MarchPath",
     "NodePath",
     "Path",
+    "SPath",
     "trace",
     "trace_problem",
 ]

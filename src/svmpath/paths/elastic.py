@@ -323,6 +323,10 @@ class ElasticPath(Path):
             for j in used[::-1] if self._is_reversed else used:
                 yield FeatureEvent(self.record.value, j, *ends)
 
+    def __call__(self, value: float) -> ElasticSolution:
+        """The solution at a value inside the span."""
+        return self._solve(self.inside(value))
+
     def _solve(self, value: float) -> ElasticSolution:
         with one_thread_if_small(self.problem.n * self.problem.p):
             return self._at(value)
