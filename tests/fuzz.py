@@ -1,4 +1,4 @@
-"""Random problems: least squares and the squared hinge against plain refits, paths of other losses (fuzz_jump.py).
+"""Random problems: least squares and the squared hinge against plain refits, paths of other losses (fuzz_jump.py, fuzz_elastic.py).
 
 ``make fuzz`` runs thousands; it stops at the first failure, prints its seed, and starts again where it stopped.
 ``python tests/fuzz.py --seed 17`` repeats one. The test suite runs some hundreds.
@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import svmpath
 from svmpath import criteria
-from tests import fuzz_jump, reference
+from tests import fuzz_elastic, fuzz_jump, reference
 
 KERNELS = ("rbf", "laplacian", "linear", "poly")
 
@@ -160,6 +160,7 @@ def main():
     if options.seed is not None:
         run(options.seed)
         fuzz_jump.run(options.seed)
+        fuzz_elastic.run(options.seed)
         print(f"seed {options.seed}: fine")
         return
     options.state.parent.mkdir(parents=True, exist_ok=True)
@@ -168,6 +169,7 @@ def main():
         try:
             run(seed)
             fuzz_jump.run(seed)
+            fuzz_elastic.run(seed)
         except Exception:
             print(f"seed {seed} fails; repeat it with: python tests/fuzz.py --seed {seed}", flush=True)
             raise

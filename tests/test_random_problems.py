@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests import fuzz, fuzz_jump
+from tests import fuzz, fuzz_elastic, fuzz_jump
 
 
 @pytest.mark.parametrize("block", range(10))
@@ -19,5 +19,14 @@ def test_random_paths_are_optimal_at_every_breakpoint(block):
     for seed in range(40 * block, 40 * (block + 1)):
         try:
             fuzz_jump.run(seed)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+
+
+@pytest.mark.parametrize("block", range(8))
+def test_random_elastic_paths_are_optimal_at_every_breakpoint(block):
+    for seed in range(44 * block, 44 * (block + 1)):
+        try:
+            fuzz_elastic.run(seed)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}") from error

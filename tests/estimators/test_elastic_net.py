@@ -19,7 +19,10 @@ EXCUSED = {
     "check_sample_weight_equivalence_on_dense_data": REPETITION,
     "check_sample_weight_equivalence_on_sparse_data": REPETITION,
 }
-ESTIMATORS = [ElasticNetSVC(), ElasticNetSVC(lambda1=[0.1, 1.0, 3.0], lambda2=0.5, criterion="loo", standardize=False)]
+ESTIMATORS = [
+    ElasticNetSVC(lambda2=1.0, cv=3),
+    ElasticNetSVC(lambda1=[0.1, 1.0, 3.0], lambda2=[0.0, 0.5], criterion="loo", standardize=False),
+]
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXCUSED)
@@ -29,7 +32,7 @@ def test_estimator_check(estimator, check):
 
 def data(n=90, d=20, seed=0):
     return make_classification(
-        n, d, n_informative=4, n_redundant=2, class_sep=1.0, flip_y=0.1, shuffle=False, random_state=seed
+        n, d, n_informative=4, n_redundant=2, n_clusters_per_class=1, flip_y=0.1, shuffle=False, random_state=seed
     )
 
 

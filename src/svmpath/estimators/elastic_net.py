@@ -231,7 +231,8 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         if self.max_features is None:
             paths = [ElasticPath(problem, ElasticHinge(), "lambda1", span, motion) for problem in problems]
         else:  # walked at once: no value is scored that uses more features
-            paths = [elastic_path(problem, motion, span, self.max_features) for problem in problems]
+            high = max(span[0], *(lambda1_max(problem, motion) for problem in problems))
+            paths = [elastic_path(problem, motion, (high, span[1]), self.max_features) for problem in problems]
             end = max(path.span[1] for path in paths)
             if not (values >= end).any():
                 raise ValueError(
