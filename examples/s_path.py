@@ -51,7 +51,7 @@ def main() -> None:
     hidden = sum(jump.first - jump.last for jump in jumps) / (path.span[0] - path.span[1])
     print(f"{len(jumps)} jumps of the s-path hide {hidden:.1%} of the way in lambda1. The largest changes of an alpha:")
     for jump in sorted(jumps, key=lambda jump: -jump.change)[:5]:
-        print(f"  s = {jump.s:.4f}: lambda1 from {jump.first:.4f} to {jump.last:.4f}, alpha changes by {jump.change:.3f}")
+        print(f"  s = {jump.s:.4f}: lambda1 from {jump.first:.4f} to {jump.last:.4f}, alpha by {jump.change:.3f}")
     if len(sys.argv) > 1:
         draw(path, sys.argv[1])
 

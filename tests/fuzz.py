@@ -1,4 +1,4 @@
-"""Random problems: least squares and the squared hinge against plain refits, paths of other losses (fuzz_jump.py, fuzz_elastic.py).
+"""Random problems: least squares and the squared hinge against plain refits, and paths of other losses.
 
 ``make fuzz`` runs thousands; it stops at the first failure, prints its seed, and starts again where it stopped.
 ``python tests/fuzz.py --seed 17`` repeats one. The test suite runs some hundreds.
