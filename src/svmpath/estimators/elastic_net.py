@@ -96,7 +96,7 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
     --------
     >>> from sklearn.datasets import make_classification
     >>> from svmpath import ElasticNetSVC
-    >>> X, y = make_classification(120, 30, n_informative=3, n_redundant=0, class_sep=2.0, random_state=0)
+    >>> X, y = make_classification(120, 30, n_informative=3, n_redundant=0, n_clusters_per_class=1, random_state=0)
     >>> model = ElasticNetSVC().fit(X, y)
     >>> model.score(X, y) > 0.9, 0 < (model.coef_ != 0).sum() < 30
     (True, np.True_)
@@ -231,7 +231,7 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         if self.max_features is None:
             paths = [ElasticPath(problem, ElasticHinge(), "lambda1", span, motion) for problem in problems]
         else:  # walked at once: no value is scored that uses more features
-            high = max(span[0], *(lambda1_max(problem, motion) for problem in problems))
+            high = 2.0 * max(span[0], *(lambda1_max(problem, motion) for problem in problems))
             paths = [elastic_path(problem, motion, (high, span[1]), self.max_features) for problem in problems]
             end = max(path.span[1] for path in paths)
             if not (values >= end).any():

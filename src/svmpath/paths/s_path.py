@@ -65,44 +65,57 @@ class SPath:
         return np.sort(self.path.breakpoints)[::-1]
 
     @lazy
-    def sizes(self) -> Array:
-        """The size of beta at each breakpoint; never falling."""
-        coef, _ = self.path.coefs(self.values)
+    def _ends(self) -> tuple[Array, Array]:
+        """The sizes at the beginning and at the end of each segment; with lambda2 = 0 they are one."""
+        values = self.values
+        constant = self.path.motion.lam2 == 0.0
+        coef, _ = self.path.coefs((values[1:] + values[:-1]) / 2 if constant else values)
         problem = self.path.problem
-        return np.maximum.accumulate(np.abs(coef * problem.scale) @ problem.om)
+        sizes = np.maximum.accumulate(np.abs(coef * problem.scale) @ problem.om)
+        return (sizes, sizes) if constant else (sizes[:-1], sizes[1:])
+
+    @property
+    def sizes(self) -> Array:
+        """The size of beta at the end of each segment of the path; never falling."""
+        return self._ends[1]
 
     def __call__(self, s: float) -> ElasticSolution:
         """The machine of size s; of a stretch of lambda1 with this size, that with the largest lambda1."""
-        sizes, values = self.sizes, self.values
-        if not 0.0 <= s <= sizes[-1] * (1 + 1e-12):
-            raise ValueError(f"s = {s:.6g} lies outside [0, {sizes[-1]:.6g}], the sizes on this path.")
-        k = int(np.searchsorted(sizes, min(s, sizes[-1]), side="left"))
-        if k == 0 or sizes[k] - sizes[k - 1] <= _SAME * sizes[-1]:
+        (first, last), values = self._ends, self.values
+        least = self.path(values[0]).norm1
+        if not least * (1 - 1e-12) <= s <= last[-1] * (1 + 1e-12):
+            raise ValueError(f"s = {s:.6g} lies outside [{least:.6g}, {last[-1]:.6g}], the sizes on this path.")
+        k = int(np.searchsorted(last, min(s, last[-1]), side="left"))
+        if s < first[k]:  # before this segment beta jumps
+            before = least if k == 0 else last[k - 1]
+            return self._mixed(k, (s - before) / (first[k] - before)) if s > before else self.path(values[0])
+        if last[k] - first[k] <= _SAME * last[-1]:
             return self.path(values[k])
-        share = (s - sizes[k - 1]) / (sizes[k] - sizes[k - 1])
-        if self.path.motion.lam2 > 0.0:
-            return self.path(values[k - 1] + share * (values[k] - values[k - 1]))
-        return self._mixed(values[k - 1], values[k], share)
+        return self.path(values[k] + (s - first[k]) / (last[k] - first[k]) * (values[k + 1] - values[k]))
 
-    def _mixed(self, before: float, after: float, share: float) -> ElasticSolution:
+    def _mixed(self, k: int, share: float) -> ElasticSolution:
         """With lambda2 = 0: between the machines on both sides of a jump of beta, at the lambda1 where it jumps."""
-        one, other = self.path(before), self.path(after)
-        problem, loss = other.problem, self.path.loss
-        beta = ((1 - share) * one.coef + share * other.coef) * problem.scale
-        b = (1 - share) * one.b + share * other.b + (beta / problem.scale) @ problem.centre
-        return loss.read(problem, dict(other.parameters), problem.y * other.alpha, beta, b)
+        values = self.values
+        before, here = self.path((values[max(k - 1, 0)] + values[k]) / 2), self.path(values[k])
+        after = self.path((values[k] + values[k + 1]) / 2)
+        problem = here.problem
+        coef = (1 - share) * before.coef + share * after.coef
+        b = (1 - share) * before.b + share * after.b + coef @ problem.centre
+        parameters = dict(here.parameters)
+        return self.path.loss.read(problem, parameters, problem.y * here.alpha, coef * problem.scale, b)
 
     def jumps(self) -> list[Jump]:
         """The sizes at which alpha jumps, with the stretch of lambda1 that each of them hides."""
-        sizes, values = self.sizes, self.values
-        flat = np.diff(sizes) <= _SAME * max(sizes[-1], np.finfo(float).tiny)
+        (first, last), values = self._ends, self.values
+        near = _SAME * max(last[-1], np.finfo(float).tiny)
+        flat = last - first <= near
         found, k = [], 0
         while k < len(flat):
             end = k
-            while end < len(flat) and flat[end]:
+            while end < len(flat) and flat[end] and last[end] - first[k] <= near:
                 end += 1
-            if end > k and sizes[k] > 0.0:
+            if end > k and first[k] > 0.0:
                 change = np.abs(self.path(values[end]).alpha - self.path(values[k]).alpha).max()
-                found.append(Jump(float(sizes[k]), float(values[k]), float(values[end]), float(change)))
+                found.append(Jump(float(first[k]), float(values[k]), float(values[end]), float(change)))
             k = max(end, k + 1)
         return found
