@@ -219,8 +219,11 @@ class ElasticPath(Path):
 
     def _record(self, shaken: float) -> Record:
         """The walk from the largest value down to the smallest."""
-        low, high = self._ends
-        walker, line = self.begin(high, shaken)
+        return self._follow(*self.begin(self._ends[1], shaken), shaken)
+
+    def _follow(self, walker: Walker, line: Line, shaken: float) -> Record:
+        """The walk from where a walker stands."""
+        low = self._ends[0]
         first, limit = self._unshaken(walker.snapshot()) if shaken else walker.snapshot(), self.max_features
         value = walker.value
         if low < value:
@@ -241,7 +244,7 @@ class ElasticPath(Path):
             table = table.shaken(shaken, seed=1)
             s = s * (1.0 + shaken * np.random.default_rng(0).random(len(s)))
         line = motion.line(s)
-        if self._has_top:
+        if self.has_top:
             return self._from_the_top(table, s, value, line), line
         here = motion.at(value)
         walker = start(table, motion.weights(s, value), here["lambda2"])
@@ -250,7 +253,7 @@ class ElasticPath(Path):
         return walker, line
 
     @property
-    def _has_top(self) -> bool:
+    def has_top(self) -> bool:
         """Whether the machine is constant above some value."""
         over, motion = self.over, self.motion
         return over == "lambda1" or (over == "ray" and not motion.is_plain and bool(np.all(self.table.om > 0.0)))
@@ -271,6 +274,21 @@ class ElasticPath(Path):
     def _turn(self, walker: Walker, value: float) -> None:
         here = self.motion.at(value)
         walker.turn(value, here["lambda1"], here["lambda2"])
+
+    def from_the_top(self, part: float) -> ElasticPath:
+        """The path from where the machine ceases to be constant to a part of that value; walked at once."""
+        reason = None
+        with one_thread_if_small(self.problem.n * self.problem.p):
+            for shaken in _RUNGS:
+                try:
+                    walker, line = self.begin(np.inf, shaken)
+                    top = walker.value or 1.0
+                    path = replace(self, span=(top, part * top))
+                    path.__dict__["record"] = path._follow(walker, line, shaken)
+                    return path
+                except PathError as error:
+                    reason = error
+        raise PathError(f"The path of {self.loss!r} over {self.over} could not be followed: {reason}")
 
     def top(self) -> float:
         """The value below which the machine is no longer constant, wherever the span is; 0 if there is none."""
@@ -317,7 +335,7 @@ class ElasticPath(Path):
         """The features that come into use where the machine ceases to be constant."""
         first = self.record.first
         penalised = self.table.om > 0.0
-        if self._has_top and not first.beta[penalised].any():
+        if self.has_top and not first.beta[penalised].any():
             used = np.flatnonzero(penalised & (first.sign != ZERO)).tolist()
             ends = ("active", "zero") if self._is_reversed else ("zero", "active")
             for j in used[::-1] if self._is_reversed else used:
@@ -349,7 +367,7 @@ class ElasticPath(Path):
     def _constant(self, value: float) -> ElasticSolution:
         """The machine at or above the first value of the walk: there lambda1 makes no difference."""
         first = self.record.first
-        if not self._has_top or value == self.record.value:
+        if not self.has_top or value == self.record.value:
             return self._read(value, first.alpha, first.beta, float(first.x[3]))
         penalised = self.table.om > 0.0
         return self._read(value, first.alpha, np.where(penalised, 0.0, first.beta), float(first.x[3]))

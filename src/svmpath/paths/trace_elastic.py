@@ -47,16 +47,17 @@ def elastic_path(
     """The path over a span, or over the default one; walked, so that one that cannot be followed is refused here."""
     if max_features is not None and (not isinstance(max_features, (int, np.integer)) or max_features < 1):
         raise ValueError(f"max_features must be a positive whole number or None, got {max_features!r}.")
-    loss, over = ElasticHinge(), motion.over
-    if span is None:
-        span = default_span(problem, loss, motion)
-    path = ElasticPath(problem, loss, over, span, motion, max_features)
+    path = ElasticPath(problem, ElasticHinge(), motion.over, span or (np.inf, 0.0), motion, max_features)
+    if span is None and path.has_top:
+        path = path.from_the_top(_END)
+    elif span is None:
+        path = replace(path, span=default_span(problem, motion))
     path.record  # noqa: B018 - walks
     return path if max_features is None else cut(path)
 
 
-def default_span(problem: ElasticProblem, loss: ElasticHinge, motion: Motion) -> tuple[float, float]:
-    """From where the first feature is used, to a hundredth of that; for lambda2 and weights, fixed ones."""
+def default_span(problem: ElasticProblem, motion: Motion) -> tuple[float, float]:
+    """Where a path goes if nothing is said and there is no value above which the machine is constant."""
     if motion.over == "weight":
         return 1.0, 0.0
     if motion.over == "lambda2" or motion.is_plain:
@@ -68,7 +69,7 @@ def default_span(problem: ElasticProblem, loss: ElasticHinge, motion: Motion) ->
 def lambda1_max(problem: ElasticProblem, motion: Motion) -> float:
     """The value over lambda1 or a ray below which penalised features are used; 0 if they never are."""
     path = ElasticPath(problem, ElasticHinge(), motion.over, (np.inf, 0.0), motion)
-    if not path._has_top:  # a ray with free features: they move with lambda2, so that there is no such value
+    if not path.has_top:  # a ray with free features: they move with lambda2, so that there is no such value
         value = lambda1_max(problem, replace(motion, over="lambda1", lam2=0.0))
         return value / motion.l1_ratio
     return path.top()

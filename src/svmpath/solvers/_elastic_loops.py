@@ -31,7 +31,7 @@ K, M, SEED, IDLE, EVENTS, NULLS = 0, 1, 2, 3, 4, 5  # counts of a state
 _NOISE = 1e-10  # a rate below this, in units of what it is made of, is none
 _CANCELLED = 1e-13  # and in units of the terms that cancel in it
 _FLAT = 1e-12  # the same for what is left of f outside the span of the elbow
-_RESIDUAL, _BROKEN = 1e-12, 1e-9  # of a solution: refined above the first; G is made anew above the second
+_RESIDUAL, _BROKEN = 1e-11, 1e-9  # of a solution: refined above the first; G is made anew above the second
 _DEPENDENT = 1e-8  # a row nearer to the span of the others than this, in units of its length, depends on them
 _STALE = 1e-6  # a pivot below this, relative, leaves G with too few digits
 _TIE = 1e-12  # steps that differ by less, relative, are one
@@ -266,12 +266,15 @@ def solve(D: Data, S: State, R: Work, e: Array, f: Array, g: float) -> float:
     gather(S, f, R.v)
     for a in range(k):
         R.v[a] = e[a] - R.v[a] - tau * g * R.h[a]
-    times(S.G, k, R.v, R.da)
-    times(S.G, k, R.h, R.q)
     up, yy = 0.0, 0.0
     for a in range(k):
-        up += R.h[a] * R.da[a]
-        yy += R.h[a] * R.q[a]
+        row, one, other = S.G[a], 0.0, 0.0
+        for c in range(k):
+            one += row[c] * R.v[c]
+            other += row[c] * R.h[c]
+        R.da[a], R.q[a] = one, other
+        up += R.h[a] * one
+        yy += R.h[a] * other
     b, floor = (up + g) / yy, 0.0
     for a in range(k):
         floor = max(floor, abs(R.da[a]) + abs(b * R.q[a]))
@@ -281,8 +284,9 @@ def solve(D: Data, S: State, R: Work, e: Array, f: Array, g: float) -> float:
         gather(S, R.dx, R.v)
         scale, worst, left = abs(b), 0.0, -g
         for j in range(m):
-            scale += abs(R.dx[j]) * D.zmax[S.A[j]]
+            scale += (abs(R.dx[j]) + abs(f[j])) * D.zmax[S.A[j]]  # x may be nothing but what is left of f
         for a in range(k):
+            scale = max(scale, abs(e[a]))
             R.v[a] = e[a] - R.h[a] * b - R.v[a]
             left -= R.h[a] * R.da[a]
             worst = max(worst, abs(R.v[a]))
