@@ -38,6 +38,8 @@ bench: $(VENV)/installed-dev
 	$(RUN) benchmarks/wang2007_figures.py
 	$(RUN) benchmarks/peers_loo.py
 	$(RUN) benchmarks/xu2019_figures.py
+	$(RUN) benchmarks/peers_elastic.py
+	$(RUN) benchmarks/lachaud2014_table1.py --repeats 3
 	$(RUN) benchmarks/bonidal2013_table2.py --sets banana twonorm
 	$(RUN) benchmarks/bonidal2013_table3_4.py --splits 3
 	$(RUN) benchmarks/bonidal2013_table5.py --splits 1

@@ -1,5 +1,4 @@
-"""Random problems: least squares and the squared hinge against plain refits, paths of other losses
-(fuzz_jump.py) and over kernel parameters (fuzz_kernel.py).
+"""Random problems: least squares and the squared hinge against plain refits, and those of the other ``fuzz_`` files.
 
 ``make fuzz`` runs thousands; it stops at the first failure, prints its seed, and starts again where it stopped.
 ``python tests/fuzz.py --seed 17`` repeats one. The test suite runs some hundreds.
@@ -17,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import svmpath
 from svmpath import criteria
-from tests import fuzz_jump, fuzz_kernel, fuzz_loo, reference
+from tests import fuzz_elastic, fuzz_jump, fuzz_kernel, fuzz_loo, reference
 
 KERNELS = ("rbf", "laplacian", "linear", "poly")
 
@@ -166,6 +165,7 @@ def main():
         fuzz_kernel.run(options.seed)
         fuzz_loo.run(options.seed)
         fuzz_gradients.run(options.seed)
+        fuzz_elastic.run(options.seed)
         print(f"seed {options.seed}: fine")
         return
     options.state.parent.mkdir(parents=True, exist_ok=True)
@@ -177,6 +177,7 @@ def main():
             fuzz_kernel.run(seed)
             fuzz_loo.run(seed)
             fuzz_gradients.run(seed)
+            fuzz_elastic.run(seed)
         except Exception:
             print(f"seed {seed} fails; repeat it with: python tests/fuzz.py --seed {seed}", flush=True)
             raise

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests import fuzz, fuzz_gradients, fuzz_jump, fuzz_loo
+from tests import fuzz, fuzz_elastic, fuzz_gradients, fuzz_jump, fuzz_loo
 
 
 @pytest.mark.parametrize("block", range(10))
@@ -41,3 +41,12 @@ def test_random_gradients_agree_with_differences(block):
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}") from error
     assert compared > 60
+
+
+@pytest.mark.parametrize("block", range(8))
+def test_random_elastic_paths_are_optimal_at_every_breakpoint(block):
+    for seed in range(44 * block, 44 * (block + 1)):
+        try:
+            fuzz_elastic.run(seed)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error

@@ -9,7 +9,7 @@ from svmpath.exceptions import DataError, IndefiniteKernelWarning, PathError, Pr
 
 if TYPE_CHECKING:
     from svmpath import criteria, datasets, kernels
-    from svmpath.estimators import PathSVC, PathSVR
+    from svmpath.estimators import ElasticNetSVC, KernelDictionary, PathSVC, PathSVR
     from svmpath.paths import surface, trace
     from svmpath.selection import select
 
@@ -17,7 +17,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DataError",
+    "ElasticNetSVC",
     "IndefiniteKernelWarning",
+    "KernelDictionary",
     "PathError",
     "PathSVC",
     "PathSVR",
@@ -34,6 +36,8 @@ __all__ = [
 # Where the names live. They are imported when first used: scikit-learn takes a second to load, which
 # ``svmpath --help`` need not wait for.
 _HOMES = {
+    "ElasticNetSVC": "svmpath.estimators",
+    "KernelDictionary": "svmpath.estimators",
     "PathSVC": "svmpath.estimators",
     "PathSVR": "svmpath.estimators",
     "select": "svmpath.selection",

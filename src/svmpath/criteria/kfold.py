@@ -23,7 +23,7 @@ from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_lo
 from svmpath.criteria.over_kernel import along_kernel
 from svmpath.criteria.press import least_squares_only, lost_to_rounding
 from svmpath.losses import Problem
-from svmpath.paths import JumpPath, KernelPath, MarchPath, NewtonKernelPath, NodePath, Path, trace_problem
+from svmpath.paths import ElasticPath, JumpPath, KernelPath, MarchPath, NewtonKernelPath, NodePath, Path, trace_problem
 from svmpath.paths.closed_form import Piece
 from svmpath.solvers.spectral import Spectrum
 from svmpath.solvers.threads import one_thread_if_small
@@ -68,7 +68,7 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     if isinstance(path, NewtonKernelPath):
         return along_kernel(path, values, lambda there, C: kfold(there, C, cv=folds, loss=loss))
     rows = np.concatenate([test for _, test in folds])
-    if isinstance(path, (MarchPath, JumpPath, KernelPath, NodePath)):
+    if isinstance(path, (MarchPath, JumpPath, KernelPath, NodePath, ElasticPath)):
         held = np.hstack([_path_fold(path, values, train, test) for train, test in folds])
         doubtful = np.zeros(len(values), dtype=int)
         return Curve(path, "kfold", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
@@ -100,7 +100,9 @@ def _splits(problem: Problem, cv: Any, groups: Any) -> list[tuple[Array, Array]]
     return folds
 
 
-def _path_fold(path: MarchPath | JumpPath | KernelPath | NodePath, values: Array, train: Array, test: Array) -> Array:
+def _path_fold(
+    path: MarchPath | JumpPath | KernelPath | NodePath | ElasticPath, values: Array, train: Array, test: Array
+) -> Array:
     """Decision values of the test rows along the path of the train rows."""
     if isinstance(path, MarchPath):
         return _walk_fold(path, values, train, test)
@@ -122,7 +124,7 @@ def _walk_fold(path: MarchPath, values: Array, train: Array, test: Array) -> Arr
     return held
 
 
-def _jump_fold(path: JumpPath | KernelPath | NodePath, values: Array, train: Array, test: Array) -> Array:
+def _jump_fold(path: JumpPath | KernelPath | NodePath | ElasticPath, values: Array, train: Array, test: Array) -> Array:
     """The same along a path from event to event."""
     others = np.setdiff1d(np.arange(path.problem.n), train)
     return path.without(others).decisions(values)[:, test]

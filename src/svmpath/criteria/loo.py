@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, Screened, check_values, error, held_out_loss
+from svmpath.criteria.elastic_loo import elastic_loo
 from svmpath.criteria.held_out import elbow_only, held_out
 from svmpath.criteria.over_kernel import along_kernel
 from svmpath.criteria.press import press
@@ -31,7 +32,7 @@ from svmpath.criteria.span import LOST, half_leverages, moving, predict, slips
 from svmpath.criteria.steps import step_function
 from svmpath.exceptions import PathError
 from svmpath.losses import Hinge
-from svmpath.paths import ClosedFormPath, JumpPath, MarchPath, OverKernel, Path
+from svmpath.paths import ClosedFormPath, ElasticPath, JumpPath, MarchPath, OverKernel, Path
 from svmpath.paths.march import Stop
 from svmpath.solvers.box_qp import EVERY
 from svmpath.solvers.newton import ActiveSystem, Rows, minimise, point_at
@@ -62,14 +63,15 @@ def loo(
     path : Path
         For least squares this is :func:`svmpath.criteria.press`. For the squared hinge each sample's absence is
         followed by small corrections of the set of samples on the left of the margin; for losses with an elbow the
-        sample is driven out of the machine, from event to event.
+        sample is driven out of the machine, from event to event; for the elastic hinge its weight is driven to zero.
     values : float or array of shape (m,)
         Values of the path's parameter; not needed if ``exact``.
     loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
         As in :func:`svmpath.criteria.press`.
     max_events : int, optional
-        For losses with an elbow: after so many events nobody else changes place, so that the result is approximate.
-        0 is :func:`svmpath.criteria.alo`; None, all events, is exact.
+        For losses with an elbow and the elastic hinge: after so many events nobody else changes place, so that the
+        result is approximate. 0 is :func:`svmpath.criteria.alo`, the closed form with frozen places; None, all events,
+        is exact.
     refine : {"doubtful"}, optional
         For losses with an elbow: approximate leave-one-out, and exact where that is doubtful. It is known for every
         sample whether its absence leads somebody across a bound, so that this is exact; and it is what is done if
@@ -110,6 +112,10 @@ def loo(
         raise ValueError(f"refine must be None or 'doubtful', got {refine!r}.")
     if refine and max_events is not None:
         raise ValueError("refine='doubtful' makes the result exact, max_events cuts it short: give one of them.")
+    if isinstance(path, ElasticPath):
+        if count_only or exact:
+            raise ValueError("count_only and exact are for hinge and nu machines, not for the elastic hinge.")
+        return elastic_loo(path, _given(path, values), loss=loss, max_events=max_events)
     if isinstance(path, OverKernel) and not exact:
         return along_kernel(
             path,

@@ -1,17 +1,20 @@
 """Paths: the solution as a function of a hyper-parameter."""
 
 from svmpath.paths.closed_form import ClosedFormPath
+from svmpath.paths.elastic import ElasticPath
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath, OverKernel
 from svmpath.paths.march import MarchPath
 from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Event, Path
+from svmpath.paths.s_path import SPath
 from svmpath.paths.surface import Curves, Surface, surface
 from svmpath.paths.trace import trace, trace_problem
 
 __all__ = [
     "ClosedFormPath",
     "Curves",
+    "ElasticPath",
     "Event",
     "JumpPath",
     "KernelPath",
@@ -20,6 +23,7 @@ __all__ = [
     "NodePath",
     "OverKernel",
     "Path",
+    "SPath",
     "Surface",
     "surface",
     "trace",

@@ -1,0 +1,96 @@
+"""``KernelDictionary``: kernel columns of several widths as features, for a machine that selects among them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from svmpath.kernels import gamma_value, make_kernel
+from svmpath.paths.trace import check_positive
+
+Array = np.ndarray
+
+_POWERS = (-2, 0, 2)  # gamma="scale" times 4 to these powers
+
+
+class KernelDictionary(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Columns k(x, c) for centres c among the training rows, one block per width.
+
+    Followed by :class:`svmpath.ElasticNetSVC` it is a sparse kernel machine that mixes widths: the l1 penalty keeps few
+    columns.
+
+    Parameters
+    ----------
+    gamma : "tune", float or list, default="tune"
+        Widths exp(-gamma ||x - c||^2); "tune" takes scikit-learn's "scale" times 1/16, 1 and 16.
+    kernel : str or Kernel, default="rbf"
+        A kernel with the parameter gamma.
+    max_centres : int, default=500
+        Centres are all training rows, or so many of them drawn at random.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    centres_ : array or CSR matrix of shape (m, d)
+    gammas_ : array
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from svmpath import ElasticNetSVC, KernelDictionary
+    >>> X, y = make_circles(80, noise=0.1, factor=0.4, random_state=0)
+    >>> model = make_pipeline(KernelDictionary([0.5, 4.0]), ElasticNetSVC(lambda2=1.0, cv=3)).fit(X, y)
+    >>> model.score(X, y) > 0.95, model[-1].coef_.shape
+    (True, (1, 160))
+    """
+
+    def __init__(
+        self, gamma: Any = "tune", *, kernel: Any = "rbf", max_centres: int = 500, random_state: Any = None
+    ) -> None:
+        self.gamma = gamma
+        self.kernel = kernel
+        self.max_centres = max_centres
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> KernelDictionary:
+        """Choose the centres."""
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        if not isinstance(self.max_centres, (int, np.integer)) or self.max_centres < 1:
+            raise ValueError(f"max_centres must be a positive whole number, got {self.max_centres!r}.")
+        self.gammas_ = self._gammas(X)
+        n = X.shape[0]
+        rows = np.arange(n)
+        if n > self.max_centres:
+            rows = np.sort(check_random_state(self.random_state).choice(n, self.max_centres, replace=False))
+        self.centres_ = X[rows]
+        self._n_features_out = len(rows) * len(self.gammas_)
+        return self
+
+    def _gammas(self, X: Any) -> Array:
+        if isinstance(self.gamma, str):
+            if self.gamma != "tune":
+                raise ValueError(f"gamma must be 'tune', a positive number or a list of them, got {self.gamma!r}.")
+            return gamma_value("scale", X) * 4.0 ** np.array(_POWERS)
+        values = np.atleast_1d(self.gamma).tolist()
+        if not values:
+            raise ValueError("gamma is an empty list; give at least one value, or 'tune'.")
+        return np.array([check_positive(value, "Each value of gamma") for value in values])
+
+    def transform(self, X: Any) -> Array:
+        """The kernel columns, those of the first width first."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        kernels = [make_kernel(self.kernel, gamma=float(gamma), X=self.centres_) for gamma in self.gammas_]
+        return np.hstack([np.asarray(kernel(X, self.centres_)) for kernel in kernels])

@@ -1,0 +1,317 @@
+"""``ElasticNetSVC``: a linear support vector classifier that selects features, and chooses its penalties by itself."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import check_cv
+from sklearn.utils import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from svmpath.criteria.curve import Curve
+from svmpath.criteria.elastic_search import Passing
+from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, deviations
+from svmpath.paths.elastic import ElasticPath, Motion
+from svmpath.paths.trace import check_amount
+from svmpath.paths.trace_elastic import elastic_path, elastic_problem, lambda1_max
+from svmpath.selection import RULES, Choice, Scores
+
+Array = np.ndarray
+
+_SHARES = np.array([0.0, 1e-4, 1e-3, 1e-2, 1e-1, 1.0])  # lambda2="tune", in units of the weights on a mean column
+_VALUES, _END = 40, 1e-2  # lambda1="tune": so many values, down to this part of the largest
+_LEAST = 10  # samples of the smallest class from which on five folds are enough; below, each sample is left out
+CRITERIA = ("auto", "kfold", "loo")
+
+
+class ElasticNetSVC(ClassifierMixin, BaseEstimator):
+    """Linear support vector classifier with an l1 and an l2 penalty, both chosen in ``fit`` along exact paths.
+
+    It minimises ``sum_i s_i max(0, 1 - y_i f(x_i)) + lambda2/2 ||beta||^2 + lambda1 ||beta||_1`` with
+    f(x) = beta'x + b. The l1 penalty leaves few features in use, the l2 penalty keeps those together that say the same.
+
+    Parameters
+    ----------
+    lambda1 : "tune", float or list, default="tune"
+        "tune" scores 40 values from where the first feature is used to a hundredth of that; a list holds the values.
+    lambda2 : "tune", float or list, default="tune"
+        "tune" tries 0 and five values, a factor of 10 apart, up to the total weight times a column's mean variance.
+    standardize : bool, default=True
+        Penalise the coefficients of columns of unit deviation. ``coef_`` belongs to X as it is given.
+    penalty_factor : array of shape (d,), optional
+        Multiplies lambda1 feature by feature; 0 for a feature that is always used.
+    criterion : {"auto", "kfold", "loo"}, default="auto"
+        k-fold by a path per fold, or exact leave-one-out by driving each sample's weight to zero. "auto" is "kfold" if
+        each class has at least ten samples, else "loo".
+    criterion_loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
+        Per-sample loss of the criterion. Default: the error, with ties broken by the squared held-out residual.
+    rule : {"min", "one_se"}, default="min"
+        "min": the lowest score, and of equal ones the largest lambda1. "one_se": the largest lambda1 whose score is
+        within one standard error of the lowest, at the lambda2 of the lowest: fewer features.
+    cv : int, splitter or iterable, default=5
+        For k-fold.
+    max_features : int, optional
+        Do not use more features than that (per machine).
+    patience : int or None, default=12
+        Values of lambda1 without an improvement after which smaller ones are not scored. None scores all.
+    class_weight : dict or "balanced", optional
+    n_jobs : int, optional
+        Values of lambda2 scored side by side, in threads.
+    verbose : int or callable, default=0
+        Print progress, or call ``verbose(done, total)``.
+
+    Attributes
+    ----------
+    lambda1_, lambda2_ : float
+        The choice.
+    coef_ : array of shape (1 or k, d)
+        Coefficients; exactly zero for features that are not used. One row per class when there are more than two.
+    intercept_ : array of shape (1 or k,)
+    loo_error_ : float
+        Held-out error rate of the choice.
+    error_criterion_ : {"kfold", "loo"}
+        By what.
+    choice_ : Choice
+        ``choice_.tried`` holds the scores over lambda1 at each lambda2. With several classes its ``solution`` is that
+        of the first class against the rest.
+    curve_ : Curve
+        The scores over lambda1 at the chosen lambda2.
+    path_ : ElasticPath
+        The path over lambda1 at the chosen lambda2; with several classes that of the first class against the rest.
+    classes_ : array of shape (k,)
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    Several classes are handled one against the rest; all machines share lambda1 and lambda2. Paths are followed by
+    compiled code: the first fit after installation takes some twenty seconds longer, and the result is kept on disk.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from svmpath import ElasticNetSVC
+    >>> X, y = make_classification(120, 30, n_informative=3, n_redundant=0, n_clusters_per_class=1, random_state=0)
+    >>> model = ElasticNetSVC().fit(X, y)
+    >>> model.score(X, y) > 0.9, 0 < (model.coef_ != 0).sum() < 30
+    (True, np.True_)
+    """
+
+    def __init__(
+        self,
+        lambda1: Any = "tune",
+        lambda2: Any = "tune",
+        *,
+        standardize: bool = True,
+        penalty_factor: Any = None,
+        criterion: str = "auto",
+        criterion_loss: Any = None,
+        rule: str = "min",
+        cv: Any = 5,
+        max_features: int | None = None,
+        patience: int | None = 12,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        verbose: Any = 0,
+    ) -> None:
+        self.lambda1 = lambda1
+        self.lambda2 = lambda2
+        self.standardize = standardize
+        self.penalty_factor = penalty_factor
+        self.criterion = criterion
+        self.criterion_loss = criterion_loss
+        self.rule = rule
+        self.cv = cv
+        self.max_features = max_features
+        self.patience = patience
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ElasticNetSVC:
+        """Choose lambda1 and lambda2, and fit.
+
+        Parameters
+        ----------
+        X : array, DataFrame or CSR matrix of shape (n, d)
+        y : array of shape (n,)
+            Labels of any kind.
+        sample_weight : array of shape (n,), optional
+            Weighs the losses, and the held-out errors.
+        """
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        check_classification_targets(y)
+        if self.rule not in RULES:
+            raise ValueError(f"rule must be one of {', '.join(RULES)}, got {self.rule!r}.")
+        s, code = self._weights(X, y, sample_weight)
+        k = len(self.classes_)
+        targets = [np.where(code == c, 1.0, -1.0) for c in ([1] if k == 2 else range(k))]
+        first = elastic_problem(
+            X, targets[0], s, self.classes_ if k == 2 else None,
+            penalty_factor=self.penalty_factor, standardize=self.standardize,
+        )  # fmt: skip
+        problems = [first, *(_relabelled(first, target) for target in targets[1:])]
+        search = Passing(self._folds(X, y, code), self.criterion_loss, self._patience())
+        curves = self._curves(problems, self._lambda2_values(X, s), search)
+        self._store(problems, *self._choose(curves))
+        return self
+
+    def _weights(self, X: Any, y: Array, sample_weight: Any) -> tuple[Array, Array]:
+        """Sample weights with the class weights multiplied in, and the number of each label."""
+        s = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True)
+        self.classes_, code = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"Classification needs two classes, y has only one class: {self.classes_.tolist()[0]!r}.")
+        if self.class_weight is not None:
+            s *= compute_class_weight(self.class_weight, classes=self.classes_, y=y)[code]
+        if not s.any():
+            raise ValueError("Every sample has weight zero; at least one weight must be positive.")
+        return s, code
+
+    def _folds(self, X: Any, y: Array, code: Array) -> Any:
+        """The folds, drawn once for all values; None for leave-one-out."""
+        if self.criterion not in CRITERIA:
+            raise ValueError(f"criterion must be one of {', '.join(CRITERIA)}, got {self.criterion!r}.")
+        few = int(np.bincount(code).min()) < _LEAST
+        if self.criterion == "loo" or (self.criterion == "auto" and few):
+            return None
+        return list(check_cv(self.cv, y, classifier=True).split(X, y))
+
+    def _patience(self) -> int | None:
+        patience = self.patience
+        if patience is not None and (not isinstance(patience, (int, np.integer)) or patience < 1):
+            raise ValueError(f"patience must be a positive whole number or None, got {patience!r}.")
+        return patience
+
+    def _lambda2_values(self, X: Any, s: Array) -> Array:
+        """The values of lambda2 to be tried."""
+        if isinstance(self.lambda2, str):
+            if self.lambda2 != "tune":
+                raise ValueError(f"lambda2 must be 'tune', a number >= 0 or a list of them, got {self.lambda2!r}.")
+            spread = 1.0 if self.standardize else float(np.mean(deviations(X, s) ** 2))
+            return _SHARES * s.sum() * spread
+        return _amounts(self.lambda2, "lambda2")
+
+    def _lambda1_values(self, problems: list[ElasticProblem], lam2: float) -> Array:
+        """The values of lambda1 to be scored at one lambda2."""
+        if isinstance(self.lambda1, str):
+            if self.lambda1 != "tune":
+                raise ValueError(f"lambda1 must be 'tune', a number >= 0 or a list of them, got {self.lambda1!r}.")
+            largest = max(lambda1_max(problem, Motion("lambda1", lam2=lam2)) for problem in problems) or 1.0
+            return np.geomspace(largest, _END * largest, _VALUES)
+        return np.unique(_amounts(self.lambda1, "lambda1"))[::-1]
+
+    def _curves(self, problems: list[ElasticProblem], lambda2: Array, search: Passing) -> dict[float, Curve]:
+        """The curve over lambda1 at each lambda2."""
+        done: list[float] = []
+
+        def one(lam2: float) -> Curve:
+            curve = self._curve(problems, lam2, search)
+            done.append(lam2)
+            self._progress(len(done), len(lambda2))
+            return curve
+
+        run = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        return dict(zip(lambda2.tolist(), run(delayed(one)(lam2) for lam2 in lambda2.tolist()), strict=True))
+
+    def _curve(self, problems: list[ElasticProblem], lam2: float, search: Passing) -> Curve:
+        values = self._lambda1_values(problems, lam2)
+        motion = Motion("lambda1", lam2=lam2)
+        span = _span(values)
+        if self.max_features is None:
+            paths = [ElasticPath(problem, ElasticHinge(), "lambda1", span, motion) for problem in problems]
+        else:  # walked at once: no value is scored that uses more features
+            high = 2.0 * max(span[0], *(lambda1_max(problem, motion) for problem in problems))
+            paths = [elastic_path(problem, motion, (high, span[1]), self.max_features) for problem in problems]
+            end = max(path.span[1] for path in paths)
+            if not (values >= end).any():
+                raise ValueError(
+                    f"All values of lambda1 use more than max_features = {self.max_features} features; the least that "
+                    f"does not is {end:.6g}."
+                )
+            values = values[values >= end]
+        return search.curve(paths, values)
+
+    def _progress(self, done: int, total: int) -> None:
+        if callable(self.verbose):
+            self.verbose(done, total)
+        elif self.verbose:
+            print(f"[{type(self).__name__}] scored {done} of {total} values of lambda2")
+
+    def _choose(self, curves: dict[float, Curve]) -> tuple[Choice, float]:
+        """The best pair: lowest score, then lowest squared residual, then largest lambda1 and lambda2."""
+        ranks = {}
+        for lam2, curve in curves.items():
+            order = np.lexsort((-curve.values, curve.smooth, np.round(curve.scores, 12)))
+            best = int(order[0])
+            ranks[(round(float(curve.scores[best]), 12), float(curve.smooth[best]), -lam2)] = (lam2, best)
+        lam2, index = ranks[min(ranks)]
+        curve = curves[lam2]
+        if self.rule == "one_se":
+            good = np.flatnonzero(curve.scores <= curve.scores[index] + curve.standard_errors[index])
+            index = int(good[np.argmax(curve.values[good])])
+        edges = [name for name, values, value in (
+            ("lambda1", curve.values, curve.values[index]), ("lambda2", np.array(list(curves)), lam2)
+        ) if len(values) > 1 and value in (values.min(), values.max())]  # fmt: skip
+        tried = {each: Scores.of(found) for each, found in sorted(curves.items())}
+        return Choice(curve, index, self.rule, tried, tuple(edges)), lam2
+
+    def _store(self, problems: list[ElasticProblem], choice: Choice, lam2: float) -> None:
+        """The choice under scikit-learn's names."""
+        curve, value = choice.curve, choice.value
+        motion = Motion("lambda1", lam2=lam2)
+        others = [
+            ElasticPath(problem, ElasticHinge(), "lambda1", _span(curve.values), motion) for problem in problems[1:]
+        ]
+        first = curve.path
+        assert isinstance(first, ElasticPath)
+        solutions = [path(value) for path in (first, *others)]
+        self.choice_, self.curve_, self.path_ = choice, curve, first
+        self.lambda1_, self.lambda2_ = value, lam2
+        self.loo_error_ = float(curve.rescored(None).scores[choice.index])
+        self.error_criterion_ = curve.criterion
+        self.coef_ = np.array([solution.coef for solution in solutions])
+        self.intercept_ = np.array([solution.b for solution in solutions])
+
+    def decision_function(self, X: Any) -> Array:
+        """Decision values: (m,) for two classes, positive for ``classes_[1]``; else (m, k)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        f = np.asarray(X @ self.coef_.T) + self.intercept_
+        return f[:, 0] if len(self.classes_) == 2 else f
+
+    def predict(self, X: Any) -> Array:
+        """The class of each row."""
+        f = self.decision_function(X)
+        return self.classes_[(f > 0).astype(int) if f.ndim == 1 else np.argmax(f, axis=1)]
+
+
+def _span(values: Array) -> tuple[float, float]:
+    """A span that holds the values."""
+    low, high = float(values.min()), float(values.max())
+    return (high, low) if low < high else (2.0 * high or 1.0, low)
+
+
+def _amounts(value: Any, name: str) -> Array:
+    """One or several numbers >= 0."""
+    if isinstance(value, Real):
+        return np.array([check_amount(value, name)])
+    values = np.array([check_amount(v, f"Each value of {name}") for v in np.atleast_1d(value).tolist()])
+    if len(values) == 0:
+        raise ValueError(f"{name} is an empty list; give at least one value, or 'tune'.")
+    return values
+
+
+def _relabelled(problem: ElasticProblem, y: Array) -> ElasticProblem:
+    """The same rows with other labels."""
+    return ElasticProblem(problem.gram, y, problem.s, problem.task, None, problem.om, problem.scale, problem.centre)

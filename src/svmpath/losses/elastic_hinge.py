@@ -1,0 +1,233 @@
+"""The elastic-net hinge machine (doubly regularised SVM), for classification in few features.
+
+The problem, on its own scale and with an offset that costs nothing::
+
+    minimise   sum_i s_i max(0, 1 - y_i (b + x_i'beta)) + lambda2/2 ||beta||^2 + lambda1 sum_j om_j |beta_j|
+
+The dual problem maximises over 0 <= a_i <= s_i with sum_i y_i a_i = 0, with c_j = sum_i a_i y_i x_ij,
+
+    sum_i a_i - 1/(2 lambda2) sum_j max(0, |c_j| - lambda1 om_j)^2         (lambda2 = 0: |c_j| <= lambda1 om_j instead)
+
+The gap between the two is a sum of terms that are never negative, one per sample and one per feature: with
+xi_i = max(0, 1 - y_i f_i), eta_i = max(0, y_i f_i - 1) and what |c_j| has beyond its threshold, k_j,
+
+    (s_i - a_i) xi_i + a_i eta_i
+    lambda1 om_j (|beta_j| - sgn(c_j) beta_j) + (lambda2 beta_j - sgn(c_j) k_j)^2 / (2 lambda2)
+
+(lambda1 om_j |beta_j| - c_j beta_j + lambda2/2 beta_j^2 where |c_j| is below it), so that nothing cancels in it.
+
+The columns are those of ``standardize``: x_j minus a centre (zero as a rule) over a scale (one as a rule). ``beta`` and
+the penalties belong to these; ``coef`` and ``b`` are told for the columns as they were given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from svmpath.lazy import lazy
+from svmpath.losses.base import Loss, Problem, Solution
+from svmpath.losses.compressed import check_rows
+from svmpath.losses.elbow import NEAR
+from svmpath.solvers.elastic import Table
+
+Array = np.ndarray
+
+_FAR = 10.0  # a dense column whose mean is so many deviations from zero is centred: the offset takes it up
+_CONSTANT = 1e-13  # a column whose variance is less, relative to its squared mean, is constant
+_NOTHING = 1e-13  # a coefficient that moves margins by less, relative to what they are made of, is zero
+_SMALL = 1e-6  # an objective below this, in units of all weights, is rounding's
+
+
+@dataclass(frozen=True)
+class ElasticProblem(Problem):
+    """The data with a penalty factor, a scale and a centre per feature.
+
+    Attributes
+    ----------
+    om : array of shape (p,)
+        Penalty factors of lambda1.
+    scale, centre : arrays of shape (p,)
+        The columns are (x - centre) / scale.
+    """
+
+    om: Array = None  # type: ignore[assignment]
+    scale: Array = None  # type: ignore[assignment]
+    centre: Array = None  # type: ignore[assignment]
+
+    @property
+    def p(self) -> int:
+        """Number of features."""
+        return len(self.om)
+
+    @lazy
+    def table(self) -> Table:
+        """The rows as the walk reads them."""
+        X = self.gram.X
+        if sparse.issparse(X):
+            return Table.of(X.multiply(1.0 / self.scale).tocsr(), self.y, self.om)
+        return Table.of((X - self.centre) / self.scale, self.y, self.om)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
+
+
+def deviations(X: Any, s: Array) -> Array:
+    """The weighted standard deviation of each column; one where it is constant."""
+    share = s / s.sum()
+    mean = np.asarray(X.T @ share).ravel()
+    if sparse.issparse(X):
+        variance = np.asarray(X.multiply(X).T @ share).ravel() - mean**2
+    else:
+        variance = share @ (X - mean) ** 2
+    return np.sqrt(np.where(variance > _CONSTANT * mean**2, variance, 1.0))
+
+
+def centres(X: Any) -> Array:
+    """Zero, or for a dense column that is constant or far from zero one of its own numbers, so that ties stay ties."""
+    none = np.zeros(X.shape[1])
+    if sparse.issparse(X):
+        return none
+    deviation = X.std(axis=0)
+    far = (np.abs(X.mean(axis=0)) > _FAR * deviation) | (np.ptp(X, axis=0) == 0)
+    return np.where(far, X[0], none)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ElasticSolution(Solution):
+    """A linear machine at one value of its hyper-parameters; call it on new rows for decision values.
+
+    Attributes
+    ----------
+    coef : array of shape (p,)
+        Coefficients of the features as they were given; exactly zero for those that are not used.
+    alpha : array of shape (n,)
+        Signed dual coefficients: the certificate of optimality.
+    """
+
+    problem: ElasticProblem
+    coef: Array = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name} = {value:.6g}" for name, value in self.parameters.items())
+        return f"<Solution: {self.loss.name} at {values}; {len(self.features)} of {self.problem.p} features are used>"
+
+    def __call__(self, X: Any, *, exact_kernel: bool = False) -> Array:
+        """Decision values of the rows of X."""
+        X = check_rows(X, self.problem.p)
+        return np.asarray(X @ self.coef) + self.b
+
+    def compress(self, size: int, *, random_state: Any = None) -> Any:
+        """Not for a linear machine: its coefficients are one per feature already."""
+        raise ValueError("An elastic-net machine has one coefficient per feature; there are no kernel values to spare.")
+
+    @property
+    def features(self) -> Array:
+        """Indices of the features with coef != 0."""
+        return np.flatnonzero(self.coef)
+
+    @property
+    def norm1(self) -> float:
+        """sum_j om_j |beta_j|, the size that Wang's s-path is indexed by."""
+        return float(self.problem.om @ np.abs(self.coef * self.problem.scale))
+
+    @lazy
+    def fitted(self) -> Array:
+        """Decision values of the training rows."""
+        return np.asarray(self.problem.gram.X @ self.coef) + self.b
+
+    @property
+    def rounding(self) -> float:
+        """How exactly the decision values of the training rows can be told in double precision."""
+        beta = np.abs(self.coef * self.problem.scale)
+        return float(
+            8
+            * np.finfo(float).eps
+            * (beta @ self.problem.table.zmax + abs(self.coef @ self.problem.centre) + abs(self.b))
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "coef": self.coef}
+
+
+class ElasticHinge(Loss):
+    """Formulas of the elastic-net hinge machine."""
+
+    name = "elastic_hinge"
+    tasks = ("classification",)
+    overs = ("lambda1", "lambda2", "ray", "weight")
+    names = ("right", "elbow", "left")
+
+    def __repr__(self) -> str:
+        return "ElasticHinge()"
+
+    def read(
+        self, problem: ElasticProblem, parameters: dict[str, float], a: Array, beta: Array, b: float
+    ) -> ElasticSolution:
+        """The machine, from coefficients of the scaled columns; its offset is the middle where it is not unique."""
+        a, size = np.clip(a, 0.0, problem.s), np.abs(beta) * problem.table.zmax
+        beta = np.where(size > _NOTHING * (size.sum() + abs(b)), beta, 0.0)  # at an event: zero but for rounding
+        f = problem.y * np.asarray(problem.table.Z @ beta) + b
+        b += middle(problem.y, problem.s, a, f)
+        coef = beta / problem.scale
+        return ElasticSolution(problem, self, problem.y * a, float(b - coef @ problem.centre), parameters, coef)
+
+    def parts(self, solution: Solution) -> tuple[Array, Array, Array, Array]:
+        """a, the margins y f, beta and c of a solution."""
+        assert isinstance(solution, ElasticSolution)
+        problem = solution.problem
+        a, beta = problem.y * solution.alpha, solution.coef * problem.scale
+        Z, b = problem.table.Z, solution.b + solution.coef @ problem.centre
+        return a, np.asarray(Z @ beta) + problem.y * b, beta, np.asarray(Z.T @ a)
+
+    def violation(self, solution: Solution) -> float:
+        """The largest margin on the wrong side of 1, or gradient in units of the weights on its column."""
+        assert isinstance(solution, ElasticSolution)
+        problem, (a, margin, beta, c) = solution.problem, self.parts(solution)
+        lam1, lam2 = solution.parameters["lambda1"], solution.parameters["lambda2"]
+        rows, s = problem.active, problem.s
+        slack = 1.0 - margin
+        worst = np.where(a <= NEAR * s, slack, np.where(a >= (1.0 - NEAR) * s, -slack, np.abs(slack)))[rows]
+        unit = np.asarray(abs(problem.table.Z).T @ s)
+        unit = np.where(unit > 0.0, unit, 1.0)
+        left = c - lam2 * beta
+        is_zero = np.abs(beta) * problem.table.zmax <= NEAR
+        off = np.where(is_zero, np.abs(left) - lam1 * problem.om, np.abs(left - lam1 * problem.om * np.sign(beta)))
+        sums = abs(problem.y @ a) / s.sum()
+        return float(max(worst.max(initial=0.0), (off / unit).max(initial=0.0), sums))
+
+    def gap(self, solution: Solution) -> float:
+        """Primal minus dual objective over the primal, or over a millionth of the weights where that is more."""
+        assert isinstance(solution, ElasticSolution)
+        problem, (a, margin, beta, c) = solution.problem, self.parts(solution)
+        lam1, lam2 = solution.parameters["lambda1"], solution.parameters["lambda2"]
+        s, wall = problem.s, lam1 * problem.om
+        xi, eta = np.maximum(1.0 - margin, 0.0), np.maximum(margin - 1.0, 0.0)
+        primal = s @ xi + 0.5 * lam2 * beta @ beta + wall @ np.abs(beta)
+        if lam2 == 0.0:  # shrunk into what the dual allows; columns without a penalty are left to the violation
+            far = (np.abs(c) > wall) & (wall > 0)
+            shrink = float(np.min(wall[far] / np.abs(c[far]), initial=1.0))
+            a, c = shrink * a, shrink * c
+        beyond = np.maximum(np.abs(c) - wall, 0.0)
+        turn = np.sign(c)
+        outside = wall * (np.abs(beta) - turn * beta) + (lam2 * beta - turn * beyond) ** 2 / (2.0 * lam2 or 1.0)
+        inside = wall * np.abs(beta) - c * beta + 0.5 * lam2 * beta**2
+        features = np.where((beyond > 0.0) & (lam2 > 0.0), outside, inside)
+        return float(((s - a) @ xi + a @ eta + features.sum()) / max(primal, _SMALL * s.sum()))
+
+
+def middle(y: Array, s: Array, a: Array, f: Array) -> float:
+    """What to add to the offset so that it is the middle of its interval; zero where an elbow sample fixes it."""
+    active = s > 0.0
+    low, high = a <= NEAR * s, a >= (1.0 - NEAR) * s
+    if np.any(active & ~low & ~high):
+        return 0.0
+    left = y - f  # what the offset lacks for a margin of one
+    # y f >= 1 where a = 0, y f <= 1 where a = s.
+    least = left[active & ((low & (y > 0)) | (high & (y < 0)))].max(initial=-np.inf)
+    most = left[active & ((low & (y < 0)) | (high & (y > 0)))].min(initial=np.inf)
+    ends = [end for end in (least, most) if np.isfinite(end)]
+    return float(np.mean(ends)) if ends else 0.0

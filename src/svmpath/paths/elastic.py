@@ -1,0 +1,533 @@
+"""Paths of the elastic-net hinge machine: over lambda1, lambda2, a ray of both, or the weight of some samples.
+
+A walk (``solvers.elastic``) goes through all events while the value falls. What is kept of it are the places at its
+beginning, the events, and a snapshot after every few hundred of them. The machine at a value is solved afresh from the
+places there, and measured; where it is not good, the walk is repeated from the last snapshot.
+
+Where no penalised feature is used, the machine does not depend on lambda1: above :attr:`ElasticPath.first_value` it is
+that of this value, and no events are told.
+
+A walk that gets lost is repeated with weights, penalty factors and margins changed by 1e-10 of themselves, so that
+there are no ties; its places are then those of the unchanged problem but for values that near to an event.
+:attr:`ElasticPath.shaken` tells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from svmpath.exceptions import PathError
+from svmpath.lazy import lazy
+from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, ElasticSolution
+from svmpath.paths.path import Array, Event, Path
+from svmpath.solvers.elastic import (
+    BANNED,
+    ELBOW,
+    LEFT,
+    OUT,
+    RIGHT,
+    ZERO,
+    Line,
+    Snapshot,
+    Table,
+    Told,
+    Walker,
+    start,
+    walk_to,
+)  # fmt: skip
+from svmpath.solvers.threads import one_thread_if_small
+
+_GOOD = 1e-11  # a relative duality gap, and below it
+_FINE = 1e-9  # a violation, that need no polish
+_NEXT = 1e-9  # relative distance within which the place before or after an event may be the right one
+_ACCEPT = 1e-6  # the largest gap with which a machine is given at all
+_RUNGS = (0.0, 1e-10, 1e-9, 1e-8)  # how much a walk is shaken
+_PLACES = {RIGHT: "right", ELBOW: "elbow", LEFT: "left", OUT: "out"}
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Which parameter moves, and what the others are.
+
+    Attributes
+    ----------
+    over : {"lambda1", "lambda2", "ray", "weight"}
+    lam1, lam2 : float
+        The parameters that stay.
+    l1_ratio : float
+        For "ray": lambda1 = value * l1_ratio, lambda2 = value * (1 - l1_ratio).
+    rows : array of int or None
+        For "weight": the samples whose weight is multiplied.
+    """
+
+    over: str
+    lam1: float = 0.0
+    lam2: float = 0.0
+    l1_ratio: float = 1.0
+    rows: Array | None = None
+
+    def at(self, value: float) -> dict[str, float]:
+        """All hyper-parameters at a value."""
+        if self.over == "ray":
+            mixed = {"lambda1": value * self.l1_ratio, "lambda2": value * (1.0 - self.l1_ratio)}
+            return {**mixed, "l1_ratio": self.l1_ratio}
+        return {"lambda1": self.lam1, "lambda2": self.lam2, self.over: value}
+
+    def weights(self, s: Array, value: float) -> Array:
+        """The sample weights at a value."""
+        if self.rows is None:
+            return s
+        s = s.copy()
+        s[self.rows] *= value
+        return s
+
+    def line(self, w: Array) -> Line:
+        """The line of all values; w are the weights at value one."""
+        none, here, unit = np.zeros_like(w), self.at(0.0), self.at(1.0)
+        lam1, lam2 = here["lambda1"], here["lambda2"]
+        d1, d2 = lam1 - unit["lambda1"], lam2 - unit["lambda2"]
+        if self.rows is None:
+            return Line(lam1, lam2, d1, d2, w, none)
+        w0, dw = w.copy(), none
+        w0[self.rows], dw[self.rows] = 0.0, -w[self.rows]
+        return Line(lam1, lam2, d1, d2, w0, dw)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether lambda1 costs nothing all along."""
+        return {"ray": self.l1_ratio == 0.0, "lambda1": False}.get(self.over, self.lam1 == 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """A walk: the value and the places at its beginning, the line, the events and snapshots, and how it was got.
+
+    Attributes
+    ----------
+    value : float
+        The largest, where it begins.
+    first : Snapshot
+    line : Line
+    told : Told
+    snapshots : list of Snapshot
+    end : float
+        The value that it came to.
+    shaken : float
+    null_steps : int
+    """
+
+    value: float
+    first: Snapshot
+    line: Line
+    told: Told
+    snapshots: list[Snapshot]
+    end: float
+    shaken: float
+    null_steps: int
+
+    def places(self, value: float) -> tuple[Array, Array]:
+        """The places of samples and features at a value; at an event, those after it."""
+        place, sign = self.first.place.copy(), self.first.sign.copy()
+        done = int(np.searchsorted(-self.told.u, -value, side="right"))
+        index, target, feature = self.told.index[:done], self.told.target[:done], self.told.feature[:done]
+        place[index[~feature]] = target[~feature]  # of several events of one the last counts
+        sign[index[feature]] = target[feature]
+        return place, sign
+
+    def before(self, value: float) -> Snapshot:
+        """The last snapshot before a value."""
+        found = self.first
+        for point in self.snapshots:
+            if point.x[0] < value:
+                break
+            found = point
+        return found
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ElasticPath(Path):
+    """The elastic-net hinge machine over one parameter; piecewise linear, over lambda2 in 1 / lambda2.
+
+    Attributes
+    ----------
+    motion : Motion
+        What moves and what stays.
+    max_features : int or None
+        The walk ends where one more would be used; ``span`` tells where.
+    """
+
+    problem: ElasticProblem
+    loss: ElasticHinge
+    motion: Motion
+    max_features: int | None = None
+
+    def __repr__(self) -> str:
+        (first, last), problem = self.span, self.problem
+        return (
+            f"<Path: {self.loss.name} over {self.over} from {first:.6g} to {last:.6g}; {problem.n} samples, "
+            f"{problem.p} features>"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: self.__dict__[f.name] for f in fields(self)}
+
+    @lazy
+    def table(self) -> Table:
+        """The rows, with the penalty factors that hold on this path."""
+        table = self.problem.table
+        return table.with_om(np.zeros_like(table.om)) if self.motion.is_plain else table
+
+    @lazy
+    def record(self) -> Record:
+        """The walk over the span."""
+        reason = None
+        with one_thread_if_small(self.problem.n * self.problem.p):
+            for shaken in _RUNGS:
+                try:
+                    return self._record(shaken)
+                except PathError as error:
+                    reason = error
+        raise PathError(f"The path of {self.loss!r} over {self.over} could not be followed: {reason}")
+
+    @property
+    def shaken(self) -> float:
+        """By how much weights, factors and margins had to be changed, relative, to follow the path; 0 as a rule."""
+        return self.record.shaken
+
+    @property
+    def null_steps(self) -> int:
+        """Exchanges at constant coefficients: what ties and duplicates cost."""
+        return self.record.null_steps
+
+    @property
+    def first_value(self) -> float:
+        """The value below which the machine is no longer constant (lambda1 and rays), if that is inside the span."""
+        return self.record.value
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        """The smallest and the largest value."""
+        return min(self.span), max(self.span)
+
+    @property
+    def _is_reversed(self) -> bool:
+        return self.span[0] < self.span[1]
+
+    def _record(self, shaken: float) -> Record:
+        """The walk from the largest value down to the smallest."""
+        return self._follow(*self.begin(self._ends[1], shaken), shaken)
+
+    def _follow(self, walker: Walker, line: Line, shaken: float) -> Record:
+        """The walk from where a walker stands."""
+        low = self._ends[0]
+        first, limit = self._unshaken(walker.snapshot()) if shaken else walker.snapshot(), self.max_features
+        value = walker.value
+        if low < value:
+            walker.to(line, low, most_features=-1 if limit is None else limit)
+        return Record(value, first, line, walker.told, walker.snapshots, walker.value, shaken, walker.null_steps)
+
+    def _unshaken(self, point: Snapshot) -> Snapshot:
+        """The point that the same places determine for the problem as it is, where they do."""
+        w = self.motion.weights(self.problem.s, float(point.x[0]))
+        alpha = np.where(point.place == LEFT, w, 0.0)
+        walker = Walker(self.table, replace(point, w=w, alpha=alpha))
+        return walker.snapshot() if walker.stand() else point
+
+    def begin(self, value: float, shaken: float = 0.0) -> tuple[Walker, Line]:
+        """A walker at the value (or, where the machine is constant, where it ceases to be so), and the line ahead."""
+        table, motion, s = self.table, self.motion, self.problem.s
+        if shaken:
+            table = table.shaken(shaken, seed=1)
+            s = s * (1.0 + shaken * np.random.default_rng(0).random(len(s)))
+        line = motion.line(s)
+        if self.has_top:
+            return self._from_the_top(table, s, value, line), line
+        here = motion.at(value)
+        walker = start(table, motion.weights(s, value), here["lambda2"])
+        walk_to(walker, here["lambda1"])
+        walker.turn(value, here["lambda1"], here["lambda2"])
+        return walker, line
+
+    @property
+    def has_top(self) -> bool:
+        """Whether the machine is constant above some value."""
+        over, motion = self.over, self.motion
+        return over == "lambda1" or (over == "ray" and not motion.is_plain and bool(np.all(self.table.om > 0.0)))
+
+    def _from_the_top(self, table: Table, w: Array, value: float, line: Line) -> Walker:
+        """Over lambda1 or a ray, from where no penalised feature is used: down to the value if that is lower."""
+        walker = start(table, w, self.motion.lam2)
+        top = float(walker.state.x[1]) / self.motion.at(1.0)["lambda1"]
+        self._turn(walker, top)
+        if top > 0.0:
+            walker.to(line, 0.0, most_features=0, record=False)
+            walker.state.beta[table.om > 0.0] = 0.0  # exactly
+        if value < walker.value:
+            walker.to(line, value, record=False)
+        self._turn(walker, walker.value)
+        return walker
+
+    def _turn(self, walker: Walker, value: float) -> None:
+        here = self.motion.at(value)
+        walker.turn(value, here["lambda1"], here["lambda2"])
+
+    def from_the_top(self, part: float) -> ElasticPath:
+        """The path from where the machine ceases to be constant to a part of that value; walked at once."""
+        reason = None
+        with one_thread_if_small(self.problem.n * self.problem.p):
+            for shaken in _RUNGS:
+                try:
+                    walker, line = self.begin(np.inf, shaken)
+                    top = walker.value or 1.0
+                    path = replace(self, span=(top, part * top))
+                    path.__dict__["record"] = path._follow(walker, line, shaken)
+                    return path
+                except PathError as error:
+                    reason = error
+        raise PathError(f"The path of {self.loss!r} over {self.over} could not be followed: {reason}")
+
+    def top(self) -> float:
+        """The value below which the machine is no longer constant, wherever the span is; 0 if there is none."""
+        reason = None
+        for shaken in _RUNGS:
+            try:
+                return self.begin(np.inf, shaken)[0].value
+            except PathError as error:
+                reason = error
+        raise PathError(f"The largest {self.over} of the path could not be found: {reason}")
+
+    # --- what is told of the walk ------------------------------------------------------------------------------------
+
+    @property
+    def breakpoints(self) -> Array:
+        """The values at which a sample or a feature changes its place, and both ends, in the direction of the span."""
+        record, (low, high) = self.record, self._ends
+        inside = record.told.u
+        top = [record.value] if low < record.value < high else []
+        inside = np.unique(np.concatenate([inside[(inside > low) & (inside < high)], top]))
+        nodes = np.concatenate([[low], inside, [high]])
+        nodes = nodes[np.concatenate([[True], np.diff(nodes) > 0])]
+        return nodes if self._is_reversed else nodes[::-1]
+
+    def events(self) -> Iterable[Event]:
+        """Every change of place, in the direction of the span; features are told as "zero" and "active"."""
+        record = self.record
+        told = record.told
+        if not self._is_reversed:
+            yield from self._first_features()
+        for k in range(len(told.u) - 1, -1, -1) if self._is_reversed else range(len(told.u)):
+            value, index = float(told.u[k]), int(told.index[k])
+            source, target = int(told.source[k]), int(told.target[k])
+            if self._is_reversed:
+                source, target = target, source
+            if not told.feature[k]:
+                yield Event(value, index, _PLACES[source], _PLACES[target])
+            else:
+                yield FeatureEvent(value, index, _feature(source), _feature(target))
+        if self._is_reversed:
+            yield from self._first_features()
+
+    def _first_features(self) -> Iterator[Event]:
+        """The features that come into use where the machine ceases to be constant."""
+        first = self.record.first
+        penalised = self.table.om > 0.0
+        if self.has_top and not first.beta[penalised].any():
+            used = np.flatnonzero(penalised & (first.sign != ZERO)).tolist()
+            ends = ("active", "zero") if self._is_reversed else ("zero", "active")
+            for j in used[::-1] if self._is_reversed else used:
+                yield FeatureEvent(self.record.value, j, *ends)
+
+    def __call__(self, value: float) -> ElasticSolution:
+        """The solution at a value inside the span."""
+        return self._solve(self.inside(value))
+
+    def _solve(self, value: float) -> ElasticSolution:
+        with one_thread_if_small(self.problem.n * self.problem.p):
+            return self._at(value)
+
+    def _at(self, value: float) -> ElasticSolution:
+        """The machine at a value: from the places told, or where that is not good from the walk itself."""
+        is_first = value >= self.record.value
+        best: ElasticSolution | None = None
+        for answer in (self._constant,) if is_first else (self._solved, self._before, self._after, self._walked):
+            solution = answer(value)
+            if solution is not None and (best is None or solution.gap < best.gap):
+                best = solution
+            if best is not None and best.gap <= _GOOD and best.violation <= _FINE:
+                return best
+        if best is None or not best.gap <= _ACCEPT:
+            found = "its elbow system is singular" if best is None else f"the duality gap is {best.gap:.2e}"
+            raise PathError(f"No machine could be found at {self.over} = {value:.6g}: {found}.")
+        return best
+
+    def _constant(self, value: float) -> ElasticSolution:
+        """The machine at or above the first value of the walk: there lambda1 makes no difference."""
+        first = self.record.first
+        if not self.has_top or value == self.record.value:
+            return self._read(value, first.alpha, first.beta, float(first.x[3]))
+        penalised = self.table.om > 0.0
+        return self._read(value, first.alpha, np.where(penalised, 0.0, first.beta), float(first.x[3]))
+
+    def _solved(self, value: float) -> ElasticSolution | None:
+        """Everybody at the place told."""
+        walker = self._stand(value)
+        return None if walker is None else self._told_by(walker, value)
+
+    def _before(self, value: float) -> ElasticSolution | None:
+        """The same with the places of a little larger value: events are told to so many digits."""
+        walker = self._stand(value, value * (1.0 + _NEXT))
+        return None if walker is None else self._told_by(walker, value)
+
+    def _after(self, value: float) -> ElasticSolution | None:
+        """And with those of a little smaller one."""
+        walker = self._stand(value, value * (1.0 - _NEXT))
+        return None if walker is None else self._told_by(walker, value)
+
+    def _stand(self, value: float, told: float | None = None) -> Walker | None:
+        """A walker with everybody at the place told; None where these do not determine a point."""
+        place, sign = self.record.places(value if told is None else told)
+        here, w = self.motion.at(value), self.motion.weights(self.problem.s, value)
+        x = np.array([value, here["lambda1"], here["lambda2"], 0.0])
+        alpha = np.where(place == LEFT, w, 0.0)
+        k, m = np.count_nonzero(place == ELBOW), np.count_nonzero((sign != ZERO) & (sign != BANNED))
+        if here["lambda2"] == 0.0 and k < m + 1:
+            return None  # beta is not determined by the places
+        walker = Walker(self.table, Snapshot(x, w, alpha, np.zeros(self.problem.p), place, sign))
+        return walker if walker.stand() else None
+
+    def _walked(self, value: float) -> ElasticSolution | None:
+        """The machine at which the walk itself arrives."""
+        try:
+            return self._told_by(self._walk(value), value)
+        except PathError:
+            return None
+
+    def _walk(self, value: float) -> Walker:
+        """The walk to a value once more, from the last snapshot before it."""
+        record = self.record
+        if record.shaken:
+            walker, line = self.begin(self._ends[1], record.shaken)
+            walker.to(line, value, record=False)
+            return walker
+        walker = Walker(self.table, record.before(value))
+        walker.seat()
+        walker.to(record.line, value, record=False)
+        return walker
+
+    def walker_at(self, value: float) -> Walker:
+        """A walker that stands at a value, with its elbow system."""
+        if value > self.record.value:
+            return self._below_the_top(value)
+        solution, walker = self(value), self._stand(value)
+        if walker is not None and self._told_by(walker, value).gap <= max(_GOOD, 2 * solution.gap):
+            return walker
+        return self._walk(value)
+
+    def _below_the_top(self, value: float) -> Walker:
+        """The same where the machine is constant."""
+        here = self.motion.at(value)
+        walker = start(self.table, self.motion.weights(self.problem.s, value), here["lambda2"])
+        walk_to(walker, here["lambda1"])
+        return walker
+
+    def _told_by(self, walker: Walker, value: float) -> ElasticSolution:
+        return self._read(value, walker.state.alpha, walker.state.beta, walker.b)
+
+    def _read(self, value: float, alpha: Array, beta: Array, b: float) -> ElasticSolution:
+        problem = self.problem
+        if self.motion.rows is not None:
+            problem = replace(problem, s=self.motion.weights(problem.s, value))
+        if self.motion.is_plain:
+            problem = replace(problem, om=np.zeros_like(problem.om))
+        return self.loss.read(problem, self.motion.at(value), alpha, beta, b)
+
+    # --- what criteria ask for ---------------------------------------------------------------------------------------
+
+    def without(self, rows: Array) -> ElasticPath:
+        """The path of the same machine with weight zero for some rows, over the whole span."""
+        s = self.problem.s.copy()
+        s[rows] = 0.0
+        problem = replace(self.problem, s=s)
+        problem.__dict__["table"] = self.problem.table
+        return replace(self, problem=problem, max_features=None)
+
+    def machines(self, values: Array) -> Iterator[tuple[int, ElasticSolution]]:
+        """The machines at several values, in the order of one walk that is not recorded; with their positions."""
+        order = np.argsort(-values, kind="stable")
+        carried: tuple[Walker, Line] | None = None
+        for k in order:
+            value = float(values[k])
+            carried = self._carried(carried, value)
+            solution = None if carried is None else self._arrived(carried[0], value)
+            if solution is None or not solution.gap <= 1e-9:
+                solution = self._solve(value)
+            yield int(k), solution
+
+    def _carried(self, carried: tuple[Walker, Line] | None, value: float) -> tuple[Walker, Line] | None:
+        """A walker and its line, moved on to a value; None if it got lost."""
+        try:
+            walker, line = carried or self.begin(value)
+            if value < walker.value:
+                walker.to(line, value, record=False)
+        except PathError:
+            return None
+        return walker, line
+
+    def _arrived(self, walker: Walker, value: float) -> ElasticSolution:
+        """The machine of a walker, which is constant as long as it has not left its first value."""
+        beta = walker.state.beta
+        if value > walker.value:
+            beta = np.where(self.table.om > 0.0, 0.0, beta)
+        return self._read(value, walker.state.alpha, beta, walker.b)
+
+    def decisions(self, values: Array) -> Array:
+        """Decision values of all rows, also of those with weight zero, at each value."""
+        held = np.empty((len(values), self.problem.n))
+        with one_thread_if_small(self.problem.n * self.problem.p):
+            for k, solution in self.machines(values):
+                held[k] = solution.fitted
+        return held
+
+    def coefs(self, values: Array) -> tuple[Array, Array]:
+        """Coefficients of shape (m, p) and offsets of shape (m,) at several values, by one walk."""
+        values = np.array([self.inside(value) for value in np.atleast_1d(values)])
+        coef, b = np.empty((len(values), self.problem.p)), np.empty(len(values))
+        with one_thread_if_small(self.problem.n * self.problem.p):
+            for k, solution in self.machines(values):
+                coef[k], b[k] = solution.coef, solution.b
+        return coef, b
+
+
+class FeatureEvent(Event):
+    """One feature changes its place; ``sample`` is its column."""
+
+    __slots__ = ()
+
+    @property
+    def feature(self) -> int:
+        """The column."""
+        return self.sample
+
+
+def _feature(sign: int) -> str:
+    return "zero" if sign == ZERO else "active"
+
+
+def cut(path: ElasticPath) -> ElasticPath:
+    """The path over the part of its span that the walk has covered."""
+    record, (low, high) = path.record, path._ends
+    end = record.end
+    if record.value <= low or end <= low * (1 + 1e-12) or end <= 0.0:
+        return path
+    if not end < high:
+        raise PathError(
+            f"At {path.over} = {high:.6g} more than max_features = {path.max_features} features are used already; "
+            "begin the span at a larger value or allow more."
+        )
+    shorter = replace(path, span=(end, high) if path._is_reversed else (high, end))
+    shorter.__dict__["record"] = record
+    return shorter
