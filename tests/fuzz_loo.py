@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import svmpath
 from svmpath import criteria
+from svmpath.exceptions import NoMarginError
 from tests import fuzz_jump
 
 SHARP, ALWAYS = 1e-9, 1e-6  # where the elbow system's condition is below 1e8, and anywhere
@@ -63,6 +64,8 @@ def compare(path, chosen, curve, what, stats):
         for i in path.problem.active:
             try:
                 machine = without(path, value, i)
+            except NoMarginError:
+                raise AssertionError(f"{what}: there is no machine without row {i} at {value:.6g}") from None
             except svmpath.PathError:
                 continue
             expected, found = machine.fitted[i], curve.decisions[k, i]

@@ -4,8 +4,9 @@ With a_i = y_i alpha_i and xi_i = max(0, 1 - y_i f_i), a sample that is an error
 
     2 a_i R^2 + xi_i >= 1,      R^2 = max_i K_ii - min_ij K_ij                                 (xi-alpha)
 
-The bound takes for granted that the offset is held by an elbow, with all samples and without one: where it is not, the
-offset jumps, and the bound can fail.
+Both bounds take for granted that the offset is held by an elbow, with all samples and without one, so that it does not
+jump. That is not known without leaving the sample out. A sample is counted as an error, and as doubtful, where the
+elbow has not more room than its coefficient needs; even so others may fill that room, and the bound fails.
 
 Of the samples on the elbow, 0 < a_i < C, those that are errors when left out have
 
@@ -28,14 +29,15 @@ from svmpath.criteria.held_out import elbow_only, samples
 from svmpath.criteria.radius_margin import BoundCurve, counted, error_only
 from svmpath.losses import Hinge, SquaredHinge
 from svmpath.paths import JumpPath, Path
-from svmpath.solvers.box_qp import FREE
+from svmpath.solvers.box_qp import FREE, Walker
 from svmpath.solvers.enclosing_ball import EnclosingBall
 from svmpath.solvers.removal import is_held
 from svmpath.solvers.threads import one_thread_if_small
 
 Array = np.ndarray
 
-_TINY_BALL = 1e-6  # what is added to K for the ball, in units of its largest entry: it makes the ball a little larger
+_MORE = 1e-9  # by how much, relative, the room must exceed a coefficient
+_TINY_BALL = 1e-6  # what is added to K for the ball, in units of the rows' spread: it makes the ball a little larger
 
 
 def xi_alpha(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
@@ -56,8 +58,9 @@ def xi_alpha(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     Returns
     -------
     BoundCurve
-        ``doubtful`` is the number of support vectors where no elbow point holds the offset, so that the bound is not
-        proved; else 0.
+        ``doubtful`` is the number of support vectors whose coefficient the elbow has no room to take over: they are
+        counted as errors, as the offset jumps when they are left out. It can also jump where there is room, and then
+        the bound is not one: at a small C do not rely on it.
 
     Examples
     --------
@@ -77,9 +80,10 @@ def xi_alpha(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     for k, walker in path.states(values):
         C, y = path.motion.at(walker.t)["C"], path.problem.y
         a, xi = C * np.abs(walker.theta), np.maximum(1.0 - y * path.decided(walker), 0.0)
-        suspect = (2.0 * a * height + xi >= 1.0) & (a > 0.0)
+        unproved = _without_room(path, walker)
+        suspect = ((2.0 * a * height + xi >= 1.0) | unproved) & (a > 0.0)
         scores[k] = s @ suspect / s.sum()
-        doubtful[k] = 0 if is_held(walker) else np.count_nonzero(a)
+        doubtful[k] = np.count_nonzero(unproved)
     return BoundCurve(path, "xi_alpha", values, scores, doubtful)
 
 
@@ -101,7 +105,9 @@ def span_bound(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     Returns
     -------
     BoundCurve
-        ``doubtful`` is the number of samples at their limit, each of which is counted as an error.
+        ``doubtful`` is the number of samples that are counted as errors because they are at their limit, or because
+        the elbow has no room to take over their coefficient. The bound assumes that the offset does not jump when a
+        sample is left out, which is not known: with few samples or a small C it can fail.
 
     Examples
     --------
@@ -117,20 +123,34 @@ def span_bound(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     values = check_values(path, values)
     rows = counted(path, "span_bound")
     with one_thread_if_small(path.problem.n**2):
-        A = SquaredHinge().rows(path.problem).A[rows]
-        ball = EnclosingBall(A).at(_TINY_BALL * float(np.einsum("ij,ij->i", A[:, :-1], A[:, :-1]).max()))
+        radius = _radius(SquaredHinge().rows(path.problem).A[rows])
     scores, doubtful = np.empty(len(values)), np.zeros(len(values), dtype=int)
     for k, walker in path.states(values):
         C = path.motion.at(walker.t)["C"]
-        reach = max(2.0 * np.sqrt(ball.squared_radius), 1.0 / np.sqrt(C))
+        reach = max(2.0 * radius, 1.0 / np.sqrt(C))
         removal, left_out = samples(path, walker)
         spans, on_elbow = removal.spans(), walker.status[left_out] == FREE
         a = C * np.abs(walker.theta[left_out])
-        full = np.count_nonzero(~on_elbow & (a > 0.0))
-        with np.errstate(invalid="ignore"):
-            share = np.where(a > 0.0, np.minimum(a * np.sqrt(spans) * reach, 1.0), 0.0)
-        scores[k], doubtful[k] = (full + share[on_elbow].sum()) / len(rows), full
+        counts = ((~on_elbow | ~np.isfinite(spans)) & (a > 0.0)) | _without_room(path, walker)[left_out]
+        share = np.minimum(a * np.sqrt(np.where(counts | (a == 0.0), 0.0, spans)) * reach, 1.0)
+        scores[k], doubtful[k] = (np.count_nonzero(counts) + share.sum()) / len(rows), np.count_nonzero(counts)
     return BoundCurve(path, "span_bound", values, scores, doubtful)
+
+
+def _radius(A: Array) -> float:
+    """That of the smallest ball around the rows of A but for its last column, or a little more."""
+    size = float(np.ptp(A[:, :-1], axis=0).max(initial=0.0)) ** 2
+    return float(np.sqrt(EnclosingBall(A).at(_TINY_BALL * size).squared_radius)) if size > 0.0 else 0.0
+
+
+def _without_room(path: JumpPath, walker: Walker) -> Array:
+    """The support vectors whose coefficient the (other) elbow points have not more than enough room to take over."""
+    low, up = walker.program.low(walker.t), walker.program.up(walker.t)
+    theta, F = walker.theta, walker.F
+    above, below = (up - theta)[F], (theta - low)[F]
+    room = np.where(theta > 0, above.sum(), below.sum())
+    room[F] -= np.where(theta[F] > 0, above, below)
+    return (theta != 0.0) & ((room <= np.abs(theta) * (1.0 + _MORE)) | (not is_held(walker)))
 
 
 def _hinge_only(path: Path, criterion: str, loss: Any) -> JumpPath:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from svmpath.exceptions import NoMarginError, PathError
+from svmpath.losses import Solution
 from svmpath.losses.elbow import ElbowLoss
 from svmpath.losses.nu import Nu
 from svmpath.paths import JumpPath
@@ -24,7 +25,8 @@ from svmpath.solvers.removal import Left, Removal, inverse_in_features, is_held
 
 Array = np.ndarray
 
-_DECIDED = 1e-9  # how far below zero y f must be, so that rounding does not decide
+_SHORT = 1e-4  # relative length of a path that is followed for one value
+_ZERO = 1e-9  # a decision value so small is zero
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,9 @@ def held_out(
             inverse = inverse_in_features(walker.program.group[F], Z[walker.program.rows[F]], len(walker.nu))
             removal = replace(removal, inverse=inverse)
         left = _leave_out(path, removal, rows, most, everywhere, only_errors)
+        _see_margin(path, removal, rows, left)
         f[rows] = path.loss.decide(left.product, left.nu, path.motion.at(walker.t))
+        f[np.abs(f) <= _ZERO] = 0.0  # a tie is one, whatever rounding says
         held.lost[k] = _repair(path, float(values[k]), rows[left.lost], f)
         held.decisions[k] = f
         held.events[k], held.passing[k] = left.events.sum(), np.count_nonzero(left.passes)
@@ -96,7 +100,7 @@ def samples(path: JumpPath, walker: Walker, f: Array | None = None) -> tuple[Rem
     needed = (size > 0).any(axis=1) | (change != 0).any(axis=1) | (not is_held(walker))
     needed &= (program.up(t) > program.low(t))[variables[:, 0]] | (size > 0).any(axis=1)
     if f is not None:
-        needed &= problem.y * f >= 0.0
+        needed &= problem.y * f >= -_ZERO
     rows = np.flatnonzero(needed)
     return Removal(walker, variables[rows], change[rows]), rows
 
@@ -105,7 +109,7 @@ def _leave_out(path: JumpPath, removal: Removal, rows: Array, most: int, everywh
     turns = levels = None
     if only_errors:  # y f = y (g - c) / lambda
         y, here = path.problem.y[rows], removal.here
-        turns, levels = y, y * here.c0[removal.variables[:, 0]] - _DECIDED * here.unit[0]
+        turns, levels = y, y * here.c0[removal.variables[:, 0]]
     return removal.leave_out(most=most, everywhere=everywhere, trust=path.trust, turns=turns, levels=levels)
 
 
@@ -114,12 +118,35 @@ def _repair(path: JumpPath, value: float, rows: Array, f: Array) -> int:
     lost = 0
     for i in rows:
         try:
-            f[i] = path.without(np.array([i]))(value).fitted[i]
+            f[i] = _alone(path, value, int(i)).fitted[i]
         except NoMarginError:
             raise
         except PathError:
             lost += 1
     return lost
+
+
+def _alone(path: JumpPath, value: float, i: int) -> Solution:
+    """The machine without sample i at one value, by a short path."""
+    low, high = sorted(path.span)
+    near = value * (1 + _SHORT) if value * (1 + _SHORT) <= high else value * (1 - _SHORT)
+    return replace(path.without(np.array([i])), span=(value, near) if value > 0.0 else (low, high))(value)
+
+
+def _see_margin(path: JumpPath, removal: Removal, rows: Array, left: Left) -> None:
+    """Refuse a nu at which the margin vanishes without some sample; approximate ways there are gone exactly."""
+    t, problem = removal.walker.t, path.problem
+    bad = np.flatnonzero(~left.lost & ~path.loss.exists(problem, left.nu, t))
+    if len(bad) == 0:
+        return
+    again = Removal(removal.walker, removal.variables[bad], removal.change[bad]).leave_out(trust=path.trust)
+    if not path.loss.exists(problem, again.nu, t).all():
+        raise NoMarginError(
+            f"At {path.over} = {path.motion.value(t):.6g} the margin vanishes when sample "
+            f"{rows[bad[~path.loss.exists(problem, again.nu, t)][0]]} is left out: there is no machine without it. "
+            f"Leave-one-out needs a larger {path.over}."
+        )
+    left.product[bad], left.nu[:, bad], left.lost[bad] = again.product, again.nu, again.lost
 
 
 def check_feasible(path: JumpPath, values: Array) -> None:

@@ -7,7 +7,7 @@ is the middle of an interval: each of its ends is the largest or smallest of two
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,11 @@ class StepCurve(Curve):
     """
 
     edges: Array | None = None
+
+    def rescored(self, loss: Any) -> Curve:
+        """The curve at its values under another loss, of which nothing is known in between."""
+        names = [each.name for each in fields(Curve)]
+        return Curve(**{name: getattr(self, name) for name in names}).rescored(loss)
 
     def __call__(self, value: Any) -> Any:
         """The error rate at any value of the span."""

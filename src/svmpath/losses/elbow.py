@@ -122,6 +122,10 @@ class ElbowLoss(Loss):
         """What is added to the sums of the groups when a sample is left out, of shape (n, q)."""
         return np.zeros((problem.n, 1))
 
+    def exists(self, problem: Problem, nu: Array, t: float) -> Array:
+        """Whether there are machines with these multipliers, of shape (q, S)."""
+        return np.ones(nu.shape[1], dtype=bool)
+
     def is_clear(self, solution: Solution) -> bool:
         """Whether a machine is well away from where there is none."""
         return True

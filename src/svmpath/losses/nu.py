@@ -115,6 +115,10 @@ class Nu(ElbowLoss):
         """The sums are nu (W - s_i) / 2 without sample i."""
         return -0.5 * t * problem.s[:, None] * np.array([1.0, -1.0])
 
+    def exists(self, problem: Problem, nu: Array, t: float) -> Array:
+        """Whether rho is above what is taken for zero."""
+        return 0.5 * (nu[0] - nu[1]) > self._noise(problem, t)
+
     def is_clear(self, solution: Solution) -> bool:
         """Whether rho is well above what is taken for zero."""
         assert isinstance(solution, NuSolution)

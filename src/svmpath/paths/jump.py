@@ -231,8 +231,10 @@ class JumpPath(Path):
         unit = self._program.unit
         f = unit[0] + t * unit[1] + unit[2] * (nu[0] - nu[-1]) / 2.0
         wrong = np.where(status == LOW, -g, np.where(status == UP, g, np.where(status == FREE, np.abs(g), 0.0)))
-        beyond = self._program.kmax * np.maximum(low - theta, theta - up).max(initial=0.0)
-        if not max(wrong.max(initial=0.0), beyond) <= self.trust * f:
+        beyond = np.maximum(low - theta, theta - up)
+        if np.any(beyond > _GOOD * (up - low)):
+            return None
+        if not max(wrong.max(initial=0.0), self._program.kmax * beyond.max(initial=0.0)) <= self.trust * f:
             return None
         try:
             return Walker(self._program, t, np.clip(theta, low, up), status, nu, g=g)
@@ -289,9 +291,9 @@ class JumpPath(Path):
         """The statuses and the gradient at a row at the beginning of the span, and a walker at its end."""
         best: tuple[Array, float, Walker] | None = None
         a, b = self._ends
-        for tol, _ in _LADDER[:3]:
+        for tol, jitter in _LADDER:
             try:
-                walker = self._start(self._program, a, tol)
+                walker = self._start(self._rung(jitter), a, tol)
                 status, first = walker.status.copy(), float(walker.g[row])
                 walker.to(b, watch=row)
             except PathError:
@@ -421,15 +423,20 @@ class JumpPath(Path):
             return False
 
     def _record(self, tol: float, jitter: float) -> Record:
-        program = self._program
-        if jitter:
-            noise = 1.0 + np.random.default_rng(0).random(len(program.K))  # uneven: it breaks ties, too
-            program = replace(program, K=program.K + np.diag(jitter * program.kmax * noise))
+        program = self._rung(jitter)
         a, b = self._ends
         walker = self._start(program, a, tol)
         first = walker.status.copy()
         walker.to(b)
         return Record(program, first, walker.told, tol, jitter, walker.worst)
+
+    def _rung(self, jitter: float) -> Program:
+        """The program with tiny numbers on the diagonal of its kernel matrix."""
+        program = self._program
+        if jitter:
+            noise = 1.0 + np.random.default_rng(0).random(len(program.K))  # uneven: it breaks ties, too
+            program = replace(program, K=program.K + np.diag(jitter * program.kmax * noise))
+        return program
 
     def _measured(self, record: Record) -> Record:
         """The record with the violation of machines that are solved afresh, where it says that everybody is."""

@@ -22,7 +22,7 @@ from numba import njit
 Array = np.ndarray
 
 LOW, UP, FREE, FIXED = 0, 1, 2, 3
-END, FULL, GROW, REFACTOR, INFEASIBLE, LOST, DECIDED = 0, 1, 2, 3, 4, 5, 6
+END, FULL, GROW, REFACTOR, INFEASIBLE, LOST, DECIDED, CUT = 0, 1, 2, 3, 4, 5, 6, 7
 
 # Rounding: a rate below _RATE is none, a residual above _RESIDUAL is corrected, above _BROKEN the inverse is made anew.
 _RATE, _RESIDUAL, _BROKEN = 1e-11, 1e-14, 1e-9
@@ -37,8 +37,11 @@ _TIE = 1e-13  # steps that differ by less, relative to t, are one
 _PATIENCE, _MOST_NULL = 20, 5000  # steps of length zero before ties are broken at random, and before giving up
 _FAR = 1e300
 _FEW = 16  # free variables beyond their bounds up to which the cost of bringing them back is computed
+_DECIDED = 1e-9  # how far from its level a gradient must be, in units of f, so that rounding does not decide
 _LATE = 1e-9  # so near to the end nothing is decided any more: an event just before it may be one at it
-_NEAR = 1e-10  # a variable nearer to its bound than this, relative to the box, is at it
+_NEAR = 1e-10  # a variable nearer to its bound than this, relative to the box and to the largest one, is at it
+_NOISE = 2e-15  # rounding of a free variable, in units of the terms of its gradient times R_jj
+_OUTSIDE = 1e-7  # a free variable so far outside its box, in units of the box, is wrong
 
 _options: Any = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
 # For what is called by compiled code only: without doors for Python it compiles faster.
@@ -410,7 +413,7 @@ def _is_known(P: Data, S: State, W: Work, q: int, m: int, t: float, above: float
     if mu <= 0.0:
         return False
     eps += _back(P, S, W, q, m, t, rest + mu if end > 0.0 else rest - mu)
-    return abs(end) > 0.5 * rate * mu + eps / (amount * mu)
+    return abs(end) > 0.5 * rate * mu + eps / (amount * mu) + _DECIDED * P.unit[0]
 
 
 @_inner
@@ -672,7 +675,8 @@ def follow(
 ) -> tuple[int, float, int, int, int, float]:  # fmt: skip
     """Walk from event to event until t_end, or until there is no room to tell another.
 
-    After ``most`` events, those at the very beginning not counted, nobody changes place any more. If ``turn`` is not
+    After ``most`` events, those at the very beginning not counted, nobody changes place any more; the code is CUT if
+    somebody would have. If ``turn`` is not
     zero, the walk to t_end = 1 ends where it is known whether turn times the gradient that is watched will be below
     ``level``, which it never crosses upwards; the gradient is then one on the same side.
 
@@ -684,6 +688,7 @@ def follow(
     W, largest, fastest = _prepare(P, S, q, m)
     d, dg, z, sign, members = W.d, W.dg, W.z, W.sign, W.members
     told, since, begin, null, worst, stale, first, idle = 0, 0, t, 0, 0.0, False, t, 0
+    is_cut = False
     _direction(P, S, W, q, m)
     while True:
         if told + 3 > len(log.t):
@@ -720,6 +725,7 @@ def follow(
             S.theta, g, dg, sign, P.l0, P.l1, P.u0, P.u1, F, d, q, m, t, tau, kmax, tie, null > _PATIENCE, seed, W.steps
         )
         if told - idle >= most and (t > first or best > tie):
+            is_cut = is_cut or best < rest
             best = _FAR
         h = min(best, rest)
         t = t_end if best >= rest else t + h
@@ -728,8 +734,8 @@ def follow(
             _follow_bounds(P, S, t)
         if best >= rest:
             worst = max(worst, _sync(P, S, W, q, m, t))
-            return END, t, m, told, seed, worst
-        if turn * g[P.watch] < level and t_end - t > _LATE:
+            return CUT if is_cut else END, t, m, told, seed, worst
+        if turn * g[P.watch] < level - _DECIDED * P.unit[0] and t_end - t > _LATE:
             return DECIDED, t, m, told, seed, worst
         null = null + 1 if h <= tie else 0
         if null > _MOST_NULL:
@@ -786,18 +792,25 @@ def run(
 
 
 @_inner
-def _middle(P: Data, S: State, shift: Array) -> None:
+def _middle(P: Data, S: State, q: int, m: int, shift: Array) -> None:
     """What to add to nu so that each multiplier is the middle of its interval: ``box_qp.middle`` without FIXED ones.
 
     Where nobody was to change place, the interval may be none: then nothing.
     """
-    for e in range(len(S.nu)):
+    noise, scale = np.zeros(len(S.g)), (P.unit[0] + P.unit[2] * (S.nu[0] - S.nu[q - 1]) / 2.0) / P.kmax
+    for a in range(m):
+        k = S.F[a]
+        noise[k] = _NOISE * (abs(P.c0[k]) + abs(S.nu[P.p[k]])) * S.R[q + a, q + a]
+    for j in range(len(S.g)):
+        scale = max(scale, abs(S.theta[j]))
+    for e in range(q):
         lowest, highest, is_held = -_FAR, _FAR, False
         for j in range(len(S.g)):
             width = P.u0[j] - P.l0[j]
             if P.p[j] != e or S.status[j] == FIXED or width <= 0.0:
                 continue
-            is_low, is_up = S.theta[j] <= P.l0[j] + _NEAR * width, S.theta[j] >= P.u0[j] - _NEAR * width
+            near = max(_NEAR * min(width, scale), min(noise[j], _NEAR * width * 1e3))
+            is_low, is_up = S.theta[j] <= P.l0[j] + near, S.theta[j] >= P.u0[j] - near
             if is_low:
                 lowest = max(lowest, -S.g[j])
             if is_up:
@@ -814,6 +827,16 @@ def _middle(P: Data, S: State, shift: Array) -> None:
             shift[e] = lowest
         elif lowest <= highest + _NEAR * P.unit[0]:
             shift[e] = 0.5 * (lowest + highest)
+
+
+@_inner
+def _is_outside(P: Data, S: State, m: int) -> bool:
+    """Whether a free variable is outside its box by more than rounding, in units of the box."""
+    for a in range(m):
+        k = S.F[a]
+        if max(P.l0[k] - S.theta[k], S.theta[k] - P.u0[k]) > _OUTSIDE * (P.u0[k] - P.l0[k]):
+            return True
+    return False
 
 
 @_inner
@@ -895,7 +918,9 @@ def leave_out(
                 l0[v], l1[v] = low[v], 0.0
         product[s] = slope[first] - c[first] - mu[p[first]]
         shift[:] = 0.0
-        if code == END:
-            _middle(P, S, shift)
+        if code == END and _is_outside(P, S, m_now):
+            worst = _FAR
+        if code in (END, CUT):
+            _middle(P, S, q, m_now, shift)
         offsets[s] = mu + shift
         codes[s], counts[s], worsts[s] = code, told, worst

@@ -136,6 +136,10 @@ class Program:
         """G at any point."""
         return self.product(theta) + self.c0 + t * self.c1 + nu[self.group]
 
+    def least(self, t: float) -> float:
+        """The theta that changes f by one, where that is known without the multipliers: much less counts as nothing."""
+        return max(float(self.unit[0] + t * self.unit[1]), 0.0) / self.kmax
+
     def frozen(self, t: float) -> Program:
         """The program at one t, as one that does not move."""
         none, nothing = np.zeros_like(self.c0), np.zeros_like(self.b0)
@@ -265,7 +269,7 @@ class Walker:
             fresh = code == _loops.REFACTOR
             if not np.isfinite(self.g).all():
                 raise PathError(f"The numbers overflow at t = {self.t:.6g}.")
-            if code == _loops.END:
+            if code in (_loops.END, _loops.CUT):
                 return
             if code == _loops.GROW:
                 self._grow(len(self._R) + max(64, len(self._R) // 2))
@@ -425,7 +429,7 @@ def _means(program: Program, x: Array, chosen: Array) -> Array:
 def middle(program: Program, t: float, theta: Array, g: Array, near: float = 1e-10) -> Array:
     """What to add to nu so that each multiplier is the middle of its interval; zero where an elbow point fixes it."""
     low, up = program.low(t), program.up(t)
-    width = near * (up - low)
+    width = near * np.minimum(up - low, max(np.abs(theta).max(initial=0.0), program.least(t)))
     is_low, is_up = theta <= low + width, theta >= up - width
     moves = ~program.fixed & (up > low)
     shift = np.zeros(len(program.b0))

@@ -50,10 +50,12 @@ from svmpath.solvers.box_qp import EVERY, LOW, UP, Program, Walker, elbow_matrix
 Array = np.ndarray
 
 _BLOCK = 256  # samples treated at a time
-_NEAR = 1e-10  # a variable nearer to its bound than this, relative to the box, is at it
+_NEAR = 1e-10  # a variable nearer to its bound than this, relative to the box and to the largest one, is at it
 _ROUNDING = 1e-12  # a slack below zero by less, relative to the terms of which it is the sum, is zero
 _SINGULAR = 1e-14  # a matrix M with a smaller reciprocal condition number is not inverted
 _SMALL = 64  # free variables up to which it is not worth while to settle signs before samples are driven
+_DECIDED = 1e-9  # how far from its level a gradient must be, in units of f, so that rounding does not decide
+_MORE = 1e-9  # by how much, relative, the room of F must exceed what it has to take over
 _LOST = 1e-11  # a gradient on F that moves by more, relative to these terms: R has too few digits
 
 
@@ -185,12 +187,12 @@ class Removal:
             w.F, w.R, len(w.F), np.ascontiguousarray(self.variables[which]), np.ascontiguousarray(self.change[which]),
             turns, levels, most, w.tol, product, offsets, codes, events, worst,
         )  # fmt: skip
-        failed = (codes != _loops.END) & (codes != _loops.DECIDED)
+        failed = (codes != _loops.END) & (codes != _loops.DECIDED) & (codes != _loops.CUT)
         if most == EVERY:
             failed |= ~(worst <= trust)
         left.product[which], left.nu[:, which], left.events[which] = product, offsets.T, events
         if most < EVERY:
-            left.passes[which] = failed | ~(worst <= trust)
+            left.passes[which] = failed | (codes == _loops.CUT)
         for s in which[failed]:
             left.lost[s] = not self._reach(int(s), left)
 
@@ -278,15 +280,21 @@ class _Frozen:
         return self.up - self.low
 
     @property
+    def _scale(self) -> Array:
+        """The largest change and coefficient there are: where C is large they are much smaller than the box."""
+        largest = max(float(np.abs(self.walker.theta).max(initial=0.0)), self.here.least(0.0))
+        return self.size / self.here.kmax + largest
+
+    @property
     def _beyond(self) -> Array:
         """Free variables that end beyond a bound."""
-        near = _ROUNDING * self._width
+        near = _ROUNDING * np.minimum(self._width, self._scale)
         return (self.theta < self.low - near) | (self.theta > self.up + near)
 
     @property
     def _unheld(self) -> Array:
         """Whether a group ends without a free variable between its bounds: its multiplier is not unique then."""
-        near = _NEAR * self._width
+        near = _NEAR * np.minimum(self._width, self._scale)
         inner = (self.theta > self.low + near) & (self.theta < self.up - near)
         groups = self.here.group[self.F]
         return np.any([~inner[groups == p].any(axis=0) for p in range(self.q)], axis=0)
@@ -315,7 +323,7 @@ class _Frozen:
         """The samples for which somebody would have to change place at the very beginning; or this will not do."""
         o, w = self.here, self.walker
         begin = w.theta[self.F][:, None]
-        near = _NEAR * self._width
+        near = _NEAR * np.minimum(self._width, self._scale)
         at_bound = (begin <= self.low + near) | (begin >= self.up - near)
         ties = np.flatnonzero(self._at_bounds & (np.abs(w.g) <= _ROUNDING * o.kmax))
         crossed = np.any(self._slacks(ties) < -_ROUNDING * self.size, axis=0)
@@ -347,7 +355,8 @@ class _Frozen:
             mu = np.maximum(np.sqrt(2.0 * (eps + self.brought_back(0.0)) / span), 0.5 * np.abs(above) / span)
         mu = np.maximum(np.minimum(mu, size), tiny)
         cost = eps + self.brought_back(np.where(above > 0, mu, -mu))
-        return (np.abs(above) > 0.5 * span * mu + cost / mu) & ~self.awkward & (size > 0.0)
+        found = np.abs(above) > 0.5 * span * mu + cost / mu + _DECIDED * self.here.unit[0]
+        return found & ~self.awkward & ~self._weak & (size > 0.0)
 
     def brought_back(self, mu: Array | float) -> Array:
         """The cost rho of bringing F back into its box where theta_i = -mu."""
@@ -364,7 +373,7 @@ class _Frozen:
             rest = (theta[mine] - back[mine]).sum(axis=0)
             room = np.where(rest > 0, (up - back)[mine], (low - back)[mine])
             total = room.sum(axis=0)
-            fits = np.abs(total) >= np.abs(rest)
+            fits = np.abs(total) >= np.abs(rest) * (1.0 + _MORE)
             back[mine] += room * np.where(fits, rest / np.where(total == 0.0, 1.0, total), 0.0)
             rho[~fits] = np.inf
         change = back - theta
@@ -376,7 +385,8 @@ def is_held(walker: Walker) -> bool:
     """Whether in every group a free variable is strictly between its bounds, so that nu is unique."""
     program, F, t = walker.program, walker.F, walker.t
     low, up = program.low(t)[F], program.up(t)[F]
-    inner = (walker.theta[F] > low + _NEAR * (up - low)) & (walker.theta[F] < up - _NEAR * (up - low))
+    near = _NEAR * np.minimum(up - low, max(np.abs(walker.theta).max(initial=0.0), program.least(t)))
+    inner = (walker.theta[F] > low + near) & (walker.theta[F] < up - near)
     return bool(np.all(np.bincount(program.group[F][inner], minlength=len(program.b0)) > 0))
 
 
