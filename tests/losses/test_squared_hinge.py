@@ -176,7 +176,7 @@ def test_regression_and_other_parameters_are_refused():
     with pytest.raises(ValueError, match="classification, not regression"):
         svmpath.trace(X, X[:, 0], loss="squared_hinge")
     with pytest.raises(ValueError, match="traced over C"):
-        svmpath.trace(X, y, loss="squared_hinge", over="gamma")
+        svmpath.trace(X, y, loss="squared_hinge", over="epsilon")
 
 
 def test_exact_breakpoints_of_a_traced_path():

@@ -106,7 +106,7 @@ def loo(
     1.0
     >>> path = svmpath.trace(X, y > 0, loss="hinge", span=(1e-2, 1e2))
     >>> criteria.loo(path, [0.1, 1.0, 10.0]).scores.round(3).tolist()
-    [0.117, 0.083, 0.083]
+    [0.117, 0.083, 0.05]
     """
     if refine not in (None, "doubtful"):
         raise ValueError(f"refine must be None or 'doubtful', got {refine!r}.")
