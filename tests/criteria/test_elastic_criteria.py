@@ -163,5 +163,5 @@ def test_what_has_no_formula_is_refused():
     path = svmpath.trace(X, y, loss="elastic_hinge")
     with pytest.raises(ValueError, match="max_events"):
         criteria.loo(path, 1.0, max_events=-1)
-    with pytest.raises(ValueError, match="max_events is for"):
+    with pytest.raises(ValueError, match="max_events, count_only and exact are for"):
         criteria.loo(svmpath.trace(X, y), 1.0, max_events=0)

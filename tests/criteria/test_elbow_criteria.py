@@ -216,6 +216,7 @@ def test_the_step_function_is_leave_one_out_everywhere(n):
     assert jumps.all()
     assert np.sum(nearest > 1e-7) <= 3  # an offset that jumps takes a sign with it
     assert steps(steps.values[3]) == steps.scores[3]
+    assert not callable(steps.rescored("squared"))  # of which nothing is known between the values
     assert svmpath.select(steps).score == steps.scores.min()
 
 
@@ -281,23 +282,82 @@ def test_indefinite_kernels_warn_and_are_clipped_alike_everywhere():
         assert machine(MOONS[i : i + 1])[0] == pytest.approx(machine.fitted[i], abs=1e-9)
 
 
-def test_xi_alpha_is_its_formula_and_fails_only_where_it_says_so():
+def test_xi_alpha_is_its_formula_where_it_does_not_doubt():
     path = traced("hinge")
     bound = criteria.xi_alpha(path, VALUES)
     K = path.gram.K
     height = K.diagonal().max() - K.min()
-    for k, value in enumerate(VALUES):
-        machine = path(value)
+    sure = bound.doubtful == 0
+    assert sure.any()
+    for k in np.flatnonzero(sure):
+        machine = path(VALUES[k])
         a, xi = LABELS * machine.alpha, np.maximum(1 - LABELS * machine.fitted, 0)
         assert bound.scores[k] == np.mean((2 * a * height + xi >= 1) & (a > 0))
-    exact = criteria.loo(path, VALUES).scores
-    held = bound.doubtful == 0
-    assert np.all(bound.scores[held] >= exact[held])
-    assert held.any()
-    # At a small C the offset is not held, and the bound is wrong: everybody is an error when left out.
-    small = criteria.xi_alpha(path, 0.01)
-    assert small.doubtful[0] > 0
-    assert small.scores[0] < criteria.loo(path, 0.01).scores[0]
+
+
+@pytest.mark.parametrize("n", [20, 21, 50, 51])
+def test_bounds_hold_where_the_offset_jumps(n):
+    # Classes of the same weight, or nearly so, at a small C: the formulas alone would say 0.2 where all are errors.
+    X, y = make_moons(n, noise=0.3, random_state=0)
+    path = svmpath.trace(X, y, loss="hinge", gamma=1.0, span=(1e-3, 1e3))
+    values = np.geomspace(1e-3, 1e3, 19)
+    exact = criteria.loo(path, values).scores
+    assert exact.max() > 0.5
+    for bound in (criteria.xi_alpha(path, values), criteria.span_bound(path, values)):
+        assert np.all(bound.scores >= exact - 1e-12)
+        assert bound.doubtful[0] > 0
+    assert criteria.xi_alpha(path, values).doubtful[-1] == 0
+
+
+def test_bounds_of_equal_rows_are_told_without_a_warning():
+    path = svmpath.trace(np.ones((20, 2)), LABELS[:20], loss="hinge", gamma=1.0, span=(0.1, 10.0))
+    assert np.all(criteria.span_bound(path, [1.0]).scores >= criteria.loo(path, [1.0]).scores - 1e-12)
+
+
+def test_a_nu_without_margin_when_a_sample_is_left_out_is_refused():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(27, 2))
+    y = np.where(X[:, 0] + rng.normal(size=27) > 0, 1, -1)
+    path = svmpath.trace(X, y, loss="nu", over="nu", kernel="linear")
+    refused = 0
+    for value in min(path.span) * np.array([1.0003, 1.003, 1.03, 1.3]):
+        gone = []
+        for i in range(27):
+            try:
+                fuzz_loo.without(path, value, i)
+            except svmpath.PathError:
+                gone.append(i)
+        if gone:
+            with pytest.raises(svmpath.PathError, match="the margin vanishes when sample"):
+                criteria.loo(path, [value])
+            refused += 1
+        else:
+            criteria.loo(path, [value])
+    assert refused
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_boxes_much_wider_than_the_coefficients(seed):
+    # A hard margin: C is so large that every coefficient is a tiny part of its box.
+    rng = np.random.default_rng(seed)
+    X = 300.0 * rng.normal(size=(40, 60))
+    path = svmpath.trace(X, X[:, 0] + X[:, 1] > 0, loss="hinge", kernel="linear", span=(1e-6, 1e6))
+    C = np.abs(path(1e3).alpha).max() / 2e-10
+    curve, rough = criteria.loo(path, [C]), criteria.alo(path, [C])
+    for i in range(40):
+        assert curve.decisions[0, i] == pytest.approx(fuzz_loo.without(path, C, i).fitted[i], abs=1e-9)
+    assert np.count_nonzero(np.abs(curve.decisions - rough.decisions) > 1e-9) <= rough.doubtful[0]
+
+
+def test_decision_values_of_zero_are_errors_of_the_same_samples_however_they_are_counted():
+    rng = np.random.default_rng(0)
+    X = rng.integers(-1, 2, size=(40, 2)).astype(float)
+    y = np.where(rng.random(40) < 0.5, 1, -1)
+    path = svmpath.trace(X, y, loss="hinge", kernel="linear", span=(1e-3, 1e3))
+    values = np.geomspace(1e-3, 1e3, 25)
+    exact, counted = criteria.loo(path, values), criteria.loo(path, values, count_only=True)
+    assert np.any(exact.decisions == 0.0)
+    np.testing.assert_array_equal(exact.losses, counted.losses)
 
 
 def test_the_span_bound_holds_and_bounds_the_span_that_a_programme_finds():
