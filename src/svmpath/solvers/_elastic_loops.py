@@ -31,7 +31,7 @@ K, M, SEED, IDLE, EVENTS, NULLS = 0, 1, 2, 3, 4, 5  # counts of a state
 _NOISE = 1e-10  # a rate below this, in units of what it is made of, is none
 _CANCELLED = 1e-13  # and in units of the terms that cancel in it
 _FLAT = 1e-12  # the same for what is left of f outside the span of the elbow
-_RESIDUAL, _BROKEN = 1e-13, 1e-9  # of a solution: refined above the first; G is made anew above the second
+_RESIDUAL, _BROKEN = 1e-13, 1e-8  # of a solution: refined above the first; G is made anew above the second
 _DEPENDENT = 1e-8  # a row nearer to the span of the others than this, in units of its length, depends on them
 _STALE = 1e-6  # a pivot below this, relative, leaves G with too few digits
 _TIE = 1e-12  # steps that differ by less, relative, are one
@@ -287,6 +287,7 @@ def solve(D: Data, S: State, R: Work, e: Array, f: Array, g: float) -> float:
     for a in range(k):
         floor = max(floor, abs(R.da[a]) + abs(b * R.q[a]))
         R.da[a] -= b * R.q[a]
+    first = -1.0
     for _ in range(3):  # measured; refined where rounding has taken too much
         spread(S, R.da, f, R.dx)
         gather(S, R.dx, R.v)
@@ -298,6 +299,8 @@ def solve(D: Data, S: State, R: Work, e: Array, f: Array, g: float) -> float:
             R.v[a] = e[a] - R.h[a] * b - R.v[a]
             left -= R.h[a] * R.da[a]
             worst = max(worst, abs(R.v[a]))
+        if first < 0.0:
+            first = worst / scale if scale > 0.0 else 0.0
         if not worst > _RESIDUAL * scale:
             break
         for a in range(k):
@@ -310,7 +313,7 @@ def solve(D: Data, S: State, R: Work, e: Array, f: Array, g: float) -> float:
         b += db
         for a in range(k):
             R.da[a] += R.z[a] - db * R.q[a]
-    S.x[WORST] = worst / scale if scale > 0.0 else 0.0
+    S.x[WORST] = first
     S.x[FLOOR] = _CANCELLED * floor
     if k == 1:
         R.da[0] = -g * R.h[0]
