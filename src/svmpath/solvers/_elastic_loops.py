@@ -31,13 +31,14 @@ K, M, SEED, IDLE, EVENTS, NULLS = 0, 1, 2, 3, 4, 5  # counts of a state
 _NOISE = 1e-10  # a rate below this, in units of what it is made of, is none
 _CANCELLED = 1e-13  # and in units of the terms that cancel in it
 _FLAT = 1e-12  # the same for what is left of f outside the span of the elbow
-_RESIDUAL, _BROKEN = 1e-11, 1e-9  # of a solution: refined above the first; G is made anew above the second
+_RESIDUAL, _BROKEN = 1e-13, 1e-8  # of a solution: refined above the first; G is made anew above the second
 _DEPENDENT = 1e-8  # a row nearer to the span of the others than this, in units of its length, depends on them
 _STALE = 1e-6  # a pivot below this, relative, leaves G with too few digits
 _TIE = 1e-12  # steps that differ by less, relative, are one
 _SOON = 1e-15  # a step shorter than this, relative to the value, is none
 _STILL = 1e-13  # and so is one at a constant parameter that moves margins by less
 _SYNC = 100  # events between two settlings
+_UNUSED = 1e-8  # a coefficient that moves margins by less is not in use: ties have steps of rounding
 _AT_BOUND = 1e-10  # an alpha nearer to its bound than this, relative, is at it
 _REMOVAL = 10  # events per sample and feature before the removal of a sample is given up
 _PATIENCE = 40  # steps of length zero before ties are broken at random
@@ -240,10 +241,17 @@ def spread(S: State, x: Array, f: Array, out: Array) -> None:
     k, m = S.num[K], S.num[M]
     for j in range(m):
         out[j] = f[j]
-    for a in range(k):
-        row, xa = S.W[a], x[a]
+    a = 0
+    while a + 4 <= k:
+        w0, w1, w2, w3, x0, x1, x2, x3 = S.W[a], S.W[a + 1], S.W[a + 2], S.W[a + 3], x[a], x[a + 1], x[a + 2], x[a + 3]
         for j in range(m):
-            out[j] += xa * row[j]
+            out[j] += (x0 * w0[j] + x1 * w1[j]) + (x2 * w2[j] + x3 * w3[j])
+        a += 4
+    while a < k:
+        row, x0 = S.W[a], x[a]
+        for j in range(m):
+            out[j] += x0 * row[j]
+        a += 1
 
 
 @_inner
@@ -279,6 +287,7 @@ def solve(D: Data, S: State, R: Work, e: Array, f: Array, g: float) -> float:
     for a in range(k):
         floor = max(floor, abs(R.da[a]) + abs(b * R.q[a]))
         R.da[a] -= b * R.q[a]
+    first = -1.0
     for _ in range(3):  # measured; refined where rounding has taken too much
         spread(S, R.da, f, R.dx)
         gather(S, R.dx, R.v)
@@ -290,6 +299,8 @@ def solve(D: Data, S: State, R: Work, e: Array, f: Array, g: float) -> float:
             R.v[a] = e[a] - R.h[a] * b - R.v[a]
             left -= R.h[a] * R.da[a]
             worst = max(worst, abs(R.v[a]))
+        if first < 0.0:
+            first = worst / scale if scale > 0.0 else 0.0
         if not worst > _RESIDUAL * scale:
             break
         for a in range(k):
@@ -302,7 +313,7 @@ def solve(D: Data, S: State, R: Work, e: Array, f: Array, g: float) -> float:
         b += db
         for a in range(k):
             R.da[a] += R.z[a] - db * R.q[a]
-    S.x[WORST] = worst / scale if scale > 0.0 else 0.0
+    S.x[WORST] = first
     S.x[FLOOR] = _CANCELLED * floor
     if k == 1:
         R.da[0] = -g * R.h[0]
@@ -1014,8 +1025,10 @@ def run(D: Data, S: State, L: Course, log: Log, u_end: float, most: int, most_fe
                 best, kind, at = t, 4, who
         if best >= _FAR:
             return UNBOUNDED
+        if most_features == 0 and kind >= 3 and best * noise <= _UNUSED * _NOISE * unit:
+            best = 0.0  # a tie: nothing must move before the first coefficient does
         still = best * noise <= _STILL * _NOISE if fast else best <= _SOON * S.x[U]
-        if most_features >= 0 and not still and in_use(S, R) > most_features:
+        if most_features >= 0 and not still and in_use(S, R, D.zmax, best / max(unit, 1e-300)) > most_features:
             settle(D, S, R)
             return STOP
         advance(D, S, L, R, best, b, fast)
@@ -1047,12 +1060,12 @@ def run(D: Data, S: State, L: Course, log: Log, u_end: float, most: int, most_fe
 
 
 @_inner
-def in_use(S: State, R: Work) -> int:
-    """The number of penalised features whose coefficient is not zero or about to move."""
+def in_use(S: State, R: Work, zmax: Array, go: float) -> int:
+    """The number of penalised features whose coefficient, after ``go`` times R.dx, moves margins at all."""
     count = 0
     for j in range(S.num[M]):
         at = S.A[j]
-        if S.sign[at] != FREE and (S.beta[at] != 0.0 or R.dx[j] != 0.0):
+        if S.sign[at] != FREE and abs(S.beta[at] + go * R.dx[j]) * zmax[at] > _UNUSED:
             count += 1
     return count
 
