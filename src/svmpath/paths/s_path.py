@@ -20,7 +20,7 @@ from svmpath.paths.elastic import ElasticPath
 
 Array = np.ndarray
 
-_SAME = 1e-10  # sizes that differ by less, relative to the largest, are the same
+_SAME = 1e-8  # sizes that differ by less, relative to the largest, are the same
 
 
 class Jump(NamedTuple):
