@@ -131,7 +131,7 @@ class ElasticSolution(Solution):
 
     @property
     def norm1(self) -> float:
-        """sum_j om_j |beta_j|, the size that Wang's s-path is indexed by."""
+        """The sum of om_j times the size of beta_j, by which Wang's s-path is indexed."""
         return float(self.problem.om @ np.abs(self.coef * self.problem.scale))
 
     @lazy
