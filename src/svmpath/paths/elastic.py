@@ -355,9 +355,9 @@ class ElasticPath(Path):
         best: ElasticSolution | None = None
         for answer in (self._constant,) if is_first else (self._solved, self._before, self._after, self._walked):
             solution = answer(value)
-            if solution is not None and (best is None or solution.gap < best.gap):
+            if solution is not None and (best is None or _badness(solution) < _badness(best)):
                 best = solution
-            if best is not None and best.gap <= _GOOD and best.violation <= _FINE:
+            if best is not None and _badness(best) <= 1.0:
                 return best
         if best is None or not best.gap <= _ACCEPT:
             found = "its elbow system is singular" if best is None else f"the duality gap is {best.gap:.2e}"
@@ -511,6 +511,12 @@ class FeatureEvent(Event):
     def feature(self) -> int:
         """The column."""
         return self.sample
+
+
+def _badness(solution: ElasticSolution) -> float:
+    """Gap and violation in units of what needs no polish."""
+    worst = max(solution.gap / _GOOD, solution.violation / _FINE)
+    return worst if np.isfinite(worst) else np.inf
 
 
 def _feature(sign: int) -> str:

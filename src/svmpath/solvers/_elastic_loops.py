@@ -33,7 +33,7 @@ _CANCELLED = 1e-13  # and in units of the terms that cancel in it
 _FLAT = 1e-12  # the same for what is left of f outside the span of the elbow
 _RESIDUAL, _BROKEN = 1e-13, 1e-8  # of a solution: refined above the first; G is made anew above the second
 _DEPENDENT = 1e-8  # a row nearer to the span of the others than this, in units of its length, depends on them
-_STALE = 1e-6  # a pivot below this, relative, leaves G with too few digits
+_STALE = 1e-4  # a pivot below this, relative, leaves G with too few digits
 _TIE = 1e-12  # steps that differ by less, relative, are one
 _SOON = 1e-15  # a step shorter than this, relative to the value, is none
 _STILL = 1e-13  # and so is one at a constant parameter that moves margins by less
@@ -835,6 +835,8 @@ def hit(D: Data, S: State, R: Work, log: Log, i: int, is_stuck: Array) -> bool:
     source = S.place[i]
     S.r[i] = 0.0
     d, size = distance(D, S, R, i)
+    if not d > _STALE * size and factor(D, S):  # nearly dependent, or G has lost its digits: measured with a new one
+        d, size = distance(D, S, R, i)
     if S.num[K] <= S.num[M] and np.sqrt(d) > _DEPENDENT * np.sqrt(size):
         tell(S, log, 0, i, source, ELBOW)
         add_row(D, S, i, R.q, d)

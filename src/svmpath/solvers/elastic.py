@@ -38,7 +38,7 @@ ZERO, PLUS, MINUS, FREE, BANNED = 0, 1, -1, 2, 3
 
 _EVEN = 1e-12  # classes whose weights differ by less, relative, are balanced
 _ROUNDING = 1e-11  # c below this, in units of all weights on the largest entry of its column, is zero
-_NEGLIGIBLE = 1e-12  # a rest of the way that is less, relative to where it began, need not be walked
+_NEGLIGIBLE = 1e-11  # a rest of the way that is less, relative to where it began, need not be walked
 _CHUNK = 512  # events between two snapshots of a walk
 _ROOM = 56  # rows and columns of the elbow system at a start, and by how much it grows at least
 _MOST = 400  # events per sample and feature before a walk is given up
