@@ -331,7 +331,10 @@ def factor(D: Data, S: State) -> bool:
         for j in range(m):
             Q[a, j] = S.W[a, j]
             size += Q[a, j] * Q[a, j]
-        for _ in range(2):
+        left = size
+        for again in range(2):
+            if again == 1 and left > 0.01 * size:
+                break  # once is enough where little has cancelled
             for b in range(a):
                 part = 0.0
                 for j in range(m + 1):
@@ -339,28 +342,34 @@ def factor(D: Data, S: State) -> bool:
                 for j in range(m + 1):
                     Q[a, j] -= part * Q[b, j]
                 L[a, b] += part
-        left = 0.0
-        for j in range(m + 1):
-            left += Q[a, j] * Q[a, j]
+            left = 0.0
+            for j in range(m + 1):
+                left += Q[a, j] * Q[a, j]
         if not left > (0.1 * _DEPENDENT) ** 2 * size:
             return False
         L[a, a] = left = np.sqrt(left)
         for j in range(m + 1):
             Q[a, j] /= left
-    for a in range(k):  # the inverse of L, in place
+    row = np.empty(k)
+    for a in range(k):  # the inverse of L, in place, row by row
+        fill(row, a)
+        for c in range(a):
+            x = L[a, c]
+            for b in range(c + 1):
+                row[b] += x * L[c, b]
         L[a, a] = 1.0 / L[a, a]
         for b in range(a):
-            total = 0.0
-            for c in range(b, a):
-                total += L[a, c] * L[c, b]
-            L[a, b] = -total * L[a, a]
+            L[a, b] = -row[b] * L[a, a]
     for a in range(k):
-        for b in range(a + 1):
-            total = 0.0
-            for c in range(a, k):
-                total += L[c, a] * L[c, b]
-            S.G[a, b] = total
-            S.G[b, a] = total
+        fill(S.G[a], k)
+    for c in range(k):
+        for a in range(c + 1):
+            x = L[c, a]
+            for b in range(a + 1):
+                S.G[a, b] += x * L[c, b]
+    for a in range(k):
+        for b in range(a):
+            S.G[b, a] = S.G[a, b]
     return True
 
 
