@@ -7,7 +7,9 @@ a coarse grid, scored along paths, and from a random one near the best.
 With many gammas leave-one-out itself can be fitted too well: no sample is held out from the choice of the gammas. So L
 is minimised with a penalty on their spread,
 
-    L + eta L_0 / n sum_j (log gamma_j - mean)^2,          L_0 the score of the best single gamma,
+    L + eta L_0 / n sum_j (z_j - mean)^2,    z_j = log(gamma_j v_j),    L_0 the score of the best single gamma,
+
+v_j being the variance of feature j, so that the units of the features do not matter,
 
 for eta of infinity (one gamma for all), one, a tenth and zero. Which of them is decided by folds that are held out from
 the descent.
@@ -326,7 +328,7 @@ class Features(_Chart):
 
 @dataclass(frozen=True)
 class _Penalty:
-    """eta L_0 / n times the sum of squared deviations of the log gammas from their mean."""
+    """eta L_0 / n times the sum of squared deviations of log(gamma_j v_j) from their mean."""
 
     base: float
     n: int
@@ -339,7 +341,8 @@ class _Penalty:
     def __call__(self, x: Array) -> tuple[float, Array]:
         """Its value and gradient."""
         first = int(self.chart.is_free)
-        away = x[first:] - x[first:].sum() / max(len(x) - first, 1)
+        z = x[first:] + np.log(self.chart.variances[self.chart.columns])
+        away = z - z.sum() / max(len(z), 1)
         rate = self.eta * self.base / self.n
         return float(rate * (away @ away)), np.append(np.zeros(first), 2.0 * rate * away)
 

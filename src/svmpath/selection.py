@@ -129,6 +129,8 @@ def select(curve: Curve | Curves, rule: str = "min", *, refine: int = 2) -> Choi
     >>> choice.value
     10.0
     """
+    if not isinstance(refine, (int, np.integer)) or refine < 0:
+        raise ValueError(f"refine must be a whole number >= 0, got {refine!r}.")
     if isinstance(curve, Curves):
         return _search_of(curve, rule).along_valley(curve, refine)
     index = _best(curve, rule)
@@ -251,7 +253,7 @@ class Search:
         known = np.sort(list(tried))
         lows = [np.log(tried[each].values[_best(tried[each], "min")]) for each in known]
         middle = np.interp(np.log(gamma), np.log(known), lows)
-        C = np.log(np.sort(self.C))
+        C = np.log(np.unique(self.C))
         if len(C) == 1:
             return self.C
         step = float(np.median(np.diff(C))) / 2**turn

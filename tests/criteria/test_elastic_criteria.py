@@ -165,3 +165,12 @@ def test_what_has_no_formula_is_refused():
         criteria.loo(path, 1.0, max_events=-1)
     with pytest.raises(ValueError, match="max_events, count_only and exact are for"):
         criteria.loo(svmpath.trace(X, y), 1.0, max_events=0)
+
+
+def test_alo_is_leave_one_out_without_events():
+    X, y = data()
+    path = svmpath.trace(X, y, loss="elastic_hinge")
+    value = 0.3 * path.span[0]
+    frozen = criteria.alo(path, [value])
+    assert frozen.criterion == "alo"
+    np.testing.assert_array_equal(frozen.decisions, criteria.loo(path, [value], max_events=0).decisions)

@@ -329,3 +329,19 @@ def test_variances_of_columns():
     Z = np.column_stack([X, np.full(len(X), 0.1), np.zeros(len(X))])
     for data in (Z, csr_matrix(Z)):
         np.testing.assert_allclose(column_variances(data), [*X.var(axis=0), 0.0, 0.0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("change", ["units", "offset", "constant"])
+def test_units_and_offsets_of_the_columns_do_not_matter(change):
+    rng = np.random.default_rng(0)
+    X, fresh = rng.normal(size=(60, 3)), rng.normal(size=(300, 3))
+    y, truth = X[:, 0] > 0, fresh[:, 0] > 0
+    factor, offset = np.ones(3), np.zeros(3)
+    if change == "units":
+        factor = np.array([1e-3, 1.0, 1e3])
+    elif change == "offset":
+        offset = np.array([0.0, 1e6, 0.0])
+    else:
+        factor, offset = np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1e8])
+    model = PathSVC(gamma="ard", random_state=0).fit(X * factor + offset, y)
+    assert np.mean(model.predict(fresh * factor + offset) == truth) > 0.9

@@ -361,3 +361,22 @@ def test_one_of_many_gammas_is_followed_like_any_other(loss):
         scaled = X * np.sqrt([0.4, value])
         same = svmpath.trace(scaled, Y, loss=loss, kernel="rbf", gamma=1.0, span=(1.0, 3.0))(2.0)
         np.testing.assert_allclose(path(value).fitted, same.fitted, atol=1e-8)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_nothing_happens_beyond_the_span_however_few_samples_there_are(loss):
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(3, 6))
+        rows, labels = rng.normal(size=(n, 2)), np.where(np.arange(n) % 2, 1.0, -1.0)
+        given = {"kernel": "poly", "degree": 2, "gamma": 1.0, "over": "coef0", "span": (5.0, 0.0)}
+        path = svmpath.trace(rows, labels, loss=loss, C=100.0, breakpoints="exact", **given)
+        values = np.array([event.value for event in path.events()])
+        assert np.all((values >= 0.0) & (values <= 5.0))
+
+
+def test_a_row_of_zeros_whose_kernel_vanishes_makes_no_warning():
+    rows = np.arange(8.0)[:, None]
+    labels = np.array([1.0, -1.0, 1.0, -1.0, 1.0, 1.0, -1.0, -1.0])
+    path = svmpath.trace(rows, labels, loss="hinge", kernel="poly", degree=3, gamma=1.0, over="coef0", span=(10.0, 0.0))
+    assert path.jitter == 0.0

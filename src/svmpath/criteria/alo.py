@@ -25,16 +25,17 @@ i,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
+from svmpath.criteria.elastic_loo import elastic_loo
 from svmpath.criteria.held_out import elbow_only, held_out
 from svmpath.criteria.over_kernel import along_kernel
-from svmpath.paths import JumpPath, NodePath, OverKernel, Path
+from svmpath.paths import ElasticPath, JumpPath, NodePath, OverKernel, Path
 from svmpath.solvers.threads import one_thread_if_small
 
 Array = np.ndarray
@@ -56,7 +57,8 @@ def alo(path: Path, values: Any, *, loss: HeldOutLoss = None, form: str = "direc
     ----------
     path : Path
         Of ``loss="hinge"``, ``"epsilon_insensitive"`` or ``"nu"``, over any of their parameters; also an approximate
-        one (``tol=``), whose features and smoothed loss are then used.
+        one (``tol=``), whose features and smoothed loss are then used. Or of ``loss="elastic_hinge"``, where places of
+        features are frozen as well.
     values : float or array of shape (m,)
         Values of the path's parameter.
     loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
@@ -83,6 +85,8 @@ def alo(path: Path, values: Any, *, loss: HeldOutLoss = None, form: str = "direc
     >>> curve.scores.shape, bool(np.all(curve.doubtful <= 60))
     ((3,), True)
     """
+    if isinstance(path, ElasticPath):
+        return replace(elastic_loo(path, check_values(path, values), loss=loss, max_events=0), criterion="alo")
     if isinstance(path, OverKernel):
         return along_kernel(path, values, lambda there, C: alo(there, C, loss=loss, form=form))
     values = check_values(path, values)

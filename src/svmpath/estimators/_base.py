@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from svmpath import criteria
 from svmpath.criteria.gradients import check_whole, smooth_loss
 from svmpath.exceptions import PrecisionWarning
-from svmpath.gradient_search import GradientSearch
+from svmpath.gradient_search import GradientSearch, column_variances
 from svmpath.gram import Gram, make_gram
 from svmpath.kernels import ARD, RBF, Kernel, Linear, gamma_value, make_kernel
 from svmpath.losses import ElbowLoss, EpsilonInsensitive, Problem, make_loss
@@ -260,8 +260,9 @@ class PathMachine(BaseEstimator):
         if fixed or not any(name.split("__")[-1] == "gamma" for name in kernel.parameters):
             return kernel, None, np.array([])
         over = kernel.resolve("gamma")
-        if self._is_ard:
-            return kernel, over, gamma_value("scale", X) * 4.0**_GAMMA_POWERS
+        if self._is_ard:  # columns may differ in scale and offset, which the variance of all entries does not see
+            spread = float(column_variances(X).sum())
+            return kernel, over, (1.0 / spread if spread > 0 else 1.0) * 4.0**_GAMMA_POWERS
         return kernel, over, self._candidates("gamma", gamma_value("scale", X) * 4.0**_GAMMA_POWERS, _GAMMAS)
 
     def _store(self, choice: Choice, search: Search) -> None:

@@ -207,7 +207,7 @@ class Walk:
             there = self._settled(there, *event, int(before[event[0]]))
         is_right = there is not None and self._is_right(there)
         if found.is_guess:
-            self._bold *= 2.0 if is_right else 0.5
+            self._bold = min(self._bold * (2.0 if is_right else 0.5), self._stride)
             if not is_right:
                 self.status, self._places = before, places
                 return self._segment(here, care, 0.0)
@@ -304,10 +304,12 @@ class Walk:
         self._ahead = min(step, self._stride, self._length - here.t)
         self._horizon = min(max(_HORIZON * self._ahead, _SOON), self._stride, self._length - here.t)
         bound = len(self._places.bound)
-        if care or bound == 0:
+        if care:
             self._horizon = max(self._horizon * 4.0 ** (1 - care), _SOON)
             self._ahead = min(self._ahead, self._horizon)
             return np.arange(bound)
+        if bound == 0:
+            return np.arange(0)
         speed = np.abs(rates[:bound])
         return np.flatnonzero(here.slacks[:bound] < 4 * self._horizon * (speed + speed.mean()) + _WRONG)
 
@@ -425,6 +427,12 @@ class OverKernel(Path):
             )
         return gram.compared
 
+    def _lost(self, reason: PathError | None) -> PathError:
+        return PathError(
+            f"The path of {self.loss!r} over {self.over} could not be followed from {self.span[0]:.6g} to "
+            f"{self.span[1]:.6g}: {reason} Shorten the span, or bring the columns to one scale."
+        )
+
     @property
     def breakpoints(self) -> Array:
         """The values at which a sample changes its place, and both ends, in the direction of the span."""
@@ -482,10 +490,7 @@ class KernelPath(OverKernel):
                     return self._march(jitter)
                 except PathError as error:
                     reason = reason or error
-        raise PathError(
-            f"The path of {self.loss!r} over {self.over} could not be followed from {self.span[0]:.6g} to "
-            f"{self.span[1]:.6g}: {reason} Shorten the span, or bring the columns to one scale."
-        )
+        raise self._lost(reason)
 
     @property
     def jitter(self) -> float:
@@ -616,7 +621,10 @@ class NewtonKernelPath(OverKernel):
         with one_thread_if_small(n**2):
             first = self._from_afar(self.span[0])
             walk = Walk(program, first.alpha, self._status(first.alpha != 0), reach)
-            walk.run()
+            try:
+                walk.run()
+            except PathError as error:
+                raise self._lost(error) from error
         return walk.march(0.0)
 
     def _status(self, left: Array) -> Array:

@@ -272,7 +272,7 @@ class Places:
     def _system(self, K: Array) -> tuple[Array, float]:
         """M, the sums being brought to the scale of the kernel, and that scale."""
         q, m = len(self.program.b), len(self.free)
-        scale = max(float(K.diagonal().max(initial=0.0)), _TINY)
+        scale = float(K.diagonal().max(initial=0.0)) or 1.0
         M = np.zeros((q + m, q + m), order="F")
         M[q:, q:] = K
         M.ravel("K")[q * (q + m + 1) :: q + m + 1] += self._rho
