@@ -216,7 +216,15 @@ class ElasticHinge(Loss):
         outside = wall * (np.abs(beta) - turn * beta) + (lam2 * beta - turn * beyond) ** 2 / (2.0 * lam2 or 1.0)
         inside = wall * np.abs(beta) - c * beta + 0.5 * lam2 * beta**2
         features = np.where((beyond > 0.0) & (lam2 > 0.0), outside, inside)
-        return float(((s - a) @ xi + a @ eta + features.sum()) / max(primal, _SMALL * s.sum()))
+        # What is not feasible is charged: the classes' sums at what the offset moves, and c of columns without penalty.
+        charge = abs(problem.y @ a) * (1.0 + np.abs(margin).max(initial=0.0))
+        if lam2 == 0.0:
+            free = np.flatnonzero(wall == 0.0)
+            zmax = problem.table.zmax[free]
+            reach = np.abs(beta[free]) + np.divide(1.0, zmax, out=np.zeros_like(zmax), where=zmax > 0.0)
+            charge += float(np.abs(c[free]) @ reach)
+            features[free] = 0.0
+        return float(((s - a) @ xi + a @ eta + features.sum() + charge) / max(primal, _SMALL * s.sum()))
 
 
 def middle(y: Array, s: Array, a: Array, f: Array) -> float:

@@ -263,9 +263,12 @@ class ElasticPath(Path):
         walker = start(table, w, self.motion.lam2)
         top = float(walker.state.x[1]) / self.motion.at(1.0)["lambda1"]
         self._turn(walker, top)
+        b = walker.b
         if top > 0.0:
             walker.to(line, 0.0, most_features=0, record=False)
             walker.state.beta[table.om > 0.0] = 0.0  # exactly
+            if abs(b) == 1.0 and (table.om > 0.0).all():
+                walker.state.x[3] = b  # which a beta of rounding has moved
         if value < walker.value:
             walker.to(line, value, record=False)
         self._turn(walker, walker.value)

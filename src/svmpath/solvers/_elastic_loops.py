@@ -1076,7 +1076,7 @@ def in_use(S: State, R: Work, zmax: Array, go: float) -> int:
     count = 0
     for j in range(S.num[M]):
         at = S.A[j]
-        if S.sign[at] != FREE and abs(S.beta[at] + go * R.dx[j]) * zmax[at] > _UNUSED:
+        if S.sign[at] != FREE and max(abs(S.beta[at]), abs(S.beta[at] + go * R.dx[j])) * zmax[at] > _UNUSED:
             count += 1
     return count
 
