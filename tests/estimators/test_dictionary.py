@@ -41,3 +41,8 @@ def test_a_sparse_kernel_machine_of_several_widths():
 def test_bad_options_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         KernelDictionary(**options).fit(np.ones((3, 2)))
+
+
+def test_a_kernel_without_gamma_is_refused():
+    with pytest.raises(ValueError, match="gamma"):
+        KernelDictionary(kernel="linear").fit(np.eye(4))

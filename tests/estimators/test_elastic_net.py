@@ -169,3 +169,11 @@ def test_bad_options_are_refused(options, message):
     X, y = data()
     with pytest.raises(ValueError, match=message):
         ElasticNetSVC(**options).fit(X, y)
+
+
+def test_few_features_are_searched_as_finely_as_many():
+    X, y = load_iris(return_X_y=True)
+    model = ElasticNetSVC(max_features=1, patience=None).fit(X[50:], y[50:])
+    assert np.count_nonzero(np.abs(model.coef_) > 1e-6) == 1
+    assert model.score(X[50:], y[50:]) > 0.9
+    assert len(model.curve_.values) == 40

@@ -70,6 +70,7 @@ class KernelDictionary(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if not isinstance(self.max_centres, (int, np.integer)) or self.max_centres < 1:
             raise ValueError(f"max_centres must be a positive whole number, got {self.max_centres!r}.")
         self.gammas_ = self._gammas(X)
+        make_kernel(self.kernel, gamma=float(self.gammas_[0]), X=X).resolve("gamma")  # refuses a kernel without one
         n = X.shape[0]
         rows = np.arange(n)
         if n > self.max_centres:

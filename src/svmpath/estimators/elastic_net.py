@@ -25,6 +25,7 @@ Array = np.ndarray
 
 _SHARES = np.array([0.0, 1e-4, 1e-3, 1e-2, 1e-1, 1.0])  # lambda2="tune", in units of the weights on a mean column
 _VALUES, _END = 40, 1e-2  # lambda1="tune": so many values, down to this part of the largest
+_SLIP = 1e-9  # relative; how far the last value keeps away from where one feature more is used
 _LEAST = 10  # samples of the smallest class from which on five folds are enough; below, each sample is left out
 CRITERIA = ("auto", "kfold", "loo")
 
@@ -56,7 +57,8 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
     cv : int, splitter or iterable, default=5
         For k-fold.
     max_features : int, optional
-        Do not use more features than that (per machine).
+        Do not use more features than that (per machine). With several classes lambda1, which they share, ends where the
+        first of them would use more.
     patience : int or None, default=12
         Values of lambda1 without an improvement after which smaller ones are not scored. None scores all.
     class_weight : dict or "balanced", optional
@@ -234,6 +236,8 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
             high = 2.0 * max(span[0], *(lambda1_max(problem, motion) for problem in problems))
             paths = [elastic_path(problem, motion, (high, span[1]), self.max_features) for problem in problems]
             end = max(path.span[1] for path in paths)
+            if isinstance(self.lambda1, str) and end > values.min():  # as many values, where they may be
+                values = np.geomspace(values.max(), min(end * (1.0 + _SLIP), values.max()), _VALUES)
             if not (values >= end).any():
                 raise ValueError(
                     f"All values of lambda1 use more than max_features = {self.max_features} features; the least that "

@@ -338,7 +338,8 @@ class ElasticPath(Path):
         """The features that come into use where the machine ceases to be constant."""
         first = self.record.first
         penalised = self.table.om > 0.0
-        if self.has_top and not first.beta[penalised].any():
+        low, high = sorted(self.span)
+        if self.has_top and low <= self.record.value <= high and not first.beta[penalised].any():
             used = np.flatnonzero(penalised & (first.sign != ZERO)).tolist()
             ends = ("active", "zero") if self._is_reversed else ("zero", "active")
             for j in used[::-1] if self._is_reversed else used:
