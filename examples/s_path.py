@@ -36,7 +36,8 @@ def draw(path: ElasticPath, file: str) -> None:
     alpha = np.abs([path(value).alpha for value in by_size.values])
     moving = np.flatnonzero(np.ptp(alpha, axis=0) > 1e-6)
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), sharey=True)
-    left.plot(by_size.sizes, alpha[:, moving], lw=0.8)
+    sizes = [path(value).norm1 for value in by_size.values]
+    left.plot(sizes, alpha[:, moving], lw=0.8)
     left.set(xlabel="s", ylabel="alpha", title="indexed by the size: vertical lines are jumps")
     right.semilogx(by_size.values, alpha[:, moving], lw=0.8)
     right.invert_xaxis()

@@ -1,5 +1,9 @@
 """Wang's s-path: machines under a bound on their size, against convex programmes."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -57,3 +61,12 @@ def test_other_paths_and_sizes_are_refused():
         SPath(svmpath.trace(X, y, loss="elastic_hinge", over="ray"))
     with pytest.raises(ValueError, match="outside"):
         SPath(svmpath.trace(X, y, loss="elastic_hinge"))(1e9)
+
+
+def test_the_example_draws_its_picture(tmp_path):
+    pytest.importorskip("matplotlib").use("Agg")
+    file = tmp_path / "s_path.png"
+    example = Path(__file__).parents[2] / "examples/s_path.py"
+    done = subprocess.run([sys.executable, example, file], check=True, capture_output=True, text=True)
+    assert "jumps of the s-path hide" in done.stdout
+    assert file.stat().st_size > 10_000
