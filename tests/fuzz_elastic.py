@@ -6,8 +6,6 @@ low rank, duplicate and contradictory rows, unit weights and integer ones, few o
 
 from __future__ import annotations
 
-import argparse
-import collections
 import sys
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from scipy import sparse
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import svmpath
+from tests.fuzz_jump import run_seeds
 
 KINDS = (
     "normal", "balanced", "ternary", "binary", "duplicate columns", "negated columns", "duplicate rows",
@@ -137,20 +136,7 @@ def lost(solution):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--keep-going", action="store_true")
-    options = parser.parse_args()
-    stats = collections.Counter()
-    for seed in range(options.first, options.first + options.count):
-        try:
-            run(seed, stats)
-        except (AssertionError, svmpath.PathError) as error:
-            print(f"seed {seed}: {type(error).__name__} {str(error)[:700]}", flush=True)
-            stats["failed"] += 1
-            if not options.keep_going:
-                sys.exit(1)
+    stats = run_seeds(run, __doc__.splitlines()[0])
     worst = np.array(stats.pop("worst"))
     print("shaken:", stats.pop("shaken seeds", []))
     print(dict(stats), "gap quantiles .5 .9 .99 1:", np.quantile(worst, [0.5, 0.9, 0.99, 1]))

@@ -132,8 +132,9 @@ def check_decisions(path, nodes, solutions):
         assert difference <= slack, f"decisions at {path.over} = {nodes[k]:.6g} differ by {difference:.2e}"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def run_seeds(run, description):
+    """Run a range of seeds from the command line and count; ends at the first failure unless told otherwise."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--keep-going", action="store_true")
@@ -142,11 +143,16 @@ def main():
     for seed in range(options.first, options.first + options.count):
         try:
             run(seed, stats)
-        except AssertionError as error:
-            print(f"seed {seed}: {error}", flush=True)
+        except (AssertionError, svmpath.PathError) as error:
+            print(f"seed {seed}: {type(error).__name__} {str(error)[:700]}", flush=True)
             stats["failed"] += 1
             if not options.keep_going:
                 sys.exit(1)
+    return stats
+
+
+def main():
+    stats = run_seeds(run, __doc__.splitlines()[0])
     worst = np.array(stats.pop("worst"))
     for error in stats.pop("errors", []):
         print(error)

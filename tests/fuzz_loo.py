@@ -6,8 +6,6 @@ same, approximate leave-one-out must be exact wherever it is not doubtful, and e
 
 from __future__ import annotations
 
-import argparse
-import collections
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -91,20 +89,7 @@ def approximate(path, chosen, curve, what):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--keep-going", action="store_true")
-    options = parser.parse_args()
-    stats = collections.Counter()
-    for seed in range(options.first, options.first + options.count):
-        try:
-            run(seed, stats)
-        except AssertionError as error:
-            print(f"seed {seed}: {error}", flush=True)
-            stats["failed"] += 1
-            if not options.keep_going:
-                sys.exit(1)
+    stats = fuzz_jump.run_seeds(run, __doc__.splitlines()[0])
     print(dict(stats))
 
 

@@ -87,7 +87,6 @@ def test_wang_figures_run(script, capsys, tmp_path):
     assert len(lines) == 9
     events = [[int(x) for x in line[3:]] for line in lines if line[2] == "events"]
     assert all(np.all(np.diff(each) >= 0) and each[0] == 0 for each in events)
-    pytest.importorskip("matplotlib")
     module.draw_all(["gaussians"], 0, tmp_path, 2)
     assert len(list(tmp_path.glob("*gaussians*"))) == 3
 

@@ -64,7 +64,6 @@ def test_other_paths_and_sizes_are_refused():
 
 
 def test_the_example_draws_its_picture(tmp_path):
-    pytest.importorskip("matplotlib").use("Agg")
     file = tmp_path / "s_path.png"
     example = Path(__file__).parents[2] / "examples/s_path.py"
     done = subprocess.run([sys.executable, example, file], check=True, capture_output=True, text=True)

@@ -80,7 +80,7 @@ def xi_alpha(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     for k, walker in path.states(values):
         C, y = path.motion.at(walker.t)["C"], path.problem.y
         a, xi = C * np.abs(walker.theta), np.maximum(1.0 - y * path.decided(walker), 0.0)
-        unproved = _without_room(path, walker)
+        unproved = _without_room(walker)
         suspect = ((2.0 * a * height + xi >= 1.0) | unproved) & (a > 0.0)
         scores[k] = s @ suspect / s.sum()
         doubtful[k] = np.count_nonzero(unproved)
@@ -131,7 +131,7 @@ def span_bound(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
         removal, left_out = samples(path, walker)
         spans, on_elbow = removal.spans(), walker.status[left_out] == FREE
         a = C * np.abs(walker.theta[left_out])
-        counts = ((~on_elbow | ~np.isfinite(spans)) & (a > 0.0)) | _without_room(path, walker)[left_out]
+        counts = ((~on_elbow | ~np.isfinite(spans)) & (a > 0.0)) | _without_room(walker)[left_out]
         share = np.minimum(a * np.sqrt(np.where(counts | (a == 0.0), 0.0, spans)) * reach, 1.0)
         scores[k], doubtful[k] = (np.count_nonzero(counts) + share.sum()) / len(rows), np.count_nonzero(counts)
     return BoundCurve(path, "span_bound", values, scores, doubtful)
@@ -143,7 +143,7 @@ def _radius(A: Array) -> float:
     return float(np.sqrt(EnclosingBall(A).at(_TINY_BALL * size).squared_radius)) if size > 0.0 else 0.0
 
 
-def _without_room(path: JumpPath, walker: Walker) -> Array:
+def _without_room(walker: Walker) -> Array:
     """The support vectors whose coefficient the (other) elbow points have not more than enough room to take over."""
     low, up = walker.program.low(walker.t), walker.program.up(walker.t)
     theta, F = walker.theta, walker.F

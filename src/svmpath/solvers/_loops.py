@@ -354,7 +354,7 @@ def _first_bound(P: Data, S: State, W: Work, q: int, m: int, t: float) -> tuple[
 
 
 @_inner
-def _back(P: Data, S: State, W: Work, q: int, m: int, t: float, step: float) -> float:
+def _back(P: Data, S: State, W: Work, q: int, m: int, step: float) -> float:
     """What it costs to bring F back into its box after a step: the one with most room takes up what the others cannot.
 
     For one group. Infinity where that is not enough, or too much to compute.
@@ -397,7 +397,7 @@ def _is_known(P: Data, S: State, W: Work, q: int, m: int, t: float, above: float
     Now it is so far above, and falls with this rate. ``solvers.removal`` gives the bound, here with mu in units of t.
     """
     rest, amount = 1.0 - t, abs(P.l1[P.watch])
-    back = _back(P, S, W, q, m, t, rest)
+    back = _back(P, S, W, q, m, rest)
     if back == _FAR or rate <= 0.0:
         return False
     end, most, eps = above - rate * rest, 0.5 * rate * rest * rest * amount, 0.0
@@ -412,7 +412,7 @@ def _is_known(P: Data, S: State, W: Work, q: int, m: int, t: float, above: float
     mu = min(max(np.sqrt(2.0 * (eps + back) / (rate * amount)), 0.5 * abs(end) / rate), rest)
     if mu <= 0.0:
         return False
-    eps += _back(P, S, W, q, m, t, rest + mu if end > 0.0 else rest - mu)
+    eps += _back(P, S, W, q, m, rest + mu if end > 0.0 else rest - mu)
     return abs(end) > 0.5 * rate * mu + eps / (amount * mu) + _DECIDED * P.unit[0]
 
 
