@@ -443,7 +443,10 @@ class JumpPath(Path):
         nodes = np.append(record.told.t, self._ends[1])
         worst = 0.0
         for t in nodes[np.linspace(0, len(nodes) - 1, _SAMPLES).astype(int)]:
-            found = self._solved(record.program, float(t), record.status(float(t)))
+            status = record.status(float(t))
+            found = self._solved(record.program, float(t), status)
+            if found is None or not self._excess(found) <= self.trust:
+                found = self._polished(record.program, float(t), status)
             worst = np.inf if found is None else max(worst, self._excess(found))
         return replace(record, violation=worst)
 
