@@ -114,11 +114,21 @@ class JumpPath(Path):
         K = np.ascontiguousarray(self.problem.gram.block(slice(None), slice(None)))
         return centred(K)
 
-    @lazy
+    @property
     def record(self) -> Record:
         """The walk over the span, certified."""
+        if isinstance(self._outcome, PathError):
+            raise self._outcome
+        return self._outcome
+
+    @lazy
+    def _outcome(self) -> Record | PathError:
+        """The walk, or why there is none: all attempts are made once, not at every value."""
         with one_thread_if_small(self.problem.n**2):
-            return self._climb()
+            try:
+                return self._climb()
+            except PathError as error:
+                return error
 
     @property
     def jitter(self) -> float:
@@ -126,7 +136,7 @@ class JumpPath(Path):
 
         Random numbers from this to its double, one per sample: they break ties, too.
         """
-        return max([self.record.jitter, *(record.jitter for record in self._other_rungs.values())])
+        return max([self.record.jitter, *(record.jitter for record in self._other_rungs.values() if record)])
 
     @property
     def certificate(self) -> float:
@@ -210,7 +220,7 @@ class JumpPath(Path):
 
     def states(self, values: Array) -> Iterator[tuple[int, Walker]]:
         """A walker at the optimum at each value with a fresh R, and the position of the value; it is moved on later."""
-        if "record" in self.__dict__:  # the walk was made: the statuses are known
+        if "_outcome" in self.__dict__:  # the walk was made: the statuses are known
             with one_thread_if_small(self.problem.n**2):
                 for k, value in enumerate(values.tolist()):
                     yield k, self._recorded(self.motion.t(value)) or self._settled(value)
@@ -242,12 +252,13 @@ class JumpPath(Path):
             return None
 
     def _stops(self, values: Array) -> Iterator[tuple[int, Walker | None]]:
-        """One walk from value to value, in its own order; None where what it finds is not an optimum."""
+        """One walk from value to value, in its own order; None from where on what it finds is not an optimum."""
         order = np.argsort([self.motion.t(float(value)) for value in values], kind="stable")
         walker: Walker | None = None
         with one_thread_if_small(self.problem.n**2):
-            for k in order:
-                walker = self._carried(walker, self.motion.t(float(values[k])))
+            for position, k in enumerate(order):
+                if position == 0 or walker is not None:  # a walk that is lost is not begun again at every value
+                    walker = self._carried(walker, self.motion.t(float(values[k])))
                 yield int(k), walker
 
     def _settled(self, value: float) -> Walker:
@@ -387,8 +398,13 @@ class JumpPath(Path):
         )
 
     @property
+    def _is_convex(self) -> bool:
+        """Whether the kernel matrix is known to be positive semi-definite."""
+        return self.gram.kernel.psd is True or bool(getattr(self.gram, "clip", False))
+
+    @property
     def _advice(self) -> str:
-        if self.gram.kernel.psd is not True and not getattr(self.gram, "clip", False):
+        if not self._is_convex:
             return "If the kernel is indefinite, psd='clip' makes it positive semi-definite."
         return "Bring the columns to one scale, or end the span earlier."
 
@@ -445,7 +461,7 @@ class JumpPath(Path):
         for t in nodes[np.linspace(0, len(nodes) - 1, _SAMPLES).astype(int)]:
             status = record.status(float(t))
             found = self._solved(record.program, float(t), status)
-            if found is None or not self._excess(found) <= self.trust:
+            if self._is_convex and (found is None or not self._excess(found) <= self.trust):
                 found = self._polished(record.program, float(t), status)
             worst = np.inf if found is None else max(worst, self._excess(found))
         return replace(record, violation=worst)
@@ -465,16 +481,28 @@ class JumpPath(Path):
                 return self._elsewhere(t, error)
 
     def _elsewhere(self, t: float, error: PathError) -> Solution:
-        """The machine at t from another rung of the ladder, where the walk that was trusted is wrong next to t."""
-        for rung in _LADDER:
+        """The machine at t from another attempt, where the walk that was trusted is wrong next to t; last, alone."""
+        for attempt in _LADDER:
+            record = self._other_record(attempt)
+            if record is not None:
+                with suppress(PathError):
+                    return self._at(record, t)
+        for tol, jitter in _LADDER:
             with suppress(PathError):
-                if rung not in self._other_rungs:
-                    self._other_rungs[rung] = self._record(*rung)
-                return self._at(self._other_rungs[rung], t)
+                walker = self._start(self._rung(jitter), t, tol)
+                return self._at(Record(walker.program, walker.status, Told.of([]), tol, jitter, np.inf), t)
         raise error
 
+    def _other_record(self, attempt: tuple[float, float]) -> Record | None:
+        """The walk of one attempt, made once; None if it failed."""
+        if attempt not in self._other_rungs:
+            self._other_rungs[attempt] = None
+            with suppress(PathError):
+                self._other_rungs[attempt] = self._record(*attempt)
+        return self._other_rungs[attempt]
+
     @lazy
-    def _other_rungs(self) -> dict[tuple[float, float], Record]:
+    def _other_rungs(self) -> dict[tuple[float, float], Record | None]:
         return {}
 
     def _at(self, record: Record, t: float, good: float = _GOOD) -> Solution:
