@@ -26,17 +26,17 @@ from numba import njit
 Array = np.ndarray
 
 LOW, UP, FREE, FIXED = 0, 1, 2, 3
-# How a call ended. GO: not yet. NEAR: a variable that nearly depends on F is to become free, which Python does.
-END, FULL, GROW, REFACTOR, INFEASIBLE, LOST, DECIDED, CUT, PAUSE, NEAR, GO = range(11)
+# How a call ended. GO: not yet. ARRIVED: at the end, where the gradient is still to be computed exactly. NEAR: a variable that nearly depends on F is to become free, which Python does.
+END, FULL, GROW, REFACTOR, INFEASIBLE, LOST, DECIDED, CUT, PAUSE, NEAR, GO, ARRIVED = range(12)
 # Numbers of a walk, in State.x: where it is, the largest wrong gradient found, where the gradient was last computed
 # exactly, where the walk began, the Schur complement of the variable that nearly depends on F, the largest |c1|, the
 # largest rate of a bound.
 T, WORST, SYNCED_AT, FIRST, SC, LARGEST, FASTEST = range(7)
 # Whole numbers of a walk, in State.k: the free variables, the seed of random choices, events in this log, events of
 # this walk, those at the last exact gradient, those at its very beginning, steps of length zero in a row, steps of this
-# walk; whether R was just made, whether it must be made anew, whether an event was left out; the variable whose
-# gradient is recorded, the variable that nearly depends on F.
-M, SEED, RECORDED, EVENTS, SYNCED, IDLE, NULL, STEPS, FRESH, STALE, WAS_CUT, WATCH, WHO = range(13)
+# walk; whether R was just made, whether it must be made anew, whether an event was left out, whether the direction must
+# be made anew; the variable whose gradient is recorded, the variable that becomes free.
+M, SEED, RECORDED, EVENTS, SYNCED, IDLE, NULL, STEPS, FRESH, STALE, WAS_CUT, TURNED, WATCH, WHO = range(14)
 
 # Rounding: a rate below _RATE is none, a residual above _RESIDUAL is corrected, above _BROKEN the inverse is made anew.
 _RATE, _RESIDUAL, _BROKEN = 1e-11, 1e-14, 1e-9
@@ -302,13 +302,17 @@ def _direction(P: Data, S: State, W: Work) -> None:
 @_inner
 def _rates(P: Data, S: State, W: Work) -> float:
     """All dg, d being refined until the gradient does not move on F; the size of the rates, or -1 if R is no good."""
-    q, m, fastest, moved = len(S.nu), S.k[M], S.x[FASTEST], 0.0
-    _gradient_rates(P, S, W)
-    for a in range(m):
-        fastest, moved = max(fastest, abs(W.d[q + a])), max(moved, abs(W.dg[S.F[a]]))
-    size = S.x[LARGEST] + P.kmax * fastest
-    for _ in range(3):
-        if moved <= _RESIDUAL * size:
+    q, m, size = len(S.nu), S.k[M], 0.0
+    for turn in range(4):
+        _gradient_rates(P, S, W)
+        fastest, moved = S.x[FASTEST], 0.0
+        for a in range(m):
+            fastest, moved = max(fastest, abs(W.d[q + a])), max(moved, abs(W.dg[S.F[a]]))
+        if turn == 0:
+            size = S.x[LARGEST] + P.kmax * fastest
+        elif moved > _BROKEN * size and S.k[FRESH] == 0:
+            return -1.0
+        if moved <= _RESIDUAL * size or turn == 3:
             break
         for e in range(q):
             W.v[e] = P.b1[e] - W.dB[e]
@@ -318,12 +322,6 @@ def _rates(P: Data, S: State, W: Work) -> float:
         times(S.R, q + m, W.v, W.spare)
         for a in range(q + m):
             W.d[a] += W.spare[a]
-        _gradient_rates(P, S, W)
-        moved = 0.0
-        for a in range(m):
-            moved = max(moved, abs(W.dg[S.F[a]]))
-        if moved > _BROKEN * size and S.k[FRESH] == 0:
-            return -1.0
     return size
 
 
@@ -582,27 +580,22 @@ def _swap(P: Data, S: State, W: Work, a: int, j: int, sc: float) -> None:
     replace(S.R, q + S.k[M], q + a, W.z, sc, W.spare)
     W.members[P.p[S.F[a]]] -= 1
     W.members[P.p[j]] += 1
-    S.F[a], S.g[j] = j, 0.0
-    _direction(P, S, W)
+    S.F[a], S.g[j], S.k[TURNED] = j, 0.0, 1
 
 
 @_inner
 def _leave(P: Data, S: State, W: Work, log: Log, which: int, side: int) -> int:
     """The variable at this position of F has reached a bound and stays there.
 
-    If it is the only one of its group, the multiplier moves, and theta does not, until another can take its place.
+    If it is the only one of its group, the multiplier moves, and theta does not, until another can take its place,
+    which becomes free next.
     """
     q, m, k = len(S.nu), S.k[M], S.F[which]
     _put(P, S, k, side)
     _tell(S, W, log, k, side)
     if W.members[P.p[k]] == 1:
-        j = _successor(P, S, W, k)
-        if j < 0:
-            return INFEASIBLE
-        sc = _respond(P, S, W, j)
-        _tell(S, W, log, j, FREE)
-        _swap(P, S, W, which, j, sc)
-        return GO
+        S.k[WHO] = _successor(P, S, W, k)
+        return INFEASIBLE if S.k[WHO] < 0 else GO
     S.k[STALE] = S.R[q + which, q + which] * P.kmax * _STALE > 1.0
     # Its rate changes from d to that of the bound; the last one of F takes its place.
     rho = _bound_rate(P, S, k)
@@ -618,27 +611,22 @@ def _leave(P: Data, S: State, W: Work, log: Log, which: int, side: int) -> int:
 
 
 @_inner
-def _come(P: Data, S: State, W: Work, log: Log, j: int, tol: float) -> int:
-    """Variable j becomes free.
-
-    If it depends on F, theta moves along the null direction until a variable makes room for it.
-    """
-    q, m, sc = len(S.nu), S.k[M], _respond(P, S, W, j)
-    if sc <= 0.0:
-        which, side = _slide(P, S, W, j)
-        k = j if which < 0 else S.F[which]
-        _put(P, S, k, side)
-        _tell(S, W, log, k, side)
-        if which < 0:  # j itself, at its other bound
-            _direction(P, S, W)
-            return GO
+def _make_room(P: Data, S: State, W: Work, log: Log, j: int) -> None:
+    """Free a variable that depends on F: theta moves along the null direction until a variable makes room for it."""
+    which, side = _slide(P, S, W, j)
+    k = j if which < 0 else S.F[which]
+    _put(P, S, k, side)
+    _tell(S, W, log, k, side)
+    S.k[TURNED] = 1
+    if which >= 0:  # else j itself is at its other bound
         _tell(S, W, log, j, FREE)
         _swap(P, S, W, which, j, 0.0)
-        return GO
-    if sc <= tol * P.kmax:  # R would lose its digits
-        S.k[WHO], S.x[SC] = j, sc
-        return NEAR
-    rho, x = _bound_rate(P, S, j), -W.dg[j] / sc
+
+
+@_inner
+def _join(P: Data, S: State, W: Work, log: Log, j: int, sc: float) -> None:
+    """Variable j, whose Schur complement is sc, becomes free besides the others."""
+    q, m, rho, x = len(S.nu), S.k[M], _bound_rate(P, S, j), -W.dg[j] / sc
     for a in range(q + m):
         W.d[a] -= x * W.z[a]
     W.d[q + m], S.F[m], S.g[j] = rho + x, j, 0.0
@@ -648,55 +636,46 @@ def _come(P: Data, S: State, W: Work, log: Log, j: int, tol: float) -> int:
     append(S.R, q + m, W.z, sc)
     S.k[M] += 1
     S.k[STALE] = sc < _STALE * P.kmax
-    return GO
 
 
 @_inner
-def _step(
-    P: Data, S: State, W: Work, log: Log, t_end: float, tol: float, most: int, turn: float, level: float
-) -> int:  # fmt: skip
-    """One step: to the next event, which takes place, or to the end."""
-    x, k, t = S.x, S.k, S.x[T]
-    if t == x[FIRST]:
-        k[IDLE] = k[EVENTS]
-    late = t - x[SYNCED_AT] > _LONG * max(abs(t), abs(t_end))
-    if k[FRESH] or late or k[EVENTS] - k[SYNCED] >= max(_SYNC, P.K.shape[0] // 4):
-        x[WORST] = max(x[WORST], _sync(P, S, W))
-    size = _rates(P, S, W)
-    if size < 0.0:
-        return REFACTOR
-    k[FRESH] = 0
-    watch = k[WATCH]
-    if turn != 0.0 and t_end - t > _LATE and _is_known(P, S, W, turn * S.g[watch] - level, -turn * W.dg[watch]):
-        S.g[watch] += (t_end - t) * W.dg[watch]
-        return DECIDED
-    rest = t_end - t
+def _is_late(P: Data, S: State, t_end: float) -> bool:
+    """Whether the gradient should be computed exactly."""
+    k, t = S.k, S.x[T]
+    long = t - S.x[SYNCED_AT] > _LONG * max(abs(t), abs(t_end))
+    return k[FRESH] != 0 or long or k[EVENTS] - k[SYNCED] >= max(_SYNC, P.K.shape[0] // 4)
+
+
+@_inner
+def _advance_to_event(
+    P: Data, S: State, W: Work, t_end: float, most: int, turn: float, level: float, size: float
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """Go to the next event, or to the end: how that ended, and the event's kind, whom it concerns, and the bound."""
+    x, k, t, rest, watch = S.x, S.k, S.x[T], t_end - S.x[T], S.k[WATCH]
+    if turn != 0.0 and rest > _LATE and _is_known(P, S, W, turn * S.g[watch] - level, -turn * W.dg[watch]):
+        S.g[watch] += rest * W.dg[watch]
+        return DECIDED, 0, 0, 0
     tie = _TIE * max(abs(t), rest)
     best, kind, which, side = _first(P, S, W, _RATE * size, tie)
     if k[EVENTS] - k[IDLE] >= most and (t > x[FIRST] or best > tie):
         k[WAS_CUT] = k[WAS_CUT] or best < rest
         best = _FAR
+    _advance(P, S, W, min(best, rest), t_end if best >= rest else t + best)
     if best >= rest:
-        _advance(P, S, W, rest, t_end)
-        x[WORST] = max(x[WORST], _sync(P, S, W))
-        return CUT if k[WAS_CUT] else END
-    _advance(P, S, W, best, t + best)
+        return ARRIVED, 0, 0, 0
     if turn * S.g[watch] < level - _DECIDED * P.unit[0] and t_end - x[T] > _LATE:
-        return DECIDED
+        return DECIDED, 0, 0, 0
     k[NULL] = k[NULL] + 1 if best <= tie else 0
-    if k[NULL] > _MOST_NULL:
-        return LOST
-    return _leave(P, S, W, log, which, side) if kind == 0 else _come(P, S, W, log, which, tol)
+    return LOST if k[NULL] > _MOST_NULL else GO, kind, which, side
 
 
 @_inner
-def _resume(P: Data, S: State, W: Work) -> None:
-    """What is not kept from one call to the next: rates, and the numbers of members."""
+def _count_members(P: Data, S: State, W: Work) -> None:
+    """How many variables of each group are free."""
     for e in range(len(S.nu)):
         W.members[e] = 0
     for a in range(S.k[M]):
         W.members[P.p[S.F[a]]] += 1
-    _direction(P, S, W)
 
 
 @_entry
@@ -709,21 +688,58 @@ def follow(
     somebody would have. If ``turn`` is not zero, the walk to t_end = 1 ends where it is known whether turn times the
     gradient that is watched will be below ``level``, which it never crosses upwards; the gradient is then one on the
     same side. A Schur complement of at most ``tol``, in units of kmax, means that a variable nearly depends on F.
+
+    What is called here is called nowhere else, where possible: every function that calls another contains it once more
+    when it is compiled.
     """
-    q, room = len(S.nu), S.R.shape[0]
-    _resume(P, S, W)
+    k, q, code, kind, which, side = S.k, len(S.nu), GO, 0, 0, 0
+    _count_members(P, S, W)
+    k[TURNED] = 1
     for _ in range(steps):
-        if S.k[RECORDED] + 3 > len(log.t):
-            return FULL
-        if q + S.k[M] + 2 > room:
-            return GROW
-        if S.k[STALE]:
-            S.k[STALE] = 0
+        if code == GO:
+            if k[RECORDED] + 3 > len(log.t):
+                return FULL
+            if q + k[M] + 2 > S.R.shape[0]:
+                return GROW
+            if k[STALE]:
+                k[STALE] = 0
+                return REFACTOR
+            k[STEPS] += 1
+            if S.x[T] == S.x[FIRST]:
+                k[IDLE] = k[EVENTS]
+        if code == ARRIVED or _is_late(P, S, t_end):
+            S.x[WORST] = max(S.x[WORST], _sync(P, S, W))
+        if code == ARRIVED:
+            return CUT if k[WAS_CUT] else END
+        if k[TURNED]:
+            _direction(P, S, W)
+            k[TURNED] = 0
+        size = _rates(P, S, W)
+        if size < 0.0:
             return REFACTOR
-        S.k[STEPS] += 1
-        code = _step(P, S, W, log, t_end, tol, most, turn, level)
+        k[FRESH] = 0
+        code, kind, which, side = _advance_to_event(P, S, W, t_end, most, turn, level, size)
+        if code == ARRIVED:
+            continue
+        k[WHO] = which if kind == 1 else -1
+        if code == GO and kind == 0:
+            code = _leave(P, S, W, log, which, side)
         if code != GO:
             return code
+        j = k[WHO]
+        if j < 0:
+            continue
+        sc = _respond(P, S, W, j)
+        if kind == 0:
+            _tell(S, W, log, j, FREE)
+            _swap(P, S, W, which, j, sc)
+        elif sc <= 0.0:
+            _make_room(P, S, W, log, j)
+        elif sc <= tol * P.kmax:  # R would lose its digits
+            S.x[SC] = sc
+            return NEAR
+        else:
+            _join(P, S, W, log, j, sc)
     return PAUSE
 
 

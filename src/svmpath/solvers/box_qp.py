@@ -242,7 +242,7 @@ class Walker:
         self._failures, self._failed_at = 0, np.nan
         theta, nu = np.array(theta, dtype=float), np.array(nu, dtype=float)
         g = program.gradient(t, theta, nu) if g is None else np.array(g, dtype=float)
-        x, k = np.zeros(7), np.zeros(13, dtype=np.int64)
+        x, k = np.zeros(7), np.zeros(14, dtype=np.int64)
         F = np.zeros(len(theta) + 1, dtype=np.int64)
         self.state = _loops.State(theta, np.array(status, dtype=np.int8), nu, g, F, np.zeros((0, 0)), x, k)
         k[_loops.SEED], x[_loops.T] = 1, t
