@@ -7,7 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from svmpath.solvers.parallel import Cancelled, checkpoint, interruptible, side_by_side
+from svmpath.interrupts import Cancelled
+from svmpath.solvers.parallel import checkpoint, interruptible, side_by_side
 
 LONG = 30.0  # seconds a worker would take if nobody ended it; far more than any assertion here waits
 
@@ -71,26 +72,32 @@ def interrupt_soon():
     threading.Timer(0.2, lambda: signal.raise_signal(signal.SIGINT)).start()
 
 
-def test_an_interrupt_does_not_wait_for_the_workers():
-    finished = threading.Event()
+@pytest.fixture
+def stubborn():
+    """Work that never looks at the flag, and says whether it was waited for."""
+    release, waited = threading.Event(), []
 
-    def work(seconds):
-        time.sleep(seconds)  # a worker that never looks at the flag
-        if seconds:
-            finished.set()
+    def work(_=None):
+        waited.append(not release.wait(LONG))
 
+    yield work
+    release.set()
+    for thread in threading.enumerate():
+        if thread.name == "svmpath":
+            thread.join(LONG)
+    assert not any(waited)
+
+
+def test_an_interrupt_does_not_wait_for_the_workers(stubborn):
     interrupt_soon()
     with pytest.raises(KeyboardInterrupt):
-        side_by_side(work, [LONG, 0.0, LONG], 2)
-    assert not finished.is_set()
+        side_by_side(stubborn, range(3), 2)
 
 
-def test_an_interrupt_of_one_long_call_does_not_wait_for_it():
-    finished = threading.Event()
+def test_an_interrupt_of_one_long_call_does_not_wait_for_it(stubborn):
     interrupt_soon()
     with pytest.raises(KeyboardInterrupt):
-        interruptible(lambda: (time.sleep(LONG), finished.set()))
-    assert not finished.is_set()
+        interruptible(stubborn)
 
 
 def test_workers_leave_at_a_checkpoint_and_a_later_call_is_not_affected():

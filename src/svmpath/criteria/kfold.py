@@ -26,7 +26,7 @@ from svmpath.losses import Problem
 from svmpath.paths import ElasticPath, JumpPath, KernelPath, MarchPath, NewtonKernelPath, NodePath, Path, trace_problem
 from svmpath.paths.closed_form import Piece
 from svmpath.solvers.spectral import Spectrum
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
@@ -77,7 +77,7 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     held = np.empty((len(values), len(rows)))
     doubtful = np.zeros(len(values), dtype=int)
     for piece in path.pieces(values):
-        with one_thread_if_small(piece.problem.gram.entries):
+        with blas_threads(piece.problem.gram.entries):
             doubtful[piece.positions] = lost_to_rounding(piece)
             for (train, test), start, end in zip(folds, ends[:-1], ends[1:], strict=True):
                 held[piece.positions, start:end] = leave_fold_out(piece, train, test)

@@ -1,118 +1,32 @@
-"""Work in threads that Ctrl-C ends at once.
-
-Python tells the main thread alone of Ctrl-C, and only between two of its own steps: a main thread that waits for
-others to end, or that is inside one long call of LAPACK, does not hear of it. Here work is done in daemon threads while
-the main thread waits for a short time again and again. When it is interrupted it raises at once and does not wait for
-the workers. They are told by a flag, which belongs to the call that started them, and leave at their next
-``checkpoint()``; what they have found by then is lost.
-
-The work must let other threads run: compiled loops without the GIL, ``numpy.linalg`` and products of arrays do; the
-functions of ``scipy.linalg`` do not, and are no faster side by side than one after the other.
-"""
+"""Many pieces of work side by side, in threads that Ctrl-C ends at once (``svmpath.interrupts``)."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable
-from contextvars import copy_context
-from itertools import count
-from typing import Any, TypeVar
+from typing import TypeVar
+
+from svmpath.interrupts import checkpoint, in_threads, interruptible
+from svmpath.solvers.threads import jobs
+
+__all__ = ["checkpoint", "interruptible", "side_by_side"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_WAIT = 0.05  # seconds; how often the waiting thread looks up
-_worker = threading.local()  # .call: the call that a worker works for
-
-
-class Cancelled(BaseException):
-    """Ends a worker whose results nobody waits for any more; never seen outside of it."""
-
-
-class _Call:
-    """The results of one call of ``side_by_side``, and whether anybody still wants them."""
-
-    def __init__(self, size: int) -> None:
-        self.results: list[Any] = [None] * size
-        self.error: BaseException | None = None
-        self.is_cancelled = False
-        self._left = size
-        self._changed = threading.Condition()
-
-    def put(self, position: int, result: Any) -> None:
-        with self._changed:
-            self.results[position] = result
-            self._left -= 1
-            self._changed.notify()
-
-    def fail(self, error: BaseException) -> None:
-        with self._changed:
-            self.error = self.error or error
-            self.is_cancelled = True
-            self._changed.notify()
-
-    def wait(self) -> None:
-        """Until all is done or something failed, looking up often enough to be interrupted."""
-        while True:
-            checkpoint()  # whoever waits may be a worker of another call
-            with self._changed:
-                if self.error is not None or self._left == 0:
-                    return
-                self._changed.wait(_WAIT)
-
-
-def checkpoint() -> None:
-    """End this thread's work if nobody waits for it any more; engines call it whenever they are back in Python."""
-    call = getattr(_worker, "call", None)
-    if call is not None and call.is_cancelled:
-        raise Cancelled
-
 
 def side_by_side(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int) -> list[Result]:
-    """The results of a function on each item, in order, from at most ``n_jobs`` threads.
+    """The results of a function on each item, in order, from at most ``n_jobs`` threads with one BLAS thread each.
 
     A plain loop where one thread is enough. On an error, or when the calling thread is interrupted, it raises at once
     without waiting for the threads, which leave at their next ``checkpoint()``.
     """
     items = list(items)
-    if min(n_jobs, len(items)) <= 1:
+    threads = min(n_jobs, len(items))
+    if threads <= 1:
         return [function(item) for item in items]
-    return _in_threads(function, items, min(n_jobs, len(items)))
 
+    def alone(item: Item) -> Result:
+        with jobs(1):
+            return function(item)
 
-def interruptible(function: Callable[..., Result], *arguments: Any, **options: Any) -> Result:
-    """``function(*arguments, **options)``, for one call that may take more than a second inside BLAS or LAPACK.
-
-    The main thread waits for another one that does the work. Any other thread does the work itself: nobody can
-    interrupt it, and whoever waits for it can leave.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return function(*arguments, **options)
-    return _in_threads(lambda call: call(), [lambda: function(*arguments, **options)], 1)[0]
-
-
-def _in_threads(function: Callable[[Item], Result], items: list[Item], threads: int) -> list[Result]:
-    call, turns = _Call(len(items)), count()
-
-    def work() -> None:
-        _worker.call = call
-        try:
-            while (turn := next(turns)) < len(items):
-                checkpoint()
-                call.put(turn, function(items[turn]))
-        except Cancelled:
-            pass
-        except BaseException as error:
-            call.fail(error)
-
-    try:
-        for _ in range(threads):
-            # numpy's errstate is part of the context, which a new thread does not have by itself.
-            threading.Thread(target=copy_context().run, args=(work,), name="svmpath", daemon=True).start()
-        call.wait()
-    except BaseException:
-        call.is_cancelled = True
-        raise
-    if call.error is not None:
-        raise call.error
-    return call.results
+    return in_threads(alone, items, threads)
