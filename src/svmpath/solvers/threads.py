@@ -18,7 +18,8 @@ from typing import Any
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-_LARGE = 1_000_000  # matrices of fewer entries were measured to be no faster with two BLAS threads than with one
+# Matrices of fewer entries take a second at most: two BLAS threads save a third of it, and lose ten on a busy machine.
+_LARGE = 4_000_000
 
 _asked: ContextVar[int | None] = ContextVar("svmpath_n_jobs", default=None)
 
