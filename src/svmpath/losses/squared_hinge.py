@@ -143,7 +143,9 @@ class SquaredHinge(Loss):
         primal = C * (problem.s @ xi**2) + 0.5 * solution.alpha @ (solution.fitted - solution.b)
         rows = problem.active
         gap = C * (problem.s[rows] @ self._mismatch(solution) ** 2) + a @ eta
-        return float(gap / max(abs(primal), np.finfo(float).tiny))
+        # As for least squares: without any loss and penalty, what counts as small is measured by the labels.
+        zero = np.finfo(float).eps * C * problem.s.sum()
+        return float(gap / max(abs(primal), zero))
 
     def _mismatch(self, solution: Solution) -> Array:
         problem, C = solution.problem, solution.parameters["C"]
