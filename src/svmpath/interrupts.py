@@ -25,6 +25,7 @@ Result = TypeVar("Result")
 
 _WAIT = 0.05  # seconds; how often the waiting thread looks up
 _SHORT = 500_000  # entries; a decomposition of fewer takes a fraction of a second
+_NAME = "svmpath worker"
 _worker = threading.local()  # .call: the call that a worker works for
 
 
@@ -71,6 +72,11 @@ def checkpoint() -> None:
         raise Cancelled
 
 
+def workers_left() -> bool:
+    """Whether threads of a call that was interrupted are still on their way to a checkpoint."""
+    return any(thread.name == _NAME for thread in threading.enumerate())
+
+
 def interruptible(function: Callable[..., Result], *arguments: Any, **options: Any) -> Result:
     """``function(*arguments, **options)``, for one call that may take more than a second inside BLAS or LAPACK.
 
@@ -105,7 +111,7 @@ def in_threads(function: Callable[[Item], Result], items: list[Item], threads: i
     try:
         for _ in range(threads):
             # numpy's errstate is part of the context, which a new thread does not have by itself.
-            threading.Thread(target=copy_context().run, args=(work,), name="svmpath", daemon=True).start()
+            threading.Thread(target=copy_context().run, args=(work,), name=_NAME, daemon=True).start()
         call.wait()
     except BaseException:
         call.is_cancelled = True

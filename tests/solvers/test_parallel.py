@@ -83,7 +83,7 @@ def stubborn():
     yield work
     release.set()
     for thread in threading.enumerate():
-        if thread.name == "svmpath":
+        if thread.name == "svmpath worker":
             thread.join(LONG)
     assert not any(waited)
 
