@@ -13,6 +13,7 @@ dependent, and last with a kernel to whose diagonal tiny multiples of its larges
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -20,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.exceptions import NoMarginError, PathError
+from svmpath.exceptions import LimitWarning, NoMarginError, PathError
 from svmpath.lazy import lazy
 from svmpath.losses import Solution
 from svmpath.losses.elbow import ElbowLoss, Motion
 from svmpath.paths.path import Array, Event, Path
-from svmpath.solvers.box_qp import FREE, LOW, UP, Centred, Program, Told, Walker, at_places, centred, middle, reach
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.box_qp import FREE, LOW, UP, Centred, Limit, Program, Told, Walker, at_places, centred, middle, reach
+from svmpath.solvers.threads import blas_threads
 
 _GOOD = 1e-9  # a violation, in units of f, that needs no polish
 _TRUST = 1e-8  # a violation at which a rung of the ladder is accepted at once
@@ -52,6 +53,8 @@ class Record:
         What was added to the diagonal of K, in units of its largest entry.
     violation : float
         The largest that was found when optimality was measured.
+    end : float
+        The last t.
     """
 
     program: Program
@@ -60,6 +63,7 @@ class Record:
     tol: float
     jitter: float
     violation: float
+    end: float = np.inf
 
     def status(self, t: float) -> Array:
         """The statuses at t; at an event, those after it."""
@@ -81,16 +85,22 @@ class JumpPath(Path):
         The kernel matrix, if another path has made it already.
     start : array of shape (n,) or None
         Coefficients alpha / C of a similar machine, from which the first one is reached.
+    limit : Limit or None
+        Where the walk is to end before the span does.
+    walked : Record or None
+        The walk, if it was made already.
     """
 
     loss: ElbowLoss
     motion: Motion
     K: Centred | None = None
     start: Array | None = None
+    limit: Limit | None = None
+    walked: Record | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # The matrix and the walk are made again when needed: a saved model stays small.
-        return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "K": None}
+        return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "K": None, "walked": None}
 
     @property
     def shared(self) -> Any:
@@ -124,7 +134,9 @@ class JumpPath(Path):
     @lazy
     def _outcome(self) -> Record | PathError:
         """The walk, or why there is none: all attempts are made once, not at every value."""
-        with one_thread_if_small(self.problem.n**2):
+        if self.walked is not None:
+            return self.walked
+        with blas_threads(self.problem.n**2):
             try:
                 return self._climb()
             except PathError as error:
@@ -194,7 +206,7 @@ class JumpPath(Path):
 
     def from_places(self, status: Array, good: float = _GOOD) -> Solution:
         """The machine at the first value of the span from everybody's place; polished if its violation is not good."""
-        with one_thread_if_small(self.problem.n**2):
+        with blas_threads(self.problem.n**2):
             record, t = (
                 Record(self._program, status, Told.of([]), _LADDER[0][0], 0.0, np.inf),
                 self.motion.t(self.span[0]),
@@ -208,7 +220,9 @@ class JumpPath(Path):
         """The path of the same machine with weight zero for some rows."""
         s = self.problem.s.copy()
         s[rows] = 0.0
-        return replace(self, problem=replace(self.problem, s=s), K=self.shared, start=None)
+        return replace(
+            self, problem=replace(self.problem, s=s), K=self.shared, start=None, limit=None, walked=None
+        )
 
     def decisions(self, values: Array) -> Array:
         """Decision values of all rows, also of those with weight zero, at each value: one walk, nothing recorded."""
@@ -221,7 +235,7 @@ class JumpPath(Path):
     def states(self, values: Array) -> Iterator[tuple[int, Walker]]:
         """A walker at the optimum at each value with a fresh R, and the position of the value; it is moved on later."""
         if "_outcome" in self.__dict__:  # the walk was made: the statuses are known
-            with one_thread_if_small(self.problem.n**2):
+            with blas_threads(self.problem.n**2):
                 for k, value in enumerate(values.tolist()):
                     yield k, self._recorded(self.motion.t(value)) or self._settled(value)
             return
@@ -255,7 +269,7 @@ class JumpPath(Path):
         """One walk from value to value, in its own order; None from where on what it finds is not an optimum."""
         order = np.argsort([self.motion.t(float(value)) for value in values], kind="stable")
         walker: Walker | None = None
-        with one_thread_if_small(self.problem.n**2):
+        with blas_threads(self.problem.n**2):
             for position, k in enumerate(order):
                 if position == 0 or walker is not None:  # a walk that is lost is not begun again at every value
                     walker = self._carried(walker, self.motion.t(float(values[k])))
@@ -431,6 +445,26 @@ class JumpPath(Path):
         end = float(self.motion.value(nodes[first]))
         return replace(self, span=(end, self.span[1]) if self._is_reversed else (self.span[0], end))
 
+    def as_far_as_walked(self) -> JumpPath:
+        """The path, or where its walk has reached a limit the part that was walked, with a warning that says so."""
+        (a, b), record = self._ends, self.record
+        if record.end >= b:
+            return self
+        first, last = float(self.motion.value(a)), float(self.motion.value(record.end))
+        if first == last:
+            raise PathError(
+                f"The limit was reached at the first value, {self.over} = {first:.6g}, with {len(record.told.t)} events: "
+                "raise max_events or time_limit."
+            )
+        warnings.warn(
+            f"The path over {self.over} was ended by its limit after {len(record.told.t)} events: it goes from "
+            f"{first:.6g} to {last:.6g}, not from {self.span[0]:.6g} to {self.span[1]:.6g}.",
+            LimitWarning,
+            stacklevel=3,
+        )
+        span = (last, first) if self._is_reversed else (first, last)
+        return replace(self, span=span, limit=None, walked=replace(record, end=np.inf))
+
     def _exists(self, record: Record, t: float) -> bool:
         try:
             solution = self._solved(record.program, t, record.status(t))
@@ -443,8 +477,8 @@ class JumpPath(Path):
         a, b = self._ends
         walker = self._start(program, a, tol)
         first = walker.status.copy()
-        walker.to(b)
-        return Record(program, first, walker.told, tol, jitter, walker.worst)
+        walker.to(b, limit=self.limit)
+        return Record(program, first, walker.told, tol, jitter, walker.worst, walker.t)
 
     def _rung(self, jitter: float) -> Program:
         """The program with tiny numbers on the diagonal of its kernel matrix."""
@@ -456,7 +490,7 @@ class JumpPath(Path):
 
     def _measured(self, record: Record) -> Record:
         """The record with the violation of machines that are solved afresh, where it says that everybody is."""
-        nodes = np.append(record.told.t, self._ends[1])
+        nodes = np.append(record.told.t, min(record.end, self._ends[1]))
         worst = 0.0
         for t in nodes[np.linspace(0, len(nodes) - 1, _SAMPLES).astype(int)]:
             status = record.status(float(t))
@@ -472,7 +506,7 @@ class JumpPath(Path):
 
     def _solve(self, value: float) -> Solution:
         t = self.motion.t(value)
-        with one_thread_if_small(self.problem.n**2):
+        with blas_threads(self.problem.n**2):
             try:
                 return self._at(self.record, t)
             except NoMarginError:

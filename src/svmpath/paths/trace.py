@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from svmpath.paths.march import MarchPath
 from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Path
 from svmpath.paths.trace_elastic import elastic_path, elastic_problem
+from svmpath.solvers.box_qp import EVERY, Limit
 
 Array = np.ndarray
 
@@ -64,6 +66,8 @@ def trace(
     breakpoints: str = "auto",
     tol: float | None = None,
     start: Any = None,
+    max_events: int | None = None,
+    time_limit: float | None = None,
     random_state: Any = None,
 ) -> Path:
     """Follow the solution of a support vector machine over one hyper-parameter.
@@ -136,6 +140,12 @@ def trace(
         For a loss with an elbow: a machine of a similar problem (other kernel, weights, labels or rows), or its
         ``alpha / C``, one number per row and zero for new ones. The first machine of the path is reached from it by
         following the change, in fewer events the more alike they are.
+    max_events : int, optional
+        For an exact path of a loss with an elbow over C, epsilon, nu or a weight: after about so many events the path
+        ends where it is, with a :class:`svmpath.LimitWarning` that says how far that is; ``path.span`` is what was
+        walked.
+    time_limit : float, optional
+        Likewise after so many seconds.
     random_state : int, RandomState or None
         For the choice of landmarks.
 
@@ -208,11 +218,19 @@ def trace(
         if not isinstance(path, (JumpPath, KernelPath)):
             raise ValueError(f"start= is for losses with an elbow, not for loss={loss!r}.")
         path = replace(path, start=check_start(start, len(y)))
+    limit = check_limit(max_events, time_limit)
+    if limit is not None:
+        if not isinstance(path, JumpPath):
+            raise ValueError(
+                "max_events and time_limit are for exact paths of losses with an elbow over C, epsilon, nu or a weight, "
+                f"not for loss={loss!r} over {over!r}."
+            )
+        path = replace(path, limit=limit)
     if isinstance(path, (JumpPath, KernelPath)) or (isinstance(path, NewtonKernelPath) and exact):
         if isinstance(path, JumpPath) and over == "nu" and is_default:
             path = path.within_reach()
         path.record  # noqa: B018 - a path that cannot be followed is refused here, not when it is first used
-    return path
+    return path.as_far_as_walked() if isinstance(path, JumpPath) else path
 
 
 class Elastic(NamedTuple):
@@ -472,6 +490,16 @@ def check_amount(value: Any, name: str) -> float:
     if not isinstance(value, (int, float, np.integer, np.floating)) or not 0 <= value < np.inf:
         raise ValueError(f"{name} must be a number >= 0, got {value!r}.")
     return float(value)
+
+
+def check_limit(max_events: Any, time_limit: Any) -> Limit | None:
+    """Where a walk ends before its span does; None if nothing was said."""
+    if max_events is None and time_limit is None:
+        return None
+    if max_events is not None and (not isinstance(max_events, (int, np.integer)) or max_events < 1):
+        raise ValueError(f"max_events must be a whole number >= 1 or None, got {max_events!r}.")
+    seconds = np.inf if time_limit is None else check_positive(time_limit, "time_limit")
+    return Limit(EVERY if max_events is None else int(max_events), monotonic() + seconds)
 
 
 def check_start(start: Any, n: int) -> Array:

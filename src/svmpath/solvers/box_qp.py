@@ -25,13 +25,16 @@ Any solution is reached from any point: c is shifted so that the point is optima
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
 
 from svmpath.exceptions import PathError
+from svmpath.interrupts import checkpoint
 from svmpath.lazy import lazy
+from svmpath.solvers.compiling import announce
 
 Array = np.ndarray
 
@@ -53,6 +56,7 @@ _SOON = 1e-9  # a step shorter than this, relative to t, is as good as none
 _SLOW = 1e-8  # a gradient that moves more slowly than this, in units of the fastest c, may be overlooked for a while
 _MOST_FAILURES = 20  # times that M may turn out to be singular at one t
 _MOST_STEPS = 40  # steps of a walk, per variable, before it is given up
+_COMPILING = 9  # seconds that the engine takes to compile, about
 _WORK = 100_000_000  # entries that one call of compiled code may touch: about a tenth of a second
 _ADVICE = (
     "Bring the columns of X to one scale (StandardScaler), remove rows that are nearly equal, or end the path earlier."
@@ -189,6 +193,22 @@ class Told:
         return Told(*(np.concatenate(column) for column in columns))
 
 
+@dataclass(frozen=True)
+class Limit:
+    """Where a walk is to end before its time: after so many events, or at an hour of the monotonic clock."""
+
+    events: int = EVERY
+    hour: float = np.inf
+
+    def events_left(self, events: int) -> int:
+        """How many more events there may be; a step has one at least."""
+        return max(self.events - events, 1)
+
+    def is_reached(self, events: int) -> bool:
+        """Whether the walk is to end here."""
+        return events >= self.events or monotonic() >= self.hour
+
+
 def make_work(program: Program, room: int) -> Any:
     """The room that compiled code needs for its vectors, with an inverse of so many rows."""
     from svmpath.solvers import _loops
@@ -322,11 +342,11 @@ class Walker:
         R[: len(old), : len(old)] = old
         self.state = self.state._replace(R=R)
 
-    def to(self, t_end: float, *, most: int = EVERY, watch: int = 0) -> None:
+    def to(self, t_end: float, *, most: int = EVERY, watch: int = 0, limit: Limit | None = None) -> None:
         """Walk to t_end; after ``most`` events nobody changes place any more. ``watch`` as in :class:`Told`.
 
-        The compiled loop comes back after a bounded amount of work, so that the walk can be interrupted, and ends with
-        an error after so many steps that it cannot have been getting anywhere.
+        The compiled loop comes back after a bounded amount of work, so that the walk can be interrupted. It ends with
+        an error after so many steps that it cannot have been getting anywhere, and before t_end if a limit is reached.
         """
         loops, o, n = self._loops, self.program, len(self.theta)
         k, x = self.state.k, self.state.x
@@ -335,7 +355,8 @@ class Walker:
         x[loops.FIRST] = x[loops.SYNCED_AT] = self.t
         x[loops.LARGEST] = np.abs(o.c1).max(initial=0.0)
         x[loops.FASTEST] = max(np.abs(o.l1).max(initial=0.0), np.abs(o.u1).max(initial=0.0))
-        limit, log = most_steps(n), make_log(min(4 * n, 4_000) + 64)
+        most_steps_here, log = most_steps(n), make_log(min(4 * n, 4_000) + 64)
+        announce(loops.follow, "the path engine", _COMPILING)
         work = make_work(o, len(self.state.R))
         work.sign[:] = _SIGNS[self.status]
         while True:
@@ -343,6 +364,8 @@ class Walker:
                 work = make_work(o, len(self.state.R))._replace(sign=work.sign)
             k[loops.RECORDED], x[loops.WORST] = 0, 0.0
             steps = steps_at_once(len(o.K), len(self.nu) + len(self.F))
+            if limit is not None:
+                steps = min(steps, limit.events_left(int(k[loops.EVENTS])))
             code = loops.follow(o.data, self.state, work, log, float(t_end), self.tol, most, steps, 0.0, 0.0)
             self._told.append(tuple(part[: k[loops.RECORDED]].copy() for part in log))
             self.worst = max(self.worst, float(x[loops.WORST])) if np.isfinite(x[loops.WORST]) else np.inf
@@ -350,8 +373,11 @@ class Walker:
                 raise PathError(f"The numbers overflow at t = {self.t:.6g}. {_ADVICE}")
             if code in (loops.END, loops.CUT):
                 return
-            if k[loops.STEPS] > limit:
-                raise PathError(f"More than {limit} steps before t = {self.t:.6g}. {_ADVICE}")
+            if k[loops.STEPS] > most_steps_here:
+                raise PathError(f"More than {most_steps_here} steps before t = {self.t:.6g}. {_ADVICE}")
+            if limit is not None and limit.is_reached(int(k[loops.EVENTS])):
+                return
+            checkpoint()
             self._go_on(code, work, float(t_end))
 
     def _go_on(self, code: int, work: Any, t_end: float) -> None:

@@ -45,6 +45,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.exceptions import PathError
+from svmpath.interrupts import checkpoint
 from svmpath.lazy import lazy
 from svmpath.solvers.box_qp import (
     EVERY,
@@ -60,9 +61,11 @@ from svmpath.solvers.box_qp import (
     reach,
     steps_at_once,
 )
+from svmpath.solvers.compiling import announce
 
 Array = np.ndarray
 
+_COMPILING = 5  # seconds that the compiled loop takes to compile, about
 _BLOCK = 256  # samples treated at a time
 _NEAR = 1e-10  # a variable nearer to its bound than this, relative to the box and to the largest one, is at it
 _ROUNDING = 1e-12  # a slack below zero by less, relative to the terms of which it is the sum, is zero
@@ -239,7 +242,9 @@ def _drive_all(here: Program, walker: Walker, found: Any, most: int) -> None:
         name: np.zeros_like(getattr(own, name)) for name in ("theta", "status", "nu", "g", "F", "x", "k")
     })  # fmt: skip
     work, log, steps = make_work(here, room), make_log(4 * N + 64), steps_at_once(n, size)
+    announce(_loops.leave_out, "leave-one-out", _COMPILING)
     while found.place[0] < len(found.variables):
+        checkpoint()
         _loops.leave_out(program, spare, work, log, own, found, here.l0, walker.tol, most, most_steps(N), steps)
 
 
