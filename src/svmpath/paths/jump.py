@@ -26,7 +26,20 @@ from svmpath.lazy import lazy
 from svmpath.losses import Solution
 from svmpath.losses.elbow import ElbowLoss, Motion
 from svmpath.paths.path import Array, Event, Path
-from svmpath.solvers.box_qp import FREE, LOW, UP, Centred, Limit, Program, Told, Walker, at_places, centred, middle, reach
+from svmpath.solvers.box_qp import (
+    FREE,
+    LOW,
+    UP,
+    Centred,
+    Limit,
+    Program,
+    Told,
+    Walker,
+    at_places,
+    centred,
+    middle,
+    reach,
+)
 from svmpath.solvers.threads import blas_threads
 
 _GOOD = 1e-9  # a violation, in units of f, that needs no polish
@@ -220,9 +233,7 @@ class JumpPath(Path):
         """The path of the same machine with weight zero for some rows."""
         s = self.problem.s.copy()
         s[rows] = 0.0
-        return replace(
-            self, problem=replace(self.problem, s=s), K=self.shared, start=None, limit=None, walked=None
-        )
+        return replace(self, problem=replace(self.problem, s=s), K=self.shared, start=None, limit=None, walked=None)
 
     def decisions(self, values: Array) -> Array:
         """Decision values of all rows, also of those with weight zero, at each value: one walk, nothing recorded."""
@@ -453,8 +464,8 @@ class JumpPath(Path):
         first, last = float(self.motion.value(a)), float(self.motion.value(record.end))
         if first == last:
             raise PathError(
-                f"The limit was reached at the first value, {self.over} = {first:.6g}, with {len(record.told.t)} events: "
-                "raise max_events or time_limit."
+                f"The limit was reached at the first value, {self.over} = {first:.6g}, with {len(record.told.t)} "
+                "events: raise max_events or time_limit."
             )
         warnings.warn(
             f"The path over {self.over} was ended by its limit after {len(record.told.t)} events: it goes from "

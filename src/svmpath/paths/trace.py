@@ -222,8 +222,8 @@ def trace(
     if limit is not None:
         if not isinstance(path, JumpPath):
             raise ValueError(
-                "max_events and time_limit are for exact paths of losses with an elbow over C, epsilon, nu or a weight, "
-                f"not for loss={loss!r} over {over!r}."
+                "max_events and time_limit are for exact paths of losses with an elbow over C, epsilon, nu or a "
+                f"weight, not for loss={loss!r} over {over!r}."
             )
         path = replace(path, limit=limit)
     if isinstance(path, (JumpPath, KernelPath)) or (isinstance(path, NewtonKernelPath) and exact):

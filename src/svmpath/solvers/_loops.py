@@ -26,7 +26,8 @@ from numba import njit
 Array = np.ndarray
 
 LOW, UP, FREE, FIXED = 0, 1, 2, 3
-# How a call ended. GO: not yet. ARRIVED: at the end, where the gradient is still to be computed exactly. NEAR: a variable that nearly depends on F is to become free, which Python does.
+# How a call ended. GO: not yet. ARRIVED: at the end, where the gradient is still to be computed exactly. NEAR: a
+# variable that nearly depends on F is to become free, which is left to Python.
 END, FULL, GROW, REFACTOR, INFEASIBLE, LOST, DECIDED, CUT, PAUSE, NEAR, GO, ARRIVED = range(12)
 # Numbers of a walk, in State.x: where it is, the largest wrong gradient found, where the gradient was last computed
 # exactly, where the walk began, the Schur complement of the variable that nearly depends on F, the largest |c1|, the
@@ -58,10 +59,12 @@ _OUTSIDE = 1e-7  # a free variable so far outside its box, in units of the box, 
 # Without allocations no references need to be counted (_nrt), and what is called by compiled code only needs no
 # wrapper for Python.
 _options: Any = {
-    "nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}, "_nrt": False,
+    "no_cfunc_wrapper": True, "nogil": True, "error_model": "numpy",
+    "fastmath": {"reassoc", "contract", "nsz", "arcp"}, "_nrt": False,
 }  # fmt: skip
-_entry: Any = njit(cache=True, no_cfunc_wrapper=True, **_options)
-_inner: Any = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_options)
+_unwrapped: Any = {"no_cpython_wrapper": True}
+_entry: Any = njit(cache=True, **_options)
+_inner: Any = njit(**_options, **_unwrapped)
 
 
 class Data(NamedTuple):
@@ -106,7 +109,7 @@ class Log(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Room for vectors that are made at every event: in the order of R, of the variables, of the rows, of the groups."""
+    """Room for vectors made at every event: in the order of R, of the variables, of the rows, of the groups."""
 
     d: Array
     z: Array
@@ -864,7 +867,7 @@ def _end_removal(P: Data, S: State, W: Work, o: Removals, s: int, code: int, low
     o.product[s] = S.g[first] - P.c0[first] - S.nu[P.p[first]]
     for e in range(len(S.nu)):
         o.offsets[s, e] = S.nu[e]
-    if code == END or code == CUT:
+    if code in (END, CUT):
         _middle(P, S, W.steps, o.offsets[s])
     o.codes[s], o.counts[s], o.worsts[s] = code, S.k[EVENTS], S.x[WORST]
     if code == END and _is_outside(P, S):
@@ -878,8 +881,9 @@ def leave_out(
 ) -> None:  # fmt: skip
     """Drive the variables of one sample after another to zero, each time from the same state, for so many steps.
 
-    A walk is given up after ``limit`` steps. ``low`` are the lower bounds of P, of which those of the sample are moved. A walk that needs Python (a variable that
-    nearly depends on F, an inverse to be made anew) is ended as it is; its code says so.
+    A walk is given up after ``limit`` steps. ``low`` are the lower bounds of P, of which those of the sample are moved.
+    A walk that needs Python (a variable that nearly depends on F, an inverse to be made anew) is ended as it is; its
+    code says so.
     """
     left = steps
     while o.place[0] < len(o.variables) and left > 0:

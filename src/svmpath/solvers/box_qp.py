@@ -125,8 +125,8 @@ class Program:
 
         kinds = (float, np.int64, np.int64, *[float] * 9)
         names = ("K", "rows", "group", "c0", "c1", "l0", "l1", "u0", "u1", "b0", "b1", "unit")
-        parts = (np.require(getattr(self, name), kind, "CW") for name, kind in zip(names, kinds, strict=True))
-        return _loops.Data(*parts, self.kmax)
+        parts = (np.require(getattr(self, name), kind, ("C", "W")) for name, kind in zip(names, kinds, strict=True))
+        return _loops.Data._make([*parts, self.kmax])
 
     @lazy
     def fixed(self) -> Array:
@@ -214,11 +214,9 @@ def make_work(program: Program, room: int) -> Any:
     from svmpath.solvers import _loops
 
     n, N, q = len(program.K), len(program.rows), len(program.b0)
-    in_R = (np.zeros(room) for _ in range(5))
-    return _loops.Work(
-        *in_R, np.zeros(N), np.zeros(N), np.zeros(N), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(q),
-        np.zeros(q, np.int64), np.zeros(n + room, np.int64),
-    )  # fmt: skip
+    sizes = (*[room] * 5, *[N] * 3, *[n] * 3, q)
+    whole = (np.zeros(q, np.int64), np.zeros(n + room, np.int64))
+    return _loops.Work._make([*(np.zeros(size) for size in sizes), *whole])
 
 
 def make_log(room: int) -> Any:
