@@ -56,7 +56,8 @@ class PathSVC(ClassifierMixin, PathMachine):
     rank, landmarks, truncate, min_eigenvalue, psd
         Low-rank kernel and indefinite kernels; see :func:`svmpath.trace`.
     tol : float, optional
-        For the hinge with many samples: paths to this relative duality gap; see :func:`svmpath.trace`.
+        For the hinge with many samples: paths to this relative duality gap; see :func:`svmpath.trace`. With few samples
+        exact paths take less time and are used all the same.
     class_weight : dict or "balanced", optional
     n_jobs : int, optional
         Number of threads, as in scikit-learn: values of gamma scored side by side, or, where there is one kernel only,

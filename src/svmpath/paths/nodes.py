@@ -19,7 +19,7 @@ from svmpath.exceptions import PathError
 from svmpath.lazy import lazy
 from svmpath.losses import ElbowLoss, EpsilonInsensitive, Motion, Solution, SquaredHinge
 from svmpath.paths.path import Array, Event, Path
-from svmpath.solvers.smoothed import Node, Terms, between, node_of, solve
+from svmpath.solvers.smoothed import Node, Terms, between, middle_offset, node_of, solve
 from svmpath.solvers.threads import blas_threads
 
 _NODE = 0.3  # share of tol that the gap of a node may have
@@ -46,6 +46,14 @@ class NodePath(Path):
     motion: Motion
     tol: float
     features: Array | None = None
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, gaps up to {self.tol:g}>"
+
+    @property
+    def is_exact(self) -> bool:
+        """False: machines are optimal to a gap of ``tol``."""
+        return False
 
     def __getstate__(self) -> dict[str, Any]:
         return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "features": None}
@@ -147,6 +155,7 @@ class NodePath(Path):
         a = (1 - tau) * one.a + tau * two.a
         x = (1 - tau) * one.x + tau * two.x
         alpha = value * (self.terms.side * a).sum(axis=0)
+        x[-1] = middle_offset(self.terms, value * x) / value
         return Solution(self.problem, self.loss, alpha, self._offset(x, alpha, value), self._values(value))
 
     def node(self, value: float) -> Node:

@@ -70,6 +70,11 @@ class Path(ABC):
         """What another path on the same kernel and weights can take over: a decomposition, say."""
         return None
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether machines are optimal to rounding, and not only to a given gap."""
+        return True
+
     def __call__(self, value: float) -> Solution:
         """The solution at a value inside the span."""
         return self._solve(self.inside(value))

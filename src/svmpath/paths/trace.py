@@ -11,7 +11,7 @@ from sklearn.utils import assert_all_finite, check_array, check_random_state, co
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d
 
-from svmpath.gram import make_gram
+from svmpath.gram import Gram, make_gram
 from svmpath.kernels import gamma_value, make_kernel
 from svmpath.losses import ElbowLoss, LeastSquares, Motion, Nu, Problem, Solution, SquaredHinge, make_loss
 from svmpath.losses.elastic_hinge import ElasticHinge
@@ -31,6 +31,9 @@ Array = np.ndarray
 C_SPAN = (1e-3, 1e6)
 ELBOW_SPAN = (1e-3, 1e3)  # of C, where every event is told
 MACHINE = ("C", "epsilon", "nu", "weight")  # parameters of a machine, not of its kernel
+# An exact path takes 0.04 s at n = 1000, 0.5 s at 2000 and 3 to 7 s at 6000, an approximate one 0.3 s and more per
+# hundred features at any n: exact up to so many rows, or rows per feature, as long as the kernel matrix can be held.
+_FEW_ROWS, _ROWS_PER_RANK, _WHOLE_ROWS = 2000, 8, 10_000
 GAMMA_FACTOR = 256.0  # how far a default span of gamma goes from scikit-learn's "scale", either way
 
 
@@ -134,8 +137,10 @@ def trace(
         Losses with an elbow always tell every event. For the squared hinge, "exact" finds every single change of
         side; "auto" walks through four nodes per factor of ten. The solution is exact at every value either way.
     tol : float, optional
-        For a loss with an elbow over C: a relative duality gap. The path is then approximate, of nodes so close to each
-        other that no machine in between has a larger gap; with ``rank=`` it serves tens of thousands of samples.
+        For a loss with an elbow over C: a relative duality gap that is enough. With many samples the path is then
+        approximate, of nodes so close to each other that no machine in between has a larger gap; with ``rank=`` it
+        serves tens of thousands of samples. With few samples (2000, or eight per feature of a low-rank kernel) an exact
+        path takes less time, and is what you get: ``path.is_exact`` tells.
     start : Solution or array of shape (n,), optional
         For a loss with an elbow: a machine of a similar problem (other kernel, weights, labels or rows), or its
         ``alpha / C``, one number per row and zero for new ones. The first machine of the path is reached from it by
@@ -213,7 +218,7 @@ def trace(
     tol = None if tol is None else check_positive(tol, "tol")
     path = trace_problem(problem, machine, over, span, C=check_positive(C, "C"), exact=exact, rows=rows, tol=tol)
     if start is not None:
-        if isinstance(path, NodePath):
+        if tol is not None:
             raise ValueError("start= is for exact paths; it does not go with tol=.")
         if not isinstance(path, (JumpPath, KernelPath)):
             raise ValueError(f"start= is for losses with an elbow, not for loss={loss!r}.")
@@ -319,9 +324,10 @@ def trace_problem(
     if isinstance(loss, ElbowLoss) and over in loss.overs:
         fixed = {"C": C, **loss.own} if not isinstance(loss, Nu) else {}
         fixed.pop(over, None)
-        if tol is not None and over == "C":
+        if tol is not None and over == "C" and not exact_is_cheaper(problem.gram):
             return NodePath(problem, loss, over, span, Motion(over, fixed), tol, shared)
-        check_exact(tol, loss, over)
+        if over != "C":
+            check_exact(tol, loss, over)
         return JumpPath(problem, loss, over, span, Motion(over, fixed, rows), shared)
     check_exact(tol, loss, over)
     if isinstance(loss, ElbowLoss) and over not in MACHINE and not isinstance(loss, Nu):
@@ -335,6 +341,13 @@ def trace_problem(
     kernel = () if isinstance(loss, Nu) else ("a kernel parameter",)
     overs = " or ".join((*getattr(loss, "overs", ("C",)), *kernel))
     raise ValueError(f"loss={loss.name!r} is traced over {overs}, not over {over!r}.")
+
+
+def exact_is_cheaper(gram: Gram) -> bool:
+    """Whether every event of a path over C takes less time than an approximate path to a gap of 1e-3."""
+    if gram.n <= _FEW_ROWS or gram.n > _WHOLE_ROWS:
+        return gram.n <= _FEW_ROWS
+    return gram.n <= _ROWS_PER_RANK * gram.rank
 
 
 def check_exact(tol: float | None, loss: Any, over: str) -> None:

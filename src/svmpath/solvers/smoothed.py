@@ -41,6 +41,7 @@ _MOSTLY = 0.5  # share of the rows from which on all are looked at
 _DISTANCE = 0.3  # how far beyond the margin rows are looked at
 _PART = 0.05  # the share of the gap aimed at that the gradient may leave
 _BISECTIONS = 60
+_LEVEL = 1e-12  # a slope less than this part of all weights is zero
 _TINY = np.finfo(float).tiny
 _PIECES = 32  # into which a stretch between two nodes is cut for its bound
 
@@ -298,6 +299,23 @@ def node_of(terms: Terms, lam: float, a: Array, offset: float, h: float) -> Node
     losses = float(np.sum(terms.s * np.maximum(lam * terms.limit - terms.side * f, 0.0)))
     gap = size - lam * reward + losses
     return Node(lam, a, x, reward, max(gap, 0.0), lam * reward - 0.5 * size, h)
+
+
+def middle_offset(terms: Terms, x: Array) -> float:
+    """The offset with the least losses beside x = (w, .); the middle one where many are as good, as with little C.
+
+    The losses fall while the rows that a larger offset helps weigh more than those that it hurts.
+    """
+    f = terms.A[:, :-1] @ x[:-1]
+    kink = (terms.side * (terms.limit - terms.side * f)).ravel()  # where a term reaches zero
+    order = np.argsort(kink, kind="stable")
+    s, kink = terms.s.ravel()[order], kink[order]
+    # At the far left every term of side +1 counts. Each kink passed makes the slope rise by s: one less of side +1, or
+    # one more of side -1.
+    slope = np.cumsum(s) - float(terms.s[terms.side > 0].sum())
+    level = _LEVEL * float(s.sum())
+    first, last = np.searchsorted(slope, -level), np.searchsorted(slope, level, side="right")
+    return float(0.5 * (kink[first] + kink[min(last, len(kink) - 1)]))
 
 
 def between(one: Node, other: Node) -> float:
