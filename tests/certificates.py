@@ -17,16 +17,26 @@ _ROUNDING = 1e-6  # rounding up to which a violation may be put down to it, as i
 
 def excess(solution) -> float:
     """The relative duality gap beyond rounding."""
-    terms = {
+    gap, size, slip = _terms(solution)
+    return (gap - slip) / size if size > 0 else 0.0
+
+
+def gap(solution) -> float:
+    """The duality gap itself, with what rounding can do to it."""
+    found, _, slip = _terms(solution)
+    return max(found, 0.0) + slip
+
+
+def _terms(solution) -> tuple[float, float, float]:
+    """Gap, the size of the objective's terms, and what rounding can do to the gap."""
+    return {
         "least_squares": least_squares,
         "squared_hinge": squared_hinge,
         "hinge": hinge,
         "nu": hinge,
         "epsilon_insensitive": epsilon_insensitive,
         "elastic_hinge": elastic_hinge,
-    }[solution.loss.name]
-    gap, size, slip = terms(solution)
-    return (gap - slip) / size if size > 0 else 0.0
+    }[solution.loss.name](solution)
 
 
 def check(solution, what: str) -> None:

@@ -66,8 +66,9 @@ class Data:
 
 
 KINDS: dict[str, Callable[[np.random.Generator, int], Rows]] = {}
-# A column of 1e6 beside one of 1e-6, or a date beside a share: whoever does not scale them may be told to.
-UNSCALED = ("scales", "dates")
+# A column of 1e6 beside one of 1e-6, a date beside a share, a mean of a thousand deviations: whoever does not scale
+# them may be told to.
+UNSCALED = ("scales", "dates", "far_from_zero")
 
 
 def kind(function):
