@@ -10,8 +10,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from svmpath import PathError
+
 GAP = 1e-8  # relative duality gap that is allowed
 VIOLATION = 1e-8  # of the conditions of optimality, in units of decision values
+_NOTHING = 1e-12  # an objective so small, in units of what the machine f = 0 costs, is rounding's
 _ROUNDING = 1e-6  # rounding up to which a violation may be put down to it, as in Path.check
 
 
@@ -45,8 +48,11 @@ def check(solution, what: str) -> None:
     scale = solution.loss.scale(solution.problem) if hasattr(solution.loss, "scale") else 1.0
     if solution.loss.name == "least_squares":
         scale = 1.0 + float(np.abs(solution.problem.y).max())
+    allowed = VIOLATION * max(scale, 1.0)
+    if allowed + _ROUNDING * scale < solution.violation <= allowed + solution.rounding:
+        raise PathError(f"{what}: too few digits, violation {solution.violation:.2e}")  # as Path.check says it
     violation = solution.violation - min(solution.rounding, _ROUNDING * scale)
-    assert violation <= VIOLATION * max(scale, 1.0), f"{what}: violation {violation:.2e}"
+    assert violation <= allowed, f"{what}: violation {violation:.2e}"
     found = excess(solution)
     assert found <= GAP, f"{what}: duality gap {found:.2e}"
 
@@ -56,7 +62,7 @@ def _parts(solution):
     problem = solution.problem
     product = problem.gram.matmul(solution.alpha)
     C = 1.0 / solution.rho if solution.loss.name == "nu" else solution.parameters["C"]
-    slip = 4.0 * solution.rounding + 1e-15 * float(np.abs(problem.y).max())
+    slip = 4.0 * solution.rounding + 1e-14 * float(np.abs(problem.y).max())
     return product, product + solution.b, C * problem.s, slip
 
 
@@ -66,7 +72,8 @@ def hinge(solution):
     a = np.clip(y * alpha, 0.0, limit)
     half, losses = 0.5 * alpha @ product, limit @ np.maximum(1.0 - y * f, 0.0)
     uneven = abs((y * a).sum()) * (1.0 + np.abs(f).max())
-    return losses + 2.0 * half - a.sum() + uneven, losses + abs(half), slip * (limit.sum() + a.sum())
+    size = losses + abs(half) + _NOTHING * limit.sum()
+    return losses + 2.0 * half - a.sum() + uneven, size, slip * (limit.sum() + a.sum())
 
 
 def epsilon_insensitive(solution):
@@ -88,7 +95,12 @@ def least_squares(solution):
     half, losses = 0.5 * alpha @ product, limit @ e**2
     dual = alpha @ solution.problem.y - half - (alpha[counted] ** 2 / (4.0 * limit[counted])).sum()
     uneven = abs(alpha.sum()) * (1.0 + np.abs(f).max())
-    return losses + half - dual + uneven, losses + abs(half), slip * (2.0 * limit @ np.abs(e) + limit.sum() * slip)
+    size = losses + abs(half) + _NOTHING * limit @ solution.problem.y**2
+    return (
+        losses + half - dual + uneven,
+        size,
+        slip * (2.0 * limit @ np.abs(e) + np.abs(alpha).sum() + limit.sum() * slip),
+    )
 
 
 def squared_hinge(solution):
@@ -98,7 +110,8 @@ def squared_hinge(solution):
     half, losses = 0.5 * alpha @ product, limit @ xi**2
     dual = a.sum() - half - (a[counted] ** 2 / (4.0 * limit[counted])).sum()
     uneven = abs((y * a).sum()) * (1.0 + np.abs(f).max())
-    return losses + half - dual + uneven, losses + abs(half), slip * (2.0 * limit @ xi + limit.sum() * slip + a.sum())
+    size = losses + abs(half) + _NOTHING * limit.sum()
+    return losses + half - dual + uneven, size, slip * (2.0 * limit @ xi + limit.sum() * slip + a.sum())
 
 
 def elastic_hinge(solution):

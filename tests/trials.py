@@ -114,6 +114,8 @@ def run(seed: int) -> None:
         warnings.simplefilter("ignore")  # of few digits, indefinite kernels, ends of a grid: none is an error
         try:
             task.run(data, rng)
+        except NoMarginError:
+            pass  # classes that overlap too much for the nu machine, with or without some rows
         except svmpath.PathError:
             if trial.kind not in problems.UNSCALED:
                 raise
@@ -249,10 +251,7 @@ def is_whole(data: Data, rows) -> bool:
 
 def check_path(data: Data, rng, loss: str, over: str, **more) -> None:
     """The machines at breakpoints, between them and at values drawn at random."""
-    try:
-        here = setting(data, rng, loss, over, **more)
-    except NoMarginError:
-        return  # classes that overlap wholly: the nu machine says so
+    here = setting(data, rng, loss, over, **more)
     path, nodes = here.path, here.path.breakpoints
     between = 0.5 * (nodes[1:] + nodes[:-1])
     values = [nodes, between, here.values(rng, 4)] if over != "weight" else [nodes, between]
@@ -315,14 +314,10 @@ def compare_libsvm(here: Setting, expected, train, test, value: float) -> None:
     assert off <= allowed, f"LIBSVM differs by {off:.2e} > {allowed:.2e} at {value:.8g} ({here.options})"
 
 
-def held_out_setting(data: Data, rng, loss: str, over: str) -> Setting | None:
-    """A path whose machines can be fitted again without some rows; None where the nu machine has no margin at all."""
+def held_out_setting(data: Data, rng, loss: str, over: str) -> Setting:
+    """A path whose machines can be fitted again without some rows."""
     # Columns are standardised once, by all rows: a machine of fewer rows would scale them otherwise.
-    more = {"standardize": False} if loss == "elastic_hinge" else {}
-    try:
-        return setting(data, rng, loss, over, **more)
-    except NoMarginError:
-        return None
+    return setting(data, rng, loss, over, **({"standardize": False} if loss == "elastic_hinge" else {}))
 
 
 def held_samples(data: Data, rng) -> list[int]:
@@ -335,16 +330,12 @@ def held_samples(data: Data, rng) -> list[int]:
 def check_loo(data: Data, rng, loss: str, over: str) -> None:
     """Exact leave-one-out; its errors alone; and its approximation, which is exact where it does not doubt."""
     here = held_out_setting(data, rng, loss, over)
-    if here is None:
-        return
     values = here.values(rng)
     try:
         curve = criteria.loo(here.path, values)
-    except NoMarginError:
-        return  # nu is too small without some sample
     except ValueError as error:
         if loss == "nu" and "infeasible" in str(error):
-            return
+            return  # nu is too large without some sample
         raise
     n = len(data.y)
     for k, value in enumerate(curve.values):
@@ -412,13 +403,13 @@ def check_bounds(data: Data, rng, loss: str) -> None:
 def check_kfold(data: Data, rng, loss: str, over: str) -> None:
     """Held-out values of folds, beside those of machines of the other folds."""
     here, folds = held_out_setting(data, rng, loss, over), draw_folds(data, rng)
-    if here is None or not folds:
+    if not folds:
         return
     values = here.values(rng)
     try:
         curve = criteria.kfold(here.path, values, cv=folds)
-    except (NoMarginError, ValueError) as error:
-        if loss == "nu" and (isinstance(error, NoMarginError) or "infeasible" in str(error)):
+    except ValueError as error:
+        if loss == "nu" and "infeasible" in str(error):
             return
         raise
     start = 0

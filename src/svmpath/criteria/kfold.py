@@ -22,13 +22,15 @@ from sklearn.model_selection import check_cv
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
 from svmpath.criteria.over_kernel import along_kernel
 from svmpath.criteria.press import least_squares_only, lost_to_rounding
-from svmpath.losses import Problem
+from svmpath.losses import Nu, Problem
 from svmpath.paths import ElasticPath, JumpPath, KernelPath, MarchPath, NewtonKernelPath, NodePath, Path, trace_problem
 from svmpath.paths.closed_form import Piece
 from svmpath.solvers.spectral import Spectrum
 from svmpath.solvers.threads import one_thread_if_small
 
 Array = np.ndarray
+
+_SHORT = 1e-4  # relative length of a path that is followed for one value
 
 
 def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: HeldOutLoss = None) -> Curve:
@@ -127,7 +129,24 @@ def _walk_fold(path: MarchPath, values: Array, train: Array, test: Array) -> Arr
 def _jump_fold(path: JumpPath | KernelPath | NodePath | ElasticPath, values: Array, train: Array, test: Array) -> Array:
     """The same along a path from event to event."""
     others = np.setdiff1d(np.arange(path.problem.n), train)
-    return path.without(others).decisions(values)[:, test]
+    fold = path.without(others)
+    return (feasible(fold, values) if isinstance(fold, JumpPath) else fold).decisions(values)[:, test]
+
+
+def feasible(fold: JumpPath, values: Array) -> JumpPath:
+    """The path of a fold, which for the nu machine may have to begin later than that of all samples."""
+    if not isinstance(fold.loss, Nu):
+        return fold
+    largest = Nu.largest(fold.problem.y, fold.problem.s)
+    if values.max() > largest * (1 + 1e-12):
+        raise ValueError(
+            f"nu = {values.max():.6g} is infeasible for the training rows of a fold: k-fold needs nu of at most "
+            f"{largest:.6g} here."
+        )
+    first, last = (min(end, largest) for end in fold.span)
+    if first == last:  # all of the span is infeasible but for its lower end
+        first, last = largest, largest * (1 - _SHORT)
+    return replace(fold, span=(first, last))
 
 
 def leave_fold_out(piece: Piece, train: Array, test: Array) -> Array:
