@@ -95,12 +95,9 @@ def least_squares(solution):
     half, losses = 0.5 * alpha @ product, limit @ e**2
     dual = alpha @ solution.problem.y - half - (alpha[counted] ** 2 / (4.0 * limit[counted])).sum()
     uneven = abs(alpha.sum()) * (1.0 + np.abs(f).max())
-    size = losses + abs(half) + _NOTHING * limit @ solution.problem.y**2
-    return (
-        losses + half - dual + uneven,
-        size,
-        slip * (2.0 * limit @ np.abs(e) + np.abs(alpha).sum() + limit.sum() * slip),
-    )
+    nothing = _NOTHING * limit @ solution.problem.y**2
+    slip *= 2.0 * limit @ np.abs(e) + np.abs(alpha).sum() + limit.sum() * slip
+    return losses + half - dual + uneven, losses + abs(half) + nothing, slip + 0.01 * nothing
 
 
 def squared_hinge(solution):

@@ -30,8 +30,6 @@ from svmpath.solvers.threads import one_thread_if_small
 
 Array = np.ndarray
 
-_SHORT = 1e-4  # relative length of a path that is followed for one value
-
 
 def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: HeldOutLoss = None) -> Curve:
     """Exact cross-validation along a path: least squares without refitting, other losses by a path per fold.
@@ -130,22 +128,15 @@ def _jump_fold(path: JumpPath | KernelPath | NodePath | ElasticPath, values: Arr
     """The same along a path from event to event."""
     others = np.setdiff1d(np.arange(path.problem.n), train)
     fold = path.without(others)
-    return (feasible(fold, values) if isinstance(fold, JumpPath) else fold).decisions(values)[:, test]
+    return (_where_feasible(fold) if isinstance(fold, JumpPath) else fold).decisions(values)[:, test]
 
 
-def feasible(fold: JumpPath, values: Array) -> JumpPath:
+def _where_feasible(fold: JumpPath) -> JumpPath:
     """The path of a fold, which for the nu machine may have to begin later than that of all samples."""
-    if not isinstance(fold.loss, Nu):
+    largest = Nu.largest(fold.problem.y, fold.problem.s) if isinstance(fold.loss, Nu) else np.inf
+    if not min(fold.span) < largest < max(fold.span):
         return fold
-    largest = Nu.largest(fold.problem.y, fold.problem.s)
-    if values.max() > largest * (1 + 1e-12):
-        raise ValueError(
-            f"nu = {values.max():.6g} is infeasible for the training rows of a fold: k-fold needs nu of at most "
-            f"{largest:.6g} here."
-        )
     first, last = (min(end, largest) for end in fold.span)
-    if first == last:  # all of the span is infeasible but for its lower end
-        first, last = largest, largest * (1 - _SHORT)
     return replace(fold, span=(first, last))
 
 
