@@ -1,189 +1,178 @@
-"""Random problems: least squares and the squared hinge against plain refits, and those of the other ``fuzz_`` files.
+"""Random trials of every engine and criterion, each in a process with a time limit; what fails is told by its seed.
 
-``make fuzz`` runs thousands; it stops at the first failure, prints its seed, and starts again where it stopped.
-``python tests/fuzz.py --seed 17`` repeats one. The test suite runs some hundreds.
+``make fuzz`` runs on from the seed where it ended, keeps the counts in ``.fuzz/``, and ends with an error if any trial
+failed: a wrong answer, a path that was refused, an exception, or no answer within 20 s. A seed decides about the data
+and the task alone (see ``trials``). Examples::
+
+    python tests/fuzz.py --seconds 600 --jobs 2      # run on for ten minutes, in two processes
+    python tests/fuzz.py --seed 17                   # one trial, in this process, with its traceback
+    python tests/fuzz.py --first 0 --count 500 --only 'few_valued*/loo:*'
+    python tests/fuzz.py --failures                  # what has failed so far, by task
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
+import json
 import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
-
-import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import svmpath
-from svmpath import criteria
-from tests import fuzz_elastic, fuzz_jump, fuzz_kernel, fuzz_loo, reference
+from tests import trials, workers
 
-KERNELS = ("rbf", "laplacian", "linear", "poly")
-
-
-def random_data(rng):
-    """Rows with the troubles of real data: grids, duplicates, constant columns, a far origin, few rows."""
-    n, d = int(rng.integers(3, 45)), int(rng.integers(1, 6))
-    X = rng.normal(size=(n, d))
-    if rng.random() < 0.3:
-        X = rng.integers(-2, 3, size=(n, d)).astype(float)
-    if rng.random() < 0.3:
-        X[:, rng.integers(d)] = rng.normal()
-    if rng.random() < 0.3:
-        X = X[rng.integers(0, n, size=n)]
-    if rng.random() < 0.1:
-        X += 100.0
-    return X
+LIMIT = 20.0  # seconds for a trial
+_SAVE = 5.0  # seconds between two writings of the state
+_TEXT = 400  # characters of a message that are kept
 
 
-def random_target(rng, n):
-    """Numbers, or labels of any balance with each class at least once."""
-    if rng.random() < 0.4:
-        return rng.normal(size=n) * 10.0 ** rng.integers(-2, 3), "regression"
-    y = np.where(rng.random(n) < rng.choice([0.05, 0.3, 0.5]), 1.0, -1.0)
-    y[rng.permutation(n)[:2]] = 1.0, -1.0
-    return y, "classification"
+class State:
+    """Where the next run begins, and what was found so far; kept in a file."""
+
+    def __init__(self, file: Path | None) -> None:
+        self.file, self.saved = file, time.monotonic()
+        kept = json.loads(file.read_text()) if file is not None and file.exists() else {}
+        self.next_seed: int = kept.get("next_seed", 0)
+        self.counts = Counter(kept.get("counts", {}))
+        self.failures: dict[str, dict] = kept.get("failures", {})
+
+    def add(self, outcome: workers.Outcome) -> None:
+        """Count a trial."""
+        trial = trials.draw(outcome.job)
+        self.counts[trial.name] += 1
+        if outcome.state != workers.FINE:
+            text = " ".join(outcome.text.split())[:_TEXT]
+            self.failures[str(trial.seed)] = {"trial": trial.name, "state": outcome.state, "text": text}
+
+    def save(self, *, now: bool = False) -> None:
+        """Write the file, if the last time is some seconds ago."""
+        if self.file is None or (not now and time.monotonic() - self.saved < _SAVE):
+            return
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        kept = {"next_seed": self.next_seed, "counts": dict(self.counts), "failures": self.failures}
+        draft = self.file.with_suffix(".new")
+        draft.write_text(json.dumps(kept, indent=1))
+        draft.replace(self.file)
+        self.saved = time.monotonic()
+
+    def summary(self) -> str:
+        """Trials and failures by task and by kind of data."""
+        failed = Counter(failure["trial"] for failure in self.failures.values())
+        lines = [f"{self.counts.total()} trials, {len(self.failures)} failures"]
+        for title, part in (("task", 1), ("data", 0)):
+            total, bad = Counter(), Counter()
+            for counter, source in ((total, self.counts), (bad, failed)):
+                for name, count in source.items():
+                    counter[name.split("/", 1)[part]] += count
+            lines.append(f"\n{title:<42}{'trials':>8}{'failed':>8}")
+            lines += [f"{name:<42}{total[name]:>8}{bad[name] or '':>8}" for name in sorted(total)]
+        return "\n".join(lines)
+
+    def list_failures(self) -> str:
+        """Every failure, those of a task together."""
+        order = sorted(self.failures.items(), key=lambda item: (item[1]["trial"].split("/")[1], item[1]["state"]))
+        return "\n".join(_line(int(seed), **failure) for seed, failure in order)
 
 
-def random_weights(rng, n):
-    """None, real weights, or weights with zeros (at least three samples count)."""
-    if rng.random() < 0.4:
-        return None
-    s = rng.exponential(size=n) + 0.01
-    if rng.random() < 0.5:
-        s[rng.permutation(n)[3:]] *= rng.random(n - 3) < 0.7
-    return s
+def _line(seed: int, trial: str, state: str, text: str) -> str:
+    return f"seed {seed} ({trial}) {state}: {text}"
 
 
-def random_rank(rng, n):
-    if rng.random() < 0.5:
-        return {}
-    way = rng.choice(["rpcholesky", "greedy", "uniform", "kmeans", "density"])
-    rank = int(rng.integers(1, n + 1)) if rng.random() < 0.7 else 10.0 ** -rng.uniform(0.5, 6)
-    return {"rank": rank, "landmarks": str(way)}
-
-
-def run(seed):
-    """One random problem for each loss; raises AssertionError where a fast formula differs from its slow twin."""
-    run_least_squares(seed)
-    run_squared_hinge(seed)
-
-
-def run_squared_hinge(seed):
-    """Path, certificate and leave-one-out of one random problem."""
-    rng = np.random.default_rng([seed, 1])
-    X = random_data(rng)
-    n = len(X)
-    y = np.where(rng.random(n) < rng.choice([0.05, 0.3, 0.5]), 1.0, -1.0)
-    y[:2] = 1.0, -1.0
-    s = random_weights(rng, n)
-    if s is not None:
-        s[:2] = 1.0
-    kernel = str(rng.choice(KERNELS))
-    gamma = 10.0 ** rng.uniform(-3, 1) if kernel in ("rbf", "laplacian") else 0.1
-    options = random_rank(rng, n)
-    if options and kernel == "linear" and not np.abs(X).sum():
-        return
-    C = 10.0 ** rng.uniform(-4, 4, size=3)
-    path = svmpath.trace(
-        X, y, loss="squared_hinge", kernel=kernel, gamma=gamma, degree=2, coef0=1.0, sample_weight=s,
-        span=(1e-4, 1e4), random_state=seed, **options,
-    )  # fmt: skip
-    K = path.gram.block(slice(None), slice(None))
-    weights = np.ones(n) if s is None else s
-    loo = criteria.loo(path, C)
-    for j, value in enumerate(C):
-        condition = 1 + value * weights.max() * np.abs(K).max() * n
-        slip = 1e-13 * condition + 1e-9
-        solution = path(value)
-        assert solution.gap < 1e-12 + (1e-15 * condition) ** 2, f"gap {solution.gap} at condition {condition:.1e}"
-        try:
-            alpha, b, E = reference.squared_hinge(K, y, weights, value)
-            compare(solution.fitted, K @ alpha + b, slip, "squared hinge", value)
-            for i in rng.permutation(n)[:3]:
-                without = weights.copy()
-                without[i] = 0.0
-                if len(np.unique(y[without > 0])) == 2:
-                    alpha, b, _ = reference.squared_hinge(K, y, without, value, E & (without > 0))
-                    compare(loo.decisions[j, i], K[i] @ alpha + b, 10 * slip, f"leave-one-out of {i}", value)
-        except reference.NoReference:
-            continue  # the gap above is a certificate of its own
-
-
-def run_least_squares(seed):
-    """PRESS and k-fold of one random problem."""
-    rng = np.random.default_rng(seed)
-    X = random_data(rng)
-    n = len(X)
-    y, task = random_target(rng, n)
-    s = random_weights(rng, n)
-    kernel = str(rng.choice(KERNELS))
-    gamma = 10.0 ** rng.uniform(-4, 1) if kernel in ("rbf", "laplacian") else 0.3
-    C = 10.0 ** rng.uniform(-3, 3, size=3)
-    options = random_rank(rng, n)
-    if options and kernel == "linear" and not np.abs(X).sum():
-        return  # a zero kernel has no low-rank factor, and says so
-    path = svmpath.trace(
-        X, y, kernel=kernel, gamma=gamma, degree=2, coef0=1.0, task=task, sample_weight=s, random_state=seed, **options
-    )
-    K = path.gram.block(slice(None), slice(None))
-    weights = np.ones(n) if s is None else s
-    order = rng.permutation(n)
-    folds = [(np.setdiff1d(order, part), part) for part in np.array_split(order, int(rng.integers(2, 4)))]
-    folds = [fold for fold in folds if weights[fold[0]].any()]
-    loo, kfold = criteria.press(path, C), criteria.kfold(path, C, cv=folds)
-    for j, value in enumerate(C):
-        condition = 1 + value * weights.max() * np.abs(K).max() * n
-        slip = 1e-13 * condition * max(1.0, np.abs(y).max()) + 1e-11 * np.abs(y).max()
-        solution = path(value)
-        assert solution.gap < 1e-14 + (1e-15 * condition) ** 2, f"gap {solution.gap} at condition {condition:.1e}"
-        compare(loo.decisions[j], reference.leave_one_out(K, y, weights, value), slip, "leave-one-out", value)
-        position = 0
-        for train, test in folds:
-            found = kfold.held[j, position : position + len(test)]
-            compare(found, reference.held_out(K, y, weights, value, train, test), slip, "k-fold", value)
-            position += len(test)
-
-
-def compare(found, expected, slip, what, value):
-    difference = np.abs(found - expected).max()
-    allowed = slip * (1 + np.abs(expected).max())
-    assert difference <= allowed, f"{what} at C = {value:.3g}: differs by {difference:.2e} > {allowed:.2e}"
-
-
-def main():
-    from tests import fuzz_gradients  # which takes its data from here
-
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, help="repeat one problem")
-    parser.add_argument("--count", type=int, default=5000, help="problems to run")
-    parser.add_argument("--state", type=Path, default=Path(".fuzz/next_seed"), help="where the next seed is kept")
-    options = parser.parse_args()
+def main(arguments: list[str] | None = None) -> int:
+    """Run trials; 1 if any failed."""
+    options = _options(arguments)
+    state = State(None if options.first is not None else options.state)
+    if options.failures:
+        print(state.summary(), state.list_failures(), sep="\n\n")
+        return 0
     if options.seed is not None:
-        run(options.seed)
-        fuzz_jump.run(options.seed)
-        fuzz_kernel.run(options.seed)
-        fuzz_loo.run(options.seed)
-        fuzz_gradients.run(options.seed)
-        fuzz_elastic.run(options.seed)
-        print(f"seed {options.seed}: fine")
-        return
-    options.state.parent.mkdir(parents=True, exist_ok=True)
-    start = int(options.state.read_text()) if options.state.exists() else 0
-    for seed in range(start, start + options.count):
-        try:
-            run(seed)
-            fuzz_jump.run(seed)
-            fuzz_kernel.run(seed)
-            fuzz_loo.run(seed)
-            fuzz_gradients.run(seed)
-            fuzz_elastic.run(seed)
-        except Exception:
-            print(f"seed {seed} fails; repeat it with: python tests/fuzz.py --seed {seed}", flush=True)
-            raise
-        options.state.write_text(str(seed + 1))
-    print(f"{options.count} random problems, seeds {start} to {start + options.count - 1}: all agree with refits")
+        return _one(options.seed)
+    first = state.next_seed if options.first is None else options.first
+    seeds, end = _Seeds(first, options), time.monotonic() + options.seconds
+    known = len(state.failures)
+    jobs = itertools.takewhile(lambda _: time.monotonic() < end, seeds)
+    begin = time.monotonic()
+    try:
+        for outcome in workers.run_all(
+            trials.run, jobs, processes=options.jobs, limit=options.limit, warm_up=trials.warm_up
+        ):
+            state.add(outcome)
+            if outcome.state != workers.FINE:
+                print(_line(outcome.job, **state.failures[str(outcome.job)]), flush=True)
+            seeds.done(outcome.job)
+            state.next_seed = max(state.next_seed, seeds.all_before)
+            state.save()
+    except KeyboardInterrupt:
+        print("interrupted; the next run goes on from here")
+    finally:
+        state.save(now=True)
+    print(f"\n{state.summary()}\n\nseeds from {first}, {time.monotonic() - begin:.0f} s")
+    if len(state.failures) > known:
+        print("Repeat one of those that failed with: python tests/fuzz.py --seed SEED")
+        return 1
+    return 0
+
+
+class _Seeds:
+    """The seeds to run, and up to which one all are done."""
+
+    def __init__(self, first: int, options: argparse.Namespace) -> None:
+        self.next, self.count, self.only = first, options.count, options.only
+        self.open: set[int] = set()
+
+    def __iter__(self) -> Iterator[int]:
+        while self.count > 0:
+            seed, self.next = self.next, self.next + 1
+            if self.only is None or fnmatch(trials.draw(seed).name, self.only):
+                self.count -= 1
+                self.open.add(seed)
+                yield seed
+
+    def done(self, seed: int) -> None:
+        self.open.discard(seed)
+
+    @property
+    def all_before(self) -> int:
+        return min(self.open, default=self.next)
+
+
+def _one(seed: int) -> int:
+    """One trial in this process."""
+    trial = trials.draw(seed)
+    try:
+        trials.run(seed)
+    except Exception:
+        traceback.print_exc()
+        print(f"seed {seed} ({trial.name}) fails")
+        return 1
+    print(f"seed {seed} ({trial.name}): fine")
+    return 0
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, help="repeat one trial in this process, without a limit")
+    parser.add_argument("--first", type=int, help="begin with this seed, and leave the state alone")
+    parser.add_argument("--count", type=int, default=10**9, help="trials to run (default: what there is time for)")
+    parser.add_argument("--seconds", type=float, default=600.0, help="time for all of them (default 600)")
+    parser.add_argument("--only", metavar="DATA/TASK", help="only these; * stands for anything")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--limit", type=float, default=LIMIT, help=f"seconds for a trial (default {LIMIT:g})")
+    parser.add_argument("--failures", action="store_true", help="list what has failed so far")
+    parser.add_argument("--state", type=Path, default=Path(".fuzz/state.json"), help="where the state is kept")
+    options = parser.parse_args(arguments)
+    if options.only is not None and "/" not in options.only:
+        parser.error(f"--only takes DATA/TASK, e.g. 'few_valued*/*' or '*/loo:hinge:C'; got {options.only!r}.")
+    if options.only is not None and options.first is None:
+        options.first = 0  # a part of the trials does not move the state
+    return options
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,6 +1,6 @@
 """Random problems for gradients: scores against those of the curves, derivatives against their differences.
 
-Part of ``make fuzz`` (see fuzz.py).
+A task of ``make fuzz`` (see ``trials``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 import svmpath
 from svmpath import criteria
 from svmpath.kernels import ARD
-from tests import fuzz
+from tests import fuzz_refits
 
 STEP = 1e-5
 
@@ -23,11 +23,11 @@ def run(seed):
 def compare(seed, loss):
     """The gradient of one problem beside differences of a curve; those that disagree with each other tell nothing."""
     rng = np.random.default_rng([seed, 2])
-    X = fuzz.random_data(rng)
+    X = fuzz_refits.random_data(rng)
     n, d = X.shape
     y = np.where(rng.random(n) < rng.choice([0.2, 0.5]), 1.0, -1.0)
     y[:2] = 1.0, -1.0
-    s = fuzz.random_weights(rng, n)
+    s = fuzz_refits.random_weights(rng, n)
     if s is not None:
         s[:2] = 1.0
     held_out = str(rng.choice(["squared", "squared_hinge", "logistic", "sigmoid"]))

@@ -6,14 +6,7 @@ kernels that are singular or nearly so, a constant kernel, weights with zeros, c
 
 from __future__ import annotations
 
-import argparse
-import collections
-import sys
-from pathlib import Path
-
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import svmpath
 from svmpath.solvers.box_qp import FREE, elbow_matrix
@@ -91,16 +84,13 @@ def condition(path, value):
     return np.linalg.cond(elbow_matrix(record.program, F))
 
 
-def run(seed, stats=None):
+def run(seed):
     """One path; raises AssertionError where it is not optimal."""
     name, kind, X, y, options = random_path(seed)
     try:
         path = svmpath.trace(X, y, **options)
-    except svmpath.PathError as error:
-        if stats is not None:
-            stats[f"refused: {kind}, {name}"] += 1
-            stats.setdefault("errors", []).append((seed, str(error)[:150]))
-        return None
+    except svmpath.PathError:
+        return  # some of these kernels are constant or nearly so
     nodes = path.breakpoints
     nodes = np.concatenate([nodes, 0.5 * (nodes[1:] + nodes[:-1])])
     solutions = [path(value) for value in nodes]
@@ -113,11 +103,6 @@ def run(seed, stats=None):
     if violations[worst] > SHARP:
         for value in nodes[violations > SHARP]:
             assert condition(path, value) > 1e8, f"{what}, well conditioned"
-    if stats is not None:
-        stats["paths"] += 1
-        stats["jitter"] += path.jitter > 0
-        stats.setdefault("worst", []).append(violations[worst])
-    return violations[worst]
 
 
 def check_decisions(path, nodes, solutions):
@@ -130,34 +115,3 @@ def check_decisions(path, nodes, solutions):
         slack = 1e-6 * (1 + np.abs(expected).max()) + 10 * solutions[k].rounding
         difference = np.abs(row - expected).max()
         assert difference <= slack, f"decisions at {path.over} = {nodes[k]:.6g} differ by {difference:.2e}"
-
-
-def run_seeds(run, description):
-    """Run a range of seeds from the command line and count; ends at the first failure unless told otherwise."""
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--keep-going", action="store_true")
-    options = parser.parse_args()
-    stats = collections.Counter()
-    for seed in range(options.first, options.first + options.count):
-        try:
-            run(seed, stats)
-        except (AssertionError, svmpath.PathError) as error:
-            print(f"seed {seed}: {type(error).__name__} {str(error)[:700]}", flush=True)
-            stats["failed"] += 1
-            if not options.keep_going:
-                sys.exit(1)
-    return stats
-
-
-def main():
-    stats = run_seeds(run, __doc__.splitlines()[0])
-    worst = np.array(stats.pop("worst"))
-    for error in stats.pop("errors", []):
-        print(error)
-    print(dict(stats), "violation quantiles .5 .9 .99 1:", np.quantile(worst, [0.5, 0.9, 0.99, 1]))
-
-
-if __name__ == "__main__":
-    main()

@@ -6,15 +6,7 @@ kernels, sums and products; both directions.
 
 from __future__ import annotations
 
-import argparse
-import collections
-import sys
-import time
-from pathlib import Path
-
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import svmpath
 from svmpath import kernels
@@ -66,26 +58,13 @@ def condition(path, value):
     return np.linalg.cond(elbow_matrix(program, F))
 
 
-def run(seed, stats=None, wide=False):
+def run(seed, wide=False):
     """One path; raises AssertionError where it is not optimal."""
     name, X, y, options = random_path(seed, wide)
-    begin = time.perf_counter()
     try:
         path = svmpath.trace(X, y, **options)
-    except svmpath.PathError as error:
-        if stats is not None:
-            stats[f"refused: {name}"] += 1
-            stats.setdefault("errors", []).append((seed, str(error)[:200]))
-        return
-    if stats is not None:
-        record = path.record
-        stats["paths"] += 1
-        stats["seconds"] += time.perf_counter() - begin
-        stats["events"] += len(record.told.t)
-        stats["solves"] += record.solves
-        stats["entries"] += record.entries
-        stats["with entries"] += record.entries > 0
-        stats["with jitter"] += record.jitter > 0
+    except svmpath.PathError:
+        return  # wide spans meet kernels that are singular
     nodes = path.breakpoints
     inside = np.concatenate([nodes[:-1] + share * np.diff(nodes) for share in (0.25, 0.5, 0.75)])
     for values, allowed in ((nodes, NODES), (inside, INSIDE)):
@@ -96,39 +75,3 @@ def run(seed, stats=None, wide=False):
                 what = f"{name}: violation {violation:.2e} at {path.over} = {value:.6g}"
                 assert violation <= ALWAYS, what
                 assert condition(path, value) > SINGULAR, f"{what}, well conditioned"
-            if stats is not None:
-                places = path.record.status(path.axis.t(value))
-                stats["polished"] += 0 if holds(path, value, places) else 1
-                stats["values"] += 1
-
-
-def holds(path, value, places):
-    """Whether the places told are right without any polish."""
-    machine = path.machine(value)
-    found = machine._solved(machine._program, 0.0, places)
-    return found is not None and found.violation <= 1e-8 * path.loss.scale(path.problem) + min(found.rounding, ALWAYS)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=500)
-    parser.add_argument("--wide", action="store_true", help="wide spans, large C")
-    parser.add_argument("--keep-going", action="store_true")
-    options = parser.parse_args()
-    stats = collections.Counter()
-    for seed in range(options.first, options.first + options.count):
-        try:
-            run(seed, stats, options.wide)
-        except AssertionError as error:
-            print(f"seed {seed}: {error}", flush=True)
-            stats["failed"] += 1
-            if not options.keep_going:
-                sys.exit(1)
-    for error in stats.pop("errors", []):
-        print(error)
-    print(dict(stats), "solves per event:", stats["solves"] / stats["events"])
-
-
-if __name__ == "__main__":
-    main()

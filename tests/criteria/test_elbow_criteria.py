@@ -435,3 +435,36 @@ def test_what_other_paths_cannot_do_is_refused():
         criteria.span_bound(traced("hinge", sample_weight=WEIGHTS), [1.0])
     with pytest.raises(ValueError, match="needs an exact path"):
         criteria.loo(traced("hinge", tol=1e-3), [1.0])
+
+
+def test_errors_alone_are_right_where_nobody_is_on_the_elbow():
+    # The offset is the middle of an interval that row 1 limits: without it, it moves, but not as far as the other end.
+    X = np.array([
+        [0.24, 1.555, -1.199], [-0.611, 1.555, 0.834], [-0.611, 0.923, -1.199], [-1.461, -0.972, -1.199],
+        [-1.461, 0.292, 0.834], [-1.461, -0.972, -1.199], [1.091, 0.923, 0.834],
+    ])  # fmt: skip
+    y = np.array([1.0, -1.0, -1.0, -1.0, 1.0, -1.0, 1.0])
+    gamma, C = 0.0541, 0.43
+    path = svmpath.trace(X, y, loss="hinge", kernel="laplacian", over="gamma", C=C, span=(gamma, 0.08))
+    curve = criteria.loo(path, [gamma])
+    for i in range(7):
+        rest = np.delete(np.arange(7), i)
+        machine = svmpath.trace(X[rest], y[rest], loss="hinge", kernel="laplacian", gamma=gamma, span=(C, 1.0))(C)
+        assert curve.decisions[0, i] == pytest.approx(machine(X[[i]])[0], abs=1e-9)
+    counted = criteria.loo(path, [gamma], count_only=True)
+    np.testing.assert_array_equal(counted.losses, curve.losses)
+
+
+def test_kfold_over_nu_needs_only_the_values_asked_for_to_be_feasible_in_every_fold():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = np.where(np.arange(30) < 12, 1.0, -1.0)
+    X[:12] += 1.0
+    path = svmpath.trace(X, y, loss="nu", over="nu", gamma=0.5)
+    test = np.concatenate([np.arange(6), np.arange(20, 24)])  # half of the smaller class: nu is at most 0.6 without it
+    train = np.setdiff1d(np.arange(30), test)
+    assert max(path.span) > 0.6
+    curve = criteria.kfold(path, [0.6, 0.5], cv=[(train, test)])
+    for value, held in zip(curve.values, curve.held, strict=True):
+        machine = svmpath.trace(X[train], y[train], loss="nu", over="nu", gamma=0.5, span=(value, 0.9 * value))(value)
+        np.testing.assert_allclose(held, machine(X[test]), rtol=1e-7, atol=1e-9)

@@ -67,12 +67,14 @@ def held_out(
     Z = _features(path) if in_features else None
     for k, walker in path.states(values):
         f = path.decided(walker)
-        removal, rows = samples(path, walker, f if only_errors else None)
+        # Where nobody holds the offset, it is the middle of an interval, which can also move in favour of a sample.
+        falls = only_errors and is_held(walker)
+        removal, rows = samples(path, walker, f if falls else None)
         if Z is not None:
             F = walker.F
             inverse = inverse_in_features(walker.program.group[F], Z[walker.program.rows[F]], len(walker.nu))
             removal = replace(removal, inverse=inverse)
-        left = _leave_out(path, removal, rows, most, everywhere, only_errors)
+        left = _leave_out(path, removal, rows, most, everywhere, falls)
         _see_margin(path, removal, rows, left)
         f[rows] = path.loss.decide(left.product, left.nu, path.motion.at(walker.t))
         f[np.abs(f) <= _ZERO] = 0.0  # a tie is one, whatever rounding says

@@ -143,7 +143,17 @@ def _walk_fold(path: MarchPath, values: Array, train: Array, test: Array) -> Arr
 def _jump_fold(path: JumpPath | KernelPath | NodePath | ElasticPath, values: Array, train: Array, test: Array) -> Array:
     """The same along a path from event to event."""
     others = np.setdiff1d(np.arange(path.problem.n), train)
-    return path.without(others).decisions(values)[:, test]
+    fold = path.without(others)
+    return (_where_feasible(fold) if isinstance(fold, JumpPath) else fold).decisions(values)[:, test]
+
+
+def _where_feasible(fold: JumpPath) -> JumpPath:
+    """The path of a fold, which for the nu machine may have to begin later than that of all samples."""
+    largest = Nu.largest(fold.problem.y, fold.problem.s) if isinstance(fold.loss, Nu) else np.inf
+    if not min(fold.span) < largest < max(fold.span):
+        return fold
+    first, last = (min(end, largest) for end in fold.span)
+    return replace(fold, span=(first, last))
 
 
 def leave_fold_out(piece: Piece, train: Array, test: Array) -> Array:

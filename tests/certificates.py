@@ -1,0 +1,135 @@
+"""Whether a machine is optimal, from its coefficients and the kernel matrix alone: no formula of the package is used.
+
+A machine (alpha, b) is a point of its primal problem, and alpha, put into its box, one of the dual problem. The
+difference of the two objectives bounds what any other machine could gain. ``excess`` is that difference in units of the
+objective's terms, less what rounding in the decision values can do to it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from svmpath import PathError
+
+GAP = 1e-8  # relative duality gap that is allowed
+VIOLATION = 1e-8  # of the conditions of optimality, in units of decision values
+_NOTHING = 1e-12  # an objective so small, in units of what the machine f = 0 costs, is rounding's
+_ROUNDING = 1e-6  # rounding up to which a violation may be put down to it, as in Path.check
+
+
+def excess(solution) -> float:
+    """The relative duality gap beyond rounding."""
+    gap, size, slip = _terms(solution)
+    return (gap - slip) / size if size > 0 else 0.0
+
+
+def gap(solution) -> float:
+    """The duality gap itself, with what rounding can do to it."""
+    found, _, slip = _terms(solution)
+    return max(found, 0.0) + slip
+
+
+def _terms(solution) -> tuple[float, float, float]:
+    """Gap, the size of the objective's terms, and what rounding can do to the gap."""
+    return {
+        "least_squares": least_squares,
+        "squared_hinge": squared_hinge,
+        "hinge": hinge,
+        "nu": hinge,
+        "epsilon_insensitive": epsilon_insensitive,
+        "elastic_hinge": elastic_hinge,
+    }[solution.loss.name](solution)
+
+
+def check(solution, what: str) -> None:
+    """Raise AssertionError where a machine is not optimal, by its own conditions or by its gap."""
+    assert np.isfinite(solution.alpha).all(), f"{what}: coefficients that are not finite"
+    scale = solution.loss.scale(solution.problem) if hasattr(solution.loss, "scale") else 1.0
+    if solution.loss.name == "least_squares":
+        scale = 1.0 + float(np.abs(solution.problem.y).max())
+    allowed = VIOLATION * max(scale, 1.0)
+    if allowed + _ROUNDING * scale < solution.violation <= allowed + solution.rounding:
+        raise PathError(f"{what}: too few digits, violation {solution.violation:.2e}")  # as Path.check says it
+    violation = solution.violation - min(solution.rounding, _ROUNDING * scale)
+    assert violation <= allowed, f"{what}: violation {violation:.2e}"
+    found = excess(solution)
+    assert found <= GAP, f"{what}: duality gap {found:.2e}"
+
+
+def _parts(solution):
+    """K alpha, decision values, weights times C, how far decision values can be off."""
+    problem = solution.problem
+    product = problem.gram.matmul(solution.alpha)
+    C = 1.0 / solution.rho if solution.loss.name == "nu" else solution.parameters["C"]
+    slip = 4.0 * solution.rounding + 1e-14 * float(np.abs(problem.y).max())
+    return product, product + solution.b, C * problem.s, slip
+
+
+def hinge(solution):
+    product, f, limit, slip = _parts(solution)
+    y, alpha = solution.problem.y, solution.alpha
+    a = np.clip(y * alpha, 0.0, limit)
+    half, losses = 0.5 * alpha @ product, limit @ np.maximum(1.0 - y * f, 0.0)
+    uneven = abs((y * a).sum()) * (1.0 + np.abs(f).max())
+    size = losses + abs(half) + _NOTHING * limit.sum()
+    return losses + 2.0 * half - a.sum() + uneven, size, slip * (limit.sum() + a.sum())
+
+
+def epsilon_insensitive(solution):
+    product, f, limit, slip = _parts(solution)
+    y, epsilon = solution.problem.y, solution.parameters["epsilon"]
+    alpha = np.clip(solution.alpha, -limit, limit)
+    half, losses = 0.5 * alpha @ product, limit @ np.maximum(np.abs(y - f) - epsilon, 0.0)
+    tube = epsilon * np.abs(alpha).sum()
+    uneven = abs(alpha.sum()) * (1.0 + np.abs(f).max())
+    gap = losses + 2.0 * half - alpha @ y + tube + uneven
+    size = losses + abs(half) + tube + 1e-6 * limit.sum() * np.ptp(y)
+    return gap, size, slip * (limit.sum() + np.abs(alpha).sum())
+
+
+def least_squares(solution):
+    product, f, limit, slip = _parts(solution)
+    e, alpha = solution.problem.y - f, solution.alpha
+    counted = limit > 0
+    half, losses = 0.5 * alpha @ product, limit @ e**2
+    dual = alpha @ solution.problem.y - half - (alpha[counted] ** 2 / (4.0 * limit[counted])).sum()
+    uneven = abs(alpha.sum()) * (1.0 + np.abs(f).max())
+    nothing = _NOTHING * limit @ solution.problem.y**2
+    slip *= 2.0 * limit @ np.abs(e) + np.abs(alpha).sum() + limit.sum() * slip
+    return losses + half - dual + uneven, losses + abs(half) + nothing, slip + 0.01 * nothing
+
+
+def squared_hinge(solution):
+    product, f, limit, slip = _parts(solution)
+    y, alpha = solution.problem.y, solution.alpha
+    xi, a, counted = np.maximum(1.0 - y * f, 0.0), np.maximum(y * alpha, 0.0), limit > 0
+    half, losses = 0.5 * alpha @ product, limit @ xi**2
+    dual = a.sum() - half - (a[counted] ** 2 / (4.0 * limit[counted])).sum()
+    uneven = abs((y * a).sum()) * (1.0 + np.abs(f).max())
+    size = losses + abs(half) + _NOTHING * limit.sum()
+    return losses + half - dual + uneven, size, slip * (2.0 * limit @ xi + limit.sum() * slip + a.sum())
+
+
+def elastic_hinge(solution):
+    """On the columns as they are penalised: (x - centre) / scale."""
+    problem = solution.problem
+    lam1, lam2 = solution.parameters["lambda1"], solution.parameters["lambda2"]
+    X, y, s = problem.gram.X, problem.y, problem.s
+    X = X.toarray() if sparse.issparse(X) else X
+    X = (X - problem.centre) / problem.scale
+    beta, b = solution.coef * problem.scale, solution.b + solution.coef @ problem.centre
+    margin, wall = y * (X @ beta + b), lam1 * problem.om
+    a = np.clip(y * solution.alpha, 0.0, s)
+    penalty = 0.5 * lam2 * beta @ beta + wall @ np.abs(beta)
+    losses = s @ np.maximum(1.0 - margin, 0.0)
+    c = X.T @ (a * y)
+    beyond = np.maximum(np.abs(c) - wall, 0.0)
+    charge = abs(y @ a) * (1.0 + np.abs(margin).max())
+    if lam2 > 0.0:
+        dual = a.sum() - (beyond @ beyond) / (2.0 * lam2)
+    else:  # what is beyond the threshold is charged at the size of its coefficient
+        reach = np.abs(beta) + 1.0 / np.maximum(np.abs(X).max(axis=0), np.finfo(float).tiny)
+        dual, charge = a.sum(), charge + beyond @ np.where(np.abs(X).max(axis=0) > 0, reach, 0.0)
+    slip = (4.0 * solution.rounding + 1e-15) * 2.0 * s.sum()
+    return losses + penalty - dual + charge, losses + penalty + 1e-6 * s.sum(), slip
