@@ -11,6 +11,7 @@ from scipy.linalg import eigh, eigvalsh
 from svmpath.exceptions import IndefiniteKernelWarning
 from svmpath.gram.base import Array, Gram
 from svmpath.kernels import Kernel
+from svmpath.kernels.repeated import copy_first, make_symmetric
 from svmpath.lazy import lazy
 
 # Below this share of the largest eigenvalue a negative one is rounding, not the kernel.
@@ -68,6 +69,10 @@ class DenseGram(Gram):
             raise ValueError(f"The matrix of {self.kernel!r} is not symmetric, so it is no kernel: k(x, z) = k(z, x).")
         if self.clip:
             self._projector, K = _clip(K)
+        if not self.kernel.pairwise:  # a matrix that was given stays as it is
+            make_symmetric(K)
+        if self.clip:
+            K = copy_first(copy_first(K, self.repeats).T, self.repeats)
         else:
             _warn_if_indefinite(K, self.kernel)
         return K
@@ -75,7 +80,8 @@ class DenseGram(Gram):
     def _compare(self) -> Any:
         if self.rows is None:
             return self.kernel.compare(self.X)
-        return self.kernel.compare(self.X[self.rows], self.X, self.rows)
+        own = self.X[self.rows]
+        return self.kernel.compare(own, self.X, self.rows) if self.kernel.pairwise else self.kernel.compare(own)
 
     @property
     def diag(self) -> Array:
