@@ -8,8 +8,18 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.gaussian_process import kernels as gp
 
 from svmpath.gram import make_gram
-from svmpath.kernels import ARD, RBF, GPKernel, Laplacian, Linear, Polynomial, Sigmoid, make_kernel, squared_distances
-from svmpath.kernels import repeated
+from svmpath.kernels import (
+    ARD,
+    RBF,
+    GPKernel,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Sigmoid,
+    make_kernel,
+    repeated,
+    squared_distances,
+)
 from svmpath.kernels.repeated import find_repeats
 
 
@@ -103,7 +113,8 @@ def test_copies_have_the_same_features_in_low_rank(name, form, landmarks):
     expect_copies(gram.features(FORMS[form](X[::-1])), which[::-1])
     K = gram.block(slice(None), slice(None))
     expect_copies(K, which)
-    assert np.array_equal(K, K.T) and np.array_equal(np.diagonal(K), gram.diag)
+    assert np.array_equal(K, K.T)
+    assert np.array_equal(np.diagonal(K), gram.diag)
     assert np.allclose(K, gram.Z @ gram.Z.T, rtol=0, atol=1e-12 * K.max())
     expect_copies(gram.cross(FORMS[form](X[::-1])), which[::-1])
 
@@ -143,7 +154,11 @@ def test_distances_of_close_rows_have_nine_digits(distance, offset, form):
 def test_distances_have_nine_digits_beside_a_column_of_scale_1e6(column, form):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(300, 6))
-    values = {"continuous": rng.normal(size=300), "two values": rng.integers(2, size=300), "counts": rng.poisson(2, 300)}
+    values = {
+        "continuous": rng.normal(size=300),
+        "two values": rng.integers(2, size=300),
+        "counts": rng.poisson(2, 300),
+    }
     X[:, 2] = 1e6 * values[column]
     exact = ((X[:, None].astype(np.longdouble) - X) ** 2).sum(axis=2).astype(float)
     assert np.allclose(squared_distances(FORMS[form](X)), exact, rtol=1e-9, atol=0)
@@ -161,7 +176,8 @@ def test_negative_zeros_and_explicit_zeros_are_zeros():
     X = np.array([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0]])
     assert find_repeats(X).ids.tolist() == [0, 0, 1]
     stored = csr_array((np.array([0.0, 1.0, 1.0, 1.0]), np.array([0, 1, 1, 0]), np.array([0, 2, 3, 4])), shape=(3, 2))
-    assert stored.nnz == 4 and find_repeats(stored).ids.tolist() == [0, 0, 1]
+    assert stored.nnz == 4
+    assert find_repeats(stored).ids.tolist() == [0, 0, 1]
     unsorted = csr_array((np.array([1.0, 2.0, 2.0, 1.0]), np.array([1, 0, 0, 1]), np.array([0, 2, 4])), shape=(2, 2))
     assert find_repeats(unsorted).ids.tolist() == [0, 0]
     twice = csr_array((np.array([0.5, 0.5, 1.0]), np.array([1, 1, 1]), np.array([0, 2, 3])), shape=(2, 2))
@@ -189,4 +205,5 @@ def test_different_rows_with_the_same_key_are_told_apart(monkeypatch, form):
 def test_precomputed_values_stay_as_given():
     K = np.array([[1.0, 1 - 2e-14, 0.5], [1 - 2e-14, 1.0, 0.5], [0.5, 0.5, 1.0]])
     gram = make_gram(K, make_kernel("precomputed"))
-    assert np.array_equal(gram.K, K) and gram.repeats is None
+    assert np.array_equal(gram.K, K)
+    assert gram.repeats is None

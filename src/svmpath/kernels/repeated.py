@@ -64,9 +64,7 @@ def compare_distinct(compare: Callable[[Any, Any], Array], X: Any, Z: Any = None
     """``compare(X, Z)``, with Z None for X against itself: of the distinct rows, and copied to the others."""
     rows = find_repeats(X)
     cols = rows if Z is None else find_repeats(Z)
-    S = compare(
-        X if rows is None else X[rows.first], Z if Z is None or cols is None else Z[cols.first]
-    )
+    S = compare(X if rows is None else X[rows.first], Z if Z is None or cols is None else Z[cols.first])
     S = S if rows is None else S.take(rows.ids, axis=0)
     return S if cols is None else S.take(cols.ids, axis=1)
 

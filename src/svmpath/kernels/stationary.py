@@ -82,9 +82,9 @@ def _sparse_squared_distances(X: Any, Z: Any) -> Array:
 
 def _by_difference(S: Array, left: Array, right: Array, X: Any, Z: Any) -> None:
     """Do the entries of S below left_i + right_j again from differences of rows, a bounded number at a time."""
-    near = S <= left.max() + right.max()  # one number is compared with faster than a sum per pair
+    near = left.max() + right.max() >= S  # one number is compared with faster than a sum per pair
     if np.count_nonzero(near) > _SOME * near.size:
-        near = S <= left[:, None] + right
+        near = left[:, None] + right >= S
         if np.count_nonzero(near) > _MANY * near.size and not issparse(X):
             S[:] = cdist(X, Z, "sqeuclidean")
             return
