@@ -23,7 +23,18 @@ from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_lo
 from svmpath.criteria.over_kernel import along_kernel
 from svmpath.criteria.press import least_squares_only, lost_to_rounding
 from svmpath.losses import Problem
-from svmpath.paths import ElasticPath, JumpPath, KernelPath, MarchPath, NewtonKernelPath, NodePath, Path, trace_problem
+from svmpath.paths import (
+    ClosedFormPath,
+    ElasticPath,
+    JumpPath,
+    KernelPath,
+    MarchPath,
+    MergedPath,
+    NewtonKernelPath,
+    NodePath,
+    Path,
+    trace_problem,
+)
 from svmpath.paths.closed_form import Piece
 from svmpath.solvers.spectral import Spectrum
 from svmpath.solvers.threads import one_thread_if_small
@@ -65,6 +76,8 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     values = check_values(path, values)
     problem = path.problem
     folds = _splits(problem, cv, groups)
+    if isinstance(path, MergedPath):  # which merges anew for each fold: copies that are left out weigh nothing
+        return _merged_kfold(path, values, folds, loss)
     if isinstance(path, NewtonKernelPath):
         return along_kernel(path, values, lambda there, C: kfold(there, C, cv=folds, loss=loss))
     rows = np.concatenate([test for _, test in folds])
@@ -81,6 +94,18 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
             doubtful[piece.positions] = lost_to_rounding(piece)
             for (train, test), start, end in zip(folds, ends[:-1], ends[1:], strict=True):
                 held[piece.positions, start:end] = leave_fold_out(piece, train, test)
+    return Curve(path, "kfold", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
+
+
+def _merged_kfold(path: MergedPath, values: Array, folds: list[tuple[Array, Array]], loss: HeldOutLoss) -> Curve:
+    """By a path of the merged samples for every fold, whatever the loss."""
+    problem, rows = path.problem, np.concatenate([test for _, test in folds])
+    held = np.hstack([_fold(path, values, train, test) for train, test in folds])
+    doubtful = np.zeros(len(values), dtype=int)
+    if isinstance(path.inner, ClosedFormPath):
+        for piece in path.inner.pieces(values):
+            lost = lost_to_rounding(piece) > 0
+            doubtful[piece.positions] = np.where(lost, len(problem.active), 0)
     return Curve(path, "kfold", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
 
 
@@ -106,7 +131,7 @@ def _path_fold(
     """Decision values of the test rows along the path of the train rows."""
     if isinstance(path, MarchPath):
         return _walk_fold(path, values, train, test)
-    return _jump_fold(path, values, train, test)
+    return _fold(path, values, train, test)
 
 
 def _walk_fold(path: MarchPath, values: Array, train: Array, test: Array) -> Array:
@@ -124,8 +149,10 @@ def _walk_fold(path: MarchPath, values: Array, train: Array, test: Array) -> Arr
     return held
 
 
-def _jump_fold(path: JumpPath | KernelPath | NodePath | ElasticPath, values: Array, train: Array, test: Array) -> Array:
-    """The same along a path from event to event."""
+def _fold(
+    path: JumpPath | KernelPath | NodePath | ElasticPath | MergedPath, values: Array, train: Array, test: Array
+) -> Array:
+    """The same along a path that knows how to do without some rows."""
     others = np.setdiff1d(np.arange(path.problem.n), train)
     return path.without(others).decisions(values)[:, test]
 

@@ -21,6 +21,7 @@ from svmpath.gradient_search import GradientSearch, column_variances
 from svmpath.gram import Gram, make_gram
 from svmpath.kernels import ARD, RBF, Kernel, Linear, gamma_value, make_kernel
 from svmpath.losses import ElbowLoss, EpsilonInsensitive, Problem, make_loss
+from svmpath.paths.merged import find_copies
 from svmpath.paths.trace import C_SPAN, ELBOW_SPAN, check_amount, check_positive, check_symmetric_values
 from svmpath.selection import RULES, Choice, Search, make_criterion
 
@@ -92,7 +93,8 @@ class PathMachine(BaseEstimator):
         )
         # With several classes -1 and +1 stand for no labels of their own.
         classes = getattr(self, "classes_", None) if len(targets) == 1 else None
-        problems = [Problem(gram, target, s, self._task, classes) for target in targets]
+        copies = find_copies(gram, y)
+        problems = [Problem(gram, target, s, self._task, classes, copies=copies) for target in targets]
         self.criterion_ = self._criterion(int(np.count_nonzero(s)))
         self._check_bound(len(targets))
         held_out = params["criterion_loss"]

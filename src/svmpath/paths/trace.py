@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +22,7 @@ from svmpath.paths.elastic import Motion as ElasticMotion
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath
 from svmpath.paths.march import MarchPath
+from svmpath.paths.merged import Made, MergedPath, find_copies, merge, refine
 from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Path
 from svmpath.paths.trace_elastic import elastic_path, elastic_problem
@@ -199,17 +202,27 @@ def trace(
     )
     if breakpoints not in ("auto", "exact"):
         raise ValueError(f"breakpoints must be 'auto' or 'exact', got {breakpoints!r}.")
-    problem, exact = Problem(gram, y, s, task, classes), breakpoints == "exact"
+    problem = Problem(gram, y, s, task, classes, copies=find_copies(gram, y))
+    exact = breakpoints == "exact"
     tol = None if tol is None else check_positive(tol, "tol")
     path = trace_problem(problem, machine, over, span, C=check_positive(C, "C"), exact=exact, rows=rows, tol=tol)
+    start = None if start is None else check_start(start, len(y))
+    if isinstance(path, MergedPath):
+        start = None if start is None else np.bincount(path.copies, start)
+        return path.around(_begin(path.inner, start, exact, over == "nu" and is_default))
+    return _begin(path, start, exact, over == "nu" and is_default)
+
+
+def _begin(path: Path, start: Array | None, exact: bool, shorten: bool) -> Path:
+    """The path from a start, if one is given, and walked where its events are to be known."""
     if start is not None:
         if isinstance(path, NodePath):
             raise ValueError("start= is for exact paths; it does not go with tol=.")
         if not isinstance(path, (JumpPath, KernelPath)):
-            raise ValueError(f"start= is for losses with an elbow, not for loss={loss!r}.")
-        path = replace(path, start=check_start(start, len(y)))
+            raise ValueError(f"start= is for losses with an elbow, not for loss={path.loss.name!r}.")
+        path = replace(path, start=start)
     if isinstance(path, (JumpPath, KernelPath)) or (isinstance(path, NewtonKernelPath) and exact):
-        if isinstance(path, JumpPath) and over == "nu" and is_default:
+        if isinstance(path, JumpPath) and shorten:
             path = path.within_reach()
         path.record  # noqa: B018 - a path that cannot be followed is refused here, not when it is first used
     return path
@@ -296,8 +309,11 @@ def trace_problem(
     """The path of a problem that is already in the solver's form.
 
     ``shared`` hands on what another path on the same kernel and weights has made (:attr:`Path.shared`); ``rows`` are
-    those whose weight moves.
+    those whose weight moves. Where the problem knows of copies, one row for each sample is followed.
     """
+    if problem.copies is not None:
+        again = partial(trace_problem, loss=loss, over=over, span=span, C=C, exact=exact, rows=rows, tol=tol)
+        return _trace_merged(problem, again, rows, shared)
     if isinstance(loss, ElbowLoss) and over in loss.overs:
         fixed = {"C": C, **loss.own} if not isinstance(loss, Nu) else {}
         fixed.pop(over, None)
@@ -317,6 +333,20 @@ def trace_problem(
     kernel = () if isinstance(loss, Nu) else ("a kernel parameter",)
     overs = " or ".join((*getattr(loss, "overs", ("C",)), *kernel))
     raise ValueError(f"loss={loss.name!r} is traced over {overs}, not over {over!r}.")
+
+
+def _trace_merged(problem: Problem, again: Callable[..., Path], rows: Array | None, shared: Any) -> Path:
+    """The path of the problem with one row for all copies that move alike."""
+    moving = None
+    if rows is not None:
+        is_moving = np.isin(np.arange(problem.n), rows)
+        problem = replace(problem, copies=refine(problem.copies, is_moving))
+        if problem.copies is None:
+            return again(problem)
+        moving = np.unique(problem.copies[rows])
+    made = Made() if shared is None else shared
+    inner = again(merge(problem), rows=moving, shared=made.merged)
+    return MergedPath(problem, inner.loss, inner.over, inner.span, inner, again, made)
 
 
 def check_exact(tol: float | None, loss: Any, over: str) -> None:
