@@ -34,7 +34,7 @@ def by_split_copies(criterion: Criterion) -> Criterion:
         if split is None:
             return replace(criterion(path.unmerged, *args, **options), path=path)
         problem, leader = split
-        small = path.trace(problem, shared=path.made.split)
+        small = path.again(problem, path.made.split)
         curve = criterion(small, *args, **options)
         path.made.split = small.shared
         return _expand(curve, path, leader)
@@ -49,7 +49,8 @@ def by_all_rows(criterion: Criterion) -> Criterion:
     def on_any_path(path: Path, *args: Any, **options: Any) -> Any:
         if not isinstance(path, MergedPath):
             return criterion(path, *args, **options)
-        return replace(criterion(path.unmerged, *args, **options), path=path)
+        found = criterion(path.unmerged, *args, **options)
+        return replace(found, path=path) if hasattr(found, "path") else found
 
     return cast(Criterion, on_any_path)
 

@@ -56,7 +56,7 @@ def merge(problem: Problem) -> Problem:
 
 @dataclass
 class Made:
-    """What paths with the same kernel, weights and copies hand on: of merged rows, and of those of :func:`split_off`."""
+    """What paths with the same kernel, weights and copies hand on: made of the merged rows, and by ``split_off``."""
 
     merged: Any = None
     split: Any = None
@@ -71,7 +71,7 @@ class MergedPath(Path):
     inner : Path
         The path of the merged problem.
     trace : callable
-        ``trace(problem, shared=...)`` is the path of another problem over the same span.
+        ``trace(problem, span=..., shared=...)`` is the path of another problem.
     made : Made
     """
 
@@ -140,6 +140,10 @@ class MergedPath(Path):
             before = self.inner.problem.s
             factor = np.divide(merged.problem.s, before, out=np.zeros(len(before)), where=before > 0)
             problem = replace(problem, s=problem.s * factor[self.copies])
+        return self.split(merged, problem)
+
+    def split(self, merged: Solution, problem: Problem) -> Solution:
+        """The solution for the rows as they were given, from one of the merged problem."""
         return replace(merged, problem=problem, alpha=merged.alpha[self.copies] * self._share)
 
     def check(self, tol: float = 1e-8) -> None:
@@ -151,7 +155,11 @@ class MergedPath(Path):
         s = self.problem.s.copy()
         s[rows] = 0.0
         shared = self.inner.shared if self.inner.is_shared_by_weights else None
-        return self.trace(replace(self.problem, s=s), shared=Made(shared))
+        return self.again(replace(self.problem, s=s), Made(shared))
+
+    def again(self, problem: Problem, shared: Any = None) -> Path:
+        """The path of another problem with the same parameters."""
+        return self.trace(problem, span=self.span, shared=shared)
 
     def decisions(self, values: Array) -> Array:
         """Decision values of all rows at each value."""
@@ -169,7 +177,7 @@ class MergedPath(Path):
     @property
     def unmerged(self) -> Path:
         """The path of the problem as it was given, with as many rows."""
-        return self.trace(replace(self.problem, copies=None))
+        return self.again(replace(self.problem, copies=None))
 
 
 def split_off(problem: Problem) -> tuple[Problem, Array] | None:
