@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from svmpath.criteria.curve import Curve, Screened
-from svmpath.paths import MergedPath, Path
+from svmpath.paths import JumpPath, KernelPath, MergedPath, Path
 from svmpath.paths.merged import split_off
 
 Array = np.ndarray
@@ -29,17 +29,28 @@ def by_split_copies(criterion: Criterion) -> Criterion:
     def on_any_path(path: Path, *args: Any, **options: Any) -> Any:
         if not isinstance(path, MergedPath):
             return criterion(path, *args, **options)
-        # Of samples whose weight moves, the copies may not move alike.
-        split = None if path.over == "weight" else split_off(path.problem)
+        is_frozen = criterion.__name__ in ("alo", "span") or options.get("max_events") is not None
+        split = split_off(path.problem) if _is_split_alike(path, is_frozen) else None
         if split is None:
             return replace(criterion(path.unmerged, *args, **options), path=path)
         problem, leader = split
-        small = path.again(problem, path.made.split)
+        known = path.made.split
+        small = path.again(problem, None if known is None else known.shared)
         curve = criterion(small, *args, **options)
-        path.made.split = small.shared
+        path.made.split = small
         return _expand(curve, path, leader)
 
     return cast(Criterion, on_any_path)
+
+
+def _is_split_alike(path: MergedPath, is_frozen: bool) -> bool:
+    """Whether the answer is the same for all copies of a sample.
+
+    Not where their weights move, not all alike. And not with places that are frozen, or are after some events, on a
+    path with an elbow: there the copies share a coefficient in any way that fits their boxes, one of them can be at
+    zero and another at its limit, and to freeze them there has other consequences.
+    """
+    return path.over != "weight" and not (is_frozen and isinstance(path.inner, JumpPath | KernelPath))
 
 
 def by_all_rows(criterion: Criterion) -> Criterion:

@@ -56,10 +56,10 @@ def merge(problem: Problem) -> Problem:
 
 @dataclass
 class Made:
-    """What paths with the same kernel, weights and copies hand on: made of the merged rows, and by ``split_off``."""
+    """Paths with the same kernel and copies, from which another takes what is ``shared``: merged, and by split_off."""
 
-    merged: Any = None
-    split: Any = None
+    merged: Path | None = None
+    split: Path | None = None
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -96,8 +96,7 @@ class MergedPath(Path):
 
     @property
     def shared(self) -> Any:
-        """What the merged path can hand on."""
-        self.made.merged = self.inner.shared
+        """The paths that were followed in place of this one, which know what they can hand on."""
         return self.made
 
     @property
@@ -154,8 +153,8 @@ class MergedPath(Path):
         """The path of the same machine with weight zero for some rows."""
         s = self.problem.s.copy()
         s[rows] = 0.0
-        shared = self.inner.shared if self.inner.is_shared_by_weights else None
-        return self.again(replace(self.problem, s=s), Made(shared))
+        made = Made(self.inner) if self.inner.is_shared_by_weights else None
+        return self.again(replace(self.problem, s=s), made)
 
     def again(self, problem: Problem, shared: Any = None) -> Path:
         """The path of another problem with the same parameters."""

@@ -345,8 +345,8 @@ def _trace_merged(problem: Problem, again: Callable[..., Path], rows: Array | No
             return again(problem)
         moving = np.unique(problem.copies[rows])
     made = Made() if shared is None else shared
-    inner = again(merge(problem), rows=moving, shared=made.merged)
-    return MergedPath(problem, inner.loss, inner.over, inner.span, inner, again, made)
+    inner = again(merge(problem), rows=moving, shared=None if made.merged is None else made.merged.shared)
+    return MergedPath(problem, inner.loss, inner.over, inner.span, inner, again, Made(inner, made.split))
 
 
 def check_exact(tol: float | None, loss: Any, over: str) -> None:
