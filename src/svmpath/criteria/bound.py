@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from svmpath.criteria.merged import by_all_rows
 from svmpath.criteria.press import least_squares_only
 from svmpath.gram import DenseGram, LowRankGram
 from svmpath.losses import Problem
@@ -92,6 +93,7 @@ ASSUMPTIONS = (
 )
 
 
+@by_all_rows
 def approximation_bound(path: Path, C: float, *, delta: float = 0.05) -> ApproximationBound:
     """Bound the distance of a low-rank least squares machine from the exact one.
 

@@ -16,7 +16,7 @@ import numpy as np
 from svmpath.criteria.curve import Curve, HeldOutLoss, held_out_loss, one_vs_rest
 from svmpath.criteria.elastic_loo import left_out
 from svmpath.paths.elastic import ElasticPath
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 Folds = list[tuple[Array, Array]]
@@ -45,7 +45,7 @@ class Passing:
         first, values = paths[0], np.sort(values)[::-1]
         n = first.problem.n
         rows = np.arange(n) if self.folds is None else np.concatenate([test for _, test in self.folds])
-        with one_thread_if_small(n * first.problem.p):
+        with blas_threads(n * first.problem.p):
             walks = [self._walk(path, values) for path in paths]
             held: list[list[Array]] = [[] for _ in paths]
             scores: list[tuple[float, float]] = []

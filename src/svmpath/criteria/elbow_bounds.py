@@ -26,6 +26,7 @@ import numpy as np
 
 from svmpath.criteria.curve import check_values
 from svmpath.criteria.held_out import elbow_only, samples
+from svmpath.criteria.merged import by_all_rows
 from svmpath.criteria.radius_margin import BoundCurve, counted, error_only
 from svmpath.losses import Hinge, SquaredHinge
 from svmpath.paths import JumpPath, Path
@@ -40,6 +41,7 @@ _MORE = 1e-9  # by how much, relative, the room must exceed a coefficient
 _TINY_BALL = 1e-6  # what is added to K for the ball, in units of the rows' spread: it makes the ball a little larger
 
 
+@by_all_rows
 def xi_alpha(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     """Joachims' xi-alpha estimate, a bound on the leave-one-out error rate of the hinge machine.
 
@@ -87,6 +89,7 @@ def xi_alpha(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     return BoundCurve(path, "xi_alpha", values, scores, doubtful)
 
 
+@by_all_rows
 def span_bound(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     """Vapnik and Chapelle's span bound on the leave-one-out error rate of the hinge machine.
 

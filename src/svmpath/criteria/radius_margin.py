@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from svmpath.criteria.curve import check_values
+from svmpath.criteria.merged import by_all_rows
 from svmpath.criteria.span import squared_hinge_only
 from svmpath.paths import MarchPath, Path
 from svmpath.paths.march import Stop
@@ -90,6 +91,7 @@ class BoundCurve:
         return self
 
 
+@by_all_rows
 def radius_margin(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     """The radius-margin bound on the leave-one-out error rate, 4 R^2 / (m margin^2).
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from svmpath.criteria.alo import alo
 from svmpath.criteria.curve import Curve, HeldOutLoss, Screened, check_values, error, held_out_loss
+from svmpath.criteria.merged import by_split_copies
 from svmpath.criteria.over_kernel import along_kernel
 from svmpath.paths import JumpPath, MarchPath, NodePath, OverKernel, Path
 from svmpath.paths.march import Stop
@@ -39,6 +40,7 @@ _PROJECTIONS = 32
 _FAR, _NEAR = 4.0, 8.0  # estimates so many times too large, or too small, decide
 
 
+@by_split_copies
 def span(path: Path, values: Any, *, loss: HeldOutLoss = None, screen: bool | None = None) -> Curve:
     """Leave-one-out as predicted from the spans: exact where leaving a sample out moves no other across the margin.
 
@@ -125,7 +127,7 @@ class _Doubts:
                     part = E[start : start + _BLOCK]
                     _, step, slack = predict(self.path.rows, stop, part, V)
                     doubts = moving(self.path.rows, stop, part, V, step).any(axis=0) | (inside > LOST * slack)
-                    doubtful[stop.position] += np.count_nonzero(doubts)
+                    doubtful[stop.position] += self.path.problem.count(part[doubts])
         return doubtful
 
 

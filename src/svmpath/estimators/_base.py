@@ -21,6 +21,7 @@ from svmpath.gradient_search import GradientSearch, column_variances
 from svmpath.gram import Gram, make_gram
 from svmpath.kernels import ARD, RBF, Kernel, Linear, gamma_value, make_kernel
 from svmpath.losses import ElbowLoss, EpsilonInsensitive, Problem, make_loss
+from svmpath.paths.merged import find_copies
 from svmpath.paths.trace import (
     C_SPAN,
     ELBOW_SPAN,
@@ -100,7 +101,8 @@ class PathMachine(BaseEstimator):
         )
         # With several classes -1 and +1 stand for no labels of their own.
         classes = getattr(self, "classes_", None) if len(targets) == 1 else None
-        problems = [Problem(gram, target, s, self._task, classes) for target in targets]
+        copies = find_copies(gram, y)
+        problems = [Problem(gram, target, s, self._task, classes, copies=copies) for target in targets]
         if tol is not None and self.verbose and not callable(self.verbose) and exact_is_cheaper(gram):
             print(f"[{type(self).__name__}] exact paths: with {gram.n} samples they take less time than tol={tol:g}")
         self.criterion_ = self._criterion(int(np.count_nonzero(s)))

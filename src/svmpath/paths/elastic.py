@@ -39,7 +39,7 @@ from svmpath.solvers.elastic import (
     start,
     walk_to,
 )  # fmt: skip
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 _GOOD = 1e-11  # a relative duality gap, and below it
 _FINE = 1e-9  # a violation, that need no polish
@@ -185,7 +185,7 @@ class ElasticPath(Path):
     def record(self) -> Record:
         """The walk over the span."""
         reason = None
-        with one_thread_if_small(self.problem.n * self.problem.p):
+        with blas_threads(self.problem.n * self.problem.p):
             for shaken in _RUNGS:
                 try:
                     return self._record(shaken)
@@ -281,7 +281,7 @@ class ElasticPath(Path):
     def from_the_top(self, part: float) -> ElasticPath:
         """The path from where the machine ceases to be constant to a part of that value; walked at once."""
         reason = None
-        with one_thread_if_small(self.problem.n * self.problem.p):
+        with blas_threads(self.problem.n * self.problem.p):
             for shaken in _RUNGS:
                 try:
                     walker, line = self.begin(np.inf, shaken)
@@ -350,7 +350,7 @@ class ElasticPath(Path):
         return self._solve(self.inside(value))
 
     def _solve(self, value: float) -> ElasticSolution:
-        with one_thread_if_small(self.problem.n * self.problem.p):
+        with blas_threads(self.problem.n * self.problem.p):
             return self._at(value)
 
     def _at(self, value: float) -> ElasticSolution:
@@ -491,7 +491,7 @@ class ElasticPath(Path):
     def decisions(self, values: Array) -> Array:
         """Decision values of all rows, also of those with weight zero, at each value."""
         held = np.empty((len(values), self.problem.n))
-        with one_thread_if_small(self.problem.n * self.problem.p):
+        with blas_threads(self.problem.n * self.problem.p):
             for k, solution in self.machines(values):
                 held[k] = solution.fitted
         return held
@@ -500,7 +500,7 @@ class ElasticPath(Path):
         """Coefficients of shape (m, p) and offsets of shape (m,) at several values, by one walk."""
         values = np.array([self.inside(value) for value in np.atleast_1d(values)])
         coef, b = np.empty((len(values), self.problem.p)), np.empty(len(values))
-        with one_thread_if_small(self.problem.n * self.problem.p):
+        with blas_threads(self.problem.n * self.problem.p):
             for k, solution in self.machines(values):
                 coef[k], b[k] = solution.coef, solution.b
         return coef, b

@@ -118,6 +118,13 @@ class MarchPath(Path):
                 self._remember(C, point)
                 yield Stop(int(position), C, point, factored)
 
+    def decisions(self, values: Array) -> Array:
+        """Decision values of all rows at each value: one walk."""
+        held = np.empty((len(values), self.problem.n))
+        for stop in self.walk(values):
+            held[stop.position] = stop.point.f
+        return held
+
     def _predict(self, point: Point, last: Point | None, lam: float) -> Point:
         """The last two points prolonged, if that is lower: free, since f is linear in theta."""
         if last is None:

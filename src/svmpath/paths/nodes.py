@@ -187,7 +187,3 @@ class NodePath(Path):
         s = self.problem.s.copy()
         s[rows] = 0.0
         return replace(self, problem=replace(self.problem, s=s), features=self._A)
-
-    def decisions(self, values: Array) -> Array:
-        """Decision values of all rows at each value."""
-        return np.array([self(float(value)).fitted for value in values])

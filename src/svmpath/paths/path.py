@@ -75,6 +75,15 @@ class Path(ABC):
         """Whether machines are optimal to rounding, and not only to a given gap."""
         return True
 
+    @property
+    def is_shared_by_weights(self) -> bool:
+        """Whether a path with other weights can take over what is :attr:`shared`, too."""
+        return True
+
+    def decisions(self, values: Array) -> Array:
+        """Decision values of all rows, also of those with weight zero, at each value."""
+        return np.array([self(float(value)).fitted for value in values])
+
     def __call__(self, value: float) -> Solution:
         """The solution at a value inside the span."""
         return self._solve(self.inside(value))

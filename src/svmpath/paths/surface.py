@@ -17,6 +17,7 @@ import numpy as np
 from svmpath.lazy import lazy
 from svmpath.losses import Loss, Problem, Solution
 from svmpath.paths.jump import JumpPath
+from svmpath.paths.merged import MergedPath
 from svmpath.paths.path import Array, Path
 from svmpath.paths.trace import check_pair, trace, trace_problem
 from svmpath.solvers.parallel import side_by_side
@@ -68,11 +69,7 @@ class Surface:
         path, C = self.paths[k], self.paths[k].inside(C)
         if abs(self.gammas[k] - gamma) <= _SLIP * gamma:
             return path(C)
-        problem = self.problem.at(self.over, float(min(max(gamma, low), high)))
-        if not isinstance(path, JumpPath):
-            return trace_problem(problem, self.loss, "C", (C, C))(C)
-        there = replace(path, problem=problem, span=(C, C), K=None, start=path(C).alpha / C)
-        return there.from_places(there.begin().status)
+        return _moved_to(path, self.over, float(min(max(gamma, low), high)), C)
 
     def curves(
         self, criterion: Callable[..., Any], values: Any = None, *, n_jobs: int | None = None, **options: Any
@@ -228,6 +225,8 @@ def _check_gammas(gamma: Any) -> Array:
 
 def _along(first: Path, over: str, gammas: Array) -> list[Path]:
     """The paths at neighbouring gammas, each started from the one before."""
+    if isinstance(first, MergedPath):
+        return [first.around(path) for path in _along(first.inner, over, gammas)]
     paths: list[Path] = []
     for gamma in gammas.tolist():
         path = first if first.gram.kernel.parameters[over] == gamma else _moved(first, over, gamma)
@@ -238,6 +237,18 @@ def _along(first: Path, over: str, gammas: Array) -> list[Path]:
             path.record  # noqa: B018 - walked here, in this thread
         paths.append(path)
     return paths
+
+
+def _moved_to(path: Path, over: str, gamma: float, C: float) -> Solution:
+    """The machine at one C with another kernel, from that of the path where it can be moved."""
+    if isinstance(path, MergedPath):
+        merged = _moved_to(path.inner, over, gamma, C)
+        return path.split(merged, path.problem.at(over, gamma))
+    problem = path.problem.at(over, gamma)
+    if not isinstance(path, JumpPath):
+        return trace_problem(problem, path.loss, "C", (C, C))(C)
+    there = replace(path, problem=problem, span=(C, C), K=None, start=path(C).alpha / C)
+    return there.from_places(there.begin().status)
 
 
 def _moved(path: Path, over: str, gamma: float) -> Path:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -21,6 +23,7 @@ from svmpath.paths.elastic import Motion as ElasticMotion
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath
 from svmpath.paths.march import MarchPath
+from svmpath.paths.merged import Made, MergedPath, find_copies, merge, refine
 from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Path
 from svmpath.paths.trace_elastic import elastic_path, elastic_problem
@@ -214,25 +217,35 @@ def trace(
     )
     if breakpoints not in ("auto", "exact"):
         raise ValueError(f"breakpoints must be 'auto' or 'exact', got {breakpoints!r}.")
-    problem, exact = Problem(gram, y, s, task, classes), breakpoints == "exact"
+    problem = Problem(gram, y, s, task, classes, copies=find_copies(gram, y))
+    exact = breakpoints == "exact"
     tol = None if tol is None else check_positive(tol, "tol")
     path = trace_problem(problem, machine, over, span, C=check_positive(C, "C"), exact=exact, rows=rows, tol=tol)
-    if start is not None:
-        if tol is not None:
-            raise ValueError("start= is for exact paths; it does not go with tol=.")
-        if not isinstance(path, (JumpPath, KernelPath)):
-            raise ValueError(f"start= is for losses with an elbow, not for loss={loss!r}.")
-        path = replace(path, start=check_start(start, len(y)))
+    start = None if start is None else check_start(start, len(y))
+    if start is not None and tol is not None:
+        raise ValueError("start= is for exact paths; it does not go with tol=.")
     limit = check_limit(max_events, time_limit)
+    if isinstance(path, MergedPath):
+        start = None if start is None else np.bincount(path.copies, start)
+        return path.around(_begin(path.inner, start, limit, exact, over == "nu" and is_default))
+    return _begin(path, start, limit, exact, over == "nu" and is_default)
+
+
+def _begin(path: Path, start: Array | None, limit: Limit | None, exact: bool, shorten: bool) -> Path:
+    """The path from a start, if one is given, and walked as far as a limit where its events are to be known."""
+    if start is not None:
+        if not isinstance(path, (JumpPath, KernelPath)):
+            raise ValueError(f"start= is for losses with an elbow, not for loss={path.loss.name!r}.")
+        path = replace(path, start=start)
     if limit is not None:
         if not isinstance(path, JumpPath):
             raise ValueError(
                 "max_events and time_limit are for exact paths of losses with an elbow over C, epsilon, nu or a "
-                f"weight, not for loss={loss!r} over {over!r}."
+                f"weight, not for loss={path.loss.name!r} over {path.over!r}."
             )
         path = replace(path, limit=limit)
     if isinstance(path, (JumpPath, KernelPath)) or (isinstance(path, NewtonKernelPath) and exact):
-        if isinstance(path, JumpPath) and over == "nu" and is_default:
+        if isinstance(path, JumpPath) and shorten:
             path = path.within_reach()
         path.record  # noqa: B018 - a path that cannot be followed is refused here, not when it is first used
     return path.as_far_as_walked() if isinstance(path, JumpPath) else path
@@ -319,8 +332,11 @@ def trace_problem(
     """The path of a problem that is already in the solver's form.
 
     ``shared`` hands on what another path on the same kernel and weights has made (:attr:`Path.shared`); ``rows`` are
-    those whose weight moves.
+    those whose weight moves. Where the problem knows of copies, one row for each sample is followed.
     """
+    if problem.copies is not None:
+        again = partial(trace_problem, loss=loss, over=over, span=span, C=C, exact=exact, rows=rows, tol=tol)
+        return _trace_merged(problem, again, rows, shared)
     if isinstance(loss, ElbowLoss) and over in loss.overs:
         fixed = {"C": C, **loss.own} if not isinstance(loss, Nu) else {}
         fixed.pop(over, None)
@@ -348,6 +364,20 @@ def exact_is_cheaper(gram: Gram) -> bool:
     if gram.n <= _FEW_ROWS or gram.n > _WHOLE_ROWS:
         return gram.n <= _FEW_ROWS
     return gram.n <= _ROWS_PER_RANK * gram.rank
+
+
+def _trace_merged(problem: Problem, again: Callable[..., Path], rows: Array | None, shared: Any) -> Path:
+    """The path of the problem with one row for all copies that move alike."""
+    moving = None
+    if rows is not None:
+        is_moving = np.isin(np.arange(problem.n), rows)
+        problem = replace(problem, copies=refine(problem.copies, is_moving))
+        if problem.copies is None:
+            return again(problem)
+        moving = np.unique(problem.copies[rows])
+    made = Made() if shared is None else shared
+    inner = again(merge(problem), rows=moving, shared=None if made.merged is None else made.merged.shared)
+    return MergedPath(problem, inner.loss, inner.over, inner.span, inner, again, Made(inner, made.split))
 
 
 def check_exact(tol: float | None, loss: Any, over: str) -> None:

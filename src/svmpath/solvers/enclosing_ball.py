@@ -175,7 +175,8 @@ class EnclosingBall:
         """The ball of a point: R^2 lies between the two values that are given, however well Q was minimised."""
         beta = np.where(point.E, self._rows.y - point.f, 0.0).clip(min=0.0)
         if not beta.any():  # lam is lost in the rounding of K: any centre still gives a ball
-            beta = point.E.astype(float)
+            slack = self._rows.y - point.f
+            beta = np.where(point.E.any(), point.E, slack == slack.max()).astype(float)
         beta /= beta.sum()
         v, nu = point.theta[:-1], point.theta[-1]
         z2 = self._rows.y + self._shift  # |z_i|^2
