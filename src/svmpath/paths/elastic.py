@@ -26,7 +26,6 @@ from svmpath.lazy import lazy
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, ElasticSolution
 from svmpath.paths.path import Array, Event, Path
 from svmpath.solvers.elastic import (
-    BANNED,
     ELBOW,
     LEFT,
     OUT,
@@ -354,13 +353,12 @@ class ElasticPath(Path):
         """The machine without any walk: as a corner where that can be had, else from inside the set of solutions."""
         here, w = self.motion.at(value), self.motion.weights(self.problem.s, value)
         lam1, lam2 = here["lambda1"], here["lambda2"]
-        nobody = np.zeros(self.problem.p, dtype=bool)
-        point = corner(self.table, np.array([value, lam1, lam2, 0.0]), w, nobody)
+        point = corner(self.table, np.array([value, lam1, lam2, 0.0]), w)
         if point is not None:
             solution = self._read(value, point.alpha, point.beta, float(point.x[3]))
             if solution.gap <= _ENOUGH:
                 return solution
-        found = direct(self.table, w, lam1, lam2, nobody)
+        found = direct(self.table, w, lam1, lam2)
         sparse = self._read(value, found.alpha, np.where(found.is_used, found.beta, 0.0), found.b)
         full = self._read(value, found.alpha, found.beta, found.b)
         return sparse if sparse.gap <= max(_ENOUGH, full.gap) else full
@@ -394,7 +392,7 @@ class ElasticPath(Path):
         here, w = self.motion.at(value), self.motion.weights(self.problem.s, value)
         x = np.array([value, here["lambda1"], here["lambda2"], 0.0])
         alpha = np.where(place == LEFT, w, 0.0)
-        k, m = np.count_nonzero(place == ELBOW), np.count_nonzero((sign != ZERO) & (sign != BANNED))
+        k, m = np.count_nonzero(place == ELBOW), np.count_nonzero(sign)
         if here["lambda2"] == 0.0 and k < m + 1:
             return None  # beta is not determined by the places
         walker = Walker(self.table, Snapshot(x, w, alpha, np.zeros(self.problem.p), place, sign))

@@ -27,7 +27,7 @@ from numba import njit
 Array = np.ndarray
 
 RIGHT, ELBOW, LEFT, OUT = 0, 1, 2, 3  # places of a sample; OUT has no weight and is only watched
-ZERO, PLUS, MINUS, FREE, BANNED = 0, 1, -1, 2, 3  # of a feature: FREE is active without a penalty, BANNED never enters
+ZERO, PLUS, MINUS, FREE = 0, 1, -1, 2  # of a feature: FREE is active without a penalty
 END, FULL, GROW, STOP, LOST, UNBOUNDED, SINGULAR, PAUSE, REFACTOR = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
 # State.x: the value and the parameters there; what the last solution said of itself; what the line begins with and
@@ -55,7 +55,8 @@ _FAR = 1e300
 _options: Any = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
 _jit: Any = njit(cache=True, **_options)
 # For what is called by compiled code only: without doors for Python it compiles faster.
-_inner: Any = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_options)
+_without_doors: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_options}
+_inner: Any = njit(**_without_doors)
 
 
 class Data(NamedTuple):
@@ -73,7 +74,7 @@ class Data(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where the walk stands, and on which line; all of it is changed in place. For the rows see the top of this file."""
+    """Where the walk stands, and on which line; all of it is changed in place. Rows: see the top of this file."""
 
     x: Array
     num: Array
@@ -259,7 +260,7 @@ def solve(S: State, g: float) -> float:
 
 @_inner
 def add_row(D: Data, S: State, i: int, d: float) -> None:
-    """Sample i joins E, with Q[Q_] = G M m_i and the squared distance d of its row from the others; d = 0: without G."""
+    """Sample i joins E, with Q[Q_] = G M m_i and the squared distance d of its row from the others; 0: without G."""
     k, G, q, n = S.num[K], S.G, S.Q[Q_], len(S.place)
     for j in range(S.num[M]):
         S.W[k, j] = entry(D.Zr, D.ri, D.rv, n, i, S.A[j])
@@ -405,7 +406,7 @@ def moved_weights(D: Data, S: State, moving: Array) -> float:
 
 @_inner
 def rates(D: Data, S: State, g: float) -> tuple[bool, float, float]:
-    """Rates along the line, in Q and N[DR], P[DC]; whether the step is fast (at a constant parameter), b', noise in dr."""
+    """Rates along the line in Q, N[DR], P[DC]; whether the step is fast (at a constant parameter), b', noise in dr."""
     x, A, E, place, sign = S.x, S.A, S.E, S.place, S.sign
     beta, cw, dc, om, zmax = S.P[BETA], S.P[CW], S.P[DC], S.P[OM], S.P[ZMAX]
     y, dr, margin, r = S.N[Y], S.N[DR], S.N[MARGIN], S.N[R]
@@ -690,7 +691,7 @@ def drift(D: Data, S: State, i: int, turn: float) -> float:
 
 @_inner
 def give_way(S: State, push: float, far: float) -> tuple[float, int, int, int]:
-    """What ends a null step of Q[DA] and P[DC]: its length, kind (0 nothing before far, 1 leave, 2 enter), who, where."""
+    """What ends a null step of Q[DA], P[DC]: its length, kind (0 nothing before far, 1 leave, 2 enter), who, where."""
     kind, at, to, best = 0, 0, 0, far
     t, who, where = leaving(S, False, 0.0)
     if who >= 0 and is_next(S.num, t, best):

@@ -37,7 +37,7 @@ from svmpath.solvers.elastic_measure import middle, relative_gap
 Array = np.ndarray
 
 RIGHT, ELBOW, LEFT, OUT = 0, 1, 2, 3  # as in solvers._elastic_loops, which is compiled only when first used
-ZERO, PLUS, MINUS, FREE, BANNED = 0, 1, -1, 2, 3
+ZERO, PLUS, MINUS, FREE = 0, 1, -1, 2
 
 _EVEN = 1e-12  # classes whose weights differ by less, relative, are balanced
 _ROUNDING = 1e-11  # c below this, in units of all weights on the largest entry of its column, is zero
@@ -121,6 +121,11 @@ class Table:
         table.__dict__["parts"] = self.parts
         return table
 
+    def of_columns(self, columns: Array) -> Table:
+        """Some columns alone, each with a penalty factor of one."""
+        Z = self.Z[:, columns]
+        return Table(Z if sparse.issparse(Z) else np.ascontiguousarray(Z), self.y, np.ones(len(columns)), self.margin)
+
 
 def _packed(Z: Any) -> tuple[Array, Array]:
     """Pointers and indices one after another, and the numbers."""
@@ -196,7 +201,7 @@ class Walker:
         self.table = table
         n, p = table.Z.shape
         k = int(np.count_nonzero(point.place == ELBOW))
-        m = int(np.count_nonzero((point.sign != ZERO) & (point.sign != BANNED)))
+        m = int(np.count_nonzero(point.sign))
         rows, columns = min(k + _ROOM, min(n, p + 1) + 2), min(m + _ROOM, p + 2)
         x, num = np.zeros(13), np.zeros(7, np.int64)
         x[loops.TAU], x[loops.DEPENDENT], num[loops.SEED] = table.tau, ATTEMPTS[0][0], 1
@@ -300,8 +305,8 @@ class Walker:
         unit = np.maximum(self.w.sum() * self.table.zmax, 1e-300)
         side = np.where(np.abs(S.sign) == 1, S.sign, 0)
         off = np.abs(self.c - S.x[2] * self.beta - S.x[1] * om * side)
-        off = np.where(S.sign == ZERO, np.abs(self.c) - S.x[1] * om, off)[S.sign != BANNED]
-        return float(max(wrong.max(initial=0.0), (off / unit[S.sign != BANNED]).max(initial=0.0)))
+        off = np.where(S.sign == ZERO, np.abs(self.c) - S.x[1] * om, off)
+        return float(max(wrong.max(initial=0.0), (off / unit).max(initial=0.0)))
 
     # --- the point that the places determine -------------------------------------------------------------------------
 
@@ -339,7 +344,7 @@ class Walker:
 
     def _stand(self, rounds: int) -> bool:
         S, loops = self.state, self._loops
-        E, A = np.flatnonzero(S.place == ELBOW), np.flatnonzero((S.sign != ZERO) & (S.sign != BANNED))
+        E, A = np.flatnonzero(S.place == ELBOW), np.flatnonzero(S.sign)
         k, m = len(E), len(A)
         if k > m + 1:
             return False
@@ -376,7 +381,7 @@ class Walker:
         return True
 
     def settle(self) -> None:
-        """Correct beta_A, b and alpha_E so that the equations of E and A hold to rounding, everybody keeping its place."""
+        """Correct beta_A, b and alpha_E so that the equations of E and A hold to rounding; nobody changes place."""
         self._measure()
         loops, S = self._loops, self.state
         k, m = S.num[:2]
@@ -585,7 +590,7 @@ class Walker:
         while True:
             value = max(self.value - share * max(self.value, _NEGLIGIBLE * self._top), end)
             lam1, lam2, w = line.at(value)
-            point = corner(self.table, np.array([value, lam1, lam2, 0.0]), w, before.sign == BANNED)
+            point = corner(self.table, np.array([value, lam1, lam2, 0.0]), w)
             if point is not None or value <= end:
                 break
             share *= 10.0
@@ -622,9 +627,8 @@ class Walker:
                 f[i] = y[i] * (margin[i] - first.N[self._loops.R, i]) + without
                 continue
             self._put(first)
-            f[i], done[i], off[i] = self._removed(
-                i, limit if max_events is None else max_events, max_events is not None
-            )
+            most, is_straight = limit if max_events is None else max_events, max_events is not None
+            f[i], done[i], off[i] = self._removed(i, most, is_straight)
         self._put(first)
         return f, done, off
 
@@ -689,18 +693,18 @@ def _difference(before: Snapshot, after: Snapshot) -> tuple[Array, ...]:
     )  # fmt: skip
 
 
-def corner(table: Table, x: Array, w: Array, is_banned: Array) -> Snapshot | None:
+def corner(table: Table, x: Array, w: Array) -> Snapshot | None:
     """The machine at one point without a walk, as places to walk on from; None where they cannot be told.
 
     The interior-point method tells who is on the elbow. Those of them whose rows depend on the others' are put on the
     left with the weight that they use, so that the machine is that of other weights; along a straight line from these
     to the right ones the walk's null steps make up for it.
     """
-    found = direct(table, w, float(x[1]), float(x[2]), is_banned)
+    found = direct(table, w, float(x[1]), float(x[2]))
     sign = np.where(found.is_used, np.where(found.beta >= 0.0, PLUS, MINUS), ZERO)
-    sign = np.where(is_banned, BANNED, np.where(table.om == 0.0, FREE, sign)).astype(np.int8)
+    sign = np.where(table.om == 0.0, FREE, sign).astype(np.int8)
     place = np.select([w == 0.0, found.side < 0, found.side > 0], [OUT, RIGHT, LEFT], ELBOW).astype(np.int8)
-    elbow, active = np.flatnonzero(place == ELBOW), np.flatnonzero((sign != ZERO) & (sign != BANNED))
+    elbow, active = np.flatnonzero(place == ELBOW), np.flatnonzero(sign)
     block = table.Z[elbow][:, active]
     rows = np.column_stack([block.toarray() if sparse.issparse(block) else block, np.sqrt(table.tau) * table.y[elbow]])
     if len(elbow):
@@ -710,7 +714,7 @@ def corner(table: Table, x: Array, w: Array, is_banned: Array) -> Snapshot | Non
         place[elbow[order[rank:]]] = LEFT
     held = np.where((place == LEFT) & (found.side == 0), found.alpha, w)
     alpha = np.where(place == ELBOW, found.alpha, np.where(place == LEFT, held, 0.0))
-    beta = np.where((sign != ZERO) & (sign != BANNED), found.beta, 0.0)
+    beta = np.where(sign != ZERO, found.beta, 0.0)
     point = Snapshot(np.append(x[:3], found.b), held, alpha, beta, place, sign)
     walker = Walker(table, point)
     if not walker.stand_near() or not walker.drive(w):
@@ -719,15 +723,9 @@ def corner(table: Table, x: Array, w: Array, is_banned: Array) -> Snapshot | Non
     return walker.snapshot() if walker.gap <= _PASSABLE else None
 
 
-def direct(table: Table, w: Array, lam1: float, lam2: float, is_banned: Array) -> Direct:
-    """The machine of the allowed features at one point, by the interior-point method."""
-    if not is_banned.any():
-        return solve_directly(table.Z, table.y, table.om, table.margin, w, lam1, lam2)
-    allowed = np.flatnonzero(~is_banned)
-    found = solve_directly(table.Z[:, allowed], table.y, table.om[allowed], table.margin, w, lam1, lam2)
-    beta, is_used = np.zeros(len(is_banned)), np.zeros(len(is_banned), dtype=bool)
-    beta[allowed], is_used[allowed] = found.beta, found.is_used
-    return replace(found, beta=beta, is_used=is_used)
+def direct(table: Table, w: Array, lam1: float, lam2: float) -> Direct:
+    """The machine at one point, by the interior-point method."""
+    return solve_directly(table.Z, table.y, table.om, table.margin, w, lam1, lam2)
 
 
 def _without(w: Array, i: int) -> Array:
@@ -737,11 +735,11 @@ def _without(w: Array, i: int) -> Array:
     return w
 
 
-def crash(table: Table, w: Array, allowed: Array) -> Snapshot:
+def crash(table: Table, w: Array) -> Snapshot:
     """A point with beta = 0 that is optimal for a large lambda1, which it tells; its offset is that of the constants.
 
     The lighter class is on the left; of the heavier one as many as it takes, first those whose rows lie where they
-    make c small. The one that is filled in part is on the elbow. Only ``allowed`` features count.
+    make c small. The one that is filled in part is on the elbow.
     """
     y, Z = table.y, table.Z
     up, down = float(w[y > 0].sum()), float(w[y < 0].sum())
@@ -758,32 +756,33 @@ def crash(table: Table, w: Array, allowed: Array) -> Snapshot:
         last = int(np.searchsorted(before[1:], needed * (1 - 1e-15)))
         place[order[:last]], place[order[last:]] = LEFT, RIGHT
         place[order[min(last, len(order) - 1)]] = ELBOW
-    lam1 = threshold(table, np.asarray(Z.T @ alpha).ravel(), w, allowed)
-    sign = np.where(allowed, ZERO, BANNED).astype(np.int8)
-    return Snapshot(np.array([0.0, lam1, 0.0, b]), w.copy(), alpha, np.zeros(Z.shape[1]), place, sign)
+    lam1 = threshold(table, np.asarray(Z.T @ alpha).ravel(), w)
+    beta, sign = np.zeros(Z.shape[1]), np.zeros(Z.shape[1], np.int8)
+    return Snapshot(np.array([0.0, lam1, 0.0, b]), w.copy(), alpha, beta, place, sign)
 
 
-def threshold(table: Table, c: Array, w: Array, allowed: Array) -> float:
-    """The smallest lambda1 for which no allowed feature is beyond its threshold; rounding in c is none."""
-    noise = _ROUNDING * w.sum() * table.zmax
-    c = np.where(allowed & (np.abs(c) > noise), np.abs(c), 0.0)
-    return float(np.max(c[allowed] / table.om[allowed], initial=0.0))
+def threshold(table: Table, c: Array, w: Array) -> float:
+    """The smallest lambda1 for which no penalised feature is beyond its threshold; rounding in c is none."""
+    noise, penalised = _ROUNDING * w.sum() * table.zmax, table.om > 0.0
+    c = np.where(np.abs(c) > noise, np.abs(c), 0.0)
+    return float(np.max(c[penalised] / table.om[penalised], initial=0.0))
 
 
 def start(table: Table, w: Array, lam2: float) -> Walker:
     """A walker where no penalised feature is used, at the lambda1 that it tells, which is also its value."""
-    free = table.om == 0.0
-    if not free.any():
-        return _seated(table, crash(table, w, ~free), lam2)
+    free = np.flatnonzero(table.om == 0.0)
+    if not len(free):
+        return _seated(table, crash(table, w), lam2)
     # First the machine of the free features alone: they are penalised, too, until lambda1 = 0.
-    alone = table.with_om(np.where(free, 1.0, 0.0))
-    walker = _seated(alone, crash(alone, w, free), lam2)
-    lam1 = float(walker.state.x[1])
-    if lam1 > 0.0:
+    alone = table.of_columns(free)
+    walker = _seated(alone, crash(alone, w), lam2)
+    if walker.state.x[1] > 0.0:
         walker.to(Line.lambda1(lam2, w), 0.0, record=False)
-    point = walker.snapshot()
-    point.sign[:] = np.where(free, FREE, ZERO)
-    point.x[1] = threshold(table, walker.c, w, ~free)
+    found, p = walker.snapshot(), len(table.om)
+    beta, sign = np.zeros(p), np.zeros(p, np.int8)
+    beta[free], sign[free] = found.beta, FREE
+    point = replace(found, beta=beta, sign=sign)
+    point.x[1] = threshold(table, np.asarray(table.Z.T @ found.alpha).ravel(), w)
     return _seated(table, point, lam2)
 
 

@@ -11,8 +11,8 @@ A Newton step of these, with everything but alpha, beta and b eliminated, is the
     D da + Z dx + y db = g,     Z'da - T dx = h,     y'da = k          D, T > 0 and diagonal
 
 whose smaller half is factorised. Nearly dependent rows do it no harm, and it needs no start, so that it is the last
-resort of the walk. It ends at a relative gap of 1e-10 or so, inside of the set of solutions; the walk's own steps make a
-corner of it (``solvers.elastic.Walker``).
+resort of the walk. It ends at a relative gap of 1e-10 or so, inside of the set of solutions; the walk's own steps make
+a corner of it (``solvers.elastic.corner``).
 """
 
 from __future__ import annotations
@@ -78,8 +78,11 @@ def solve_directly(Z: Any, y: Array, om: Array, margin: Array, w: Array, lam1: f
             side[rows] = newton.sides()
             since = 0 if best is None or gap < 0.5 * best.gap else since
             best = Direct(alpha, found[1], found[2], side, newton.used(), gap)
-        if best.gap <= _DONE or since > _STALLED or not newton.step():
+        if best.gap <= _DONE or since > _STALLED:
             break
+        with np.errstate(all="ignore"):  # near the end numbers may vanish: then it is over
+            if not newton.step():
+                break
     assert best is not None
     return best
 
@@ -93,6 +96,7 @@ class _Newton:
         up, down = w[y > 0].sum(), w[y < 0].sum()
         share = 0.5 * min(up, down) / np.where(y > 0, up or 1.0, down or 1.0)
         self.alpha = w * np.maximum(share, 1e-3)
+        self.v = w - self.alpha  # kept apart: near its bound the difference has no digits
         self.b, self.beta = 0.0, np.zeros(len(wall))
         self.xi, self.eta = np.ones(len(y)), np.ones(len(y))
         self.p, self.q = np.ones(len(wall)), np.ones(len(wall))
@@ -106,7 +110,7 @@ class _Newton:
 
     def sides(self) -> Array:
         """Where each alpha goes: to zero, to its weight, or nowhere."""
-        low, high = self.eta > self.alpha / self.w, self.xi > (self.w - self.alpha) / self.w
+        low, high = self.eta > self.alpha / self.w, self.xi > self.v / self.w
         return np.where(low, -1, np.where(high, 1, 0))
 
     def used(self) -> Array:
@@ -116,7 +120,7 @@ class _Newton:
 
     def step(self) -> bool:
         """A predictor and a corrector step; False where nothing moves any more."""
-        v, f = self.w - self.alpha, ~self.free
+        v, f = self.v, ~self.free
         pairs = 2 * len(v) + 2 * int(f.sum())
         mu = (self.xi @ v + self.eta @ self.alpha + self.p[f] @ self.s[f] + self.q[f] @ self.t[f]) / pairs
         try:
@@ -145,7 +149,7 @@ class _Newton:
         if self.lam2.any():
             go = back = min(go, back)
         da, dx, db, dxi, deta, dp, dq, ds, dt = direction
-        self.alpha = self.alpha + back * da
+        self.alpha, self.v = self.alpha + back * da, self.v - back * da
         self.beta, self.b = self.beta + go * dx, self.b + go * db
         self.xi, self.eta = self.xi + go * dxi, self.eta + go * deta
         self.p, self.q = self.p + go * dp, self.q + go * dq
@@ -160,20 +164,23 @@ class _Newton:
         return _longest(primal), _longest(dual)
 
     def _factorised(self, v: Array) -> tuple[Any, ...]:
-        """The diagonals D and T, and the factor of the smaller half; linalg.LinAlgError where rounding has the last word."""
+        """The diagonals D and T, and the factor of the smaller half; fails where rounding has the last word."""
         D = self.xi / v + self.eta / self.alpha
         theta = self.p / self.s + self.q / self.t
         T = self.lam2 + np.where(self.free, 0.0, 1.0 / theta)
         T = np.maximum(T, _RIDGE * max(float(T.max(initial=0.0)), 1.0))
-        n, p = self.Z.shape
+        Z, (n, p) = self.Z, self.Z.shape
         if n <= p:
-            H = _dense(self.Z.multiply(1.0 / T) @ self.Z.T if sparse.issparse(self.Z) else (self.Z / T) @ self.Z.T)
+            H = _dense(Z @ sparse.diags(1.0 / T) @ Z.T if sparse.issparse(Z) else (Z / T) @ Z.T)
             H[np.diag_indices(n)] += D
+        elif sparse.issparse(Z):
+            M = sparse.hstack([Z, self.y[:, None]]).tocsr()
+            H = _dense(M.T @ sparse.diags(1.0 / D) @ M)
         else:
-            M = sparse.hstack([self.Z, self.y[:, None]]).tocsr() if sparse.issparse(self.Z) else None
-            M = np.column_stack([self.Z, self.y]) if M is None else M
-            H = _dense((M.multiply(1.0 / D[:, None]).T if sparse.issparse(M) else (M / D[:, None]).T) @ M)
-            H[np.diag_indices(p + 1)] += np.append(T, 0.0)
+            M = np.column_stack([Z, self.y])
+            H = (M / D[:, None]).T @ M
+        if n > p:
+            H[np.diag_indices(p)] += T
         return D, T, theta, _factor(H)
 
     def _direction(self, system: tuple[Any, ...], v: Array, goals: list[Array]) -> tuple[Any, ...]:
