@@ -129,7 +129,9 @@ def random_path(seed):
         options["lambda2"] = lam2
         if rng.random() < 0.2:
             top = 1 + np.abs(standardised(X) if "standardize" in options else X).sum()
-            options["span"] = (top, float(rng.choice([0.0, 1e-3 * top])))
+            # Near-copies with other labels and no penalty at all have a machine of any size.
+            is_posed = lam2 > 0.0 or not kind.startswith("near")
+            options["span"] = (top, float(rng.choice([0.0 if is_posed else 1e-4 * top, 1e-3 * top])))
     elif options["over"] == "ray":
         options["l1_ratio"] = float(rng.choice([0.0, 0.1, 0.5, 0.9, 1.0]))
     else:
@@ -203,8 +205,12 @@ def compare(path, rows, value, held, what):
     free = (np.abs(alone.alpha) > 1e-6 * alone.problem.s) & (np.abs(alone.alpha) < (1 - 1e-6) * alone.problem.s)
     if not free.any() or alone.gap > 1e-10:
         return  # the offset is not unique
-    unit = alone.problem.s.sum() * (1.0 + np.abs(alone.problem.table.zmax)).max() / alone.parameters["lambda2"]
-    slip = 1e-7 * (1.0 + np.abs(alone.fitted).max()) + 1e-6 * np.sqrt(max(unit, 1.0)) * 1e-3
+    # A gap bounds the distance of coefficients: lambda2/2 |d|^2 is at most what the cost has too much.
+    lam2, problem = alone.parameters["lambda2"], alone.problem
+    cost = problem.s.sum() * (1.0 + np.abs(alone.fitted).max())
+    rows_size = np.sqrt(abs(problem.table.Z).power(2).sum(axis=1).max() if sparse.issparse(problem.table.Z)
+                        else (problem.table.Z**2).sum(axis=1).max())  # fmt: skip
+    slip = 1e-7 * (1.0 + np.abs(alone.fitted).max()) + 4 * np.sqrt(2 * (abs(alone.gap) + 1e-13) * cost / lam2) * rows_size
     assert np.abs(alone.fitted[rows] - held).max() <= slip, f"{what}: {np.abs(alone.fitted[rows] - held).max():.2e}"
 
 

@@ -9,8 +9,8 @@ that of this value, and no events are told.
 
 The walk measures itself. A stretch of it that gets lost is repeated with other tolerances, or with weights, penalty
 factors and margins changed by 1e-10 of themselves, so that there are no ties (:attr:`ElasticPath.shaken` tells it).
-Where nothing helps, a millionth of the value or more is skipped (:attr:`ElasticPath.leaps`). A machine that is asked for
-is measured, too, and where the walk is of no use it is solved for directly, so that there is one at every value.
+Where nothing helps, a millionth of the value or more is skipped (:attr:`ElasticPath.leaps`). A machine asked for is
+measured, too, and where the walk is of no use it is solved for directly, so that there is one at every value.
 """
 
 from __future__ import annotations
@@ -189,7 +189,21 @@ class ElasticPath(Path):
     def record(self) -> Record:
         """The walk over the span."""
         with one_thread_if_small(self.problem.n * self.problem.p):
-            return self._follow(*self.begin(self._ends[1]))
+            try:
+                walker, line = self.begin(self._ends[1])
+            except PathError:
+                return self._unwalked(self._ends[1])
+            return self._follow(walker, line)
+
+    def _unwalked(self, value: float) -> Record:
+        """What is known where no walk can begin: a machine at the largest value; the others are solved for directly."""
+        here, w = self.motion.at(value), self.motion.weights(self.problem.s, value)
+        found = direct(self.table, w, here["lambda1"], here["lambda2"])
+        place = np.select([w == 0.0, found.side < 0, found.side > 0], [OUT, RIGHT, LEFT], ELBOW).astype(np.int8)
+        sign = np.where(found.is_used, np.sign(found.beta), ZERO).astype(np.int8)
+        x = np.array([value, here["lambda1"], here["lambda2"], found.b])
+        first = Snapshot(x, w, found.alpha, np.where(found.is_used, found.beta, 0.0), place, sign)
+        return Record(value, first, self.motion.line(self.problem.s), Told.of([]), [], self._ends[0], 0.0, 1, 0)
 
     @property
     def shaken(self) -> float:
@@ -223,9 +237,14 @@ class ElasticPath(Path):
     def _follow(self, walker: Walker, line: Line) -> Record:
         """The walk from where a walker stands."""
         low, first, limit, value = self._ends[0], walker.snapshot(), self.max_features, walker.value
+        end = value
         if low < value:
-            walker.to(line, low, most_features=-1 if limit is None else limit)
-        done = walker.told, walker.snapshots, walker.value
+            try:
+                walker.to(line, low, most_features=-1 if limit is None else limit)
+                end = walker.value
+            except PathError:
+                end = low  # no walk leads there: these machines are solved for directly, one by one
+        done = walker.told, walker.snapshots, end
         return Record(value, first, line, *done, walker.shaken, walker.leaps, walker.null_steps)
 
     def begin(self, value: float) -> tuple[Walker, Line]:
@@ -456,7 +475,7 @@ class ElasticPath(Path):
         carried: tuple[Walker, Line] | None = None
         for k in order:
             value = float(values[k])
-            carried = self._carried(carried, value)
+            carried = self._carried(carried, value) if carried is not None or k == order[0] else None
             solution = None if carried is None else self._arrived(carried[0], value)
             if solution is None or not solution.gap <= _ENOUGH:
                 solution = self._better(solution, value)

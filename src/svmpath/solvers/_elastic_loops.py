@@ -52,7 +52,12 @@ _PATIENCE = 40  # steps of length zero before ties are broken at random
 _BUDGET = 100_000_000  # numbers touched before ``run`` returns: about a tenth of a second
 _FAR = 1e300
 
-_options: Any = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
+_options: Any = {
+    "_nrt": False,
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract", "nsz", "arcp"},
+}
 _jit: Any = njit(cache=True, **_options)
 # For what is called by compiled code only: without doors for Python it compiles faster.
 _without_doors: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_options}
@@ -93,44 +98,34 @@ class State(NamedTuple):
 
 
 @_inner
-def combine(Z: Array, rows: Array, x: Array, count: int, out: Array) -> None:
-    """``out += sum_a x_a Z[rows_a]``, some rows at a time so that ``out`` is read and written less often."""
-    size, a = Z.shape[1], 0
+def add_products(
+    Z: Array, index: Array, number: Array, size: int, rows: Array, x: Array, count: int, out: Array
+) -> None:
+    """``out += sum_a x_a Z[rows_a]``: by rows one number per feature, by columns one per sample.
+
+    Dense rows are taken some at a time so that ``out`` is read and written less often. Sparse ones number ``size``.
+    """
+    a = 0
+    if Z.shape[0] == 0:
+        while a < count:
+            for at in range(index[rows[a]], index[rows[a] + 1]):
+                out[index[size + 1 + at]] += x[a] * number[at]
+            a += 1
     while a + 8 <= count:
         z0, z1, z2, z3 = Z[rows[a]], Z[rows[a + 1]], Z[rows[a + 2]], Z[rows[a + 3]]
         z4, z5, z6, z7 = Z[rows[a + 4]], Z[rows[a + 5]], Z[rows[a + 6]], Z[rows[a + 7]]
         x0, x1, x2, x3 = x[a], x[a + 1], x[a + 2], x[a + 3]
         x4, x5, x6, x7 = x[a + 4], x[a + 5], x[a + 6], x[a + 7]
-        for i in range(size):
+        for i in range(Z.shape[1]):
             out[i] += (x0 * z0[i] + x1 * z1[i] + x2 * z2[i] + x3 * z3[i]) + (
                 x4 * z4[i] + x5 * z5[i] + x6 * z6[i] + x7 * z7[i]
             )
         a += 8
     while a < count:
         z0, x0 = Z[rows[a]], x[a]
-        for i in range(size):
+        for i in range(Z.shape[1]):
             out[i] += x0 * z0[i]
         a += 1
-
-
-@_inner
-def scatter(index: Array, number: Array, size: int, rows: Array, x: Array, count: int, out: Array) -> None:
-    """The same for sparse rows, of which there are so many."""
-    for a in range(count):
-        row, factor = rows[a], x[a]
-        for at in range(index[row], index[row + 1]):
-            out[index[size + 1 + at]] += factor * number[at]
-
-
-@_inner
-def add_products(
-    Z: Array, index: Array, number: Array, size: int, rows: Array, x: Array, count: int, out: Array
-) -> None:
-    """``out += Z[rows]' x``: by rows one number per feature, by columns one per sample."""
-    if Z.shape[0] > 0:
-        combine(Z, rows, x, count, out)
-    else:
-        scatter(index, number, size, rows, x, count, out)
 
 
 @_inner
@@ -157,12 +152,6 @@ def entry(Zr: Array, ri: Array, rv: Array, n: int, i: int, j: int) -> float:
         else:
             high = middle
     return rv[low] if low < ri[i + 1] and ri[n + 1 + low] == j else 0.0
-
-
-@_inner
-def side(sign: int) -> float:
-    """The sign of an active feature's penalty: zero where it has none."""
-    return float(sign) if abs(sign) == 1 else 0.0
 
 
 # --- the elbow system ------------------------------------------------------------------------------------------------
@@ -276,42 +265,6 @@ def add_row(D: Data, S: State, i: int, d: float) -> None:
 
 
 @_inner
-def drop_row(S: State, at: int) -> bool:
-    """The sample at that position leaves E; False where G has to be made anew."""
-    last, W, G, E = S.num[K] - 1, S.W, S.G, S.E
-    E[at] = E[last]
-    for j in range(S.num[M]):
-        W[at, j] = W[last, j]
-    if at != last:
-        for b in range(last + 1):
-            G[at, b], G[last, b] = G[last, b], G[at, b]
-        for a in range(last + 1):
-            G[a, at], G[a, last] = G[a, last], G[a, at]
-    pivot = G[last, last]
-    S.num[K], S.num[IS_FRESH] = last, 0
-    if not pivot > 0.0:
-        return False
-    rank_one(G, last, G[last], -1.0 / pivot)
-    return True
-
-
-@_inner
-def add_column(D: Data, S: State, j: int, sign: int) -> None:
-    """Feature j joins A."""
-    k, m, z, q, n = S.num[K], S.num[M], S.Q[Z_], S.Q[Q_], len(S.place)
-    for a in range(k):
-        S.W[a, m] = z[a] = entry(D.Zr, D.ri, D.rv, n, S.E[a], j)
-    S.A[m] = j
-    S.num[M], S.num[IS_FRESH] = m + 1, 0
-    S.sign[j] = sign
-    gather(S.G, k, k, z, q)
-    total = 1.0
-    for a in range(k):
-        total += z[a] * q[a]
-    rank_one(S.G, k, q, -1.0 / total)
-
-
-@_inner
 def drop_column(S: State, at: int) -> bool:
     """The feature at that position leaves A; False where G has to be made anew."""
     k, last, z, q = S.num[K], S.num[M] - 1, S.Q[Z_], S.Q[Q_]
@@ -382,13 +335,13 @@ def random(num: Array) -> int:
 
 
 @_inner
-def tell(S: State, when: Array, what: Array, feature: int, index: int, source: int, target: int) -> None:
+def tell(x: Array, num: Array, when: Array, what: Array, feature: int, index: int, source: int, target: int) -> None:
     """Write an event down: where; whether a feature's, whose, from which place to which."""
-    at = S.num[EVENTS]
+    at = num[EVENTS]
     if at < len(when):
-        when[at] = S.x[U]
+        when[at] = x[U]
         what[at, 0], what[at, 1], what[at, 2], what[at, 3] = feature, index, source, target
-    S.num[EVENTS] = at + 1
+    num[EVENTS] = at + 1
 
 
 @_inner
@@ -415,7 +368,7 @@ def rates(D: Data, S: State, g: float) -> tuple[bool, float, float]:
     largest = 0.0
     for j in range(m):
         at = A[j]
-        f[j] = cw[at] - x[D1] * om[at] * side(sign[at])
+        f[j] = cw[at] - (0.0 if sign[at] == FREE else x[D1] * om[at] * sign[at])
         largest = max(largest, abs(f[j]))
     is_flat = True  # lambda2 beta moves with lambda2 alone
     if k == 0:
@@ -463,14 +416,14 @@ def rates(D: Data, S: State, g: float) -> tuple[bool, float, float]:
 
 
 @_inner
-def leaving(S: State, is_moving: bool, floor: float) -> tuple[float, int, int]:
+def leaving(num: Array, E: Array, N: Array, da: Array, is_moving: bool, floor: float) -> tuple[float, int, int]:
     """Who of the elbow reaches a bound first: the step, its position and where it goes; rates below floor are none.
 
     Each of these searches begins anywhere where the walk has stood still for long, so that another of several equal
     steps can be found.
     """
-    k, E, alpha, w, dw, da = S.num[K], S.E, S.N[ALPHA], S.N[WEIGHT], S.N[DW], S.Q[DA]
-    skip = offset(S.num, k)
+    k, alpha, w, dw = num[K], N[ALPHA], N[WEIGHT], N[DW]
+    skip = offset(num, k)
     t, at, to, least = _FAR, -1, 0, floor
     for a in range(k):
         least = max(least, _NOISE * abs(da[a]))
@@ -488,11 +441,11 @@ def leaving(S: State, is_moving: bool, floor: float) -> tuple[float, int, int]:
 
 
 @_inner
-def entering(S: State, d1: float, push: float) -> tuple[float, int, int]:
+def entering(num: Array, sign: Array, P: Array, lam1: float, d1: float, push: float) -> tuple[float, int, int]:
     """Which feature reaches its threshold first, and on which side; ``push`` is the sum of the rates that make dc."""
-    sign, c, om, zmax, dc, lam1 = S.sign, S.P[C], S.P[OM], S.P[ZMAX], S.P[DC], S.x[LAM1]
+    c, om, zmax, dc = P[C], P[OM], P[ZMAX], P[DC]
     t, at, to, p = _FAR, -1, 0, len(sign)
-    skip = offset(S.num, p)
+    skip = offset(num, p)
     for step in range(p):
         j = step + skip
         if j >= p:
@@ -509,26 +462,25 @@ def entering(S: State, d1: float, push: float) -> tuple[float, int, int]:
 
 
 @_inner
-def vanishing(S: State, unit: float) -> tuple[float, int]:
+def vanishing(num: Array, A: Array, sign: Array, beta: Array, dx: Array, unit: float) -> tuple[float, int]:
     """Which coefficient reaches zero first."""
-    m, A, sign, beta, dx = S.num[M], S.A, S.sign, S.P[BETA], S.Q[DX]
-    t, at, least, skip = _FAR, -1, 0.0, offset(S.num, m)
+    m = num[M]
+    t, at, least, skip = _FAR, -1, 0.0, offset(num, m)
     for j in range(m):
         least = max(least, _NOISE * abs(dx[j]))
     for step in range(m):
         j = (step + skip) % m
-        s = side(sign[A[j]])
+        s = 0 if sign[A[j]] == FREE else sign[A[j]]
         if s * dx[j] < -least and unit * max(s * beta[A[j]], 0.0) < t * -(s * dx[j]):
             t, at = unit * max(s * beta[A[j]], 0.0) / -(s * dx[j]), j
     return t, at
 
 
 @_inner
-def hitting(S: State, unit: float, noise: float) -> tuple[float, int]:
+def hitting(num: Array, place: Array, r: Array, dr: Array, unit: float, noise: float) -> tuple[float, int]:
     """Who reaches the elbow first."""
-    place, r, dr = S.place, S.N[R], S.N[DR]
     t, at, n = _FAR, -1, len(place)
-    skip = offset(S.num, n)
+    skip = offset(num, n)
     for step in range(n):
         i = step + skip
         if i >= n:
@@ -560,7 +512,7 @@ def first_event(S: State, u_end: float, fast: bool, noise: float, moving: Array)
     unit = 1.0 if fast else S.x[LAM2]
     best, kind, at, to = _FAR if fast else max(S.x[U] - u_end, 0.0), 0, 0, 0
     if not fast:
-        t, who, where = leaving(S, len(moving) > 0, S.x[FLOOR])
+        t, who, where = leaving(S.num, S.E, S.N, S.Q[DA], len(moving) > 0, S.x[FLOOR])
         if who >= 0 and is_next(S.num, t, best):
             best, kind, at, to = t, 1, who, where
         push = 0.0
@@ -568,14 +520,14 @@ def first_event(S: State, u_end: float, fast: bool, noise: float, moving: Array)
             push += abs(S.Q[DA, a])
         for i in moving:
             push += abs(S.N[DW, i])
-        t, who, where = entering(S, S.x[D1], push)
+        t, who, where = entering(S.num, S.sign, S.P, S.x[LAM1], S.x[D1], push)
         if who >= 0 and is_next(S.num, t, best):
             best, kind, at, to = t, 2, who, where
     if fast or unit > 0.0:
-        t, who = vanishing(S, unit)
+        t, who = vanishing(S.num, S.A, S.sign, S.P[BETA], S.Q[DX], unit)
         if who >= 0 and is_next(S.num, t, best):
             best, kind, at = t, 3, who
-        t, who = hitting(S, unit, noise)
+        t, who = hitting(S.num, S.place, S.N[R], S.N[DR], unit, noise)
         if who >= 0 and is_next(S.num, t, best):
             best, kind, at = t, 4, who
     return best, kind, at, to
@@ -613,21 +565,80 @@ def advance(S: State, t: float, b: float, fast: bool, moving: Array) -> None:
 
 @_inner
 def leave(S: State, when: Array, what: Array, at: int, to: int) -> bool:
-    """The elbow sample at that position goes to the left or to the right."""
-    i = S.E[at]
+    """The elbow sample at that position goes to the left or to the right; False where G has to be made anew."""
+    i, last, W, G, E = S.E[at], S.num[K] - 1, S.W, S.G, S.E
     S.N[ALPHA, i] = 0.0 if to == RIGHT else S.N[WEIGHT, i]
     S.N[R, i] = 0.0
-    tell(S, when, what, 0, i, ELBOW, to)
+    tell(S.x, S.num, when, what, 0, i, ELBOW, to)
     S.place[i] = to
-    return drop_row(S, at)
+    E[at] = E[last]
+    for j in range(S.num[M]):
+        W[at, j] = W[last, j]
+    if at != last:
+        for b in range(last + 1):
+            G[at, b], G[last, b] = G[last, b], G[at, b]
+        for a in range(last + 1):
+            G[a, at], G[a, last] = G[a, last], G[a, at]
+    pivot = G[last, last]
+    S.num[K], S.num[IS_FRESH] = last, 0
+    if not pivot > 0.0:
+        return False
+    rank_one(G, last, G[last], -1.0 / pivot)
+    return True
 
 
 @_inner
 def enter(D: Data, S: State, when: Array, what: Array, j: int, sign: int) -> None:
-    """Feature j comes to its threshold."""
+    """Feature j comes to its threshold and joins A."""
+    k, m, z, q, n = S.num[K], S.num[M], S.Q[Z_], S.Q[Q_], len(S.place)
     S.P[C, j] = sign * S.x[LAM1] * S.P[OM, j]
-    tell(S, when, what, 1, j, ZERO, sign)
-    add_column(D, S, j, sign)
+    tell(S.x, S.num, when, what, 1, j, ZERO, sign)
+    for a in range(k):
+        S.W[a, m] = z[a] = entry(D.Zr, D.ri, D.rv, n, S.E[a], j)
+    S.A[m] = j
+    S.num[M], S.num[IS_FRESH] = m + 1, 0
+    S.sign[j] = sign
+    gather(S.G, k, k, z, q)
+    total = 1.0
+    for a in range(k):
+        total += z[a] * q[a]
+    rank_one(S.G, k, q, -1.0 / total)
+
+
+@_inner
+def null_step(D: Data, S: State, i: int, turn: float, j: int, far: float) -> tuple[float, int, int, int]:
+    """Alpha_E moves by Q[DA], and alpha_i by turn if i >= 0, while beta stands still, until somebody gives way.
+
+    Returns its length, kind (0 nobody before ``far``, 1 leave, 2 enter), who, and where to. With j >= 0 that active
+    feature's c comes away from its threshold, and the other one is ``far``.
+    """
+    dc, n, k, da, num = S.P[DC], len(S.place), S.num[K], S.Q[DA], S.num
+    num[NULLS] += 1
+    for a in range(len(dc)):
+        dc[a] = 0.0
+    push = abs(turn)
+    if i >= 0:
+        add_one(D.Zr, D.ri, D.rv, n, i, turn, dc)
+    add_products(D.Zr, D.ri, D.rv, n, S.E, da, k, dc)
+    for a in range(k):
+        push += abs(da[a])
+    kind, at, to, best = 0, 0, 0, far
+    if j >= 0:
+        speed = -S.sign[j] * dc[j]
+        best = 2.0 * S.x[LAM1] * S.P[OM, j] / speed if speed > 0.0 else _FAR
+    t, who, where = leaving(num, S.E, S.N, da, False, 0.0)
+    if who >= 0 and is_next(num, t, best):
+        best, kind, at, to = t, 1, who, where
+    t, who, where = entering(num, S.sign, S.P, S.x[LAM1], 0.0, push)
+    if who >= 0 and is_next(num, t, best):
+        best, kind, at, to = t, 2, who, where
+    if best < _FAR:
+        for a in range(k):
+            S.N[ALPHA, S.E[a]] += best * da[a]
+        for a in range(len(dc)):
+            if S.sign[a] == ZERO:
+                S.P[C, a] += best * dc[a]
+    return best, kind, at, to
 
 
 @_inner
@@ -643,22 +654,19 @@ def hit(D: Data, S: State, when: Array, what: Array, i: int) -> int:
     if is_far and (is_full or not d > _STALE * size) and S.num[IS_FRESH] == 0:
         return -1  # nearly dependent, or G has lost its digits: measured again with a new one
     if is_far and not is_full:
-        tell(S, when, what, 0, i, source, ELBOW)
+        tell(S.x, S.num, when, what, 0, i, source, ELBOW)
         add_row(D, S, i, d)
         return 1 if d > _STALE * size else 0
     # alpha_i moves away from its bound, E makes up for it, and no c of A changes.
-    S.num[NULLS] += 1
     turn = 1.0 if source == RIGHT else -1.0
     for a in range(S.num[K]):
         S.Q[DA, a] = -turn * S.Q[Q_, a]
-    push = drift(D, S, i, turn)
-    t, kind, at, to = give_way(S, push, S.N[WEIGHT, i])
-    shift(S, t)
+    t, kind, at, to = null_step(D, S, i, turn, -1, S.N[WEIGHT, i])
     S.N[ALPHA, i] += turn * t
     if kind == 0:
         to = LEFT if source == RIGHT else RIGHT
         S.N[ALPHA, i] = 0.0 if to == RIGHT else S.N[WEIGHT, i]
-        tell(S, when, what, 0, i, source, to)
+        tell(S.x, S.num, when, what, 0, i, source, to)
         S.place[i] = to
         return 1
     fine = True
@@ -666,50 +674,12 @@ def hit(D: Data, S: State, when: Array, what: Array, i: int) -> int:
         fine = leave(S, when, what, at, to)
     else:
         enter(D, S, when, what, at, to)
-    tell(S, when, what, 0, i, source, ELBOW)
+    tell(S.x, S.num, when, what, 0, i, source, ELBOW)
     if fine:
         d, size = distance(D, S, i)
         fine = d > _STALE * size
     add_row(D, S, i, d if fine else 0.0)
     return 1 if fine else 0
-
-
-@_inner
-def drift(D: Data, S: State, i: int, turn: float) -> float:
-    """P[DC] while alpha_E moves by Q[DA], and alpha_i by turn if i >= 0; the sum of their rates."""
-    dc, n, k, push = S.P[DC], len(S.place), S.num[K], 0.0
-    for j in range(len(dc)):
-        dc[j] = 0.0
-    if i >= 0:
-        add_one(D.Zr, D.ri, D.rv, n, i, turn, dc)
-        push = abs(turn)
-    add_products(D.Zr, D.ri, D.rv, n, S.E, S.Q[DA], k, dc)
-    for a in range(k):
-        push += abs(S.Q[DA, a])
-    return push
-
-
-@_inner
-def give_way(S: State, push: float, far: float) -> tuple[float, int, int, int]:
-    """What ends a null step of Q[DA], P[DC]: its length, kind (0 nothing before far, 1 leave, 2 enter), who, where."""
-    kind, at, to, best = 0, 0, 0, far
-    t, who, where = leaving(S, False, 0.0)
-    if who >= 0 and is_next(S.num, t, best):
-        best, kind, at, to = t, 1, who, where
-    t, who, where = entering(S, 0.0, push)
-    if who >= 0 and is_next(S.num, t, best):
-        best, kind, at, to = t, 2, who, where
-    return best, kind, at, to
-
-
-@_inner
-def shift(S: State, t: float) -> None:
-    """Alpha_E and c after a null step of length t."""
-    for a in range(S.num[K]):
-        S.N[ALPHA, S.E[a]] += t * S.Q[DA, a]
-    for j in range(len(S.sign)):
-        if S.sign[j] == ZERO:
-            S.P[C, j] += t * S.P[DC, j]
 
 
 @_inner
@@ -725,28 +695,23 @@ def vanish(D: Data, S: State, when: Array, what: Array, at: int) -> int:
         S.Q[Z_, a] = S.W[a, at]
     gather(S.G, k, k, S.Q[Z_], S.Q[Q_])
     if k <= S.num[M] and not is_needed(S, at):
-        tell(S, when, what, 1, j, sign, ZERO)
+        tell(S.x, S.num, when, what, 1, j, sign, ZERO)
         S.P[C, j] = sign * wall
         return 1 if drop_column(S, at) else 0
     # alpha_E moves along the null vector of the other columns, so that c_j comes away from its threshold.
-    S.num[NULLS] += 1
     s = float(sign)
     for a in range(k):
         S.Q[DA, a] = -s * S.Q[Q_, a]
-    push = drift(D, S, -1, 0.0)
-    speed = -s * S.P[DC, j]
-    far = 2.0 * wall / speed if speed > 0.0 else _FAR
-    t, kind, other, to = give_way(S, push, far)
+    t, kind, other, to = null_step(D, S, -1, 0.0, j, 0.0)
     if t >= _FAR:
         return -2
-    shift(S, t)
     S.P[C, j] = s * wall + t * S.P[DC, j]
     if kind == 0:
         S.sign[j] = -sign
         S.P[C, j] = -s * wall
-        tell(S, when, what, 1, j, sign, -sign)
+        tell(S.x, S.num, when, what, 1, j, sign, -sign)
         return 1
-    tell(S, when, what, 1, j, sign, ZERO)
+    tell(S.x, S.num, when, what, 1, j, sign, ZERO)
     fine = True
     if kind == 1:
         fine = leave(S, when, what, other, to)
@@ -791,19 +756,6 @@ def in_use(S: State, go: float) -> int:
     return count
 
 
-@_inner
-def change(D: Data, S: State, when: Array, what: Array, kind: int, at: int, to: int) -> int:
-    """An event happens: 1 where G is as good as before, 0 where it has to be made anew; less where it cannot happen."""
-    if kind == 1:
-        return 1 if leave(S, when, what, at, to) else 0
-    if kind == 2:
-        enter(D, S, when, what, at, to)
-        return 1
-    if kind == 3:
-        return vanish(D, S, when, what, at)
-    return hit(D, S, when, what, at)
-
-
 @_jit
 def run(D: Data, S: State, moving: Array, when: Array, what: Array, u_end: float, most: int, most_features: int) -> int:
     """Walk until the value is u_end, through at most so many events; ``moving`` are the samples whose weight moves.
@@ -845,7 +797,15 @@ def run(D: Data, S: State, moving: Array, when: Array, what: Array, u_end: float
         num[IDLE] = num[IDLE] + 1 if still or fast else 0
         if num[IDLE] > patience:
             return LOST
-        fine = change(D, S, when, what, kind, at, to)
+        fine = 1
+        if kind == 1:
+            fine = 1 if leave(S, when, what, at, to) else 0
+        elif kind == 2:
+            enter(D, S, when, what, at, to)
+        elif kind == 3:
+            fine = vanish(D, S, when, what, at)
+        else:
+            fine = hit(D, S, when, what, at)
         if fine <= 0:
             return UNBOUNDED if fine == -2 else REFACTOR
         if len(moving) > 0:

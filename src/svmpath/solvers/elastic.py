@@ -206,7 +206,7 @@ class Walker:
         x, num = np.zeros(13), np.zeros(7, np.int64)
         x[loops.TAU], x[loops.DEPENDENT], num[loops.SEED] = table.tau, ATTEMPTS[0][0], 1
         self.state = loops.State(
-            x, num, np.zeros((8, n)), np.zeros((6, p)), point.place.copy(), point.sign.copy(),
+            x, num, np.zeros((8, n)), np.zeros((6, p)), np.empty(n, np.int64), np.empty(p, np.int64),
             np.empty(n + 1, np.int64), np.empty(p + 1, np.int64), np.empty((rows, columns)), np.empty((rows, rows)),
             np.empty((9, max(rows, columns))),
         )  # fmt: skip

@@ -27,23 +27,36 @@ def relative_gap(
     wall, lack = lam1 * om, margin - reached
     xi, eta = np.maximum(lack, 0.0), np.maximum(-lack, 0.0)
     primal = w @ xi + 0.5 * lam2 * beta @ beta + wall @ np.abs(beta)
-    if lam2 == 0.0:  # shrunk into what the dual allows; columns without a penalty are charged below
-        far = (np.abs(c) > wall) & (wall > 0)
-        shrink = float(np.min(wall[far] / np.abs(c[far]), initial=1.0))
-        alpha, c = shrink * alpha, shrink * c
-    beyond, turn = np.maximum(np.abs(c) - wall, 0.0), np.sign(c)
-    outside = wall * (np.abs(beta) - turn * beta) + (lam2 * beta - turn * beyond) ** 2 / (2.0 * lam2 or 1.0)
-    inside = wall * np.abs(beta) - c * beta + 0.5 * lam2 * beta**2
-    features = np.where((beyond > 0.0) & (lam2 > 0.0), outside, inside)
-    # What is not feasible is charged: the classes' sums at what the offset moves, and c of columns without penalty.
-    charge = abs(y @ alpha) * (1.0 + np.abs(reached).max(initial=0.0))
-    if lam2 == 0.0:
-        free = np.flatnonzero(wall == 0.0)
-        largest = _largest(Z[:, free]) if len(free) else np.empty(0)
-        reach = np.abs(beta[free]) + np.divide(1.0, largest, out=np.zeros_like(largest), where=largest > 0.0)
-        charge += float(np.abs(c[free]) @ reach)
-        features[free] = 0.0
-    return float(((w - alpha) @ xi + alpha @ eta + features.sum() + charge) / max(primal, _SMALL * w.sum()))
+    # What is not feasible is charged: the classes' sums at what the offset moves.
+    spread = 1.0 + np.abs(reached).max(initial=0.0)
+    if lam2 > 0.0:
+        beyond, turn = np.maximum(np.abs(c) - wall, 0.0), np.sign(c)
+        outside = wall * (np.abs(beta) - turn * beta) + (lam2 * beta - turn * beyond) ** 2 / (2.0 * lam2)
+        inside = wall * np.abs(beta) - c * beta + 0.5 * lam2 * beta**2
+        charge = np.where(beyond > 0.0, outside, inside).sum()
+        gap = (w - alpha) @ xi + alpha @ eta + abs(y @ alpha) * spread + charge
+    else:
+        gap = min(
+            (w - part * alpha) @ xi + part * (alpha @ eta + abs(y @ alpha) * spread) + _linear(Z, wall, beta, part * c)
+            for part in (1.0, _feasible(wall, c))
+        )
+    return float(gap / max(primal, _SMALL * w.sum()))
+
+
+def _feasible(wall: Array, c: Array) -> float:
+    """What is left of alpha after shrinking it into the dual's set; columns without a penalty do not count."""
+    far = (np.abs(c) > wall) & (wall > 0)
+    return float(np.min(wall[far] / np.abs(c[far]), initial=1.0))
+
+
+def _linear(Z: Any, wall: Array, beta: Array, c: Array) -> float:
+    """The terms of the features without lambda2; c beyond its threshold is charged at what a coefficient may be."""
+    beyond = np.maximum(np.abs(c) - wall, 0.0)
+    far = np.flatnonzero(beyond > 0.0)
+    terms = np.where(beyond > 0.0, wall * (np.abs(beta) - np.sign(c) * beta), wall * np.abs(beta) - c * beta)
+    largest = _largest(Z[:, far]) if len(far) else np.empty(0)
+    reach = np.abs(beta[far]) + np.divide(1.0, largest, out=np.zeros_like(largest), where=largest > 0.0)
+    return float(terms.sum() + beyond[far] @ reach)
 
 
 def _largest(Z: Any) -> Array:
