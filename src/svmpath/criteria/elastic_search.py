@@ -33,8 +33,8 @@ class Passing:
     loss : HeldOutLoss
         Per-sample loss of the held-out decision values.
     patience : int or None
-        Values without an improvement after which the rest is not scored; counted from where the score first moves, as
-        before that the machines are constant.
+        Values without an improvement after which the rest is not scored. As long as none is better than the first, whose
+        machines as a rule are constant, all are scored.
     """
 
     folds: Folds | None
@@ -65,10 +65,10 @@ class Passing:
 
     def _is_passed(self, scores: list[tuple[float, float]]) -> bool:
         """Whether the minimum is so long ago that there is no use in going on."""
-        moved = next((at for at, score in enumerate(scores) if score[0] != scores[0][0]), None)
-        if self.patience is None or moved is None:
+        best = min(scores)
+        if self.patience is None or not best[0] < scores[0][0]:
             return False
-        return len(scores) - max(scores.index(min(scores)), moved) > self.patience
+        return len(scores) - scores.index(best) > self.patience
 
     def _walk(self, path: ElasticPath, values: Array) -> Iterator[Array]:
         """Held-out decision values at each value."""

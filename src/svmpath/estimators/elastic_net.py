@@ -62,8 +62,8 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         Do not use more features than that (per machine). The values of lambda1 are then placed by where features come
         into use. With several classes, which share lambda1, a machine that would use more stays at its last lambda1.
     patience : int or None, default=12
-        Values of lambda1 without an improvement after which smaller ones are not scored; counted from the first value at
-        which the score differs from that of the constant machine. None scores all.
+        Values of lambda1 without an improvement after which smaller ones are not scored. None scores all, as do
+        ``max_features`` and scores that are nowhere better than the first, which as a rule is that of a constant.
     class_weight : dict or "balanced", optional
     n_jobs : int, optional
         Values of lambda2 scored side by side, in threads.
@@ -196,7 +196,7 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         patience = self.patience
         if patience is not None and (not isinstance(patience, (int, np.integer)) or patience < 1):
             raise ValueError(f"patience must be a positive whole number or None, got {patience!r}.")
-        return patience
+        return patience if self.max_features is None else None
 
     def _lambda2_values(self, X: Any, s: Array) -> Array:
         """The values of lambda2 to be tried."""
