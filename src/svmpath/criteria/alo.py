@@ -36,7 +36,7 @@ from svmpath.criteria.elastic_loo import elastic_loo
 from svmpath.criteria.held_out import elbow_only, held_out
 from svmpath.criteria.over_kernel import along_kernel
 from svmpath.paths import ElasticPath, JumpPath, NodePath, OverKernel, Path
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
@@ -157,7 +157,7 @@ class _Smooth:
 
 def _smoothed(path: NodePath, values: Array) -> Array:
     """Held-out decision values of an approximate path."""
-    with one_thread_if_small(path.terms.A.size):
+    with blas_threads(path.terms.A.size):
         return np.array([_Smooth.at(path, float(value)).held for value in values])
 
 
@@ -169,7 +169,7 @@ class _SmoothedDoubts:
     values: Array
 
     def __call__(self) -> Array:
-        with one_thread_if_small(self.path.terms.A.size):
+        with blas_threads(self.path.terms.A.size):
             return np.array([self._count(_Smooth.at(self.path, float(value))) for value in self.values])
 
     @staticmethod

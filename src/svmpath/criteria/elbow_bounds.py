@@ -32,7 +32,7 @@ from svmpath.paths import JumpPath, Path
 from svmpath.solvers.box_qp import FREE, Walker
 from svmpath.solvers.enclosing_ball import EnclosingBall
 from svmpath.solvers.removal import is_held
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
@@ -122,7 +122,7 @@ def span_bound(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     path = _hinge_only(path, "span_bound", loss)
     values = check_values(path, values)
     rows = counted(path, "span_bound")
-    with one_thread_if_small(path.problem.n**2):
+    with blas_threads(path.problem.n**2):
         radius = _radius(SquaredHinge().rows(path.problem).A[rows])
     scores, doubtful = np.empty(len(values)), np.zeros(len(values), dtype=int)
     for k, walker in path.states(values):

@@ -21,6 +21,7 @@ from svmpath.losses.elbow import ElbowLoss
 from svmpath.losses.nu import Nu
 from svmpath.paths import JumpPath
 from svmpath.solvers.box_qp import EVERY, FREE, Walker
+from svmpath.solvers.parallel import interruptible
 from svmpath.solvers.removal import Left, Removal, inverse_in_features, is_held
 
 Array = np.ndarray
@@ -85,7 +86,7 @@ def _features(path: JumpPath) -> Array:
     """Z with K = Z Z'."""
     if path.gram.Z is not None:
         return path.gram.Z
-    values, Q = np.linalg.eigh(path.shared.K)
+    values, Q = interruptible(np.linalg.eigh, path.shared.K)
     return Q * np.sqrt(np.maximum(values, 0.0))
 
 

@@ -22,13 +22,15 @@ from sklearn.model_selection import check_cv
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
 from svmpath.criteria.over_kernel import along_kernel
 from svmpath.criteria.press import least_squares_only, lost_to_rounding
-from svmpath.losses import Problem
+from svmpath.losses import Nu, Problem
 from svmpath.paths import ElasticPath, JumpPath, KernelPath, MarchPath, NewtonKernelPath, NodePath, Path, trace_problem
 from svmpath.paths.closed_form import Piece
 from svmpath.solvers.spectral import Spectrum
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
+
+_SLIP = 1e-14  # relative; the largest nu of a fold and of all samples may be one number, but for its last digits
 
 
 def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: HeldOutLoss = None) -> Curve:
@@ -68,6 +70,7 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     if isinstance(path, NewtonKernelPath):
         return along_kernel(path, values, lambda there, C: kfold(there, C, cv=folds, loss=loss))
     rows = np.concatenate([test for _, test in folds])
+    _check_nu(path, values, folds)
     if isinstance(path, (MarchPath, JumpPath, KernelPath, NodePath, ElasticPath)):
         held = np.hstack([_path_fold(path, values, train, test) for train, test in folds])
         doubtful = np.zeros(len(values), dtype=int)
@@ -77,7 +80,7 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     held = np.empty((len(values), len(rows)))
     doubtful = np.zeros(len(values), dtype=int)
     for piece in path.pieces(values):
-        with one_thread_if_small(piece.problem.gram.entries):
+        with blas_threads(piece.problem.gram.entries):
             doubtful[piece.positions] = lost_to_rounding(piece)
             for (train, test), start, end in zip(folds, ends[:-1], ends[1:], strict=True):
                 held[piece.positions, start:end] = leave_fold_out(piece, train, test)
@@ -98,6 +101,19 @@ def _splits(problem: Problem, cv: Any, groups: Any) -> list[tuple[Array, Array]]
         if not problem.s[train].any():
             raise ValueError("A fold leaves no sample of positive weight to train on; use fewer folds.")
     return folds
+
+
+def _check_nu(path: Path, values: Array, folds: list[tuple[Array, Array]]) -> None:
+    """Refuse a nu for which there is no machine on some fold."""
+    if not isinstance(path.loss, Nu):
+        return
+    y, s = path.problem.y, path.problem.s
+    largest = min(Nu.largest(y[train], s[train]) for train, _ in folds)
+    if values.max() > largest * (1.0 + _SLIP):
+        raise ValueError(
+            f"nu = {values.max():.6g} is infeasible for the training part of a fold: with these folds it is at most "
+            f"{largest:.6g} (twice the share of the smaller class)."
+        )
 
 
 def _path_fold(

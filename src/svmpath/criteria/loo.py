@@ -36,7 +36,7 @@ from svmpath.paths import ClosedFormPath, ElasticPath, JumpPath, MarchPath, Over
 from svmpath.paths.march import Stop
 from svmpath.solvers.box_qp import EVERY
 from svmpath.solvers.newton import ActiveSystem, Rows, minimise, point_at
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
@@ -137,7 +137,7 @@ def loo(
     problem = path.problem
     held, doubtful = np.empty((len(values), problem.n)), np.zeros(len(values), dtype=int)
     for stop in path.walk(values):
-        with one_thread_if_small(path.rows.A.size):
+        with blas_threads(path.rows.A.size):
             held[stop.position], doubtful[stop.position] = _leave_one_out(path, stop)
     rows = np.arange(problem.n)
     return Curve(path, "loo", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)

@@ -18,7 +18,7 @@ from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_lo
 from svmpath.losses import Problem
 from svmpath.paths import ClosedFormPath, Path
 from svmpath.paths.closed_form import Piece
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
@@ -64,7 +64,7 @@ def press(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
     held = np.empty((len(values), problem.n))
     doubtful = np.zeros(len(values), dtype=int)
     for piece in path.pieces(values):
-        with one_thread_if_small(piece.problem.gram.entries):
+        with blas_threads(piece.problem.gram.entries):
             slack = piece.spectrum.slack_diag(0.5 / piece.C)
             held[piece.positions] = leave_one_out(piece, slack)
         doubtful[piece.positions] = lost_to_rounding(piece)

@@ -25,7 +25,7 @@ from svmpath.paths import MarchPath, Path
 from svmpath.paths.march import Stop
 from svmpath.solvers.enclosing_ball import EnclosingBall
 from svmpath.solvers.newton import objective
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
@@ -139,7 +139,7 @@ def radius_margin(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     scores, doubtful = np.empty(len(values)), np.empty(len(values), dtype=int)
     balls, ball = EnclosingBall(path.rows.A[rows]), None
     for stop in path.walk(values):  # C rises, lam falls: each ball starts from the last
-        with one_thread_if_small(path.rows.A.size):
+        with blas_threads(path.rows.A.size):
             ball = balls.at(1.0 / stop.C, ball)
         weight = _sum_of_coefficients(path, stop)
         scores[stop.position] = 4.0 * ball.squared_radius * weight / len(rows)

@@ -28,7 +28,7 @@ from svmpath.criteria.over_kernel import along_kernel
 from svmpath.paths import JumpPath, MarchPath, NodePath, OverKernel, Path
 from svmpath.paths.march import Stop
 from svmpath.solvers.newton import FewSamples, Rows
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
@@ -99,7 +99,7 @@ class _Full:
     def __call__(self) -> Array:
         held = np.empty((len(self.values), self.path.problem.n))
         for stop in self.path.walk(self.values):
-            with one_thread_if_small(self.path.rows.A.size):
+            with blas_threads(self.path.rows.A.size):
                 held[stop.position] = _predict_rows(self.path.rows, stop)
         return held
 
@@ -117,7 +117,7 @@ class _Doubts:
     def __call__(self) -> Array:
         doubtful = np.zeros(len(self.values), dtype=int)
         for stop in self.path.walk(self.values):
-            with one_thread_if_small(self.path.rows.A.size):
+            with blas_threads(self.path.rows.A.size):
                 E = np.flatnonzero(stop.point.E)
                 V = stop.factored.half(self.path.rows.A)
                 inside, _ = slips(self.path.rows, stop, E, V)

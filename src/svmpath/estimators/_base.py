@@ -23,6 +23,7 @@ from svmpath.kernels import ARD, RBF, Kernel, Linear, gamma_value, make_kernel
 from svmpath.losses import ElbowLoss, EpsilonInsensitive, Problem, make_loss
 from svmpath.paths.trace import C_SPAN, ELBOW_SPAN, check_amount, check_positive, check_symmetric_values
 from svmpath.selection import RULES, Choice, Search, make_criterion
+from svmpath.solvers.threads import blas_threads, jobs
 
 Array = np.ndarray
 
@@ -343,7 +344,9 @@ class PathMachine(BaseEstimator):
         """Decision values, one column per machine."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return self.path_.gram.apply(X, self._alpha, self._w) + self.intercept_
+        gram = self.path_.gram
+        with jobs(self.n_jobs), blas_threads(X.shape[0] * gram.rank):
+            return gram.apply(X, self._alpha, self._w) + self.intercept_
 
     @property
     def support_vectors_(self) -> Any:

@@ -8,7 +8,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils import compute_class_weight
@@ -22,6 +21,8 @@ from svmpath.paths.elastic import ElasticPath, FeatureEvent, Motion
 from svmpath.paths.trace import check_amount
 from svmpath.paths.trace_elastic import elastic_path, elastic_problem, lambda1_max
 from svmpath.selection import RULES, Choice, Scores
+from svmpath.solvers.parallel import side_by_side
+from svmpath.solvers.threads import count_jobs
 
 Array = np.ndarray
 
@@ -226,8 +227,8 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
             self._progress(len(done), len(lambda2))
             return curve
 
-        run = Parallel(n_jobs=self.n_jobs, prefer="threads")
-        return dict(zip(lambda2.tolist(), run(delayed(one)(lam2) for lam2 in lambda2.tolist()), strict=True))
+        found = side_by_side(one, lambda2.tolist(), count_jobs(self.n_jobs))
+        return dict(zip(lambda2.tolist(), found, strict=True))
 
     def _curve(self, problems: list[ElasticProblem], lam2: float, search: Passing) -> Curve:
         values = self._lambda1_values(problems, lam2)

@@ -6,10 +6,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh, eigvalsh
 
 from svmpath.exceptions import IndefiniteKernelWarning
 from svmpath.gram.base import Array, Gram
+from svmpath.interrupts import interruptible
 from svmpath.kernels import Kernel
 from svmpath.lazy import lazy
 
@@ -111,14 +111,14 @@ class DenseGram(Gram):
 
 def _clip(K: Array) -> tuple[Array, Array]:
     """The projector on the positive eigenvectors, and K restricted to them."""
-    values, Q = eigh(K)
+    values, Q = interruptible(np.linalg.eigh, K)
     positive = values > _NEGATIVE * max(values[-1], 0.0)
     Q = Q[:, positive]
     return Q @ Q.T, (Q * values[positive]) @ Q.T
 
 
 def _warn_if_indefinite(K: Array, kernel: Kernel) -> None:
-    values = eigvalsh(K)
+    values = interruptible(np.linalg.eigvalsh, K)
     if values[0] < -_NEGATIVE * max(values[-1], 0.0):
         warnings.warn(
             f"The matrix of {kernel!r} has negative eigenvalues (smallest / largest = "

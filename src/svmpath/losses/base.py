@@ -22,6 +22,7 @@ from svmpath.losses.compressed import Compressed, check_rows, compress
 Array = np.ndarray
 
 _SHOWN = 6  # parameters that are written out
+_SHARE = 1e-3  # of what the terms of an objective cancel: where it is less than that, gaps are relative to this
 
 
 @dataclass(frozen=True)
@@ -159,11 +160,21 @@ class Solution:
 
     @lazy
     def gap(self) -> float:
-        """Duality gap relative to the primal objective."""
+        """Duality gap relative to the primal objective, or to what its terms cancel where that is more."""
         return self.loss.gap(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in ("problem", "loss", "alpha", "b", "parameters")}
+
+
+def relative_gap(gap: float, primal: float, cancelled: float) -> float:
+    """The duality gap over the primal objective, or over a thousandth of what its terms cancel where that is more.
+
+    Each term is a difference (1 - y f, |e| - epsilon). Where the objective is next to zero, nothing but the rounding of
+    these differences is left of it, and a gap is small or large by the numbers that were subtracted: ``cancelled`` is
+    their sum over the terms that are not zero. A thousandth of it is no more than the objective of other machines.
+    """
+    return float(max(gap, 0.0) / max(abs(primal), _SHARE * cancelled, np.finfo(float).tiny))
 
 
 class Loss(ABC):

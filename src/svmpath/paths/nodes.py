@@ -20,7 +20,7 @@ from svmpath.lazy import lazy
 from svmpath.losses import ElbowLoss, EpsilonInsensitive, Motion, Solution, SquaredHinge
 from svmpath.paths.path import Array, Event, Path
 from svmpath.solvers.smoothed import Node, Terms, between, node_of, solve
-from svmpath.solvers.threads import one_thread
+from svmpath.solvers.threads import blas_threads
 
 _NODE = 0.3  # share of tol that the gap of a node may have
 _AIM = 0.75  # share of tol that a stretch is made for
@@ -72,7 +72,7 @@ class NodePath(Path):
     @lazy
     def nodes(self) -> list[Node]:
         """Machines along the path, from the smallest C to the largest."""
-        with one_thread():  # products of one vector: a second thread gains little, and loses much on a busy machine
+        with blas_threads(0):  # products of one vector: a second thread gains little, and loses much on a busy machine
             return self._walk(*sorted(self.span))
 
     def _walk(self, low: float, high: float) -> list[Node]:

@@ -424,8 +424,8 @@ def default_span(over: str, X: Any, loss: Any, y: Array, s: Array) -> tuple[floa
     raise ValueError(f"span=(first, last) is needed for a path over {over!r}.")
 
 
-def check_nu(span: tuple[float, float], y: Array, s: Array) -> None:
-    """Refuse a nu for which there is no machine."""
+def check_nu(span: tuple[float, float], y: Array, s: Array) -> tuple[float, float]:
+    """The span, no larger than feasible in spite of rounding; refused where there is no machine."""
     largest = Nu.largest(y, s)
     if not largest > 0.0:
         raise ValueError("loss='nu' needs samples of positive weight in both classes.")
@@ -434,14 +434,13 @@ def check_nu(span: tuple[float, float], y: Array, s: Array) -> None:
             f"nu = {max(span):.6g} is infeasible: with these classes and weights it is at most {largest:.6g} "
             "(twice the share of the smaller class)."
         )
+    return min(span[0], largest), min(span[1], largest)
 
 
 def check_span(span: Any, over: str, X: Any, loss: Any, y: Array, s: Array) -> tuple[float, float]:
     """Both ends of the span as floats, in the range that the parameter can have."""
     span = default_span(over, X, loss, y, s) if span is None else check_pair(span, over)
-    if over == "nu":
-        check_nu(span, y, s)
-    return span
+    return check_nu(span, y, s) if over == "nu" else span
 
 
 def check_pair(span: Any, over: str) -> tuple[float, float]:
