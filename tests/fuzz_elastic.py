@@ -79,7 +79,9 @@ def real_rows(rng, kind, n, p):
     if kind == "scales":
         return rng.normal(size=(n, p)) * 10.0 ** rng.integers(-6, 7, size=p)
     if kind == "dates":
-        return np.column_stack([rng.integers(18_000, 20_000, size=n), rng.integers(0, 7, size=n), integers]).astype(float)
+        return np.column_stack([rng.integers(18_000, 20_000, size=n), rng.integers(0, 7, size=n), integers]).astype(
+            float
+        )
     values = rng.integers(0, 4, size=(n, max(p // 4, 1)))
     return np.hstack([values == v for v in range(4)]).astype(float)
 
@@ -208,9 +210,9 @@ def compare(path, rows, value, held, what):
     # A gap bounds the distance of coefficients: lambda2/2 |d|^2 is at most what the cost has too much.
     lam2, problem = alone.parameters["lambda2"], alone.problem
     cost = problem.s.sum() * (1.0 + np.abs(alone.fitted).max())
-    rows_size = np.sqrt(abs(problem.table.Z).power(2).sum(axis=1).max() if sparse.issparse(problem.table.Z)
-                        else (problem.table.Z**2).sum(axis=1).max())  # fmt: skip
-    slip = 1e-7 * (1.0 + np.abs(alone.fitted).max()) + 4 * np.sqrt(2 * (abs(alone.gap) + 1e-13) * cost / lam2) * rows_size
+    Z = problem.table.Z
+    length = np.sqrt(np.max(np.asarray((abs(Z) ** 2 if not sparse.issparse(Z) else Z.multiply(Z)).sum(axis=1))))
+    slip = 1e-7 * (1.0 + np.abs(alone.fitted).max()) + 4 * length * np.sqrt(2 * (abs(alone.gap) + 1e-13) * cost / lam2)
     assert np.abs(alone.fitted[rows] - held).max() <= slip, f"{what}: {np.abs(alone.fitted[rows] - held).max():.2e}"
 
 

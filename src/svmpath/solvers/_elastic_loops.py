@@ -49,7 +49,6 @@ _SOON = 1e-15  # a step shorter than this, relative to the value, is none
 _STILL = 1e-13  # and so is one at a constant parameter that moves margins by less
 _UNUSED = 1e-8  # a coefficient that moves margins by less is not in use: ties have steps of rounding
 _PATIENCE = 40  # steps of length zero before ties are broken at random
-_BUDGET = 100_000_000  # numbers touched before ``run`` returns: about a tenth of a second
 _FAR = 1e300
 
 _options: Any = {
@@ -762,12 +761,13 @@ def run(D: Data, S: State, moving: Array, when: Array, what: Array, u_end: float
 
     The walk stops where more penalised features than allowed would be used; a negative number allows all of them, and
     0 stops where the first coefficient is about to leave zero. Returns END, STOP, or FULL where the events or the room
-    to write them down are used up; GROW, REFACTOR or PAUSE to be called again after what they say; or why it is lost.
+    to write them down are used up; GROW, REFACTOR or PAUSE to be called again after what they say (PAUSE after ``budget`` numbers
+    were touched); or why it is lost.
     """
     n, p, x, num = len(S.place), len(S.sign), S.x, S.num
     patience, work = 10 * (n + p) + 500, 0
     g = moved_weights(D, S, moving)
-    while work < _BUDGET:
+    while work < budget:
         k, m = num[K], num[M]
         if k + 2 > S.G.shape[0] or m + 2 > S.W.shape[1]:
             return GROW

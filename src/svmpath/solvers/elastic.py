@@ -31,8 +31,10 @@ from scipy.linalg import lapack
 
 from svmpath.exceptions import PathError
 from svmpath.lazy import lazy
+from svmpath.solvers.compiling import announce
 from svmpath.solvers.elastic_direct import Direct, solve_directly
 from svmpath.solvers.elastic_measure import middle, relative_gap
+from svmpath.solvers.parallel import checkpoint
 
 Array = np.ndarray
 
@@ -43,6 +45,7 @@ _EVEN = 1e-12  # classes whose weights differ by less, relative, are balanced
 _ROUNDING = 1e-11  # c below this, in units of all weights on the largest entry of its column, is zero
 _NEGLIGIBLE = 1e-11  # a rest of the way that is less, relative to where it began, need not be walked
 _STRETCH = 256  # events between two measurements of a walk
+_BUDGET = 100_000_000  # numbers that compiled steps touch before they come back: about a tenth of a second
 _ROOM = 56  # rows and columns of the elbow system at a start, and by how much it grows at least
 _MOST = 400  # events per sample and feature before a walk is given up
 _REMOVAL = 10  # events per sample and feature before the removal of a sample is given up
@@ -52,6 +55,7 @@ _SURE, _PASSABLE = 1e-9, 1e-7  # a relative gap after a stretch: taken at once; 
 # inverse has half as many digits as the rows, so that 1e-8 is too little to be sure of anything), and by how much
 # weights, factors and margins are changed.
 ATTEMPTS = ((1e-7, 0.0), (1e-5, 0.0), (1e-7, 1e-10), (1e-5, 1e-9), (1e-9, 0.0), (1e-6, 1e-8))
+_COMPILING = 12.0  # seconds, about
 _LEAP = 1e-6  # relative; what is skipped where no attempt is good, ten times more where it fails again
 _INDEPENDENT = 1e-6  # a row nearer to the others, relative to its length, does not begin on the elbow of a corner
 
@@ -551,8 +555,12 @@ class Walker:
         loops = self._loops
         when, what = np.empty(most + 8), np.empty((most + 8, 4), np.int64)
         self.state.num[loops.EVENTS] = 0
+        announce(loops.run, "the elastic-net engine", _COMPILING)
         while True:
-            code = loops.run(self.table.data, self.state, self._moving, when, what, float(end), most, most_features)
+            checkpoint()
+            code = loops.run(
+                self.table.data, self.state, self._moving, when, what, float(end), most, most_features, _BUDGET
+            )
             if code == loops.GROW:
                 self._grow()
             elif code == loops.REFACTOR:

@@ -24,6 +24,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from svmpath.solvers.elastic_measure import relative_gap
+from svmpath.solvers.parallel import checkpoint
 
 Array = np.ndarray
 
@@ -68,6 +69,7 @@ def solve_directly(Z: Any, y: Array, om: Array, margin: Array, w: Array, lam1: f
     newton = _Newton(part, y[rows], lam1 * om / size / unit, lam2 / size**2 / unit, margin[rows], w[rows] / unit)
     best, since = None, 0
     for _ in range(_ROUNDS):
+        checkpoint()
         found = newton.point(size, unit)
         alpha = np.zeros(len(y))
         alpha[rows] = found[0]
