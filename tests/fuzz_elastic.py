@@ -26,8 +26,8 @@ GENERATED = (
     "contradictory rows", "constant columns", "low rank", "few distinct rows",
 )  # fmt: skip
 REAL = (
-    "few values", "single precision", "seven decimals", "near rows", "near columns", "repeated rows", "counts", "prices",
-    "scales", "categories", "dates",
+    "few values", "single precision", "seven decimals", "near rows", "near columns", "repeated rows", "counts",
+    "prices", "scales", "categories", "dates",
 )  # fmt: skip
 KINDS = GENERATED + REAL
 GENERAL, TIED = 1e-9, 1e-8  # relative duality gaps allowed

@@ -756,13 +756,15 @@ def in_use(S: State, go: float) -> int:
 
 
 @_jit
-def run(D: Data, S: State, moving: Array, when: Array, what: Array, u_end: float, most: int, most_features: int) -> int:
+def run(
+    D: Data, S: State, moving: Array, when: Array, what: Array, u_end: float, most: int, most_features: int, budget: int
+) -> int:
     """Walk until the value is u_end, through at most so many events; ``moving`` are the samples whose weight moves.
 
     The walk stops where more penalised features than allowed would be used; a negative number allows all of them, and
     0 stops where the first coefficient is about to leave zero. Returns END, STOP, or FULL where the events or the room
-    to write them down are used up; GROW, REFACTOR or PAUSE to be called again after what they say (PAUSE after ``budget`` numbers
-    were touched); or why it is lost.
+    to write them down are used up; GROW, REFACTOR or PAUSE (after so many numbers were touched) to be
+    called again; or why it is lost.
     """
     n, p, x, num = len(S.place), len(S.sign), S.x, S.num
     patience, work = 10 * (n + p) + 500, 0
