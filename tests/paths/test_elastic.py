@@ -302,7 +302,7 @@ def test_shaken_walks_are_as_good(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.integers(-1, 2, size=(40, 8)).astype(float)
     y = np.where(rng.random(40) < 0.4, 1.0, -1.0)
-    monkeypatch.setattr("svmpath.paths.elastic._RUNGS", (1e-10,))
+    monkeypatch.setattr("svmpath.solvers.elastic.ATTEMPTS", ((1e-7, 1e-10),))
     for lambda2 in (1.0, 0.0):
         path = elastic(X, y, lambda2=lambda2)
         assert path.shaken == 1e-10

@@ -98,5 +98,3 @@ def blas_threads(entries: int) -> Iterator[None]:
     finally:
         _LIMIT.leave()
 
-
-one_thread_if_small = blas_threads
