@@ -185,7 +185,10 @@ class NodePath(Path):
         for value in np.concatenate([nodes, 0.5 * (nodes[1:] + nodes[:-1])]):
             gap = self(float(value)).gap
             if not gap <= allowed:
-                raise PathError(f"At C = {value:.6g} the relative duality gap is {gap:.2e} > {allowed:.2e}.")
+                raise PathError(
+                    f"At C = {value:.6g} the relative duality gap is {gap:.2e} > {allowed:.2e}: bring the columns to "
+                    "one scale, end the span earlier, or trace with a larger tol."
+                )
 
     def without(self, rows: Array) -> NodePath:
         """The path of the same machine with weight zero for some rows."""
