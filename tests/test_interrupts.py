@@ -47,3 +47,24 @@ def test_a_signal_ends_long_work(work):
     assert "ended by itself" not in out
     assert err.rstrip().endswith("KeyboardInterrupt"), err
     assert child.returncode == -signal.SIGINT
+
+
+@pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
+def test_workers_of_interrupted_work_leave_and_the_next_work_is_not_affected(loss):
+    code = (
+        DATA.replace("3000", "1200")
+        + f"""
+import signal, threading, time
+from svmpath.interrupts import workers_left
+threading.Timer(1.0, signal.raise_signal, [signal.SIGINT]).start()
+try:
+    PathSVC(loss={loss!r}, n_jobs=2, gamma=np.geomspace(0.01, 1.0, 60)).fit(X, y)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+while workers_left():
+    time.sleep(0.05)
+print("left", PathSVC(loss={loss!r}, n_jobs=2, gamma=[0.1, 0.2], C=[1.0]).fit(X[:50], y[:50]).C_, flush=True)
+"""
+    )
+    child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert child.stdout.splitlines() == ["begun", "interrupted", "left 1.0"], child.stderr

@@ -332,6 +332,7 @@ def _check_weights(problem: Problem, is_hinge: bool) -> None:
 def _regular(system: SampleSystem, C: float) -> SampleSystem:
     if not system.is_regular:
         raise PathError(
-            f"At C = {C:.6g} the system is singular in double precision: the kernel's values are too large for this C."
+            f"At C = {C:.6g} the system is singular in double precision: the kernel's values are too large for this C. "
+            "Bring the columns to one scale (StandardScaler), or use smaller C."
         )
     return system

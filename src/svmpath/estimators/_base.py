@@ -103,9 +103,10 @@ class PathMachine(BaseEstimator):
         classes = getattr(self, "classes_", None) if len(targets) == 1 else None
         copies = find_copies(gram, y)
         problems = [Problem(gram, target, s, self._task, classes, copies=copies) for target in targets]
-        if tol is not None and self.verbose and not callable(self.verbose) and exact_is_cheaper(gram):
+        is_rough = tol is not None and not exact_is_cheaper(gram)
+        if tol is not None and not is_rough and self.verbose and not callable(self.verbose):
             print(f"[{type(self).__name__}] exact paths: with {gram.n} samples they take less time than tol={tol:g}")
-        self.criterion_ = self._criterion(int(np.count_nonzero(s)))
+        self.criterion_ = self._criterion(int(np.count_nonzero(s)), is_rough)
         self._check_bound(len(targets))
         held_out = params["criterion_loss"]
         if self._is_gradient:
@@ -139,17 +140,18 @@ class PathMachine(BaseEstimator):
             raise ValueError("epsilon is an empty list; give at least one value, or 'tune'.")
         return values
 
-    def _criterion(self, n: int) -> Any:
+    def _criterion(self, n: int, is_rough: bool) -> Any:
         """The criterion meant by "auto": the one that costs about as much as a few paths."""
         if not (isinstance(self.criterion, str) and self.criterion == "auto"):
             return self.criterion
         if self.loss in ("least_squares", "squared_hinge"):
             return "loo" if self.loss == "least_squares" else "span"
         most = _LOO.get(self.loss, 0)
-        if n <= most:
+        if n <= most and not is_rough:
             return "loo"
         if self.verbose and not callable(self.verbose):
-            print(f"[{type(self).__name__}] k-fold instead of exact leave-one-out: {n} samples (more than {most})")
+            what = "an approximate path" if n <= most else f"{n} samples (more than {most})"
+            print(f"[{type(self).__name__}] k-fold instead of exact leave-one-out: {what}")
         return "kfold"
 
     def _check_bound(self, machines: int) -> None:

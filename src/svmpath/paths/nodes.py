@@ -19,7 +19,7 @@ from svmpath.exceptions import PathError
 from svmpath.lazy import lazy
 from svmpath.losses import ElbowLoss, EpsilonInsensitive, Motion, Solution, SquaredHinge
 from svmpath.paths.path import Array, Event, Path
-from svmpath.solvers.smoothed import Node, Terms, between, middle_offset, node_of, solve
+from svmpath.solvers.smoothed import Node, Seen, Terms, between, middle_offset, node_of, solve
 from svmpath.solvers.threads import blas_threads
 
 _NODE = 0.3  # share of tol that the gap of a node may have
@@ -78,6 +78,11 @@ class NodePath(Path):
         return Terms(self._A, y[None], np.ones((1, problem.n)), problem.s[None])
 
     @lazy
+    def _kept(self) -> Seen:
+        """The rows that the last machine was found with."""
+        return Seen(self.terms)
+
+    @lazy
     def nodes(self) -> list[Node]:
         """Machines along the path, from the smallest C to the largest."""
         with blas_threads(0):  # products of one vector: a second thread gains little, and loses much on a busy machine
@@ -124,7 +129,7 @@ class NodePath(Path):
         if len(last) == 2:
             one, two = last
             start = (two.x + (two.x - one.x) * (lam - two.lam) / (two.lam - one.lam)) / lam
-        return solve(self.terms, lam, _NODE * self.tol, start, h)
+        return solve(self.terms, lam, _NODE * self.tol, start, h, self._kept)
 
     @property
     def breakpoints(self) -> Array:
@@ -180,7 +185,10 @@ class NodePath(Path):
         for value in np.concatenate([nodes, 0.5 * (nodes[1:] + nodes[:-1])]):
             gap = self(float(value)).gap
             if not gap <= allowed:
-                raise PathError(f"At C = {value:.6g} the relative duality gap is {gap:.2e} > {allowed:.2e}.")
+                raise PathError(
+                    f"At C = {value:.6g} the relative duality gap is {gap:.2e} > {allowed:.2e}: bring the columns to "
+                    "one scale, end the span earlier, or trace with a larger tol."
+                )
 
     def without(self, rows: Array) -> NodePath:
         """The path of the same machine with weight zero for some rows."""

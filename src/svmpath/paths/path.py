@@ -133,4 +133,7 @@ class Path(ABC):
                     f"The path has too few digits {where}. Kernel values times coefficients are too large for double "
                     "precision: scale the data, or end the span earlier."
                 )
-            raise PathError(f"The path is not optimal {where}.")
+            raise PathError(
+                f"The path is not optimal {where}. Bring the columns to one scale, end the span earlier, or ask for "
+                "less with a larger tol."
+            )

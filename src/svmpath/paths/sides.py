@@ -175,7 +175,10 @@ class _Walk:
             # What the remainder hides is clearer around a nearer centre.
             reach = min(reach * min(max(_AIM / events, 0.5), 2.0), _FAR) if is_through else 0.5 * reach
             if reach < _LEAST:
-                raise PathError(f"The sides next to C = {self.C:.6g} cannot be told in double precision.")
+                raise PathError(
+                    f"The sides next to C = {self.C:.6g} cannot be told in double precision: scale the data, end the "
+                    "span earlier, or use breakpoints='auto'."
+                )
 
     def _stretch(self, high: float, reach: float) -> bool:
         """Walk as far as one centre serves; whether that was as far as it should."""

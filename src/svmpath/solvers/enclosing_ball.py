@@ -144,7 +144,10 @@ class EnclosingBall:
             if np.array_equal(new.E, point.E) and not lower < value:
                 return new  # no step lowers Q any more, in double precision
             point, value = new, lower
-        raise PathError(f"The enclosing ball did not settle within {_MOST} steps at C = {1 / lam:.6g}.")
+        raise PathError(
+            f"The enclosing ball was not found within {_MOST} steps at C = {1 / lam:.6g}: bring the columns to one "
+            "scale (StandardScaler), use smaller C, or criterion='span'."
+        )
 
     def _newton(self, lam: float, point: Point) -> Point:
         """The minimiser of the piece of Q that the sides E belong to."""

@@ -286,7 +286,10 @@ def minimise(rows: Rows, system: ActiveSystem, lam: float, point: Point) -> tupl
             if np.array_equal(new.E, point.E) and not lower < value:
                 return new, factored  # no step lowers J any more, in double precision
         point, value = new, lower
-    raise PathError(f"Newton's method did not settle within {_MOST} steps at C = {1 / lam:.6g}.")
+    raise PathError(
+        f"No machine was found within {_MOST} steps of Newton's method at C = {1 / lam:.6g}: bring the columns to one "
+        "scale (StandardScaler), or use smaller C."
+    )
 
 
 def _same_sides(rows: Rows, E: Array, new: Point) -> bool:

@@ -38,6 +38,7 @@ _LARGE = 1_000_000  # entries of A from which on single precision saves time
 _COARSE, _FINE = 1e-5, 3e-3  # the smallest tol and the smallest h for which it is enough
 _ROUNDING = 1e-3  # rows nearer to the margin than this are looked at, whatever single precision says of them
 _MOSTLY = 0.5  # share of the rows from which on all are looked at
+_SPARE = 1.3  # times as many rows as needed may be held
 _DISTANCE = 0.3  # how far beyond the margin rows are looked at
 _PART = 0.05  # the share of the gap aimed at that the gradient may leave
 _BISECTIONS = 60
@@ -132,18 +133,48 @@ class Node:
         return self.gap / max(self.gap + self.dual, np.finfo(float).tiny)
 
 
-def solve(terms: Terms, lam: float, tol: float, start: Array, h: float = _WIDE) -> Node:
+class Seen:
+    """The rows that Newton's method looks at, copied out of all; kept from one machine to the next where they serve.
+
+    To copy rows takes as long as several steps with them, and from one machine to the next few rows change.
+    """
+
+    def __init__(self, terms: Terms) -> None:
+        self._whole = terms
+        self.rows, self.terms = np.arange(terms.side.shape[1]), terms
+
+    def show(self, near: Array) -> None:
+        """Hold these rows at least."""
+        if near.mean() > _MOSTLY:  # to copy so many rows takes longer than to look at the others, too
+            near = np.ones_like(near)
+        count = np.count_nonzero(near)
+        if len(self.rows) <= _SPARE * count and np.count_nonzero(near[self.rows]) == count:
+            return
+        self.rows = np.flatnonzero(near)
+        self.terms = self._whole.take(self.rows)
+
+    @property
+    def near(self) -> Array:
+        """Which of all rows are held."""
+        near = np.zeros(self._whole.side.shape[1], dtype=bool)
+        near[self.rows] = True
+        return near
+
+
+def solve(terms: Terms, lam: float, tol: float, start: Array, h: float = _WIDE, kept: Seen | None = None) -> Node:
     """The machine at lambda with a relative duality gap of at most tol, from x = (w, b) and with a first h.
 
     Newton's method sees the rows that are not far beyond the margin; should others come near it, they are added.
+    ``kept`` holds those of the machine before.
     """
     x, best, lost, is_wide = start, None, 0, terms.A.size >= _LARGE and tol >= _COARSE
+    kept = Seen(terms) if kept is None else kept
     near = _near(terms, (terms.single if is_wide else terms).product(start))
     while True:
         is_wide = is_wide and h >= _FINE
-        near |= near.mean() > _MOSTLY  # to copy so many rows takes longer than to look at the others, too
-        held, rows = terms.single if is_wide else terms, np.flatnonzero(near)
-        seen = held.take(rows)
+        kept.show(near)
+        near, rows = kept.near, kept.rows
+        held, seen = (terms.single, kept.terms.single) if is_wide else (terms, kept.terms)
         x, is_found = _newton(seen, lam, h, x, _PART * tol)
         f = held.product(x)
         if np.any(_near(terms, f, 0.0) & ~near):
@@ -151,7 +182,7 @@ def solve(terms: Terms, lam: float, tol: float, start: Array, h: float = _WIDE) 
             continue
         node = _certify(held, seen, rows, lam, h, x, f)
         if is_wide and node.relative <= tol:  # what is promised is proved in double precision
-            node = _certify(terms, terms.take(rows), rows, lam, h, x, f)
+            node = _certify(terms, kept.terms, rows, lam, h, x, f)
             is_wide = node.relative <= tol
         best = node if best is None or node.relative < best.relative else best
         if best.relative <= tol or h <= _NARROW or lost > _LOST:

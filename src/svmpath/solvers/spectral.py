@@ -19,8 +19,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 
+from svmpath.solvers.lapack import pivoted_cholesky
 from svmpath.solvers.parallel import interruptible
 
 Array = np.ndarray
@@ -185,13 +185,13 @@ def thin_factor(K: Array, most: int) -> Array | None:
     n = len(K)
     tol = _EPS * float(np.diagonal(K).max())
     # A leading block that has full rank itself settles it at a part of the cost.
-    if tol <= 0 or (most < n and lapack.dpstrf(K[:most, :most], tol=tol, lower=1)[2] == most):
+    if tol <= 0 or (most < n and pivoted_cholesky(K[:most, :most], tol)[2] == most):
         return None
-    L, pivots, r, _ = lapack.dpstrf(K, tol=tol, lower=1)
+    L, pivots, r = pivoted_cholesky(K, tol)
     if r > most:
         return None
     Z = np.empty((n, r))
-    Z[pivots - 1] = np.tril(L)[:, :r]
+    Z[pivots] = np.tril(L)[:, :r]
     left = np.diagonal(K) - np.einsum("ij,ij->i", Z, Z)
     # An indefinite matrix also stops early; its factor explains K badly.
     return Z if np.abs(left).max() <= 100 * n * tol and _explains(Z, K) else None

@@ -18,6 +18,8 @@ from typing import Any
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
+from svmpath.interrupts import checkpoint
+
 # Matrices of fewer entries take a second at most: two BLAS threads save a third of it, and lose ten on a busy machine.
 _LARGE = 4_000_000
 
@@ -87,7 +89,11 @@ def jobs(n_jobs: int | None) -> Iterator[None]:
 
 @contextmanager
 def blas_threads(entries: int) -> Iterator[None]:
-    """While inside, BLAS uses one thread, or those asked for if matrices of so many entries repay them."""
+    """While inside, BLAS uses one thread, or those asked for if matrices of so many entries repay them.
+
+    Whoever begins a piece of such work looks first whether anybody still waits for it.
+    """
+    checkpoint()
     number = 1
     if entries >= _LARGE:
         asked = _asked.get()
