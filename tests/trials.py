@@ -29,7 +29,8 @@ from tests.problems import Data
 
 NODES = 30  # breakpoints of a path that are looked at, and as many values between them
 HELD = 3  # samples whose held-out value is compared
-CLOSE, TIE = 1e-6, 1e-8  # held-out values that differ by less, relative, are the same; smaller ones are zero
+CLOSE = 1e-6  # held-out values that differ by less, relative, are the same
+PROMISED = 1e-4  # what criteria promise wherever they do not doubt
 OWN = 0.15  # share of trials with problems made for one engine
 SPANS = {"least_squares": (1e-3, 1e6), "squared_hinge": (1e-3, 1e4)}
 
@@ -277,12 +278,13 @@ def compare(here: Setting, found, train, test, value: float, what: str, rng) -> 
     expected = here.held(train, test, value)
     size = 1.0 + np.abs(expected).max()
     off = np.abs(found - expected).max()
-    if off > CLOSE * size:
+    close = CLOSE if here.data.kind not in problems.UNSCALED else PROMISED
+    if off > close * size:
         # How far is it known? The same rows in another order are rounded otherwise.
         again = [here.held(rng.permutation(train), test, value) for _ in range(3)]
         known = 10.0 * np.abs(again - expected).max()
         text = f"{what} at {value:.8g}: {found} is not {expected}, off by {off:.2e} ({here.options})"
-        assert off <= known + CLOSE * size, text
+        assert off <= known + close * size, text
     if rng.random() < 0.1:
         compare_libsvm(here, expected, train, test, value)
 
@@ -371,9 +373,9 @@ def check_approximation(here: Setting, curve) -> None:
 def check_steps(data: Data, rng) -> None:
     """The error as a step function of C has the errors of exact leave-one-out."""
     if len(data.y) > 40:
-        data = data.take(np.arange(40))
         if not is_whole(data, np.arange(40)):
             return
+        data = data.take(np.arange(40))
     here = setting(data, rng, "hinge", "C")
     steps = criteria.loo(here.path, exact=True)
     values = here.values(rng, 3)

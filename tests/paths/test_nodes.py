@@ -214,3 +214,24 @@ def test_an_estimator_with_tol_and_few_rows_chooses_as_without(monkeypatch, caps
     assert two.path_.is_exact
     svmpath.PathSVC(loss="hinge", gamma=1.0, C=[1.0], tol=1e-3, verbose=1).fit(X, Y)
     assert "exact paths: with 150 samples they take less time than tol=0.001" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_separable_data_with_a_large_C(weighted):
+    # All coefficients are tiny parts of their weights: what u / h tells of them is lost in rounding.
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(16, 120)), np.where(np.arange(16) % 2, 1.0, -1.0)
+    s = 10.0 ** rng.uniform(-3, 2, size=16) if weighted else np.ones(16)
+    path = svmpath.trace(X, y, loss="hinge", kernel="linear", tol=3e-4, span=(1.0, 1e3), sample_weight=s)
+    exact = svmpath.trace(X, y, loss="hinge", kernel="linear", span=(1.0, 1e3), sample_weight=s)
+    for value in np.geomspace(1.0, 1e3, 7):
+        assert path(value).gap <= 3e-4
+        np.testing.assert_allclose(path(value).fitted, exact(value).fitted, atol=0.05)
+
+
+def test_features_too_large_for_double_precision_are_refused_in_a_sentence():
+    rng = np.random.default_rng(0)
+    X, y = np.column_stack([np.full(12, 1e30), rng.normal(size=12)]), np.where(np.arange(12) % 2, 1.0, -1.0)
+    X[0, 0] = 0.0
+    with pytest.raises(svmpath.PathError, match=r"columns (of|to) one scale"):
+        svmpath.trace(X, y, loss="hinge", kernel="linear", tol=1e-3).breakpoints  # noqa: B018

@@ -6,7 +6,8 @@ every sample takes part in the sum of the coefficients, and none can be left out
 
 For the number of errors alone, of the hinge machine, more is known. While sample i is driven out, y_i f_i falls: its
 slope is the span of i, and where the offset jumps it jumps against i. So a sample that is wrong in training is wrong
-when left out, and a walk may end where y_i f_i has become negative, or where it is known to stay positive.
+when left out, and a walk may end where y_i f_i has become negative, or where it is known to stay positive. This holds
+as long as somebody stays on the elbow.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from svmpath.solvers.removal import Left, Removal, inverse_in_features, is_held
 Array = np.ndarray
 
 _SHORT = 1e-4  # relative length of a path that is followed for one value
+_FEW = 5  # samples on the elbow from which on it does not lose them all when one sample goes
 _ZERO = 1e-9  # a decision value so small is zero
 
 
@@ -67,8 +69,9 @@ def held_out(
     Z = _features(path) if in_features else None
     for k, walker in path.states(values):
         f = path.decided(walker)
-        # Where nobody holds the offset, it is the middle of an interval, which can also move in favour of a sample.
-        falls = only_errors and is_held(walker)
+        # Where nobody holds the offset it is the middle of an interval, and the last step of a walk, to that middle,
+        # can be in favour of the sample: the walks that can end so, from a small elbow, are gone to their end.
+        falls = only_errors and is_held(walker) and len(walker.F) > _FEW
         removal, rows = samples(path, walker, f if falls else None)
         if Z is not None:
             F = walker.F

@@ -24,6 +24,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import brentq
 
+from svmpath.exceptions import PathError
 from svmpath.lazy import lazy
 
 Array = np.ndarray
@@ -41,8 +42,10 @@ _MOSTLY = 0.5  # share of the rows from which on all are looked at
 _SPARE = 1.3  # times as many rows as needed may be held
 _DISTANCE = 0.3  # how far beyond the margin rows are looked at
 _PART = 0.05  # the share of the gap aimed at that the gradient may leave
+_MOST = 1000  # rows between 0 and h up to which their coefficients are computed anew
 _BISECTIONS = 60
 _LEVEL = 1e-12  # a slope less than this part of all weights is zero
+_EVEN = 1e-10  # relative; how far the coefficients of both sides may differ
 _TINY = np.finfo(float).tiny
 _PIECES = 32  # into which a stretch between two nodes is cut for its bound
 
@@ -78,6 +81,12 @@ class Terms:
     def longest(self) -> float:
         """The largest norm of a row of features."""
         return float(np.sqrt(np.einsum("ij,ij->i", self.light, self.light).max()))
+
+    @lazy
+    def breadth(self) -> float:
+        """How far apart the decision values are that the terms ask for."""
+        asked = self.side * self.limit
+        return float(np.ptp(asked)) if asked.size else 0.0
 
     def product(self, x: Array) -> Array:
         """A x."""
@@ -164,8 +173,9 @@ class Seen:
 def solve(terms: Terms, lam: float, tol: float, start: Array, h: float = _WIDE, kept: Seen | None = None) -> Node:
     """The machine at lambda with a relative duality gap of at most tol, from x = (w, b) and with a first h.
 
-    Newton's method sees the rows that are not far beyond the margin; should others come near it, they are added.
-    ``kept`` holds those of the machine before.
+    Newton's method sees the rows that are not far beyond the margin; should others come near it, they are added. The
+    gap has a part that h makes, and one that rounding makes: where that is larger, the coefficients are computed anew.
+    ``kept`` holds the rows of the machine before.
     """
     x, best, lost, is_wide = start, None, 0, terms.A.size >= _LARGE and tol >= _COARSE
     kept = Seen(terms) if kept is None else kept
@@ -184,6 +194,8 @@ def solve(terms: Terms, lam: float, tol: float, start: Array, h: float = _WIDE, 
         if is_wide and node.relative <= tol:  # what is promised is proved in double precision
             node = _certify(terms, kept.terms, rows, lam, h, x, f)
             is_wide = node.relative <= tol
+        if not is_wide and node.relative > tol and node.gap > 2.0 * lam * _smoothed_away(seen, h, f[rows]):
+            node = _refined(terms, node)
         best = node if best is None or node.relative < best.relative else best
         if best.relative <= tol or h <= _NARROW or lost > _LOST:
             return best
@@ -193,6 +205,12 @@ def solve(terms: Terms, lam: float, tol: float, start: Array, h: float = _WIDE, 
             is_wide = False
         else:  # too few rows in between to find the way: a wider loss first
             h, lost = h / _SHRINK**2, lost + 1
+
+
+def _smoothed_away(terms: Terms, h: float, f: Array) -> float:
+    """The gap at the minimum of the smoothed problem."""
+    u = np.clip(terms.u(f), 0.0, h)
+    return float(np.sum(terms.s * u * (1.0 - u / h)))
 
 
 def _near(terms: Terms, f: Array, distance: float = _DISTANCE) -> Array:
@@ -213,7 +231,9 @@ def _newton(terms: Terms, lam: float, h: float, x: Array, tol: float) -> tuple[A
         gradient = -terms.back((terms.side * a).sum(axis=0))
         gradient[:-1] += lam * x[:-1]
         value = 0.5 * lam * x[:-1] @ x[:-1] + np.sum(terms.s * np.maximum(u, 0.0))
-        if 0.5 * gradient[:-1] @ gradient[:-1] / lam <= tol * value and abs(gradient[-1]) <= tol * weight:
+        # To make up for what the sum of the coefficients misses costs that much times a move of the offset.
+        missed = abs(gradient[-1]) * terms.breadth
+        if 0.5 * gradient[:-1] @ gradient[:-1] / lam <= tol * value and missed <= tol * value:
             return x, True
         curvature = np.where((u > 0.0) & (u < h), terms.s / h, 0.0).sum(axis=0)
         rows = np.flatnonzero(curvature)
@@ -242,9 +262,12 @@ def _regular_solve(B: Array, lam: float, ridge: float, v: Array) -> Array:
         G[np.diag_indices(len(G))] += 1.0
         right = np.column_stack([e, W @ (v[:-1] / lam).astype(B.dtype)])
         inner = cho_solve(cho_factor(G, check_finite=False), right, check_finite=False).astype(float)
-    except LinAlgError:
+    except LinAlgError as error:
         if B.dtype == np.float64:
-            raise
+            raise PathError(
+                "The features are too large for double precision at this C: bring the columns to one scale, or end the "
+                "span earlier."
+            ) from error
         return _regular_solve(B.astype(float), lam, ridge, v)
     offset = (v[-1] - e @ inner[:, 1]) / (ridge + e @ inner[:, 0])
     return np.append((v[:-1] - W.T @ (inner[:, 1] + offset * inner[:, 0]).astype(B.dtype)) / lam, offset)
@@ -303,6 +326,37 @@ def _certify(terms: Terms, seen: Terms, rows: Array, lam: float, h: float, x: Ar
     if nearest + moved >= -_ROUNDING:
         return node_of(terms, lam, whole, node.x[-1], h)
     return replace(node, a=whole)
+
+
+def _refined(terms: Terms, node: Node) -> Node:
+    """The machine with the same places, its coefficients not from u / h, which has few digits where they are small.
+
+    A row has one term with u > 0 at most. With its side y and limit o, theta = y a, those in between (I) and those at
+    their weight (J) have u_I = h a_I / s_I, which is
+
+        (K_II + lambda h / s_I) theta_I + lambda b = lambda y o_I - K_IJ theta_J,        sum theta_I = -sum theta_J
+    """
+    lam, h = node.lam, node.h
+    term, every = np.argmax(node.a, axis=0), np.arange(node.a.shape[1])
+    a, s, side = (each[term, every] for each in (node.a, terms.s, terms.side))
+    inner, full = np.flatnonzero((a > 0.0) & (a < s)), np.flatnonzero((a > 0.0) & (a >= s))
+    if not 0 < len(inner) <= _MOST:
+        return node
+    Z, theta = terms.A[:, :-1], side * a
+    M = np.ones((len(inner) + 1, len(inner) + 1))
+    M[:-1, :-1] = Z[inner] @ Z[inner].T + np.diag(lam * h / s[inner])
+    M[-1, -1] = 0.0
+    right = lam * (side * terms.limit[term, every])[inner] - Z[inner] @ (Z[full].T @ theta[full])
+    try:
+        found = np.linalg.solve(M, np.append(right, -theta[full].sum()))
+    except np.linalg.LinAlgError:
+        return node
+    whole = node.a.copy()
+    whole[term[inner], inner] = np.clip(side[inner] * found[:-1], 0.0, s[inner])
+    refined = node_of(terms, lam, whole, float(found[-1]), h)
+    return (
+        refined if refined.relative < node.relative and abs(np.sum(terms.side * whole)) <= _EVEN * whole.sum() else node
+    )
 
 
 def _balance(terms: Terms, h: float, u: Array) -> float:
