@@ -19,6 +19,7 @@ _SOME = 0.001  # share from which on it pays to look at pairs more closely
 _NARROW = 2  # columns up to which all pairs are done so
 _BLOCK = 128  # rows done at a time
 _AT_ONCE = 1 << 20  # numbers held at a time, of differences between rows
+_FILLED = 1 << 24  # entries up to which a sparse matrix may be filled
 
 
 def squared_distances(X: Any, Z: Any = None) -> Array:
@@ -55,44 +56,56 @@ def _dense_squared_distances(X: Array, Z: Array | None) -> Array:
     for start in range(0, len(X), _BLOCK):
         rows, cols = slice(start, min(start + _BLOCK, len(X))), slice(start if same else 0, None)
         np.matmul(left[rows], right[cols].T, out=S[rows, cols])
-        if same:
-            np.fill_diagonal(S[rows, cols], np.inf)  # known, and not to be done again
-        _by_difference(S[rows, cols], close[0][rows], close[1][cols], X[rows], Z[cols])
-        if same:
-            mirror(S, start, rows.stop)
-    if same:
-        np.fill_diagonal(S, 0.0)
+        _finish(S, rows, cols, close, X, Z)
     return S
 
 
 def _sparse_squared_distances(X: Any, Z: Any) -> Array:
     """|x|^2 + |z|^2 - 2 x.z as it is: to move the origin would fill the matrices."""
     same, Z = Z is None, X if Z is None else Z
-    norms, others = squared_norms(X), squared_norms(Z)
+    norms = squared_norms(X), squared_norms(Z)
     S = -2.0 * np.asarray((X @ Z.T).toarray(), dtype=float)
-    S += norms[:, None]
-    S += others
+    S += norms[0][:, None]
+    S += norms[1]
     for start in range(0, X.shape[0], _BLOCK):
         rows, cols = slice(start, min(start + _BLOCK, X.shape[0])), slice(start if same else 0, None)
-        _by_difference(S[rows, cols], _CLOSE * norms[rows], _CLOSE * others[cols], X[rows], Z[cols])
-        if same:
-            mirror(S, start, rows.stop)
+        _finish(S, rows, cols, (_CLOSE * norms[0], _CLOSE * norms[1]), X, Z)
     return S
 
 
-def _by_difference(S: Array, left: Array, right: Array, X: Any, Z: Any) -> None:
-    """Do the entries of S below left_i + right_j again from differences of rows, a bounded number at a time."""
+def _finish(S: Array, rows: slice, cols: slice, close: tuple[Array, Array], X: Any, Z: Any) -> None:
+    """Put close pairs of some rows right; of X against itself, also the diagonal and what is below it."""
+    block = S[rows, cols]
+    if X is Z:
+        np.fill_diagonal(block, np.inf)  # known, and not to be done again
+    near = _are_near(block, close[0][rows], close[1][cols])
+    if np.count_nonzero(near) > _MANY * near.size and (not issparse(Z) or Z.shape[0] * Z.shape[1] <= _FILLED):
+        block[:] = cdist(_dense(X[rows]), _dense(Z[cols]), "sqeuclidean")
+    else:
+        _by_difference(S, np.flatnonzero(near), rows, cols, X, Z)
+    if X is Z:
+        np.fill_diagonal(block, 0.0)
+        mirror(S, rows.start, rows.stop)
+
+
+def _are_near(S: Array, left: Array, right: Array) -> Array:
+    """Which entries of S are at most left_i + right_j, or may be if they are few."""
     near = left.max() + right.max() >= S  # one number is compared with faster than a sum per pair
-    if np.count_nonzero(near) > _SOME * near.size:
-        near = left[:, None] + right >= S
-        if np.count_nonzero(near) > _MANY * near.size and not issparse(X):
-            S[:] = cdist(X, Z, "sqeuclidean")
-            return
-    i, j = np.divmod(np.flatnonzero(near), S.shape[1])
+    return left[:, None] + right >= S if np.count_nonzero(near) > _SOME * near.size else near
+
+
+def _by_difference(S: Array, near: Array, rows: slice, cols: slice, X: Any, Z: Any) -> None:
+    """Do some entries of S[rows, cols] again from differences of rows, a bounded number at a time."""
+    i, j = np.divmod(near, S.shape[1] - cols.start)
+    i, j = i + rows.start, j + cols.start
     step = max(1, _AT_ONCE // X.shape[1])
-    for k in range(0, len(i), step):
+    for k in range(0, len(near), step):
         part = i[k : k + step], j[k : k + step]
-        S[part] = squared_norms(X[part[0]] - Z[part[1]])
+        S[part] = squared_norms(_dense(X[part[0]]) - _dense(Z[part[1]]))
+
+
+def _dense(X: Any) -> Array:
+    return X.toarray() if issparse(X) else X
 
 
 def squared_norms(X: Any) -> Array:
