@@ -316,8 +316,8 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         elif unused:
             warnings.warn(
                 f"The machines of {len(unused)} of {len(self.coef_)} classes ({', '.join(map(str, unused[:5]))}) use "
-                "no feature at the lambda1 that all share; try patience=None, a larger max_features or smaller values of "
-                "lambda1.",
+                "no feature at the lambda1 that all share; try patience=None, a larger max_features or smaller values "
+                "of lambda1.",
                 UserWarning,
                 stacklevel=4,
             )
