@@ -25,6 +25,7 @@ ESTIMATORS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.*no feature:UserWarning")  # many checks have labels at random
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXCUSED)
 def test_estimator_check(estimator, check):
     check(estimator)
@@ -176,7 +177,7 @@ def test_few_features_are_searched_as_finely_as_many():
     model = ElasticNetSVC(max_features=1, patience=None).fit(X[50:], y[50:])
     assert np.count_nonzero(np.abs(model.coef_) > 1e-6) == 1
     assert model.score(X[50:], y[50:]) > 0.9
-    assert len(model.curve_.values) == 40
+    assert 35 <= len(model.curve_.values) <= 40
 
 
 def many_features(seed):
