@@ -33,8 +33,8 @@ class Passing:
     loss : HeldOutLoss
         Per-sample loss of the held-out decision values.
     patience : int or None
-        Values without an improvement after which the rest is not scored. As long as none is better than the first, whose
-        machines as a rule are constant, all are scored.
+        Values without an improvement after which the rest is not scored. As long as none is better than the first, of
+        which the machines as a rule are constant, all are scored.
     """
 
     folds: Folds | None

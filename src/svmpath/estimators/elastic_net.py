@@ -316,8 +316,8 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         elif unused:
             warnings.warn(
                 f"The machines of {len(unused)} of {len(self.coef_)} classes ({', '.join(map(str, unused[:5]))}) use "
-                "no feature at the lambda1 that all share; try patience=None, a larger max_features or smaller values of "
-                "lambda1.",
+                "no feature at the lambda1 that all share; try patience=None, a larger max_features or smaller values "
+                "of lambda1.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -350,8 +350,9 @@ def _between_entries(paths: list[ElasticPath], high: float, end: float) -> Array
         if isinstance(event, FeatureEvent) and end < event.value < high
     }
     nodes = np.array([high, *sorted(entries, reverse=True), end])
-    placed = [np.sqrt(nodes[1:] * nodes[:-1]), nodes[1:] * (1.0 + _SLIP), np.geomspace(high, end, _VALUES // 2)]
-    values = np.unique(np.clip(np.concatenate(placed), end, high))
+    placed = np.concatenate([np.sqrt(nodes[1:] * nodes[:-1]), nodes[1:] * (1.0 + _SLIP)])
+    even = np.geomspace(high, end, max(_VALUES - len(placed), _VALUES // 4))
+    values = np.unique(np.clip(np.concatenate([placed, even]), end, high))
     few = np.unique(np.linspace(0, len(values) - 1, _VALUES).round().astype(int))
     return values[few][::-1]
 
