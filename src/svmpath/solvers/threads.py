@@ -103,4 +103,3 @@ def blas_threads(entries: int) -> Iterator[None]:
         yield
     finally:
         _LIMIT.leave()
-
