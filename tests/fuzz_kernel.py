@@ -61,6 +61,7 @@ def random_path(seed, wide=False):
 
 
 def condition(path, value):
+    path = getattr(path, "inner", path)  # of distinct samples
     program = path.machine(value).begin().program
     F = np.flatnonzero(path.record.status(path.axis.t(value)) == FREE)
     return np.linalg.cond(elbow_matrix(program, F))
@@ -97,7 +98,8 @@ def run(seed, stats=None, wide=False):
                 assert violation <= ALWAYS, what
                 assert condition(path, value) > SINGULAR, f"{what}, well conditioned"
             if stats is not None:
-                places = path.record.status(path.axis.t(value))
+                inner = getattr(path, "inner", path)  # of distinct samples
+                places = inner.record.status(inner.axis.t(value))
                 stats["polished"] += 0 if holds(path, value, places) else 1
                 stats["values"] += 1
 

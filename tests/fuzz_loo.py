@@ -48,7 +48,7 @@ def run(seed, stats=None, values=2):
         if kind != "nu":  # which is infeasible without some sample
             raise
         return
-    compare(path, chosen, curve, f"{kind}, {name}", stats)
+    compare(getattr(path, "unmerged", path), chosen, curve, f"{kind}, {name}", stats)
     approximate(path, chosen, curve, f"{kind}, {name}")
     if kind == "hinge":
         counted = criteria.loo(path, chosen, count_only=True)
