@@ -44,7 +44,7 @@ def run(seed, values=2):
         if kind != "nu":  # which is infeasible without some sample
             raise
         return
-    compare(path, chosen, curve, f"{kind}, {name}")
+    compare(getattr(path, "unmerged", path), chosen, curve, f"{kind}, {name}")
     approximate(path, chosen, curve, f"{kind}, {name}")
     if kind == "hinge":
         counted = criteria.loo(path, chosen, count_only=True)

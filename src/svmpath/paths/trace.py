@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -335,8 +333,7 @@ def trace_problem(
     those whose weight moves. Where the problem knows of copies, one row for each sample is followed.
     """
     if problem.copies is not None:
-        again = partial(trace_problem, loss=loss, over=over, span=span, C=C, exact=exact, rows=rows, tol=tol)
-        return _trace_merged(problem, again, rows, shared)
+        return _trace_merged(problem, Tracing(loss, over, span, C, exact, rows, tol), shared)
     if isinstance(loss, ElbowLoss) and over in loss.overs:
         fixed = {"C": C, **loss.own} if not isinstance(loss, Nu) else {}
         fixed.pop(over, None)
@@ -366,9 +363,36 @@ def exact_is_cheaper(gram: Gram) -> bool:
     return gram.n <= _ROWS_PER_RANK * gram.rank
 
 
-def _trace_merged(problem: Problem, again: Callable[..., Path], rows: Array | None, shared: Any) -> Path:
+@dataclass(frozen=True)
+class Tracing:
+    """The arguments of :func:`trace_problem`: call it with another problem for its path."""
+
+    loss: Any
+    over: str
+    span: tuple[float, float]
+    C: float
+    exact: bool
+    rows: Array | None
+    tol: float | None
+
+    def __call__(self, problem: Problem, *, span: tuple[float, float] | None = None, shared: Any = None) -> Path:
+        """The path of a problem, over another span if one is given."""
+        return trace_problem(
+            problem,
+            self.loss,
+            self.over,
+            self.span if span is None else span,
+            C=self.C,
+            shared=shared,
+            exact=self.exact,
+            rows=self.rows,
+            tol=self.tol,
+        )
+
+
+def _trace_merged(problem: Problem, again: Tracing, shared: Any) -> Path:
     """The path of the problem with one row for all copies that move alike."""
-    moving = None
+    rows, moving = again.rows, None
     if rows is not None:
         is_moving = np.isin(np.arange(problem.n), rows)
         problem = replace(problem, copies=refine(problem.copies, is_moving))
@@ -376,7 +400,8 @@ def _trace_merged(problem: Problem, again: Callable[..., Path], rows: Array | No
             return again(problem)
         moving = np.unique(problem.copies[rows])
     made = Made() if shared is None else shared
-    inner = again(merge(problem), rows=moving, shared=None if made.merged is None else made.merged.shared)
+    known = None if made.merged is None else made.merged.shared
+    inner = replace(again, rows=moving)(merge(problem), shared=known)
     return MergedPath(problem, inner.loss, inner.over, inner.span, inner, again, Made(inner, made.split))
 
 
