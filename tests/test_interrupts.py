@@ -19,16 +19,12 @@ print("begun", flush=True)
 # Each takes half a minute and more if nobody ends it.
 WORK = {
     "least squares": "PathSVC(loss='least_squares').fit(X, y)",
-    "least squares in two threads": "PathSVC(loss='least_squares', n_jobs=2).fit(X, y)",
     "squared hinge in two threads": "PathSVC(n_jobs=2).fit(X, y)",
     "regression in two threads": "PathSVR(n_jobs=2).fit(X, y * X[:, 2])",
-    "gradient": "PathSVC(search='gradient').fit(X, y)",
     "indefinite kernel": "PathSVC(kernel='sigmoid', psd='clip', n_jobs=2).fit(X, y)",
     "exact sides": "svmpath.trace(X, y, loss='squared_hinge', gamma=1.0, breakpoints='exact').breakpoints",
-    "kernel path": "svmpath.trace(X, y, loss='squared_hinge', over='gamma', breakpoints='exact')",
     "surface in two threads": "svmpath.surface(X, y, loss='squared_hinge', gamma=(0.01, 10.0), n_jobs=2)"
     ".curves(criteria.span, C, n_jobs=2)",
-    "leave-one-out": "criteria.loo(svmpath.trace(X, y, loss='squared_hinge', gamma=1.0), C)",
     "k-fold": "criteria.kfold(svmpath.trace(X, y, loss='least_squares', gamma=1.0), C, cv=10)",
 }
 
@@ -41,7 +37,7 @@ def test_a_signal_ends_long_work(work):
     time.sleep(1.5)
     child.send_signal(signal.SIGINT)
     try:
-        out, err = child.communicate(timeout=10)
+        out, err = child.communicate(timeout=20)
     finally:
         child.kill()
     assert "ended by itself" not in out
