@@ -68,8 +68,8 @@ def held_out(
     Z = _features(path) if in_features else None
     for k, walker in path.states(values):
         f = path.decided(walker)
-        # Where nobody holds the offset it is the middle of an interval, and the last step of a walk, to that middle, can
-        # be in favour of the sample: the walks that can end so, from a small elbow, are gone to their end.
+        # Where nobody holds the offset it is the middle of an interval, and the last step of a walk, to that middle,
+        # can be in favour of the sample: the walks that can end so, from a small elbow, are gone to their end.
         falls = only_errors and is_held(walker) and len(walker.F) > _FEW
         removal, rows = samples(path, walker, f if falls else None)
         if Z is not None:
