@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -564,7 +565,7 @@ def test_ctrl_c_leaves_nothing_behind(run, monkeypatch, where):
     owner = PathSVC if where == "fit" else skops.io
     monkeypatch.setattr(owner, where, raising(KeyboardInterrupt()))
     code, out, err = run("tune", *arguments, "--output", "made")
-    assert (code, out, err) == (130, "", "Stopped; nothing was written.\n")
+    assert (code, out, err) == (130, "", "Interrupted; nothing was written.\n")
     assert os.listdir() == ["data.csv"]
 
 
@@ -826,6 +827,8 @@ def test_the_tube_is_tuned_or_given(tune, run):
 
 def test_many_rows_are_followed_to_a_gap(tune, refused, monkeypatch):
     monkeypatch.setattr(cli, "_WHOLE_ROWS", 30)
+    for module in ("svmpath.paths.trace", "svmpath.estimators._base"):  # as with many rows
+        monkeypatch.setattr(sys.modules[module], "exact_is_cheaper", lambda gram: False)
     X, y = twonorm(60, 0)
     np.savez("data.npz", X=X, y=y)
     _, err, summary = tune("data.npz", "--loss", "hinge", "--rank", "20", *FIXED)
@@ -886,3 +889,47 @@ def test_an_indefinite_kernel_is_noted_with_a_remedy(run):
     options = ("--kernel", "sigmoid", "--loss", "least_squares", "--criterion", "kfold", *FIXED)
     _, _, err = run("tune", "data.npz", *options)
     assert "Note: the kernel is indefinite on these data: the problem is not convex; --psd clip makes it convex." in err
+
+
+def test_compile_says_what_it_did(run):
+    for _ in range(2):  # at the second time at the latest everything is there
+        code, out, err = run("compile")
+        assert code == 0, err
+    assert out == (
+        "The path engine: already compiled\n"
+        "Leave-one-out: already compiled\n"
+        "The engine of the elastic net: already compiled\n"
+        "Paths over the kernel: already compiled\n"
+    )
+
+
+INTERRUPTED = """
+import sys, threading
+from svmpath import PathSVC
+from svmpath.cli import main
+
+fit = PathSVC._run
+def announce(self, *rest):
+    print("fitting", flush=True)
+    return fit(self, *rest)
+PathSVC._run = announce
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("options", [["--n-jobs", "1"], ["--n-jobs", "2"]])
+@pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
+def test_a_signal_ends_tune_in_one_line_without_files(folder, loss, options):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 4))
+    np.savez(folder / "data.npz", X=X, y=X[:, 0] + X[:, 1] ** 2 > 1)
+    child = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, "tune", "data.npz", "--loss", loss, "--rank", "exact", *options],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert child.stdout.readline() == "fitting\n"
+    time.sleep(0.5)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)  # the whole fit takes longer
+    assert (child.returncode, out, err) == (130, "", "Interrupted; nothing was written.\n")
+    assert os.listdir(folder) == ["data.npz"]

@@ -23,8 +23,9 @@ ORDER = [
     "kernels",
     "exceptions",
     "lazy",
+    "interrupts",
 ]
-BOTTOM = {"exceptions", "lazy"}  # anyone may import these
+BOTTOM = {"exceptions", "lazy", "interrupts"}  # anyone may import these
 LEAVES = {"datasets": {"cli"}}  # who may import a leaf
 DOORS = {
     "typer": {"cli"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from svmpath.exceptions import DataError, IndefiniteKernelWarning, PathError, PrecisionWarning
+from svmpath.exceptions import DataError, IndefiniteKernelWarning, LimitWarning, PathError, PrecisionWarning
 
 if TYPE_CHECKING:
     from svmpath import criteria, datasets, kernels
@@ -20,6 +20,7 @@ __all__ = [
     "ElasticNetSVC",
     "IndefiniteKernelWarning",
     "KernelDictionary",
+    "LimitWarning",
     "PathError",
     "PathSVC",
     "PathSVR",

@@ -1,4 +1,4 @@
-"""The command line: ``svmpath tune`` and ``svmpath predict``.
+"""The command line: ``svmpath tune``, ``svmpath predict`` and ``svmpath compile``.
 
 Whatever the user can get wrong ends in one sentence on stderr, exit code 2, and no file written. The modules
 that take long to import are imported where they are used, so that ``--help`` is quick.
@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -24,6 +25,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table as RichTable
 
 from svmpath.exceptions import DataError, PathError
+from svmpath.interrupts import workers_left
+from svmpath.solvers.compiling import count_compiled
 
 if TYPE_CHECKING:
     from svmpath.datasets import Table
@@ -47,6 +50,7 @@ _HARMLESS = {
     "scipy.sparse._csr.csr_array",
     "sklearn.compose._column_transformer._RemainderColsList",
 }
+_INTERRUPTED = 130  # the exit code of what was ended by Ctrl-C
 _MOST_CELLS = 5e8  # of the encoded table: 4 GB
 _MANY_ROWS = 2000  # from here on a decomposition per kernel takes seconds, and --rank auto approximates
 _LANDMARKS = 500
@@ -489,6 +493,48 @@ def _write_predictions(predictions: Any, path: Path) -> None:
 
 
 # ----------------------------------------------------------------------------------------------------
+# compile
+# ----------------------------------------------------------------------------------------------------
+
+
+@app.command("compile")
+def compile_engines() -> None:
+    """Compile the engines now, so that the first path need not wait for it; the result is kept on disk."""
+    with _user_errors():
+        for what, module, work in _engines():
+            start, before = time.perf_counter(), count_compiled(import_module(module))
+            work()
+            seconds, done = time.perf_counter() - start, count_compiled(import_module(module)) > before
+            print(f"{what}: {f'compiled in {seconds:.1f} s' if done else 'already compiled'}", flush=True)
+
+
+def _engines() -> list[tuple[str, str, Callable[[], Any]]]:
+    """The name of each engine, the module that is compiled, and a small problem that makes use of all of it."""
+    import numpy as np
+
+    from svmpath import criteria, trace
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(24, 3))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=24) > 0, 1, -1)
+
+    def follow(**options: Any) -> Any:
+        return trace(X, y, **options)
+
+    def features() -> None:
+        path = follow(loss="elastic_hinge")
+        for criterion in (criteria.loo, criteria.kfold):
+            criterion(path, path.span[0] * np.array([0.5, 0.1]))
+
+    return [
+        ("The path engine", "svmpath.solvers._loops", lambda: follow(loss="hinge")(1.0)),
+        ("Leave-one-out", "svmpath.solvers._loops", lambda: criteria.loo(follow(loss="hinge"), [0.1, 1.0])),
+        ("The engine of the elastic net", "svmpath.solvers._elastic_loops", features),
+        ("Paths over the kernel", "svmpath.solvers._hermite_loops", lambda: follow(loss="hinge", over="gamma")(1.0)),
+    ]
+
+
+# ----------------------------------------------------------------------------------------------------
 # What the user gave
 # ----------------------------------------------------------------------------------------------------
 
@@ -624,8 +670,8 @@ def _user_errors() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        print("Stopped; nothing was written.", file=sys.stderr)
-        raise typer.Exit(130) from None
+        print("Interrupted; nothing was written.", file=sys.stderr)
+        raise typer.Exit(_INTERRUPTED) from None
     except MemoryError:
         _fail("there is not enough memory for a table of this size; use --rank, or fewer rows or columns")
     except OSError as error:
@@ -756,7 +802,13 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a name that the terminal cannot show must not end the work
-    sys.exit(_run(lambda: app(args=arguments, prog_name="svmpath", standalone_mode=False)))
+    code = _run(lambda: app(args=arguments, prog_name="svmpath", standalone_mode=False))
+    if code == _INTERRUPTED and workers_left():
+        # They stop at their next checkpoint, which may be seconds away, and nobody waits for them.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def _run(command: Callable[[], Any]) -> int:
@@ -764,8 +816,8 @@ def _run(command: Callable[[], Any]) -> int:
     try:
         code = command()
     except KeyboardInterrupt:
-        print("Stopped; nothing was written.", file=sys.stderr)
-        return 130
+        print("Interrupted; nothing was written.", file=sys.stderr)
+        return _INTERRUPTED
     except Exception as error:
         # The exceptions of click, whichever copy of it typer brings along.
         if not hasattr(error, "format_message"):

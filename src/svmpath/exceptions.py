@@ -19,3 +19,7 @@ class PrecisionWarning(UserWarning):
 
 class IndefiniteKernelWarning(UserWarning):
     """A kernel matrix has negative eigenvalues: the machine's problem is not convex."""
+
+
+class LimitWarning(UserWarning):
+    """A path ends before its span does, as it was given a limit of events or of time."""

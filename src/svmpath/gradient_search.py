@@ -404,7 +404,9 @@ def _take(problem: Problem, rows: Array) -> Problem:
     """The problem of some rows, with their own data."""
     gram = problem.gram
     assert isinstance(gram, DenseGram)
-    return replace(problem, gram=DenseGram(gram.kernel, gram.X[rows]), y=problem.y[rows], s=problem.s[rows])
+    return replace(
+        problem, gram=DenseGram(gram.kernel, gram.X[rows]), y=problem.y[rows], s=problem.s[rows], copies=None
+    )
 
 
 def _folds(problems: Sequence[Problem], seed: int) -> list[tuple[Array, Array]]:

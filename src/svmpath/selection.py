@@ -7,13 +7,11 @@ are arguments (Ding & Liao's Algorithm 2 is this with a k-fold criterion on a Ny
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.optimize import minimize_scalar
 
 from svmpath import criteria
@@ -22,7 +20,8 @@ from svmpath.gram import Gram
 from svmpath.lazy import lazy
 from svmpath.losses import Problem, Solution
 from svmpath.paths import Curves, Path, trace_problem
-from svmpath.solvers.threads import one_thread
+from svmpath.solvers.parallel import side_by_side
+from svmpath.solvers.threads import count_jobs
 
 Array = np.ndarray
 Progress = Callable[[int, int], None]
@@ -291,15 +290,8 @@ class Search:
         """Score the kernels at several gammas, side by side."""
         if self.over is None:
             ledger.add(np.nan, self.curve())
-        elif n_jobs == 0:
-            raise ValueError("n_jobs must be None, a number of threads, or negative to count from all cores; got 0.")
-        elif effective_n_jobs(n_jobs) == 1:
-            for gamma in gammas:
-                ledger.add(float(gamma), self.curve(float(gamma)))
         else:
-            # The work is in BLAS and LAPACK, which let other threads run: one BLAS thread each.
-            with one_thread(), ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
-                list(pool.map(lambda gamma: ledger.add(gamma, self.curve(gamma)), gammas.tolist()))
+            side_by_side(lambda gamma: ledger.add(gamma, self.curve(gamma)), gammas.tolist(), count_jobs(n_jobs))
 
     def _polish(self, curve: Curve) -> Curve:
         """The curve with one more value: the minimum over log C between the neighbours of its best value."""

@@ -199,3 +199,13 @@ def test_which_criterion_runs(script, capsys, tmp_path):
     assert [line[3] for line in moons[:6]] == ["0.01", "0.1", "1", "10", "100", "1000"]
     assert len(moons) == 7
     assert out.strip() in page.read_text()
+
+
+def test_repeated_rows_runs(script, capsys, tmp_path):
+    page = tmp_path / "RESULTS.md"
+    options = ["--sets", "categorical 90", "--models", "PathSVC()", "PathSVR()", "--repeats", "1"]
+    script("repeated_rows").main([*options, "--write", str(page)])
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("categorical 90")]
+    assert len(lines) == 2
+    assert all(line.endswith("yes") for line in lines)  # the same choice with all rows
+    assert "Rows that repeat" in page.read_text()

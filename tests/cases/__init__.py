@@ -35,6 +35,15 @@ def contradictory_duplicates():
 
 
 @case
+def few_distinct_rows():
+    """Categorical columns, standardised: most rows repeat, some with both labels, and their weights differ."""
+    rng = np.random.default_rng(12)
+    X = rng.integers(3, size=(60, 2)) * np.array([0.7312, 1.9])
+    y = np.where(X[:, 0] + 0.8 * rng.normal(size=60) > 0.7, 1.0, -1.0)
+    return X, y, rng.choice([0.0, 0.5, 1.0, 1.0, 2.0], size=60)
+
+
+@case
 def ties_on_a_grid():
     X = np.array([[i, j] for i in range(5) for j in range(5)], dtype=float)
     return X, np.where((X[:, 0] + X[:, 1]) % 3 == 0, 1.0, -1.0), np.ones(25)

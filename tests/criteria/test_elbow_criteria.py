@@ -1,5 +1,7 @@
 """Leave-one-out of losses with an elbow, exact and approximate, against refits and against definitions."""
 
+import sys
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
@@ -250,6 +252,13 @@ def test_low_rank_keeps_the_landmarks():
         assert curve.decisions[0, i] == pytest.approx(fuzz_loo.without(path, 1.0, i).fitted[i], abs=1e-9)
 
 
+@pytest.fixture
+def approximate(monkeypatch):
+    """Approximate paths also where exact ones would take less time."""
+    monkeypatch.setattr(sys.modules["svmpath.paths.trace"], "exact_is_cheaper", lambda gram: False)
+
+
+@pytest.mark.usefixtures("approximate")
 @pytest.mark.parametrize("kind", ["hinge", "svr"])
 def test_alo_of_an_approximate_path_tends_to_that_of_the_exact_one(kind):
     rng = np.random.default_rng(0)
@@ -407,6 +416,7 @@ def test_what_cannot_be_is_refused(call, message):
         call(traced("hinge"))
 
 
+@pytest.mark.usefixtures("approximate")
 def test_what_other_paths_cannot_do_is_refused():
     svr, squared, nu = traced("svr"), svmpath.trace(MOONS, LABELS, loss="squared_hinge"), traced("nu", span=(0.99, 0.1))
     with pytest.raises(ValueError, match="errors of a classification"):

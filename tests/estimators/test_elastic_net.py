@@ -25,6 +25,7 @@ ESTIMATORS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.*no feature:UserWarning")  # many checks have labels at random
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXCUSED)
 def test_estimator_check(estimator, check):
     check(estimator)
@@ -176,4 +177,46 @@ def test_few_features_are_searched_as_finely_as_many():
     model = ElasticNetSVC(max_features=1, patience=None).fit(X[50:], y[50:])
     assert np.count_nonzero(np.abs(model.coef_) > 1e-6) == 1
     assert model.score(X[50:], y[50:]) > 0.9
-    assert len(model.curve_.values) == 40
+    assert 35 <= len(model.curve_.values) <= 40
+
+
+def many_features(seed):
+    """Six of 500 features count, and little."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(200, 500))
+    return X, np.sign(X[:, :6].sum(axis=1) + 2 * rng.normal(size=200))
+
+
+@pytest.mark.parametrize("seed", [1, 4, 11])
+def test_few_features_are_better_than_none(seed):
+    """The values lie close together near the first, where the score is flat: patience must not end the search there."""
+    X, y = many_features(seed)
+    model = ElasticNetSVC(max_features=5, lambda2=1.0).fit(X, y)
+    assert 1 <= np.count_nonzero(model.coef_) <= 5
+    assert model.loo_error_ < model.curve_.scores[np.argmax(model.curve_.values)]
+    whole = ElasticNetSVC(max_features=5, lambda2=1.0, patience=None).fit(X, y)
+    assert model.loo_error_ == whole.loo_error_
+
+
+def test_a_machine_without_features_is_warned_of():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), np.repeat([0, 1], [30, 10])
+    with pytest.warns(UserWarning, match="uses no feature"):
+        model = ElasticNetSVC(lambda1=[1e3], lambda2=1.0).fit(X, y)
+    assert not model.coef_.any()
+
+
+def test_each_class_stops_at_its_own_number_of_features():
+    """The last class comes into use with many features at once, and stays constant; the others need not wait for it."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [60, 20, 20])
+    X = rng.normal(size=(100, 10))
+    X[y == 1, 0] += 4.0
+    X[y == 2, 1:7] += 0.9
+    with pytest.warns(UserWarning, match="1 of 3 classes"):
+        model = ElasticNetSVC(max_features=2, lambda2=1.0).fit(X, y)
+    used = np.count_nonzero(model.coef_, axis=1)
+    assert used.max() <= 2
+    assert used[0] >= 1
+    assert used[1] >= 1
+    assert used[2] == 0

@@ -302,12 +302,73 @@ def test_shaken_walks_are_as_good(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.integers(-1, 2, size=(40, 8)).astype(float)
     y = np.where(rng.random(40) < 0.4, 1.0, -1.0)
-    monkeypatch.setattr("svmpath.paths.elastic._RUNGS", (1e-10,))
+    monkeypatch.setattr("svmpath.solvers.elastic.ATTEMPTS", ((1e-7, 1e-10),))
     for lambda2 in (1.0, 0.0):
         path = elastic(X, y, lambda2=lambda2)
         assert path.shaken == 1e-10
         assert max(path(value).gap for value in path.breakpoints) <= 1e-8
         path.check(1e-7)
+
+
+def few_values(seed):
+    """Integer columns, standardised and stored in single precision: rows depend on each other to about 1e-8."""
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(30, 120)), int(rng.integers(6, 21))
+    X = rng.integers(0, rng.integers(2, 6, size=p), size=(n, p)).astype(float)
+    X = ((X - X.mean(axis=0)) / X.std(axis=0)).astype(np.float32).astype(float)
+    return X, np.where(X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize(("seed", "lambda2"), [(16, 0.0), (40, 0.0), (66, 1.0), (71, 1e-3), (71, 1.0), (90, 1e-3)])
+def test_integers_in_single_precision(seed, lambda2):
+    """An elbow system that is nearly singular, on which a walk that was not measured ended anywhere."""
+    X, y = few_values(seed)
+    path = elastic(X, y, lambda2=lambda2)
+    values = np.geomspace(*path.span, 10)
+    assert max(path(value).gap for value in [*values, *path.breakpoints[::20]]) <= 1e-8
+    for value in values[[4, 9]]:
+        found, lowest = cost(path, value, X, y)
+        assert found == pytest.approx(lowest, rel=1e-7)
+    held = svmpath.criteria.kfold(path, values[3:6], cv=3)
+    assert np.isfinite(held.scores).all()
+
+
+@pytest.mark.parametrize("distance", [1e-15, 1e-12, 1e-9, 1e-8, 1e-7, 1e-6])
+@pytest.mark.parametrize("lambda2", [1.0, 1e-3, 0.0])
+def test_rows_that_are_nearly_copies(distance, lambda2):
+    """With equal and with contradictory labels."""
+    rng = np.random.default_rng(5)
+    X, y = data(30, 8)
+    X = np.vstack([X, X[:20] + distance * rng.normal(size=(20, 8))])
+    y = np.concatenate([y, y[:10], -y[10:20]])
+    path = elastic(X, y, lambda2=lambda2)
+    nodes = path.breakpoints
+    assert max(path(value).gap for value in nodes[:: max(len(nodes) // 40, 1)]) <= 1e-8
+
+
+@pytest.mark.parametrize(("over", "options"), [("lambda1", {"lambda2": 1e-3}), ("lambda2", {"lambda1": 1.0})])
+def test_machines_without_any_walk(monkeypatch, over, options):
+    """The last resort, at every value: each is solved for directly, and optimal."""
+    monkeypatch.setattr("svmpath.solvers.elastic.Walker._attempts", lambda *_: None)
+    X, y = data()
+    span = (30.0, 0.5)
+    path = elastic(X, y, over=over, span=span, **options)
+    for value in (20.0, 5.0, 1.0, 0.5):
+        assert path(value).gap <= 1e-8
+        found, lowest = cost(path, value, X, y)
+        assert found == pytest.approx(lowest, rel=1e-7)
+    assert path.leaps > 0
+    assert len(path(5.0).features) < 10 or over == "lambda2"  # zero coefficients are exactly zero
+
+
+def test_no_machine_says_what_to_do(monkeypatch):
+    monkeypatch.setattr("svmpath.paths.elastic._ACCEPT", -1.0)
+    X, y = data()
+    path = elastic(X, y)
+    monkeypatch.setattr("svmpath.paths.elastic._GOOD", -1.0)
+    monkeypatch.setattr("svmpath.paths.elastic._badness", lambda solution: np.inf)
+    with pytest.raises(svmpath.PathError, match="standardize=True"):
+        path(1.0)
 
 
 def test_paths_and_solutions_are_pickled():

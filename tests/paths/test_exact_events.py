@@ -53,7 +53,7 @@ PROBLEMS = {
 
 def features(X, y, span, options, s=None):
     path = svmpath.trace(X, y, loss="squared_hinge", span=span, sample_weight=s, **options)
-    return path.rows
+    return getattr(path, "unmerged", path).rows  # repeated rows stay as they are here
 
 
 def scanned(rows, values):

@@ -403,3 +403,39 @@ def test_an_indefinite_kernel_warns_and_clips():
     with pytest.warns(svmpath.IndefiniteKernelWarning), pytest.raises(svmpath.PathError, match="psd='clip'"):
         svmpath.trace(X, Y, **options)
     svmpath.trace(X, Y, psd="clip", **options).check(1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_default_span_of_nu_begins_at_a_feasible_value(weighted):
+    # Classes of 34 and 37, and many others: twice the share of the lighter class, times the weights, may round up.
+    rng = np.random.default_rng(0)
+    sizes = [(34, 37), (37, 34), *rng.integers(2, 60, size=(30, 2)).tolist()]
+    for positive, negative in sizes:
+        y = rng.permutation(np.repeat([1.0, -1.0], [positive, negative]))
+        s = rng.uniform(0.1, 3.0, size=len(y)) if weighted else np.ones(len(y))
+        X = rng.normal(size=(len(y), 2)) + y[:, None]
+        path = svmpath.trace(X, y, loss="nu", over="nu", gamma=5.0, sample_weight=s)
+        light = min(s[y > 0].sum(), s[y < 0].sum())
+        assert 0.5 * s.sum() * path.span[0] <= light
+        np.testing.assert_allclose(0.5 * s.sum() * path.span[0], light, rtol=1e-14)
+        assert path(path.span[0]).gap < 1e-9
+
+
+def test_a_nu_that_is_feasible_but_for_its_last_digits_is_taken():
+    rng = np.random.default_rng(0)
+    for positive, negative in rng.integers(3, 50, size=(20, 2)).tolist():
+        y = np.repeat([1.0, -1.0], [positive, negative])
+        X = rng.normal(size=(len(y), 2)) + y[:, None]
+        largest = 2.0 * min(positive, negative) / len(y) * (1.0 + 9e-13)
+        path = svmpath.trace(X, y, loss="nu", over="nu", gamma=5.0, span=(largest, 0.9 * largest))
+        assert path(largest).gap < 1e-9
+
+
+def test_kfold_refuses_a_nu_that_a_fold_cannot_have():
+    rng = np.random.default_rng(0)
+    y = np.repeat([1.0, -1.0], [34, 37])
+    X = rng.normal(size=(71, 2)) + y[:, None]
+    path = svmpath.trace(X, y, loss="nu", over="nu", gamma=1.0)
+    with pytest.raises(ValueError, match=r"nu = 0.957746 is infeasible for the training part of a fold.*at most 0.94"):
+        criteria.kfold(path, [path.span[0]])
+    assert criteria.kfold(path, [0.94]).scores.shape == (1,)

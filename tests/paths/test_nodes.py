@@ -1,6 +1,7 @@
 """Certified approximate paths: the promised gap, and what it is promised for."""
 
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -10,12 +11,18 @@ import svmpath
 from svmpath import criteria, datasets
 from svmpath.losses import make_loss
 from svmpath.paths import NodePath, trace_problem
-from svmpath.solvers.smoothed import Terms, between, node_of, solve
+from svmpath.solvers.smoothed import Terms, between, middle_offset, node_of, solve
 
 RNG = np.random.default_rng(0)
 X, Y = make_moons(150, noise=0.3, random_state=0)
 WAVE = np.sin(2 * X[:, 0]) + 0.2 * RNG.normal(size=150)
 S = RNG.exponential(size=150) * (RNG.random(150) < 0.9) + 1e-300
+
+
+@pytest.fixture(autouse=True)
+def approximate(monkeypatch):
+    """Approximate paths also where exact ones would take less time."""
+    monkeypatch.setattr(sys.modules["svmpath.paths.trace"], "exact_is_cheaper", lambda gram: False)
 
 
 OPTIONS = [{}, {"rank": 40}, {"sample_weight": S}, {"kernel": "linear"}]
@@ -157,6 +164,56 @@ def test_a_path_of_one_value_keeps_its_promise():
     problem = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(0.5, 1.0), tol=1e-4).problem
     path = trace_problem(problem, make_loss("hinge"), "C", (0.7, 0.7), tol=1e-4)
     assert path(0.7).gap <= 1e-4
+
+
+def test_an_undetermined_offset_is_the_middle_of_its_interval():
+    # With little C and balanced classes all samples are left of the margin, whatever the offset: as on an exact path
+    # the middle is taken. An offset at one end of the interval would call all samples by one name.
+    for weights in (None, S):
+        approximate = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-3, 10.0), tol=1e-3, sample_weight=weights)
+        exact = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-3, 10.0), sample_weight=weights)
+        for C in (1e-3, 2e-3, 5e-3):
+            np.testing.assert_allclose(approximate(C).b, exact(C).b, atol=1e-3)
+        values = np.geomspace(1e-3, 10.0, 9)
+        near, right = (criteria.kfold(path, values, cv=5).scores for path in (approximate, exact))
+        np.testing.assert_allclose(near, right, atol=0.02)
+
+
+def test_the_offset_has_the_least_losses():
+    rng = np.random.default_rng(0)
+    for trial in range(20):
+        n = int(rng.integers(2, 12))
+        A = np.column_stack([rng.normal(size=(n, 2)), np.ones(n)])
+        y, s = np.where(np.arange(n) % 2, 1.0, -1.0), rng.integers(0, 3, size=n) + (trial % 2) * rng.random(n)
+        if not (s[y > 0].any() and s[y < 0].any()):
+            continue
+        x = rng.normal(size=3)
+        b = middle_offset(Terms(A, y[None], np.ones((1, n)), s[None]), x)
+        f = A[:, :-1] @ x[:-1]
+        losses = [s @ np.maximum(1.0 - y * (f + each), 0.0) for each in np.append(np.concatenate([1 - f, -1 - f]), b)]
+        assert losses[-1] <= min(losses) + 1e-12
+
+
+def test_with_few_rows_tol_gives_the_exact_path(monkeypatch):
+    monkeypatch.undo()
+    path = svmpath.trace(X, Y, loss="hinge", gamma=1.0, tol=1e-3)
+    assert path.is_exact
+    np.testing.assert_array_equal(path(1.0).alpha, svmpath.trace(X, Y, loss="hinge", gamma=1.0)(1.0).alpha)
+    points, labels = datasets.twonorm(2001, random_state=0)
+    for rank, is_exact in ((5, False), (300, True)):
+        path = svmpath.trace(points, labels, loss="hinge", gamma=0.05, span=(1e-3, 2e-3), tol=1e-2, rank=rank)
+        assert path.is_exact is is_exact
+        assert ("gaps up to 0.01" in repr(path)) is not is_exact
+
+
+def test_an_estimator_with_tol_and_few_rows_chooses_as_without(monkeypatch, capsys):
+    # It used to take k-fold along approximate paths, which with 100 rows takes longer and chose another C.
+    monkeypatch.undo()
+    one, two = (svmpath.PathSVC(loss="hinge", gamma=[0.5, 1.0], tol=tol).fit(X, Y) for tol in (None, 1e-3))
+    assert (one.C_, one.gamma_, one.criterion_) == (two.C_, two.gamma_, two.criterion_)
+    assert two.path_.is_exact
+    svmpath.PathSVC(loss="hinge", gamma=1.0, C=[1.0], tol=1e-3, verbose=1).fit(X, Y)
+    assert "exact paths: with 150 samples they take less time than tol=0.001" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("weighted", [False, True])

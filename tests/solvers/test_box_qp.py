@@ -61,7 +61,7 @@ def test_append_is_the_inverse_of_one_more(seed, q):
     R = np.linalg.inv(system(K, group, F))
     z, sc = respond(K, group, F, R, j)
     held = room(R)
-    _loops.append(held, len(R), padded(z), sc)
+    _loops.append.py_func(held, len(R), padded(z), sc)
     size = len(R) + 1
     np.testing.assert_allclose(held[:size, :size], np.linalg.inv(system(K, group, [*F, j])), atol=1e-9)
     assert np.isnan(held[size:]).all()  # nothing else was touched
@@ -75,7 +75,7 @@ def test_delete_is_the_inverse_of_one_less_with_the_last_in_its_place(position, 
     F = [0, 1, 4, 5, 8, 3]
     held = room(np.linalg.inv(system(K, group, F)))
     size = q + len(F)
-    _loops.delete(held, size, q + position, np.empty(size))
+    _loops.delete.py_func(held, size, q + position, np.empty(size))
     F[position] = F[-1]
     F.pop()
     np.testing.assert_allclose(held[: size - 1, : size - 1], np.linalg.inv(system(K, group, F)), atol=1e-9)
@@ -85,7 +85,7 @@ def test_delete_of_the_last():
     rng = np.random.default_rng(0)
     K, group = kernel(rng, 6), np.zeros(6, dtype=np.int64)
     held = room(np.linalg.inv(system(K, group, [0, 1, 2])))
-    _loops.delete(held, 4, 3, np.empty(4))
+    _loops.delete.py_func(held, 4, 3, np.empty(4))
     np.testing.assert_allclose(held[:3, :3], np.linalg.inv(system(K, group, [0, 1])), atol=1e-10)
 
 
@@ -99,7 +99,7 @@ def test_replace_is_the_inverse_with_another_in_its_place(position, q):
     j = 10 if group[F[position]] == group[10] else 9
     z, sc = respond(K, group, F, R, j)
     held = room(R)
-    _loops.replace(held, len(R), q + position, padded(z), sc, np.empty(len(R)))
+    _loops.replace.py_func(held, len(R), q + position, padded(z), sc, np.empty(len(R)))
     F[position] = j
     np.testing.assert_allclose(held[: len(R), : len(R)], np.linalg.inv(system(K, group, F)), atol=1e-9)
 
@@ -114,7 +114,7 @@ def test_a_duplicate_may_replace_its_twin_though_its_schur_complement_is_zero():
     z, _ = respond(K, group, F, R, 8)
     np.testing.assert_allclose(z, [0, 0, 1, 0], atol=1e-12)
     held = room(R)
-    _loops.replace(held, 4, 2, padded(z), 0.0, np.empty(4))
+    _loops.replace.py_func(held, 4, 2, padded(z), 0.0, np.empty(4))
     np.testing.assert_allclose(held[:4, :4], R, atol=1e-12)
 
 
@@ -126,7 +126,7 @@ def test_a_dependent_variable_replaces_any_that_it_depends_on():
     assert abs(sc) < 1e-12
     for position in range(3):
         held = room(R)
-        _loops.replace(held, 4, 1 + position, padded(z), 0.0, np.empty(4))
+        _loops.replace.py_func(held, 4, 1 + position, padded(z), 0.0, np.empty(4))
         others = [3 if k == position else F[k] for k in range(3)]
         np.testing.assert_allclose(held[:4, :4], np.linalg.inv(system(K, group, others)), atol=1e-10)
 
@@ -144,14 +144,14 @@ def test_many_updates_in_a_row_stay_the_inverse():
         z, sc = respond(K, group, F, held[:size, :size], j)
         z = np.concatenate([z, np.zeros(60 - size)])
         if kind == 0 and len(F) < 20:
-            _loops.append(held, size, z, sc)
+            _loops.append.py_func(held, size, z, sc)
             F.append(j)
         elif kind == 1 and len(F) > 2:
-            _loops.delete(held, size, 1 + a, np.empty(size))
+            _loops.delete.py_func(held, size, 1 + a, np.empty(size))
             F[a] = F[-1]
             F.pop()
         else:
-            _loops.replace(held, size, 1 + a, z, sc, np.empty(size))
+            _loops.replace.py_func(held, size, 1 + a, z, sc, np.empty(size))
             F[a] = j
     size = 1 + len(F)
     np.testing.assert_allclose(held[:size, :size] @ system(K, group, F), np.eye(size), atol=1e-8)

@@ -1,15 +1,32 @@
 """The engine of the elastic hinge by its parts."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from svmpath.exceptions import PathError
-from svmpath.solvers.elastic import ELBOW, ZERO, Line, Snapshot, Table, Walker, crash, start, walk_to
+from svmpath.solvers.elastic import (
+    ATTEMPTS,
+    ELBOW,
+    LEFT,
+    ZERO,
+    Line,
+    Snapshot,
+    Table,
+    Walker,
+    corner,
+    crash,
+    start,
+    walk_to,
+)
+from svmpath.solvers.elastic_direct import solve_directly
+from tests import reference_elastic
 
 
 def data(n=60, p=20, seed=0):
@@ -29,13 +46,13 @@ def check_system(walker):
     assert set(A) == set(np.flatnonzero(S.sign != ZERO))
     W = Z[np.ix_(E, A)]
     np.testing.assert_array_equal(S.W[:k, :m], W)
-    H = W @ W.T + walker.table.data.tau * np.outer(y[E], y[E])
+    H = W @ W.T + walker.table.tau * np.outer(y[E], y[E])
     np.testing.assert_allclose(S.G[:k, :k] @ H, np.eye(k), atol=1e-6)
-    r = 1 - y * walker.b - Z @ S.beta
-    np.testing.assert_allclose(S.r, r, atol=1e-10)
+    r = 1 - y * walker.b - Z @ walker.beta
+    np.testing.assert_allclose(walker.r, r, atol=1e-10)
     np.testing.assert_allclose(r[E], 0, atol=1e-10)
-    np.testing.assert_allclose(S.c, Z.T @ S.alpha, atol=1e-9)
-    np.testing.assert_allclose(S.c[A], S.x[2] * S.beta[A] + S.x[1] * S.sign[A], atol=1e-9)
+    np.testing.assert_allclose(walker.c, Z.T @ walker.alpha, atol=1e-9)
+    np.testing.assert_allclose(walker.c[A], S.x[2] * walker.beta[A] + S.x[1] * S.sign[A], atol=1e-9)
     assert walker.violation < 1e-9
 
 
@@ -65,7 +82,7 @@ def test_the_system_grows_beyond_its_first_room():
 def test_crash_start_is_optimal_for_its_lambda1():
     X, y = data()
     table, w = Table.of(X, y, np.ones(20)), np.random.default_rng(0).exponential(size=60)
-    point = crash(table, w, np.ones(20, dtype=bool))
+    point = crash(table, w)
     assert abs(y @ point.alpha) < 1e-12
     assert np.all((point.alpha >= 0) & (point.alpha <= w))
     assert np.count_nonzero(point.place == ELBOW) == 1
@@ -90,7 +107,7 @@ def test_walk_to_a_lambda1_above_the_start_stands_still():
     walker = start(Table.of(X, y, np.ones(20)), np.ones(60), 1.0)
     walk_to(walker, 1e5)
     assert walker.state.x[1] == 1e5
-    assert not walker.state.beta.any()
+    assert not walker.beta.any()
 
 
 def test_dependent_places_are_refused():
@@ -103,7 +120,7 @@ def test_dependent_places_are_refused():
     place[:2] = ELBOW
     twice = Walker(walker.table, Snapshot(point.x, point.w, point.alpha, point.beta, place, point.sign))
     assert not twice.stand()
-    with pytest.raises(PathError, match="singular"):
+    with pytest.raises(PathError, match="remove columns or rows"):
         twice.seat()
 
 
@@ -116,36 +133,38 @@ def standing(Z, place, alpha, sign, beta):
     table = Table.of(np.array(Z, float), np.ones(len(Z)), np.ones(len(Z[0])))
     table.y[1::2] = -1.0
     x = np.array([1.0, 9.0, 1.0, 0.0])
-    parts = [np.array(part, kind) for part, kind in ((alpha, float), (beta, float), (place, np.int8), (sign, np.int8))]
+    parts = [np.array(part, kind) for part, kind in ((alpha, float), (beta, float), (place, int), (sign, int))]
     walker = Walker(table, Snapshot(x, np.ones(len(Z)), *parts))
-    assert loops.seat(table.data, walker.state)
-    loops.measure(table.data, walker.state)
-    return table.data, walker.state
+    assert walker._stand(0)
+    walker._measure()
+    return walker, table.data, walker.state
 
-def check(D, S, c):
-    assert np.all((S.alpha >= 0) & (S.alpha <= S.w))
+def check(walker, before):
+    active, c, total = before
+    S, Z, y = walker.state, walker.table.Z, walker.table.y
+    assert np.all((walker.alpha >= 0) & (walker.alpha <= walker.w))
     k, m = S.num[:2]
-    M = np.column_stack([S.W[:k, :m], D.y[S.E[:k]]])
-    assert np.linalg.matrix_rank(M) == k
-    kept = np.intersect1d(S.A[:m], c[0])
-    assert np.allclose((D.Zr.T @ S.alpha)[kept], c[1][kept])
-    assert np.isclose(D.y @ S.alpha, c[2])
+    assert np.linalg.matrix_rank(np.column_stack([S.W[:k, :m], y[S.E[:k]]])) == k
+    kept = np.intersect1d(S.A[:m], active)
+    assert np.allclose((Z.T @ walker.alpha)[kept], c[kept])
+    assert np.isclose(y @ walker.alpha, total)
 
-log = loops.Log(np.empty(9), np.empty(9, bool), np.empty(9, int), np.empty(9, np.int8), np.empty(9, np.int8))
+when, what = np.empty(9), np.empty((9, 4), int)
 for source, start in ((RIGHT, 0.0), (LEFT, 1.0)):
     # Rows 0 and 2 are the same: 2 comes to the elbow where 0 is.
     Z = [[1, 2], [3, 1], [1, 2], [0, 1]]
-    D, S = standing(Z, [ELBOW, ELBOW, source, LEFT], [0.3, 0.6, start, 1], [1, 0], [0.5, 0])
-    before = S.A[: S.num[1]].copy(), D.Zr.T @ S.alpha, D.y @ S.alpha
-    loops.hit(D, S, loops.room(4, 2, *S.W.shape), log, 2, np.zeros(1, bool))
-    check(D, S, before)
-    assert S.num[loops.NULLS] == 1 and S.place[0] != S.place[2]
+    walker, D, S = standing(Z, [ELBOW, ELBOW, source, LEFT], [0.3, 0.6, start, 1], [1, 0], [0.5, 0])
+    before = S.A[: S.num[1]].copy(), D.Zr.T @ walker.alpha, walker.table.y @ walker.alpha
+    assert loops.hit(D, S, when, what, 2) >= 0
+    check(walker, before)
+    assert walker.null_steps == 1 and S.place[0] != S.place[2]
 # Without column 1 rows 0 and 2 are the same: it comes to zero.
-D, S = standing([[1, 2], [3, 1], [1, 5], [0, 1]], [ELBOW, RIGHT, ELBOW, LEFT], [0.3, 0, 0.6, 1], [1, 1], [0.5, 0.1])
-before = np.array([0]), D.Zr.T @ S.alpha, D.y @ S.alpha
-fine = loops.vanish(D, S, loops.room(4, 2, *S.W.shape), log, int(np.flatnonzero(S.A[:2] == 1)[0]))
-check(D, S, before)
-assert S.num[loops.NULLS] == 1 and S.beta[1] == 0.0
+Z = [[1, 2], [3, 1], [1, 5], [0, 1]]
+walker, D, S = standing(Z, [ELBOW, RIGHT, ELBOW, LEFT], [0.3, 0, 0.6, 1], [1, 1], [0.5, 0.1])
+before = np.array([0]), D.Zr.T @ walker.alpha, walker.table.y @ walker.alpha
+assert loops.vanish(D, S, when, what, int(np.flatnonzero(S.A[:2] == 1)[0])) >= 0
+check(walker, before)
+assert walker.null_steps == 1 and walker.beta[1] == 0.0
 print("done")
 """
 
@@ -171,3 +190,137 @@ def test_leaving_out_needs_no_more_than_the_weights():
         np.testing.assert_array_equal(getattr(before, name), getattr(after, name))  # the machine itself is kept
     right = before.alpha == 0
     np.testing.assert_allclose(f[right], (X @ before.beta + before.x[3])[right], atol=1e-10)
+
+
+def few_values(seed, n=60, p=9, precision=np.float32):
+    """Columns of few values, standardised and rounded: rows depend on each other but for the rounding."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, rng.integers(2, 6, size=p), size=(n, p)).astype(float)
+    X = ((X - X.mean(axis=0)) / X.std(axis=0)).astype(precision).astype(float)
+    return X, np.where(X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("lam2", [1.0, 1e-3, 0.0])
+def test_the_direct_solve_finds_the_optimum(lam2):
+    X, y = few_values(3)
+    om, w = np.linspace(0.5, 2.0, 9), np.random.default_rng(0).exponential(size=60)
+    found = solve_directly(X * y[:, None], y, om, np.ones(60), w, 2.0, lam2)
+    assert found.gap <= 1e-9
+    lowest = reference_elastic.minimum(X, y, w, om, 2.0, lam2)
+    cost = reference_elastic.objective(X, y, w, om, 2.0, lam2, found.beta, found.b)
+    assert cost == pytest.approx(lowest, rel=1e-8)
+
+
+def test_the_direct_solve_takes_sparse_rows_and_free_columns():
+    X, y = data(40, 60)
+    X[np.abs(X) < 0.8] = 0.0
+    om, w = np.ones(60), np.ones(40)
+    om[:2], w[:3] = 0.0, 0.0
+    dense = solve_directly(X * y[:, None], y, om, np.ones(40), w, 2.0, 0.5)
+    thin = solve_directly(sparse.csr_matrix(X * y[:, None]), y, om, np.ones(40), w, 2.0, 0.5)
+    assert max(dense.gap, thin.gap) <= 1e-9
+    assert not dense.alpha[:3].any()
+    np.testing.assert_allclose(dense.beta, thin.beta, atol=1e-5)
+
+
+@pytest.mark.parametrize("lam2", [1.0, 1e-3, 0.0])
+def test_a_corner_is_where_the_walk_goes(lam2):
+    X, y = data()
+    table, w = Table.of(X, y, np.ones(20)), np.ones(60)
+    walker = start(table, w, lam2)
+    walker.to(Line.lambda1(lam2, w), 3.0)
+    point = corner(table, np.array([3.0, 3.0, lam2, 0.0]), w)
+    np.testing.assert_array_equal(point.place, walker.state.place)
+    np.testing.assert_array_equal(point.sign, walker.state.sign)
+    np.testing.assert_allclose(point.beta, walker.beta, atol=1e-9)
+
+
+@pytest.mark.parametrize("lam2", [1.0, 1e-3, 0.0])
+def test_a_walk_that_no_attempt_can_follow_leaps(lam2, monkeypatch):
+    """Every second stretch fails: what is skipped is found directly, and the walk goes on from there."""
+    X, y = data()
+    w = np.ones(60)
+    walker = start(Table.of(X, y, np.ones(20)), w, lam2)
+    attempts, calls = Walker._attempts, []
+
+    def failing(self, *arguments):
+        calls.append(len(calls))
+        is_mine = self is walker and len(calls) % 2 == 0
+        return None if is_mine else attempts(self, *arguments)
+
+    monkeypatch.setattr("svmpath.solvers.elastic._STRETCH", 40)
+    monkeypatch.setattr(Walker, "_attempts", failing)
+    walker.to(Line.lambda1(lam2, w), 1.0)
+    assert walker.leaps > 0
+    assert walker.value == 1.0
+    assert walker.gap <= 1e-9
+    place = walker.snapshots[0].place * 0 + LEFT
+    for u, feature, i, _, target in zip(*vars(walker.told).values(), strict=True):
+        assert u <= walker._top
+        if not feature:
+            place[i] = target
+    moved = np.unique(walker.told.index[~walker.told.feature])
+    np.testing.assert_array_equal(place[moved], walker.state.place[moved])  # the events tell of what was skipped
+
+
+def test_a_stretch_that_is_not_good_is_walked_again(monkeypatch):
+    """The gap is looked at, not only how the walk ended."""
+    X, y = data()
+    w = np.ones(60)
+    walker, seen = start(Table.of(X, y, np.ones(20)), w, 1.0), []
+    stretch = Walker._stretch
+
+    def spoilt(self, line, end, most_features, dependent, shaken):
+        found = stretch(self, line, end, most_features, dependent, shaken)
+        seen.append((dependent, shaken))
+        if len(seen) == 1:
+            self.beta[:] *= 1.01
+        return found
+
+    monkeypatch.setattr(Walker, "_stretch", spoilt)
+    walker.to(Line.lambda1(1.0, w), 1.0)
+    assert seen[:2] == list(ATTEMPTS[:2])
+    assert walker.gap <= 1e-9
+
+
+def test_compiled_steps_come_back_soon(monkeypatch):
+    """With hardly any budget the walk is the same: it is called again and again."""
+    X, y = data()
+    w = np.ones(60)
+    whole = start(Table.of(X, y, np.ones(20)), w, 1.0)
+    whole.to(Line.lambda1(1.0, w), 1.0)
+    calls = []
+    monkeypatch.setattr("svmpath.solvers.elastic.checkpoint", lambda: calls.append(1))
+    monkeypatch.setattr("svmpath.solvers.elastic._BUDGET", 1)
+    again = start(Table.of(X, y, np.ones(20)), w, 1.0)
+    again.to(Line.lambda1(1.0, w), 1.0)
+    assert len(calls) > len(whole.told.u)
+    np.testing.assert_array_equal(again.told.index, whole.told.index)
+
+
+INTERRUPTED = """
+import numpy as np, sys
+from svmpath import ElasticNetSVC, trace
+rng = np.random.default_rng(0)
+X = rng.normal(size=(30, 4)); y = np.sign(X[:, 0] + rng.normal(size=30))
+trace(X, y, loss="elastic_hinge")  # compiles
+X = rng.normal(size=(900, 450)); y = np.sign(X[:, :5].sum(axis=1) + 3 * rng.normal(size=900))
+print("working", flush=True)
+ElasticNetSVC(n_jobs=JOBS).fit(X, y)
+print("done", flush=True)
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupt_ends_a_fit(jobs):
+    command = [sys.executable, "-c", INTERRUPTED.replace("JOBS", str(jobs))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        try:
+            assert child.stdout.readline() == "working\n", child.stderr.read()
+            time.sleep(1.5)
+            child.send_signal(signal.SIGINT)
+            _, errors = child.communicate(timeout=20)  # alone it takes half a second; it guards against minutes
+        finally:
+            child.kill()
+    assert child.returncode != 0
+    assert "KeyboardInterrupt" in errors

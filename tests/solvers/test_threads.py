@@ -1,44 +1,169 @@
-"""The limit on BLAS threads is set by the first who asks and lifted by the last."""
+"""BLAS has one thread unless n_jobs asks for more; the limit is set by the first inside and lifted by the last."""
 
-import numpy as np  # noqa: F401 - loads a BLAS to be limited
+import threading
+
+import joblib
+import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from svmpath.solvers.threads import one_thread, one_thread_if_small
+import svmpath
+from svmpath import PathSVC, criteria
+from svmpath.solvers.parallel import side_by_side
+from svmpath.solvers.threads import _LIMIT, blas_threads, count_jobs, jobs
+
+LARGE, SMALL = 10**7, 10**4
 
 
-def threads():
-    return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+class Library:
+    """Stands for the BLAS: the environment may hold the real one to a single thread."""
+
+    number = 3
+
+    def limit(self, limits, user_api):
+        assert user_api == "blas"
+        self.number = limits
+        return self
+
+    def restore_original_limits(self):
+        self.number = Library.number
 
 
 @pytest.fixture(autouse=True)
-def two_threads():
+def library(monkeypatch):
+    stand_in = Library()
+    monkeypatch.setattr(_LIMIT, "_controller", stand_in)
+    return stand_in
+
+
+@pytest.fixture
+def threads(library):
+    return lambda: library.number
+
+
+def test_the_real_library_is_limited_and_restored(monkeypatch):
+    monkeypatch.setattr(_LIMIT, "_controller", None)
+
+    def most():
+        return max(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas")
+
     with threadpool_limits(2, user_api="blas"):
-        yield
+        before = most()
+        with blas_threads(LARGE), blas_threads(SMALL):
+            assert most() == 1
+        assert most() == before
 
 
-def test_nested_and_interleaved_contexts_restore_the_number():
-    before = threads()
-    first, second = one_thread(), one_thread()
-    first.__enter__()
-    second.__enter__()
-    assert threads() == 1
-    first.__exit__(None, None, None)
-    assert threads() == 1
-    second.__exit__(None, None, None)
-    assert threads() == before
-
-
-def test_large_matrices_keep_their_threads():
-    before = threads()
-    with one_thread_if_small(10**7):
-        assert threads() == before
-    with one_thread_if_small(10**4):
+@pytest.mark.parametrize("entries", [SMALL, LARGE])
+def test_one_thread_where_nobody_asks(threads, entries):
+    with blas_threads(entries):
         assert threads() == 1
+    assert threads() == 3
 
 
-def test_an_error_inside_lifts_the_limit():
-    before = threads()
-    with pytest.raises(ZeroDivisionError), one_thread():
+def test_jobs_give_large_matrices_their_threads(threads):
+    with jobs(2):
+        assert threads() == 1
+        with blas_threads(LARGE):
+            assert threads() == 2
+            with blas_threads(SMALL):
+                assert threads() == 1
+            assert threads() == 2
+        with blas_threads(SMALL):
+            assert threads() == 1
+    assert threads() == 3
+
+
+def test_the_configuration_of_joblib_is_the_default(threads):
+    with joblib.parallel_config(n_jobs=2):
+        assert count_jobs(None) == 2
+        with blas_threads(LARGE):
+            assert threads() == 2
+        with jobs(None), blas_threads(LARGE):
+            assert threads() == 2
+        with jobs(1), blas_threads(LARGE):
+            assert threads() == 1
+
+
+def test_kernels_side_by_side_have_one_thread_each(threads):
+    def look(_):
+        with blas_threads(LARGE):
+            return threads()
+
+    with jobs(2):
+        assert side_by_side(look, range(4), 2) == [1] * 4
+        assert look(None) == 2
+
+
+def test_contexts_of_several_threads_may_overlap(threads):
+    inside, leave = threading.Event(), threading.Event()
+
+    def stay():
+        with blas_threads(SMALL):
+            inside.set()
+            leave.wait(30)
+
+    other = threading.Thread(target=stay)
+    with jobs(2), blas_threads(LARGE):
+        other.start()
+        inside.wait(30)
+        assert threads() == 1  # the least that anybody inside has set
+    assert threads() == 1
+    leave.set()
+    other.join(30)
+    assert threads() == 3
+
+
+def test_an_error_inside_lifts_the_limit(threads):
+    with pytest.raises(ZeroDivisionError), jobs(2), blas_threads(LARGE):
         1 / 0  # noqa: B018
-    assert threads() == before
+    assert threads() == 3
+
+
+def test_no_jobs_at_all_are_refused():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(ValueError, match="n_jobs must be None"):
+        PathSVC(gamma=1.0, n_jobs=0).fit(X, np.sign(X[:, 0]))
+
+
+def problem(n=310):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 4))
+    return X, np.sign(X[:, 0] + X[:, 1] ** 2 - 1 + 0.5 * rng.normal(size=n))
+
+
+def test_estimators_and_paths_keep_to_the_rule(threads, monkeypatch):
+    monkeypatch.setattr("svmpath.solvers.threads._LARGE", 90_000)
+    seen = []
+    eigh = np.linalg.eigh
+
+    def spy(K):
+        seen.append((len(K), threads()))
+        return eigh(K)
+
+    monkeypatch.setattr(np.linalg, "eigh", spy)
+    X, y = problem()
+    PathSVC(loss="least_squares", kernel="laplacian", gamma=2.0, C=[1.0]).fit(X, y)
+    criteria.press(svmpath.trace(X, y, kernel="laplacian", gamma=2.0), [1.0])
+    assert {number for _, number in seen} == {1}
+    seen.clear()
+    PathSVC(loss="least_squares", kernel="laplacian", gamma=2.0, C=[1.0], n_jobs=2).fit(X, y)
+    with joblib.parallel_config(n_jobs=2):
+        criteria.press(svmpath.trace(X, y, kernel="laplacian", gamma=2.0), [1.0])
+    assert {number for size, number in seen if size >= 300} == {2}
+    seen.clear()
+    PathSVC(loss="least_squares", kernel="laplacian", gamma=[1.0, 2.0], C=[1.0], n_jobs=2).fit(X, y)
+    assert {number for size, number in seen} == {1}
+    assert threads() == 3
+
+
+def test_results_do_not_depend_on_the_number_of_threads(monkeypatch):
+    monkeypatch.setattr("svmpath.solvers.threads._LARGE", 90_000)
+    monkeypatch.setattr(_LIMIT, "_controller", None)
+    X, y = problem()
+    for options in ({"gamma": 0.5}, {"gamma": [0.1, 0.5]}):
+        one, two = (
+            PathSVC(loss="least_squares", C=[0.1, 1.0], n_jobs=n_jobs, **options).fit(X, y) for n_jobs in (None, 2)
+        )
+        assert (one.C_, one.gamma_) == (two.C_, two.gamma_)
+        np.testing.assert_allclose(one.decision_function(X), two.decision_function(X), atol=1e-9)

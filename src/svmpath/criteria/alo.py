@@ -34,9 +34,10 @@ from scipy.linalg import cho_factor, cho_solve
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
 from svmpath.criteria.elastic_loo import elastic_loo
 from svmpath.criteria.held_out import elbow_only, held_out
+from svmpath.criteria.merged import by_split_copies
 from svmpath.criteria.over_kernel import along_kernel
 from svmpath.paths import ElasticPath, JumpPath, NodePath, OverKernel, Path
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
@@ -45,6 +46,7 @@ _PLACE = 1e-6  # a coefficient nearer to its bound than this, relative to the bo
 _BLOCK = 512  # samples whose effect on all others is looked at at a time
 
 
+@by_split_copies
 def alo(path: Path, values: Any, *, loss: HeldOutLoss = None, form: str = "direct") -> Curve:
     """Approximate leave-one-out: exact where leaving a sample out moves no other across its margin.
 
@@ -157,7 +159,7 @@ class _Smooth:
 
 def _smoothed(path: NodePath, values: Array) -> Array:
     """Held-out decision values of an approximate path."""
-    with one_thread_if_small(path.terms.A.size):
+    with blas_threads(path.terms.A.size):
         return np.array([_Smooth.at(path, float(value)).held for value in values])
 
 
@@ -169,11 +171,10 @@ class _SmoothedDoubts:
     values: Array
 
     def __call__(self) -> Array:
-        with one_thread_if_small(self.path.terms.A.size):
+        with blas_threads(self.path.terms.A.size):
             return np.array([self._count(_Smooth.at(self.path, float(value))) for value in self.values])
 
-    @staticmethod
-    def _count(machine: _Smooth) -> int:
+    def _count(self, machine: _Smooth) -> int:
         part, step = np.digitize(machine.u, [0.0, machine.h]), machine.step
         support, count = np.flatnonzero(machine.a.max(axis=0) > 0.0), 0
         for start in range(0, len(support), _BLOCK):
@@ -183,5 +184,5 @@ class _SmoothedDoubts:
             for side, u, before in zip(machine.side, machine.u, part, strict=True):
                 crossed |= np.digitize(u[:, None] - side[:, None] * moved, [0.0, machine.h]) != before[:, None]
             crossed[block, np.arange(len(block))] = False
-            count += int(np.count_nonzero(crossed.any(axis=0)))
+            count += self.path.problem.count(block[crossed.any(axis=0)])
         return count

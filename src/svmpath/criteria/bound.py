@@ -30,13 +30,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from svmpath.criteria.merged import by_all_rows
 from svmpath.criteria.press import least_squares_only
 from svmpath.gram import DenseGram, LowRankGram
 from svmpath.losses import Problem
 from svmpath.paths import Path
+from svmpath.solvers.parallel import interruptible
 
 Array = np.ndarray
 
@@ -92,6 +93,7 @@ ASSUMPTIONS = (
 )
 
 
+@by_all_rows
 def approximation_bound(path: Path, C: float, *, delta: float = 0.05) -> ApproximationBound:
     """Bound the distance of a low-rank least squares machine from the exact one.
 
@@ -186,9 +188,9 @@ def _norms(gram: LowRankGram, k: int) -> tuple[float, float]:
     """||K - K_k||_F of the exact kernel matrix, and ||K - K~||_2."""
     if gram.n <= _WHOLE:
         K = DenseGram(gram.kernel, gram.X).K
-        values = eigvalsh(K)
+        values = interruptible(np.linalg.eigvalsh, K)
         best = float(np.linalg.norm(values[: max(gram.n - k, 0)]))
-        return best, float(np.abs(eigvalsh(K - gram.Z @ gram.Z.T)[[0, -1]]).max())
+        return best, float(np.abs(interruptible(np.linalg.eigvalsh, K - gram.Z @ gram.Z.T)[[0, -1]]).max())
     blocks = _Blocks(gram)
     exact = LinearOperator((gram.n, gram.n), matvec=blocks.product, dtype=float)
     error = LinearOperator((gram.n, gram.n), matvec=lambda u: blocks.product(u) - gram.matmul(u), dtype=float)

@@ -18,7 +18,7 @@ import numpy as np
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
 from svmpath.exceptions import PathError
 from svmpath.paths.elastic import ElasticPath
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
@@ -33,7 +33,7 @@ def elastic_loo(path: ElasticPath, values: Any, *, loss: HeldOutLoss = None, max
         raise ValueError(f"max_events must be None or a number >= 0, got {max_events!r}.")
     values, problem = check_values(path, values), path.problem
     held, doubtful = np.empty((len(values), problem.n)), np.zeros(len(values), dtype=int)
-    with one_thread_if_small(problem.n * problem.p):
+    with blas_threads(problem.n * problem.p):
         for k, value in enumerate(values):
             held[k], doubtful[k] = left_out(path, float(value), max_events)
     rows, name = np.arange(problem.n), "loo" if max_events is None else "alo"

@@ -7,7 +7,7 @@ and the walk ends when the score has not improved for so many values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from svmpath.criteria.curve import Curve, HeldOutLoss, held_out_loss, one_vs_rest
 from svmpath.criteria.elastic_loo import left_out
 from svmpath.paths.elastic import ElasticPath
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 Folds = list[tuple[Array, Array]]
@@ -33,30 +33,42 @@ class Passing:
     loss : HeldOutLoss
         Per-sample loss of the held-out decision values.
     patience : int or None
-        Values without an improvement after which the rest is not scored.
+        Values without an improvement after which the rest is not scored. As long as none is better than the first, of
+        which the machines as a rule are constant, all are scored.
     """
 
     folds: Folds | None
     loss: HeldOutLoss = None
     patience: int | None = None
 
-    def curve(self, paths: list[ElasticPath], values: Array) -> Curve:
-        """The curve of machines with the same values and weights, at the values (falling) up to where it was ended."""
+    def curve(self, paths: list[ElasticPath], values: Array, least: Sequence[float] | None = None) -> Curve:
+        """The curve of machines with the same values and weights, at the values (falling) up to where it was ended.
+
+        Below a machine's value in ``least`` it stays what it is there.
+        """
         first, values = paths[0], np.sort(values)[::-1]
+        least = [0.0] * len(paths) if least is None else least
         n = first.problem.n
         rows = np.arange(n) if self.folds is None else np.concatenate([test for _, test in self.folds])
-        with one_thread_if_small(n * first.problem.p):
-            walks = [self._walk(path, values) for path in paths]
+        with blas_threads(n * first.problem.p):
+            walks = [self._walk(path, np.maximum(values, low)) for path, low in zip(paths, least, strict=True)]
             held: list[list[Array]] = [[] for _ in paths]
             scores: list[tuple[float, float]] = []
             for at, every in enumerate(zip(*walks, strict=True)):
                 for machine, decisions in zip(held, every, strict=True):
                     machine.append(decisions)
                 scores.append(self._score(paths, values[at : at + 1], rows, every))
-                if self.patience is not None and len(scores) - scores.index(min(scores)) > self.patience:
+                if self._is_passed(scores):
                     break
         done = values[: len(scores)]
         return self._joined(paths, done, rows, [np.array(machine) for machine in held])
+
+    def _is_passed(self, scores: list[tuple[float, float]]) -> bool:
+        """Whether the minimum is so long ago that there is no use in going on."""
+        best = min(scores)
+        if self.patience is None or not best[0] < scores[0][0]:
+            return False
+        return len(scores) - scores.index(best) > self.patience
 
     def _walk(self, path: ElasticPath, values: Array) -> Iterator[Array]:
         """Held-out decision values at each value."""

@@ -26,13 +26,14 @@ import numpy as np
 
 from svmpath.criteria.curve import check_values
 from svmpath.criteria.held_out import elbow_only, samples
+from svmpath.criteria.merged import by_all_rows
 from svmpath.criteria.radius_margin import BoundCurve, counted, error_only
 from svmpath.losses import Hinge, SquaredHinge
 from svmpath.paths import JumpPath, Path
 from svmpath.solvers.box_qp import FREE, Walker
 from svmpath.solvers.enclosing_ball import EnclosingBall
 from svmpath.solvers.removal import is_held
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
@@ -40,6 +41,7 @@ _MORE = 1e-9  # by how much, relative, the room must exceed a coefficient
 _TINY_BALL = 1e-6  # what is added to K for the ball, in units of the rows' spread: it makes the ball a little larger
 
 
+@by_all_rows
 def xi_alpha(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     """Joachims' xi-alpha estimate, a bound on the leave-one-out error rate of the hinge machine.
 
@@ -87,6 +89,7 @@ def xi_alpha(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     return BoundCurve(path, "xi_alpha", values, scores, doubtful)
 
 
+@by_all_rows
 def span_bound(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     """Vapnik and Chapelle's span bound on the leave-one-out error rate of the hinge machine.
 
@@ -122,7 +125,7 @@ def span_bound(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     path = _hinge_only(path, "span_bound", loss)
     values = check_values(path, values)
     rows = counted(path, "span_bound")
-    with one_thread_if_small(path.problem.n**2):
+    with blas_threads(path.problem.n**2):
         radius = _radius(SquaredHinge().rows(path.problem).A[rows])
     scores, doubtful = np.empty(len(values)), np.zeros(len(values), dtype=int)
     for k, walker in path.states(values):

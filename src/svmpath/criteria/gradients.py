@@ -43,7 +43,7 @@ from svmpath.losses import LeastSquares, Problem, SquaredHinge
 from svmpath.paths import Path
 from svmpath.solvers.kernel_newton import Coefficients, approach, machine_of, minimise
 from svmpath.solvers.samples import SampleSystem
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 Derivative = Callable[[Array, Array], Array]
@@ -177,7 +177,7 @@ class HeldOutScore:
     ) -> tuple[Gradient, list[Coefficients]]:
         """The gradient on a Gram matrix at C, and the machines, from which another search may start."""
         assert isinstance(gram, DenseGram)
-        with one_thread_if_small(gram.entries):
+        with blas_threads(gram.entries):
             if self.is_hinge:
                 starts = starts or [None] * len(self.problems)
                 parts = [self._hinge(gram, each, C, start) for each, start in zip(self.problems, starts, strict=True)]
@@ -332,6 +332,7 @@ def _check_weights(problem: Problem, is_hinge: bool) -> None:
 def _regular(system: SampleSystem, C: float) -> SampleSystem:
     if not system.is_regular:
         raise PathError(
-            f"At C = {C:.6g} the system is singular in double precision: the kernel's values are too large for this C."
+            f"At C = {C:.6g} the system is singular in double precision: the kernel's values are too large for this C. "
+            "Bring the columns to one scale (StandardScaler), or use smaller C."
         )
     return system

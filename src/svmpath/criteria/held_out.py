@@ -22,6 +22,7 @@ from svmpath.losses.elbow import ElbowLoss
 from svmpath.losses.nu import Nu
 from svmpath.paths import JumpPath
 from svmpath.solvers.box_qp import EVERY, FREE, Walker
+from svmpath.solvers.parallel import interruptible
 from svmpath.solvers.removal import Left, Removal, inverse_in_features, is_held
 
 Array = np.ndarray
@@ -82,7 +83,7 @@ def held_out(
         f[np.abs(f) <= _ZERO] = 0.0  # a tie is one, whatever rounding says
         held.lost[k] = _repair(path, float(values[k]), rows[left.lost], f)
         held.decisions[k] = f
-        held.events[k], held.passing[k] = left.events.sum(), np.count_nonzero(left.passes)
+        held.events[k], held.passing[k] = left.events.sum(), path.problem.count(rows[left.passes])
     return held
 
 
@@ -90,7 +91,7 @@ def _features(path: JumpPath) -> Array:
     """Z with K = Z Z'."""
     if path.gram.Z is not None:
         return path.gram.Z
-    values, Q = np.linalg.eigh(path.shared.K)
+    values, Q = interruptible(np.linalg.eigh, path.shared.K)
     return Q * np.sqrt(np.maximum(values, 0.0))
 
 
@@ -106,7 +107,7 @@ def samples(path: JumpPath, walker: Walker, f: Array | None = None) -> tuple[Rem
     needed &= (program.up(t) > program.low(t))[variables[:, 0]] | (size > 0).any(axis=1)
     if f is not None:
         needed &= problem.y * f >= -_ZERO
-    rows = np.flatnonzero(needed)
+    rows = np.flatnonzero(needed & problem.is_counted())
     return Removal(walker, variables[rows], change[rows]), rows
 
 
@@ -127,7 +128,7 @@ def _repair(path: JumpPath, value: float, rows: Array, f: Array) -> int:
         except NoMarginError:
             raise
         except PathError:
-            lost += 1
+            lost += path.problem.count(np.array([i]))
     return lost
 
 
@@ -162,7 +163,8 @@ def check_feasible(path: JumpPath, values: Array) -> None:
     y, s = problem.y, problem.s
     totals = [s[y > 0].sum(), s[y < 0].sum()]
     own = np.where(y > 0, *totals) - s
-    largest = float(np.min(2.0 * np.minimum(own, np.where(y > 0, *totals[::-1])) / (s.sum() - s)))
+    shares = 2.0 * np.minimum(own, np.where(y > 0, *totals[::-1])) / (s.sum() - s)
+    largest = float(np.min(shares[problem.is_counted()]))
     if values.max() > largest * (1 + 1e-12):
         raise ValueError(
             f"nu = {values.max():.6g} is infeasible when a sample of the smaller class is left out: leave-one-out "

@@ -23,12 +23,25 @@ from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_lo
 from svmpath.criteria.over_kernel import along_kernel
 from svmpath.criteria.press import least_squares_only, lost_to_rounding
 from svmpath.losses import Nu, Problem
-from svmpath.paths import ElasticPath, JumpPath, KernelPath, MarchPath, NewtonKernelPath, NodePath, Path, trace_problem
+from svmpath.paths import (
+    ClosedFormPath,
+    ElasticPath,
+    JumpPath,
+    KernelPath,
+    MarchPath,
+    MergedPath,
+    NewtonKernelPath,
+    NodePath,
+    Path,
+    trace_problem,
+)
 from svmpath.paths.closed_form import Piece
 from svmpath.solvers.spectral import Spectrum
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
+
+_SLIP = 1e-14  # relative; the largest nu of a fold and of all samples may be one number, but for its last digits
 
 
 def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: HeldOutLoss = None) -> Curve:
@@ -65,9 +78,12 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     values = check_values(path, values)
     problem = path.problem
     folds = _splits(problem, cv, groups)
+    if isinstance(path, MergedPath):  # which merges anew for each fold: copies that are left out weigh nothing
+        return _merged_kfold(path, values, folds, loss)
     if isinstance(path, NewtonKernelPath):
         return along_kernel(path, values, lambda there, C: kfold(there, C, cv=folds, loss=loss))
     rows = np.concatenate([test for _, test in folds])
+    _check_nu(path, values, folds)
     if isinstance(path, (MarchPath, JumpPath, KernelPath, NodePath, ElasticPath)):
         held = np.hstack([_path_fold(path, values, train, test) for train, test in folds])
         doubtful = np.zeros(len(values), dtype=int)
@@ -77,10 +93,22 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     held = np.empty((len(values), len(rows)))
     doubtful = np.zeros(len(values), dtype=int)
     for piece in path.pieces(values):
-        with one_thread_if_small(piece.problem.gram.entries):
+        with blas_threads(piece.problem.gram.entries):
             doubtful[piece.positions] = lost_to_rounding(piece)
             for (train, test), start, end in zip(folds, ends[:-1], ends[1:], strict=True):
                 held[piece.positions, start:end] = leave_fold_out(piece, train, test)
+    return Curve(path, "kfold", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
+
+
+def _merged_kfold(path: MergedPath, values: Array, folds: list[tuple[Array, Array]], loss: HeldOutLoss) -> Curve:
+    """By a path of the merged samples for every fold, whatever the loss."""
+    problem, rows = path.problem, np.concatenate([test for _, test in folds])
+    held = np.hstack([_fold(path, values, train, test) for train, test in folds])
+    doubtful = np.zeros(len(values), dtype=int)
+    if isinstance(path.inner, ClosedFormPath):
+        for piece in path.inner.pieces(values):
+            lost = lost_to_rounding(piece) > 0
+            doubtful[piece.positions] = np.where(lost, len(problem.active), 0)
     return Curve(path, "kfold", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
 
 
@@ -100,13 +128,26 @@ def _splits(problem: Problem, cv: Any, groups: Any) -> list[tuple[Array, Array]]
     return folds
 
 
+def _check_nu(path: Path, values: Array, folds: list[tuple[Array, Array]]) -> None:
+    """Refuse a nu for which there is no machine on some fold."""
+    if not isinstance(path.loss, Nu):
+        return
+    y, s = path.problem.y, path.problem.s
+    largest = min(Nu.largest(y[train], s[train]) for train, _ in folds)
+    if values.max() > largest * (1.0 + _SLIP):
+        raise ValueError(
+            f"nu = {values.max():.6g} is infeasible for the training part of a fold: with these folds it is at most "
+            f"{largest:.6g} (twice the share of the smaller class)."
+        )
+
+
 def _path_fold(
     path: MarchPath | JumpPath | KernelPath | NodePath | ElasticPath, values: Array, train: Array, test: Array
 ) -> Array:
     """Decision values of the test rows along the path of the train rows."""
     if isinstance(path, MarchPath):
         return _walk_fold(path, values, train, test)
-    return _jump_fold(path, values, train, test)
+    return _fold(path, values, train, test)
 
 
 def _walk_fold(path: MarchPath, values: Array, train: Array, test: Array) -> Array:
@@ -124,20 +165,21 @@ def _walk_fold(path: MarchPath, values: Array, train: Array, test: Array) -> Arr
     return held
 
 
-def _jump_fold(path: JumpPath | KernelPath | NodePath | ElasticPath, values: Array, train: Array, test: Array) -> Array:
-    """The same along a path from event to event."""
+def _fold(
+    path: JumpPath | KernelPath | NodePath | ElasticPath | MergedPath, values: Array, train: Array, test: Array
+) -> Array:
+    """The same along a path that knows how to do without some rows."""
     others = np.setdiff1d(np.arange(path.problem.n), train)
-    fold = path.without(others)
-    return (_where_feasible(fold) if isinstance(fold, JumpPath) else fold).decisions(values)[:, test]
+    return _where_feasible(path.without(others)).decisions(values)[:, test]
 
 
-def _where_feasible(fold: JumpPath) -> JumpPath:
+def _where_feasible(fold: Any) -> Any:
     """The path of a fold, which for the nu machine may have to begin later than that of all samples."""
     largest = Nu.largest(fold.problem.y, fold.problem.s) if isinstance(fold.loss, Nu) else np.inf
     if not min(fold.span) < largest < max(fold.span):
         return fold
-    first, last = (min(end, largest) for end in fold.span)
-    return replace(fold, span=(first, last))
+    span = tuple(min(end, largest) for end in fold.span)
+    return fold.around(replace(fold.inner, span=span)) if isinstance(fold, MergedPath) else replace(fold, span=span)
 
 
 def leave_fold_out(piece: Piece, train: Array, test: Array) -> Array:

@@ -26,6 +26,7 @@ import numpy as np
 from svmpath.criteria.curve import Curve, HeldOutLoss, Screened, check_values, error, held_out_loss
 from svmpath.criteria.elastic_loo import elastic_loo
 from svmpath.criteria.held_out import elbow_only, held_out
+from svmpath.criteria.merged import by_split_copies
 from svmpath.criteria.over_kernel import along_kernel
 from svmpath.criteria.press import press
 from svmpath.criteria.span import LOST, half_leverages, moving, predict, slips
@@ -36,7 +37,7 @@ from svmpath.paths import ClosedFormPath, ElasticPath, JumpPath, MarchPath, Over
 from svmpath.paths.march import Stop
 from svmpath.solvers.box_qp import EVERY
 from svmpath.solvers.newton import ActiveSystem, Rows, minimise, point_at
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
@@ -46,6 +47,7 @@ _MOST_REFITS = 200  # samples for which that is done at one value
 _ILL_CONDITIONED = 1e9  # a system from which on it is handed over at once
 
 
+@by_split_copies
 def loo(
     path: Path,
     values: Any = None,
@@ -137,7 +139,7 @@ def loo(
     problem = path.problem
     held, doubtful = np.empty((len(values), problem.n)), np.zeros(len(values), dtype=int)
     for stop in path.walk(values):
-        with one_thread_if_small(path.rows.A.size):
+        with blas_threads(path.rows.A.size):
             held[stop.position], doubtful[stop.position] = _leave_one_out(path, stop)
     rows = np.arange(problem.n)
     return Curve(path, "loo", values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
@@ -187,16 +189,17 @@ def _leave_one_out(path: MarchPath, stop: Stop) -> tuple[Array, int]:
     moved = moving(rows, stop, E, V, step)
     inside, anywhere = slips(rows, stop, E, V)
     weak = (inside > _WEAK * slack) | (anywhere > _WEAK)
-    for k in np.flatnonzero(moved.any(axis=0) & ~weak):
+    counted = path.problem.is_counted()[E]
+    for k in np.flatnonzero(moved.any(axis=0) & ~weak & counted):
         i = int(E[k])
         found = _correct(rows, stop, V, i, np.flatnonzero(moved[:, k]))
         held[i] = _refit(rows, stop, i) if found is None else found
-    if np.count_nonzero(weak) > _MOST_REFITS:
-        return held, int(np.count_nonzero((inside > LOST * slack) | (anywhere > LOST)))
+    if np.count_nonzero(weak & counted) > _MOST_REFITS:
+        return held, path.problem.count(E[(inside > LOST * slack) | (anywhere > LOST)])
     lost = 0
-    for i in E[weak]:
+    for i in E[weak & counted]:
         held[i], slip = _without(path, stop, int(i))
-        lost += not slip <= LOST * (1.0 + abs(held[i]))
+        lost += 0 if slip <= LOST * (1.0 + abs(held[i])) else path.problem.count(np.array([i]))
     return held, lost
 
 

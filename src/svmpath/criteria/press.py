@@ -15,16 +15,18 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
+from svmpath.criteria.merged import by_split_copies
 from svmpath.losses import Problem
 from svmpath.paths import ClosedFormPath, Path
 from svmpath.paths.closed_form import Piece
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
 _LOST = 1e-4  # relative error from which on a held-out residual counts as lost
 
 
+@by_split_copies
 def press(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
     """Exact leave-one-out of a least squares path, at all values at once.
 
@@ -64,7 +66,7 @@ def press(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
     held = np.empty((len(values), problem.n))
     doubtful = np.zeros(len(values), dtype=int)
     for piece in path.pieces(values):
-        with one_thread_if_small(piece.problem.gram.entries):
+        with blas_threads(piece.problem.gram.entries):
             slack = piece.spectrum.slack_diag(0.5 / piece.C)
             held[piece.positions] = leave_one_out(piece, slack)
         doubtful[piece.positions] = lost_to_rounding(piece)
@@ -91,7 +93,7 @@ def leave_one_out(piece: Piece, slack: Array) -> Array:
 def lost_to_rounding(piece: Piece) -> Array:
     """How many held-out values have fewer than about four digits, at each value: all samples or none."""
     lost = piece.spectrum.rounding(0.5 / piece.C) > _LOST
-    return np.where(lost, len(piece.problem.active), 0)
+    return np.where(lost, piece.problem.count(piece.problem.active), 0)
 
 
 def _plain(problem: Problem, alpha: Array, idle: Array) -> Array:

@@ -20,12 +20,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from svmpath.criteria.curve import check_values
+from svmpath.criteria.merged import by_all_rows
 from svmpath.criteria.span import squared_hinge_only
 from svmpath.paths import MarchPath, Path
 from svmpath.paths.march import Stop
 from svmpath.solvers.enclosing_ball import EnclosingBall
 from svmpath.solvers.newton import objective
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
@@ -90,6 +91,7 @@ class BoundCurve:
         return self
 
 
+@by_all_rows
 def radius_margin(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     """The radius-margin bound on the leave-one-out error rate, 4 R^2 / (m margin^2).
 
@@ -139,7 +141,7 @@ def radius_margin(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     scores, doubtful = np.empty(len(values)), np.empty(len(values), dtype=int)
     balls, ball = EnclosingBall(path.rows.A[rows]), None
     for stop in path.walk(values):  # C rises, lam falls: each ball starts from the last
-        with one_thread_if_small(path.rows.A.size):
+        with blas_threads(path.rows.A.size):
             ball = balls.at(1.0 / stop.C, ball)
         weight = _sum_of_coefficients(path, stop)
         scores[stop.position] = 4.0 * ball.squared_radius * weight / len(rows)

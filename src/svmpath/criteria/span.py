@@ -24,11 +24,12 @@ import numpy as np
 
 from svmpath.criteria.alo import alo
 from svmpath.criteria.curve import Curve, HeldOutLoss, Screened, check_values, error, held_out_loss
+from svmpath.criteria.merged import by_split_copies
 from svmpath.criteria.over_kernel import along_kernel
 from svmpath.paths import JumpPath, MarchPath, NodePath, OverKernel, Path
 from svmpath.paths.march import Stop
 from svmpath.solvers.newton import FewSamples, Rows
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
@@ -39,6 +40,7 @@ _PROJECTIONS = 32
 _FAR, _NEAR = 4.0, 8.0  # estimates so many times too large, or too small, decide
 
 
+@by_split_copies
 def span(path: Path, values: Any, *, loss: HeldOutLoss = None, screen: bool | None = None) -> Curve:
     """Leave-one-out as predicted from the spans: exact where leaving a sample out moves no other across the margin.
 
@@ -99,7 +101,7 @@ class _Full:
     def __call__(self) -> Array:
         held = np.empty((len(self.values), self.path.problem.n))
         for stop in self.path.walk(self.values):
-            with one_thread_if_small(self.path.rows.A.size):
+            with blas_threads(self.path.rows.A.size):
                 held[stop.position] = _predict_rows(self.path.rows, stop)
         return held
 
@@ -117,7 +119,7 @@ class _Doubts:
     def __call__(self) -> Array:
         doubtful = np.zeros(len(self.values), dtype=int)
         for stop in self.path.walk(self.values):
-            with one_thread_if_small(self.path.rows.A.size):
+            with blas_threads(self.path.rows.A.size):
                 E = np.flatnonzero(stop.point.E)
                 V = stop.factored.half(self.path.rows.A)
                 inside, _ = slips(self.path.rows, stop, E, V)
@@ -125,7 +127,7 @@ class _Doubts:
                     part = E[start : start + _BLOCK]
                     _, step, slack = predict(self.path.rows, stop, part, V)
                     doubts = moving(self.path.rows, stop, part, V, step).any(axis=0) | (inside > LOST * slack)
-                    doubtful[stop.position] += np.count_nonzero(doubts)
+                    doubtful[stop.position] += self.path.problem.count(part[doubts])
         return doubtful
 
 

@@ -59,7 +59,8 @@ def step_function(path: JumpPath, loss: HeldOutLoss) -> StepCurve:
         raise ValueError("exact=True is for the error rate, which is a step function; leave loss out.")
     if problem.n > _MOST:
         raise ValueError(f"exact=True follows a path for every sample, which is meant for at most {_MOST} of them.")
-    profiles = [_profile(path, i) for i in range(problem.n)]
+    rows = np.flatnonzero(problem.is_counted())
+    profiles = [_profile(path, i) for i in rows.tolist()]
     low, high = sorted(path.span)
     ends = np.array([-1.0 / low, -1.0 / high])
     t = np.sort(np.concatenate([_zeros(*profile) for profile in profiles]))
@@ -71,7 +72,7 @@ def step_function(path: JumpPath, loss: HeldOutLoss) -> StepCurve:
     held = np.array([np.interp(middle, *profile) for profile in profiles]).T / -middle[:, None]
     edges = -1.0 / t
     edges[[0, -1]] = low, high
-    rows, nobody = np.arange(problem.n), np.zeros(len(middle), dtype=int)
+    nobody = np.zeros(len(middle), dtype=int)
     return StepCurve(path, "loo", -1.0 / middle, error, rows, held, problem.y, nobody, edges=edges)
 
 

@@ -21,8 +21,17 @@ from svmpath.gradient_search import GradientSearch, column_variances
 from svmpath.gram import Gram, make_gram
 from svmpath.kernels import ARD, RBF, Kernel, Linear, gamma_value, make_kernel
 from svmpath.losses import ElbowLoss, EpsilonInsensitive, Problem, make_loss
-from svmpath.paths.trace import C_SPAN, ELBOW_SPAN, check_amount, check_positive, check_symmetric_values
+from svmpath.paths.merged import find_copies
+from svmpath.paths.trace import (
+    C_SPAN,
+    ELBOW_SPAN,
+    check_amount,
+    check_positive,
+    check_symmetric_values,
+    exact_is_cheaper,
+)
 from svmpath.selection import RULES, Choice, Search, make_criterion
+from svmpath.solvers.threads import blas_threads, jobs
 
 Array = np.ndarray
 
@@ -92,8 +101,12 @@ class PathMachine(BaseEstimator):
         )
         # With several classes -1 and +1 stand for no labels of their own.
         classes = getattr(self, "classes_", None) if len(targets) == 1 else None
-        problems = [Problem(gram, target, s, self._task, classes) for target in targets]
-        self.criterion_ = self._criterion(int(np.count_nonzero(s)))
+        copies = find_copies(gram, y)
+        problems = [Problem(gram, target, s, self._task, classes, copies=copies) for target in targets]
+        is_rough = tol is not None and not exact_is_cheaper(gram)
+        if tol is not None and not is_rough and self.verbose and not callable(self.verbose):
+            print(f"[{type(self).__name__}] exact paths: with {gram.n} samples they take less time than tol={tol:g}")
+        self.criterion_ = self._criterion(int(np.count_nonzero(s)), is_rough)
         self._check_bound(len(targets))
         held_out = params["criterion_loss"]
         if self._is_gradient:
@@ -127,14 +140,14 @@ class PathMachine(BaseEstimator):
             raise ValueError("epsilon is an empty list; give at least one value, or 'tune'.")
         return values
 
-    def _criterion(self, n: int) -> Any:
+    def _criterion(self, n: int, is_rough: bool) -> Any:
         """The criterion meant by "auto": the one that costs about as much as a few paths."""
         if not (isinstance(self.criterion, str) and self.criterion == "auto"):
             return self.criterion
         if self.loss in ("least_squares", "squared_hinge"):
             return "loo" if self.loss == "least_squares" else "span"
         most = _LOO.get(self.loss, 0)
-        if n <= most and self.tol is None:
+        if n <= most and not is_rough:
             return "loo"
         if self.verbose and not callable(self.verbose):
             what = "an approximate path" if n <= most else f"{n} samples (more than {most})"
@@ -270,8 +283,7 @@ class PathMachine(BaseEstimator):
         path = choice.curve.path
         solutions = [each(choice.value) for each in search.paths(path.gram, path.span, path.shared)]
         # An approximate path is measured by its gap, not by the conditions of optimality.
-        exact = search.tol is None
-        self._warn_of_rounding(choice, max(solution.violation for solution in solutions) if exact else 0.0)
+        self._warn_of_rounding(choice, max(solution.violation for solution in solutions) if path.is_exact else 0.0)
         self._warn_of_a_loose_bound(choice)
         self.choice_ = choice
         self.curve_ = choice.curve
@@ -293,7 +305,7 @@ class PathMachine(BaseEstimator):
         """The held-out error of the choice, and by what; exact where it was chosen by something else and can be had."""
         curve, index = choice.curve, choice.index
         limit = _EXACT_ELBOW if isinstance(search.loss, ElbowLoss) else _EXACT
-        is_estimate = curve.criterion in ("span", "alo", *_BOUNDS) and search.tol is None
+        is_estimate = curve.criterion in ("span", "alo", *_BOUNDS) and curve.path.is_exact
         if is_estimate and curve.path.problem.n <= limit:
             exact = replace(search, criterion=make_criterion("loo"), held_out=None)
             curve, index = exact.rescore(curve, np.array([choice.value])), 0
@@ -343,7 +355,9 @@ class PathMachine(BaseEstimator):
         """Decision values, one column per machine."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return self.path_.gram.apply(X, self._alpha, self._w) + self.intercept_
+        gram = self.path_.gram
+        with jobs(self.n_jobs), blas_threads(X.shape[0] * gram.rank):
+            return gram.apply(X, self._alpha, self._w) + self.intercept_
 
     @property
     def support_vectors_(self) -> Any:

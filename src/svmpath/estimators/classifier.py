@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from svmpath.estimators._base import Array, PathMachine
+from svmpath.solvers.threads import jobs
 
 
 class PathSVC(ClassifierMixin, PathMachine):
@@ -55,10 +56,12 @@ class PathSVC(ClassifierMixin, PathMachine):
     rank, landmarks, truncate, min_eigenvalue, psd
         Low-rank kernel and indefinite kernels; see :func:`svmpath.trace`.
     tol : float, optional
-        For the hinge with many samples: paths to this relative duality gap; see :func:`svmpath.trace`.
+        For the hinge with many samples: paths to this relative duality gap; see :func:`svmpath.trace`. With few samples
+        exact paths take less time and are used all the same.
     class_weight : dict or "balanced", optional
     n_jobs : int, optional
-        Values of gamma scored side by side, in threads.
+        Number of threads, as in scikit-learn: values of gamma scored side by side, or, where there is one kernel only,
+        threads of BLAS for large matrices. None is one thread, or what ``joblib.parallel_config(n_jobs=...)`` says.
     verbose : int or callable, default=0
         Print progress, or call ``verbose(done, total)``.
     random_state : int, RandomState or None
@@ -180,7 +183,8 @@ class PathSVC(ClassifierMixin, PathMachine):
         if not s.any():
             raise ValueError("Every sample has weight zero; at least one weight must be positive.")
         positives = [1] if k == 2 else list(range(k))
-        self._fit(X, [np.where(code == c, 1.0, -1.0) for c in positives], s, y)
+        with jobs(self.n_jobs):
+            self._fit(X, [np.where(code == c, 1.0, -1.0) for c in positives], s, y)
         return self
 
     def decision_function(self, X: Any) -> Array:

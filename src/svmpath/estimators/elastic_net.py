@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils import compute_class_weight
@@ -16,10 +17,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from svmpath.criteria.curve import Curve
 from svmpath.criteria.elastic_search import Passing
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, deviations
-from svmpath.paths.elastic import ElasticPath, Motion
+from svmpath.paths.elastic import ElasticPath, FeatureEvent, Motion
 from svmpath.paths.trace import check_amount
 from svmpath.paths.trace_elastic import elastic_path, elastic_problem, lambda1_max
 from svmpath.selection import RULES, Choice, Scores
+from svmpath.solvers.parallel import side_by_side
+from svmpath.solvers.threads import count_jobs
 
 Array = np.ndarray
 
@@ -57,10 +60,11 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
     cv : int, splitter or iterable, default=5
         For k-fold.
     max_features : int, optional
-        Do not use more features than that (per machine). With several classes lambda1, which they share, ends where the
-        first of them would use more.
+        Do not use more features than that (per machine). The values of lambda1 are then placed by where features come
+        into use. With several classes, which share lambda1, a machine that would use more stays at its last lambda1.
     patience : int or None, default=12
-        Values of lambda1 without an improvement after which smaller ones are not scored. None scores all.
+        Values of lambda1 without an improvement after which smaller ones are not scored. None scores all, as do
+        ``max_features`` and scores that are nowhere better than the first, which as a rule is that of a constant.
     class_weight : dict or "balanced", optional
     n_jobs : int, optional
         Values of lambda2 scored side by side, in threads.
@@ -92,7 +96,7 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
     Notes
     -----
     Several classes are handled one against the rest; all machines share lambda1 and lambda2. Paths are followed by
-    compiled code: the first fit after installation takes some twenty seconds longer, and the result is kept on disk.
+    compiled code: the first fit after installation takes some ten seconds longer, and the result is kept on disk.
 
     Examples
     --------
@@ -193,7 +197,7 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         patience = self.patience
         if patience is not None and (not isinstance(patience, (int, np.integer)) or patience < 1):
             raise ValueError(f"patience must be a positive whole number or None, got {patience!r}.")
-        return patience
+        return patience if self.max_features is None else None
 
     def _lambda2_values(self, X: Any, s: Array) -> Array:
         """The values of lambda2 to be tried."""
@@ -223,28 +227,38 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
             self._progress(len(done), len(lambda2))
             return curve
 
-        run = Parallel(n_jobs=self.n_jobs, prefer="threads")
-        return dict(zip(lambda2.tolist(), run(delayed(one)(lam2) for lam2 in lambda2.tolist()), strict=True))
+        found = side_by_side(one, lambda2.tolist(), count_jobs(self.n_jobs))
+        return dict(zip(lambda2.tolist(), found, strict=True))
 
     def _curve(self, problems: list[ElasticProblem], lam2: float, search: Passing) -> Curve:
         values = self._lambda1_values(problems, lam2)
         motion = Motion("lambda1", lam2=lam2)
-        span = _span(values)
+        least, walked = self._least(problems, motion, values)
+        values = self._allowed(walked, values, min(least))
+        paths = [ElasticPath(problem, ElasticHinge(), "lambda1", _span(values), motion) for problem in problems]
+        return search.curve(paths, values, least)
+
+    def _least(
+        self, problems: list[ElasticProblem], motion: Motion, values: Array
+    ) -> tuple[list[float], list[ElasticPath]]:
+        """The smallest lambda1 at which each machine uses no more than ``max_features``, and the paths down to it."""
         if self.max_features is None:
-            paths = [ElasticPath(problem, ElasticHinge(), "lambda1", span, motion) for problem in problems]
-        else:  # walked at once: no value is scored that uses more features
-            high = 2.0 * max(span[0], *(lambda1_max(problem, motion) for problem in problems))
-            paths = [elastic_path(problem, motion, (high, span[1]), self.max_features) for problem in problems]
-            end = max(path.span[1] for path in paths)
-            if isinstance(self.lambda1, str) and end > values.min():  # as many values, where they may be
-                values = np.geomspace(values.max(), min(end * (1.0 + _SLIP), values.max()), _VALUES)
-            if not (values >= end).any():
-                raise ValueError(
-                    f"All values of lambda1 use more than max_features = {self.max_features} features; the least that "
-                    f"does not is {end:.6g}."
-                )
-            values = values[values >= end]
-        return search.curve(paths, values)
+            return [0.0] * len(problems), []
+        high, low = _span(values)
+        high = 2.0 * max(high, *(lambda1_max(problem, motion) for problem in problems))
+        paths = [elastic_path(problem, motion, (high, low), self.max_features) for problem in problems]
+        return [path.span[1] * (1.0 + _SLIP) if path.span[1] > low else 0.0 for path in paths], paths
+
+    def _allowed(self, paths: list[ElasticPath], values: Array, end: float) -> Array:
+        """The values of lambda1 at which no machine uses more than ``max_features``; if they are free, well placed."""
+        if isinstance(self.lambda1, str) and end > values.min():
+            return _between_entries(paths, values.max(), end)
+        if not (values >= end).any():
+            raise ValueError(
+                f"All values of lambda1 use more than max_features = {self.max_features} features; the least that "
+                f"does not is {end:.6g}."
+            )
+        return values[values >= end]
 
     def _progress(self, done: int, total: int) -> None:
         if callable(self.verbose):
@@ -273,19 +287,40 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
     def _store(self, problems: list[ElasticProblem], choice: Choice, lam2: float) -> None:
         """The choice under scikit-learn's names."""
         curve, value = choice.curve, choice.value
-        motion = Motion("lambda1", lam2=lam2)
-        others = [
-            ElasticPath(problem, ElasticHinge(), "lambda1", _span(curve.values), motion) for problem in problems[1:]
-        ]
-        first = curve.path
+        first, motion = curve.path, Motion("lambda1", lam2=lam2)
         assert isinstance(first, ElasticPath)
-        solutions = [path(value) for path in (first, *others)]
+        least, _ = self._least(problems, motion, curve.values)
+        paths = [replace(first, problem=problem) for problem in problems]
+        at = [max(value, low) for low in least]
+        solutions = [path(max(here, min(path.span))) for path, here in zip(paths, at, strict=True)]
         self.choice_, self.curve_, self.path_ = choice, curve, first
         self.lambda1_, self.lambda2_ = value, lam2
         self.loo_error_ = float(curve.rescored(None).scores[choice.index])
         self.error_criterion_ = curve.criterion
         self.coef_ = np.array([solution.coef for solution in solutions])
         self.intercept_ = np.array([solution.b for solution in solutions])
+        self._warn_if_constant()
+
+    def _warn_if_constant(self) -> None:
+        unused = [
+            label for label, row in zip(self.classes_[-len(self.coef_) :], self.coef_, strict=True) if not row.any()
+        ]
+        if unused and len(self.coef_) == 1:
+            warnings.warn(
+                "The chosen machine uses no feature, since none that was scored has a lower held-out error than a "
+                "constant; try patience=None, a larger max_features, smaller values of lambda1 or lambda2, or other "
+                "features.",
+                UserWarning,
+                stacklevel=4,
+            )
+        elif unused:
+            warnings.warn(
+                f"The machines of {len(unused)} of {len(self.coef_)} classes ({', '.join(map(str, unused[:5]))}) use "
+                "no feature at the lambda1 that all share; try patience=None, a larger max_features or smaller values "
+                "of lambda1.",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def decision_function(self, X: Any) -> Array:
         """Decision values: (m,) for two classes, positive for ``classes_[1]``; else (m, k)."""
@@ -304,6 +339,22 @@ def _span(values: Array) -> tuple[float, float]:
     """A span that holds the values."""
     low, high = float(values.min()), float(values.max())
     return (high, low) if low < high else (2.0 * high or 1.0, low)
+
+
+def _between_entries(paths: list[ElasticPath], high: float, end: float) -> Array:
+    """Values from where features come into use: before each of these points, and between them; evenly, too."""
+    entries = {
+        event.value
+        for path in paths
+        for event in path.events()
+        if isinstance(event, FeatureEvent) and end < event.value < high
+    }
+    nodes = np.array([high, *sorted(entries, reverse=True), end])
+    placed = np.concatenate([np.sqrt(nodes[1:] * nodes[:-1]), nodes[1:] * (1.0 + _SLIP)])
+    even = np.geomspace(high, end, max(_VALUES - len(placed), _VALUES // 4))
+    values = np.unique(np.clip(np.concatenate([placed, even]), end, high))
+    few = np.unique(np.linspace(0, len(values) - 1, _VALUES).round().astype(int))
+    return values[few][::-1]
 
 
 def _amounts(value: Any, name: str) -> Array:

@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import _check_sample_weight
 
 from svmpath.estimators._base import Array, PathMachine
+from svmpath.solvers.threads import jobs
 
 
 class PathSVR(RegressorMixin, PathMachine):
@@ -118,7 +119,8 @@ class PathSVR(RegressorMixin, PathMachine):
         s = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True)
         if not s.any():
             raise ValueError("Every sample has weight zero; at least one weight must be positive.")
-        self._fit(X, [np.asarray(y, dtype=float)], s, y)
+        with jobs(self.n_jobs):
+            self._fit(X, [np.asarray(y, dtype=float)], s, y)
         return self
 
     def predict(self, X: Any) -> Array:

@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 
 from svmpath.kernels import Kernel
+from svmpath.kernels.base import pick
+from svmpath.kernels.repeated import Repeats, find_repeats
+from svmpath.lazy import lazy
 
 Array = np.ndarray
 
@@ -45,6 +48,11 @@ class Gram(ABC):
     rows: Any
     residual: float
     Z: Array | None
+
+    @lazy
+    def repeats(self) -> Repeats | None:
+        """Which rows are copies of each other; None where none are, or where only kernel values are known."""
+        return None if self.kernel.pairwise else find_repeats(pick(self.X, self.rows))
 
     @property
     @abstractmethod

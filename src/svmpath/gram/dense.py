@@ -6,19 +6,78 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh, eigvalsh
 
 from svmpath.exceptions import IndefiniteKernelWarning
-from svmpath.gram.base import Array, Gram
+from svmpath.gram.base import Array, Gram, in_chunks
+from svmpath.interrupts import interruptible
 from svmpath.kernels import Kernel
+from svmpath.kernels.base import pick
+from svmpath.kernels.repeated import Repeats, copy_first, find_repeats, group, make_symmetric
 from svmpath.lazy import lazy
 
 # Below this share of the largest eigenvalue a negative one is rounding, not the kernel.
 _NEGATIVE = 1e-8
 
 
+class Distinct:
+    """K on the distinct rows of X: computed once, whatever rows of X a Gram matrix is about.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array or CSR matrix of shape (k, d)
+        The distinct rows; for a precomputed kernel, which has no rows, its values.
+    ids : array of int of shape (N,) or None
+        Which of them each row is; None where each is itself.
+    S : optional
+        What ``kernel.compare`` gives for them, if it is known from another value of the kernel's parameters.
+    """
+
+    def __init__(self, kernel: Kernel, X: Any, ids: Array | None, S: Any = None) -> None:
+        self.kernel, self.X, self.ids = kernel, X, ids
+        self._S = S  # kept only while several parameter values share it
+
+    @staticmethod
+    def of(kernel: Kernel, X: Any) -> Distinct:
+        """The distinct rows among those of X."""
+        repeats = None if kernel.pairwise else find_repeats(X)
+        return Distinct(kernel, X, None) if repeats is None else Distinct(kernel, X[repeats.first], repeats.ids)
+
+    @property
+    def compared(self) -> Any:
+        """What ``kernel.compare`` gives for the rows: made once for all values of the kernel's parameters."""
+        if self._S is None:
+            self._S = self.kernel.compare(self.X)
+        return self._S
+
+    def at(self, name: str, value: float) -> Distinct:
+        """The same rows with one kernel parameter at another value."""
+        return Distinct(self.kernel.at(name, value), self.X, self.ids, self.compared)
+
+    @lazy
+    def K(self) -> Array:
+        """The matrix of the distinct rows, refused if it is not symmetric."""
+        K = self.kernel.evaluate(self.kernel.compare(self.X) if self._S is None else self._S)
+        if self.kernel.psd is True:
+            return K
+        if np.abs(K - K.T).max(initial=0.0) > 1e-8 * np.abs(K).max(initial=0.0):
+            raise ValueError(f"The matrix of {self.kernel!r} is not symmetric, so it is no kernel: k(x, z) = k(z, x).")
+        if not self.kernel.pairwise:  # a matrix that was given stays as it is
+            make_symmetric(K)
+        return K
+
+    @lazy
+    def examined(self) -> Array:
+        """The same; with a warning, once, where it has negative eigenvalues."""
+        if self.kernel.psd is not True:
+            _warn_if_indefinite(self.K, self.kernel)
+        return self.K
+
+
 class DenseGram(Gram):
     """K = k(X, X), an n x n array that is computed when first used.
+
+    Rows that repeat are computed once: products with K and predictions work on the distinct rows.
 
     Parameters
     ----------
@@ -30,21 +89,52 @@ class DenseGram(Gram):
         Replace an indefinite K by its nearest positive semi-definite matrix: with K = Q S Q' and the projector
         P = Q+ Q+' on the eigenvectors of positive eigenvalue, K becomes P K P and new rows k(x, X) P, so that
         training, prediction and criteria see one and the same kernel.
+    distinct : Distinct, optional
+        The distinct rows of X, if another Gram matrix knows them already.
     """
 
     residual = 0.0
     Z = None
 
-    def __init__(self, kernel: Kernel, X: Any, rows: Any = None, clip: bool = False, S: Any = None) -> None:
+    def __init__(
+        self, kernel: Kernel, X: Any, rows: Any = None, clip: bool = False, distinct: Distinct | None = None
+    ) -> None:
         self.kernel = kernel
         self.X = X
         self.rows = rows
         self.clip = clip
-        self._S = S  # what kernel.compare gives, kept only while several parameter values share it
+        self._distinct = distinct
 
     def __getstate__(self) -> dict[str, Any]:
         # Matrices are recomputed after unpickling: a saved model holds the rows, not n x n numbers.
-        return {"kernel": self.kernel, "X": self.X, "rows": self.rows, "clip": self.clip, "_S": None}
+        return {"kernel": self.kernel, "X": self.X, "rows": self.rows, "clip": self.clip, "_distinct": None}
+
+    @property
+    def distinct(self) -> Distinct:
+        """The distinct rows of X and their matrix."""
+        if self._distinct is None:
+            self._distinct = Distinct.of(self.kernel, self.X)
+        return self._distinct
+
+    @lazy
+    def _ids(self) -> Any:
+        """Which of the distinct rows each row is; None where each is itself."""
+        ids = self.distinct.ids
+        ids = self.rows if ids is None else pick(ids, self.rows)
+        return None if ids is None or np.array_equal(ids, np.arange(self.distinct.X.shape[0])) else ids
+
+    @lazy
+    def repeats(self) -> Repeats | None:
+        return None if self._ids is None or self.kernel.pairwise else group(self._ids)
+
+    @property
+    def _is_clipped(self) -> bool:
+        return self.clip and self.kernel.psd is not True
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether it is cheaper to work on the distinct rows."""
+        return self._ids is not None and not self._is_clipped and self.distinct.X.shape[0] < self.n
 
     @property
     def n(self) -> int:
@@ -61,64 +151,73 @@ class DenseGram(Gram):
     @lazy
     def K(self) -> Array:
         """The matrix itself, examined for negative eigenvalues where the kernel may have some."""
-        K = self.kernel.evaluate(self._compare() if self._S is None else self._S)
-        if self.kernel.psd is True:
-            return K
-        if np.abs(K - K.T).max(initial=0.0) > 1e-8 * np.abs(K).max(initial=0.0):
-            raise ValueError(f"The matrix of {self.kernel!r} is not symmetric, so it is no kernel: k(x, z) = k(z, x).")
-        if self.clip:
-            self._projector, K = _clip(K)
-        else:
-            _warn_if_indefinite(K, self.kernel)
-        return K
+        if self._is_clipped:
+            self._projector, K = _clip(self._expand(self.distinct.K))
+            make_symmetric(K)
+            return copy_first(copy_first(K, self.repeats).T, self.repeats)
+        return self._expand(self.distinct.examined)
 
-    def _compare(self) -> Any:
-        if self.rows is None:
-            return self.kernel.compare(self.X)
-        return self.kernel.compare(self.X[self.rows], self.X, self.rows)
+    def _expand(self, K: Array) -> Array:
+        return K if self._ids is None else K.take(self._ids, axis=0).take(self._ids, axis=1)
+
+    def _collapse(self, v: Array) -> Array:
+        """Sums of v over the copies of each distinct row."""
+        sums = np.zeros((self.distinct.X.shape[0], *v.shape[1:]))
+        np.add.at(sums, self._ids, v)
+        return sums
 
     @property
     def diag(self) -> Array:
-        return np.diagonal(self.K)
+        return np.diagonal(self.distinct.examined)[self._ids] if self._is_small else np.diagonal(self.K)
 
     def block(self, rows: Any, cols: Any) -> Array:
+        if self._ids is not None and not self._is_clipped:
+            return self.distinct.examined.take(self._ids[rows], axis=0).take(self._ids[cols], axis=1)
         return self.K[rows][:, cols]
 
     def matmul(self, v: Array) -> Array:
-        return self.K @ v
+        return (self.distinct.examined @ self._collapse(v))[self._ids] if self._is_small else self.K @ v
 
     def cross(self, X: Any) -> Array:
+        if self._is_small:
+            return self.kernel(X, self.distinct.X).take(self._ids, axis=1)
         K = self.kernel(X, self.X, self.rows)
-        if self.clip and self.kernel.psd is not True:
+        if self._is_clipped:
             self.K  # noqa: B018 - computes the projector
             K = K @ self._projector
         return K
 
+    def apply(self, X: Any, v: Array, w: Array | None = None) -> Array:
+        if not self._is_small:
+            return super().apply(X, v, w)
+        sums = self._collapse(v)
+        return in_chunks(X, len(sums), lambda part: self.kernel(part, self.distinct.X) @ sums)
+
     @property
     def compared(self) -> Any:
         """What ``kernel.compare`` gives for the rows: made once for all values of the kernel's parameters."""
-        if self._S is None:
-            self._S = self._compare()
-        return self._S
+        S = self.distinct.compared
+        return S if self._ids is None else self.kernel.part(S, self._ids, self._ids)
 
     def at(self, name: str, value: float) -> DenseGram:
-        return DenseGram(self.kernel.at(name, value), self.X, self.rows, self.clip, self.compared)
+        return DenseGram(self.kernel.at(name, value), self.X, self.rows, self.clip, self.distinct.at(name, value))
 
     def take(self, rows: Any) -> DenseGram:
         rows = np.arange(self.n)[rows]
-        return DenseGram(self.kernel, self.X, rows if self.rows is None else self.rows[rows], self.clip)
+        rows = rows if self.rows is None else self.rows[rows]
+        return DenseGram(self.kernel, self.X, rows, self.clip, self.distinct)
 
 
 def _clip(K: Array) -> tuple[Array, Array]:
     """The projector on the positive eigenvectors, and K restricted to them."""
-    values, Q = eigh(K)
+    values, Q = interruptible(np.linalg.eigh, K)
     positive = values > _NEGATIVE * max(values[-1], 0.0)
     Q = Q[:, positive]
     return Q @ Q.T, (Q * values[positive]) @ Q.T
 
 
 def _warn_if_indefinite(K: Array, kernel: Kernel) -> None:
-    values = eigvalsh(K)
+    values = interruptible(np.linalg.eigvalsh, K)
     if values[0] < -_NEGATIVE * max(values[-1], 0.0):
         warnings.warn(
             f"The matrix of {kernel!r} has negative eigenvalues (smallest / largest = "

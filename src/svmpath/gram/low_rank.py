@@ -10,8 +10,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from svmpath.gram.base import Array, Gram, in_chunks
-from svmpath.kernels import Kernel
+from svmpath.kernels import Kernel, Linear
 from svmpath.kernels.base import pick
+from svmpath.kernels.repeated import find_repeats
 from svmpath.lazy import lazy
 
 
@@ -45,6 +46,12 @@ class FeatureMap:
 
     def __call__(self, X: Any) -> Array:
         """Features of new rows."""
+        repeats = None if self.kernel.pairwise else find_repeats(X)
+        if repeats is None:
+            return self._features(X)
+        return self._features(X[repeats.first])[repeats.ids]
+
+    def _features(self, X: Any) -> Array:
         return self.kernel(X, self.points, self.rows) @ self.T
 
     def __getstate__(self) -> dict[str, Any]:
@@ -78,7 +85,8 @@ class LowRankGram(Gram):
 
     def __getstate__(self) -> dict[str, Any]:
         # A saved model holds the rows and the landmarks; Z is made of them again when it is needed.
-        return {**self.__dict__, "_factor": replace(self.factor, Z=None)}
+        state = {name: value for name, value in self.__dict__.items() if name != "repeats"}
+        return {**state, "_factor": replace(self.factor, Z=None)}
 
     @property
     def factor(self) -> Factor:
@@ -134,13 +142,14 @@ class LowRankGram(Gram):
         return np.einsum("ij,ij->i", self.Z, self.Z)
 
     def block(self, rows: Any, cols: Any) -> Array:
-        return self.Z[rows] @ self.Z[cols].T
+        own = np.arange(self.n)
+        return Linear().compare(self.Z[rows], None if np.array_equal(own[rows], own[cols]) else self.Z[cols])
 
     def matmul(self, v: Array) -> Array:
         return self.Z @ (self.Z.T @ v)
 
     def cross(self, X: Any) -> Array:
-        return self.features(X) @ self.Z.T
+        return Linear().compare(self.features(X), self.Z)
 
     def contract(self, v: Array) -> Array:
         return self.Z.T @ v

@@ -20,6 +20,7 @@ from scipy.linalg.blas import dtrsm
 
 from svmpath.gram.low_rank import Factor, FeatureMap
 from svmpath.kernels import Kernel
+from svmpath.kernels.repeated import find_repeats
 
 Array = np.ndarray
 
@@ -49,7 +50,18 @@ def pivoted_cholesky(
     # Above the diagonal of the pivots' block the factor is zero by construction.
     Ft[:, pivots] = np.triu(Ft[:, pivots])
     F = np.ascontiguousarray(Ft.T)
-    return pivots, Factor(F, FeatureMap(kernel, points, rows, F[pivots], triangular=True))
+    features = FeatureMap(kernel, points, rows, F[pivots], triangular=True)
+    return pivots, Factor(F if kernel.pairwise else _same_for_copies(F, X, pivots), features)
+
+
+def _same_for_copies(F: Array, X: Any, pivots: Array) -> Array:
+    """The factor with equal rows for equal rows of X: those of a pivot, or of the first copy."""
+    repeats = find_repeats(X)
+    if repeats is None:
+        return F
+    leader = repeats.first.copy()
+    leader[repeats.ids[pivots]] = pivots
+    return F[leader[repeats.ids]]
 
 
 @dataclass(frozen=True)

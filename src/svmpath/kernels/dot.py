@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from svmpath.kernels.base import Array, SimpleKernel, pick
+from svmpath.kernels.repeated import FEW, compare_distinct, make_symmetric
 from svmpath.kernels.stationary import squared_norms
 
 
@@ -17,11 +18,23 @@ class _Dot(SimpleKernel):
 
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> Array:
         """Inner products."""
-        S = X @ (X if Z is None else pick(Z, rows)).T
-        return np.asarray(S.toarray() if issparse(S) else S, dtype=float)
+        Z = None if Z is None else pick(Z, rows)
+        if Z is not None and X.shape[0] < FEW and not (issparse(X) or issparse(Z)):
+            return np.einsum("ij,kj->ik", X, Z)  # pair by pair
+        return compare_distinct(_products, X, Z)
 
     def diag(self, X: Any) -> Array:
         return self.evaluate(squared_norms(X))
+
+
+def _products(X: Any, Z: Any) -> Array:
+    """<x_i, z_j>; symmetric to the last bit for X against itself, with |x_i|^2 on the diagonal."""
+    S = X @ (X if Z is None else Z).T
+    S = np.asarray(S.toarray() if issparse(S) else S, dtype=float)
+    if Z is None:
+        make_symmetric(S)
+        np.fill_diagonal(S, squared_norms(X))
+    return S
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,6 +14,7 @@ from scipy.sparse import vstack as sparse_vstack
 from sklearn.gaussian_process import kernels as gp
 
 from svmpath.kernels.base import Array, Kernel, pick
+from svmpath.kernels.repeated import compare_distinct, make_symmetric
 
 _BLOCK = 64  # rows whose full block is computed to read off a diagonal
 
@@ -60,6 +62,14 @@ class _Whole(Kernel):
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> tuple[Any, Any]:
         return X, (X if Z is None else pick(Z, rows))
 
+    def evaluate(self, S: tuple[Any, Any]) -> Array:
+        X, Z = S
+        return compare_distinct(self._values, X, None if Z is X else Z)
+
+    @abstractmethod
+    def _values(self, X: Any, Z: Any) -> Array:
+        """The block k(X, Z) of distinct rows, of X against itself if Z is None."""
+
     def part(self, S: tuple[Any, Any], rows: Any, cols: Any) -> tuple[Any, Any]:
         return S[0][rows], S[1][cols]
 
@@ -98,8 +108,8 @@ class FunctionKernel(_Whole):
     def parameters(self) -> Mapping[str, float]:
         return dict(self.values)
 
-    def evaluate(self, S: tuple[Any, Any]) -> Array:
-        X, Z = S
+    def _values(self, X: Any, Z: Any) -> Array:
+        Z = X if Z is None else Z
         K = np.asarray(self.function(X, Z, **self.values), dtype=float)
         if K.shape != (X.shape[0], Z.shape[0]):
             raise ValueError(
@@ -168,8 +178,11 @@ class GPKernel(_Whole):
             raise ValueError(f"Kernel parameter {name!r} is a vector; name one element of it, {name}[0] say.")
         return super().resolve(name)
 
-    def evaluate(self, S: tuple[Any, Any]) -> Array:
-        return np.asarray(self.kernel(*S), dtype=float)
+    def _values(self, X: Any, Z: Any) -> Array:
+        K = np.asarray(self.kernel(X, Z), dtype=float)
+        if Z is None:
+            make_symmetric(K)
+        return K
 
     def derive(self, S: tuple[Any, Any], name: str) -> Array:
         # These kernels give gradients for one set of rows only, by the logarithm of each parameter:

@@ -6,49 +6,113 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
+from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 
 from svmpath.kernels.base import Array, SimpleKernel, pick
+from svmpath.kernels.repeated import FEW, compare_distinct, mirror
+
+_CLOSE = 1e-6  # share of |x|^2 + |z|^2 below which a squared distance is computed from the difference
+_MANY = 0.2  # share of such pairs from which on it is cheaper to do all pairs so
+_SOME = 0.001  # share from which on it pays to look at pairs more closely
+_NARROW = 2  # columns up to which all pairs are done so
+_BLOCK = 128  # rows done at a time
+_AT_ONCE = 1 << 20  # numbers held at a time, of differences between rows
+_FILLED = 1 << 24  # entries up to which a sparse matrix may be filled
 
 
 def squared_distances(X: Any, Z: Any = None) -> Array:
     """``||x_i - z_j||^2`` for all rows; X against itself if Z is None.
 
-    The rows are moved by one common vector first (dense input): distances do not change, and the difference
-    ``|x|^2 + |z|^2 - 2 x.z`` then loses no digits to a far-away origin (a column of years, say).
+    ``|x|^2 + |z|^2 - 2 x.z`` is one matrix product and loses digits where x and z are close to each other. Such pairs
+    are done again from their differences, so that every distance has nine digits at least, and equal rows have
+    distance zero. Rows are moved by one common vector first (dense input), so that a far-away origin (a column of
+    years, say) makes nothing look close. Against itself, the result is symmetric to the last bit.
     """
-    same = Z is None or Z is X
-    Z = X if same else Z
-    if issparse(X) or issparse(Z):
-        S = X @ Z.T
-        S = -2.0 * np.asarray(S.toarray() if issparse(S) else S, dtype=float)
-        S += squared_norms(X)[:, None]
-        S += squared_norms(Z)
-    else:
-        S = _dense_squared_distances(X, Z)
-    np.maximum(S, 0.0, out=S)
-    if same:
-        np.fill_diagonal(S, 0.0)
-    return S
+    Z = None if Z is X else Z
+    if Z is not None and issparse(X) != issparse(Z):
+        X, Z = csr_array(X), csr_array(Z)
+    if issparse(X):
+        return compare_distinct(_sparse_squared_distances, X, Z)
+    X, Z = np.asarray(X, dtype=float), None if Z is None else np.asarray(Z, dtype=float)
+    if X.shape[1] <= _NARROW or (Z is not None and len(X) < FEW):
+        return cdist(X, X if Z is None else Z, "sqeuclidean")  # pair by pair, from differences
+    return compare_distinct(_dense_squared_distances, X, Z)
 
 
-def _dense_squared_distances(X: Array, Z: Array) -> Array:
+def _dense_squared_distances(X: Array, Z: Array | None) -> Array:
     """One product: the rows (x, |x|^2, 1) with the rows (-2 z, 1, |z|^2), after moving the origin."""
+    same, Z = Z is None, X if Z is None else Z
     centre = Z.mean(axis=0)
     left, right = (np.empty((len(A), A.shape[1] + 2)) for A in (X, Z))
     np.subtract(X, centre, out=left[:, :-2])
     np.subtract(Z, centre, out=right[:, :-2])
     left[:, -2], left[:, -1] = squared_norms(left[:, :-2]), 1.0
     right[:, -1], right[:, -2] = squared_norms(right[:, :-2]), 1.0
+    close = _CLOSE * left[:, -2], _CLOSE * right[:, -1]
     right[:, :-2] *= -2.0
-    return left @ right.T
+    S = np.empty((len(X), len(Z)))
+    for start in range(0, len(X), _BLOCK):
+        rows, cols = slice(start, min(start + _BLOCK, len(X))), slice(start if same else 0, None)
+        np.matmul(left[rows], right[cols].T, out=S[rows, cols])
+        _finish(S, rows, cols, close, X, Z)
+    return S
+
+
+def _sparse_squared_distances(X: Any, Z: Any) -> Array:
+    """|x|^2 + |z|^2 - 2 x.z as it is: to move the origin would fill the matrices."""
+    same, Z = Z is None, X if Z is None else Z
+    norms = squared_norms(X), squared_norms(Z)
+    S = -2.0 * np.asarray((X @ Z.T).toarray(), dtype=float)
+    S += norms[0][:, None]
+    S += norms[1]
+    for start in range(0, X.shape[0], _BLOCK):
+        rows, cols = slice(start, min(start + _BLOCK, X.shape[0])), slice(start if same else 0, None)
+        _finish(S, rows, cols, (_CLOSE * norms[0], _CLOSE * norms[1]), X, Z)
+    return S
+
+
+def _finish(S: Array, rows: slice, cols: slice, close: tuple[Array, Array], X: Any, Z: Any) -> None:
+    """Put close pairs of some rows right; of X against itself, also the diagonal and what is below it."""
+    block = S[rows, cols]
+    if X is Z:
+        np.fill_diagonal(block, np.inf)  # known, and not to be done again
+    near = _are_near(block, close[0][rows], close[1][cols])
+    if np.count_nonzero(near) > _MANY * near.size and (not issparse(Z) or Z.shape[0] * Z.shape[1] <= _FILLED):
+        block[:] = cdist(_dense(X[rows]), _dense(Z[cols]), "sqeuclidean")
+    else:
+        _by_difference(S, np.flatnonzero(near), rows, cols, X, Z)
+    if X is Z:
+        np.fill_diagonal(block, 0.0)
+        mirror(S, rows.start, rows.stop)
+
+
+def _are_near(S: Array, left: Array, right: Array) -> Array:
+    """Which entries of S are at most left_i + right_j, or may be if they are few."""
+    near = left.max() + right.max() >= S  # one number is compared with faster than a sum per pair
+    return left[:, None] + right >= S if np.count_nonzero(near) > _SOME * near.size else near
+
+
+def _by_difference(S: Array, near: Array, rows: slice, cols: slice, X: Any, Z: Any) -> None:
+    """Do some entries of S[rows, cols] again from differences of rows, a bounded number at a time."""
+    i, j = np.divmod(near, S.shape[1] - cols.start)
+    i, j = i + rows.start, j + cols.start
+    step = max(1, _AT_ONCE // X.shape[1])
+    for k in range(0, len(near), step):
+        part = i[k : k + step], j[k : k + step]
+        S[part] = squared_norms(_dense(X[part[0]]) - _dense(Z[part[1]]))
+
+
+def _dense(X: Any) -> Array:
+    return X.toarray() if issparse(X) else X
 
 
 def squared_norms(X: Any) -> Array:
     """``||x_i||^2`` for all rows."""
     if issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    X = np.ascontiguousarray(X, dtype=float)  # sums are ordered by the layout in memory
     return np.einsum("ij,ij->i", X, X)
 
 
@@ -113,4 +177,4 @@ class Laplacian(_Exponential):
 
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> Array:
         """Sums of absolute differences."""
-        return manhattan_distances(X, None if Z is None else pick(Z, rows))
+        return compare_distinct(manhattan_distances, X, None if Z is None else pick(Z, rows))

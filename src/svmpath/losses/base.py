@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from svmpath.losses.compressed import Compressed, check_rows, compress
 Array = np.ndarray
 
 _SHOWN = 6  # parameters that are written out
+_SHARE = 1e-3  # of what the terms of an objective cancel: where it is less than that, gaps are relative to this
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,12 @@ class Problem:
     task : {"classification", "regression"}
     classes : array or None
         The two labels that -1 and +1 stand for.
+    copies : array of int of shape (n,), optional
+        Which rows are the same sample, by equal numbers from 0 on: equal rows of X with equal labels or targets. Paths
+        are then traced with one row for each; see ``paths.merged``.
+    stands_for : array of int of shape (n,), optional
+        How many samples each row stands for where rows are left out one at a time; zero for a row that is not to be
+        left out. Each for itself if None.
     """
 
     gram: Gram
@@ -45,6 +52,8 @@ class Problem:
     s: Array
     task: str
     classes: Array | None = None
+    copies: Array | None = field(default=None, kw_only=True)
+    stands_for: Array | None = field(default=None, kw_only=True)
 
     @property
     def n(self) -> int:
@@ -55,6 +64,14 @@ class Problem:
     def active(self) -> Array:
         """The samples that count: those of positive weight."""
         return np.flatnonzero(self.s > 0)
+
+    def is_counted(self) -> Array:
+        """Which rows are left out by leave-one-out."""
+        return np.ones(self.n, dtype=bool) if self.stands_for is None else self.stands_for > 0
+
+    def count(self, rows: Array) -> int:
+        """How many samples these rows stand for."""
+        return len(rows) if self.stands_for is None else int(self.stands_for[rows].sum())
 
     def at(self, name: str, value: float) -> Problem:
         """The same problem with one kernel parameter at another value."""
@@ -159,11 +176,21 @@ class Solution:
 
     @lazy
     def gap(self) -> float:
-        """Duality gap relative to the primal objective."""
+        """Duality gap relative to the primal objective, or to what its terms cancel where that is more."""
         return self.loss.gap(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in ("problem", "loss", "alpha", "b", "parameters")}
+
+
+def relative_gap(gap: float, primal: float, cancelled: float) -> float:
+    """The duality gap over the primal objective, or over a thousandth of what its terms cancel where that is more.
+
+    Each term is a difference (1 - y f, |e| - epsilon). Where the objective is next to zero, nothing but the rounding of
+    these differences is left of it, and a gap is small or large by the numbers that were subtracted: ``cancelled`` is
+    their sum over the terms that are not zero. A thousandth of it is no more than the objective of other machines.
+    """
+    return float(max(gap, 0.0) / max(abs(primal), _SHARE * cancelled, np.finfo(float).tiny))
 
 
 class Loss(ABC):

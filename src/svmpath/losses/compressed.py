@@ -31,7 +31,7 @@ from sklearn.utils import check_random_state
 from svmpath.gram.base import Gram, in_chunks
 from svmpath.gram.pivoted_cholesky import pivoted_cholesky
 from svmpath.kernels import Kernel
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 if TYPE_CHECKING:
     from svmpath.losses.base import Solution
@@ -113,7 +113,7 @@ def compress(solution: Solution, size: int, random_state: Any = None) -> Compres
     pool = _pool(gram, _candidates(solution), limit, seed)
     K = gram.kernel(gram.X[_own(gram, every)], *_base(gram, pool)) if len(pool) else np.empty((len(every), 0))
     f = solution.fitted - solution.b
-    with one_thread_if_small(K.size):
+    with blas_threads(K.size):
         chosen, coef = _fit(K, f, int(size))
     error = float(np.abs(K[:, chosen] @ coef - f).max())
     J = pool[chosen]

@@ -33,13 +33,13 @@ from svmpath.losses.base import Loss, Problem, Solution
 from svmpath.losses.compressed import check_rows
 from svmpath.losses.elbow import NEAR
 from svmpath.solvers.elastic import Table
+from svmpath.solvers.elastic_measure import middle, relative_gap
 
 Array = np.ndarray
 
 _FAR = 10.0  # a dense column whose mean is so many deviations from zero is centred: the offset takes it up
 _CONSTANT = 1e-13  # a column whose variance is less, relative to its squared mean, is constant
 _NOTHING = 1e-13  # a coefficient that moves margins by less, relative to what they are made of, is zero
-_SMALL = 1e-6  # an objective below this, in units of all weights, is rounding's
 
 
 @dataclass(frozen=True)
@@ -202,40 +202,9 @@ class ElasticHinge(Loss):
     def gap(self, solution: Solution) -> float:
         """Primal minus dual objective over the primal, or over a millionth of the weights where that is more."""
         assert isinstance(solution, ElasticSolution)
-        problem, (a, margin, beta, c) = solution.problem, self.parts(solution)
-        lam1, lam2 = solution.parameters["lambda1"], solution.parameters["lambda2"]
-        s, wall = problem.s, lam1 * problem.om
-        xi, eta = np.maximum(1.0 - margin, 0.0), np.maximum(margin - 1.0, 0.0)
-        primal = s @ xi + 0.5 * lam2 * beta @ beta + wall @ np.abs(beta)
-        if lam2 == 0.0:  # shrunk into what the dual allows; columns without a penalty are left to the violation
-            far = (np.abs(c) > wall) & (wall > 0)
-            shrink = float(np.min(wall[far] / np.abs(c[far]), initial=1.0))
-            a, c = shrink * a, shrink * c
-        beyond = np.maximum(np.abs(c) - wall, 0.0)
-        turn = np.sign(c)
-        outside = wall * (np.abs(beta) - turn * beta) + (lam2 * beta - turn * beyond) ** 2 / (2.0 * lam2 or 1.0)
-        inside = wall * np.abs(beta) - c * beta + 0.5 * lam2 * beta**2
-        features = np.where((beyond > 0.0) & (lam2 > 0.0), outside, inside)
-        # What is not feasible is charged: the classes' sums at what the offset moves, and c of columns without penalty.
-        charge = abs(problem.y @ a) * (1.0 + np.abs(margin).max(initial=0.0))
-        if lam2 == 0.0:
-            free = np.flatnonzero(wall == 0.0)
-            zmax = problem.table.zmax[free]
-            reach = np.abs(beta[free]) + np.divide(1.0, zmax, out=np.zeros_like(zmax), where=zmax > 0.0)
-            charge += float(np.abs(c[free]) @ reach)
-            features[free] = 0.0
-        return float(((s - a) @ xi + a @ eta + features.sum() + charge) / max(primal, _SMALL * s.sum()))
-
-
-def middle(y: Array, s: Array, a: Array, f: Array) -> float:
-    """What to add to the offset so that it is the middle of its interval; zero where an elbow sample fixes it."""
-    active = s > 0.0
-    low, high = a <= NEAR * s, a >= (1.0 - NEAR) * s
-    if np.any(active & ~low & ~high):
-        return 0.0
-    left = y - f  # what the offset lacks for a margin of one
-    # y f >= 1 where a = 0, y f <= 1 where a = s.
-    least = left[active & ((low & (y > 0)) | (high & (y < 0)))].max(initial=-np.inf)
-    most = left[active & ((low & (y < 0)) | (high & (y > 0)))].min(initial=np.inf)
-    ends = [end for end in (least, most) if np.isfinite(end)]
-    return float(np.mean(ends)) if ends else 0.0
+        problem, parameters = solution.problem, solution.parameters
+        beta, b = solution.coef * problem.scale, solution.b + solution.coef @ problem.centre
+        return relative_gap(
+            problem.table.Z, problem.y, problem.om, np.ones(problem.n), problem.s, parameters["lambda1"],
+            parameters["lambda2"], problem.y * solution.alpha, beta, float(b),
+        )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.losses.base import Loss, Problem, Solution
+from svmpath.losses.base import Loss, Problem, Solution, relative_gap
 from svmpath.solvers.box_qp import FREE, LOW, Program
 
 Array = np.ndarray
@@ -162,9 +162,9 @@ def hinge_violation(problem: Problem, C: float, alpha: Array, f: Array) -> float
 
 
 def hinge_gap(problem: Problem, C: float, alpha: Array, f: Array, b: float) -> float:
-    """The duality gap of the hinge machine over its primal objective."""
+    """The duality gap of the hinge machine, relative to its primal objective."""
     y, limit = problem.y, C * problem.s
     a, margin = np.clip(y * alpha, 0.0, limit), y * f
     xi, eta = np.maximum(1.0 - margin, 0.0), np.maximum(margin - 1.0, 0.0)
-    primal = limit @ xi + 0.5 * alpha @ (f - b)
-    return float(((limit - a) @ xi + a @ eta) / max(abs(primal), np.finfo(float).tiny))
+    gap = (limit - a) @ xi + a @ eta
+    return relative_gap(gap, limit @ xi + 0.5 * alpha @ (f - b), limit[xi > 0].sum() + a[eta > 0].sum())

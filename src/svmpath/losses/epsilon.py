@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmpath.losses.base import Problem, Solution
+from svmpath.losses.base import Problem, Solution, relative_gap
 from svmpath.losses.elbow import NEAR, ElbowLoss, Motion
 from svmpath.solvers.box_qp import FREE, LOW, UP, Program
 
@@ -120,10 +120,11 @@ class EpsilonInsensitive(ElbowLoss):
         return float(max(worst.max(initial=0.0), beyond, unit * abs(alpha.sum()) / limit.sum()))
 
     def gap(self, solution: Solution) -> float:
-        """Primal minus dual objective over the primal."""
+        """Primal minus dual objective, relative to the primal."""
         problem, C, epsilon = solution.problem, solution.parameters["C"], solution.parameters["epsilon"]
         alpha, e = solution.alpha, problem.y - solution.fitted
-        losses = C * (problem.s @ np.maximum(np.abs(e) - epsilon, 0.0))
+        beyond = np.maximum(np.abs(e) - epsilon, 0.0)
+        losses, width = C * (problem.s @ beyond), epsilon * np.abs(alpha).sum()
         primal = losses + 0.5 * alpha @ (solution.fitted - solution.b)
-        gap = losses - alpha @ e + epsilon * np.abs(alpha).sum()
-        return float(max(gap, 0.0) / max(abs(primal), np.finfo(float).tiny))
+        cancelled = epsilon * C * problem.s[beyond > 0].sum() + width
+        return relative_gap(losses - alpha @ e + width, primal, cancelled)

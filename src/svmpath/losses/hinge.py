@@ -77,6 +77,6 @@ class Hinge(ElbowLoss):
         return hinge_violation(problem, C, solution.alpha, solution.fitted)
 
     def gap(self, solution: Solution) -> float:
-        """Primal minus dual objective over the primal."""
+        """Primal minus dual objective, relative to the primal."""
         problem, C = solution.problem, solution.parameters["C"]
         return hinge_gap(problem, C, solution.alpha, solution.fitted, solution.b)

@@ -18,7 +18,7 @@ import numpy as np
 
 from svmpath.losses.base import Loss, Problem, Solution
 from svmpath.solvers.spectral import Spectrum, decompose_dense, decompose_factor
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
@@ -36,7 +36,7 @@ class LeastSquares(Loss):
         """The spectrum of the problem's active samples, which serves every C."""
         gram, s = problem.gram, problem.s
         some = problem.active if len(problem.active) < problem.n else slice(None)
-        with one_thread_if_small(gram.entries):
+        with blas_threads(gram.entries):
             if gram.Z is None:
                 return decompose_dense(gram.block(some, some), s[some])
             return decompose_factor(gram.Z[some], s[some])

@@ -58,8 +58,12 @@ class Nu(ElbowLoss):
 
     @staticmethod
     def largest(y: Array, s: Array) -> float:
-        """The largest feasible nu."""
-        return float(2.0 * min(s[y > 0].sum(), s[y < 0].sum()) / s.sum())
+        """The largest feasible nu, rounded so that nu W / 2 is no more than the lighter class has."""
+        total, light = float(s.sum()), float(min(s[y > 0].sum(), s[y < 0].sum()))
+        nu = 2.0 * light / total
+        while 0.5 * total * nu > light:
+            nu = float(np.nextafter(nu, 0.0))
+        return nu
 
     def program(self, problem: Problem, motion: Motion, K: Array) -> Program:
         """T = -nu moves the sums of the two groups."""

@@ -18,14 +18,14 @@ eta_i = max(0, y_i f_i - 1),
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigh
 
 from svmpath.gram import DenseGram
 from svmpath.losses.base import Loss, Problem, Solution
 from svmpath.solvers.newton import ActiveSystem, Factored, FewSamples, Point, Rows, minimise
+from svmpath.solvers.parallel import interruptible
 from svmpath.solvers.samples import Whole, balanced
 from svmpath.solvers.spectral import thin_factor
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
@@ -49,7 +49,7 @@ class SquaredHinge(Loss):
         They are centred: the offset takes up what that changes, and a far-away origin costs no digits.
         """
         gram = problem.gram
-        with one_thread_if_small(gram.entries):
+        with blas_threads(gram.entries):
             Z = gram.Z if gram.Z is not None else _factor(gram)
             Z = Z - problem.s @ Z / problem.s.sum()
         return Rows.of(Z, problem.y, problem.s, self._whole(problem))
@@ -80,7 +80,7 @@ class SquaredHinge(Loss):
         found: list[Solution] = []
         for attempt in range(_REPAIRS):
             alpha = np.zeros(problem.n)
-            with one_thread_if_small(len(E) ** 2):
+            with blas_threads(len(E) ** 2):
                 alpha[E] = balanced(problem.gram.block(E, E), y[E], s[E], C)
             solution = self._machine(problem, alpha, E, C)
             most = len(y) if attempt < _AT_ONCE else 1  # then the worst alone: to move all has led round in circles
@@ -143,7 +143,9 @@ class SquaredHinge(Loss):
         primal = C * (problem.s @ xi**2) + 0.5 * solution.alpha @ (solution.fitted - solution.b)
         rows = problem.active
         gap = C * (problem.s[rows] @ self._mismatch(solution) ** 2) + a @ eta
-        return float(gap / max(abs(primal), np.finfo(float).tiny))
+        # As for least squares: without any loss and penalty, what counts as small is measured by the labels.
+        zero = np.finfo(float).eps * C * problem.s.sum()
+        return float(gap / max(abs(primal), zero))
 
     def _mismatch(self, solution: Solution) -> Array:
         problem, C = solution.problem, solution.parameters["C"]
@@ -159,7 +161,7 @@ def _factor(gram: object) -> Array:
     Z = thin_factor(gram.K, most=gram.n)
     if Z is not None:
         return Z
-    values, Q = eigh(gram.K, check_finite=False)
+    values, Q = interruptible(np.linalg.eigh, gram.K)
     if values[0] < -1e-8 * max(values[-1], 0.0):
         raise ValueError(
             f"loss='squared_hinge' needs a positive semi-definite kernel; the matrix of {gram.kernel!r} is indefinite. "

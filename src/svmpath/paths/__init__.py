@@ -5,6 +5,7 @@ from svmpath.paths.elastic import ElasticPath
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath, OverKernel
 from svmpath.paths.march import MarchPath
+from svmpath.paths.merged import MergedPath
 from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Event, Path
 from svmpath.paths.s_path import SPath
@@ -19,6 +20,7 @@ __all__ = [
     "JumpPath",
     "KernelPath",
     "MarchPath",
+    "MergedPath",
     "NewtonKernelPath",
     "NodePath",
     "OverKernel",

@@ -56,6 +56,11 @@ class ClosedFormPath(Path):
         return self.spectrum if self.over == "C" else None
 
     @property
+    def is_shared_by_weights(self) -> bool:
+        """No: the spectrum is that of the weighted kernel matrix."""
+        return False
+
+    @property
     def breakpoints(self) -> Array:
         """Both ends of the span: nothing happens between them.
 

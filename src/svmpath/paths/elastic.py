@@ -7,9 +7,10 @@ places there, and measured; where it is not good, the walk is repeated from the 
 Where no penalised feature is used, the machine does not depend on lambda1: above :attr:`ElasticPath.first_value` it is
 that of this value, and no events are told.
 
-A walk that gets lost is repeated with weights, penalty factors and margins changed by 1e-10 of themselves, so that
-there are no ties; its places are then those of the unchanged problem but for values that near to an event.
-:attr:`ElasticPath.shaken` tells it.
+The walk measures itself. A stretch of it that gets lost is repeated with other tolerances, or with weights, penalty
+factors and margins changed by 1e-10 of themselves, so that there are no ties (:attr:`ElasticPath.shaken` tells it).
+Where nothing helps, a millionth of the value or more is skipped (:attr:`ElasticPath.leaps`). A machine asked for is
+measured, too, and where the walk is of no use it is solved for directly, so that there is one at every value.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from svmpath.lazy import lazy
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, ElasticSolution
 from svmpath.paths.path import Array, Event, Path
 from svmpath.solvers.elastic import (
-    BANNED,
     ELBOW,
     LEFT,
     OUT,
@@ -36,16 +36,18 @@ from svmpath.solvers.elastic import (
     Table,
     Told,
     Walker,
+    corner,
+    direct,
     start,
     walk_to,
 )  # fmt: skip
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 _GOOD = 1e-11  # a relative duality gap, and below it
 _FINE = 1e-9  # a violation, that need no polish
 _NEXT = 1e-9  # relative distance within which the place before or after an event may be the right one
+_ENOUGH = 1e-9  # a relative gap with which a machine that was not solved for directly is given
 _ACCEPT = 1e-6  # the largest gap with which a machine is given at all
-_RUNGS = (0.0, 1e-10, 1e-9, 1e-8)  # how much a walk is shaken
 _PLACES = {RIGHT: "right", ELBOW: "elbow", LEFT: "left", OUT: "out"}
 
 
@@ -117,6 +119,7 @@ class Record:
     end : float
         The value that it came to.
     shaken : float
+    leaps : int
     null_steps : int
     """
 
@@ -127,6 +130,7 @@ class Record:
     snapshots: list[Snapshot]
     end: float
     shaken: float
+    leaps: int
     null_steps: int
 
     def places(self, value: float) -> tuple[Array, Array]:
@@ -184,19 +188,32 @@ class ElasticPath(Path):
     @lazy
     def record(self) -> Record:
         """The walk over the span."""
-        reason = None
-        with one_thread_if_small(self.problem.n * self.problem.p):
-            for shaken in _RUNGS:
-                try:
-                    return self._record(shaken)
-                except PathError as error:
-                    reason = error
-        raise PathError(f"The path of {self.loss!r} over {self.over} could not be followed: {reason}")
+        with blas_threads(self.problem.n * self.problem.p):
+            try:
+                walker, line = self.begin(self._ends[1])
+            except PathError:
+                return self._unwalked(self._ends[1])
+            return self._follow(walker, line)
+
+    def _unwalked(self, value: float) -> Record:
+        """What is known where no walk can begin: a machine at the largest value; the others are solved for directly."""
+        here, w = self.motion.at(value), self.motion.weights(self.problem.s, value)
+        found = direct(self.table, w, here["lambda1"], here["lambda2"])
+        place = np.select([w == 0.0, found.side < 0, found.side > 0], [OUT, RIGHT, LEFT], ELBOW).astype(np.int8)
+        sign = np.where(found.is_used, np.sign(found.beta), ZERO).astype(np.int8)
+        x = np.array([value, here["lambda1"], here["lambda2"], found.b])
+        first = Snapshot(x, w, found.alpha, np.where(found.is_used, found.beta, 0.0), place, sign)
+        return Record(value, first, self.motion.line(self.problem.s), Told.of([]), [], self._ends[0], 0.0, 1, 0)
 
     @property
     def shaken(self) -> float:
         """By how much weights, factors and margins had to be changed, relative, to follow the path; 0 as a rule."""
         return self.record.shaken
+
+    @property
+    def leaps(self) -> int:
+        """How often the walk could not be followed, and a millionth of the value or more was skipped; 0 as a rule."""
+        return self.record.leaps
 
     @property
     def null_steps(self) -> int:
@@ -217,32 +234,22 @@ class ElasticPath(Path):
     def _is_reversed(self) -> bool:
         return self.span[0] < self.span[1]
 
-    def _record(self, shaken: float) -> Record:
-        """The walk from the largest value down to the smallest."""
-        return self._follow(*self.begin(self._ends[1], shaken), shaken)
-
-    def _follow(self, walker: Walker, line: Line, shaken: float) -> Record:
+    def _follow(self, walker: Walker, line: Line) -> Record:
         """The walk from where a walker stands."""
-        low = self._ends[0]
-        first, limit = self._unshaken(walker.snapshot()) if shaken else walker.snapshot(), self.max_features
-        value = walker.value
+        low, first, limit, value = self._ends[0], walker.snapshot(), self.max_features, walker.value
+        end = value
         if low < value:
-            walker.to(line, low, most_features=-1 if limit is None else limit)
-        return Record(value, first, line, walker.told, walker.snapshots, walker.value, shaken, walker.null_steps)
+            try:
+                walker.to(line, low, most_features=-1 if limit is None else limit)
+                end = walker.value
+            except PathError:
+                end = low  # no walk leads there: these machines are solved for directly, one by one
+        done = walker.told, walker.snapshots, end
+        return Record(value, first, line, *done, walker.shaken, walker.leaps, walker.null_steps)
 
-    def _unshaken(self, point: Snapshot) -> Snapshot:
-        """The point that the same places determine for the problem as it is, where they do."""
-        w = self.motion.weights(self.problem.s, float(point.x[0]))
-        alpha = np.where(point.place == LEFT, w, 0.0)
-        walker = Walker(self.table, replace(point, w=w, alpha=alpha))
-        return walker.snapshot() if walker.stand() else point
-
-    def begin(self, value: float, shaken: float = 0.0) -> tuple[Walker, Line]:
+    def begin(self, value: float) -> tuple[Walker, Line]:
         """A walker at the value (or, where the machine is constant, where it ceases to be so), and the line ahead."""
         table, motion, s = self.table, self.motion, self.problem.s
-        if shaken:
-            table = table.shaken(shaken, seed=1)
-            s = s * (1.0 + shaken * np.random.default_rng(0).random(len(s)))
         line = motion.line(s)
         if self.has_top:
             return self._from_the_top(table, s, value, line), line
@@ -266,7 +273,7 @@ class ElasticPath(Path):
         b = walker.b
         if top > 0.0:
             walker.to(line, 0.0, most_features=0, record=False)
-            walker.state.beta[table.om > 0.0] = 0.0  # exactly
+            walker.beta[table.om > 0.0] = 0.0  # exactly
             if abs(b) == 1.0 and (table.om > 0.0).all():
                 walker.state.x[3] = b  # which a beta of rounding has moved
         if value < walker.value:
@@ -280,28 +287,16 @@ class ElasticPath(Path):
 
     def from_the_top(self, part: float) -> ElasticPath:
         """The path from where the machine ceases to be constant to a part of that value; walked at once."""
-        reason = None
-        with one_thread_if_small(self.problem.n * self.problem.p):
-            for shaken in _RUNGS:
-                try:
-                    walker, line = self.begin(np.inf, shaken)
-                    top = walker.value or 1.0
-                    path = replace(self, span=(top, part * top))
-                    path.__dict__["record"] = path._follow(walker, line, shaken)
-                    return path
-                except PathError as error:
-                    reason = error
-        raise PathError(f"The path of {self.loss!r} over {self.over} could not be followed: {reason}")
+        with blas_threads(self.problem.n * self.problem.p):
+            walker, line = self.begin(np.inf)
+            top = walker.value or 1.0
+            path = replace(self, span=(top, part * top))
+            path.__dict__["record"] = path._follow(walker, line)
+            return path
 
     def top(self) -> float:
         """The value below which the machine is no longer constant, wherever the span is; 0 if there is none."""
-        reason = None
-        for shaken in _RUNGS:
-            try:
-                return self.begin(np.inf, shaken)[0].value
-            except PathError as error:
-                reason = error
-        raise PathError(f"The largest {self.over} of the path could not be found: {reason}")
+        return self.begin(np.inf)[0].value
 
     # --- what is told of the walk ------------------------------------------------------------------------------------
 
@@ -350,23 +345,42 @@ class ElasticPath(Path):
         return self._solve(self.inside(value))
 
     def _solve(self, value: float) -> ElasticSolution:
-        with one_thread_if_small(self.problem.n * self.problem.p):
+        with blas_threads(self.problem.n * self.problem.p):
             return self._at(value)
 
     def _at(self, value: float) -> ElasticSolution:
         """The machine at a value: from the places told, or where that is not good from the walk itself."""
         is_first = value >= self.record.value
         best: ElasticSolution | None = None
-        for answer in (self._constant,) if is_first else (self._solved, self._before, self._after, self._walked):
+        answers = (self._constant,) if is_first else (self._solved, self._before, self._after, self._walked)
+        for answer in (*answers, self._direct):
+            if answer == self._direct and best is not None and best.gap <= _ENOUGH:
+                break
             solution = answer(value)
             if solution is not None and (best is None or _badness(solution) < _badness(best)):
                 best = solution
             if best is not None and _badness(best) <= 1.0:
                 return best
         if best is None or not best.gap <= _ACCEPT:
-            found = "its elbow system is singular" if best is None else f"the duality gap is {best.gap:.2e}"
-            raise PathError(f"No machine could be found at {self.over} = {value:.6g}: {found}.")
+            raise PathError(
+                f"No machine could be found at {self.over} = {value:.6g}; scale the columns (standardize=True), remove "
+                "those that are nearly copies of others, or use a larger lambda2."
+            )
         return best
+
+    def _direct(self, value: float) -> ElasticSolution | None:
+        """The machine without any walk: as a corner where that can be had, else from inside the set of solutions."""
+        here, w = self.motion.at(value), self.motion.weights(self.problem.s, value)
+        lam1, lam2 = here["lambda1"], here["lambda2"]
+        point = corner(self.table, np.array([value, lam1, lam2, 0.0]), w)
+        if point is not None:
+            solution = self._read(value, point.alpha, point.beta, float(point.x[3]))
+            if solution.gap <= _ENOUGH:
+                return solution
+        found = direct(self.table, w, lam1, lam2)
+        sparse = self._read(value, found.alpha, np.where(found.is_used, found.beta, 0.0), found.b)
+        full = self._read(value, found.alpha, found.beta, found.b)
+        return sparse if sparse.gap <= max(_ENOUGH, full.gap) else full
 
     def _constant(self, value: float) -> ElasticSolution:
         """The machine at or above the first value of the walk: there lambda1 makes no difference."""
@@ -397,7 +411,7 @@ class ElasticPath(Path):
         here, w = self.motion.at(value), self.motion.weights(self.problem.s, value)
         x = np.array([value, here["lambda1"], here["lambda2"], 0.0])
         alpha = np.where(place == LEFT, w, 0.0)
-        k, m = np.count_nonzero(place == ELBOW), np.count_nonzero((sign != ZERO) & (sign != BANNED))
+        k, m = np.count_nonzero(place == ELBOW), np.count_nonzero(sign)
         if here["lambda2"] == 0.0 and k < m + 1:
             return None  # beta is not determined by the places
         walker = Walker(self.table, Snapshot(x, w, alpha, np.zeros(self.problem.p), place, sign))
@@ -413,10 +427,6 @@ class ElasticPath(Path):
     def _walk(self, value: float) -> Walker:
         """The walk to a value once more, from the last snapshot before it."""
         record = self.record
-        if record.shaken:
-            walker, line = self.begin(self._ends[1], record.shaken)
-            walker.to(line, value, record=False)
-            return walker
         walker = Walker(self.table, record.before(value))
         walker.seat()
         walker.to(record.line, value, record=False)
@@ -439,7 +449,7 @@ class ElasticPath(Path):
         return walker
 
     def _told_by(self, walker: Walker, value: float) -> ElasticSolution:
-        return self._read(value, walker.state.alpha, walker.state.beta, walker.b)
+        return self._read(value, walker.alpha, walker.beta, walker.b)
 
     def _read(self, value: float, alpha: Array, beta: Array, b: float) -> ElasticSolution:
         problem = self.problem
@@ -465,11 +475,17 @@ class ElasticPath(Path):
         carried: tuple[Walker, Line] | None = None
         for k in order:
             value = float(values[k])
-            carried = self._carried(carried, value)
+            carried = self._carried(carried, value) if carried is not None or k == order[0] else None
             solution = None if carried is None else self._arrived(carried[0], value)
-            if solution is None or not solution.gap <= 1e-9:
-                solution = self._solve(value)
+            if solution is None or not solution.gap <= _ENOUGH:
+                solution = self._better(solution, value)
             yield int(k), solution
+
+    def _better(self, solution: ElasticSolution | None, value: float) -> ElasticSolution:
+        """The machine at a value to which a walk has not come, or not well."""
+        found = self._direct(value)
+        best = min((one for one in (solution, found) if one is not None), key=_badness)
+        return best if best.gap <= _ACCEPT else self._solve(value)
 
     def _carried(self, carried: tuple[Walker, Line] | None, value: float) -> tuple[Walker, Line] | None:
         """A walker and its line, moved on to a value; None if it got lost."""
@@ -483,15 +499,15 @@ class ElasticPath(Path):
 
     def _arrived(self, walker: Walker, value: float) -> ElasticSolution:
         """The machine of a walker, which is constant as long as it has not left its first value."""
-        beta = walker.state.beta
+        beta = walker.beta
         if value > walker.value:
             beta = np.where(self.table.om > 0.0, 0.0, beta)
-        return self._read(value, walker.state.alpha, beta, walker.b)
+        return self._read(value, walker.alpha, beta, walker.b)
 
     def decisions(self, values: Array) -> Array:
         """Decision values of all rows, also of those with weight zero, at each value."""
         held = np.empty((len(values), self.problem.n))
-        with one_thread_if_small(self.problem.n * self.problem.p):
+        with blas_threads(self.problem.n * self.problem.p):
             for k, solution in self.machines(values):
                 held[k] = solution.fitted
         return held
@@ -500,7 +516,7 @@ class ElasticPath(Path):
         """Coefficients of shape (m, p) and offsets of shape (m,) at several values, by one walk."""
         values = np.array([self.inside(value) for value in np.atleast_1d(values)])
         coef, b = np.empty((len(values), self.problem.p)), np.empty(len(values))
-        with one_thread_if_small(self.problem.n * self.problem.p):
+        with blas_threads(self.problem.n * self.problem.p):
             for k, solution in self.machines(values):
                 coef[k], b[k] = solution.coef, solution.b
         return coef, b

@@ -13,6 +13,7 @@ dependent, and last with a kernel to whose diagonal tiny multiples of its larges
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -20,13 +21,26 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.exceptions import NoMarginError, PathError
+from svmpath.exceptions import LimitWarning, NoMarginError, PathError
 from svmpath.lazy import lazy
 from svmpath.losses import Solution
 from svmpath.losses.elbow import ElbowLoss, Motion
 from svmpath.paths.path import Array, Event, Path
-from svmpath.solvers.box_qp import FREE, LOW, UP, Centred, Program, Told, Walker, at_places, centred, middle, reach
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.box_qp import (
+    FREE,
+    LOW,
+    UP,
+    Centred,
+    Limit,
+    Program,
+    Told,
+    Walker,
+    at_places,
+    centred,
+    middle,
+    reach,
+)
+from svmpath.solvers.threads import blas_threads
 
 _GOOD = 1e-9  # a violation, in units of f, that needs no polish
 _TRUST = 1e-8  # a violation at which a rung of the ladder is accepted at once
@@ -52,6 +66,8 @@ class Record:
         What was added to the diagonal of K, in units of its largest entry.
     violation : float
         The largest that was found when optimality was measured.
+    end : float
+        The last t.
     """
 
     program: Program
@@ -60,6 +76,7 @@ class Record:
     tol: float
     jitter: float
     violation: float
+    end: float = np.inf
 
     def status(self, t: float) -> Array:
         """The statuses at t; at an event, those after it."""
@@ -81,16 +98,22 @@ class JumpPath(Path):
         The kernel matrix, if another path has made it already.
     start : array of shape (n,) or None
         Coefficients alpha / C of a similar machine, from which the first one is reached.
+    limit : Limit or None
+        Where the walk is to end before the span does.
+    walked : Record or None
+        The walk, if it was made already.
     """
 
     loss: ElbowLoss
     motion: Motion
     K: Centred | None = None
     start: Array | None = None
+    limit: Limit | None = None
+    walked: Record | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # The matrix and the walk are made again when needed: a saved model stays small.
-        return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "K": None}
+        return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "K": None, "walked": None}
 
     @property
     def shared(self) -> Any:
@@ -114,11 +137,23 @@ class JumpPath(Path):
         K = np.ascontiguousarray(self.problem.gram.block(slice(None), slice(None)))
         return centred(K)
 
-    @lazy
+    @property
     def record(self) -> Record:
         """The walk over the span, certified."""
-        with one_thread_if_small(self.problem.n**2):
-            return self._climb()
+        if isinstance(self._outcome, PathError):
+            raise self._outcome
+        return self._outcome
+
+    @lazy
+    def _outcome(self) -> Record | PathError:
+        """The walk, or why there is none: all attempts are made once, not at every value."""
+        if self.walked is not None:
+            return self.walked
+        with blas_threads(self.problem.n**2):
+            try:
+                return self._climb()
+            except PathError as error:
+                return error
 
     @property
     def jitter(self) -> float:
@@ -126,7 +161,7 @@ class JumpPath(Path):
 
         Random numbers from this to its double, one per sample: they break ties, too.
         """
-        return max([self.record.jitter, *(record.jitter for record in self._other_rungs.values())])
+        return max([self.record.jitter, *(record.jitter for record in self._other_rungs.values() if record)])
 
     @property
     def certificate(self) -> float:
@@ -184,7 +219,7 @@ class JumpPath(Path):
 
     def from_places(self, status: Array, good: float = _GOOD) -> Solution:
         """The machine at the first value of the span from everybody's place; polished if its violation is not good."""
-        with one_thread_if_small(self.problem.n**2):
+        with blas_threads(self.problem.n**2):
             record, t = (
                 Record(self._program, status, Told.of([]), _LADDER[0][0], 0.0, np.inf),
                 self.motion.t(self.span[0]),
@@ -198,7 +233,7 @@ class JumpPath(Path):
         """The path of the same machine with weight zero for some rows."""
         s = self.problem.s.copy()
         s[rows] = 0.0
-        return replace(self, problem=replace(self.problem, s=s), K=self.shared, start=None)
+        return replace(self, problem=replace(self.problem, s=s), K=self.shared, start=None, limit=None, walked=None)
 
     def decisions(self, values: Array) -> Array:
         """Decision values of all rows, also of those with weight zero, at each value: one walk, nothing recorded."""
@@ -210,8 +245,8 @@ class JumpPath(Path):
 
     def states(self, values: Array) -> Iterator[tuple[int, Walker]]:
         """A walker at the optimum at each value with a fresh R, and the position of the value; it is moved on later."""
-        if "record" in self.__dict__:  # the walk was made: the statuses are known
-            with one_thread_if_small(self.problem.n**2):
+        if "_outcome" in self.__dict__:  # the walk was made: the statuses are known
+            with blas_threads(self.problem.n**2):
                 for k, value in enumerate(values.tolist()):
                     yield k, self._recorded(self.motion.t(value)) or self._settled(value)
             return
@@ -242,12 +277,13 @@ class JumpPath(Path):
             return None
 
     def _stops(self, values: Array) -> Iterator[tuple[int, Walker | None]]:
-        """One walk from value to value, in its own order; None where what it finds is not an optimum."""
+        """One walk from value to value, in its own order; None from where on what it finds is not an optimum."""
         order = np.argsort([self.motion.t(float(value)) for value in values], kind="stable")
         walker: Walker | None = None
-        with one_thread_if_small(self.problem.n**2):
-            for k in order:
-                walker = self._carried(walker, self.motion.t(float(values[k])))
+        with blas_threads(self.problem.n**2):
+            for position, k in enumerate(order):
+                if position == 0 or walker is not None:  # a walk that is lost is not begun again at every value
+                    walker = self._carried(walker, self.motion.t(float(values[k])))
                 yield int(k), walker
 
     def _settled(self, value: float) -> Walker:
@@ -387,8 +423,13 @@ class JumpPath(Path):
         )
 
     @property
+    def _is_convex(self) -> bool:
+        """Whether the kernel matrix is known to be positive semi-definite."""
+        return self.gram.kernel.psd is True or bool(getattr(self.gram, "clip", False))
+
+    @property
     def _advice(self) -> str:
-        if self.gram.kernel.psd is not True and not getattr(self.gram, "clip", False):
+        if not self._is_convex:
             return "If the kernel is indefinite, psd='clip' makes it positive semi-definite."
         return "Bring the columns to one scale, or end the span earlier."
 
@@ -415,6 +456,26 @@ class JumpPath(Path):
         end = float(self.motion.value(nodes[first]))
         return replace(self, span=(end, self.span[1]) if self._is_reversed else (self.span[0], end))
 
+    def as_far_as_walked(self) -> JumpPath:
+        """The path, or where its walk has reached a limit the part that was walked, with a warning that says so."""
+        (a, b), record = self._ends, self.record
+        if record.end >= b:
+            return self
+        first, last = float(self.motion.value(a)), float(self.motion.value(record.end))
+        if first == last:
+            raise PathError(
+                f"The limit was reached at the first value, {self.over} = {first:.6g}, with {len(record.told.t)} "
+                "events: raise max_events or time_limit."
+            )
+        warnings.warn(
+            f"The path over {self.over} was ended by its limit after {len(record.told.t)} events: it goes from "
+            f"{first:.6g} to {last:.6g}, not from {self.span[0]:.6g} to {self.span[1]:.6g}.",
+            LimitWarning,
+            stacklevel=3,
+        )
+        span = (last, first) if self._is_reversed else (first, last)
+        return replace(self, span=span, limit=None, walked=replace(record, end=np.inf))
+
     def _exists(self, record: Record, t: float) -> bool:
         try:
             solution = self._solved(record.program, t, record.status(t))
@@ -427,8 +488,8 @@ class JumpPath(Path):
         a, b = self._ends
         walker = self._start(program, a, tol)
         first = walker.status.copy()
-        walker.to(b)
-        return Record(program, first, walker.told, tol, jitter, walker.worst)
+        walker.to(b, limit=self.limit)
+        return Record(program, first, walker.told, tol, jitter, walker.worst, walker.t)
 
     def _rung(self, jitter: float) -> Program:
         """The program with tiny numbers on the diagonal of its kernel matrix."""
@@ -440,10 +501,13 @@ class JumpPath(Path):
 
     def _measured(self, record: Record) -> Record:
         """The record with the violation of machines that are solved afresh, where it says that everybody is."""
-        nodes = np.append(record.told.t, self._ends[1])
+        nodes = np.append(record.told.t, min(record.end, self._ends[1]))
         worst = 0.0
         for t in nodes[np.linspace(0, len(nodes) - 1, _SAMPLES).astype(int)]:
-            found = self._solved(record.program, float(t), record.status(float(t)))
+            status = record.status(float(t))
+            found = self._solved(record.program, float(t), status)
+            if self._is_convex and (found is None or not self._excess(found) <= self.trust):
+                found = self._polished(record.program, float(t), status)
             worst = np.inf if found is None else max(worst, self._excess(found))
         return replace(record, violation=worst)
 
@@ -453,7 +517,7 @@ class JumpPath(Path):
 
     def _solve(self, value: float) -> Solution:
         t = self.motion.t(value)
-        with one_thread_if_small(self.problem.n**2):
+        with blas_threads(self.problem.n**2):
             try:
                 return self._at(self.record, t)
             except NoMarginError:
@@ -462,16 +526,28 @@ class JumpPath(Path):
                 return self._elsewhere(t, error)
 
     def _elsewhere(self, t: float, error: PathError) -> Solution:
-        """The machine at t from another rung of the ladder, where the walk that was trusted is wrong next to t."""
-        for rung in _LADDER:
+        """The machine at t from another attempt, where the walk that was trusted is wrong next to t; last, alone."""
+        for attempt in _LADDER:
+            record = self._other_record(attempt)
+            if record is not None:
+                with suppress(PathError):
+                    return self._at(record, t)
+        for tol, jitter in _LADDER:
             with suppress(PathError):
-                if rung not in self._other_rungs:
-                    self._other_rungs[rung] = self._record(*rung)
-                return self._at(self._other_rungs[rung], t)
+                walker = self._start(self._rung(jitter), t, tol)
+                return self._at(Record(walker.program, walker.status, Told.of([]), tol, jitter, np.inf), t)
         raise error
 
+    def _other_record(self, attempt: tuple[float, float]) -> Record | None:
+        """The walk of one attempt, made once; None if it failed."""
+        if attempt not in self._other_rungs:
+            self._other_rungs[attempt] = None
+            with suppress(PathError):
+                self._other_rungs[attempt] = self._record(*attempt)
+        return self._other_rungs[attempt]
+
     @lazy
-    def _other_rungs(self) -> dict[tuple[float, float], Record]:
+    def _other_rungs(self) -> dict[tuple[float, float], Record | None]:
         return {}
 
     def _at(self, record: Record, t: float, good: float = _GOOD) -> Solution:

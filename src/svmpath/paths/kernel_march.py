@@ -45,7 +45,7 @@ from svmpath.paths.path import Array, Event, Path
 from svmpath.solvers.box_qp import FIXED, FREE, LOW, UP, Program, Walker
 from svmpath.solvers.hermite import curvature, first_zero, look
 from svmpath.solvers.moving_kernel import Axis, MovingProgram, Places, Point, regular
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 _STRIDE = 0.3  # the longest step in t of a logarithm; of a plain parameter, a twentieth of its span
 _FLOOR = 1e-12  # slacks of less, in units of f or of the box, are zero
@@ -484,7 +484,7 @@ class KernelPath(OverKernel):
         """The walk over the span."""
         self._compared()  # refuses what has no events
         reason: PathError | None = None
-        with one_thread_if_small(self.problem.n**2):
+        with blas_threads(self.problem.n**2):
             for jitter in _JITTERS:
                 try:
                     return self._march(jitter)
@@ -562,7 +562,7 @@ class KernelPath(OverKernel):
         """Decision values of all rows at each value, each reached by homotopy from the last; nothing is recorded."""
         held = np.empty((len(values), self.problem.n))
         walker: Walker | None = None
-        with one_thread_if_small(self.problem.n**2):
+        with blas_threads(self.problem.n**2):
             for k in np.argsort(values, kind="stable"):
                 machine = self.machine(float(values[k]))
                 walker = machine.begin() if walker is None else machine.begin(walker.theta, walker.status)
@@ -618,7 +618,7 @@ class NewtonKernelPath(OverKernel):
             alpha = self._near(value, status == FREE).alpha
             return alpha, self._status(alpha != 0)
 
-        with one_thread_if_small(n**2):
+        with blas_threads(n**2):
             first = self._from_afar(self.span[0])
             walk = Walk(program, first.alpha, self._status(first.alpha != 0), reach)
             try:
@@ -660,7 +660,7 @@ class NewtonKernelPath(OverKernel):
 
     def _solve(self, value: float) -> Solution:
         t = self.axis.t(value)
-        with one_thread_if_small(self.problem.n**2):
+        with blas_threads(self.problem.n**2):
             if self.exact:
                 return self._near(value, self.record.status(t) == FREE)
             if self._visited and isinstance(self.problem.gram, DenseGram):

@@ -14,7 +14,7 @@ from svmpath.losses import Solution, SquaredHinge
 from svmpath.paths.path import Array, Event, Path
 from svmpath.paths.sides import Sides, exact_sides
 from svmpath.solvers.newton import ActiveSystem, Factored, FewSamples, Point, Rows, minimise, objective, point_at, start
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 _PER_DECADE = 4  # nodes of the path per factor of ten
 _NEAR_ENOUGH = 16  # points kept per factor of e
@@ -109,7 +109,7 @@ class MarchPath(Path):
     def walk(self, values: Array) -> Iterator[Stop]:
         """Walk through the values from the smallest C to the largest, each from the last."""
         rows, order = self.rows, np.argsort(values, kind="stable")
-        with one_thread_if_small(rows.A.size):
+        with blas_threads(rows.A.size):
             system, point, last = ActiveSystem(rows), self._approach(float(values[order[0]])), None
             for position in order:
                 C = float(values[position])
@@ -117,6 +117,13 @@ class MarchPath(Path):
                 point, factored = minimise(rows, system, 1.0 / C, point)
                 self._remember(C, point)
                 yield Stop(int(position), C, point, factored)
+
+    def decisions(self, values: Array) -> Array:
+        """Decision values of all rows at each value: one walk."""
+        held = np.empty((len(values), self.problem.n))
+        for stop in self.walk(values):
+            held[stop.position] = stop.point.f
+        return held
 
     def _predict(self, point: Point, last: Point | None, lam: float) -> Point:
         """The last two points prolonged, if that is lower: free, since f is linear in theta."""
@@ -149,5 +156,5 @@ class MarchPath(Path):
         self._visited[round(_NEAR_ENOUGH * np.log(C))] = (C, point.theta, np.packbits(point.E))
 
     def _solve(self, value: float) -> Solution:
-        with one_thread_if_small(self.rows.A.size):
+        with blas_threads(self.rows.A.size):
             return self.loss.solve(self.problem, self.rows, self._approach(value), value)

@@ -19,8 +19,8 @@ from svmpath.exceptions import PathError
 from svmpath.lazy import lazy
 from svmpath.losses import ElbowLoss, EpsilonInsensitive, Motion, Solution, SquaredHinge
 from svmpath.paths.path import Array, Event, Path
-from svmpath.solvers.smoothed import Node, Terms, between, node_of, solve
-from svmpath.solvers.threads import one_thread
+from svmpath.solvers.smoothed import Node, Seen, Terms, between, middle_offset, node_of, solve
+from svmpath.solvers.threads import blas_threads
 
 _NODE = 0.3  # share of tol that the gap of a node may have
 _AIM = 0.75  # share of tol that a stretch is made for
@@ -47,6 +47,14 @@ class NodePath(Path):
     tol: float
     features: Array | None = None
 
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, gaps up to {self.tol:g}>"
+
+    @property
+    def is_exact(self) -> bool:
+        """False: machines are optimal to a gap of ``tol``."""
+        return False
+
     def __getstate__(self) -> dict[str, Any]:
         return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "features": None}
 
@@ -70,9 +78,14 @@ class NodePath(Path):
         return Terms(self._A, y[None], np.ones((1, problem.n)), problem.s[None])
 
     @lazy
+    def _kept(self) -> Seen:
+        """The rows that the last machine was found with."""
+        return Seen(self.terms)
+
+    @lazy
     def nodes(self) -> list[Node]:
         """Machines along the path, from the smallest C to the largest."""
-        with one_thread():  # products of one vector: a second thread gains little, and loses much on a busy machine
+        with blas_threads(0):  # products of one vector: a second thread gains little, and loses much on a busy machine
             return self._walk(*sorted(self.span))
 
     def _walk(self, low: float, high: float) -> list[Node]:
@@ -116,7 +129,7 @@ class NodePath(Path):
         if len(last) == 2:
             one, two = last
             start = (two.x + (two.x - one.x) * (lam - two.lam) / (two.lam - one.lam)) / lam
-        return solve(self.terms, lam, _NODE * self.tol, start, h)
+        return solve(self.terms, lam, _NODE * self.tol, start, h, self._kept)
 
     @property
     def breakpoints(self) -> Array:
@@ -147,6 +160,7 @@ class NodePath(Path):
         a = (1 - tau) * one.a + tau * two.a
         x = (1 - tau) * one.x + tau * two.x
         alpha = value * (self.terms.side * a).sum(axis=0)
+        x[-1] = middle_offset(self.terms, value * x) / value
         return Solution(self.problem, self.loss, alpha, self._offset(x, alpha, value), self._values(value))
 
     def node(self, value: float) -> Node:
@@ -171,14 +185,13 @@ class NodePath(Path):
         for value in np.concatenate([nodes, 0.5 * (nodes[1:] + nodes[:-1])]):
             gap = self(float(value)).gap
             if not gap <= allowed:
-                raise PathError(f"At C = {value:.6g} the relative duality gap is {gap:.2e} > {allowed:.2e}.")
+                raise PathError(
+                    f"At C = {value:.6g} the relative duality gap is {gap:.2e} > {allowed:.2e}: bring the columns to "
+                    "one scale, end the span earlier, or trace with a larger tol."
+                )
 
     def without(self, rows: Array) -> NodePath:
         """The path of the same machine with weight zero for some rows."""
         s = self.problem.s.copy()
         s[rows] = 0.0
         return replace(self, problem=replace(self.problem, s=s), features=self._A)
-
-    def decisions(self, values: Array) -> Array:
-        """Decision values of all rows at each value."""
-        return np.array([self(float(value)).fitted for value in values])

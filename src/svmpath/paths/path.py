@@ -70,6 +70,20 @@ class Path(ABC):
         """What another path on the same kernel and weights can take over: a decomposition, say."""
         return None
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether machines are optimal to rounding, and not only to a given gap."""
+        return True
+
+    @property
+    def is_shared_by_weights(self) -> bool:
+        """Whether a path with other weights can take over what is :attr:`shared`, too."""
+        return True
+
+    def decisions(self, values: Array) -> Array:
+        """Decision values of all rows, also of those with weight zero, at each value."""
+        return np.array([self(float(value)).fitted for value in values])
+
     def __call__(self, value: float) -> Solution:
         """The solution at a value inside the span."""
         return self._solve(self.inside(value))
@@ -119,4 +133,7 @@ class Path(ABC):
                     f"The path has too few digits {where}. Kernel values times coefficients are too large for double "
                     "precision: scale the data, or end the span earlier."
                 )
-            raise PathError(f"The path is not optimal {where}.")
+            raise PathError(
+                f"The path is not optimal {where}. Bring the columns to one scale, end the span earlier, or ask for "
+                "less with a larger tol."
+            )

@@ -32,7 +32,8 @@ from svmpath.paths.path import Array, Event
 from svmpath.solvers.crossings import first_crossing
 from svmpath.solvers.fixed_sides import FixedSides, Series
 from svmpath.solvers.newton import ActiveSystem, Rows, minimise, start
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.parallel import interruptible
+from svmpath.solvers.threads import blas_threads
 
 _AIM = 8  # events for which a centre should serve: to find one costs as much as these save
 _FAR, _LEAST = 0.4, 1e-3  # how far a series is used at most, in u, and at least
@@ -119,7 +120,7 @@ def exact_sides(rows: Rows, span: tuple[float, float]) -> Sides:
     if len(np.unique(rows.y[rows.s > 0])) < 2:  # f is the label of the one class that counts, at every C
         nobody = np.zeros(len(rows.y), dtype=bool)
         return Sides(span, np.packbits(nobody), len(nobody), np.empty(0), np.empty(0, dtype=int), 0.0)
-    with one_thread_if_small(rows.A.size):
+    with blas_threads(rows.A.size):
         walk = _Walk(_principal(rows), low)
         first = walk.E
         walk.to(high)
@@ -133,7 +134,7 @@ def _principal(rows: Rows) -> Rows:
     """The same machine in centred features along their principal axes, in which M keeps most digits."""
     Z = rows.A[:, :-1] - rows.s @ rows.A[:, :-1] / rows.s.sum()
     scaled = Z * np.sqrt(rows.s)[:, None]
-    return Rows.of(Z @ np.linalg.eigh(scaled.T @ scaled)[1][:, ::-1], rows.y, rows.s)
+    return Rows.of(Z @ interruptible(np.linalg.eigh, scaled.T @ scaled)[1][:, ::-1], rows.y, rows.s)
 
 
 def _net(values: list[float], samples: list[int]) -> tuple[Array, Array]:
@@ -174,7 +175,10 @@ class _Walk:
             # What the remainder hides is clearer around a nearer centre.
             reach = min(reach * min(max(_AIM / events, 0.5), 2.0), _FAR) if is_through else 0.5 * reach
             if reach < _LEAST:
-                raise PathError(f"The sides next to C = {self.C:.6g} cannot be told in double precision.")
+                raise PathError(
+                    f"The sides next to C = {self.C:.6g} cannot be told in double precision: scale the data, end the "
+                    "span earlier, or use breakpoints='auto'."
+                )
 
     def _stretch(self, high: float, reach: float) -> bool:
         """Walk as far as one centre serves; whether that was as far as it should."""

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 
 from svmpath.lazy import lazy
 from svmpath.losses import Loss, Problem, Solution
 from svmpath.paths.jump import JumpPath
+from svmpath.paths.merged import MergedPath
 from svmpath.paths.path import Array, Path
 from svmpath.paths.trace import check_pair, trace, trace_problem
-from svmpath.solvers.threads import one_thread
+from svmpath.solvers.parallel import side_by_side
+from svmpath.solvers.threads import count_jobs
 
 _RATIO = 1.28  # of neighbouring gammas, where only a span of them is given
 _PER_DECADE = 3  # values of C per factor of ten at which a criterion is asked, where none are given
@@ -69,11 +69,7 @@ class Surface:
         path, C = self.paths[k], self.paths[k].inside(C)
         if abs(self.gammas[k] - gamma) <= _SLIP * gamma:
             return path(C)
-        problem = self.problem.at(self.over, float(min(max(gamma, low), high)))
-        if not isinstance(path, JumpPath):
-            return trace_problem(problem, self.loss, "C", (C, C))(C)
-        there = replace(path, problem=problem, span=(C, C), K=None, start=path(C).alpha / C)
-        return there.from_places(there.begin().status)
+        return _moved_to(path, self.over, float(min(max(gamma, low), high)), C)
 
     def curves(
         self, criterion: Callable[..., Any], values: Any = None, *, n_jobs: int | None = None, **options: Any
@@ -101,7 +97,7 @@ class Surface:
             values = np.geomspace(low, high, 1 + max(1, round(_PER_DECADE * np.log10(high / low))))
         values = np.atleast_1d(np.asarray(values, dtype=float))
         asked = Asked(criterion, options)
-        curves = _side_by_side([partial(asked, path, values) for path in self.paths], n_jobs)
+        curves = side_by_side(lambda path: asked(path, values), self.paths, count_jobs(n_jobs))
         return Curves(self, asked, values, tuple(curves))
 
     def check(self, tol: float = 1e-8) -> None:
@@ -200,21 +196,15 @@ def surface(
         raise ValueError(
             "A surface goes over C and gamma, for losses that have a C; give C=(first, last) and gamma=..."
         )
-    check_threads(n_jobs)
+    threads = count_jobs(n_jobs)
     span, gammas = check_pair(C, "C"), _check_gammas(gamma)
     first = trace(X, y, loss=loss, over="C", span=span, gamma=float(gammas[0]), **options)
     over = first.gram.kernel.resolve("gamma")
     order = np.argsort(gammas, kind="stable")
-    stretches = [part for part in np.array_split(order, max(1, min(effective_n_jobs(n_jobs), len(order)))) if len(part)]
-    found = _side_by_side([partial(_along, first, over, gammas[part]) for part in stretches], n_jobs)
+    stretches = [part for part in np.array_split(order, min(threads, len(order))) if len(part)]
+    found = side_by_side(lambda part: _along(first, over, gammas[part]), stretches, threads)
     paths = dict(zip(np.concatenate(stretches).tolist(), [path for part in found for path in part], strict=True))
     return Surface(first.problem, first.loss, over, span, gammas, tuple(paths[k] for k in range(len(gammas))))
-
-
-def check_threads(n_jobs: int | None) -> None:
-    """Refuse no threads at all."""
-    if n_jobs == 0:
-        raise ValueError("n_jobs must be None, a number of threads, or negative to count from all cores; got 0.")
 
 
 def _check_gammas(gamma: Any) -> Array:
@@ -235,6 +225,8 @@ def _check_gammas(gamma: Any) -> Array:
 
 def _along(first: Path, over: str, gammas: Array) -> list[Path]:
     """The paths at neighbouring gammas, each started from the one before."""
+    if isinstance(first, MergedPath):
+        return [first.around(path) for path in _along(first.inner, over, gammas)]
     paths: list[Path] = []
     for gamma in gammas.tolist():
         path = first if first.gram.kernel.parameters[over] == gamma else _moved(first, over, gamma)
@@ -247,16 +239,19 @@ def _along(first: Path, over: str, gammas: Array) -> list[Path]:
     return paths
 
 
+def _moved_to(path: Path, over: str, gamma: float, C: float) -> Solution:
+    """The machine at one C with another kernel, from that of the path where it can be moved."""
+    if isinstance(path, MergedPath):
+        merged = _moved_to(path.inner, over, gamma, C)
+        return path.split(merged, path.problem.at(over, gamma))
+    problem = path.problem.at(over, gamma)
+    if not isinstance(path, JumpPath):
+        return trace_problem(problem, path.loss, "C", (C, C))(C)
+    there = replace(path, problem=problem, span=(C, C), K=None, start=path(C).alpha / C)
+    return there.from_places(there.begin().status)
+
+
 def _moved(path: Path, over: str, gamma: float) -> Path:
     """The path with another kernel: without what was made of the kernel matrix."""
     made: dict[str, Any] = {name: None for name in ("K", "features", "spectrum_") if name in path.__dataclass_fields__}
     return replace(path, problem=path.problem.at(over, gamma), **made)
-
-
-def _side_by_side(work: list[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
-    """The results in order, from threads: the work is in compiled loops and BLAS, which let other threads run."""
-    check_threads(n_jobs)
-    if effective_n_jobs(n_jobs) == 1:
-        return [each() for each in work]
-    with one_thread():
-        return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(each)() for each in work))

@@ -106,7 +106,7 @@ def _choice(model: Any) -> dict[str, Any]:
         "at_edge": list(model.choice_.at_edge),
         "rank": getattr(model.path_.gram, "rank", None) if model.rank is not None else None,
         "residual": model.path_.residual,
-        "tol": model.tol,  # the duality gap of an approximate path; None is exact
+        "tol": None if model.path_.is_exact else model.tol,  # the duality gap of an approximate path; None is exact
     }
     if hasattr(model, "epsilon_"):
         choice["epsilon"] = model.epsilon_
@@ -152,7 +152,7 @@ def _switched(model: Any) -> str | None:
     if model.criterion != "auto" or model.criterion_ != "kfold":
         return None
     why = f"{model.path_.problem.n} samples are too many for exact leave-one-out by default"
-    if model.tol is not None:
+    if not model.path_.is_exact:
         why = "there is no exact leave-one-out along approximate paths"
     return f"{why}, so that {model.cv}-fold was used instead"
 

@@ -25,16 +25,22 @@ Any solution is reached from any point: c is shifted so that the point is optima
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
 
 from svmpath.exceptions import PathError
+from svmpath.interrupts import checkpoint
 from svmpath.lazy import lazy
+from svmpath.solvers.compiling import announce
 
 Array = np.ndarray
 
 LOW, UP, FREE, FIXED = 0, 1, 2, 3  # as in solvers._loops, which is compiled only when first used
+_SIGNS = np.array([1.0, -1.0, 0.0, 0.0])  # of the gradient at these
+_EVENT = (float, np.int64, np.int8, np.int8, float)  # an event: t, variable, status before and after, what is watched
 
 EVERY = 2**62  # events: as many as there are
 
@@ -45,6 +51,16 @@ _DISTINCT = 1e-12  # and nearer than this they are one
 _ROUNDING = 1e-14  # a sum that is wrong by less, relative to the box, is right
 _SHIFTS, _MISSED = 4, 1e-8  # random starts, and the error from which on one has missed its end
 _SINGULAR = 1e-14  # a matrix M with a smaller reciprocal condition number is not inverted
+_NONE = 1e-9  # a component of a null direction below this is zero
+_SOON = 1e-9  # a step shorter than this, relative to t, is as good as none
+_SLOW = 1e-8  # a gradient that moves more slowly than this, in units of the fastest c, may be overlooked for a while
+_MOST_FAILURES = 20  # times that M may turn out to be singular at one t
+_MOST_STEPS = 40  # steps of a walk, per variable, before it is given up
+_COMPILING = 9  # seconds that the engine takes to compile, about
+_WORK = 100_000_000  # entries that one call of compiled code may touch: about a tenth of a second
+_ADVICE = (
+    "Bring the columns of X to one scale (StandardScaler), remove rows that are nearly equal, or end the path earlier."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +117,16 @@ class Program:
     def kmax(self) -> float:
         """The unit of K: its largest diagonal entry."""
         return float(max(np.diagonal(self.K).max(initial=0.0), np.finfo(float).tiny))
+
+    @lazy
+    def data(self) -> Any:
+        """The same as compiled code takes it: of one type each, so that it is compiled once."""
+        from svmpath.solvers import _loops
+
+        kinds = (float, np.int64, np.int64, *[float] * 9)
+        names = ("K", "rows", "group", "c0", "c1", "l0", "l1", "u0", "u1", "b0", "b1", "unit")
+        parts = (np.require(getattr(self, name), kind, ("C", "W")) for name, kind in zip(names, kinds, strict=True))
+        return _loops.Data._make([*parts, self.kmax])
 
     @lazy
     def fixed(self) -> Array:
@@ -163,9 +189,41 @@ class Told:
     @staticmethod
     def of(parts: list[tuple[Array, ...]]) -> Told:
         """The parts one after another."""
-        kinds = (float, np.int64, np.int8, np.int8, float)
-        columns = ([np.empty(0, kind), *(part[k] for part in parts)] for k, kind in enumerate(kinds))
+        columns = ([np.empty(0, kind), *(part[k] for part in parts)] for k, kind in enumerate(_EVENT))
         return Told(*(np.concatenate(column) for column in columns))
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Where a walk is to end before its time: after so many events, or at an hour of the monotonic clock."""
+
+    events: int = EVERY
+    hour: float = np.inf
+
+    def events_left(self, events: int) -> int:
+        """How many more events there may be; a step has one at least."""
+        return max(self.events - events, 1)
+
+    def is_reached(self, events: int) -> bool:
+        """Whether the walk is to end here."""
+        return events >= self.events or monotonic() >= self.hour
+
+
+def make_work(program: Program, room: int) -> Any:
+    """The room that compiled code needs for its vectors, with an inverse of so many rows."""
+    from svmpath.solvers import _loops
+
+    n, N, q = len(program.K), len(program.rows), len(program.b0)
+    sizes = (*[room] * 5, *[N] * 3, *[n] * 3, q)
+    whole = (np.zeros(q, np.int64), np.zeros(n + room, np.int64))
+    return _loops.Work._make([*(np.zeros(size) for size in sizes), *whole])
+
+
+def make_log(room: int) -> Any:
+    """Room for so many events."""
+    from svmpath.solvers import _loops
+
+    return _loops.Log(*(np.empty(room, kind) for kind in _EVENT))
 
 
 class Walker:
@@ -192,34 +250,55 @@ class Walker:
         tol: float = _DEPENDENT,
         g: Array | None = None,
     ) -> None:
+        from svmpath.solvers import _loops
+
         self.program = program
-        self.t = float(t)
-        self.theta = theta.copy()
-        self.status = status.astype(np.int8)
-        self.nu = nu.copy()
         self.tol = tol
         self.worst = 0.0
-        self._seed = 1
+        self._loops = _loops
         self._told: list[tuple[Array, ...]] = []
-        free = np.flatnonzero(self.status == FREE)
-        self._m = len(free)
-        self._F = np.zeros(len(theta) + 1, dtype=np.int64)
-        self._F[: self._m] = free
-        self._R = np.zeros((0, 0))
+        self._failures, self._failed_at = 0, np.nan
+        theta, nu = np.array(theta, dtype=float), np.array(nu, dtype=float)
+        g = program.gradient(t, theta, nu) if g is None else np.array(g, dtype=float)
+        x, k = np.zeros(7), np.zeros(14, dtype=np.int64)
+        F = np.zeros(len(theta) + 1, dtype=np.int64)
+        self.state = _loops.State(theta, np.array(status, dtype=np.int8), nu, g, F, np.zeros((0, 0)), x, k)
+        k[_loops.SEED], x[_loops.T] = 1, t
+        self._set_free(np.flatnonzero(self.status == FREE))
         if not self._invert():
-            raise PathError(f"The system of {self._m} elbow points is singular at t = {self.t:.6g}.")
-        self.g = program.gradient(self.t, self.theta, self.nu) if g is None else g
+            raise PathError(f"The system of {len(self.F)} elbow points is singular at t = {self.t:.6g}.")
+
+    @property
+    def t(self) -> float:
+        """Where the walk is."""
+        return float(self.state.x[self._loops.T])
+
+    @property
+    def theta(self) -> Array:
+        return self.state.theta
+
+    @property
+    def status(self) -> Array:
+        return self.state.status
+
+    @property
+    def nu(self) -> Array:
+        return self.state.nu
+
+    @property
+    def g(self) -> Array:
+        return self.state.g
 
     @property
     def F(self) -> Array:
         """The free variables, in the order of R."""
-        return self._F[: self._m]
+        return self.state.F[: self.state.k[self._loops.M]]
 
     @property
     def R(self) -> Array:
         """The inverse of M."""
-        size = len(self.nu) + self._m
-        return self._R[:size, :size]
+        size = len(self.nu) + len(self.F)
+        return self.state.R[:size, :size]
 
     @property
     def told(self) -> Told:
@@ -230,57 +309,219 @@ class Walker:
         """Leave out the events so far."""
         self._told = []
 
-    def _invert(self) -> bool:
-        """R from the beginning; left as it is, and False, where M is singular to working precision."""
-        R = elbow_inverse(self.program, self.F)
-        if R is None:
-            return False
-        self._grow(len(R) + 32)
-        self._R[: len(R), : len(R)] = R
-        return True
-
-    def _grow(self, room: int) -> None:
-        R = np.zeros((room, room))
-        old = min(len(self._R), room)
-        R[:old, :old] = self._R[:old, :old]
-        self._R = R
+    def move_onto(self, program: Program, t: float) -> None:
+        """Take another program of which this point is a solution, at t, with no events yet."""
+        self.program, self.worst = program, 0.0
+        self.state.x[self._loops.T] = t
+        self.forget()
+        self._invert()
 
     def refresh(self) -> None:
         """Make R anew, where M is regular: after many events it has lost digits."""
         self._invert()
 
-    def to(self, t_end: float, *, most: int = EVERY, watch: int = 0) -> None:
-        """Walk to t_end; after ``most`` events nobody changes place any more. ``watch`` as in :class:`Told`."""
-        from svmpath.solvers import _loops
+    def _set_free(self, F: Array) -> None:
+        self.state.F[: len(F)] = F
+        self.state.k[self._loops.M] = len(F)
 
-        o, fresh, count = self.program, False, 0
-        data = (o.K, o.rows, o.group, o.c0, o.c1, o.l0, o.l1, o.u0, o.u1, o.b0, o.b1, o.unit, o.kmax)
-        limit, room = 20 * len(self.theta) + 1_000, 4 * len(self.theta) + 64
+    def _invert(self) -> bool:
+        """R from the beginning; left as it is, and False, where M is singular to working precision."""
+        R = elbow_inverse(self.program, self.F)
+        if R is None:
+            return False
+        if len(R) + 2 > len(self.state.R):
+            self._grow(len(R) + 32)
+        self.state.R[: len(R), : len(R)] = R
+        return True
+
+    def _grow(self, room: int) -> None:
+        old = self.state.R
+        R = np.zeros((room, room))
+        R[: len(old), : len(old)] = old
+        self.state = self.state._replace(R=R)
+
+    def to(self, t_end: float, *, most: int = EVERY, watch: int = 0, limit: Limit | None = None) -> None:
+        """Walk to t_end; after ``most`` events nobody changes place any more. ``watch`` as in :class:`Told`.
+
+        The compiled loop comes back after a bounded amount of work, so that the walk can be interrupted. It ends with
+        an error after so many steps that it cannot have been getting anywhere, and before t_end if a limit is reached.
+        """
+        loops, o, n = self._loops, self.program, len(self.theta)
+        k, x = self.state.k, self.state.x
+        k[loops.EVENTS :] = 0
+        k[loops.WATCH] = watch
+        x[loops.FIRST] = x[loops.SYNCED_AT] = self.t
+        x[loops.LARGEST] = np.abs(o.c1).max(initial=0.0)
+        x[loops.FASTEST] = max(np.abs(o.l1).max(initial=0.0), np.abs(o.u1).max(initial=0.0))
+        most_steps_here, log = most_steps(n), make_log(min(4 * n, 4_000) + 64)
+        announce(loops.follow, "the path engine", _COMPILING)
+        work = make_work(o, len(self.state.R))
+        work.sign[:] = _SIGNS[self.status]
         while True:
-            log = tuple(np.empty(room, kind) for kind in (float, np.int64, np.int8, np.int8, float))
-            state = (self.theta, self.status, self.nu, self.g, self._F, self._R)
-            code, self.t, self._m, events, self._seed, worst = _loops.run(
-                *data, *state, *log, self._m, self.t, float(t_end), self.tol, self._seed, fresh,
-                max(most - count, 0), watch, 0.0, 0.0,
-            )  # fmt: skip
-            self._told.append(tuple(part[:events].copy() for part in log))
-            self.worst = max(self.worst, worst) if np.isfinite(worst) else np.inf
-            count += events
-            fresh = code == _loops.REFACTOR
+            if len(work.d) < len(self.state.R):
+                work = make_work(o, len(self.state.R))._replace(sign=work.sign)
+            k[loops.RECORDED], x[loops.WORST] = 0, 0.0
+            steps = steps_at_once(len(o.K), len(self.nu) + len(self.F))
+            if limit is not None:
+                steps = min(steps, limit.events_left(int(k[loops.EVENTS])))
+            code = loops.follow(o.data, self.state, work, log, float(t_end), self.tol, most, steps, 0.0, 0.0)
+            self._told.append(tuple(part[: k[loops.RECORDED]].copy() for part in log))
+            self.worst = max(self.worst, float(x[loops.WORST])) if np.isfinite(x[loops.WORST]) else np.inf
             if not np.isfinite(self.g).all():
-                raise PathError(f"The numbers overflow at t = {self.t:.6g}.")
-            if code in (_loops.END, _loops.CUT):
+                raise PathError(f"The numbers overflow at t = {self.t:.6g}. {_ADVICE}")
+            if code in (loops.END, loops.CUT):
                 return
-            if code == _loops.GROW:
-                self._grow(len(self._R) + max(64, len(self._R) // 2))
-            elif code == _loops.REFACTOR:
-                self._invert()
-            elif code == _loops.INFEASIBLE:
-                raise PathError(f"No point satisfies the constraints beyond t = {self.t:.6g}.")
-            elif code == _loops.LOST:
-                raise PathError(f"The walk turns in circles at t = {self.t:.6g}.")
-            if count >= limit:
-                raise PathError(f"More than {limit} events before t = {self.t:.6g}.")
+            if k[loops.STEPS] > most_steps_here:
+                raise PathError(f"More than {most_steps_here} steps before t = {self.t:.6g}. {_ADVICE}")
+            if limit is not None and limit.is_reached(int(k[loops.EVENTS])):
+                return
+            checkpoint()
+            self._go_on(code, work, float(t_end))
+
+    def _go_on(self, code: int, work: Any, t_end: float) -> None:
+        """Do what compiled code leaves to Python."""
+        loops = self._loops
+        if code == loops.GROW:
+            self._grow(len(self.state.R) + max(64, len(self.state.R) // 2))
+        elif code == loops.REFACTOR:
+            self._renew()
+        elif code == loops.NEAR:
+            self._squeeze(work, t_end)
+        elif code == loops.INFEASIBLE:
+            raise PathError(f"No point satisfies the constraints beyond t = {self.t:.6g}.")
+        elif code == loops.LOST:
+            raise PathError(f"The walk turns in circles at t = {self.t:.6g}. {_ADVICE}")
+
+    def _renew(self) -> None:
+        """Make R anew. Where M is singular to working precision, R is kept once, as it is refined when it is used.
+
+        If that does not lead on, a variable that depends on the others leaves F.
+        """
+        k, loops = self.state.k, self._loops
+        k[loops.FRESH] = 1
+        if self._invert():
+            return
+        self._failures = self._failures + 1 if self.t == self._failed_at else 1
+        self._failed_at = self.t
+        if self._failures > _MOST_FAILURES:
+            raise PathError(f"The system of {len(self.F)} elbow points is singular at t = {self.t:.6g}. {_ADVICE}")
+        if self._failures > 1:
+            self._drop_dependent()
+
+    def _drop_dependent(self) -> None:
+        """Move along the null vector of M, which changes no gradient on F, until a variable reaches a bound."""
+        q, kmax = len(self.nu), self.program.kmax
+        M = elbow_matrix(self.program, self.F)
+        scale = _scales(len(M), q, kmax)
+        values, U = np.linalg.eigh(M * scale * scale[:, None])
+        null = U[:, np.argmin(np.abs(values))] * scale
+        step, a, side = self._first_bound(null[q:])
+        if a < 0:
+            return
+        self.nu[:] += step * null[:q]
+        self.theta[self.F] += step * null[q:]
+        self._fix(a, side)
+        self._invert()
+
+    def _first_bound(self, rates: Array) -> tuple[float, int, int]:
+        """The shortest step, forwards or backwards, to a bound of a free variable whose group has others."""
+        F, program = self.F, self.program
+        members = np.bincount(program.group[F], minlength=len(self.nu))
+        low, up = program.low(self.t)[F], program.up(self.t)[F]
+        can = (np.abs(rates) > _NONE * np.abs(rates).max(initial=0.0)) & (members[program.group[F]] > 1)
+        best: tuple[float, int, int] = (np.inf, -1, LOW)
+        for a in np.flatnonzero(can):
+            for bound, side in ((low[a], LOW), (up[a], UP)):
+                step = (bound - self.theta[F[a]]) / rates[a]
+                if abs(step) < abs(best[0]):
+                    best = (float(step), int(a), side)
+        return best
+
+    def _exchange(self, a: int, last: int, side: int) -> None:
+        """The free variable at position a goes to a bound, the last one takes its place."""
+        F = self.F.copy()
+        F[a] = F[last]
+        self._to_bound(int(self.F[a]), side)
+        self._set_free(F[:last])
+
+    def _fix(self, a: int, side: int) -> None:
+        """The free variable at position a goes to a bound."""
+        j, F = int(self.F[a]), np.delete(self.F, a)
+        self._to_bound(j, side)
+        self._set_free(F)
+
+    def _to_bound(self, j: int, side: int) -> None:
+        self.theta[j] = (self.program.up if side == UP else self.program.low)(self.t)[j]
+        self._tell(j, side)
+
+    def _tell(self, j: int, target: int) -> None:
+        k, loops = self.state.k, self._loops
+        event = (self.t, j, self.status[j], target, self.g[k[loops.WATCH]])
+        self._told.append(tuple(np.array([part], kind) for part, kind in zip(event, _EVENT, strict=True)))
+        self.status[j] = target
+        k[loops.EVENTS] += 1
+
+    def _squeeze(self, work: Any, t_end: float) -> None:
+        """Free a variable j that nearly depends on F: R would lose its digits.
+
+        With the Schur complement sc, j moves at the rate -dg_j / sc beyond that of its bound, which is fast: somebody
+        soon reaches a bound and makes room for it. Step there, and exchange the two.
+        """
+        loops, o, S = self._loops, self.program, self.state
+        q, m, j, sc = len(self.nu), len(self.F), int(S.k[loops.WHO]), float(S.x[loops.SC])
+        rho = (o.u1 if self.status[j] == UP else o.l1)[j]
+        x = -work.dg[j] / sc
+        d = np.append(work.d[: q + m] - x * work.z[: q + m], rho + x)
+        F = np.append(self.F, j)
+        h, which, side = self._next_bound(F, d[q:])
+        if h > _SOON * abs(self.t) and abs(work.dg[j]) <= _SLOW * S.x[loops.LARGEST]:
+            work.sign[j] = 0.0  # overlooked until the gradient is next computed exactly
+            return
+        self._tell(j, FREE)
+        if h > t_end - self.t or (which < m and abs(work.z[q + which]) < _NONE):
+            loops.append.py_func(S.R, q + m, work.z, sc)
+            self._set_free(F)
+        else:
+            self._set_free(F)
+            self._step(h, d)
+            if which < m:
+                loops.replace.py_func(S.R, q + m, q + which, work.z, sc, work.spare)
+            self._exchange(which, m, side)
+        self._renew()
+
+    def _next_bound(self, F: Array, rates: Array) -> tuple[float, int, int]:
+        """The first of the variables F that reaches a bound at these rates: the step, its position, the bound."""
+        o, t = self.program, self.t
+        best = (np.inf, -1, LOW)
+        for side, rate, room in (
+            (LOW, o.l1[F] - rates, self.theta[F] - o.low(t)[F]),
+            (UP, rates - o.u1[F], o.up(t)[F] - self.theta[F]),
+        ):
+            h = np.where(rate > 0.0, np.maximum(room, 0.0) / np.where(rate > 0.0, rate, 1.0), np.inf)
+            a = int(np.argmin(h))
+            if h[a] < best[0]:
+                best = (float(h[a]), a, side)
+        return best
+
+    def _step(self, h: float, d: Array) -> None:
+        """Go on by h, the multipliers and F moving at these rates and the others with their bounds."""
+        o, q, at_bound = self.program, len(self.nu), self.status != FREE
+        self.state.x[self._loops.T] += h
+        self.nu[:] += h * d[:q]
+        self.theta[self.F] += h * d[q:]
+        bounds = np.where(self.status == UP, o.up(self.t), o.low(self.t))
+        self.theta[at_bound] = bounds[at_bound]
+        self.g[:] = o.gradient(self.t, self.theta, self.nu)
+
+
+def most_steps(n: int) -> int:
+    """Steps after which a walk with n variables is given up."""
+    return _MOST_STEPS * n + 5_000
+
+
+def steps_at_once(n: int, size: int) -> int:
+    """Steps of the walk that take about a tenth of a second, with n rows and an inverse of this size."""
+    return max(_WORK // (n * (size + 16) + 2 * size**2), 4)
 
 
 def elbow_matrix(program: Program, F: Array) -> Array:
@@ -309,8 +550,7 @@ def elbow_inverse(program: Program, F: Array) -> Array | None:
 
 def inverse(M: Array, q: int, kmax: float) -> Array | None:
     """M^-1, or None where M is singular to working precision, its parts being brought to one scale."""
-    scale = np.full(len(M), kmax**-0.5)
-    scale[:q] = kmax**0.5
+    scale = _scales(len(M), q, kmax)
     M = M * scale * scale[:, None]
     try:
         R = np.linalg.inv(M)
@@ -318,6 +558,13 @@ def inverse(M: Array, q: int, kmax: float) -> Array | None:
         return None
     condition = np.abs(M).sum(axis=0).max() * np.abs(R).sum(axis=0).max()
     return R * scale * scale[:, None] if condition * _SINGULAR < 1.0 else None
+
+
+def _scales(size: int, q: int, kmax: float) -> Array:
+    """Factors of rows and columns of M that bring its parts to one scale."""
+    scale = np.full(size, kmax**-0.5)
+    scale[:q] = kmax**0.5
+    return scale
 
 
 def at_places(program: Program, t: float, status: Array) -> tuple[Array, Array, Array] | None:
@@ -388,14 +635,7 @@ def _reach(program: Program, t: float, theta: Array, status: Array, tol: float, 
     moving = replace(here, c0=here.c0 + shift, c1=-shift, b0=sums, b1=missing)
     walker = Walker(moving, 0.0, theta, status, nu, tol, g + shift)
     walker.to(1.0)
-    return _onto(walker, program, t)
-
-
-def _onto(walker: Walker, program: Program, t: float) -> Walker:
-    """The walker, standing on another program of the same solution, with nothing told yet."""
-    walker.program, walker.t, walker.worst = program, float(t), 0.0
-    walker.forget()
-    walker._invert()
+    walker.move_onto(program, t)
     return walker
 
 

@@ -144,7 +144,10 @@ class EnclosingBall:
             if np.array_equal(new.E, point.E) and not lower < value:
                 return new  # no step lowers Q any more, in double precision
             point, value = new, lower
-        raise PathError(f"The enclosing ball did not settle within {_MOST} steps at C = {1 / lam:.6g}.")
+        raise PathError(
+            f"The enclosing ball was not found within {_MOST} steps at C = {1 / lam:.6g}: bring the columns to one "
+            "scale (StandardScaler), use smaller C, or criterion='span'."
+        )
 
     def _newton(self, lam: float, point: Point) -> Point:
         """The minimiser of the piece of Q that the sides E belong to."""
@@ -175,7 +178,8 @@ class EnclosingBall:
         """The ball of a point: R^2 lies between the two values that are given, however well Q was minimised."""
         beta = np.where(point.E, self._rows.y - point.f, 0.0).clip(min=0.0)
         if not beta.any():  # lam is lost in the rounding of K: any centre still gives a ball
-            beta = point.E.astype(float)
+            slack = self._rows.y - point.f
+            beta = np.where(point.E.any(), point.E, slack == slack.max()).astype(float)
         beta /= beta.sum()
         v, nu = point.theta[:-1], point.theta[-1]
         z2 = self._rows.y + self._shift  # |z_i|^2

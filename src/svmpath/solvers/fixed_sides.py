@@ -30,10 +30,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import blas, eigh, lapack
+from scipy.linalg import blas, lapack
 
 from svmpath.lazy import lazy
 from svmpath.solvers.newton import Rows
+from svmpath.solvers.parallel import interruptible
 
 Array = np.ndarray
 
@@ -212,7 +213,7 @@ def _inverse(M: Array) -> Array:
     """M^-1, eigenvalues lost to rounding being lifted to where it begins."""
     U, failed = lapack.dpotrf(M, lower=0, clean=1)
     if failed:
-        values, Q = eigh(M, check_finite=False)
+        values, Q = interruptible(np.linalg.eigh, M)
         floor = len(M) * _EPS * values[-1]
         return np.asfortranarray((Q / np.maximum(values, floor)) @ Q.T)
     W, _ = lapack.dpotri(U, lower=0, overwrite_c=1)
@@ -225,6 +226,6 @@ def _inverse(M: Array) -> Array:
 def _orthogonal_inverse(scaled: Array, centre: float) -> Array:
     """M^-1 from the rows that M is made of: half of its digits are lost at worst, not all."""
     ridge = np.sqrt(centre) * np.eye(scaled.shape[1] - 1, scaled.shape[1])
-    R = np.linalg.qr(np.vstack([scaled, ridge]), mode="r")
+    R = interruptible(np.linalg.qr, np.vstack([scaled, ridge]), mode="r")
     root, _ = lapack.dtrtri(R, lower=0)
     return np.asfortranarray(root @ root.T)

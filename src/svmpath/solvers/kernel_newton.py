@@ -71,7 +71,10 @@ def minimise(K: Array, y: Array, s: Array, lam: float, start: Coefficients) -> t
                 return new, system  # no step lowers J any more, in double precision
         now = new if new.E.any() else _flatter(y, s, new)
         value = _objective(y, s, lam, now)
-    raise PathError(f"Newton's method did not settle within {_MOST} steps at C = {1 / lam:.6g}.")
+    raise PathError(
+        f"No machine was found within {_MOST} steps of Newton's method at C = {1 / lam:.6g}: bring the columns to one "
+        "scale (StandardScaler), or use smaller C."
+    )
 
 
 def _step(K: Array, y: Array, s: Array, lam: float, sides: Array) -> tuple[Coefficients, SampleSystem]:
@@ -81,7 +84,7 @@ def _step(K: Array, y: Array, s: Array, lam: float, sides: Array) -> tuple[Coeff
     if not system.is_regular:
         raise PathError(
             f"At C = {1 / lam:.6g} the system of {len(E)} samples is singular in double precision: the kernel's values "
-            "are too large for this C."
+            "are too large for this C. Bring the columns to one scale (StandardScaler), or use smaller C."
         )
     u = np.zeros(len(y))
     u[E] = system.solve()

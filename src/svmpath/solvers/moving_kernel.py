@@ -28,6 +28,7 @@ from scipy.linalg import lapack
 
 from svmpath.kernels import Kernel
 from svmpath.solvers.box_qp import FREE, LOW, UP
+from svmpath.solvers.parallel import interruptible
 
 Array = np.ndarray
 
@@ -320,7 +321,7 @@ def regular(program: MovingProgram, t: float, theta: Array, status: Array) -> tu
         F, q = places.free, len(program.b)
         K, _ = program.block(t, program.rows[F], program.rows[F])
         M, _ = places._system(K)
-        values, vectors = np.linalg.eigh(M)
+        values, vectors = interruptible(np.linalg.eigh, M)
         k = int(np.argmin(np.abs(values)))
         if len(F) <= q or abs(values[k]) > _REGULAR * np.abs(values).max():
             return theta, status

@@ -18,13 +18,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_solve, eigh, lapack
+from scipy.linalg import cho_solve, lapack
 
 from svmpath.exceptions import PathError
 from svmpath.lazy import lazy
 from svmpath.solvers.line_search import exact_step
+from svmpath.solvers.parallel import interruptible
 from svmpath.solvers.samples import Whole
-from svmpath.solvers.threads import one_thread_if_small
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
@@ -119,7 +120,7 @@ class Factored:
 
     def __init__(self, M: Array, c: Array) -> None:
         self._M, self.c = M, c
-        with one_thread_if_small(M.size):
+        with blas_threads(M.size):
             U, failed = lapack.dpotrf(M.T, lower=0, clean=1)  # in the order of columns: no copies from here on
             self.U = _root(M) if failed else U
 
@@ -133,7 +134,7 @@ class Factored:
     def solve(self, right: Array | None = None) -> Array:
         """Theta for this right-hand side; c_E if none is given."""
         right = self.c if right is None else right
-        with one_thread_if_small(self._M.size):
+        with blas_threads(self._M.size):
             theta = cho_solve((self.U, False), right, check_finite=False)
             # One step of refinement: the system's condition grows like C.
             return theta + cho_solve((self.U, False), right - self._M @ theta, check_finite=False)
@@ -141,7 +142,7 @@ class Factored:
     @lazy
     def inverse(self) -> Array:
         """U^-1, so that M_E^-1 = U^-1 U^-T: with it, what is done to many rows is one product."""
-        with one_thread_if_small(self._M.size):
+        with blas_threads(self._M.size):
             return np.ascontiguousarray(lapack.dtrtri(self.U)[0])
 
     def residuals(self, rows: Rows, f: Array, which: Array) -> Array:
@@ -168,7 +169,7 @@ class FewSamples:
     def __init__(self, rows: Rows, E: Array, lam: float) -> None:
         assert rows.whole is not None
         self._rows, self._E, self._lam = rows, E, lam
-        with one_thread_if_small(len(E) ** 2):
+        with blas_threads(len(E) ** 2):
             self._system = rows.whole.system(rows.y, rows.s, E, lam)
 
     @property
@@ -195,7 +196,7 @@ class FewSamples:
         """Theta for this right-hand side; c_E if none is given."""
         if right is not None:
             return self.features.solve(right)
-        with one_thread_if_small(len(self._E) ** 2):
+        with blas_threads(len(self._E) ** 2):
             rows, E, u = self._rows, self._E, self.u
             if 3 * len(E) > len(rows.y):  # to copy many rows costs more than to multiply by zeros
                 whole = np.zeros(len(rows.y))
@@ -214,13 +215,13 @@ class FewSamples:
     @lazy
     def u(self) -> Array:
         """The coefficients of the samples E."""
-        with one_thread_if_small(len(self._E) ** 2):
+        with blas_threads(len(self._E) ** 2):
             return self._system.solve()
 
     @property
     def rounding(self) -> float:
         """About the relative error that rounding leaves in residuals and in one minus the leverages."""
-        with one_thread_if_small(len(self._E) ** 2):
+        with blas_threads(len(self._E) ** 2):
             return self._system.rounding
 
     def residuals(self, rows: Rows, f: Array, which: Array) -> Array:
@@ -229,7 +230,7 @@ class FewSamples:
 
     def slack_diag(self, rows: Rows, which: Array) -> Array:
         """One minus the leverages of these rows, which must be of E."""
-        with one_thread_if_small(len(self._E) ** 2):
+        with blas_threads(len(self._E) ** 2):
             return self._system.slack_diag[np.searchsorted(self._E, which)]
 
     def project(self, Om: Array) -> Array:
@@ -243,7 +244,7 @@ class FewSamples:
 
 def _root(M: Array) -> Array:
     """An upper triangular U with U'U = M, eigenvalues lost to rounding being lifted to where it begins."""
-    values, Q = eigh(M, check_finite=False)
+    values, Q = interruptible(np.linalg.eigh, M)
     floor = len(M) * np.finfo(float).eps * values[-1]
     return np.asfortranarray(np.linalg.qr(np.sqrt(np.maximum(values, floor))[:, None] * Q.T)[1])
 
@@ -285,7 +286,10 @@ def minimise(rows: Rows, system: ActiveSystem, lam: float, point: Point) -> tupl
             if np.array_equal(new.E, point.E) and not lower < value:
                 return new, factored  # no step lowers J any more, in double precision
         point, value = new, lower
-    raise PathError(f"Newton's method did not settle within {_MOST} steps at C = {1 / lam:.6g}.")
+    raise PathError(
+        f"No machine was found within {_MOST} steps of Newton's method at C = {1 / lam:.6g}: bring the columns to one "
+        "scale (StandardScaler), or use smaller C."
+    )
 
 
 def _same_sides(rows: Rows, E: Array, new: Point) -> bool:

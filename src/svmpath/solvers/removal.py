@@ -40,15 +40,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from svmpath.exceptions import PathError
+from svmpath.interrupts import checkpoint
 from svmpath.lazy import lazy
-from svmpath.solvers.box_qp import EVERY, LOW, UP, Program, Walker, elbow_matrix, middle, reach
+from svmpath.solvers.box_qp import (
+    EVERY,
+    LOW,
+    UP,
+    Program,
+    Walker,
+    elbow_matrix,
+    make_log,
+    make_work,
+    middle,
+    most_steps,
+    reach,
+    steps_at_once,
+)
+from svmpath.solvers.compiling import announce
 
 Array = np.ndarray
 
+_COMPILING = 5  # seconds that the compiled loop takes to compile, about
 _BLOCK = 256  # samples treated at a time
 _NEAR = 1e-10  # a variable nearer to its bound than this, relative to the box and to the largest one, is at it
 _ROUNDING = 1e-12  # a slack below zero by less, relative to the terms of which it is the sum, is zero
@@ -180,17 +197,17 @@ class Removal:
         o, w, S = self.here, self.walker, len(which)
         still = np.zeros(S)
         turns, levels = (still if each is None else each[which] for each in (turns, levels))
-        product, offsets, worst = np.empty(S), np.empty((S, len(o.b0))), np.empty(S)
-        codes, events = np.empty(S, dtype=np.int64), np.empty(S, dtype=np.int64)
-        _loops.leave_out(
-            o.K, o.rows, o.group, o.c0, o.l0, o.u0, o.b0, o.unit, o.kmax, w.theta, w.status, w.nu, w.g,
-            w.F, w.R, len(w.F), np.ascontiguousarray(self.variables[which]), np.ascontiguousarray(self.change[which]),
-            turns, levels, most, w.tol, product, offsets, codes, events, worst,
+        found = _loops.Removals(
+            np.ascontiguousarray(self.variables[which]), np.ascontiguousarray(self.change[which]), turns, levels,
+            np.empty(S), np.empty((S, len(o.b0))), np.empty(S, np.int64), np.empty(S, np.int64), np.empty(S),
+            np.zeros(2, np.int64),
         )  # fmt: skip
+        _drive_all(o, w, found, most)
+        codes, worst = found.codes, found.worsts
         failed = (codes != _loops.END) & (codes != _loops.DECIDED) & (codes != _loops.CUT)
         if most == EVERY:
             failed |= ~(worst <= trust)
-        left.product[which], left.nu[:, which], left.events[which] = product, offsets.T, events
+        left.product[which], left.nu[:, which], left.events[which] = found.product, found.offsets.T, found.counts
         if most < EVERY:
             left.passes[which] = failed | (codes == _loops.CUT)
         for s in which[failed]:
@@ -211,6 +228,24 @@ class Removal:
         left.product[s] = end.g[mine[0]] - o.c0[mine[0]] - end.nu[o.group[mine[0]]]
         left.nu[:, s] = nu
         return True
+
+
+def _drive_all(here: Program, walker: Walker, found: Any, most: int) -> None:
+    """Drive out the samples, coming back from compiled code every so often."""
+    from svmpath.solvers import _loops
+
+    n, N, size = len(here.K), len(walker.theta), len(walker.R)
+    room = min(size + size // 2 + 64, len(here.b0) + N + 3)
+    program = replace(here, l0=here.l0.copy(), l1=np.zeros(N), b1=np.zeros_like(here.b0)).data
+    own = walker.state
+    spare = own._replace(R=np.zeros((room, room)), **{
+        name: np.zeros_like(getattr(own, name)) for name in ("theta", "status", "nu", "g", "F", "x", "k")
+    })  # fmt: skip
+    work, log, steps = make_work(here, room), make_log(4 * N + 64), steps_at_once(n, size)
+    announce(_loops.leave_out, "leave-one-out", _COMPILING)
+    while found.place[0] < len(found.variables):
+        checkpoint()
+        _loops.leave_out(program, spare, work, log, own, found, here.l0, walker.tol, most, most_steps(N), steps)
 
 
 class _Frozen:

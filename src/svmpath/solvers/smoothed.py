@@ -39,10 +39,12 @@ _LARGE = 1_000_000  # entries of A from which on single precision saves time
 _COARSE, _FINE = 1e-5, 3e-3  # the smallest tol and the smallest h for which it is enough
 _ROUNDING = 1e-3  # rows nearer to the margin than this are looked at, whatever single precision says of them
 _MOSTLY = 0.5  # share of the rows from which on all are looked at
+_SPARE = 1.3  # times as many rows as needed may be held
 _DISTANCE = 0.3  # how far beyond the margin rows are looked at
 _PART = 0.05  # the share of the gap aimed at that the gradient may leave
 _MOST = 1000  # rows between 0 and h up to which their coefficients are computed anew
 _BISECTIONS = 60
+_LEVEL = 1e-12  # a slope less than this part of all weights is zero
 _EVEN = 1e-10  # relative; how far the coefficients of both sides may differ
 _TINY = np.finfo(float).tiny
 _PIECES = 32  # into which a stretch between two nodes is cut for its bound
@@ -140,19 +142,49 @@ class Node:
         return self.gap / max(self.gap + self.dual, np.finfo(float).tiny)
 
 
-def solve(terms: Terms, lam: float, tol: float, start: Array, h: float = _WIDE) -> Node:
+class Seen:
+    """The rows that Newton's method looks at, copied out of all; kept from one machine to the next where they serve.
+
+    To copy rows takes as long as several steps with them, and from one machine to the next few rows change.
+    """
+
+    def __init__(self, terms: Terms) -> None:
+        self._whole = terms
+        self.rows, self.terms = np.arange(terms.side.shape[1]), terms
+
+    def show(self, near: Array) -> None:
+        """Hold these rows at least."""
+        if near.mean() > _MOSTLY:  # to copy so many rows takes longer than to look at the others, too
+            near = np.ones_like(near)
+        count = np.count_nonzero(near)
+        if len(self.rows) <= _SPARE * count and np.count_nonzero(near[self.rows]) == count:
+            return
+        self.rows = np.flatnonzero(near)
+        self.terms = self._whole.take(self.rows)
+
+    @property
+    def near(self) -> Array:
+        """Which of all rows are held."""
+        near = np.zeros(self._whole.side.shape[1], dtype=bool)
+        near[self.rows] = True
+        return near
+
+
+def solve(terms: Terms, lam: float, tol: float, start: Array, h: float = _WIDE, kept: Seen | None = None) -> Node:
     """The machine at lambda with a relative duality gap of at most tol, from x = (w, b) and with a first h.
 
     Newton's method sees the rows that are not far beyond the margin; should others come near it, they are added. The
     gap has a part that h makes, and one that rounding makes: where that is larger, the coefficients are computed anew.
+    ``kept`` holds the rows of the machine before.
     """
     x, best, lost, is_wide = start, None, 0, terms.A.size >= _LARGE and tol >= _COARSE
+    kept = Seen(terms) if kept is None else kept
     near = _near(terms, (terms.single if is_wide else terms).product(start))
     while True:
         is_wide = is_wide and h >= _FINE
-        near |= near.mean() > _MOSTLY  # to copy so many rows takes longer than to look at the others, too
-        held, rows = terms.single if is_wide else terms, np.flatnonzero(near)
-        seen = held.take(rows)
+        kept.show(near)
+        near, rows = kept.near, kept.rows
+        held, seen = (terms.single, kept.terms.single) if is_wide else (terms, kept.terms)
         x, is_found = _newton(seen, lam, h, x, _PART * tol)
         f = held.product(x)
         if np.any(_near(terms, f, 0.0) & ~near):
@@ -160,7 +192,7 @@ def solve(terms: Terms, lam: float, tol: float, start: Array, h: float = _WIDE) 
             continue
         node = _certify(held, seen, rows, lam, h, x, f)
         if is_wide and node.relative <= tol:  # what is promised is proved in double precision
-            node = _certify(terms, terms.take(rows), rows, lam, h, x, f)
+            node = _certify(terms, kept.terms, rows, lam, h, x, f)
             is_wide = node.relative <= tol
         if not is_wide and node.relative > tol and node.gap > 2.0 * lam * _smoothed_away(seen, h, f[rows]):
             node = _refined(terms, node)
@@ -352,6 +384,23 @@ def node_of(terms: Terms, lam: float, a: Array, offset: float, h: float) -> Node
     losses = float(np.sum(terms.s * np.maximum(lam * terms.limit - terms.side * f, 0.0)))
     gap = size - lam * reward + losses
     return Node(lam, a, x, reward, max(gap, 0.0), lam * reward - 0.5 * size, h)
+
+
+def middle_offset(terms: Terms, x: Array) -> float:
+    """The offset with the least losses beside x = (w, .); the middle one where many are as good, as with little C.
+
+    The losses fall while the rows that a larger offset helps weigh more than those that it hurts.
+    """
+    f = terms.A[:, :-1] @ x[:-1]
+    kink = (terms.side * (terms.limit - terms.side * f)).ravel()  # where a term reaches zero
+    order = np.argsort(kink, kind="stable")
+    s, kink = terms.s.ravel()[order], kink[order]
+    # At the far left every term of side +1 counts. Each kink passed makes the slope rise by s: one less of side +1, or
+    # one more of side -1.
+    slope = np.cumsum(s) - float(terms.s[terms.side > 0].sum())
+    level = _LEVEL * float(s.sum())
+    first, last = np.searchsorted(slope, -level), np.searchsorted(slope, level, side="right")
+    return float(0.5 * (kink[first] + kink[min(last, len(kink) - 1)]))
 
 
 def between(one: Node, other: Node) -> float:

@@ -19,7 +19,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
+
+from svmpath.solvers.lapack import pivoted_cholesky
+from svmpath.solvers.parallel import interruptible
 
 Array = np.ndarray
 
@@ -113,7 +115,7 @@ def decompose_dense(K: Array, s: Array) -> Spectrum:
     w = Kv - 0.5 * (v @ Kv + far) * v
     K -= v[:, None] * w
     K -= w[:, None] * v
-    values, Q = np.linalg.eigh(K)
+    values, Q = interruptible(np.linalg.eigh, K)
     values = values[:-1]
     # Below zero by rounding is zero: next to a small mu the sign would count.
     values[(values < 0) & (values > -len(s) * _EPS * far)] = 0.0
@@ -139,7 +141,7 @@ def _by_normal_equations(Z: Array, v: Array) -> Spectrum | None:
     # The eigenvalues spread at least as far as the diagonal: a look at it saves most vain attempts.
     if np.diagonal(G).min() <= max(floor, _WELL_CONDITIONED * np.diagonal(G).max()):
         return None
-    values, V = np.linalg.eigh(G)
+    values, V = interruptible(np.linalg.eigh, G)
     if values[0] <= max(floor, _WELL_CONDITIONED * values[-1]):
         return None
     return _spectrum(values, Z @ (V / np.sqrt(values)), v)
@@ -151,8 +153,8 @@ def _by_orthogonal_factors(Z: Array, v: Array) -> Spectrum:
     With v as the first column, QR makes the other columns orthogonal to v to rounding, whatever their size, and its
     triangle without first row and column belongs to the centred factor.
     """
-    Q, T = np.linalg.qr(np.column_stack([v, Z]))
-    U, sigma, _ = np.linalg.svd(T[1:, 1:], full_matrices=False)
+    Q, T = interruptible(np.linalg.qr, np.column_stack([v, Z]))
+    U, sigma, _ = interruptible(np.linalg.svd, T[1:, 1:], full_matrices=False)
     return _spectrum(sigma**2, Q[:, 1:] @ U, v)
 
 
@@ -183,13 +185,13 @@ def thin_factor(K: Array, most: int) -> Array | None:
     n = len(K)
     tol = _EPS * float(np.diagonal(K).max())
     # A leading block that has full rank itself settles it at a part of the cost.
-    if tol <= 0 or (most < n and lapack.dpstrf(K[:most, :most], tol=tol, lower=1)[2] == most):
+    if tol <= 0 or (most < n and pivoted_cholesky(K[:most, :most], tol)[2] == most):
         return None
-    L, pivots, r, _ = lapack.dpstrf(K, tol=tol, lower=1)
+    L, pivots, r = pivoted_cholesky(K, tol)
     if r > most:
         return None
     Z = np.empty((n, r))
-    Z[pivots - 1] = np.tril(L)[:, :r]
+    Z[pivots] = np.tril(L)[:, :r]
     left = np.diagonal(K) - np.einsum("ij,ij->i", Z, Z)
     # An indefinite matrix also stops early; its factor explains K badly.
     return Z if np.abs(left).max() <= 100 * n * tol and _explains(Z, K) else None

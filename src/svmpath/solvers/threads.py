@@ -1,52 +1,105 @@
-"""How many BLAS threads a matrix is worth."""
+"""How many threads BLAS may use.
+
+One, unless the user asks for more by ``n_jobs=k``. On a machine with other work to do, two BLAS threads that wait for
+each other take ten times as long as one, and on an idle one they gain at most a factor of 1.6. With ``n_jobs=k`` there
+are k kernels side by side with one BLAS thread each; where only one kernel is left to work on, large matrices get k.
+``n_jobs=None`` is one, or what ``joblib.parallel_config(n_jobs=k)`` says, which is the only switch of functions without
+an ``n_jobs`` of their own.
+"""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
-from threading import Lock
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Lock, get_ident
 from typing import Any
 
+from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-_SMALL = 1_000_000  # matrices of fewer entries were measured to be no faster with two BLAS threads than with one
+from svmpath.interrupts import checkpoint
+
+# Matrices of fewer entries take a second at most: two BLAS threads save a third of it, and lose ten on a busy machine.
+_LARGE = 4_000_000
+
+_asked: ContextVar[int | None] = ContextVar("svmpath_n_jobs", default=None)
 
 
-class _OneThread(AbstractContextManager[None]):
-    """While anybody is inside, BLAS uses one thread.
-
-    The limit belongs to the process: the first to come in sets it and the last to go out lifts it, so that callers in
-    several threads do not restore each other's numbers.
-    """
+class _Limit:
+    """The number of BLAS threads, which belongs to the whole process: the least that any thread inside has set last."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._inside = 0
+        self._inside: dict[int, list[int]] = {}  # by thread, the numbers set, the innermost last
+        self._number = 0
         self._controller: ThreadpoolController | None = None
-        self._limit: Any = None
+        self._original: Any = None
 
-    def __enter__(self) -> None:
+    def enter(self, number: int) -> None:
         with self._lock:
-            if self._inside == 0:
-                # Looking through the loaded libraries takes a millisecond: once.
-                self._controller = self._controller or ThreadpoolController()
-                self._limit = self._controller.limit(limits=1, user_api="blas")
-            self._inside += 1
+            self._inside.setdefault(get_ident(), []).append(number)
+            self._apply()
 
-    def __exit__(self, *exception: object) -> None:
+    def leave(self) -> None:
         with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._limit.restore_original_limits()
+            numbers = self._inside[get_ident()]
+            numbers.pop()
+            if not numbers:
+                del self._inside[get_ident()]
+            self._apply()
+
+    def _apply(self) -> None:
+        number = min((numbers[-1] for numbers in self._inside.values()), default=0)
+        if number == self._number:
+            return
+        if self._number == 0:
+            # Looking through the loaded libraries takes a millisecond: once.
+            self._controller = self._controller or ThreadpoolController()
+            self._original = self._controller.limit(limits=number, user_api="blas")
+        elif number == 0:
+            self._original.restore_original_limits()
+        else:
+            assert self._controller is not None
+            self._controller.limit(limits=number, user_api="blas")
+        self._number = number
 
 
-_ONE_THREAD = _OneThread()
+_LIMIT = _Limit()
 
 
-def one_thread() -> AbstractContextManager[None]:
-    """A context in which BLAS uses one thread, for work that is itself done side by side."""
-    return _ONE_THREAD
+def count_jobs(n_jobs: int | None) -> int:
+    """The number of threads that ``n_jobs`` stands for, as in scikit-learn."""
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be None, a number of threads, or negative to count from all cores; got 0.")
+    return int(effective_n_jobs(n_jobs))
 
 
-def one_thread_if_small(entries: int) -> AbstractContextManager[None]:
-    """A context in which BLAS uses one thread if matrices of so many entries do not repay more."""
-    return _ONE_THREAD if entries < _SMALL else nullcontext()
+@contextmanager
+def jobs(n_jobs: int | None) -> Iterator[None]:
+    """While inside, this thread may have so many BLAS threads for its large matrices, and has one for the others."""
+    token = _asked.set(count_jobs(n_jobs))
+    _LIMIT.enter(1)
+    try:
+        yield
+    finally:
+        _LIMIT.leave()
+        _asked.reset(token)
+
+
+@contextmanager
+def blas_threads(entries: int) -> Iterator[None]:
+    """While inside, BLAS uses one thread, or those asked for if matrices of so many entries repay them.
+
+    Whoever begins a piece of such work looks first whether anybody still waits for it.
+    """
+    checkpoint()
+    number = 1
+    if entries >= _LARGE:
+        asked = _asked.get()
+        number = count_jobs(None) if asked is None else asked
+    _LIMIT.enter(number)
+    try:
+        yield
+    finally:
+        _LIMIT.leave()

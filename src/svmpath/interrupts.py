@@ -1,0 +1,121 @@
+"""Work in threads that Ctrl-C ends at once.
+
+Python tells the main thread alone of Ctrl-C, and only between two of its own steps: a main thread that waits for
+others to end, or that is inside one long call of LAPACK, does not hear of it. Here work is done in daemon threads while
+the main thread waits for a short time again and again. When it is interrupted it raises at once and does not wait for
+the workers. They are told by a flag, which belongs to the call that started them, and leave at their next
+``checkpoint()``; what they have found by then is lost.
+
+The work must let other threads run: compiled loops without the GIL, ``numpy.linalg`` and products of arrays do; the
+functions of ``scipy.linalg`` do not, and are no faster side by side than one after the other.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextvars import copy_context
+from itertools import count
+from typing import Any, TypeVar
+
+import numpy as np
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_WAIT = 0.05  # seconds; how often the waiting thread looks up
+_SHORT = 500_000  # entries; a decomposition of fewer takes a fraction of a second
+_NAME = "svmpath worker"
+_worker = threading.local()  # .call: the call that a worker works for
+
+
+class Cancelled(BaseException):
+    """Ends a worker whose results nobody waits for any more; never seen outside of it."""
+
+
+class _Call:
+    """The results of one call of ``in_threads``, and whether anybody still wants them."""
+
+    def __init__(self, size: int) -> None:
+        self.results: list[Any] = [None] * size
+        self.error: BaseException | None = None
+        self.is_cancelled = False
+        self._left = size
+        self._changed = threading.Condition()
+
+    def put(self, position: int, result: Any) -> None:
+        with self._changed:
+            self.results[position] = result
+            self._left -= 1
+            self._changed.notify()
+
+    def fail(self, error: BaseException) -> None:
+        with self._changed:
+            self.error = self.error or error
+            self.is_cancelled = True
+            self._changed.notify()
+
+    def wait(self) -> None:
+        """Until all is done or something failed, looking up often enough to be interrupted."""
+        while True:
+            checkpoint()  # whoever waits may be a worker of another call
+            with self._changed:
+                if self.error is not None or self._left == 0:
+                    return
+                self._changed.wait(_WAIT)
+
+
+def checkpoint() -> None:
+    """End this thread's work if nobody waits for it any more; engines call it whenever they are back in Python."""
+    call = getattr(_worker, "call", None)
+    if call is not None and call.is_cancelled:
+        raise Cancelled
+
+
+def workers_left() -> bool:
+    """Whether threads of a call that was interrupted are still on their way to a checkpoint."""
+    return any(thread.name == _NAME for thread in threading.enumerate())
+
+
+def interruptible(function: Callable[..., Result], *arguments: Any, **options: Any) -> Result:
+    """``function(*arguments, **options)``, for one call that may take more than a second inside BLAS or LAPACK.
+
+    The main thread waits for another one that does the work, unless the arrays given are small. Any other thread does
+    the work itself: nobody can interrupt it, and whoever waits for it can leave.
+    """
+    sizes = [each.size for each in arguments if isinstance(each, np.ndarray)]
+    is_short = bool(sizes) and sum(sizes) < _SHORT
+    if is_short or threading.current_thread() is not threading.main_thread():
+        return function(*arguments, **options)
+    return in_threads(lambda call: call(), [lambda: function(*arguments, **options)], 1)[0]
+
+
+def in_threads(function: Callable[[Item], Result], items: list[Item], threads: int) -> list[Result]:
+    """The results of a function on each item, in order, from so many threads.
+
+    On an error, or when the calling thread is interrupted, it raises at once without waiting for the threads.
+    """
+    call, turns = _Call(len(items)), count()
+
+    def work() -> None:
+        _worker.call = call
+        try:
+            while (turn := next(turns)) < len(items):
+                checkpoint()
+                call.put(turn, function(items[turn]))
+        except Cancelled:
+            pass
+        except BaseException as error:
+            call.fail(error)
+
+    try:
+        for _ in range(threads):
+            # numpy's errstate is part of the context, which a new thread does not have by itself.
+            threading.Thread(target=copy_context().run, args=(work,), name=_NAME, daemon=True).start()
+        call.wait()
+    except BaseException:
+        call.is_cancelled = True
+        raise
+    if call.error is not None:
+        raise call.error
+    return call.results

@@ -1,0 +1,203 @@
+"""Repeated rows merged: one row with the sum of their weights, and the machine told for the rows as they were given.
+
+In ``C sum_i s_i loss(y_i, f(x_i)) + 1/2 ||f - b||^2`` rows with the same x and y have the same loss, whatever f is, so
+that only the sum of their weights counts: with one row of weight S = sum_i s_i in their place the objective is the same
+function of f and b, term by term. The coefficient A of that row is split in proportion,
+
+    alpha_i = A s_i / S,
+
+which keeps f = sum alpha_i k(., x_i) + b, stays in each row's own box (0 to C s_i where A is in 0 to C S), and is the
+only answer where alpha is unique. Rows with the same x and another y are not copies and stay apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from svmpath.gram import Gram
+from svmpath.kernels.repeated import group
+from svmpath.lazy import lazy
+from svmpath.losses import Problem, Solution
+from svmpath.paths.path import Array, Event, Path
+
+_PAYS = 0.9  # share of distinct samples up to which they are merged
+
+
+def find_copies(gram: Gram, labels: Array) -> Array | None:
+    """Which rows are the same sample, as numbers from 0 on; None where too few are for it to pay.
+
+    A clipped kernel is not merged: what is clipped depends on how often each row is there.
+    """
+    if getattr(gram, "clip", False) and gram.kernel.psd is not True:
+        return None
+    rows = gram.repeats
+    return None if rows is None else refine(rows.ids, np.unique(labels, return_inverse=True)[1])
+
+
+def refine(copies: Array | None, marks: Array) -> Array | None:
+    """The copies that have equal marks (whole numbers >= 0), too; None where too few are left for it to pay."""
+    if copies is None:
+        return None
+    found = group(copies.astype(np.int64) * (int(marks.max(initial=0)) + 1) + marks)
+    return None if found is None or len(found.first) > _PAYS * len(copies) else found.ids
+
+
+def merge(problem: Problem) -> Problem:
+    """The problem with one row for all copies of a sample."""
+    assert problem.copies is not None
+    first = np.unique(problem.copies, return_index=True)[1]
+    s = np.bincount(problem.copies, problem.s)
+    return replace(problem, gram=problem.gram.take(first), y=problem.y[first], s=s, copies=None)
+
+
+@dataclass
+class Made:
+    """Paths with the same kernel and copies, from which another takes what is ``shared``: merged, and by split_off."""
+
+    merged: Path | None = None
+    split: Path | None = None
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class MergedPath(Path):
+    """A path of a problem with repeated rows, followed with one row for each distinct sample.
+
+    Attributes
+    ----------
+    inner : Path
+        The path of the merged problem.
+    trace : callable
+        ``trace(problem, span=..., shared=...)`` is the path of another problem.
+    made : Made
+    """
+
+    inner: Path
+    trace: Callable[..., Path]
+    made: Made = field(default_factory=Made)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "made": Made()}
+
+    @property
+    def copies(self) -> Array:
+        """Which row of the merged problem each row is."""
+        assert self.problem.copies is not None
+        return self.problem.copies
+
+    @lazy
+    def _share(self) -> Array:
+        """What each row gets of its merged row's coefficient."""
+        total = self.inner.problem.s[self.copies]
+        return np.divide(self.problem.s, total, out=np.zeros(self.problem.n), where=total > 0)
+
+    @property
+    def shared(self) -> Any:
+        """The paths that were followed in place of this one, which know what they can hand on."""
+        return self.made
+
+    @property
+    def breakpoints(self) -> Array:
+        """Those of the merged path."""
+        return self.inner.breakpoints
+
+    @property
+    def record(self) -> Any:
+        """The walk of the merged path."""
+        return self.inner.record  # type: ignore[attr-defined]
+
+    @property
+    def certificate(self) -> float:
+        """The largest violation found when optimality of the merged path was measured."""
+        return self.inner.certificate  # type: ignore[attr-defined]
+
+    @property
+    def jitter(self) -> float:
+        """What had to be added to the diagonal of the merged kernel matrix, in units of its largest entry."""
+        return self.inner.jitter  # type: ignore[attr-defined]
+
+    def events(self) -> Iterable[Event]:
+        """The changes of place, one event for every copy that has a weight."""
+        members = [rows[self.problem.s[rows] > 0] for rows in self._members]
+        for event in self.inner.events():
+            for row in members[event.sample]:
+                yield event._replace(sample=int(row))
+
+    @lazy
+    def _members(self) -> list[Array]:
+        order = np.argsort(self.copies, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.copies))[:-1])
+
+    def _solve(self, value: float) -> Solution:
+        merged, problem = self.inner(value), self.problem
+        if self.over in problem.gram.kernel.parameters:
+            problem = problem.at(self.over, value)
+        if merged.problem.s is not self.inner.problem.s:  # a path over weights
+            before = self.inner.problem.s
+            factor = np.divide(merged.problem.s, before, out=np.zeros(len(before)), where=before > 0)
+            problem = replace(problem, s=problem.s * factor[self.copies])
+        return self.split(merged, problem)
+
+    def split(self, merged: Solution, problem: Problem) -> Solution:
+        """The solution for the rows as they were given, from one of the merged problem."""
+        return replace(merged, problem=problem, alpha=merged.alpha[self.copies] * self._share)
+
+    def check(self, tol: float = 1e-8) -> None:
+        """Raise :class:`svmpath.PathError` where the merged path is not optimal."""
+        self.inner.check(tol)
+
+    def without(self, rows: Array) -> Path:
+        """The path of the same machine with weight zero for some rows."""
+        s = self.problem.s.copy()
+        s[rows] = 0.0
+        made = Made(self.inner) if self.inner.is_shared_by_weights else None
+        return self.again(replace(self.problem, s=s), made)
+
+    def again(self, problem: Problem, shared: Any = None) -> Path:
+        """The path of another problem with the same parameters."""
+        return self.trace(problem, span=self.span, shared=shared)
+
+    def decisions(self, values: Array) -> Array:
+        """Decision values of all rows at each value."""
+        return self.inner.decisions(values)[:, self.copies]
+
+    def around(self, inner: Path) -> MergedPath:
+        """The same rows, with another path of the merged problem."""
+        gram, parameters = self.problem.gram, inner.gram.kernel.parameters
+        moved = [name for name, value in gram.kernel.parameters.items() if parameters[name] != value]
+        problem = self.problem
+        for name in moved:
+            problem = problem.at(name, parameters[name])
+        return replace(self, problem=problem, inner=inner, span=inner.span)
+
+    @property
+    def unmerged(self) -> Path:
+        """The path of the problem as it was given, with as many rows."""
+        return self.again(replace(self.problem, copies=None))
+
+
+def split_off(problem: Problem) -> tuple[Problem, Array] | None:
+    """The problem with one copy of each sample apart from the others, and the row to be left out for each sample.
+
+    Leaving out one of m copies of weight w is the same for each of them, and the others may stay merged: two rows, one
+    of weight w and one of weight (m - 1) w, of which the first is left out and stands for all m. Copies of weight zero
+    are not in the machine and need no second row. None where this does not pay.
+    """
+    assert problem.copies is not None
+    weights = np.unique(problem.s, return_inverse=True)[1]
+    alike = group(problem.copies.astype(np.int64) * (int(weights.max()) + 1) + weights)
+    if alike is None:
+        return None
+    is_rest = np.ones(problem.n, dtype=bool)
+    is_rest[alike.first] = False
+    is_rest &= problem.s > 0
+    rows = group(2 * alike.ids + is_rest)
+    if rows is None or len(rows.first) > _PAYS * problem.n:
+        return None
+    small = merge(replace(problem, copies=rows.ids))
+    counts = np.bincount(alike.ids)[alike.ids[rows.first]] * ~is_rest[rows.first]
+    leader = rows.ids[alike.first][alike.ids]
+    return replace(small, stands_for=counts), leader

@@ -1,0 +1,106 @@
+"""Rows that are equal, or nearly: paths from event to event end, and are right."""
+
+import numpy as np
+import pytest
+
+import svmpath
+from svmpath import criteria
+from svmpath.paths.jump import JumpPath
+from tests import reference_qp
+
+
+def groups(seed, n=20, distinct=5, off=2e-14):
+    """Kernel values of few distinct points, those within a group a little less than one (and not quite definite)."""
+    rng = np.random.default_rng(seed)
+    member, points = rng.integers(0, distinct, n), rng.normal(size=(distinct, 3))
+    K = np.exp(-rng.choice([0.1, 1.0, 10.0]) * ((points[:, None] - points) ** 2).sum(axis=2))[np.ix_(member, member)]
+    K *= 1 - off * rng.random((n, n))
+    K = (K + K.T) / 2
+    np.fill_diagonal(K, 1.0)
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    return K, y
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_precomputed_kernel_with_near_duplicates(seed):
+    K, y = groups(seed)
+    path = svmpath.trace(K, y, loss="hinge", kernel="precomputed", span=(1e-2, 1e2))
+    for C in np.geomspace(1e-2, 1e2, 5):
+        assert path(C).violation < 1e-8
+        assert path(C).gap < 1e-8
+
+
+@pytest.mark.parametrize("distance", 10.0 ** np.arange(-16, -5))
+def test_near_duplicates_at_every_distance(distance):
+    rng = np.random.default_rng(int(-np.log10(distance)))
+    points = rng.normal(size=(8, 2))
+    X = np.repeat(points, 4, axis=0) + distance * rng.normal(size=(32, 2))
+    y = np.where(rng.random(32) < 0.5, 1.0, -1.0)
+    path = svmpath.trace(X, y, loss="hinge", gamma=1.0, span=(1e-2, 1e2))
+    values = np.geomspace(1e-2, 1e2, 4)
+    assert max(path(C).violation for C in values) < 1e-8
+    held = criteria.loo(path, values).decisions
+    for i in (0, 7):
+        rest = np.delete(np.arange(32), i)
+        other = svmpath.trace(X[rest], y[rest], loss="hinge", gamma=1.0, span=(1e-2, 1e2))
+        np.testing.assert_allclose(held[:, i], [other(C)(X[[i]])[0] for C in values], atol=1e-6)
+
+
+def test_few_distinct_rows_against_a_quadratic_program():
+    rng = np.random.default_rng(0)
+    member = rng.integers(0, 5, 60)
+    X = rng.normal(size=(5, 4))[member]
+    y = np.where(rng.random(60) < 0.2 + 0.6 * (member % 2), 1.0, -1.0)
+    path = svmpath.trace(X, y, loss="hinge", gamma=1.0)
+    K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2))
+    for C in (0.01, 1.0, 100.0):
+        solution = path(C)
+        _, objective = reference_qp.hinge(K, y, np.ones(60), C)
+        slack = np.maximum(0.0, 1.0 - y * solution.fitted)
+        own = C * slack.sum() + 0.5 * solution.alpha @ K @ solution.alpha
+        assert own <= objective * (1 + 1e-7) + 1e-9
+
+
+def test_attempts_that_failed_are_not_made_again_at_every_value(monkeypatch):
+    K, y = groups(0)
+    attempts = []
+
+    def fail(self, tol, jitter):
+        attempts.append((tol, jitter))
+        raise svmpath.PathError("lost")
+
+    path = svmpath.trace(K, y, loss="hinge", kernel="precomputed", span=(1e-2, 1e2))
+    path = svmpath.paths.trace_problem(path.problem, path.loss, "C", path.span)
+    monkeypatch.setattr(JumpPath, "_record", fail)
+    machines = [path(C) for C in (0.1, 1.0, 10.0)]  # each found alone
+    assert max(machine.violation for machine in machines) < 1e-8
+    assert len(attempts) == 2 * len(set(attempts))
+
+
+def test_a_path_may_be_limited_by_events():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=80) > 0, 1.0, -1.0)
+    whole = svmpath.trace(X, y, loss="hinge", gamma=1.0)
+    with pytest.warns(svmpath.LimitWarning, match="ended by its limit after 30 events"):
+        part = svmpath.trace(X, y, loss="hinge", gamma=1.0, max_events=30)
+    assert part.span[0] == whole.span[0]
+    assert part.span[1] < whole.span[1]
+    assert len(list(part.events())) == 30
+    np.testing.assert_allclose(part.breakpoints, whole.breakpoints[: len(part.breakpoints)], rtol=1e-12)
+    np.testing.assert_allclose(part(part.span[1]).alpha, whole(part.span[1]).alpha, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_events": 0}, "max_events must be a whole number >= 1"),
+        ({"time_limit": -1.0}, "time_limit must be a positive number"),
+        ({"max_events": 5, "loss": "squared_hinge"}, "for exact paths of losses with an elbow"),
+    ],
+)
+def test_limits_that_make_no_sense(options, message):
+    X, y = np.arange(6.0)[:, None], np.array([-1, -1, 1, -1, 1, 1])
+    with pytest.raises(ValueError, match=message):
+        svmpath.trace(X, y, **{"loss": "hinge", **options})

@@ -1,0 +1,70 @@
+"""Ctrl-C in the middle of long work ends the process at once, with and without threads."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+DATA = """
+import numpy as np, svmpath
+from svmpath import PathSVC, PathSVR, criteria
+rng = np.random.default_rng(0)
+X = rng.normal(size=(3000, 8))
+y = np.where(X[:, 0] + X[:, 1] ** 2 - 1 + 0.5 * rng.normal(size=3000) > 0, 1.0, -1.0)
+C = np.geomspace(1e-3, 1e3, 40)
+print("begun", flush=True)
+"""
+# Each takes half a minute and more if nobody ends it.
+WORK = {
+    "least squares": "PathSVC(loss='least_squares').fit(X, y)",
+    "least squares in two threads": "PathSVC(loss='least_squares', n_jobs=2).fit(X, y)",
+    "squared hinge in two threads": "PathSVC(n_jobs=2).fit(X, y)",
+    "regression in two threads": "PathSVR(n_jobs=2).fit(X, y * X[:, 2])",
+    "gradient": "PathSVC(search='gradient').fit(X, y)",
+    "indefinite kernel": "PathSVC(kernel='sigmoid', psd='clip', n_jobs=2).fit(X, y)",
+    "exact sides": "svmpath.trace(X, y, loss='squared_hinge', gamma=1.0, breakpoints='exact').breakpoints",
+    "kernel path": "svmpath.trace(X, y, loss='squared_hinge', over='gamma', breakpoints='exact')",
+    "surface in two threads": "svmpath.surface(X, y, loss='squared_hinge', gamma=(0.01, 10.0), n_jobs=2)"
+    ".curves(criteria.span, C, n_jobs=2)",
+    "leave-one-out": "criteria.loo(svmpath.trace(X, y, loss='squared_hinge', gamma=1.0), C)",
+    "k-fold": "criteria.kfold(svmpath.trace(X, y, loss='least_squares', gamma=1.0), C, cv=10)",
+}
+
+
+@pytest.mark.parametrize("work", WORK.values(), ids=WORK)
+def test_a_signal_ends_long_work(work):
+    code = DATA + work + "\nprint('ended by itself', flush=True)"
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "begun\n"
+    time.sleep(1.5)
+    child.send_signal(signal.SIGINT)
+    try:
+        out, err = child.communicate(timeout=10)
+    finally:
+        child.kill()
+    assert "ended by itself" not in out
+    assert err.rstrip().endswith("KeyboardInterrupt"), err
+    assert child.returncode == -signal.SIGINT
+
+
+@pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
+def test_workers_of_interrupted_work_leave_and_the_next_work_is_not_affected(loss):
+    code = (
+        DATA.replace("3000", "1200")
+        + f"""
+import signal, threading, time
+from svmpath.interrupts import workers_left
+threading.Timer(1.0, signal.raise_signal, [signal.SIGINT]).start()
+try:
+    PathSVC(loss={loss!r}, n_jobs=2, gamma=np.geomspace(0.01, 1.0, 60)).fit(X, y)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+while workers_left():
+    time.sleep(0.05)
+print("left", PathSVC(loss={loss!r}, n_jobs=2, gamma=[0.1, 0.2], C=[1.0]).fit(X[:50], y[:50]).C_, flush=True)
+"""
+    )
+    child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert child.stdout.splitlines() == ["begun", "interrupted", "left 1.0"], child.stderr

@@ -1,0 +1,36 @@
+"""Every error of a path that could not be followed says what to do about it."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "svmpath"
+ERRORS = {"PathError", "NoMarginError"}
+# Reasons that another message takes up and adds a remedy to.
+REASONS = {
+    "solvers/box_qp.py", "solvers/removal.py", "solvers/elastic.py", "paths/jump.py", "paths/elastic.py",
+    "paths/trace_elastic.py", "paths/kernel_march.py", "criteria/elastic_loo.py",
+}  # fmt: skip
+REMEDIES = (
+    "scale", "smaller C", "larger", "end the span earlier", "another kernel", "another loss", "psd=", "tol",
+    "remove", "leave out",
+)  # fmt: skip
+
+
+def messages():
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = path.relative_to(SOURCE).as_posix()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", None) in ERRORS and name not in REASONS:
+                words = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+                yield f"{name}:{node.lineno}", " ".join(word for word in words if isinstance(word, str))
+
+
+def test_there_are_messages_to_look_at():
+    assert len(list(messages())) >= 10
+
+
+@pytest.mark.parametrize(("place", "message"), list(messages()))
+def test_a_message_names_a_remedy(place, message):
+    assert any(remedy in message for remedy in REMEDIES), f"{place}: {message}"
