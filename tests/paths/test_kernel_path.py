@@ -15,7 +15,7 @@ from svmpath.paths import KernelPath, NewtonKernelPath, kernel_march
 from svmpath.solvers import hermite
 from svmpath.solvers.box_qp import FREE
 from svmpath.solvers.moving_kernel import Axis
-from tests import fuzz_kernel, reference, reference_qp
+from tests import fuzz_kernel, problems, reference, reference_qp
 from tests.decay_scheme import DecayPath
 
 X, Y01 = make_moons(60, noise=0.2, random_state=0)
@@ -380,3 +380,12 @@ def test_a_row_of_zeros_whose_kernel_vanishes_makes_no_warning():
     labels = np.array([1.0, -1.0, 1.0, -1.0, 1.0, 1.0, -1.0, -1.0])
     path = svmpath.trace(rows, labels, loss="hinge", kernel="poly", degree=3, gamma=1.0, over="coef0", span=(10.0, 0.0))
     assert path.jitter == 0.0
+
+
+def test_near_duplicates_in_a_tube_of_width_zero():
+    # Two thirds of the rows are copies at distances of 1e-16 to 1e-6: only a larger jitter tells their places apart.
+    data = problems.make("near_duplicates", np.random.default_rng([101832, 13]), "numbers")
+    options = {"loss": "epsilon_insensitive", "epsilon": 0.0, "task": "regression", "C": 210.0}
+    path = svmpath.trace(data.X, data.y, over="gamma", span=(7.28, 0.03), **options)
+    assert path.jitter > 0.0
+    path.check()

@@ -68,7 +68,7 @@ _MOST_NULL = 12  # events at one t before the machine beyond is asked
 _BEYOND = (1e-9, 1e-8, 1e-7, 1e-6)  # how far beyond, in t
 _MOST_SOLVES = 1000  # per sample, on the whole path
 _MOST_AGAIN = 30  # times that this is repeated at one place
-_JITTERS = (0.0, 1e-12, 1e-11, 1e-10)  # on the diagonal, in units of the largest K_ii
+_JITTERS = (0.0, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8)  # on the diagonal, in units of the largest K_ii
 
 Reach = Callable[[float, Array, Array], tuple[Array, Array]]
 
