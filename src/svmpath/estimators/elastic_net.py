@@ -96,7 +96,7 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
     Notes
     -----
     Several classes are handled one against the rest; all machines share lambda1 and lambda2. Paths are followed by
-    compiled code: the first fit after installation takes some ten seconds longer, and the result is kept on disk.
+    compiled code: the first fit after installation takes some fifteen seconds longer, and the result is kept on disk.
 
     Examples
     --------

@@ -55,7 +55,7 @@ _SURE, _PASSABLE = 1e-9, 1e-7  # a relative gap after a stretch: taken at once; 
 # inverse has half as many digits as the rows, so that 1e-8 is too little to be sure of anything), and by how much
 # weights, factors and margins are changed.
 ATTEMPTS = ((1e-7, 0.0), (1e-5, 0.0), (1e-7, 1e-10), (1e-5, 1e-9), (1e-9, 0.0), (1e-6, 1e-8))
-_COMPILING = 12.0  # seconds, about
+_COMPILING = 15.0  # seconds, about
 _LEAP = 1e-6  # relative; what is skipped where no attempt is good, ten times more where it fails again
 _INDEPENDENT = 1e-6  # a row nearer to the others, relative to its length, does not begin on the elbow of a corner
 
