@@ -202,7 +202,7 @@ def test_a_machine_without_features_is_warned_of():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 3)), np.repeat([0, 1], [30, 10])
     with pytest.warns(UserWarning, match="uses no feature"):
-        model = ElasticNetSVC(lambda1=[1e3], lambda2=1.0).fit(X, y)
+        model = ElasticNetSVC(lambda1=[1e3, 2e3], lambda2=1.0).fit(X, y)
     assert not model.coef_.any()
 
 

@@ -299,7 +299,8 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         self.error_criterion_ = curve.criterion
         self.coef_ = np.array([solution.coef for solution in solutions])
         self.intercept_ = np.array([solution.b for solution in solutions])
-        self._warn_if_constant()
+        if len(curve.values) > 1 or self.max_features is not None:  # a single value was somebody's choice
+            self._warn_if_constant()
 
     def _warn_if_constant(self) -> None:
         unused = [
