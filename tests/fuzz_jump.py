@@ -79,6 +79,7 @@ def random_path(seed):
 
 
 def condition(path, value):
+    path = getattr(path, "inner", path)  # that of the merged rows
     record = path.record
     F = np.flatnonzero(record.status(path.motion.t(value)) == FREE)
     return np.linalg.cond(elbow_matrix(record.program, F))

@@ -53,6 +53,7 @@ def random_path(seed, wide=False):
 
 
 def condition(path, value):
+    path = getattr(path, "inner", path)  # that of the merged rows
     program = path.machine(value).begin().program
     F = np.flatnonzero(path.record.status(path.axis.t(value)) == FREE)
     return np.linalg.cond(elbow_matrix(program, F))
