@@ -253,7 +253,7 @@ def signal(rng, X):
     if rng.random() < 0.4:
         f = f + np.abs(X[:, 0]) * rng.normal()
     deviation = f.std()
-    return f / deviation if deviation > 0 else f
+    return f / deviation if deviation > 1e-12 else f
 
 
 def draw_labels(rng, X):
