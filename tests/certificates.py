@@ -15,6 +15,7 @@ from svmpath import PathError
 GAP = 1e-8  # relative duality gap that is allowed
 VIOLATION = 1e-8  # of the conditions of optimality, in units of decision values
 _NOTHING = 1e-12  # an objective so small, in units of what the machine f = 0 costs, is rounding's
+_EPS, _FEW_DIGITS = np.finfo(float).eps, 1e-3
 _ROUNDING = 1e-6  # rounding up to which a violation may be put down to it, as in Path.check
 
 
@@ -48,13 +49,25 @@ def check(solution, what: str) -> None:
     scale = solution.loss.scale(solution.problem) if hasattr(solution.loss, "scale") else 1.0
     if solution.loss.name == "least_squares":
         scale = 1.0 + float(np.abs(solution.problem.y).max())
-    allowed = VIOLATION * max(scale, 1.0)
+    lost = _lost(solution)
+    if lost > _FEW_DIGITS:
+        return  # a kernel far too large for this C: nothing is promised
+    allowed = (VIOLATION + lost) * max(scale, 1.0)
     if allowed + _ROUNDING * scale < solution.violation <= allowed + solution.rounding:
         raise PathError(f"{what}: too few digits, violation {solution.violation:.2e}")  # as Path.check says it
     violation = solution.violation - min(solution.rounding, _ROUNDING * scale)
     assert violation <= allowed, f"{what}: violation {violation:.2e}"
     found = excess(solution)
     assert found <= GAP, f"{what}: duality gap {found:.2e}"
+
+
+def _lost(solution) -> float:
+    """What solving K + 1 / (2 C s) in double precision leaves open, relative; nothing for losses with an elbow."""
+    if solution.loss.name not in ("least_squares", "squared_hinge"):
+        return 0.0
+    problem = solution.problem
+    condition = 2.0 * solution.parameters["C"] * problem.s.max() * problem.gram.diag.sum()
+    return _EPS * (1.0 + float(condition))
 
 
 def _parts(solution):

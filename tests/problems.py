@@ -78,8 +78,8 @@ def kind(function):
 
 def standardised(X):
     """Columns of mean zero and deviation one; constant ones zero."""
-    deviation = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
+    deviation, mean = X.std(axis=0), X.mean(axis=0)
+    return (X - mean) / np.where(deviation > 1e-12 * np.abs(mean), deviation, 1.0)
 
 
 def few_values(rng, n):
@@ -253,7 +253,7 @@ def signal(rng, X):
     if rng.random() < 0.4:
         f = f + np.abs(X[:, 0]) * rng.normal()
     deviation = f.std()
-    return f / deviation if deviation > 0 else f
+    return f / deviation if deviation > 1e-12 else f
 
 
 def draw_labels(rng, X):

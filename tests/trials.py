@@ -275,6 +275,8 @@ def check_approximate(data: Data, rng) -> None:
 
 def compare(here: Setting, found, train, test, value: float, what: str, rng) -> None:
     """Held-out values found by a criterion beside those of a machine of the train rows."""
+    if here.options.get("lambda2") == 0.0 or here.options.get("l1_ratio") == 1.0:
+        return  # a linear programme can have several answers
     expected = here.held(train, test, value)
     size = 1.0 + np.abs(expected).max()
     off = np.abs(found - expected).max()

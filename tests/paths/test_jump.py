@@ -431,10 +431,12 @@ def test_a_nu_that_is_feasible_but_for_its_last_digits_is_taken():
         assert path(largest).gap < 1e-9
 
 
-def test_kfold_refuses_a_nu_that_a_fold_cannot_have():
+@pytest.mark.parametrize("copies", [0, 5])
+def test_kfold_refuses_a_nu_that_a_fold_cannot_have(copies):
     rng = np.random.default_rng(0)
     y = np.repeat([1.0, -1.0], [34, 37])
     X = rng.normal(size=(71, 2)) + y[:, None]
+    X[1 : 1 + copies] = X[0]
     path = svmpath.trace(X, y, loss="nu", over="nu", gamma=1.0)
     with pytest.raises(ValueError, match=r"nu = 0.957746 is infeasible for the training part of a fold.*at most 0.94"):
         criteria.kfold(path, [path.span[0]])
