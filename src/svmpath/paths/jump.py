@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.exceptions import LimitWarning, NoMarginError, PathError
+from svmpath.exceptions import LimitWarning, NoMarginError, PathError, PrecisionWarning
 from svmpath.lazy import lazy
 from svmpath.losses import Solution
 from svmpath.losses.elbow import ElbowLoss, Motion
@@ -398,8 +398,8 @@ class JumpPath(Path):
         return walker
 
     def _climb(self) -> Record:
-        """The first rung of the ladder that holds, or the best of those that do not fail."""
-        best, reason = None, ""
+        """The first attempt that holds, or the best of those that do not fail."""
+        made, reason = [], ""
         for tol, jitter in _LADDER:
             try:
                 record = self._record(tol, jitter)
@@ -410,17 +410,37 @@ class JumpPath(Path):
             except PathError as error:
                 reason = str(error)
                 continue
-            if best is None or record.violation < best.violation:
-                best = record
-            if best.violation <= self.trust:
-                return best
+            if record.violation <= self.trust:
+                return record
+            made.append(record)
+        best = min(made, key=lambda record: record.violation, default=None)
         if best is not None and best.violation <= _ACCEPT * self.loss.scale(self.problem):
             return best
         found = reason if best is None else f"the violation is {best.violation:.2e}."
+        return self._repaired(made) or self._refuse(found)
+
+    def _refuse(self, found: str) -> Record:
         raise PathError(
             f"The path of {self.loss!r} over {self.over} could not be followed from {self.span[0]:.6g} to "
             f"{self.span[1]:.6g} in double precision: {found} {self._advice}"
         )
+
+    def _repaired(self, made: list[Record]) -> Record | None:
+        """A walk whose machines are right once they are polished, though not all of its events are; with a warning."""
+        if not self._is_convex:  # a polish may end anywhere
+            return None
+        for record in made:
+            polished = self._measured(record, polish=True)
+            if polished.violation <= _ACCEPT * self.loss.scale(self.problem):
+                warnings.warn(
+                    f"Some events of the path of {self.loss!r} over {self.over} cannot be told in double precision: "
+                    "many samples reach the margin together, or rows are nearly equal. Machines are corrected when they "
+                    "are asked for, and each is measured.",
+                    PrecisionWarning,
+                    stacklevel=5,
+                )
+                return polished
+        return None
 
     @property
     def _is_convex(self) -> bool:
@@ -499,14 +519,14 @@ class JumpPath(Path):
             program = replace(program, K=program.K + np.diag(jitter * program.kmax * noise))
         return program
 
-    def _measured(self, record: Record) -> Record:
+    def _measured(self, record: Record, *, polish: bool = False) -> Record:
         """The record with the violation of machines that are solved afresh, where it says that everybody is."""
         nodes = np.append(record.told.t, min(record.end, self._ends[1]))
         worst = 0.0
         for t in nodes[np.linspace(0, len(nodes) - 1, _SAMPLES).astype(int)]:
             status = record.status(float(t))
             found = self._solved(record.program, float(t), status)
-            if self._is_convex and (found is None or not self._excess(found) <= self.trust):
+            if polish and (found is None or not self._excess(found) <= self.trust):
                 found = self._polished(record.program, float(t), status)
             worst = np.inf if found is None else max(worst, self._excess(found))
         return replace(record, violation=worst)

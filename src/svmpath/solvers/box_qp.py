@@ -56,7 +56,7 @@ _SOON = 1e-9  # a step shorter than this, relative to t, is as good as none
 _SLOW = 1e-8  # a gradient that moves more slowly than this, in units of the fastest c, may be overlooked for a while
 _MOST_FAILURES = 20  # times that M may turn out to be singular at one t
 _MOST_STEPS = 40  # steps of a walk, per variable, before it is given up
-_COMPILING = 9  # seconds that the engine takes to compile, about
+_COMPILING = 15  # seconds that the engine takes to compile, about
 _WORK = 100_000_000  # entries that one call of compiled code may touch: about a tenth of a second
 _ADVICE = (
     "Bring the columns of X to one scale (StandardScaler), remove rows that are nearly equal, or end the path earlier."
@@ -398,7 +398,7 @@ class Walker:
         If that does not lead on, a variable that depends on the others leaves F.
         """
         k, loops = self.state.k, self._loops
-        k[loops.FRESH] = 1
+        k[loops.FRESH], k[loops.NULL] = 1, 0
         if self._invert():
             return
         self._failures = self._failures + 1 if self.t == self._failed_at else 1
@@ -420,8 +420,10 @@ class Walker:
             return
         self.nu[:] += step * null[:q]
         self.theta[self.F] += step * null[q:]
-        self._fix(a, side)
-        self._invert()
+        with np.errstate(all="ignore"):  # a R that is lost shows in its rates
+            self._loops.delete.py_func(self.state.R, len(M), q + a, np.empty(len(M)))
+        self._exchange(a, len(self.F) - 1, side)
+        self._invert()  # where M is still singular, R stays what the deletion has left
 
     def _first_bound(self, rates: Array) -> tuple[float, int, int]:
         """The shortest step, forwards or backwards, to a bound of a free variable whose group has others."""
@@ -443,12 +445,6 @@ class Walker:
         F[a] = F[last]
         self._to_bound(int(self.F[a]), side)
         self._set_free(F[:last])
-
-    def _fix(self, a: int, side: int) -> None:
-        """The free variable at position a goes to a bound."""
-        j, F = int(self.F[a]), np.delete(self.F, a)
-        self._to_bound(j, side)
-        self._set_free(F)
 
     def _to_bound(self, j: int, side: int) -> None:
         self.theta[j] = (self.program.up if side == UP else self.program.low)(self.t)[j]
@@ -492,16 +488,12 @@ class Walker:
     def _next_bound(self, F: Array, rates: Array) -> tuple[float, int, int]:
         """The first of the variables F that reaches a bound at these rates: the step, its position, the bound."""
         o, t = self.program, self.t
-        best = (np.inf, -1, LOW)
-        for side, rate, room in (
-            (LOW, o.l1[F] - rates, self.theta[F] - o.low(t)[F]),
-            (UP, rates - o.u1[F], o.up(t)[F] - self.theta[F]),
-        ):
-            h = np.where(rate > 0.0, np.maximum(room, 0.0) / np.where(rate > 0.0, rate, 1.0), np.inf)
-            a = int(np.argmin(h))
-            if h[a] < best[0]:
-                best = (float(h[a]), a, side)
-        return best
+        rate = np.array([o.l1[F] - rates, rates - o.u1[F]])
+        room = np.maximum([self.theta[F] - o.low(t)[F], o.up(t)[F] - self.theta[F]], 0.0)
+        h = np.where(rate > 0.0, room / np.where(rate > 0.0, rate, 1.0), np.inf)
+        first = float(h.min())
+        side, a = np.unravel_index(np.argmax(np.where(h <= first, rate, -np.inf)), h.shape)  # of ties the fastest
+        return first, int(a), int(side)
 
     def _step(self, h: float, d: Array) -> None:
         """Go on by h, the multipliers and F moving at these rates and the others with their bounds."""

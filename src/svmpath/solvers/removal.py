@@ -65,7 +65,7 @@ from svmpath.solvers.compiling import announce
 
 Array = np.ndarray
 
-_COMPILING = 5  # seconds that the compiled loop takes to compile, about
+_COMPILING = 8  # seconds that the compiled loop takes to compile, about
 _BLOCK = 256  # samples treated at a time
 _NEAR = 1e-10  # a variable nearer to its bound than this, relative to the box and to the largest one, is at it
 _ROUNDING = 1e-12  # a slack below zero by less, relative to the terms of which it is the sum, is zero
