@@ -343,6 +343,10 @@ def test_a_surface_of_repeated_rows(loss):
         assert surface(C, gamma).problem.gram.kernel.gamma == gamma
     curves = surface.curves(criteria.loo, [0.2, 2.0])
     assert curves.scores.shape == (3, 2)
+    for gamma, curve in zip(surface.gammas.tolist(), curves.curves, strict=True):
+        path = svmpath.trace(X, LABELS, loss=loss, gamma=gamma, sample_weight=WEIGHTS, span=(0.1, 10.0))
+        held = criteria.loo(path.unmerged, [0.2, 2.0]).held
+        assert np.allclose(curve.held, held, rtol=0, atol=1e-7)  # each with its own kernel
 
 
 def test_a_saved_path_gives_the_same_machine():

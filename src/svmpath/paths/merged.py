@@ -171,7 +171,8 @@ class MergedPath(Path):
         problem = self.problem
         for name in moved:
             problem = problem.at(name, parameters[name])
-        return replace(self, problem=problem, inner=inner, span=inner.span)
+        made = Made(inner, None if moved else self.made.split)  # what was made of another kernel is not that of this one
+        return replace(self, problem=problem, inner=inner, span=inner.span, made=made)
 
     @property
     def unmerged(self) -> Path:
