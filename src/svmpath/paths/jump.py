@@ -459,8 +459,10 @@ class JumpPath(Path):
     def as_far_as_walked(self) -> JumpPath:
         """The path, or where its walk has reached a limit the part that was walked, with a warning that says so."""
         (a, b), record = self._ends, self.record
-        if record.end >= b:
+        if self.limit is None:
             return self
+        if record.end >= b:  # a saved path, or one of other weights, is not to be limited by the clock of this call
+            return replace(self, limit=None, walked=record, K=self.shared)
         first, last = float(self.motion.value(a)), float(self.motion.value(record.end))
         if first == last:
             raise PathError(
@@ -471,7 +473,7 @@ class JumpPath(Path):
             f"The path over {self.over} was ended by its limit after {len(record.told.t)} events: it goes from "
             f"{first:.6g} to {last:.6g}, not from {self.span[0]:.6g} to {self.span[1]:.6g}.",
             LimitWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         span = (last, first) if self._is_reversed else (first, last)
         return replace(self, span=span, limit=None, walked=replace(record, end=np.inf))

@@ -362,7 +362,7 @@ class Walker:
                 work = make_work(o, len(self.state.R))._replace(sign=work.sign)
             k[loops.RECORDED], x[loops.WORST] = 0, 0.0
             steps = steps_at_once(len(o.K), len(self.nu) + len(self.F))
-            if limit is not None:
+            if limit is not None and self.t < t_end:  # at its end a walk takes one more step, without an event
                 steps = min(steps, limit.events_left(int(k[loops.EVENTS])))
             code = loops.follow(o.data, self.state, work, log, float(t_end), self.tol, most, steps, 0.0, 0.0)
             self._told.append(tuple(part[: k[loops.RECORDED]].copy() for part in log))
