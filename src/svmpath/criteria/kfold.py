@@ -78,12 +78,12 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     values = check_values(path, values)
     problem = path.problem
     folds = _splits(problem, cv, groups)
+    _check_nu(path, values, folds)
     if isinstance(path, MergedPath):  # which merges anew for each fold: copies that are left out weigh nothing
         return _merged_kfold(path, values, folds, loss)
     if isinstance(path, NewtonKernelPath):
         return along_kernel(path, values, lambda there, C: kfold(there, C, cv=folds, loss=loss))
     rows = np.concatenate([test for _, test in folds])
-    _check_nu(path, values, folds)
     if isinstance(path, (MarchPath, JumpPath, KernelPath, NodePath, ElasticPath)):
         held = np.hstack([_path_fold(path, values, train, test) for train, test in folds])
         doubtful = np.zeros(len(values), dtype=int)
