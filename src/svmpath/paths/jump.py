@@ -339,7 +339,9 @@ class JumpPath(Path):
             if best[2].worst <= self.trust:
                 return best
         if best is None or not best[2].worst <= _ACCEPT * self.loss.scale(self.problem):
-            raise PathError(f"The path of {self.loss!r} over {self.over} could not be followed in double precision.")
+            raise PathError(
+                f"The path of {self.loss!r} over {self.over} could not be followed in double precision. {self._advice}"
+            )
         return best
 
     def _without_elbow(self, status: Array, row: int, begin: float, end: float) -> tuple[Array, Array] | None:
@@ -417,9 +419,11 @@ class JumpPath(Path):
         if best is not None and best.violation <= _ACCEPT * self.loss.scale(self.problem):
             return best
         found = reason if best is None else f"the violation is {best.violation:.2e}."
+        # The engine's own reasons say what to do, but do not know the kernel.
+        advice = "" if best is None and self._is_convex else f" {self._advice}"
         raise PathError(
             f"The path of {self.loss!r} over {self.over} could not be followed from {self.span[0]:.6g} to "
-            f"{self.span[1]:.6g} in double precision: {found} {self._advice}"
+            f"{self.span[1]:.6g} in double precision: {found}{advice}"
         )
 
     @property
@@ -571,7 +575,9 @@ class JumpPath(Path):
                 return best
         if best is None or not self._excess(best) <= _ACCEPT * self.loss.scale(self.problem):
             found = "its elbow system is singular" if best is None else f"the violation is {best.violation:.2e}"
-            raise PathError(f"No machine could be found at {self.over} = {self.motion.value(t):.6g}: {found}.")
+            raise PathError(
+                f"No machine could be found at {self.over} = {self.motion.value(t):.6g}: {found}. {self._advice}"
+            )
         return best
 
     def _solved(self, program: Program, t: float, status: Array) -> Solution | None:
