@@ -352,7 +352,7 @@ def test_a_surface_of_repeated_rows(loss):
 def test_folds_say_which_nu_they_can_have():
     path = svmpath.trace(X, LABELS, loss="nu", over="nu", gamma=0.7, span=(0.9, 0.6))
     folds = [(np.flatnonzero(LABELS > 0).tolist() + np.flatnonzero(LABELS < 0)[:5].tolist(), [0])]
-    with pytest.raises(ValueError, match="nu = 0.9 is infeasible for the training part of a fold"):
+    with pytest.raises(ValueError, match=r"nu = 0\.9 is infeasible for the training part of a fold"):
         criteria.kfold(path, [0.9], cv=folds)
 
 

@@ -1,6 +1,7 @@
 """Rows that are equal, or nearly: paths from event to event end, and are right."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import svmpath
 from svmpath import criteria
 from svmpath.paths.jump import JumpPath
+from svmpath.solvers.box_qp import Told
 from tests import reference_qp
 
 
@@ -78,6 +80,22 @@ def test_attempts_that_failed_are_not_made_again_at_every_value(monkeypatch):
     machines = [path(C) for C in (0.1, 1.0, 10.0)]  # each found alone
     assert max(machine.violation for machine in machines) < 1e-8
     assert len(attempts) == 2 * len(set(attempts))
+
+
+def test_a_wrong_walk_is_repeated_before_its_machines_are_polished(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=30) > 0, 1.0, -1.0)
+    right, walk = svmpath.trace(X, y, loss="hinge", gamma=1.0), JumpPath._record
+
+    def forgetful(self, tol, jitter):
+        record = walk(self, tol, jitter)
+        return record if tol != 1e-10 else replace(record, told=Told.of([]), violation=1.0)
+
+    monkeypatch.setattr(JumpPath, "_record", forgetful)
+    path = svmpath.trace(X, y, loss="hinge", gamma=1.0)
+    assert path.certificate < 1e-8
+    np.testing.assert_allclose([e.value for e in path.events()], [e.value for e in right.events()], rtol=1e-9)
 
 
 def test_a_path_may_be_limited_by_events():
