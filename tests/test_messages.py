@@ -7,14 +7,10 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "svmpath"
 ERRORS = {"PathError", "NoMarginError"}
-# Reasons that another message takes up and adds a remedy to.
-REASONS = {
-    "solvers/box_qp.py", "solvers/removal.py", "solvers/elastic.py", "paths/jump.py", "paths/elastic.py",
-    "paths/trace_elastic.py", "paths/kernel_march.py", "criteria/elastic_loo.py",
-}  # fmt: skip
+REASONS = {"paths/kernel_march.py"}  # which another message takes up and adds a remedy to
 REMEDIES = (
     "scale", "smaller C", "larger", "end the span earlier", "another kernel", "another loss", "psd=", "tol",
-    "remove", "leave out",
+    "remove", "leave out", "raise", "_ADVICE", "advice",
 )  # fmt: skip
 
 
@@ -23,8 +19,11 @@ def messages():
         name = path.relative_to(SOURCE).as_posix()
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", None) in ERRORS and name not in REASONS:
-                words = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
-                yield f"{name}:{node.lineno}", " ".join(word for word in words if isinstance(word, str))
+                words = [getattr(part, "value", getattr(part, "id", "")) for part in ast.walk(node.args[0])]
+                words += [part.attr.lstrip("_") for part in ast.walk(node.args[0]) if isinstance(part, ast.Attribute)]
+                message = " ".join(word for word in words if isinstance(word, str))
+                if message:  # else one that is never raised as it is
+                    yield f"{name}:{node.lineno}", message
 
 
 def test_there_are_messages_to_look_at():

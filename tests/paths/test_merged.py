@@ -343,6 +343,17 @@ def test_a_surface_of_repeated_rows(loss):
         assert surface(C, gamma).problem.gram.kernel.gamma == gamma
     curves = surface.curves(criteria.loo, [0.2, 2.0])
     assert curves.scores.shape == (3, 2)
+    for gamma, curve in zip(surface.gammas.tolist(), curves.curves, strict=True):
+        path = svmpath.trace(X, LABELS, loss=loss, gamma=gamma, sample_weight=WEIGHTS, span=(0.1, 10.0))
+        held = criteria.loo(path.unmerged, [0.2, 2.0]).held
+        assert np.allclose(curve.held, held, rtol=0, atol=1e-7)  # each with its own kernel
+
+
+def test_folds_say_which_nu_they_can_have():
+    path = svmpath.trace(X, LABELS, loss="nu", over="nu", gamma=0.7, span=(0.9, 0.6))
+    folds = [(np.flatnonzero(LABELS > 0).tolist() + np.flatnonzero(LABELS < 0)[:5].tolist(), [0])]
+    with pytest.raises(ValueError, match=r"nu = 0\.9 is infeasible for the training part of a fold"):
+        criteria.kfold(path, [0.9], cv=folds)
 
 
 def test_a_saved_path_gives_the_same_machine():

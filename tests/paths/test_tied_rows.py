@@ -1,11 +1,15 @@
 """Rows that are equal, or nearly: paths from event to event end, and are right."""
 
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import svmpath
 from svmpath import criteria
 from svmpath.paths.jump import JumpPath
+from svmpath.solvers.box_qp import Told
 from tests import reference_qp
 
 
@@ -78,6 +82,22 @@ def test_attempts_that_failed_are_not_made_again_at_every_value(monkeypatch):
     assert len(attempts) == 2 * len(set(attempts))
 
 
+def test_a_wrong_walk_is_repeated_before_its_machines_are_polished(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=30) > 0, 1.0, -1.0)
+    right, walk = svmpath.trace(X, y, loss="hinge", gamma=1.0), JumpPath._record
+
+    def forgetful(self, tol, jitter):
+        record = walk(self, tol, jitter)
+        return record if tol != 1e-10 else replace(record, told=Told.of([]), violation=1.0)
+
+    monkeypatch.setattr(JumpPath, "_record", forgetful)
+    path = svmpath.trace(X, y, loss="hinge", gamma=1.0)
+    assert path.certificate < 1e-8
+    np.testing.assert_allclose([e.value for e in path.events()], [e.value for e in right.events()], rtol=1e-9)
+
+
 def test_a_path_may_be_limited_by_events():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 2))
@@ -92,12 +112,29 @@ def test_a_path_may_be_limited_by_events():
     np.testing.assert_allclose(part(part.span[1]).alpha, whole(part.span[1]).alpha, atol=1e-9)
 
 
+def test_a_limit_that_is_not_reached_changes_nothing(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=40) > 0, 1.0, -1.0)
+    whole = svmpath.trace(X, y, loss="hinge")
+    events = len(list(whole.events()))
+    for more in (1, 2, 3):
+        path = svmpath.trace(X, y, loss="hinge", max_events=events + more, time_limit=60.0)
+        assert path.span == whole.span
+        assert len(list(path.events())) == events
+    # Walked again in another process, whose clock says something else, and in many short calls of compiled code.
+    monkeypatch.setattr("svmpath.solvers.box_qp._WORK", 1)
+    monkeypatch.setattr("svmpath.solvers.box_qp.monotonic", lambda: np.inf)
+    assert len(list(pickle.loads(pickle.dumps(path)).events())) == events
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"max_events": 0}, "max_events must be a whole number >= 1"),
         ({"time_limit": -1.0}, "time_limit must be a positive number"),
         ({"max_events": 5, "loss": "squared_hinge"}, "for exact paths of losses with an elbow"),
+        ({"time_limit": 5.0, "loss": "elastic_hinge"}, "max_events and time_limit are not for loss='elastic_hinge'"),
     ],
 )
 def test_limits_that_make_no_sense(options, message):

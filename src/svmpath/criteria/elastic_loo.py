@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
-from svmpath.exceptions import PathError
 from svmpath.paths.elastic import ElasticPath
 from svmpath.solvers.threads import blas_threads
 
@@ -53,6 +52,5 @@ def left_out(path: ElasticPath, value: float, max_events: int | None = None) -> 
 
 def refitted(path: ElasticPath, value: float, i: int) -> float:
     """The decision value of sample i by the machine of all others, from a path of its own."""
-    for _, solution in path.without(np.array([i])).machines(np.array([value])):
-        return float(solution.fitted[i])
-    raise PathError(f"No machine without sample {i} at {path.over} = {value:.6g}.")
+    _, solution = next(path.without(np.array([i])).machines(np.array([value])))
+    return float(solution.fitted[i])

@@ -48,7 +48,8 @@ _ACCEPT = 1e-6  # the largest violation with which a path is given at all
 _MOST = 20_000  # samples up to which a kernel matrix is held whole
 _SAMPLES = 32  # breakpoints at which a walk that is not trusted is measured once more
 # Rungs: what counts as dependent, and the jitter, both in units of the largest K_ii.
-_LADDER = ((1e-10, 0.0), (1e-12, 0.0), (1e-8, 0.0), (1e-10, 1e-12), (1e-10, 1e-11), (1e-10, 1e-10))
+_PLAIN = ((1e-10, 0.0), (1e-12, 0.0), (1e-8, 0.0))
+_LADDER = (*_PLAIN, (1e-10, 1e-12), (1e-10, 1e-11), (1e-10, 1e-10))
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,11 @@ class JumpPath(Path):
 
     @property
     def certificate(self) -> float:
-        """The largest violation found when optimality was measured after the walk."""
+        """The largest violation found when optimality was measured after the walk.
+
+        Where no attempt at the walk was good (rows that are equal to some ten digits), it is that of machines solved
+        for from its places; some of its events may then be wrong.
+        """
         return self.record.violation
 
     @property
@@ -208,7 +213,7 @@ class JumpPath(Path):
         t, reason, program = self.motion.t(self.span[0]), PathError(""), self._program
         if np.any(noise):
             program = replace(program, K=program.K + np.diag(noise))
-        for tol, _ in _LADDER[:3]:
+        for tol, _ in _PLAIN:
             try:
                 if theta is None or status is None:
                     return self._start(program, t, tol)
@@ -339,7 +344,9 @@ class JumpPath(Path):
             if best[2].worst <= self.trust:
                 return best
         if best is None or not best[2].worst <= _ACCEPT * self.loss.scale(self.problem):
-            raise PathError(f"The path of {self.loss!r} over {self.over} could not be followed in double precision.")
+            raise PathError(
+                f"The path of {self.loss!r} over {self.over} could not be followed in double precision. {self._advice}"
+            )
         return best
 
     def _without_elbow(self, status: Array, row: int, begin: float, end: float) -> tuple[Array, Array] | None:
@@ -417,12 +424,14 @@ class JumpPath(Path):
         if best is not None and best.violation <= _ACCEPT * self.loss.scale(self.problem):
             return best
         found = reason if best is None else f"the violation is {best.violation:.2e}."
-        return self._repaired(made) or self._refuse(found)
-
-    def _refuse(self, found: str) -> Record:
+        repaired = self._repaired(made)
+        if repaired is not None:
+            return repaired
+        # The engine's own reasons say what to do, but do not know the kernel.
+        advice = "" if best is None and self._is_convex else f" {self._advice}"
         raise PathError(
             f"The path of {self.loss!r} over {self.over} could not be followed from {self.span[0]:.6g} to "
-            f"{self.span[1]:.6g} in double precision: {found} {self._advice}"
+            f"{self.span[1]:.6g} in double precision: {found}{advice}"
         )
 
     def _repaired(self, made: list[Record]) -> Record | None:
@@ -434,8 +443,8 @@ class JumpPath(Path):
             if polished.violation <= _ACCEPT * self.loss.scale(self.problem):
                 warnings.warn(
                     f"Some events of the path of {self.loss!r} over {self.over} cannot be told in double precision: "
-                    "many samples reach the margin together, or rows are nearly equal. Machines are corrected when they "
-                    "are asked for, and each is measured.",
+                    "many samples reach the margin together, or rows are nearly equal. Machines are corrected when "
+                    "they are asked for, and each is measured.",
                     PrecisionWarning,
                     stacklevel=5,
                 )
@@ -479,8 +488,10 @@ class JumpPath(Path):
     def as_far_as_walked(self) -> JumpPath:
         """The path, or where its walk has reached a limit the part that was walked, with a warning that says so."""
         (a, b), record = self._ends, self.record
-        if record.end >= b:
+        if self.limit is None:
             return self
+        if record.end >= b:  # a saved path, or one of other weights, is not to be limited by the clock of this call
+            return replace(self, limit=None, walked=record, K=self.shared)
         first, last = float(self.motion.value(a)), float(self.motion.value(record.end))
         if first == last:
             raise PathError(
@@ -491,7 +502,7 @@ class JumpPath(Path):
             f"The path over {self.over} was ended by its limit after {len(record.told.t)} events: it goes from "
             f"{first:.6g} to {last:.6g}, not from {self.span[0]:.6g} to {self.span[1]:.6g}.",
             LimitWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         span = (last, first) if self._is_reversed else (first, last)
         return replace(self, span=span, limit=None, walked=replace(record, end=np.inf))
@@ -520,7 +531,10 @@ class JumpPath(Path):
         return program
 
     def _measured(self, record: Record, *, polish: bool = False) -> Record:
-        """The record with the violation of machines that are solved afresh, where it says that everybody is."""
+        """The record with the violation of machines that are solved afresh, where it says that everybody is.
+
+        Polished machines are optimal wherever the record says that everybody is: they tell nothing of its events.
+        """
         nodes = np.append(record.told.t, min(record.end, self._ends[1]))
         worst = 0.0
         for t in nodes[np.linspace(0, len(nodes) - 1, _SAMPLES).astype(int)]:
@@ -589,7 +603,9 @@ class JumpPath(Path):
                 return best
         if best is None or not self._excess(best) <= _ACCEPT * self.loss.scale(self.problem):
             found = "its elbow system is singular" if best is None else f"the violation is {best.violation:.2e}"
-            raise PathError(f"No machine could be found at {self.over} = {self.motion.value(t):.6g}: {found}.")
+            raise PathError(
+                f"No machine could be found at {self.over} = {self.motion.value(t):.6g}: {found}. {self._advice}"
+            )
         return best
 
     def _solved(self, program: Program, t: float, status: Array) -> Solution | None:

@@ -100,6 +100,11 @@ class MergedPath(Path):
         return self.made
 
     @property
+    def is_exact(self) -> bool:
+        """Whether the merged path is."""
+        return self.inner.is_exact
+
+    @property
     def breakpoints(self) -> Array:
         """Those of the merged path."""
         return self.inner.breakpoints
@@ -171,7 +176,8 @@ class MergedPath(Path):
         problem = self.problem
         for name in moved:
             problem = problem.at(name, parameters[name])
-        return replace(self, problem=problem, inner=inner, span=inner.span)
+        made = Made(inner, None if moved else self.made.split)  # nothing of another kernel
+        return replace(self, problem=problem, inner=inner, span=inner.span, made=made)
 
     @property
     def unmerged(self) -> Path:

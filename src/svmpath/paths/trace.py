@@ -181,6 +181,8 @@ def trace(
             raise ValueError(
                 "loss='elastic_hinge' is linear in the columns of X: it takes no kernel=, rank=, tol= or start=."
             )
+        if max_events is not None or time_limit is not None:
+            raise ValueError("max_events and time_limit are not for loss='elastic_hinge': give max_features= or span=.")
         return _trace_elastic(X, y, over, span, elastic, sample, label, task, sample_weight, class_weight)
     theirs = (lambda1, lambda2, l1_ratio, penalty_factor, max_features)
     if standardize or any(option is not None for option in theirs):

@@ -266,7 +266,7 @@ class Walker:
         k[_loops.SEED], x[_loops.T] = 1, t
         self._set_free(np.flatnonzero(self.status == FREE))
         if not self._invert():
-            raise PathError(f"The system of {len(self.F)} elbow points is singular at t = {self.t:.6g}.")
+            raise PathError(f"The system of {len(self.F)} elbow points is singular at t = {self.t:.6g}. {_ADVICE}")
 
     @property
     def t(self) -> float:
@@ -362,7 +362,7 @@ class Walker:
                 work = make_work(o, len(self.state.R))._replace(sign=work.sign)
             k[loops.RECORDED], x[loops.WORST] = 0, 0.0
             steps = steps_at_once(len(o.K), len(self.nu) + len(self.F))
-            if limit is not None:
+            if limit is not None and self.t < t_end:  # at its end a walk takes one more step, without an event
                 steps = min(steps, limit.events_left(int(k[loops.EVENTS])))
             code = loops.follow(o.data, self.state, work, log, float(t_end), self.tol, most, steps, 0.0, 0.0)
             self._told.append(tuple(part[: k[loops.RECORDED]].copy() for part in log))
@@ -388,7 +388,7 @@ class Walker:
         elif code == loops.NEAR:
             self._squeeze(work, t_end)
         elif code == loops.INFEASIBLE:
-            raise PathError(f"No point satisfies the constraints beyond t = {self.t:.6g}.")
+            raise PathError(f"No point satisfies the constraints beyond t = {self.t:.6g}. {_ADVICE}")
         elif code == loops.LOST:
             raise PathError(f"The walk turns in circles at t = {self.t:.6g}. {_ADVICE}")
 
@@ -581,7 +581,7 @@ def at_places(program: Program, t: float, status: Array) -> tuple[Array, Array, 
 
 def reach(program: Program, t: float, theta: Array, status: Array, *, tol: float = _DEPENDENT) -> Walker:
     """The optimum at t, from any point with any places; other random shifts are tried if it is missed."""
-    reason = PathError(f"The optimum at t = {t:.6g} could not be reached.")
+    reason = PathError(f"The optimum at t = {t:.6g} could not be reached. {_ADVICE}")
     for seed in range(_SHIFTS):
         try:
             walker = _reach(program, t, theta, status, tol, seed)
@@ -640,7 +640,9 @@ def _regular(program: Program, theta: Array, status: Array) -> tuple[Array, Arra
         for p in range(q):
             mine = np.flatnonzero((program.group == p) & (status != FIXED))
             if len(mine) == 0:
-                raise PathError("A group of variables has no member that may move.")
+                raise PathError(
+                    "No sample of positive weight is left, or none of a class: leave out fewer, or give larger weights."
+                )
             if not np.any(status[mine] == FREE):
                 status[mine[np.argmin(np.abs(theta - middle)[mine])]] = FREE
         if elbow_inverse(program, np.flatnonzero(status == FREE)) is not None:
