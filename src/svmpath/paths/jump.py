@@ -7,7 +7,8 @@ measured each time: where a status turns out to be wrong, the optimum is reached
 
 Trust: optimality is measured from the exact gradient at the end of the walk and at some of its breakpoints. If it fails
 there, also for machines that are solved afresh, the walk is repeated with other tolerances for what counts as
-dependent, and last with a kernel to whose diagonal tiny multiples of its largest entry are added, which is then told by
+dependent. If none serves, a walk is taken whose machines can be polished, though some of its events may be wrong; last
+comes a kernel to whose diagonal tiny multiples of its largest entry are added, which is then told by
 :attr:`JumpPath.jitter`. If that fails, too, :class:`svmpath.PathError` is raised.
 """
 
@@ -410,6 +411,8 @@ class JumpPath(Path):
         best, reason = None, ""
         for rungs in (_PLAIN, _JITTERED):
             for tol, jitter in rungs:
+                if best is not None and self.limit is not None and self.limit.is_reached(0):
+                    break  # the time is over: another walk would not get anywhere
                 try:
                     record = self._record(tol, jitter)
                     if not record.violation <= self.trust:
