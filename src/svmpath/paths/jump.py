@@ -457,8 +457,8 @@ class JumpPath(Path):
         walker = self._start(program, a, _LADDER[0][0])
         status = walker.status.copy()
         with suppress(PathError):  # where nothing is left to be told the walk may get lost
-            walker.to(b)
-        record = Record(program, status, walker.told, walker.tol, 0.0, np.inf)
+            walker.to(b, limit=self.limit)
+        record = Record(program, status, walker.told, walker.tol, 0.0, np.inf, walker.t)
         nodes = np.unique(np.concatenate([[a], record.told.t, [walker.t]]))
         first, last = 0, len(nodes)  # the machine exists at nodes[first] and not at nodes[last]
         while last - first > 1:
@@ -466,6 +466,8 @@ class JumpPath(Path):
             first, last = (k, last) if self._exists(record, nodes[k]) else (first, k)
         if first == len(nodes) - 1 and walker.t == b:
             return self
+        if first == len(nodes) - 1 and self.limit is not None and self.limit.is_reached(len(record.told.t)):
+            return replace(self, walked=self._measured(record), K=self.shared)
         if first == 0:
             raise NoMarginError(
                 f"With this kernel the classes overlap so much that there is no margin for {self.over} below "
