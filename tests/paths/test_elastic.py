@@ -8,6 +8,7 @@ from scipy import sparse
 
 import svmpath
 from svmpath.paths.elastic import ElasticPath, FeatureEvent
+from svmpath.solvers.elastic import Walker
 from tests import reference_elastic as reference
 from tests.cases import CASES
 
@@ -260,6 +261,23 @@ def test_far_columns_are_no_harder():
     for value in np.geomspace(0.99 * near.span[0], 1.01 * near.span[1], 5):
         np.testing.assert_allclose(near(value).coef, far(value).coef, atol=1e-7)
     far.check()
+
+
+def test_max_features_is_kept_where_a_walk_is_lost(monkeypatch):
+    X, y = data(50, 30)
+    whole, walk = elastic(X, y, max_features=4), Walker._to
+    middle = float(np.mean(whole.span))
+
+    def lost(self, line, end, most_features, record):
+        if most_features <= 0:
+            return walk(self, line, end, most_features, record)
+        walk(self, line, max(end, middle), most_features, record)
+        raise svmpath.PathError("lost")
+
+    monkeypatch.setattr(Walker, "_to", lost)
+    path = elastic(X, y, max_features=4)
+    assert path.span[1] == pytest.approx(middle)
+    np.testing.assert_allclose(path(middle).coef, whole(middle).coef, atol=1e-9)
 
 
 def test_max_features_ends_the_path():

@@ -9,7 +9,7 @@ import pytest
 import svmpath
 from svmpath import criteria
 from svmpath.paths.jump import JumpPath
-from svmpath.solvers.box_qp import Told
+from svmpath.solvers.box_qp import Told, Walker
 from tests import reference_qp
 
 
@@ -109,6 +109,26 @@ def test_a_path_may_be_limited_by_events():
     assert part.span[1] < whole.span[1]
     assert len(list(part.events())) == 30
     np.testing.assert_allclose(part.breakpoints, whole.breakpoints[: len(part.breakpoints)], rtol=1e-12)
+    np.testing.assert_allclose(part(part.span[1]).alpha, whole(part.span[1]).alpha, atol=1e-9)
+
+
+def test_the_search_for_the_smallest_nu_is_limited_too(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=80) > 0, 1.0, -1.0)
+    whole, walk, limits = svmpath.trace(X, y, loss="nu", over="nu", gamma=1.0), Walker.to, []
+
+    def to(self, t_end, **options):
+        if t_end == -0.01 * whole.span[0]:
+            limits.append(options.get("limit"))
+        walk(self, t_end, **options)
+
+    monkeypatch.setattr(Walker, "to", to)
+    with pytest.warns(svmpath.LimitWarning, match=r"ended by its limit after 3. events"):
+        part = svmpath.trace(X, y, loss="nu", over="nu", gamma=1.0, max_events=30)
+    assert len(limits) == 1
+    assert limits[0].events == 30
+    assert part.span[1] > whole.span[1]
     np.testing.assert_allclose(part(part.span[1]).alpha, whole(part.span[1]).alpha, atol=1e-9)
 
 

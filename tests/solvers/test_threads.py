@@ -167,3 +167,16 @@ def test_results_do_not_depend_on_the_number_of_threads(monkeypatch):
         )
         assert (one.C_, one.gamma_) == (two.C_, two.gamma_)
         np.testing.assert_allclose(one.decision_function(X), two.decision_function(X), atol=1e-9)
+
+
+def test_an_interrupt_while_the_limit_is_set_leaves_no_limit_behind(library, monkeypatch):
+    def interrupted(limits, user_api):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(library, "limit", interrupted)
+        with pytest.raises(KeyboardInterrupt), jobs(1):
+            pass
+    with jobs(1):
+        assert library.number == 1
+    assert library.number == Library.number

@@ -61,8 +61,9 @@ class Nu(ElbowLoss):
         """The largest feasible nu, rounded so that nu W / 2 is no more than the lighter class has."""
         total, light = float(s.sum()), float(min(s[y > 0].sum(), s[y < 0].sum()))
         nu = 2.0 * light / total
-        while 0.5 * total * nu > light:
-            nu = float(np.nextafter(nu, 0.0))
+        for _ in range(4):  # one is enough for one rounding
+            if 0.5 * total * nu > light:
+                nu = float(np.nextafter(nu, 0.0))
         return nu
 
     def program(self, problem: Problem, motion: Motion, K: Array) -> Program:

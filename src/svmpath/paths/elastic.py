@@ -192,6 +192,8 @@ class ElasticPath(Path):
             try:
                 walker, line = self.begin(self._ends[1])
             except PathError:
+                if self.max_features is not None:
+                    raise
                 return self._unwalked(self._ends[1])
             return self._follow(walker, line)
 
@@ -212,7 +214,10 @@ class ElasticPath(Path):
 
     @property
     def leaps(self) -> int:
-        """How often the walk could not be followed, and a millionth of the value or more was skipped; 0 as a rule."""
+        """How often the walk could not be followed, and a millionth of the value or more was skipped; 0 as a rule.
+
+        Events in what was skipped are missing from :meth:`events` and ``breakpoints``; machines there are solved for.
+        """
         return self.record.leaps
 
     @property
@@ -243,7 +248,9 @@ class ElasticPath(Path):
                 walker.to(line, low, most_features=-1 if limit is None else limit)
                 end = walker.value
             except PathError:
-                end = low  # no walk leads there: these machines are solved for directly, one by one
+                # No walk leads there: these machines are solved for directly, one by one; but nobody knows where they
+                # begin to use too many features.
+                end = low if limit is None else walker.value
         done = walker.told, walker.snapshots, end
         return Record(value, first, line, *done, walker.shaken, walker.leaps, walker.null_steps)
 

@@ -7,7 +7,8 @@ measured each time: where a status turns out to be wrong, the optimum is reached
 
 Trust: optimality is measured from the exact gradient at the end of the walk and at some of its breakpoints. If it fails
 there, also for machines that are solved afresh, the walk is repeated with other tolerances for what counts as
-dependent, and last with a kernel to whose diagonal tiny multiples of its largest entry are added, which is then told by
+dependent. If none serves, a walk is taken whose machines can be polished, though some of its events may be wrong; last
+comes a kernel to whose diagonal tiny multiples of its largest entry are added, which is then told by
 :attr:`JumpPath.jitter`. If that fails, too, :class:`svmpath.PathError` is raised.
 """
 
@@ -406,8 +407,11 @@ class JumpPath(Path):
 
     def _climb(self) -> Record:
         """The first attempt that holds, or the best of those that do not fail."""
-        made, reason = [], ""
+        made: list[Record] = []
+        reason = ""
         for tol, jitter in _LADDER:
+            if made and self.limit is not None and self.limit.is_reached(0):
+                break  # the time is over: another walk would not get anywhere
             try:
                 record = self._record(tol, jitter)
                 if not record.violation <= self.trust:
@@ -468,8 +472,8 @@ class JumpPath(Path):
         walker = self._start(program, a, _LADDER[0][0])
         status = walker.status.copy()
         with suppress(PathError):  # where nothing is left to be told the walk may get lost
-            walker.to(b)
-        record = Record(program, status, walker.told, walker.tol, 0.0, np.inf)
+            walker.to(b, limit=self.limit)
+        record = Record(program, status, walker.told, walker.tol, 0.0, np.inf, walker.t)
         nodes = np.unique(np.concatenate([[a], record.told.t, [walker.t]]))
         first, last = 0, len(nodes)  # the machine exists at nodes[first] and not at nodes[last]
         while last - first > 1:
@@ -477,6 +481,8 @@ class JumpPath(Path):
             first, last = (k, last) if self._exists(record, nodes[k]) else (first, k)
         if first == len(nodes) - 1 and walker.t == b:
             return self
+        if first == len(nodes) - 1 and self.limit is not None and self.limit.is_reached(len(record.told.t)):
+            return replace(self, walked=self._measured(record), K=self.shared)
         if first == 0:
             raise NoMarginError(
                 f"With this kernel the classes overlap so much that there is no margin for {self.over} below "

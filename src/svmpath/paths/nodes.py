@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.exceptions import PathError
+from svmpath.interrupts import checkpoint
 from svmpath.lazy import lazy
 from svmpath.losses import ElbowLoss, EpsilonInsensitive, Motion, Solution, SquaredHinge
 from svmpath.paths.path import Array, Event, Path
@@ -78,11 +79,6 @@ class NodePath(Path):
         return Terms(self._A, y[None], np.ones((1, problem.n)), problem.s[None])
 
     @lazy
-    def _kept(self) -> Seen:
-        """The rows that the last machine was found with."""
-        return Seen(self.terms)
-
-    @lazy
     def nodes(self) -> list[Node]:
         """Machines along the path, from the smallest C to the largest."""
         with blas_threads(0):  # products of one vector: a second thread gains little, and loses much on a busy machine
@@ -91,7 +87,8 @@ class NodePath(Path):
     def _walk(self, low: float, high: float) -> list[Node]:
         if len(np.unique(self.terms.side[self.terms.s > 0])) < 2:  # one class: f is its label
             return [self._constant(1.0 / low), self._constant(1.0 / high)]
-        nodes, factor, failures = [self._node(1.0 / low, [])], _FIRST, 0
+        kept = Seen(self.terms)  # of this walk alone: a path may be asked by several threads
+        nodes, factor, failures = [self._node(1.0 / low, [], kept)], _FIRST, 0
         if not nodes[0].relative <= self.tol:
             failures = _MOST_FAILURES + 1
         while nodes[-1].lam > 1.0 / high or failures:
@@ -100,9 +97,10 @@ class NodePath(Path):
                     f"No machine with a gap below {self.tol:.1e} was found next to C = {1 / nodes[-1].lam:.6g}: use a "
                     "larger tol, a smaller C, or columns of one scale."
                 )
+            checkpoint()
             here = nodes[-1]
             lam = max(here.lam / factor, 1.0 / high)
-            node = self._node(lam, nodes[-2:])
+            node = self._node(lam, nodes[-2:], kept)
             bound = between(here, node)
             taken = here.lam / lam
             if bound <= self.tol:
@@ -121,15 +119,15 @@ class NodePath(Path):
         label = float(self.terms.side[self.terms.s > 0].flat[0])
         return node_of(self.terms, lam, np.zeros_like(self.terms.s), lam * label, 0.0)
 
-    def _node(self, lam: float, last: list[Node]) -> Node:
-        """The machine at lambda, from the last two prolonged."""
+    def _node(self, lam: float, last: list[Node], kept: Seen | None = None) -> Node:
+        """The machine at lambda, from the last two prolonged, and with the rows that the last one was found with."""
         start, h = np.zeros(self._A.shape[1]), _H * 100
         if last:
             start, h = last[-1].x / lam, _H
         if len(last) == 2:
             one, two = last
             start = (two.x + (two.x - one.x) * (lam - two.lam) / (two.lam - one.lam)) / lam
-        return solve(self.terms, lam, _NODE * self.tol, start, h, self._kept)
+        return solve(self.terms, lam, _NODE * self.tol, start, h, kept)
 
     @property
     def breakpoints(self) -> Array:

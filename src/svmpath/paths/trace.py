@@ -163,7 +163,7 @@ def trace(
     Notes
     -----
     Losses with an elbow are followed by compiled code. The first such path after installation is compiled, which takes
-    some fifteen seconds; the result is kept on disk.
+    some ten seconds; the result is kept on disk, and ``svmpath compile`` does it beforehand.
 
     Examples
     --------

@@ -31,26 +31,29 @@ class _Limit:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._inside: dict[int, list[int]] = {}  # by thread, the numbers set, the innermost last
+        self._inside: dict[int, list[list[int]]] = {}  # by thread, the numbers set, the innermost last
         self._number = 0
         self._controller: ThreadpoolController | None = None
         self._original: Any = None
 
-    def enter(self, number: int) -> None:
-        with self._lock:
-            self._inside.setdefault(get_ident(), []).append(number)
-            self._apply()
-
-    def leave(self) -> None:
-        with self._lock:
-            numbers = self._inside[get_ident()]
-            numbers.pop()
-            if not numbers:
-                del self._inside[get_ident()]
-            self._apply()
+    @contextmanager
+    def at(self, number: int) -> Iterator[None]:
+        """While inside, this thread sets this number; also if Ctrl-C comes before the number is set."""
+        entry = [number]
+        try:
+            with self._lock:
+                self._inside.setdefault(get_ident(), []).append(entry)
+                self._apply()
+            yield
+        finally:
+            with self._lock:
+                others = [each for each in self._inside.pop(get_ident(), []) if each is not entry]
+                if others:
+                    self._inside[get_ident()] = others
+                self._apply()
 
     def _apply(self) -> None:
-        number = min((numbers[-1] for numbers in self._inside.values()), default=0)
+        number = min((entries[-1][0] for entries in self._inside.values()), default=0)
         if number == self._number:
             return
         if self._number == 0:
@@ -79,11 +82,10 @@ def count_jobs(n_jobs: int | None) -> int:
 def jobs(n_jobs: int | None) -> Iterator[None]:
     """While inside, this thread may have so many BLAS threads for its large matrices, and has one for the others."""
     token = _asked.set(count_jobs(n_jobs))
-    _LIMIT.enter(1)
     try:
-        yield
+        with _LIMIT.at(1):
+            yield
     finally:
-        _LIMIT.leave()
         _asked.reset(token)
 
 
@@ -98,8 +100,5 @@ def blas_threads(entries: int) -> Iterator[None]:
     if entries >= _LARGE:
         asked = _asked.get()
         number = count_jobs(None) if asked is None else asked
-    _LIMIT.enter(number)
-    try:
+    with _LIMIT.at(number):
         yield
-    finally:
-        _LIMIT.leave()
