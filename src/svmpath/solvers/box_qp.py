@@ -129,6 +129,12 @@ class Program:
         return _loops.Data._make([*parts, self.kmax])
 
     @lazy
+    def speeds(self) -> tuple[float, float]:
+        """The largest rates of c, and of the bounds."""
+        bounds = max(np.abs(self.l1).max(initial=0.0), np.abs(self.u1).max(initial=0.0))
+        return float(np.abs(self.c1).max(initial=0.0)), float(bounds)
+
+    @lazy
     def fixed(self) -> Array:
         """Variables without room to move, at any t."""
         return (self.l0 == self.u0) & (self.l1 == self.u1)
@@ -265,6 +271,7 @@ class Walker:
         self.state = _loops.State(theta, np.array(status, dtype=np.int8), nu, g, F, np.zeros((0, 0)), x, k)
         k[_loops.SEED], x[_loops.T] = 1, t
         self._set_free(np.flatnonzero(self.status == FREE))
+        self._work, self._log = make_work(program, 0), make_log(min(4 * len(theta), 4_000) + 64)
         if not self._invert():
             raise PathError(f"The system of {len(self.F)} elbow points is singular at t = {self.t:.6g}. {_ADVICE}")
 
@@ -351,21 +358,21 @@ class Walker:
         k[loops.EVENTS :] = 0
         k[loops.WATCH] = watch
         x[loops.FIRST] = x[loops.SYNCED_AT] = self.t
-        x[loops.LARGEST] = np.abs(o.c1).max(initial=0.0)
-        x[loops.FASTEST] = max(np.abs(o.l1).max(initial=0.0), np.abs(o.u1).max(initial=0.0))
-        most_steps_here, log = most_steps(n), make_log(min(4 * n, 4_000) + 64)
+        x[loops.LARGEST], x[loops.FASTEST] = o.speeds
+        most_steps_here, log = most_steps(n), self._log
         announce(loops.follow, "the path engine", _COMPILING)
-        work = make_work(o, len(self.state.R))
-        work.sign[:] = _SIGNS[self.status]
+        self._work.sign[:] = _SIGNS[self.status]
         while True:
-            if len(work.d) < len(self.state.R):
-                work = make_work(o, len(self.state.R))._replace(sign=work.sign)
+            if len(self._work.d) < len(self.state.R):
+                self._work = make_work(o, len(self.state.R))._replace(sign=self._work.sign)
+            work = self._work
             k[loops.RECORDED], x[loops.WORST] = 0, 0.0
             steps = steps_at_once(len(o.K), len(self.nu) + len(self.F))
             if limit is not None and self.t < t_end:  # at its end a walk takes one more step, without an event
                 steps = min(steps, limit.events_left(int(k[loops.EVENTS])))
             code = loops.follow(o.data, self.state, work, log, float(t_end), self.tol, most, steps, 0.0, 0.0)
-            self._told.append(tuple(part[: k[loops.RECORDED]].copy() for part in log))
+            if k[loops.RECORDED]:
+                self._told.append(tuple(part[: k[loops.RECORDED]].copy() for part in log))
             self.worst = max(self.worst, float(x[loops.WORST])) if np.isfinite(x[loops.WORST]) else np.inf
             if not np.isfinite(self.g).all():
                 raise PathError(f"The numbers overflow at t = {self.t:.6g}. {_ADVICE}")
