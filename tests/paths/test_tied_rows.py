@@ -161,3 +161,13 @@ def test_limits_that_make_no_sense(options, message):
     X, y = np.arange(6.0)[:, None], np.array([-1, -1, 1, -1, 1, 1])
     with pytest.raises(ValueError, match=message):
         svmpath.trace(X, y, **{"loss": "hinge", **options})
+
+
+def test_a_tube_of_width_zero_keeps_its_digits_where_c_is_much_larger_than_the_coefficients():
+    # theta+ and theta- of a sample may both be away from zero there; in their sum nine digits cancelled.
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(14, 100)), 0.02 * rng.normal(size=14)
+    path = svmpath.trace(X, y, loss="epsilon_insensitive", epsilon=0.0, kernel="linear", span=(1e-3, 1e3))
+    solution = path(1e3)  # interpolates: K alpha + b = y, and alpha sums to zero
+    M = np.block([[X @ X.T, np.ones((14, 1))], [np.ones((1, 14)), np.zeros((1, 1))]])
+    np.testing.assert_allclose(solution.alpha, np.linalg.solve(M, np.append(y, 0.0))[:14], rtol=1e-9)

@@ -98,6 +98,19 @@ class EpsilonInsensitive(ElbowLoss):
         """theta+ and theta-."""
         return np.concatenate([np.maximum(theta, 0.0), np.minimum(theta, 0.0)])
 
+    def tidy(self, status: Array) -> Array:
+        """In a tube of width zero theta+ and theta- may both be away from zero, and digits cancel in their sum.
+
+        Their gradients are the same there: one of them can be zero, and the sum what it is.
+        """
+        n = len(status) // 2
+        plus, minus = status[:n], status[n:]
+        up, free = (plus == UP) & (minus == FREE), (plus == FREE) & (minus == LOW)
+        none = (plus == UP) & (minus == LOW)
+        return np.concatenate(
+            [np.where(up, FREE, np.where(free | none, LOW, plus)), np.where(free, FREE, np.where(up | none, UP, minus))]
+        )
+
     def signs(self, problem: Problem) -> Array:
         """1 for theta+ and -1 for theta-."""
         return np.repeat([1.0, -1.0], problem.n)

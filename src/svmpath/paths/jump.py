@@ -616,6 +616,7 @@ class JumpPath(Path):
 
     def _solved(self, program: Program, t: float, status: Array) -> Solution | None:
         """Everybody at the place told; next to an event, a free variable that rounding puts beyond a bound is on it."""
+        status = self.loss.tidy(status)
         found = at_places(program, t, status)
         if found is None:
             return None

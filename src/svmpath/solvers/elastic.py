@@ -602,11 +602,12 @@ class Walker:
             if point is not None or value <= end:
                 break
             share *= 10.0
+        nowhere = PathError(
+            f"No machine could be found at {value:.6g}; scale the columns (standardize=True), remove those that are "
+            "nearly copies of others, or use a larger lambda2."
+        )
         if point is None:
-            raise PathError(
-                f"No machine could be found at {value:.6g}; scale the columns (standardize=True), remove those that "
-                "are nearly copies of others, or use a larger lambda2."
-            )
+            raise nowhere
         used = np.count_nonzero((np.abs(point.beta) * self.table.zmax > 1e-8) & (self.table.om > 0.0))
         if 0 <= most_features < used:
             self._restore(before)
@@ -615,7 +616,7 @@ class Walker:
         self._restore(point)
         self._top = max(self._top, value)
         if not self._stand(1):
-            raise AssertionError("a corner is a point that can be stood on")
+            raise nowhere
         if record:
             self._told.append(_difference(before, point))
         return loops.END if value <= end else loops.FULL
