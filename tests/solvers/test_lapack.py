@@ -42,3 +42,9 @@ def test_other_threads_run_meanwhile():
         thread.join(0.001)
         turns += 1
     assert turns > 3
+
+
+def test_a_matrix_without_rows(capfd):
+    L, pivots, rank = pivoted_cholesky(np.zeros((0, 0)), 1e-12)
+    assert (L.shape, len(pivots), rank) == ((0, 0), 0, 0)
+    assert capfd.readouterr() == ("", "")

@@ -28,6 +28,8 @@ def pivoted_cholesky(K: Array, tol: float) -> tuple[Array, Array, int]:
 
     ``K[pivots][:, pivots] = L[:, :r] L[:, :r]'`` up to the residual; above its diagonal L holds what K held.
     """
+    if len(K) == 0:  # which LAPACK takes for a mistake
+        return np.zeros((0, 0)), np.zeros(0, dtype=np.int64), 0
     if _dpstrf is None:
         L, pivots, r, _ = lapack.dpstrf(K, tol=tol, lower=1)
         return L, pivots - 1, int(r)
