@@ -45,6 +45,6 @@ def test_other_threads_run_meanwhile():
 
 
 def test_a_matrix_without_rows(capfd):
-    L, pivots, rank = pivoted_cholesky(np.zeros((0, 0)), 1e-12)
+    L, pivots, rank = lapack.pivoted_cholesky(np.zeros((0, 0)), 1e-12)
     assert (L.shape, len(pivots), rank) == ((0, 0), 0, 0)
     assert capfd.readouterr() == ("", "")
