@@ -32,11 +32,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from svmpath.criteria.merged import by_all_rows
-from svmpath.criteria.press import least_squares_only
+from svmpath.criteria.requires import requires
 from svmpath.gram import DenseGram, LowRankGram
-from svmpath.losses import Problem
-from svmpath.paths import Path
+from svmpath.losses import LeastSquares, Problem
+from svmpath.paths import ClosedFormPath
 from svmpath.solvers.parallel import interruptible
 
 Array = np.ndarray
@@ -93,8 +92,8 @@ ASSUMPTIONS = (
 )
 
 
-@by_all_rows
-def approximation_bound(path: Path, C: float, *, delta: float = 0.05) -> ApproximationBound:
+@requires(LeastSquares, ClosedFormPath)
+def approximation_bound(path: ClosedFormPath, C: float, *, delta: float = 0.05) -> ApproximationBound:
     """Bound the distance of a low-rank least squares machine from the exact one.
 
     Needs n^2 kernel values (computed in blocks for large n) and the largest eigenvalues of the whole kernel matrix: it
@@ -124,7 +123,6 @@ def approximation_bound(path: Path, C: float, *, delta: float = 0.05) -> Approxi
     >>> bound.measured <= bound.theorem3, bound.violated
     (True, ())
     """
-    path = least_squares_only(path, "approximation_bound")
     gram = path.problem.gram
     if not isinstance(gram, LowRankGram):
         raise ValueError("The path holds the kernel matrix whole: there is no approximation to bound; give rank.")
