@@ -10,7 +10,7 @@ from svmpath.exceptions import DataError, IndefiniteKernelWarning, LimitWarning,
 if TYPE_CHECKING:
     from svmpath import criteria, datasets, kernels
     from svmpath.estimators import ElasticNetSVC, KernelDictionary, PathSVC, PathSVR
-    from svmpath.paths import surface, trace
+    from svmpath.paths import surface, trace, trace_elastic
     from svmpath.selection import select
 
 __version__ = "0.1.0"
@@ -32,6 +32,7 @@ __all__ = [
     "select",
     "surface",
     "trace",
+    "trace_elastic",
 ]
 
 # Where the names live. They are imported when first used: scikit-learn takes a second to load, which
@@ -44,6 +45,7 @@ _HOMES = {
     "select": "svmpath.selection",
     "surface": "svmpath.paths",
     "trace": "svmpath.paths",
+    "trace_elastic": "svmpath.paths",
 }
 
 

@@ -512,7 +512,7 @@ def _engines() -> list[tuple[str, str, Callable[[], Any]]]:
     """The name of each engine, the module that is compiled, and a small problem that makes use of all of it."""
     import numpy as np
 
-    from svmpath import criteria, trace
+    from svmpath import criteria, trace, trace_elastic
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(24, 3))
@@ -522,7 +522,7 @@ def _engines() -> list[tuple[str, str, Callable[[], Any]]]:
         return trace(X, y, **options)
 
     def features() -> None:
-        path = follow(loss="elastic_hinge")
+        path = trace_elastic(X, y)
         for criterion in (criteria.loo, criteria.kfold):
             criterion(path, path.span[0] * np.array([0.5, 0.1]))
 

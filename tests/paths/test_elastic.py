@@ -22,7 +22,7 @@ def data(n=60, p=10, seed=0, balanced=False):
 
 
 def elastic(X, y, **options):
-    return svmpath.trace(X, y, loss="elastic_hinge", **options)
+    return svmpath.trace_elastic(X, y, **options)
 
 
 def cost(path, value, X, y, s=None, om=None):
@@ -404,9 +404,8 @@ def test_paths_and_solutions_are_pickled():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kernel": "rbf"}, "takes no kernel"),
-        ({"rank": 5}, "takes no kernel"),
-        ({"over": "gamma"}, "is traced over lambda1 or lambda2 or ray or weight"),
+        ({"over": "gamma"}, "over must be one of lambda1, lambda2, ray, weight, got 'gamma'"),
+        ({"over": "C"}, "over must be one of lambda1, lambda2, ray, weight, got 'C'"),
         ({"over": "lambda2"}, "needs lambda1"),
         ({"over": "lambda1", "lambda1": 1.0}, "leave lambda1= out"),
         ({"over": "ray", "lambda2": 1.0}, "leave lambda2= out"),
@@ -419,7 +418,6 @@ def test_paths_and_solutions_are_pickled():
         ({"span": (1, 1)}, "two different"),
         ({"span": (1, -1)}, "numbers >= 0"),
         ({"over": "lambda2", "lambda1": 1, "span": (1, 0)}, "positive numbers"),
-        ({"task": "regression"}, "does classification"),
         ({"sample": 3}, "belong to over='weight'"),
     ],
 )
@@ -429,13 +427,19 @@ def test_bad_options_are_refused(options, message):
         elastic(X, y, **options)
 
 
+def test_trace_names_the_function_of_the_elastic_hinge():
+    X, y = data()
+    with pytest.raises(ValueError, match=r"call svmpath.trace_elastic\(X, y, over=...\) instead"):
+        svmpath.trace(X, y, loss="elastic_hinge")
+
+
 def test_bad_data_are_refused():
     X, y = data()
     with pytest.raises(ValueError, match="NaN"):
         elastic(np.where(X > 2, np.nan, X), y)
     with pytest.raises(ValueError, match="only one class"):
         elastic(X, np.ones(60))
-    with pytest.raises(ValueError, match="belong to loss='elastic_hinge'"):
-        svmpath.trace(X, y, loss="hinge", lambda1=1.0)
+    with pytest.raises(ValueError, match="two classes and y has 60"):
+        elastic(X, np.arange(60.0))
     with pytest.raises(ValueError, match="one coefficient per feature"):
         elastic(X, y)(1.0).compress(3)

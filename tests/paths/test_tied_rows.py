@@ -154,7 +154,6 @@ def test_a_limit_that_is_not_reached_changes_nothing(monkeypatch):
         ({"max_events": 0}, "max_events must be a whole number >= 1"),
         ({"time_limit": -1.0}, "time_limit must be a positive number"),
         ({"max_events": 5, "loss": "squared_hinge"}, "for exact paths of losses with an elbow"),
-        ({"time_limit": 5.0, "loss": "elastic_hinge"}, "max_events and time_limit are not for loss='elastic_hinge'"),
     ],
 )
 def test_limits_that_make_no_sense(options, message):

@@ -300,10 +300,10 @@ def test_compiled_steps_come_back_soon(monkeypatch):
 
 INTERRUPTED = """
 import numpy as np, sys
-from svmpath import ElasticNetSVC, trace
+from svmpath import ElasticNetSVC, trace_elastic
 rng = np.random.default_rng(0)
 X = rng.normal(size=(30, 4)); y = np.sign(X[:, 0] + rng.normal(size=30))
-trace(X, y, loss="elastic_hinge")  # compiles
+trace_elastic(X, y)  # compiles
 X = rng.normal(size=(900, 450)); y = np.sign(X[:, :5].sum(axis=1) + 3 * rng.normal(size=900))
 print("working", flush=True)
 ElasticNetSVC(n_jobs=JOBS).fit(X, y)

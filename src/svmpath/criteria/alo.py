@@ -21,8 +21,8 @@ def alo(path: Path, values: Any, *, loss: HeldOutLoss = None, form: str = "direc
     ----------
     path : Path
         Of ``loss="hinge"``, ``"epsilon_insensitive"`` or ``"nu"``, over any of their parameters; also an approximate
-        one (``tol=``), whose features and smoothed loss are then used. Or of ``loss="elastic_hinge"``, where places of
-        features are frozen as well.
+        one (``tol=``), whose features and smoothed loss are then used. Or of
+        :func:`svmpath.trace_elastic`, where places of features are frozen as well.
     values : float or array of shape (m,)
         Values of the path's parameter.
     loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional

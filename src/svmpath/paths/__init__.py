@@ -11,6 +11,7 @@ from svmpath.paths.path import Event, Path
 from svmpath.paths.s_path import SPath
 from svmpath.paths.surface import Curves, Surface, surface
 from svmpath.paths.trace import trace, trace_problem
+from svmpath.paths.trace_elastic import trace_elastic
 
 __all__ = [
     "ClosedFormPath",
@@ -29,5 +30,6 @@ __all__ = [
     "Surface",
     "surface",
     "trace",
+    "trace_elastic",
     "trace_problem",
 ]

@@ -47,7 +47,7 @@ class SPath:
     >>> from svmpath.paths import SPath
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(40, 5)); y = np.sign(X[:, 0] + 0.5 * rng.normal(size=40))
-    >>> by_size = SPath(svmpath.trace(X, y, loss="elastic_hinge", lambda2=1e-3))
+    >>> by_size = SPath(svmpath.trace_elastic(X, y, lambda2=1e-3))
     >>> solution = by_size(0.5 * by_size.sizes[-1])
     >>> bool(np.isclose(solution.norm1, 0.5 * by_size.sizes[-1])), len(by_size.jumps()) > 0
     (True, True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils import assert_all_finite, check_array, check_random_state, compute_class_weight
@@ -14,17 +14,13 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 from svmpath.gram import Gram, make_gram
 from svmpath.kernels import gamma_value, make_kernel
 from svmpath.losses import ElbowLoss, LeastSquares, Motion, Nu, Problem, Solution, SquaredHinge, make_loss
-from svmpath.losses.elastic_hinge import ElasticHinge
 from svmpath.paths.closed_form import ClosedFormPath
-from svmpath.paths.elastic import ElasticPath
-from svmpath.paths.elastic import Motion as ElasticMotion
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath
 from svmpath.paths.march import MarchPath
 from svmpath.paths.merged import Made, MergedPath, find_copies, merge, refine
 from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Path
-from svmpath.paths.trace_elastic import elastic_path, elastic_problem
 from svmpath.solvers.box_qp import EVERY, Limit
 
 Array = np.ndarray
@@ -51,12 +47,6 @@ def trace(
     coef0: float = 0.0,
     C: float = 1.0,
     epsilon: float = 0.1,
-    lambda1: float | None = None,
-    lambda2: float | None = None,
-    l1_ratio: float | None = None,
-    penalty_factor: Any = None,
-    standardize: bool = False,
-    max_features: int | None = None,
     sample: Any = None,
     label: Any = None,
     task: str | None = None,
@@ -82,20 +72,19 @@ def trace(
         The data; the (n, n) kernel values for ``kernel="precomputed"``.
     y : array of shape (n,)
         Two labels of any kind (classification) or numbers (regression).
-    loss : {"least_squares", "squared_hinge", "hinge", "epsilon_insensitive", "nu", "elastic_hinge"}
+    loss : {"least_squares", "squared_hinge", "hinge", "epsilon_insensitive", "nu"}
+        For the elastic hinge, see :func:`svmpath.trace_elastic`.
     over : str
-        The hyper-parameter that moves. "C" for all but "nu" and "elastic_hinge"; "epsilon" for "epsilon_insensitive";
-        "nu" for "nu"; "lambda1" (the default there), "lambda2" or "ray" for "elastic_hinge"; "weight" (of some samples)
-        for "hinge", "epsilon_insensitive" and "elastic_hinge"; a real parameter of the kernel ("gamma", "coef0", ...)
-        for all but "nu" and "elastic_hinge".
+        The hyper-parameter that moves. "C" for all but "nu"; "epsilon" for "epsilon_insensitive"; "nu" for "nu";
+        "weight" (of some samples) for "hinge" and "epsilon_insensitive"; a real parameter of the kernel ("gamma",
+        "coef0", ...) for all but "nu".
     span : (float, float), optional
         Its first and last value, in either direction. Default: (1e-3, 1e6) for C, (1e-3, 1e3) where every event is
         told; scikit-learn's "scale" times 1/256 to 256 for gamma; half the range of y to a thousandth of it for
-        epsilon; the largest feasible nu to a hundredth of it; (1, 0) for a weight, which removes the samples; for
-        lambda1 and a ray the value below which features are used to a hundredth of it, (100, 0.01) for lambda2.
+        epsilon; the largest feasible nu to a hundredth of it; (1, 0) for a weight, which removes the samples.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object, or a function
-        k(X, Z) -> matrix. The elastic hinge is linear in the columns of X.
+        k(X, Z) -> matrix.
     gamma : float, "scale" or "auto", default="scale"
     degree : int, default=3
     coef0 : float, default=0.0
@@ -103,17 +92,6 @@ def trace(
         The weight of the losses, where the path does not go over it.
     epsilon : float, default=0.1
         Half the width of the tube of "epsilon_insensitive", where the path does not go over it.
-    lambda1, lambda2 : float, optional
-        For "elastic_hinge": weights of the l1 and of half the squared l2 norm, where the path does not go over them.
-        lambda2 is 1 if not given, and 0 gives the l1-norm machine exactly.
-    l1_ratio : float in [0, 1], optional
-        For ``over="ray"``: lambda1 = value * l1_ratio and lambda2 = value * (1 - l1_ratio). Default: 0.5.
-    penalty_factor : array of shape (d,), optional
-        For "elastic_hinge": multiplies lambda1 feature by feature; 0 for a feature that is always used.
-    standardize : bool, default=False
-        For "elastic_hinge": penalise the coefficients of columns of unit deviation; ``coef`` is told for X as given.
-    max_features : int, optional
-        For "elastic_hinge": end the path where one more feature would be used.
     sample : int or array of int, optional
         For ``over="weight"``: the rows whose weight is multiplied by the value.
     label : optional
@@ -176,19 +154,8 @@ def trace(
     (True, np.True_)
     """
     if loss == "elastic_hinge":
-        elastic = Elastic(lambda1, lambda2, l1_ratio, penalty_factor, standardize, max_features)
-        if not (kernel is None or kernel == "linear") or any(option is not None for option in (rank, tol, start)):
-            raise ValueError(
-                "loss='elastic_hinge' is linear in the columns of X: it takes no kernel=, rank=, tol= or start=."
-            )
-        if max_events is not None or time_limit is not None:
-            raise ValueError("max_events and time_limit are not for loss='elastic_hinge': give max_features= or span=.")
-        return _trace_elastic(X, y, over, span, elastic, sample, label, task, sample_weight, class_weight)
-    theirs = (lambda1, lambda2, l1_ratio, penalty_factor, max_features)
-    if standardize or any(option is not None for option in theirs):
         raise ValueError(
-            "lambda1, lambda2, l1_ratio, penalty_factor, standardize and max_features belong to loss='elastic_hinge', "
-            f"not to {loss!r}."
+            "trace does not take loss='elastic_hinge': call svmpath.trace_elastic(X, y, over=...) instead."
         )
     kernel = "rbf" if kernel is None else kernel
     X = check_data(X, kernel)
@@ -249,72 +216,6 @@ def _begin(path: Path, start: Array | None, limit: Limit | None, exact: bool, sh
             path = path.within_reach()
         path.record  # noqa: B018 - a path that cannot be followed is refused here, not when it is first used
     return path.as_far_as_walked() if isinstance(path, JumpPath) else path
-
-
-class Elastic(NamedTuple):
-    """The options of trace that belong to the elastic hinge."""
-
-    lambda1: float | None
-    lambda2: float | None
-    l1_ratio: float | None
-    penalty_factor: Any
-    standardize: bool
-    max_features: int | None
-
-
-def _trace_elastic(
-    X: Any,
-    y: Any,
-    over: str,
-    span: Any,
-    options: Elastic,
-    sample: Any,
-    label: Any,
-    task: Any,
-    weights: Any,
-    classw: Any,
-) -> ElasticPath:
-    """The path of the elastic hinge, from data as they were given."""
-    over = "lambda1" if over == "C" else over  # C is trace's default and no parameter of this machine
-    if over not in ElasticHinge.overs:
-        raise ValueError(f"loss='elastic_hinge' is traced over {' or '.join(ElasticHinge.overs)}, not over {over!r}.")
-    X = check_data(X, "linear")
-    y, classes, task = encode_target(y, "classification" if task is None else task)
-    if task != "classification":
-        raise ValueError("loss='elastic_hinge' does classification, not regression.")
-    check_consistent_length(X, y)
-    s = check_weights(weights, classw, X, y, classes)
-    rows = check_moving(sample, label, over, y, classes)
-    if rows is not None and not np.delete(s, rows).any():
-        raise ValueError("over='weight' moves every sample that has a weight; some must stay.")
-    problem = elastic_problem(
-        X, y, s, classes, penalty_factor=options.penalty_factor, standardize=bool(options.standardize)
-    )
-    motion = check_motion(over, options, rows)
-    span = None if span is None else check_pair(span, over)
-    return elastic_path(problem, motion, span, options.max_features)
-
-
-def check_motion(over: str, options: Elastic, rows: Array | None) -> ElasticMotion:
-    """What moves and what stays, refused where something is told twice or missing."""
-    moving = {"lambda1": ("lambda1",), "lambda2": ("lambda2",), "ray": ("lambda1", "lambda2")}.get(over, ())
-    for name in moving:
-        if getattr(options, name) is not None:
-            raise ValueError(f"The path over {over} moves {name} itself; leave {name}= out.")
-    if options.l1_ratio is not None and over != "ray":
-        raise ValueError(f"l1_ratio belongs to over='ray', this path goes over {over!r}.")
-    if over in ("lambda2", "weight") and options.lambda1 is None:
-        raise ValueError(f"A path of the elastic hinge over {over} needs lambda1=.")
-    ratio = 0.5 if options.l1_ratio is None else check_amount(options.l1_ratio, "l1_ratio")
-    if ratio > 1:
-        raise ValueError(f"l1_ratio must be a number from 0 to 1, got {ratio!r}.")
-    lam1 = check_amount(0.0 if options.lambda1 is None else options.lambda1, "lambda1")
-    lam2 = check_amount(1.0 if options.lambda2 is None else options.lambda2, "lambda2")
-    if over == "weight" and lam1 == lam2 == 0.0:
-        raise ValueError(
-            "Without lambda1 and lambda2 the machine is not determined; give one of them a positive value."
-        )
-    return ElasticMotion(over, lam1, 0.0 if over == "ray" else lam2, ratio, rows)
 
 
 def trace_problem(
