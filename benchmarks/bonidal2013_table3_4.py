@@ -54,7 +54,7 @@ from _common import Array, arguments, chosen, load, machine, progress, publish, 
 
 import svmpath
 from svmpath import criteria, datasets
-from svmpath.selection import Choice
+from svmpath.search import Choice
 
 
 @dataclass(frozen=True)

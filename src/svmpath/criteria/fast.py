@@ -29,10 +29,9 @@ from svmpath.paths import (
     NewtonKernelPath,
     NodePath,
     OverKernel,
-    Path,
 )
 
-FAST: dict[Any, dict[type[Path], Callable[..., Any]]] = {
+FAST: dict[Any, dict[type, Callable[..., Any]]] = {
     leave_one_out: {
         ClosedFormPath: leave_one_out_closed,
         MarchPath: leave_one_out_march,

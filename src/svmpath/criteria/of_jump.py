@@ -1,4 +1,4 @@
-"""Held-out values of machines with an elbow, from the solution with all samples: exact, or with everybody's place frozen.
+"""Held-out values of machines with an elbow, from the solution with all samples: exact, or with frozen places.
 
 Frozen, with the elbow E, M = [0, 1'; 1, K_EE] and R = M^-1, leaving out a sample with coefficient alpha_i gives
 
@@ -187,7 +187,9 @@ def samples(path: JumpPath, walker: Walker, f: Array | None = None) -> tuple[Rem
     return Removal(walker, variables[rows], change[rows]), rows
 
 
-def _leave_out(path: JumpPath, removal: Removal, rows: Array, most: int, find_crossings: bool, only_errors: bool) -> Left:
+def _leave_out(
+    path: JumpPath, removal: Removal, rows: Array, most: int, find_crossings: bool, only_errors: bool
+) -> Left:
     turns = levels = None
     if only_errors:  # y f = y (g - c) / lambda
         y, here = path.problem.y[rows], removal.here

@@ -114,7 +114,8 @@ class _Doubts:
                 for start in range(0, len(E), _BLOCK):
                     part = E[start : start + _BLOCK]
                     _, step, slack = _predict(self.path.rows, stop, part, V)
-                    doubts = _changes_sides(self.path.rows, stop, part, V, step).any(axis=0) | (inside > _TOO_FEW_DIGITS * slack)
+                    moved = _changes_sides(self.path.rows, stop, part, V, step).any(axis=0)
+                    doubts = moved | (inside > _TOO_FEW_DIGITS * slack)
                     doubtful[stop.position] += self.path.problem.count(part[doubts])
         return doubtful
 
@@ -243,6 +244,8 @@ def _refit(rows: Rows, stop: Stop, i: int) -> float:
     point = point_at(without, stop.point.theta, stop.point.f)
     found, _ = minimise(without, ActiveSystem(without), 1.0 / stop.C, point)
     return float(found.f[i])
+
+
 def _half_leverages(rows: Rows, stop: Stop) -> tuple[Array, Array]:
     """The samples E, and V with A M_E^-1 A' = V'V."""
     return np.flatnonzero(stop.point.E), stop.factored.half(rows.A)

@@ -87,7 +87,7 @@ class _Smooth:
 
 @dataclass(frozen=True)
 class _Doubts:
-    """Counts the samples whose absence leads somebody across a kink: who leaves the part of the loss, flat, curved or steep, where it is."""
+    """Counts the samples whose absence makes another leave its part of the loss: flat, curved or steep."""
 
     path: NodePath
     values: Array

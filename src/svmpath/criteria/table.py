@@ -26,8 +26,8 @@ class Criterion:
     function : callable
         ``function(path, values, loss=...) -> Curve``.
     kind : {"exact", "estimate", "bound"}
-        Held-out values of machines that have not seen the sample; a prediction of them; a bound on the number of errors,
-        without held-out values.
+        Held-out values of machines that have not seen the sample; a prediction of them; a bound on the number of
+        errors, without held-out values.
     words : str
         What it is, for the help of the command line.
     takes_folds : bool

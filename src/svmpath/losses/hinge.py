@@ -31,11 +31,8 @@ class Hinge(ElbowLoss):
 
     name = "hinge"
     tasks = ("classification",)
-    overs = ("C", "weight")
     names = ("right", "elbow", "left")
-
-    def __repr__(self) -> str:
-        return "Hinge()"
+    falls_when_left_out = True
 
     def program(self, problem: Problem, motion: Motion, K: Array) -> Program:
         """C = -lambda y; t = -lambda over C, and lambda = 1 / C stays over a weight."""

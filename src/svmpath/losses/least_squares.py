@@ -29,9 +29,6 @@ class LeastSquares(Loss):
     name = "least_squares"
     tasks = ("classification", "regression")
 
-    def __repr__(self) -> str:
-        return "LeastSquares()"
-
     def decompose(self, problem: Problem) -> Spectrum:
         """The spectrum of the problem's active samples, which serves every C."""
         gram, s = problem.gram, problem.s

@@ -23,7 +23,7 @@ Folds = list[tuple[Array, Array]]
 
 
 @dataclass(frozen=True)
-class Passing:
+class ElasticSearch:
     """How held-out scores are found along paths over lambda1 or a ray.
 
     Attributes
