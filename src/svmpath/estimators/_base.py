@@ -94,8 +94,6 @@ class PathMachine(BaseEstimator):
             kernel,
             rank=params["rank"],
             landmarks=params["landmarks"],
-            truncate=params["truncate"],
-            min_eigenvalue=params["min_eigenvalue"],
             psd=params["psd"],
             seed=int(check_random_state(params["random_state"]).randint(2**31 - 1)),
         )

@@ -53,7 +53,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         the held-out score (squared hinge and least squares, kernel held whole; see :func:`svmpath.criteria.gradient`).
     cv : int, splitter or iterable, default=5
         For ``criterion="kfold"``.
-    rank, landmarks, truncate, min_eigenvalue, psd
+    rank, landmarks, psd
         Low-rank kernel and indefinite kernels; see :func:`svmpath.trace`.
     tol : float, optional
         For the hinge with many samples: paths to this relative duality gap; see :func:`svmpath.trace`. With few samples
@@ -126,10 +126,8 @@ class PathSVC(ClassifierMixin, PathMachine):
         rule: str = "min",
         search: str = "grid",
         cv: Any = 5,
-        rank: int | float | None = None,
-        landmarks: Any = "rpcholesky",
-        truncate: int | None = None,
-        min_eigenvalue: float | None = None,
+        rank: Any = None,
+        landmarks: Any = None,
         psd: str = "warn",
         tol: float | None = None,
         class_weight: Any = None,
@@ -150,8 +148,6 @@ class PathSVC(ClassifierMixin, PathMachine):
         self.cv = cv
         self.rank = rank
         self.landmarks = landmarks
-        self.truncate = truncate
-        self.min_eigenvalue = min_eigenvalue
         self.psd = psd
         self.tol = tol
         self.class_weight = class_weight

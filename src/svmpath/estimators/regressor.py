@@ -30,7 +30,7 @@ class PathSVR(RegressorMixin, PathMachine):
         or if ``tol`` is given.
     criterion_loss : "squared" or callable, optional
         Per-sample loss of the criterion; the squared residual by default.
-    rule, search, cv, rank, landmarks, truncate, min_eigenvalue, psd, tol, n_jobs, verbose, random_state
+    rule, search, cv, rank, landmarks, psd, tol, n_jobs, verbose, random_state
         As in :class:`svmpath.PathSVC`.
 
     Attributes
@@ -73,10 +73,8 @@ class PathSVR(RegressorMixin, PathMachine):
         rule: str = "min",
         search: str = "grid",
         cv: Any = 5,
-        rank: int | float | None = None,
-        landmarks: Any = "rpcholesky",
-        truncate: int | None = None,
-        min_eigenvalue: float | None = None,
+        rank: Any = None,
+        landmarks: Any = None,
         psd: str = "warn",
         tol: float | None = None,
         n_jobs: int | None = None,
@@ -97,8 +95,6 @@ class PathSVR(RegressorMixin, PathMachine):
         self.cv = cv
         self.rank = rank
         self.landmarks = landmarks
-        self.truncate = truncate
-        self.min_eigenvalue = min_eigenvalue
         self.psd = psd
         self.tol = tol
         self.n_jobs = n_jobs

@@ -11,7 +11,7 @@ from sklearn.utils import assert_all_finite, check_array, check_random_state, co
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d
 
-from svmpath.gram import Gram, make_gram
+from svmpath.gram import Approximation, Gram, make_gram
 from svmpath.kernels import gamma_value, make_kernel
 from svmpath.losses import ElbowLoss, LeastSquares, Motion, Nu, Problem, Solution, SquaredHinge, make_loss
 from svmpath.losses.elastic_hinge import ElasticHinge
@@ -62,10 +62,8 @@ def trace(
     task: str | None = None,
     sample_weight: Any = None,
     class_weight: Any = None,
-    rank: int | float | None = None,
-    landmarks: Any = "rpcholesky",
-    truncate: int | None = None,
-    min_eigenvalue: float | None = None,
+    rank: int | float | str | Approximation | None = None,
+    landmarks: Any = None,
     psd: str = "warn",
     breakpoints: str = "auto",
     tol: float | None = None,
@@ -124,14 +122,12 @@ def trace(
         Multiplies C sample by sample; zero leaves a sample out.
     class_weight : dict or "balanced", optional
         Multiplies C class by class.
-    rank : int or float, optional
-        Low-rank kernel: a number of landmarks, or the relative trace residual to reach. None holds the kernel
-        matrix whole.
-    landmarks : {"rpcholesky", "greedy", "uniform", "kmeans", "density"} or array of rows
-    truncate : int, optional
-        Keep only so many eigenvalues of the landmarks' kernel matrix.
-    min_eigenvalue : float, optional
-        Drop smaller ones.
+    rank : int, float, "auto" or Approximation, optional
+        Low-rank kernel: a number of landmarks, the relative trace residual to reach (between 0 and 1), "auto" (500
+        landmarks from 2000 rows on), or an approximation such as ``svmpath.gram.Nystroem(200, truncate=50)`` or
+        ``svmpath.gram.RandomFourier(300)``. None holds the kernel matrix whole.
+    landmarks : {"rpcholesky", "greedy", "uniform", "kmeans", "density"} or array of rows, default="rpcholesky"
+        How the landmarks are chosen; not beside an approximation object.
     psd : {"warn", "clip"}, default="warn"
         What to do with an indefinite kernel matrix.
     breakpoints : {"auto", "exact"}, default="auto"
@@ -210,8 +206,6 @@ def trace(
         spec,
         rank=rank,
         landmarks=landmarks,
-        truncate=truncate,
-        min_eigenvalue=min_eigenvalue,
         psd=psd,
         seed=seed,
     )
