@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from svmpath.exceptions import DataError, IndefiniteKernelWarning, LimitWarning, PathError, PrecisionWarning
 
 if TYPE_CHECKING:
-    from svmpath import criteria, datasets, kernels
+    from svmpath import criteria, datasets, gram, kernels
     from svmpath.estimators import ElasticNetSVC, KernelDictionary, PathSVC, PathSVR
     from svmpath.paths import surface, trace
     from svmpath.selection import select
@@ -28,6 +28,7 @@ __all__ = [
     "__version__",
     "criteria",
     "datasets",
+    "gram",
     "kernels",
     "select",
     "surface",
