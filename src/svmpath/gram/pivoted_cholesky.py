@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import dtrsm
 
-from svmpath.gram.low_rank import Factor, FeatureMap
+from svmpath.gram.features import Factor, LandmarkFeatures
 from svmpath.kernels import Kernel
 from svmpath.kernels.repeated import find_repeats
 
@@ -50,7 +50,7 @@ def pivoted_cholesky(
     # Above the diagonal of the pivots' block the factor is zero by construction.
     Ft[:, pivots] = np.triu(Ft[:, pivots])
     F = np.ascontiguousarray(Ft.T)
-    features = FeatureMap(kernel, points, rows, F[pivots], triangular=True)
+    features = LandmarkFeatures(kernel, points, rows, F[pivots], triangular=True)
     return pivots, Factor(F if kernel.pairwise else _same_for_copies(F, X, pivots), features)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
-from svmpath.gram import make_gram
+from svmpath.gram import Approximation, make_gram
 from svmpath.kernels import Kernel, gamma_value, make_kernel
 from svmpath.losses import Loss, Problem, Solution, make_loss, policy_of
 from svmpath.names import unknown_name
@@ -52,8 +52,8 @@ def trace(
     task: str | None = None,
     sample_weight: Any = None,
     class_weight: Any = None,
-    rank: int | float | None = None,
-    landmarks: Any = "rpcholesky",
+    rank: int | float | str | Approximation | None = None,
+    landmarks: Any = None,
     psd: str = "warn",
     breakpoints: str = "auto",
     tol: float | None = None,
@@ -98,10 +98,12 @@ def trace(
         Multiplies C sample by sample; zero leaves a sample out.
     class_weight : dict or "balanced", optional
         Multiplies C class by class.
-    rank : int or float, optional
-        Low-rank kernel: a number of landmarks, or the relative trace residual to reach. None holds the kernel
-        matrix whole.
-    landmarks : {"rpcholesky", "greedy", "uniform", "kmeans", "density"} or array of rows
+    rank : int, float, "auto" or Approximation, optional
+        Low-rank kernel: a number of landmarks, the relative trace residual to reach (between 0 and 1), "auto" (500
+        landmarks from 2000 rows on), or an approximation such as ``svmpath.gram.Nystroem(200, truncate=50)`` or
+        ``svmpath.gram.RandomFourier(300)``. None holds the kernel matrix whole.
+    landmarks : {"rpcholesky", "greedy", "uniform", "kmeans", "density"} or array of rows, default="rpcholesky"
+        How the landmarks are chosen; not beside an approximation object.
     psd : {"warn", "clip"}, default="warn"
         What to do with an indefinite kernel matrix.
     breakpoints : {"auto", "exact"}, default="auto"

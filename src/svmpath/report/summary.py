@@ -104,7 +104,7 @@ def _choice(model: Any) -> dict[str, Any]:
         "C": model.C_,
         "gamma": model.gamma_,
         "at_edge": list(model.choice_.at_edge),
-        "rank": getattr(model.path_.gram, "rank", None) if model.rank is not None else None,
+        "rank": None if model.path_.gram.Z is None else model.path_.gram.rank,
         "residual": model.path_.residual,
         "tol": None if model.path_.is_exact else model.tol,  # the duality gap of an approximate path; None is exact
     }
