@@ -24,8 +24,10 @@ ORDER = [
     "exceptions",
     "lazy",
     "interrupts",
+    "names",
+    "parameters",
 ]
-BOTTOM = {"exceptions", "lazy", "interrupts"}  # anyone may import these
+BOTTOM = {"exceptions", "lazy", "interrupts", "names", "parameters"}  # anyone may import these
 LEAVES = {"datasets": {"cli"}}  # who may import a leaf
 DOORS = {
     "typer": {"cli"},
