@@ -149,7 +149,7 @@ def radius_margin(path: MarchPath, values: Any, *, loss: Any = None) -> BoundCur
 
 
 def _sum_of_coefficients(path: MarchPath, stop: Stop) -> float:
-    """Sum a = 1 / margin^2, in two ways that agree at the minimum of J unless C times the kernel has used up f."""
+    """sum a = 1 / margin^2, in two ways that agree at the minimum of J unless C times the kernel has used up f."""
     weight = 2.0 * stop.C * objective(path.rows, stop.point, 1.0 / stop.C)
     slack = np.maximum(1.0 - path.rows.y * stop.point.f, 0.0)
     if abs(2.0 * stop.C * (path.rows.s @ slack) - weight) <= _AGREE * weight:

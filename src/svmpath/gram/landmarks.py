@@ -36,7 +36,7 @@ class Landmarks:
 
 
 def uniform(X: Any, c: int, seed: int) -> Landmarks:
-    """Some c rows, each set of c with the same probability."""
+    """c rows, each set of c rows with the same probability."""
     rows = np.sort(np.random.default_rng(seed).choice(X.shape[0], size=c, replace=False))
     return given(X, rows)
 

@@ -95,7 +95,7 @@ class ElbowLoss(Loss):
 
     @abstractmethod
     def guess(self, problem: Problem, program: Program, t: float) -> tuple[Array, Array]:
-        """Theta and statuses to start from, in the box; the group sums need not be right."""
+        """theta and statuses to start from, in the box; the group sums need not be right."""
 
     @abstractmethod
     def read(self, problem: Problem, motion: Motion, t: float, theta: Array, nu: Array) -> Solution:

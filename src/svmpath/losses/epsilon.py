@@ -50,7 +50,7 @@ class EpsilonInsensitive(ElbowLoss):
 
     @property
     def own(self) -> Mapping[str, float]:
-        """Epsilon."""
+        """epsilon."""
         return {"epsilon": self.epsilon}
 
     def default_span(self, over: str, y: Array, s: Array) -> tuple[float, float] | None:
@@ -66,7 +66,7 @@ class EpsilonInsensitive(ElbowLoss):
         return side, side * problem.y - fixed["epsilon"], np.tile(problem.s, (2, 1))
 
     def program(self, problem: Problem, motion: Motion, K: Array) -> Program:
-        """C = lambda (epsilon - y) for theta+ and -lambda (epsilon + y) for theta-."""
+        """c = lambda (epsilon - y) for theta+ and -lambda (epsilon + y) for theta-."""
         n, y = problem.n, problem.y
         sign, twice = self.signs(problem), np.concatenate([y, y])
         (s0, s1), zero, none = motion.weights(problem), np.zeros(n), np.zeros(1)
@@ -101,7 +101,7 @@ class EpsilonInsensitive(ElbowLoss):
         return theta, status
 
     def read(self, problem: Problem, motion: Motion, t: float, theta: Array, nu: Array) -> Solution:
-        """Alpha = C (theta+ + theta-), b = C nu."""
+        """alpha = C (theta+ + theta-), b = C nu."""
         values, n = motion.at(t), problem.n
         C = values["C"]
         alpha = C * (theta[:n] + theta[n:])

@@ -86,5 +86,5 @@ class LeastSquares(Loss):
 
 
 def _offset(problem: Problem, f: Array) -> float:
-    """B such that the weighted residuals sum to zero."""
+    """b such that the weighted residuals sum to zero."""
     return float(problem.s @ (problem.y - f) / problem.s.sum())

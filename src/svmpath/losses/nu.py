@@ -70,7 +70,7 @@ class Nu(ElbowLoss):
         return nu
 
     def program(self, problem: Problem, motion: Motion, K: Array) -> Program:
-        """T = -nu moves the sums of the two groups."""
+        """t = -nu moves the sums of the two groups."""
         n, y, zero = problem.n, problem.y, np.zeros(problem.n)
         low, up = labelled_box(y, problem.s)
         b1 = 0.5 * problem.s.sum() * np.array([1.0, -1.0])  # the negative samples are group 0
@@ -93,7 +93,7 @@ class Nu(ElbowLoss):
         return theta, status
 
     def read(self, problem: Problem, motion: Motion, t: float, theta: Array, nu: Array) -> NuSolution:
-        """Alpha = theta / rho and so on."""
+        """alpha = theta / rho and so on."""
         values = motion.at(t)
         rho, b = float(nu[0] - nu[1]) / 2.0, float(nu[0] + nu[1]) / 2.0
         if not rho > self._noise(problem, t):
@@ -115,7 +115,7 @@ class Nu(ElbowLoss):
         return (product + 0.5 * (nu[0] + nu[1])) / (0.5 * (nu[0] - nu[1]))
 
     def theta(self, solution: Solution) -> Array:
-        """Alpha times rho."""
+        """alpha times rho."""
         assert isinstance(solution, NuSolution)
         return solution.alpha * solution.rho
 

@@ -231,7 +231,7 @@ def check_limit(max_events: Any, time_limit: Any) -> Limit:
 
 
 def check_start(start: Any, n: int) -> Array:
-    """Alpha / C of the machine to start from, one number per row."""
+    """alpha / C of the machine to start from, one number per row."""
     if isinstance(start, Solution):
         scale = start.parameters["C"] if "C" in start.parameters else 1.0 / getattr(start, "rho", 1.0)
         start = start.alpha / scale

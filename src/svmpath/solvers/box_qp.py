@@ -165,7 +165,7 @@ class Program:
         return self.u0 + t * self.u1
 
     def gradient(self, t: float, theta: Array, nu: Array) -> Array:
-        """G at any point."""
+        """g at any point."""
         return self.product(theta) + self.c0 + t * self.c1 + nu[self.group]
 
     def least(self, t: float) -> float:

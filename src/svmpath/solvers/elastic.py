@@ -429,7 +429,7 @@ class Walker:
         return a, a @ W + f, float(b)
 
     def _measure(self) -> None:
-        """R and c of all samples and features, from beta, b and alpha."""
+        """r and c of all samples and features, from beta, b and alpha."""
         loops, S, Z = self._loops, self.state, self.table.Z
         S.N[loops.R] = S.N[loops.MARGIN] - self.table.y * self.b - Z @ self.beta
         S.P[loops.C] = Z.T @ self.alpha
@@ -543,7 +543,7 @@ class Walker:
         self.settle()
 
     def _hold_left(self) -> None:
-        """Alpha at its bounds off the elbow."""
+        """alpha at its bounds off the elbow."""
         place = self.state.place
         self.alpha[:] = np.where(place == ELBOW, self.alpha, np.where(place == LEFT, self.w, 0.0))
 
