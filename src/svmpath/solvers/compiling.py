@@ -38,9 +38,9 @@ def is_compiled(dispatcher: Any) -> bool:
         if dispatcher.signatures:
             return True
         # numba offers no public way to ask: an index by (signature, processor, code), empty if the source has changed.
-        index = dispatcher._cache._cache_file._load_index()
-        processor = dispatcher.targetctx.codegen().magic_tuple()
-        return any(key[1] == processor for key in index)
+        cache = dispatcher._cache
+        wanted = cache._index_key(None, dispatcher.targetctx.codegen())
+        return any(key[1:] == wanted[1:] for key in cache._cache_file._load_index())
     except Exception:  # no numba, compiling switched off, no cache, or another version of numba
         return True
 
