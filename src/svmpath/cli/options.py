@@ -28,7 +28,7 @@ OPTIONS = {name: "--" + name.replace("_", "-") for name in _PARAMETERS} | {"n_sp
 def names_for(option: str) -> tuple[str, ...]:
     """The names that can follow an option: what the library's tables hold, as far as a table of data can use it."""
     from svmpath.estimators._base import SEARCHES
-    from svmpath.gram import NAMES as LANDMARKS
+    from svmpath.gram.nystroem import LANDMARKS
     from svmpath.kernels import NAMES as KERNELS
     from svmpath.losses import LOSSES
 

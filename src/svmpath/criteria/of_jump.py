@@ -39,7 +39,7 @@ from svmpath.losses import Solution
 from svmpath.paths import JumpPath
 from svmpath.solvers.box_qp import EVERY, FREE, Walker
 from svmpath.solvers.parallel import interruptible
-from svmpath.solvers.removal import Left, Removal, inverse_in_features, is_held
+from svmpath.solvers.removal import LeftOut, Removal, inverse_in_features, is_held
 
 Array = np.ndarray
 
@@ -157,7 +157,7 @@ def drive_out(
         _see_margin(path, removal, rows, left)
         f[rows] = path.loss.decide(left.product, left.nu, path.motion.at(walker.t))
         f[np.abs(f) <= _ZERO] = 0.0  # a tie is one, whatever rounding says
-        held.unsolved[k] = _repair(path, float(values[k]), rows[left.lost], f)
+        held.unsolved[k] = _repair(path, float(values[k]), rows[left.failed], f)
         held.decisions[k] = f
         held.events[k], held.crossing[k] = left.events.sum(), path.problem.count(rows[left.passes])
     return held
@@ -189,12 +189,12 @@ def samples(path: JumpPath, walker: Walker, f: Array | None = None) -> tuple[Rem
 
 def _leave_out(
     path: JumpPath, removal: Removal, rows: Array, most: int, find_crossings: bool, only_errors: bool
-) -> Left:
+) -> LeftOut:
     turns = levels = None
     if only_errors:  # y f = y (g - c) / lambda
         y, here = path.problem.y[rows], removal.here
         turns, levels = y, y * here.c0[removal.variables[:, 0]]
-    return removal.leave_out(most=most, everywhere=find_crossings, trust=path.trust, turns=turns, levels=levels)
+    return removal.leave_out(most=most, find_crossings=find_crossings, trust=path.trust, turns=turns, levels=levels)
 
 
 def _repair(path: JumpPath, value: float, rows: Array, f: Array) -> int:
@@ -217,10 +217,10 @@ def _alone(path: JumpPath, value: float, i: int) -> Solution:
     return replace(path.without(np.array([i])), span=(value, near) if value > 0.0 else (low, high))(value)
 
 
-def _see_margin(path: JumpPath, removal: Removal, rows: Array, left: Left) -> None:
+def _see_margin(path: JumpPath, removal: Removal, rows: Array, left: LeftOut) -> None:
     """Refuse a nu at which the margin vanishes without some sample; approximate ways there are gone exactly."""
     t, problem = removal.walker.t, path.problem
-    bad = np.flatnonzero(~left.lost & ~path.loss.exists(problem, left.nu, t))
+    bad = np.flatnonzero(~left.failed & ~path.loss.exists(problem, left.nu, t))
     if len(bad) == 0:
         return
     again = Removal(removal.walker, removal.variables[bad], removal.change[bad]).leave_out(trust=path.trust)
@@ -230,4 +230,4 @@ def _see_margin(path: JumpPath, removal: Removal, rows: Array, left: Left) -> No
             f"{rows[bad[~path.loss.exists(problem, again.nu, t)][0]]} is left out: there is no machine without it. "
             f"Leave-one-out needs a larger {path.over}."
         )
-    left.product[bad], left.nu[:, bad], left.lost[bad] = again.product, again.nu, again.lost
+    left.product[bad], left.nu[:, bad], left.failed[bad] = again.product, again.nu, again.failed
