@@ -16,6 +16,7 @@ import numpy as np
 
 from svmpath.lazy import lazy
 from svmpath.losses import Loss, Problem, Solution
+from svmpath.parameters import Parameter
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.merged import MergedPath
 from svmpath.paths.path import Array, Path
@@ -197,7 +198,7 @@ def surface(
             "A surface goes over C and gamma, for losses that have a C; give C=(first, last) and gamma=..."
         )
     threads = count_jobs(n_jobs)
-    span, gammas = check_pair(C, "C"), _check_gammas(gamma)
+    span, gammas = check_pair(C, Parameter("C")), _check_gammas(gamma)
     first = trace(X, y, loss=loss, over="C", span=span, gamma=float(gammas[0]), **options)
     over = first.gram.kernel.resolve("gamma")
     order = np.argsort(gammas, kind="stable")
@@ -210,7 +211,7 @@ def surface(
 def _check_gammas(gamma: Any) -> Array:
     """Distinct positive values; a span is filled."""
     if isinstance(gamma, tuple) and len(gamma) == 2:
-        low, high = check_pair(gamma, "gamma")
+        low, high = check_pair(gamma, Parameter("gamma"))
         return np.geomspace(low, high, 1 + int(np.ceil(abs(np.log(high / low)) / np.log(_RATIO) - 1e-9)))
     try:
         gammas = np.atleast_1d(np.asarray(gamma, dtype=float))

@@ -15,6 +15,7 @@ from svmpath.gram import Approximation, Gram, make_gram
 from svmpath.kernels import gamma_value, make_kernel
 from svmpath.losses import ElbowLoss, LeastSquares, Motion, Nu, Problem, Solution, SquaredHinge, make_loss
 from svmpath.losses.elastic_hinge import ElasticHinge
+from svmpath.parameters import Parameter
 from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.elastic import ElasticPath
 from svmpath.paths.elastic import Motion as ElasticMotion
@@ -32,6 +33,18 @@ Array = np.ndarray
 C_SPAN = (1e-3, 1e6)
 ELBOW_SPAN = (1e-3, 1e3)  # of C, where every event is told
 MACHINE = ("C", "epsilon", "nu", "weight")  # parameters of a machine, not of its kernel
+MACHINE_PARAMETERS = {
+    parameter.name: parameter
+    for parameter in (
+        Parameter("C"),
+        Parameter("epsilon", lowest="not negative"),
+        Parameter("nu"),
+        Parameter("weight", lowest="not negative", log=False),
+        Parameter("lambda1", lowest="not negative"),
+        Parameter("lambda2"),
+        Parameter("ray"),
+    )
+}
 # An exact path takes 0.04 s at n = 1000, 0.5 s at 2000 and 3 to 7 s at 6000, an approximate one 0.3 s and more per
 # hundred features at any n: exact up to so many rows, or rows per feature, as long as the kernel matrix can be held.
 _FEW_ROWS, _ROWS_PER_RANK, _WHOLE_ROWS = 2000, 8, 10_000
@@ -92,7 +105,7 @@ def trace(
         epsilon; the largest feasible nu to a hundredth of it; (1, 0) for a weight, which removes the samples; for
         lambda1 and a ray the value below which features are used to a hundredth of it, (100, 0.01) for lambda2.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
-        "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object, or a function
+        A name of ``svmpath.kernels.KERNELS`` ("linear", "poly", "laplacian", ...), a kernel object, or a function
         k(X, Z) -> matrix. The elastic hinge is linear in the columns of X.
     gamma : float, "scale" or "auto", default="scale"
     degree : int, default=3
@@ -199,7 +212,8 @@ def trace(
     if rows is not None and not np.delete(s, rows).any():
         raise ValueError("over='weight' moves every sample that has a weight; some must stay.")
     is_default = span is None
-    span = check_span(span, over, X, machine, y, s)
+    parameter = MACHINE_PARAMETERS[over] if over in MACHINE else spec.parameter(over)
+    span = check_span(span, parameter, X, machine, y, s)
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     gram = make_gram(
         X,
@@ -285,7 +299,7 @@ def _trace_elastic(
         X, y, s, classes, penalty_factor=options.penalty_factor, standardize=bool(options.standardize)
     )
     motion = check_motion(over, options, rows)
-    span = None if span is None else check_pair(span, over)
+    span = None if span is None else check_pair(span, MACHINE_PARAMETERS[over])
     return elastic_path(problem, motion, span, options.max_features)
 
 
@@ -519,26 +533,21 @@ def check_nu(span: tuple[float, float], y: Array, s: Array) -> tuple[float, floa
     return min(span[0], largest), min(span[1], largest)
 
 
-def check_span(span: Any, over: str, X: Any, loss: Any, y: Array, s: Array) -> tuple[float, float]:
+def check_span(span: Any, parameter: Parameter, X: Any, loss: Any, y: Array, s: Array) -> tuple[float, float]:
     """Both ends of the span as floats, in the range that the parameter can have."""
-    span = default_span(over, X, loss, y, s) if span is None else check_pair(span, over)
+    over = parameter.name
+    span = default_span(over, X, loss, y, s) if span is None else check_pair(span, parameter)
     return check_nu(span, y, s) if over == "nu" else span
 
 
-def check_pair(span: Any, over: str) -> tuple[float, float]:
-    """Two different numbers, positive where the parameter is a scale."""
-    lowest = {"weight": "not negative", "epsilon": "not negative", "lambda1": "not negative", "coef0": ""}.get(
-        over.split("__")[-1], "positive"
-    )
+def check_pair(span: Any, parameter: Parameter) -> tuple[float, float]:
+    """Two different numbers that the parameter can be."""
     try:
         first, last = (float(value) for value in span)
     except (TypeError, ValueError):
         raise ValueError(f"span must be a pair of numbers (first, last), got {span!r}.") from None
-    least = min(first, last)
-    bad = {"positive": least <= 0, "not negative": least < 0, "": False}[lowest]
-    if first == last or not np.isfinite([first, last]).all() or bad:
-        kind = {"positive": "positive numbers", "not negative": "numbers >= 0", "": "numbers"}[lowest]
-        raise ValueError(f"span must hold two different {kind}, got {span!r}.")
+    if first == last or not (parameter.allows(first) and parameter.allows(last)):
+        raise ValueError(f"span must hold two different {parameter.numbers}, got {span!r}.")
     return first, last
 
 
