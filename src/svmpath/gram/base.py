@@ -16,12 +16,12 @@ from svmpath.lazy import lazy
 Array = np.ndarray
 
 
-_CHUNK = 1 << 24  # kernel values held at a time
+_VALUES_AT_ONCE = 1 << 24  # kernel values held at a time
 
 
 def in_chunks(X: Any, width: int, function: Callable[[Any], Array]) -> Array:
     """``function(X)`` by rows, so many at a time that an intermediate matrix of that width stays small."""
-    step = max(1, _CHUNK // width)
+    step = max(1, _VALUES_AT_ONCE // width)
     if X.shape[0] <= step:
         return function(X)
     return np.concatenate([function(X[i : i + step]) for i in range(0, X.shape[0], step)])

@@ -67,8 +67,8 @@ class LowRankGram(Gram):
     def factor(self) -> Factor:
         """Z and the map to such features."""
         if self._factor is None:
-            whole = self.build(self.kernel)
-            self._factor = replace(whole, Z=pick(whole.Z, self.rows))
+            of_all_rows = self.build(self.kernel)
+            self._factor = replace(of_all_rows, Z=pick(of_all_rows.Z, self.rows))
         return self._factor
 
     @property
@@ -95,9 +95,9 @@ class LowRankGram(Gram):
     @property
     def exact_diag(self) -> Array:
         """k(x_i, x_i) of the kernel itself."""
-        # A precomputed kernel has its diagonal in the whole matrix only.
-        whole = self.kernel.pairwise
-        return pick(self.kernel.diag(self.X), self.rows) if whole else self.kernel.diag(self.own_rows)
+        if self.kernel.pairwise:  # only the matrix of all rows has a diagonal
+            return pick(self.kernel.diag(self.X), self.rows)
+        return self.kernel.diag(self.own_rows)
 
     @property
     def n(self) -> int:

@@ -415,7 +415,7 @@ class OverKernel(Path):
     @lazy
     def axis(self) -> Axis:
         """The parameter as the walk sees it."""
-        return Axis(*self.span, is_log=min(self.span) > 0 and not self.over.endswith("coef0"))
+        return Axis(*self.span, is_log=min(self.span) > 0 and self.gram.kernel.parameter(self.over).log)
 
     def _compared(self) -> Any:
         """What the kernel needs of all rows, if the kernel matrix is used as it is."""

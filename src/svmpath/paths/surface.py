@@ -24,7 +24,7 @@ from svmpath.solvers.threads import count_jobs
 from svmpath.validation import check_span
 
 _RATIO = 1.28  # of neighbouring gammas, where only a span of them is given
-_PER_DECADE = 3  # values of C per factor of ten at which a criterion is scoring, where none are given
+_PER_DECADE = 3  # values of C per factor of ten at which a criterion is evaluated, where none are given
 _SAME_GAMMA = 1e-12  # relative; a gamma so near to one of the paths is that one
 
 

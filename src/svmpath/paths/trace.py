@@ -193,7 +193,7 @@ def check_over(over: Any, loss: Loss, kernel: Kernel) -> str:
 def parameter_of(over: str, loss: Loss, kernel: Kernel) -> Parameter:
     """What is known of the hyper-parameter that moves."""
     found = next((each for each in loss.parameters if each.name == over), None)
-    return found or (Parameter(over, "any", log=False) if over.endswith("coef0") else Parameter(over))
+    return found or kernel.parameter(over)
 
 
 def span_of(span: Any, over: str, loss: Loss, kernel: Kernel, X: Any, y: Array, s: Array) -> tuple[float, float]:
