@@ -11,8 +11,12 @@ They say that nothing changed, not that it is right: that is what the other test
 Two versions are compared by writing the file with the one and comparing with the other: set PYTHONPATH to the ``src``
 of either. A difference is max |a - b| / (1 + max |b|) over an array; texts must be equal.
 
-Left out is what a problem does not determine: the coefficients of samples where several machines have the same
-decision values (``with_alpha=False``), and the places of events where several happen at one value.
+Left out is what a problem does not determine: the coefficients of samples where several sets of them give the same
+decision values (``with_alpha=False``). The problems are such that events have an order: where several happen at one
+value, or a path begins at a machine whose coefficients are not unique, rounding decides how it is told.
+
+On another machine BLAS rounds differently. ``--portable`` leaves out what that decides: the nodes of a path to a gap,
+whose machines then agree to the gap only.
 """
 
 from __future__ import annotations
@@ -130,6 +134,12 @@ def thinned(values: Any, most: int) -> Array:
     return values[np.linspace(0, len(values) - 1, most).round().astype(int)]
 
 
+def distinct(values: Any) -> Array:
+    """The values without those next to the one before: two events at one value may be one breakpoint, or nearly one."""
+    values = np.asarray(values)
+    return values[np.concatenate([[True], np.abs(np.diff(values)) > 1e-9 * np.abs(values[1:])])]
+
+
 def places(path: Any, m: int = 5) -> Array:
     """Values along a path, with both ends."""
     first, last = path.span
@@ -141,7 +151,7 @@ def places(path: Any, m: int = 5) -> Array:
 def of_path(path: Any, new: Any, *, values: Any = None, with_alpha: bool = True, most: int = 60) -> Values:
     """Breakpoints, events and machines along a path."""
     values = places(path) if values is None else values
-    breakpoints, events = np.asarray(path.breakpoints), list(path.events())
+    breakpoints, events = distinct(path.breakpoints), list(path.events())
     machines = [path(float(value)) for value in values]
     found: Values = {
         "span": path.span,
@@ -192,14 +202,17 @@ def of_curve(curve: Any) -> Values:
 
 
 def of_choice(choice: Any) -> Values:
-    """What was chosen."""
+    """What was chosen.
+
+    Not its position: how many values of C are tried along a valley is a length over a step, rounded up, and often
+    whole.
+    """
     return {
         "value": choice.value,
         "score": choice.score,
-        "index": choice.index,
         "at_edge_text": " ".join(choice.at_edge),
         "tried": list(choice.tried),
-        "tried_scores": [thinned(scores.scores, 5) for scores in choice.tried.values() if len(scores.scores) >= 5],
+        "tried_lowest": [scores.scores.min() for scores in choice.tried.values()],
         **{f"parameter {name}": value for name, value in choice.parameters.items()},
     }
 
@@ -239,6 +252,10 @@ def all_of(path: Any, new: Any, curves: Mapping[str, Any], **options: Any) -> Va
 
 
 PROBLEMS: dict[str, Callable[[], Values]] = {}
+# Paths to a relative gap of 1e-2. Where their nodes lie is decided by rounding, so that elsewhere than on the machine
+# that wrote the file the machines agree only as far as the gap promises, and events not at all.
+TO_A_GAP = ("hinge_to_a_gap", "epsilon_to_a_gap")
+GAP_TOLERANCE = 1e-2
 
 
 def problem(function: Callable[[], Values]) -> Callable[[], Values]:
@@ -555,7 +572,7 @@ def hinge_over_coef0() -> Values:
 
 @problem
 def hinge_residual() -> Values:
-    X, y = labels(60, seed=28)
+    X, y = labels(60, seed=128)
     path = svmpath.trace(X, y, loss="hinge", span=(1e-1, 1e2), gamma=0.2, rank=1e-2, random_state=3)
     values = [0.2, 2.0, 20.0]
     curves = {"loo": criteria.loo(path, values), "kfold": criteria.kfold(path, values)}
@@ -737,7 +754,7 @@ def elastic_over_lambda2() -> Values:
 
 @problem
 def elastic_ray() -> Values:
-    X, y = wide(36, 10, seed=53)
+    X, y = wide(36, 10, seed=253)
     factor = np.ones(10)
     factor[[3, 4]] = 0.0, 2.0
     path = trace_elastic(
@@ -784,8 +801,8 @@ def of_surface(surface: Any, curves: Any, pairs: Iterable[tuple[float, float]], 
         "b": [machine.b for machine in machines],
         "new": [machine(fresh(2)) for machine in machines],
         "gammas": surface.gammas,
-        "breakpoints_count": [len(path.breakpoints) for path in surface.paths],
-        "breakpoints": np.concatenate([thinned(path.breakpoints, 15) for path in surface.paths]),
+        "breakpoints_count": [len(distinct(path.breakpoints)) for path in surface.paths],
+        "breakpoints": np.concatenate([thinned(distinct(path.breakpoints), 15) for path in surface.paths]),
         "scores": curves.scores,
         "doubtful": [curve.doubtful for curve in curves.curves],
         **named("choice", of_choice(svmpath.select(curves, **options))),
@@ -797,7 +814,7 @@ PAIRS = ((0.1, 0.1), (2.0, 0.17), (50.0, 1.0), (100.0, 0.4))
 
 @problem
 def surface_of_hinge() -> Values:
-    X, y = labels(40, seed=60)
+    X, y = labels(40, seed=160)
     surface = svmpath.surface(X, y, loss="hinge", C=(0.1, 100.0), gamma=(0.1, 1.0))
     return of_surface(surface, surface.curves(criteria.loo, [0.3, 3.0, 30.0]), PAIRS)
 
@@ -1001,6 +1018,16 @@ def compare(found: Mapping[str, Array | str], stored: Mapping[str, Array | str],
     return {key: gap for key, gap in gaps.items() if not gap <= tolerance}
 
 
+def compare_portably(
+    name: str, found: Mapping[str, Array | str], stored: Mapping[str, Array | str], tolerance: float
+) -> dict[str, float]:
+    """The same for values of another machine."""
+    if name not in TO_A_GAP:
+        return compare(found, stored, tolerance)
+    gaps = compare(found, stored, max(tolerance, GAP_TOLERANCE))
+    return {key: gap for key, gap in gaps.items() if not key.startswith(("events", "breakpoints"))}
+
+
 def run_all(names: Iterable[str], *, verbose: bool = False) -> tuple[dict[str, dict[str, Array | str]], dict[str, str]]:
     """The values of several problems, and the messages of those that raise."""
     found, failed = {}, {}
@@ -1015,7 +1042,9 @@ def run_all(names: Iterable[str], *, verbose: bool = False) -> tuple[dict[str, d
     return found, failed
 
 
-def report(found: Mapping[str, Any], stored: Mapping[str, Any], names: Iterable[str], tolerance: float) -> int:
+def report(
+    found: Mapping[str, Any], stored: Mapping[str, Any], names: Iterable[str], tolerance: float, *, portable: bool
+) -> int:
     """Print what differs; the number of problems that do."""
     bad = 0
     for name in names:
@@ -1023,7 +1052,8 @@ def report(found: Mapping[str, Any], stored: Mapping[str, Any], names: Iterable[
             print(f"{name}: not in the file")
             bad += 1
         elif name in found:
-            gaps = compare(found[name], stored[name], tolerance)
+            pair = found[name], stored[name]
+            gaps = compare_portably(name, *pair, tolerance) if portable else compare(*pair, tolerance)
             bad += bool(gaps)
             for key, gap in gaps.items():
                 print(f"{name}: {key}: {gap:.1e}{_words(found[name].get(key), stored[name].get(key))}")
@@ -1046,6 +1076,7 @@ def main() -> None:
     action.add_argument("--compare", type=Path, metavar="FILE", help="compute the values and compare them with a file")
     action.add_argument("--list", action="store_true", help="print the names of the problems")
     parser.add_argument("--tolerance", type=float, default=1e-10, help="relative difference allowed (default 1e-10)")
+    parser.add_argument("--portable", action="store_true", help="the file was written on another machine")
     parser.add_argument("--only", default="*", metavar="NAME", help="only problems of this name, with wildcards")
     parser.add_argument("--verbose", action="store_true", help="print the time each problem takes")
     options = parser.parse_args()
@@ -1064,7 +1095,7 @@ def main() -> None:
         write(options.write, found)
     else:
         stored = read(options.compare)
-        bad += report(found, stored, names, options.tolerance)
+        bad += report(found, stored, names, options.tolerance, portable=options.portable)
         for name in stored:
             if name not in PROBLEMS and options.only == "*":
                 print(f"{name}: in the file, but no longer a problem")
