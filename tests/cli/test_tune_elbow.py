@@ -117,8 +117,8 @@ def test_the_tube_is_tuned_or_given(tune, run):
 
 
 def test_many_rows_are_followed_to_a_gap(tune, refused, monkeypatch):
-    monkeypatch.setattr("svmpath.cli.automatic._EXACT_PATH_ROWS", 30)
-    for module in ("svmpath.paths.trace", "svmpath.estimators._base"):  # as with many rows
+    monkeypatch.setattr("svmpath.paths.jump.WHOLE_ROWS", 30)
+    for module in ("svmpath.paths.trackers", "svmpath.estimators._base"):  # as with many rows
         monkeypatch.setattr(sys.modules[module], "exact_is_cheaper", lambda gram: False)
     X, y = twonorm(60, 0)
     np.savez("data.npz", X=X, y=y)
@@ -129,11 +129,12 @@ def test_many_rows_are_followed_to_a_gap(tune, refused, monkeypatch):
     assert load()["model"].path_(1.0).gap <= 1e-3
     os.remove("model.skops")
     os.remove("summary.json")
-    assert "--rank exact with --loss hinge is for at most 30 rows, not 60" in refused(
+    assert "--rank exact with --loss hinge holds the whole kernel matrix, which 60 rows do not allow" in refused(
         "tune", "data.npz", "--loss", "hinge", "--rank", "exact", *FIXED
     )
-    assert "--criterion loo with --loss hinge is for at most 30 rows, not 60; use alo or kfold" in refused(
-        "tune", "data.npz", "--loss", "hinge", "--rank", "20", "--criterion", "loo", *FIXED
+    assert (
+        "--criterion loo with --loss hinge needs exact paths, which 60 rows do not allow; use alo or kfold"
+        in refused("tune", "data.npz", "--loss", "hinge", "--rank", "20", "--criterion", "loo", *FIXED)
     )
     _, _, summary = tune("data.npz", "--loss", "hinge", "--rank", "20", "--criterion", "alo", *FIXED)
     assert summary["held_out"]["criterion"] == summary["curve"]["criterion"] == "alo"

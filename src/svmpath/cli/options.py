@@ -29,12 +29,13 @@ def names_for(option: str) -> tuple[str, ...]:
     """The names that can follow an option: what the library's tables hold, as far as a table of data can use it."""
     from svmpath.estimators._base import SEARCHES
     from svmpath.gram.nystroem import LANDMARKS
-    from svmpath.kernels import NAMES as KERNELS
-    from svmpath.losses import LOSSES
+    from svmpath.kernels import KERNELS
+    from svmpath.losses import loss_names
+    from svmpath.validation import TASKS
 
     possible = {
-        "--task": ("classification", "regression"),
-        "--loss": tuple(name for name, loss in LOSSES.items() if "C" in getattr(loss, "overs", ("C",))),
+        "--task": TASKS,
+        "--loss": tuple(dict.fromkeys(name for task in TASKS for name in loss_names(task, "C"))),
         "--kernel": tuple(name for name in KERNELS if name != "precomputed"),
         "--criterion": ("auto", "loo", "alo", "kfold"),  # one for each way of holding samples out
         "--search": SEARCHES,
@@ -42,13 +43,6 @@ def names_for(option: str) -> tuple[str, ...]:
         "--psd": ("warn", "clip"),
     }
     return possible[option]
-
-
-def losses_with_an_elbow() -> tuple[str, ...]:
-    """The losses whose paths are followed from event to event."""
-    from svmpath.losses import LOSSES, ElbowLoss
-
-    return tuple(name for name in names_for("--loss") if isinstance(LOSSES[name], ElbowLoss))
 
 
 def check_name(option: str, text: str) -> str:
@@ -59,14 +53,6 @@ def check_name(option: str, text: str) -> str:
     if text not in possible:
         raise DataError(unknown_name(option, text, possible))
     return text
-
-
-def check_criterion(criterion: str, loss: str | None) -> str:
-    """The criterion, refused where the loss has no such thing."""
-    elbow = losses_with_an_elbow()
-    if check_name("--criterion", criterion) == "alo" and loss not in elbow:
-        raise DataError(f"--criterion alo needs --loss {' or '.join(elbow)}; for other losses auto is as quick")
-    return criterion
 
 
 # ----------------------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from svmpath.cli.automatic import LANDMARKS, MANY_ROWS, set_by_rows
+from svmpath.cli.automatic import note_approximations
 from svmpath.cli.console import ProgressBar, ignore_closed_output, note, user_errors
-from svmpath.cli.options import check_criterion, check_name, read_epsilon, read_number_or_span, read_rank
+from svmpath.cli.options import check_name, read_epsilon, read_number_or_span, read_rank
 from svmpath.cli.outputs import MODEL, SUMMARY, check_folder
 from svmpath.cli.results import print_results
 from svmpath.exceptions import DataError
@@ -73,7 +73,7 @@ def tune(
         str,
         typer.Option(
             metavar="NAME",
-            help="Held-out error: exact leave-one-out (loo), its approximation (alo: hinge and epsilon_insensitive) or "
+            help="Held-out error: exact leave-one-out (loo), its approximation (alo; not for least_squares) or "
             "k-fold (kfold). auto is leave-one-out, which the squared hinge predicts while it searches, and k-fold "
             "where that takes long: hinge with more than 500 rows, epsilon_insensitive with more than 200.",
         ),
@@ -92,7 +92,7 @@ def tune(
         str,
         typer.Option(
             help="Low-rank kernel: exact (none), a number of landmarks, the residual in (0, 1) to reach, or auto "
-            f"(exact up to {MANY_ROWS} rows, then {LANDMARKS} landmarks)."
+            "(exact up to 2000 rows, then 500 landmarks)."
         ),
     ] = "auto",
     landmarks: Annotated[
@@ -119,7 +119,7 @@ def tune(
             "coef0": coef0,
             "gamma": read_number_or_span("--gamma", gamma, ("tune", "scale", "auto", "ard")),
             "C": read_number_or_span("--C", C, ("tune",)),
-            "criterion": check_criterion(criterion, loss),
+            "criterion": check_name("--criterion", criterion),
             "cv": _FOLDS if cv is None else cv,
             "search": check_name("--search", search),
             "rank": read_rank(rank),
@@ -156,7 +156,8 @@ def _read_fit_save(
         except DataError as error:
             raise DataError(f"{data.name}: {error}") from error
         _check_categories(table)
-        pipeline = _pipeline(table, task, set_by_rows(settings, task, table.n_rows))
+        note_approximations(settings, task, table.n_rows)
+        pipeline = _pipeline(table, task, settings)
         progress.stage("Tuning")
         start = time.perf_counter()
         pipeline.set_params(model__verbose=progress)

@@ -23,7 +23,7 @@ from svmpath.kernels import ARD, RBF, Kernel, Linear, gamma_value, make_kernel
 from svmpath.losses import Loss, Problem, make_loss, policy_of
 from svmpath.names import unknown_name
 from svmpath.paths.merged import find_copies
-from svmpath.paths.trackers import exact_is_cheaper
+from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
 from svmpath.search import Choice, GradientSearch, Search
 from svmpath.search.choice import check_rule
 from svmpath.search.gradient import column_variances
@@ -79,7 +79,6 @@ class PathMachine(BaseEstimator):
         loss = make_loss(params["loss"], self._task, over="C")
         self.loss_ = loss.name
         losses = [make_loss(loss.name, self._task, epsilon=each) for each in self._epsilons(loss, y, s)] or [loss]
-        tol = None if params["tol"] is None else check_positive(params["tol"], "tol")
         kernel, over, gammas = self._kernel(X)
         gram = make_gram(
             X,
@@ -93,9 +92,11 @@ class PathMachine(BaseEstimator):
         classes = getattr(self, "classes_", None) if len(targets) == 1 else None
         copies = find_copies(gram, y)
         problems = [Problem(gram, target, s, self._task, classes, copies=copies) for target in targets]
+        tol = self._gap(loss, gram.n)
         is_rough = tol is not None and not exact_is_cheaper(gram)
         if tol is not None and not is_rough and self.verbose and not callable(self.verbose):
             print(f"[{type(self).__name__}] exact paths: with {gram.n} samples they take less time than tol={tol:g}")
+        self.tol_ = tol if is_rough else None
         self.criterion_ = self._criterion(loss, int(np.count_nonzero(s)), is_rough)
         self._check_bound(len(targets))
         held_out = params["criterion_loss"]
@@ -111,6 +112,14 @@ class PathMachine(BaseEstimator):
         choices = [self._run(search, gammas) for search in searches]
         best = int(np.argmin([choice.score for choice in choices]))
         self._store(choices[best], searches[best])
+
+    def _gap(self, loss: Loss, n: int) -> float | None:
+        """The relative duality gap that is enough; None for exact paths."""
+        if self.tol is None:
+            return None
+        if isinstance(self.tol, str) and self.tol == "auto":
+            return automatic_gap(type(loss), n)
+        return check_positive(self.tol, "tol")
 
     def _epsilons(self, loss: Loss, y: Array, s: Array) -> list[float]:
         """The values of epsilon to be tried; none where the loss has no epsilon."""

@@ -54,9 +54,10 @@ class PathSVC(ClassifierMixin, PathMachine):
         For ``criterion="kfold"``.
     rank, landmarks, psd
         Low-rank kernel and indefinite kernels; see :func:`svmpath.trace`.
-    tol : float, optional
+    tol : float, "auto" or None, default="auto"
         For the hinge with many samples: paths to this relative duality gap; see :func:`svmpath.trace`. With few samples
-        exact paths take less time and are used all the same.
+        exact paths take less time and are used all the same. "auto" is exact up to 20 000 samples and 1e-3 beyond;
+        None is exact.
     class_weight : dict or "balanced", optional
     n_jobs : int, optional
         Number of threads, as in scikit-learn: values of gamma scored side by side, or, where there is one kernel only,
@@ -78,6 +79,8 @@ class PathSVC(ClassifierMixin, PathMachine):
         Which of them it is: "loo" (exact), "span", "kfold", ...
     loss_ : str
         The loss of the machine.
+    tol_ : float or None
+        The relative duality gap of the paths; None where they are exact.
     criterion_ : str or callable
         What was minimised; what "auto" meant.
     choice_ : Choice
@@ -130,7 +133,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         rank: Any = None,
         landmarks: Any = None,
         psd: str = "warn",
-        tol: float | None = None,
+        tol: float | str | None = "auto",
         class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: Any = 0,

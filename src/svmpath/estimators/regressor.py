@@ -47,7 +47,7 @@ class PathSVR(RegressorMixin, PathMachine):
         The loss of the machine.
     criterion_ : str or callable
         What was minimised; what "auto" meant.
-    choice_, curve_, path_, kernel_, support_, dual_coef_, intercept_, n_features_in_, feature_names_in_
+    tol_, choice_, curve_, path_, kernel_, support_, dual_coef_, intercept_, n_features_in_, feature_names_in_
         As in :class:`svmpath.PathSVC`.
 
     Examples
@@ -79,7 +79,7 @@ class PathSVR(RegressorMixin, PathMachine):
         rank: Any = None,
         landmarks: Any = None,
         psd: str = "warn",
-        tol: float | None = None,
+        tol: float | str | None = "auto",
         n_jobs: int | None = None,
         verbose: Any = 0,
         random_state: Any = None,

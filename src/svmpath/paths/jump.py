@@ -42,7 +42,7 @@ from svmpath.solvers.loops.box_tolerances import (
 )
 from svmpath.solvers.threads import blas_threads
 
-_MOST_SAMPLES = 20_000  # up to which a kernel matrix is held whole
+WHOLE_ROWS = 20_000  # up to which a kernel matrix is held whole
 _MEASURED = 32  # breakpoints at which a walk that is not trusted is measured once more
 
 
@@ -121,10 +121,10 @@ class JumpPath(Path):
         if self.K is not None:
             return self.K
         n = self.problem.n
-        if n > _MOST_SAMPLES:
+        if n > WHOLE_ROWS:
             raise ValueError(
                 f"An exact path of {self.loss!r} holds the {n} x {n} kernel matrix, which is meant for at most "
-                f"{_MOST_SAMPLES} samples; tol=1e-3 gives a certified approximate path of any size."
+                f"{WHOLE_ROWS} samples; tol=1e-3 gives a certified approximate path of any size."
             )
         K = np.ascontiguousarray(self.problem.gram.block(slice(None), slice(None)))
         return centred(K)

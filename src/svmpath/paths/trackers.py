@@ -10,6 +10,7 @@ import numpy as np
 
 from svmpath.gram import Gram
 from svmpath.losses import EpsilonInsensitive, Hinge, LeastSquares, Loss, Nu, Problem, SquaredHinge
+from svmpath.paths import jump
 from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath
@@ -40,7 +41,8 @@ TRACKERS: dict[tuple[type[Loss], str], Tracker] = {
 
 # An exact path takes 0.04 s at n = 1000, 0.5 s at 2000 and 3 to 7 s at 6000, an approximate one 0.3 s and more per
 # hundred features at any n: exact up to so many rows, or rows per feature, as long as the kernel matrix can be held.
-_FEW_ROWS, _ROWS_PER_RANK, _WHOLE_ROWS = 2000, 8, 10_000
+_FEW_ROWS, _ROWS_PER_RANK, _MANY_ROWS = 2000, 8, 10_000
+_GAP = 1e-3  # the relative duality gap of paths that are approximate by default
 
 
 def trace_problem(problem: Problem, request: Request, shared: Any = None) -> Path:
@@ -71,9 +73,14 @@ def _what(problem: Problem, request: Request) -> str:
 
 def exact_is_cheaper(gram: Gram) -> bool:
     """Whether every event of a path over C takes less time than an approximate path to a gap of 1e-3."""
-    if gram.n <= _FEW_ROWS or gram.n > _WHOLE_ROWS:
+    if gram.n <= _FEW_ROWS or gram.n > _MANY_ROWS:
         return gram.n <= _FEW_ROWS
     return gram.n <= _ROWS_PER_RANK * gram.rank
+
+
+def automatic_gap(loss: type[Loss], n: int) -> float | None:
+    """The relative duality gap that is enough with n rows: None where paths are exact."""
+    return _GAP if (loss, GAP) in TRACKERS and n > jump.WHOLE_ROWS else None
 
 
 @dataclass(frozen=True)
