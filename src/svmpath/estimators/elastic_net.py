@@ -17,7 +17,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from svmpath.criteria.curve import Curve
 from svmpath.criteria.elastic_search import Passing
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, deviations
-from svmpath.paths.elastic import ElasticPath, FeatureEvent, Motion
+from svmpath.paths.elastic import ElasticPath, FeatureEvent
+from svmpath.paths.elastic_record import Motion
 from svmpath.paths.trace import check_amount
 from svmpath.paths.trace_elastic import elastic_path, elastic_problem, lambda1_max
 from svmpath.selection import RULES, Choice, Scores

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_consistent_length
 from svmpath.gram import DenseGram
 from svmpath.kernels import Linear
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, centres, deviations
-from svmpath.paths.elastic import ElasticPath, Motion, cut
+from svmpath.paths.elastic import ElasticPath, cut
+from svmpath.paths.elastic_record import Motion
 from svmpath.paths.trace import check_amount, check_data, check_moving, check_pair, check_weights, encode_target
 
 Array = np.ndarray
