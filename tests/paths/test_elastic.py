@@ -60,7 +60,7 @@ def test_gap_at_every_breakpoint_and_between(lambda2, balanced):
         assert solution.gap <= 1e-9
         assert solution.violation <= 1e-8
     path.check()
-    assert path.shaken == 0
+    assert path.perturbation == 0
 
 
 @pytest.mark.parametrize("over", ["lambda2", "ray"])
@@ -315,15 +315,15 @@ def test_removing_a_sample_ends_at_the_machine_of_the_others(lambda2):
         assert found == pytest.approx(lowest, rel=1e-8)
 
 
-def test_shaken_walks_are_as_good(monkeypatch):
+def test_perturbed_walks_are_as_good(monkeypatch):
     """The fallback, which no data here asks for."""
     rng = np.random.default_rng(0)
     X = rng.integers(-1, 2, size=(40, 8)).astype(float)
     y = np.where(rng.random(40) < 0.4, 1.0, -1.0)
-    monkeypatch.setattr("svmpath.solvers.elastic.ATTEMPTS", ((1e-7, 1e-10),))
+    monkeypatch.setattr("svmpath.solvers.elastic.walk.ATTEMPTS", ((1e-7, 1e-10),))
     for lambda2 in (1.0, 0.0):
         path = elastic(X, y, lambda2=lambda2)
-        assert path.shaken == 1e-10
+        assert path.perturbation == 1e-10
         assert max(path(value).gap for value in path.breakpoints) <= 1e-8
         path.check(1e-7)
 
@@ -367,7 +367,7 @@ def test_rows_that_are_nearly_copies(distance, lambda2):
 @pytest.mark.parametrize(("over", "options"), [("lambda1", {"lambda2": 1e-3}), ("lambda2", {"lambda1": 1.0})])
 def test_machines_without_any_walk(monkeypatch, over, options):
     """The last resort, at every value: each is solved for directly, and optimal."""
-    monkeypatch.setattr("svmpath.solvers.elastic.Walker._attempts", lambda *_: None)
+    monkeypatch.setattr("svmpath.solvers.elastic.walk.Walker._attempts", lambda *_: None)
     X, y = data()
     span = (30.0, 0.5)
     path = elastic(X, y, over=over, span=span, **options)
@@ -380,10 +380,10 @@ def test_machines_without_any_walk(monkeypatch, over, options):
 
 
 def test_no_machine_says_what_to_do(monkeypatch):
-    monkeypatch.setattr("svmpath.paths.elastic._ACCEPT", -1.0)
+    monkeypatch.setattr("svmpath.paths.elastic._LARGEST_GAP", -1.0)
     X, y = data()
     path = elastic(X, y)
-    monkeypatch.setattr("svmpath.paths.elastic._GOOD", -1.0)
+    monkeypatch.setattr("svmpath.paths.elastic._GOOD_GAP", -1.0)
     monkeypatch.setattr("svmpath.paths.elastic._badness", lambda solution: np.inf)
     with pytest.raises(svmpath.PathError, match="standardize=True"):
         path(1.0)

@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from svmpath.criteria.curve import Curve
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, deviations
 from svmpath.names import unknown_name
-from svmpath.paths.elastic import ElasticPath, FeatureEvent, Motion
+from svmpath.paths.elastic import ElasticPath, FeatureEvent
+from svmpath.paths.elastic_record import Motion
 from svmpath.paths.trace_elastic import elastic_path, elastic_problem, lambda1_max
 from svmpath.search import Choice, ElasticSearch, Scores, best_pair
 from svmpath.search.choice import check_rule

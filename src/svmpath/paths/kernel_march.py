@@ -43,7 +43,7 @@ from svmpath.paths.jump import JumpPath
 from svmpath.paths.march import MarchPath
 from svmpath.paths.path import Array, Event, Path, Request
 from svmpath.solvers.box_qp import FIXED, FREE, LOW, UP, Program, Walker
-from svmpath.solvers.hermite import curvature, first_zero, look
+from svmpath.solvers.hermite import curvature, first_zero, inspect_cubics
 from svmpath.solvers.moving_kernel import Axis, MovingProgram, Places, Point, regular
 from svmpath.solvers.threads import blas_threads
 
@@ -346,7 +346,7 @@ class Walk:
                     return _Found(lo.t) if lo.t > here.t else None
                 continue
             ends = lo.t, lo.slacks, lo.rates, there.t, there.slacks, there.rates
-            seen = look(*ends, floor, _MARGIN)
+            seen = inspect_cubics(*ends, floor, _MARGIN)
             if seen.dip < np.inf:
                 t = seen.dip
                 continue

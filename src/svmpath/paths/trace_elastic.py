@@ -12,7 +12,8 @@ from svmpath.gram import DenseGram
 from svmpath.kernels import Linear
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, centres, deviations
 from svmpath.names import unknown_name
-from svmpath.paths.elastic import ElasticPath, Motion, cut
+from svmpath.paths.elastic import ElasticPath, cut
+from svmpath.paths.elastic_record import Motion
 from svmpath.validation import (
     check_amount,
     check_data,

@@ -1,6 +1,7 @@
 """How far a point is from the optimum of the elastic-net hinge machine: the duality gap, a sum of nonnegative terms.
 
-See ``losses.elastic_hinge`` for the terms. It needs to know no places, so that a walk can be measured by it.
+See ``losses.elastic_hinge`` for the terms. The gap does not depend on places, so that it shows whether those of a walk
+are right.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-Array = np.ndarray
+from svmpath.solvers.loops.elastic_tolerances import AT_BOUND, SMALL_OBJECTIVE
+from svmpath.solvers.offset import middle
 
-NEAR = 1e-10  # an alpha nearer to its bound than this, relative, is at it
-_SMALL = 1e-6  # an objective below this, in units of all weights, is rounding's
+Array = np.ndarray
 
 
 def relative_gap(
@@ -23,12 +24,12 @@ def relative_gap(
 
     Z holds the rows times their labels, ``margin`` what is asked of y f: ones.
     """
-    reached, c = np.asarray(Z @ beta) + y * b, np.asarray(Z.T @ alpha)
-    wall, lack = lam1 * om, margin - reached
+    margins, c = np.asarray(Z @ beta) + y * b, np.asarray(Z.T @ alpha)
+    wall, lack = lam1 * om, margin - margins
     xi, eta = np.maximum(lack, 0.0), np.maximum(-lack, 0.0)
     primal = w @ xi + 0.5 * lam2 * beta @ beta + wall @ np.abs(beta)
     # What is not feasible is charged: the classes' sums at what the offset moves.
-    spread = 1.0 + np.abs(reached).max(initial=0.0)
+    spread = 1.0 + np.abs(margins).max(initial=0.0)
     if lam2 > 0.0:
         beyond, turn = np.maximum(np.abs(c) - wall, 0.0), np.sign(c)
         outside = wall * (np.abs(beta) - turn * beta) + (lam2 * beta - turn * beyond) ** 2 / (2.0 * lam2)
@@ -40,11 +41,11 @@ def relative_gap(
             (w - part * alpha) @ xi + part * (alpha @ eta + abs(y @ alpha) * spread) + _linear(Z, wall, beta, part * c)
             for part in (1.0, _feasible(wall, c))
         )
-    return float(gap / max(primal, _SMALL * w.sum()))
+    return float(gap / max(primal, SMALL_OBJECTIVE * w.sum()))
 
 
 def _feasible(wall: Array, c: Array) -> float:
-    """What is left of alpha after shrinking it into the dual's set; columns without a penalty do not count."""
+    """By how much alpha has to be shrunk to be feasible for the dual; columns without a penalty do not count."""
     far = (np.abs(c) > wall) & (wall > 0)
     return float(np.min(wall[far] / np.abs(c[far]), initial=1.0))
 
@@ -55,8 +56,8 @@ def _linear(Z: Any, wall: Array, beta: Array, c: Array) -> float:
     far = np.flatnonzero(beyond > 0.0)
     terms = np.where(beyond > 0.0, wall * (np.abs(beta) - np.sign(c) * beta), wall * np.abs(beta) - c * beta)
     largest = _largest(Z[:, far]) if len(far) else np.empty(0)
-    reach = np.abs(beta[far]) + np.divide(1.0, largest, out=np.zeros_like(largest), where=largest > 0.0)
-    return float(terms.sum() + beyond[far] @ reach)
+    size = np.abs(beta[far]) + np.divide(1.0, largest, out=np.zeros_like(largest), where=largest > 0.0)
+    return float(terms.sum() + beyond[far] @ size)
 
 
 def _largest(Z: Any) -> Array:
@@ -66,15 +67,13 @@ def _largest(Z: Any) -> Array:
     return np.abs(Z).max(axis=0, initial=0.0)
 
 
-def middle(y: Array, s: Array, a: Array, f: Array) -> float:
+def offset_shift(y: Array, s: Array, a: Array, f: Array) -> float:
     """What to add to the offset so that it is the middle of its interval; zero where an elbow sample fixes it."""
     active = s > 0.0
-    low, high = a <= NEAR * s, a >= (1.0 - NEAR) * s
+    low, high = a <= AT_BOUND * s, a >= (1.0 - AT_BOUND) * s
     if np.any(active & ~low & ~high):
         return 0.0
-    left = y - f  # what the offset lacks for a margin of one
+    lack = y - f  # what the offset lacks for a margin of one
     # y f >= 1 where a = 0, y f <= 1 where a = s.
-    least = left[active & ((low & (y > 0)) | (high & (y < 0)))].max(initial=-np.inf)
-    most = left[active & ((low & (y < 0)) | (high & (y > 0)))].min(initial=np.inf)
-    ends = [end for end in (least, most) if np.isfinite(end)]
-    return float(np.mean(ends)) if ends else 0.0
+    at_least, at_most = (low & (y > 0)) | (high & (y < 0)), (low & (y < 0)) | (high & (y > 0))
+    return middle(lack[active & at_least], lack[active & at_most])

@@ -12,7 +12,7 @@ A Newton step of these, with everything but alpha, beta and b eliminated, is the
 
 whose smaller half is factorised. Nearly dependent rows do it no harm, and it needs no start, so that it is the last
 resort of the walk. It ends at a relative gap of 1e-10 or so, inside of the set of solutions; the walk's own steps make
-a corner of it (``solvers.elastic.corner``).
+a corner of it (``solvers.elastic.walk.corner``).
 """
 
 from __future__ import annotations
@@ -23,16 +23,11 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 
-from svmpath.solvers.elastic_measure import relative_gap
+from svmpath.solvers.elastic.measure import relative_gap
+from svmpath.solvers.loops.elastic_tolerances import NEWTON_STEPS, NO_GAIN, RIDGE, SMALL_ENOUGH, TO_BOUNDARY
 from svmpath.solvers.parallel import checkpoint
 
 Array = np.ndarray
-
-_ROUNDS = 100  # of Newton's method
-_STALLED = 12  # rounds without a smaller gap after which the best is taken
-_DONE = 1e-13  # a relative gap that needs no more
-_KEEP = 0.995  # part of the way to the boundary
-_RIDGE = 1e-13  # relative to the diagonal; for columns that cost nothing at all
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +63,7 @@ def solve_directly(Z: Any, y: Array, om: Array, margin: Array, w: Array, lam1: f
     part = Z[rows].multiply(1.0 / size).tocsr() if sparse.issparse(Z) else Z[rows] / size
     newton = _Newton(part, y[rows], lam1 * om / size / unit, lam2 / size**2 / unit, margin[rows], w[rows] / unit)
     best, since = None, 0
-    for _ in range(_ROUNDS):
+    for _ in range(NEWTON_STEPS):
         checkpoint()
         found = newton.point(size, unit)
         alpha = np.zeros(len(y))
@@ -80,7 +75,7 @@ def solve_directly(Z: Any, y: Array, om: Array, margin: Array, w: Array, lam1: f
             side[rows] = newton.sides()
             since = 0 if best is None or gap < 0.5 * best.gap else since
             best = Direct(alpha, found[1], found[2], side, newton.used(), gap)
-        if best.gap <= _DONE or since > _STALLED:
+        if best.gap <= SMALL_ENOUGH or since > NO_GAIN:
             break
         with np.errstate(all="ignore"):  # near the end numbers may vanish: then it is over
             if not newton.step():
@@ -143,7 +138,7 @@ class _Newton:
         go, back = self._lengths(moved, v)
         if max(go, back) < 1e-10:
             return False
-        self._move(moved, _KEEP * go if go < 1 else 1.0, _KEEP * back if back < 1 else 1.0)
+        self._move(moved, TO_BOUNDARY * go if go < 1 else 1.0, TO_BOUNDARY * back if back < 1 else 1.0)
         return True
 
     def _move(self, direction: tuple[Any, ...], go: float, back: float) -> None:
@@ -170,7 +165,7 @@ class _Newton:
         D = self.xi / v + self.eta / self.alpha
         theta = self.p / self.s + self.q / self.t
         T = self.lam2 + np.where(self.free, 0.0, 1.0 / theta)
-        T = np.maximum(T, _RIDGE * max(float(T.max(initial=0.0)), 1.0))
+        T = np.maximum(T, RIDGE * max(float(T.max(initial=0.0)), 1.0))
         Z, (n, p) = self.Z, self.Z.shape
         if n <= p:
             H = _dense(Z @ sparse.diags(1.0 / T) @ Z.T if sparse.issparse(Z) else (Z / T) @ Z.T)
@@ -192,11 +187,11 @@ class _Newton:
         c = np.asarray(Z.T @ self.alpha) - self.lam2 * self.beta
         rest = self.margin - y * self.b - np.asarray(Z @ self.beta) - self.xi + self.eta
         over, under = self.wall - c - self.s, self.wall + c - self.t
-        left = goals[0] / v - goals[1] / self.alpha
+        balance = goals[0] / v - goals[1] / self.alpha
         held = goals[2] / self.s - goals[3] / self.t - self.p / self.s * over + self.q / self.t * under
         # beta moves apart from p - q: what they differ by is made up for.
         held = held + (self.p - self.q - self.beta)
-        g, h, k = rest - left, np.where(self.free, -c, -held / theta), -float(y @ self.alpha)
+        g, h, k = rest - balance, np.where(self.free, -c, -held / theta), -float(y @ self.alpha)
         da, dx, db = self._solve(system, g, h, k)
         for _ in range(2):  # refined: the halves are badly conditioned at the end
             more = self._solve(
