@@ -150,9 +150,9 @@ def moving(n: int, C: float) -> list[str]:
     walk = box_qp.Walker.to
 
     def counted(self: box_qp.Walker, t_end: float) -> None:
-        before = len(self.told.t)
+        before = len(self.events.t)
         walk(self, t_end)
-        counts[-1] += len(self.told.t) - before
+        counts[-1] += len(self.events.t) - before
 
     violations = []
     with patch.object(box_qp.Walker, "to", counted):

@@ -527,8 +527,8 @@ def _engines() -> list[tuple[str, str, Callable[[], Any]]]:
             criterion(path, path.span[0] * np.array([0.5, 0.1]))
 
     return [
-        ("The path engine", "svmpath.solvers._loops", lambda: follow(loss="hinge")(1.0)),
-        ("Leave-one-out", "svmpath.solvers._loops", lambda: criteria.loo(follow(loss="hinge"), [0.1, 1.0])),
+        ("The path engine", "svmpath.solvers.loops.box_walk", lambda: follow(loss="hinge")(1.0)),
+        ("Leave-one-out", "svmpath.solvers.loops.box_removal", lambda: criteria.loo(follow(loss="hinge"), [0.1, 1.0])),
         ("The engine of the elastic net", "svmpath.solvers.loops.elastic_walk", features),
         ("Paths over the kernel", "svmpath.solvers.loops.hermite", lambda: follow(loss="hinge", over="gamma")(1.0)),
     ]

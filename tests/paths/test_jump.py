@@ -289,7 +289,7 @@ def test_a_path_can_be_saved_and_stays_small():
     data = pickle.dumps(path)
     assert len(data) < 10 * X.nbytes + 10_000
     np.testing.assert_array_equal(pickle.loads(data)(1.0).alpha, path(1.0).alpha)
-    assert path.record.told.t.nbytes < 20 * len(path.breakpoints)  # grows with the events, not with events times rows
+    assert path.record.events.t.nbytes < 20 * len(path.breakpoints)  # grows with the events, not with events times rows
 
 
 def test_wrong_places_are_polished():
@@ -301,15 +301,15 @@ def test_wrong_places_are_polished():
     np.testing.assert_allclose(path(1.0).alpha, right.alpha, atol=1e-9)
 
 
-def test_the_ladder_ends_with_a_jitter_that_is_told(monkeypatch):
-    walked = jump.JumpPath._record
+def test_the_last_attempts_have_a_jitter_which_is_stated(monkeypatch):
+    walked = jump.JumpPath._walk
 
     def only_with_jitter(self, tol, jitter):
         if not jitter:
             raise svmpath.PathError("lost")
         return walked(self, tol, jitter)
 
-    monkeypatch.setattr(jump.JumpPath, "_record", only_with_jitter)
+    monkeypatch.setattr(jump.JumpPath, "_walk", only_with_jitter)
     path = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-2, 1e2))
     assert path.jitter == 1e-12
     assert worst(path) < 1e-9  # solved with the kernel as it is, all the same
@@ -319,7 +319,7 @@ def test_no_path_rather_than_a_wrong_one(monkeypatch):
     def lost(self, tol, jitter):
         raise svmpath.PathError("lost")
 
-    monkeypatch.setattr(jump.JumpPath, "_record", lost)
+    monkeypatch.setattr(jump.JumpPath, "_walk", lost)
     with pytest.raises(svmpath.PathError, match=r"could not be followed from 0\.01 to 100"):
         svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-2, 1e2))
 

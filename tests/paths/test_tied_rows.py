@@ -9,7 +9,8 @@ import pytest
 import svmpath
 from svmpath import criteria
 from svmpath.paths.jump import JumpPath
-from svmpath.solvers.box_qp import Told, Walker
+from svmpath.solvers.box_qp import Walker
+from svmpath.solvers.events import EventLog
 from tests import reference_qp
 
 
@@ -76,7 +77,7 @@ def test_attempts_that_failed_are_not_made_again_at_every_value(monkeypatch):
 
     path = svmpath.trace(K, y, loss="hinge", kernel="precomputed", span=(1e-2, 1e2))
     path = svmpath.paths.trace_problem(path.problem, path.loss, "C", path.span)
-    monkeypatch.setattr(JumpPath, "_record", fail)
+    monkeypatch.setattr(JumpPath, "_walk", fail)
     machines = [path(C) for C in (0.1, 1.0, 10.0)]  # each found alone
     assert max(machine.violation for machine in machines) < 1e-8
     assert len(attempts) == 2 * len(set(attempts))
@@ -86,13 +87,13 @@ def test_a_wrong_walk_is_repeated_before_its_machines_are_polished(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 2))
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=30) > 0, 1.0, -1.0)
-    right, walk = svmpath.trace(X, y, loss="hinge", gamma=1.0), JumpPath._record
+    right, walk = svmpath.trace(X, y, loss="hinge", gamma=1.0), JumpPath._walk
 
     def forgetful(self, tol, jitter):
         record = walk(self, tol, jitter)
-        return record if tol != 1e-10 else replace(record, told=Told.of([]), violation=1.0)
+        return record if tol != 1e-10 else replace(record, events=EventLog.of(), violation=1.0)
 
-    monkeypatch.setattr(JumpPath, "_record", forgetful)
+    monkeypatch.setattr(JumpPath, "_walk", forgetful)
     path = svmpath.trace(X, y, loss="hinge", gamma=1.0)
     assert path.certificate < 1e-8
     np.testing.assert_allclose([e.value for e in path.events()], [e.value for e in right.events()], rtol=1e-9)

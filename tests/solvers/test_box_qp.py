@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from svmpath.exceptions import PathError
-from svmpath.solvers import _loops, box_qp
-from svmpath.solvers.box_qp import FREE, LOW, UP, Program, Walker, at_places, centred, elbow_matrix, inverse, reach
+from svmpath.solvers import box_qp
+from svmpath.solvers.box_program import Program, at_places, centred, elbow_matrix, inverse, offset_shift
+from svmpath.solvers.box_qp import FREE, LOW, UP, Walker, solve_from
+from svmpath.solvers.loops import linalg
 from tests import reference_qp
 
 
@@ -61,7 +63,7 @@ def test_append_is_the_inverse_of_one_more(seed, q):
     R = np.linalg.inv(system(K, group, F))
     z, sc = respond(K, group, F, R, j)
     held = room(R)
-    _loops.append.py_func(held, len(R), padded(z), sc)
+    linalg.append.py_func(held, len(R), padded(z), sc)
     size = len(R) + 1
     np.testing.assert_allclose(held[:size, :size], np.linalg.inv(system(K, group, [*F, j])), atol=1e-9)
     assert np.isnan(held[size:]).all()  # nothing else was touched
@@ -75,7 +77,7 @@ def test_delete_is_the_inverse_of_one_less_with_the_last_in_its_place(position, 
     F = [0, 1, 4, 5, 8, 3]
     held = room(np.linalg.inv(system(K, group, F)))
     size = q + len(F)
-    _loops.delete.py_func(held, size, q + position, np.empty(size))
+    linalg.delete.py_func(held, size, q + position, np.empty(size))
     F[position] = F[-1]
     F.pop()
     np.testing.assert_allclose(held[: size - 1, : size - 1], np.linalg.inv(system(K, group, F)), atol=1e-9)
@@ -85,7 +87,7 @@ def test_delete_of_the_last():
     rng = np.random.default_rng(0)
     K, group = kernel(rng, 6), np.zeros(6, dtype=np.int64)
     held = room(np.linalg.inv(system(K, group, [0, 1, 2])))
-    _loops.delete.py_func(held, 4, 3, np.empty(4))
+    linalg.delete.py_func(held, 4, 3, np.empty(4))
     np.testing.assert_allclose(held[:3, :3], np.linalg.inv(system(K, group, [0, 1])), atol=1e-10)
 
 
@@ -99,7 +101,7 @@ def test_replace_is_the_inverse_with_another_in_its_place(position, q):
     j = 10 if group[F[position]] == group[10] else 9
     z, sc = respond(K, group, F, R, j)
     held = room(R)
-    _loops.replace.py_func(held, len(R), q + position, padded(z), sc, np.empty(len(R)))
+    linalg.replace.py_func(held, len(R), q + position, padded(z), sc, np.empty(len(R)))
     F[position] = j
     np.testing.assert_allclose(held[: len(R), : len(R)], np.linalg.inv(system(K, group, F)), atol=1e-9)
 
@@ -114,7 +116,7 @@ def test_a_duplicate_may_replace_its_twin_though_its_schur_complement_is_zero():
     z, _ = respond(K, group, F, R, 8)
     np.testing.assert_allclose(z, [0, 0, 1, 0], atol=1e-12)
     held = room(R)
-    _loops.replace.py_func(held, 4, 2, padded(z), 0.0, np.empty(4))
+    linalg.replace.py_func(held, 4, 2, padded(z), 0.0, np.empty(4))
     np.testing.assert_allclose(held[:4, :4], R, atol=1e-12)
 
 
@@ -126,7 +128,7 @@ def test_a_dependent_variable_replaces_any_that_it_depends_on():
     assert abs(sc) < 1e-12
     for position in range(3):
         held = room(R)
-        _loops.replace.py_func(held, 4, 1 + position, padded(z), 0.0, np.empty(4))
+        linalg.replace.py_func(held, 4, 1 + position, padded(z), 0.0, np.empty(4))
         others = [3 if k == position else F[k] for k in range(3)]
         np.testing.assert_allclose(held[:4, :4], np.linalg.inv(system(K, group, others)), atol=1e-10)
 
@@ -144,14 +146,14 @@ def test_many_updates_in_a_row_stay_the_inverse():
         z, sc = respond(K, group, F, held[:size, :size], j)
         z = np.concatenate([z, np.zeros(60 - size)])
         if kind == 0 and len(F) < 20:
-            _loops.append.py_func(held, size, z, sc)
+            linalg.append.py_func(held, size, z, sc)
             F.append(j)
         elif kind == 1 and len(F) > 2:
-            _loops.delete.py_func(held, size, 1 + a, np.empty(size))
+            linalg.delete.py_func(held, size, 1 + a, np.empty(size))
             F[a] = F[-1]
             F.pop()
         else:
-            _loops.replace.py_func(held, size, 1 + a, z, sc, np.empty(size))
+            linalg.replace.py_func(held, size, 1 + a, z, sc, np.empty(size))
             F[a] = j
     size = 1 + len(F)
     np.testing.assert_allclose(held[:size, :size] @ system(K, group, F), np.eye(size), atol=1e-8)
@@ -231,19 +233,19 @@ def test_the_middle_of_an_interval():
     P = program(np.eye(4), group, none, np.ones(4), np.array([2.0]))
     g = np.array([0.5, 0.3, -0.2, -1.0])
     # Two at LOW, two at UP: nu may fall by 0.3 and rise by 0.2.
-    assert box_qp.middle(P, 0.0, np.array([0.0, 0.0, 1.0, 1.0]), g) == pytest.approx([-0.05])
+    assert offset_shift(P, 0.0, np.array([0.0, 0.0, 1.0, 1.0]), g) == pytest.approx([-0.05])
     # One in between fixes it.
-    assert box_qp.middle(P, 0.0, np.array([0.0, 0.4, 0.6, 1.0]), g) == pytest.approx([0.0])
+    assert offset_shift(P, 0.0, np.array([0.0, 0.4, 0.6, 1.0]), g) == pytest.approx([0.0])
     # Open to one side: the end that there is.
-    assert box_qp.middle(P, 0.0, none, np.array([0.5, 0.3, 0.2, 1.0])) == pytest.approx([-0.2])
-    assert box_qp.middle(P, 0.0, np.ones(4), -np.array([0.5, 0.3, 0.2, 1.0])) == pytest.approx([0.2])
+    assert offset_shift(P, 0.0, none, np.array([0.5, 0.3, 0.2, 1.0])) == pytest.approx([-0.2])
+    assert offset_shift(P, 0.0, np.ones(4), -np.array([0.5, 0.3, 0.2, 1.0])) == pytest.approx([0.2])
 
 
 def test_each_group_has_its_own_middle():
     group = np.array([0, 0, 1, 1])
     P = program(np.eye(4), group, np.zeros(4), np.array([1.0, 1.0, 1.0, 0.0]), np.array([1.0, 0.0]))
     theta, g = np.array([0.0, 1.0, 0.0, 0.0]), np.array([0.6, -0.2, 0.4, -9.0])  # the last one cannot move: no say
-    assert box_qp.middle(P, 0.0, theta, g) == pytest.approx([-0.2, -0.4])
+    assert offset_shift(P, 0.0, theta, g) == pytest.approx([-0.2, -0.4])
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -296,20 +298,20 @@ def test_reach_from_anywhere_is_the_optimum(seed, q):
     f, objective = by_clarabel(P)
     for _ in range(3):
         theta = rng.uniform(-2, 2, size=len(P.c0))  # also outside of the box, with wrong sums
-        walker = reach(P, 0.0, theta, rng.choice([LOW, UP, FREE], size=len(P.c0)))
+        walker = solve_from(P, 0.0, theta, rng.choice([LOW, UP, FREE], size=len(P.c0)))
         assert_optimal(P, walker.theta, walker.nu)
         ours = 0.5 * walker.theta @ P.K @ walker.theta + P.c0 @ walker.theta
         assert ours <= objective + 1e-9 * max(abs(objective), 1.0)
         np.testing.assert_allclose(P.K @ walker.theta, f, atol=1e-6)
-        assert walker.told.t.size == 0
+        assert walker.events.t.size == 0
         np.testing.assert_allclose(walker.R @ elbow_matrix(P, walker.F), np.eye(len(walker.R)), atol=1e-6)
 
 
 def test_reach_from_the_optimum_stays_there():
     _, P = random_program(1, 1)
     rng = np.random.default_rng(0)
-    first = reach(P, 0.0, rng.uniform(-1, 1, len(P.c0)), np.full(len(P.c0), LOW))
-    again = reach(P, 0.0, first.theta, first.status)
+    first = solve_from(P, 0.0, rng.uniform(-1, 1, len(P.c0)), np.full(len(P.c0), LOW))
+    again = solve_from(P, 0.0, first.theta, first.status)
     np.testing.assert_allclose(again.theta, first.theta, atol=1e-12)
     np.testing.assert_array_equal(again.status, first.status)
 
@@ -317,7 +319,7 @@ def test_reach_from_the_optimum_stays_there():
 @pytest.mark.parametrize("seed", [1, 2, 4, 5])
 def test_places_alone_give_the_optimum_back(seed):
     rng, P = random_program(seed, 2)
-    walker = reach(P, 0.0, rng.uniform(-1, 1, len(P.c0)), np.full(len(P.c0), UP))
+    walker = solve_from(P, 0.0, rng.uniform(-1, 1, len(P.c0)), np.full(len(P.c0), UP))
     theta, nu, g = at_places(P, 0.0, walker.status)
     np.testing.assert_allclose(theta, walker.theta, atol=1e-9)
     np.testing.assert_allclose(nu, walker.nu, atol=1e-9)
@@ -334,7 +336,7 @@ def test_sums_that_cannot_be_met_are_refused(total):
     rng = np.random.default_rng(0)
     P = program(kernel(rng, 6), np.repeat([0, 1], 3), np.zeros(6), np.ones(6), np.array([1.0, total]))
     with pytest.raises(PathError, match="No point satisfies the constraints"):
-        reach(P, 0.0, np.full(6, 0.3), np.full(6, FREE))
+        solve_from(P, 0.0, np.full(6, 0.3), np.full(6, FREE))
 
 
 def test_a_group_without_room_is_refused():
@@ -343,13 +345,13 @@ def test_a_group_without_room_is_refused():
         kernel(rng, 4), np.array([0, 0, 1, 1]), np.zeros(4), np.array([1.0, 1.0, 0.0, 0.0]), np.array([1.0, 0.0])
     )
     with pytest.raises(PathError, match="No sample of positive weight is left"):
-        reach(P, 0.0, np.zeros(4), np.full(4, LOW))
+        solve_from(P, 0.0, np.zeros(4), np.full(4, LOW))
 
 
 def test_a_walk_ends_where_the_constraints_do():
     rng = np.random.default_rng(0)
     P = program(kernel(rng, 5), np.zeros(5, dtype=np.int64), np.zeros(5), np.ones(5), np.array([1.0]))
     P = box_qp.replace(P, b1=np.array([1.0]))  # the sum is 1 + t, and 5 is the most
-    walker = reach(P, 0.0, np.full(5, 0.2), np.full(5, FREE))
+    walker = solve_from(P, 0.0, np.full(5, 0.2), np.full(5, FREE))
     with pytest.raises(PathError, match="beyond t = 4"):
         walker.to(6.0)

@@ -100,7 +100,7 @@ def alo(path: Path, values: Any, *, loss: HeldOutLoss = None, form: str = "direc
         source, doubts = _smoothed(path, values), _SmoothedDoubts(path, values)
     else:
         path = elbow_only(path, "alo")
-        source = held_out(path, values, most=0, everywhere=False, in_features=form == "features").decisions
+        source = held_out(path, values, most=0, find_crossings=False, in_features=form == "features").decisions
         doubts = _Doubts(path, values)
     rows = np.arange(problem.n)
     return Curve(path, "alo", values, held_out_loss(loss, problem.task), rows, source, problem.y, doubts)

@@ -23,7 +23,7 @@ from svmpath.losses.nu import Nu
 from svmpath.paths import JumpPath
 from svmpath.solvers.box_qp import EVERY, FREE, Walker
 from svmpath.solvers.parallel import interruptible
-from svmpath.solvers.removal import Left, Removal, inverse_in_features, is_held
+from svmpath.solvers.removal import LeftOut, Removal, inverse_in_features, is_held
 
 Array = np.ndarray
 
@@ -58,11 +58,11 @@ def held_out(
     values: Array,
     *,
     most: int = EVERY,
-    everywhere: bool = True,
+    find_crossings: bool = True,
     only_errors: bool = False,
     in_features: bool = False,
 ) -> Held:
-    """Leave out every sample at every value; ``most`` and ``everywhere`` as in ``solvers.removal``."""
+    """Leave out every sample at every value; ``most`` and ``find_crossings`` as in ``solvers.removal``."""
     check_feasible(path, values)
     m, n = len(values), path.problem.n
     held = Held(np.empty((m, n)), *(np.zeros(m, dtype=int) for _ in range(3)))
@@ -77,11 +77,11 @@ def held_out(
             F = walker.F
             inverse = inverse_in_features(walker.program.group[F], Z[walker.program.rows[F]], len(walker.nu))
             removal = replace(removal, inverse=inverse)
-        left = _leave_out(path, removal, rows, most, everywhere, falls)
+        left = _leave_out(path, removal, rows, most, find_crossings, falls)
         _see_margin(path, removal, rows, left)
         f[rows] = path.loss.decide(left.product, left.nu, path.motion.at(walker.t))
         f[np.abs(f) <= _ZERO] = 0.0  # a tie is one, whatever rounding says
-        held.lost[k] = _repair(path, float(values[k]), rows[left.lost], f)
+        held.lost[k] = _repair(path, float(values[k]), rows[left.failed], f)
         held.decisions[k] = f
         held.events[k], held.passing[k] = left.events.sum(), path.problem.count(rows[left.passes])
     return held
@@ -111,12 +111,14 @@ def samples(path: JumpPath, walker: Walker, f: Array | None = None) -> tuple[Rem
     return Removal(walker, variables[rows], change[rows]), rows
 
 
-def _leave_out(path: JumpPath, removal: Removal, rows: Array, most: int, everywhere: bool, only_errors: bool) -> Left:
+def _leave_out(
+    path: JumpPath, removal: Removal, rows: Array, most: int, find_crossings: bool, only_errors: bool
+) -> LeftOut:
     turns = levels = None
     if only_errors:  # y f = y (g - c) / lambda
         y, here = path.problem.y[rows], removal.here
         turns, levels = y, y * here.c0[removal.variables[:, 0]]
-    return removal.leave_out(most=most, everywhere=everywhere, trust=path.trust, turns=turns, levels=levels)
+    return removal.leave_out(most=most, find_crossings=find_crossings, trust=path.trust, turns=turns, levels=levels)
 
 
 def _repair(path: JumpPath, value: float, rows: Array, f: Array) -> int:
@@ -139,10 +141,10 @@ def _alone(path: JumpPath, value: float, i: int) -> Solution:
     return replace(path.without(np.array([i])), span=(value, near) if value > 0.0 else (low, high))(value)
 
 
-def _see_margin(path: JumpPath, removal: Removal, rows: Array, left: Left) -> None:
+def _see_margin(path: JumpPath, removal: Removal, rows: Array, left: LeftOut) -> None:
     """Refuse a nu at which the margin vanishes without some sample; approximate ways there are gone exactly."""
     t, problem = removal.walker.t, path.problem
-    bad = np.flatnonzero(~left.lost & ~path.loss.exists(problem, left.nu, t))
+    bad = np.flatnonzero(~left.failed & ~path.loss.exists(problem, left.nu, t))
     if len(bad) == 0:
         return
     again = Removal(removal.walker, removal.variables[bad], removal.change[bad]).leave_out(trust=path.trust)
@@ -152,7 +154,7 @@ def _see_margin(path: JumpPath, removal: Removal, rows: Array, left: Left) -> No
             f"{rows[bad[~path.loss.exists(problem, again.nu, t)][0]]} is left out: there is no machine without it. "
             f"Leave-one-out needs a larger {path.over}."
         )
-    left.product[bad], left.nu[:, bad], left.lost[bad] = again.product, again.nu, again.lost
+    left.product[bad], left.nu[:, bad], left.failed[bad] = again.product, again.nu, again.failed
 
 
 def check_feasible(path: JumpPath, values: Array) -> None:

@@ -2,20 +2,20 @@
 
 What is kept of a walk is the status of every variable at its beginning, and the events. The machine at a value is
 solved afresh from the statuses there, so that it does not inherit the rounding of the walk, and its optimality is
-measured each time: where a status turns out to be wrong, the optimum is reached from that point by the same engine
+measured each time: where a status turns out to be wrong, the optimum is found from that point by the same engine
 ("polish").
 
 Trust: optimality is measured from the exact gradient at the end of the walk and at some of its breakpoints. If it fails
 there, also for machines that are solved afresh, the walk is repeated with other tolerances for what counts as
 dependent. If none serves, a walk is taken whose machines can be polished, though some of its events may be wrong; last
-comes a kernel to whose diagonal tiny multiples of its largest entry are added, which is then told by
-:attr:`JumpPath.jitter`. If that fails, too, :class:`svmpath.PathError` is raised.
+comes a kernel to whose diagonal tiny multiples of its largest entry are added, which is then stated
+by :attr:`JumpPath.jitter`. If that fails, too, :class:`svmpath.PathError` is raised.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -27,30 +27,23 @@ from svmpath.lazy import lazy
 from svmpath.losses import Solution
 from svmpath.losses.elbow import ElbowLoss, Motion
 from svmpath.paths.path import Array, Event, Path
-from svmpath.solvers.box_qp import (
-    FREE,
-    LOW,
-    UP,
-    Centred,
-    Limit,
-    Program,
-    Told,
-    Walker,
-    at_places,
-    centred,
-    middle,
-    reach,
+from svmpath.solvers.attempts import first_success, try_in_turn
+from svmpath.solvers.box_program import Centred, Program, at_places, centred, offset_shift
+from svmpath.solvers.box_qp import FREE, LOW, UP, Limit, Walker, solve_from
+from svmpath.solvers.events import EventLog
+from svmpath.solvers.loops.box_tolerances import (
+    ATTEMPTS,
+    DEPENDENT_BELOW,
+    EMPTY_ELBOW,
+    MACHINE_GOOD,
+    PLAIN_ATTEMPTS,
+    WALK_ACCEPTED,
+    WALK_TRUSTED,
 )
 from svmpath.solvers.threads import blas_threads
 
-_GOOD = 1e-9  # a violation, in units of f, that needs no polish
-_TRUST = 1e-8  # a violation at which a rung of the ladder is accepted at once
-_ACCEPT = 1e-6  # the largest violation with which a path is given at all
-_MOST = 20_000  # samples up to which a kernel matrix is held whole
-_SAMPLES = 32  # breakpoints at which a walk that is not trusted is measured once more
-# Rungs: what counts as dependent, and the jitter, both in units of the largest K_ii.
-_PLAIN = ((1e-10, 0.0), (1e-12, 0.0), (1e-8, 0.0))
-_LADDER = (*_PLAIN, (1e-10, 1e-12), (1e-10, 1e-11), (1e-10, 1e-10))
+_MOST_SAMPLES = 20_000  # up to which a kernel matrix is held whole
+_MEASURED = 32  # breakpoints at which a walk that is not trusted is measured once more
 
 
 @dataclass(frozen=True)
@@ -61,7 +54,7 @@ class Record:
     ----------
     program : Program
     first : array of shape (N,)
-    told : Told
+    events : EventLog
     tol : float
         What counted as dependent.
     jitter : float
@@ -74,7 +67,7 @@ class Record:
 
     program: Program
     first: Array
-    told: Told
+    events: EventLog
     tol: float
     jitter: float
     violation: float
@@ -82,10 +75,7 @@ class Record:
 
     def status(self, t: float) -> Array:
         """The statuses at t; at an event, those after it."""
-        status = self.first.copy()
-        done = int(np.searchsorted(self.told.t, t, side="right"))
-        status[self.told.variable[:done]] = self.told.target[:done]  # of several events of one variable the last counts
-        return status
+        return self.events.places(self.first, t)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -99,7 +89,7 @@ class JumpPath(Path):
     K : Centred or None
         The kernel matrix, if another path has made it already.
     start : array of shape (n,) or None
-        Coefficients alpha / C of a similar machine, from which the first one is reached.
+        Coefficients alpha / C of a similar machine, from which the first one is found.
     limit : Limit or None
         Where the walk is to end before the span does.
     walked : Record or None
@@ -131,10 +121,10 @@ class JumpPath(Path):
         if self.K is not None:
             return self.K
         n = self.problem.n
-        if n > _MOST:
+        if n > _MOST_SAMPLES:
             raise ValueError(
-                f"An exact path of {self.loss!r} holds the {n} x {n} kernel matrix, which is meant for at most {_MOST} "
-                "samples; tol=1e-3 gives a certified approximate path of any size."
+                f"An exact path of {self.loss!r} holds the {n} x {n} kernel matrix, which is meant for at most "
+                f"{_MOST_SAMPLES} samples; tol=1e-3 gives a certified approximate path of any size."
             )
         K = np.ascontiguousarray(self.problem.gram.block(slice(None), slice(None)))
         return centred(K)
@@ -153,7 +143,7 @@ class JumpPath(Path):
             return self.walked
         with blas_threads(self.problem.n**2):
             try:
-                return self._climb()
+                return self._first_good_walk()
             except PathError as error:
                 return error
 
@@ -163,7 +153,7 @@ class JumpPath(Path):
 
         Random numbers from this to its double, one per sample: they break ties, too.
         """
-        return max([self.record.jitter, *(record.jitter for record in self._other_rungs.values() if record)])
+        return max([self.record.jitter, *(record.jitter for record in self._other_walks.values() if record)])
 
     @property
     def certificate(self) -> float:
@@ -188,7 +178,7 @@ class JumpPath(Path):
     def breakpoints(self) -> Array:
         """The values at which a sample changes its place, and both ends, in the direction of the span."""
         a, b = self._ends
-        inside = np.unique(self.record.told.t)
+        inside = np.unique(self.record.events.t)
         nodes = self.motion.value(inside[(inside > a) & (inside < b)])
         if self._is_reversed:
             nodes = nodes[::-1]
@@ -197,37 +187,36 @@ class JumpPath(Path):
 
     def events(self) -> Iterable[Event]:
         """Every change of place, in the direction of the span."""
-        told, program = self.record.told, self.record.program
+        log, program = self.record.events, self.record.program
         signs, rows = self.loss.signs(self.problem), program.rows
-        order = range(len(told.t) - 1, -1, -1) if self._is_reversed else range(len(told.t))
+        order = range(len(log.t) - 1, -1, -1) if self._is_reversed else range(len(log.t))
         for k in order:
-            j = int(told.variable[k])
-            ends = [self.loss.place(int(status), signs[j]) for status in (told.source[k], told.target[k])]
+            j = int(log.index[k])
+            ends = [self.loss.place(int(status), signs[j]) for status in (log.source[k], log.target[k])]
             source, target = ends[::-1] if self._is_reversed else ends
-            yield Event(float(self.motion.value(told.t[k])), int(rows[j]), source, target)
+            yield Event(float(self.motion.value(log.t[k])), int(rows[j]), source, target)
 
     def begin(self, theta: Array | None = None, status: Array | None = None, noise: Array | float = 0.0) -> Walker:
         """The optimum at the first value of the span: from a point with places, or as the path itself starts.
 
         ``noise`` is added to the diagonal of the kernel matrix.
         """
-        t, reason, program = self.motion.t(self.span[0]), PathError(""), self._program
+        t, program = self.motion.t(self.span[0]), self._program
         if np.any(noise):
             program = replace(program, K=program.K + np.diag(noise))
-        for tol, _ in _PLAIN:
-            try:
-                if theta is None or status is None:
-                    return self._start(program, t, tol)
-                return reach(program, t, theta, status, tol=tol)
-            except PathError as error:
-                reason = error
-        raise reason
 
-    def from_places(self, status: Array, good: float = _GOOD) -> Solution:
-        """The machine at the first value of the span from everybody's place; polished if its violation is not good."""
+        def make(attempt: tuple[float, float]) -> Walker:
+            if theta is None or status is None:
+                return self._start(program, t, attempt[0])
+            return solve_from(program, t, theta, status, tol=attempt[0])
+
+        return first_success(PLAIN_ATTEMPTS, make, otherwise=PathError(self._not_followed))
+
+    def from_places(self, status: Array, good: float = MACHINE_GOOD) -> Solution:
+        """The machine at the first value of the span from these places; polished if its violation is not good."""
         with blas_threads(self.problem.n**2):
             record, t = (
-                Record(self._program, status, Told.of([]), _LADDER[0][0], 0.0, np.inf),
+                Record(self._program, status, EventLog.of(), DEPENDENT_BELOW, 0.0, np.inf),
                 self.motion.t(self.span[0]),
             )
             try:
@@ -245,7 +234,7 @@ class JumpPath(Path):
         """Decision values of all rows, also of those with weight zero, at each value: one walk, nothing recorded."""
         held = np.empty((len(values), self.problem.n))
         for k, walker in self._stops(values):
-            # A walk that is lost or cannot be trusted is left to the ladder.
+            # A walk that has failed or cannot be trusted is replaced by all attempts.
             held[k] = self(float(values[k])).fitted if walker is None else self.decided(walker)
         return held
 
@@ -273,7 +262,7 @@ class JumpPath(Path):
         f = unit[0] + t * unit[1] + unit[2] * (nu[0] - nu[-1]) / 2.0
         wrong = np.where(status == LOW, -g, np.where(status == UP, g, np.where(status == FREE, np.abs(g), 0.0)))
         beyond = np.maximum(low - theta, theta - up)
-        if np.any(beyond > _GOOD * (up - low)):
+        if np.any(beyond > MACHINE_GOOD * (up - low)):
             return None
         if not max(wrong.max(initial=0.0), self._program.kmax * beyond.max(initial=0.0)) <= self.trust * f:
             return None
@@ -288,20 +277,20 @@ class JumpPath(Path):
         walker: Walker | None = None
         with blas_threads(self.problem.n**2):
             for position, k in enumerate(order):
-                if position == 0 or walker is not None:  # a walk that is lost is not begun again at every value
+                if position == 0 or walker is not None:  # a walk that has failed is not begun again at every value
                     walker = self._carried(walker, self.motion.t(float(values[k])))
                 yield int(k), walker
 
     def _settled(self, value: float) -> Walker:
-        """A walker at the machine that the ladder has found."""
+        """A walker at the machine that the attempts have found."""
         machine, t = self(value), self.motion.t(value)
         theta = self.loss.split(self.loss.theta(machine))
-        return reach(self._program, t, theta, _places(self._program, t, theta))
+        return solve_from(self._program, t, theta, _places(self._program, t, theta))
 
     def _carried(self, walker: Walker | None, t: float) -> Walker | None:
         """The walker at t, or None if what it finds there is not an optimum."""
         try:
-            walker = walker or self._start(self._program, t, _LADDER[0][0])
+            walker = walker or self._start(self._program, t, DEPENDENT_BELOW)
             walker.worst = 0.0
             walker.forget()
             walker.to(t)
@@ -316,13 +305,13 @@ class JumpPath(Path):
         """
         program, (a, b) = self._program, self._ends
         status, first, walker = self._watched(row)
-        told = walker.told
-        t = np.concatenate([[a], told.t, [b]])
-        seen = np.concatenate([[first], told.seen, [walker.g[row]]]) - program.c0[row] - t * program.c1[row]
+        log = walker.events
+        t = np.concatenate([[a], log.t, [b]])
+        seen = np.concatenate([[first], log.extra, [walker.g[row]]]) - program.c0[row] - t * program.c1[row]
         nodes, values = [], []
         for k in range(len(t) - 1):
             if k:
-                status[told.variable[k - 1]] = told.target[k - 1]
+                status[log.index[k - 1]] = log.target[k - 1]
             if t[k + 1] > t[k]:
                 part = self._without_elbow(status, row, t[k], t[k + 1]) or (t[k : k + 2], seen[k : k + 2])
                 nodes.append(part[0])
@@ -331,23 +320,18 @@ class JumpPath(Path):
 
     def _watched(self, row: int) -> tuple[Array, float, Walker]:
         """The statuses and the gradient at a row at the beginning of the span, and a walker at its end."""
-        best: tuple[Array, float, Walker] | None = None
         a, b = self._ends
-        for tol, jitter in _LADDER:
-            try:
-                walker = self._start(self._rung(jitter), a, tol)
-                status, first = walker.status.copy(), float(walker.g[row])
-                walker.to(b, watch=row)
-            except PathError:
-                continue
-            if best is None or walker.worst < best[2].worst:
-                best = status, first, walker
-            if best[2].worst <= self.trust:
-                return best
-        if best is None or not best[2].worst <= _ACCEPT * self.loss.scale(self.problem):
-            raise PathError(
-                f"The path of {self.loss!r} over {self.over} could not be followed in double precision. {self._advice}"
-            )
+
+        def make(attempt: tuple[float, float]) -> tuple[Array, float, Walker]:
+            walker = self._start(self._perturbed(attempt[1]), a, attempt[0])
+            status, first = walker.status.copy(), float(walker.g[row])
+            walker.to(b, watch=row)
+            return status, first, walker
+
+        found = try_in_turn(ATTEMPTS, make, is_good=lambda each: each[2].worst <= self.trust)
+        best = found.best(lambda each: each[2].worst)
+        if best is None or not best[2].worst <= WALK_ACCEPTED * self.loss.scale(self.problem):
+            raise PathError(f"{self._not_followed} {self._advice}")
         return best
 
     def _without_elbow(self, status: Array, row: int, begin: float, end: float) -> tuple[Array, Array] | None:
@@ -363,12 +347,12 @@ class JumpPath(Path):
         theta = np.where(status == UP, up, low)
         theta[free] = 0.0
         theta[free] = program.b0 - theta.sum()
-        if np.any(np.minimum(theta - low, up - theta)[free] > 1e-9 * (up - low)[free]):
+        if np.any(np.minimum(theta - low, up - theta)[free] > EMPTY_ELBOW * (up - low)[free]):
             return None
         p, c = program.product(theta), program.c1
         ends = []
         for at, pick in ((theta <= low, np.max), (theta >= up, np.min)):
-            mine = at | (np.abs(theta - (low if pick is np.max else up)) <= 1e-9 * (up - low))
+            mine = at | (np.abs(theta - (low if pick is np.max else up)) <= EMPTY_ELBOW * (up - low))
             mine &= up > low
             lines = [(pick(-p[mine & (c == slope)]), -slope) for slope in np.unique(c[mine])]
             if lines:
@@ -379,64 +363,62 @@ class JumpPath(Path):
         return t, p[row] + nu
 
     def decided(self, walker: Walker) -> Array:
-        """Decision values of all rows, from the gradient where a walker stands."""
+        """Decision values of all rows, from the gradient at the point of a walker."""
         program, t, g = self._program, walker.t, walker.g
         product = g - program.c0 - t * program.c1 - walker.nu[program.group]
-        nu = walker.nu + middle(program, t, walker.theta, g)
+        nu = walker.nu + offset_shift(program, t, walker.theta, g)
         return self.loss.decide(product[: self.problem.n], nu, self.motion.at(t))
 
     @property
     def trust(self) -> float:
         """The violation up to which a walk is trusted."""
-        return _TRUST * self.loss.scale(self.problem)
+        return WALK_TRUSTED * self.loss.scale(self.problem)
 
     def _start(self, program: Program, t: float, tol: float) -> Walker:
-        """The optimum at t. Over C it is walked to from where the machine is constant: the guess is good there."""
+        """The optimum at t. Over C the walk begins where the machine is constant: the guess is good there."""
         if self.start is not None:
             theta = self.loss.split(self.start)
-            walker = reach(program, t, theta, _places(program, t, theta), tol=tol)
+            walker = solve_from(program, t, theta, _places(program, t, theta), tol=tol)
             walker.forget()
             return walker
         constant = -4.0 * program.kmax * self.problem.s.sum()
         begin = min(t, constant) if self.over == "C" else t
         theta, status = self.loss.guess(self.problem, program, begin)
-        walker = reach(program, begin, theta, status, tol=tol)
+        walker = solve_from(program, begin, theta, status, tol=tol)
         walker.to(t)
         walker.forget()
         return walker
 
-    def _climb(self) -> Record:
+    def _first_good_walk(self) -> Record:
         """The first attempt that holds, or the best of those that do not fail."""
-        made: list[Record] = []
-        reason = ""
-        for tol, jitter in _LADDER:
-            if made and self.limit is not None and self.limit.is_reached(0):
-                break  # the time is over: another walk would not get anywhere
-            try:
-                record = self._record(tol, jitter)
-                if not record.violation <= self.trust:
-                    record = self._measured(record)
-            except NoMarginError:
-                raise
-            except PathError as error:
-                reason = str(error)
-                continue
-            if record.violation <= self.trust:
-                return record
-            made.append(record)
-        best = min(made, key=lambda record: record.violation, default=None)
-        if best is not None and best.violation <= _ACCEPT * self.loss.scale(self.problem):
+
+        def make(attempt: tuple[float, float]) -> Record:
+            record = self._walk(*attempt)
+            return record if record.violation <= self.trust else self._measured(record)
+
+        def is_over() -> bool:  # another walk would not get anywhere
+            return self.limit is not None and self.limit.is_reached(0)
+
+        found = try_in_turn(ATTEMPTS, make, is_good=lambda record: record.violation <= self.trust, is_over=is_over)
+        if found.good is not None:
+            return found.good
+        best = found.best(lambda record: record.violation)
+        if best is not None and best.violation <= WALK_ACCEPTED * self.loss.scale(self.problem):
             return best
-        found = reason if best is None else f"the violation is {best.violation:.2e}."
-        repaired = self._repaired(made)
+        repaired = self._repaired(found.poor)
         if repaired is not None:
             return repaired
+        reason = found.error if best is None else f"the violation is {best.violation:.2e}."
         # The engine's own reasons say what to do, but do not know the kernel.
         advice = "" if best is None and self._is_convex else f" {self._advice}"
         raise PathError(
             f"The path of {self.loss!r} over {self.over} could not be followed from {self.span[0]:.6g} to "
-            f"{self.span[1]:.6g} in double precision: {found}{advice}"
+            f"{self.span[1]:.6g} in double precision: {reason}{advice}"
         )
+
+    @property
+    def _not_followed(self) -> str:
+        return f"The path of {self.loss!r} over {self.over} could not be followed in double precision."
 
     def _repaired(self, made: list[Record]) -> Record | None:
         """A walk whose machines are right once they are polished, though not all of its events are; with a warning."""
@@ -444,11 +426,11 @@ class JumpPath(Path):
             return None
         for record in made:
             polished = self._measured(record, polish=True)
-            if polished.violation <= _ACCEPT * self.loss.scale(self.problem):
+            if polished.violation <= WALK_ACCEPTED * self.loss.scale(self.problem):
                 warnings.warn(
-                    f"Some events of the path of {self.loss!r} over {self.over} cannot be told in double precision: "
-                    "many samples reach the margin together, or rows are nearly equal. Machines are corrected when "
-                    "they are asked for, and each is measured.",
+                    f"Some events of the path of {self.loss!r} over {self.over} cannot be resolved in double "
+                    "precision: many samples reach the margin together, or rows are nearly equal. Machines are "
+                    "corrected when they are asked for, and each is measured.",
                     PrecisionWarning,
                     stacklevel=5,
                 )
@@ -469,19 +451,19 @@ class JumpPath(Path):
     def within_reach(self) -> JumpPath:
         """The path, or where its machine ceases to exist (nu: the margin vanishes) its part up to a little before."""
         (a, b), program = self._ends, self._program
-        walker = self._start(program, a, _LADDER[0][0])
+        walker = self._start(program, a, DEPENDENT_BELOW)
         status = walker.status.copy()
-        with suppress(PathError):  # where nothing is left to be told the walk may get lost
+        with suppress(PathError):  # where there is no machine any more the walk may fail
             walker.to(b, limit=self.limit)
-        record = Record(program, status, walker.told, walker.tol, 0.0, np.inf, walker.t)
-        nodes = np.unique(np.concatenate([[a], record.told.t, [walker.t]]))
+        record = Record(program, status, walker.events, walker.tol, 0.0, np.inf, walker.t)
+        nodes = np.unique(np.concatenate([[a], record.events.t, [walker.t]]))
         first, last = 0, len(nodes)  # the machine exists at nodes[first] and not at nodes[last]
         while last - first > 1:
             k = (first + last) // 2
             first, last = (k, last) if self._exists(record, nodes[k]) else (first, k)
         if first == len(nodes) - 1 and walker.t == b:
             return self
-        if first == len(nodes) - 1 and self.limit is not None and self.limit.is_reached(len(record.told.t)):
+        if first == len(nodes) - 1 and self.limit is not None and self.limit.is_reached(len(record.events.t)):
             return replace(self, walked=self._measured(record), K=self.shared)
         if first == 0:
             raise NoMarginError(
@@ -501,11 +483,11 @@ class JumpPath(Path):
         first, last = float(self.motion.value(a)), float(self.motion.value(record.end))
         if first == last:
             raise PathError(
-                f"The limit was reached at the first value, {self.over} = {first:.6g}, with {len(record.told.t)} "
+                f"The limit was reached at the first value, {self.over} = {first:.6g}, with {len(record.events.t)} "
                 "events: raise max_events or time_limit."
             )
         warnings.warn(
-            f"The path over {self.over} was ended by its limit after {len(record.told.t)} events: it goes from "
+            f"The path over {self.over} was ended by its limit after {len(record.events.t)} events: it goes from "
             f"{first:.6g} to {last:.6g}, not from {self.span[0]:.6g} to {self.span[1]:.6g}.",
             LimitWarning,
             stacklevel=4,
@@ -520,15 +502,16 @@ class JumpPath(Path):
         except NoMarginError:
             return False
 
-    def _record(self, tol: float, jitter: float) -> Record:
-        program = self._rung(jitter)
+    def _walk(self, tol: float, jitter: float) -> Record:
+        """One attempt at the walk over the span."""
+        program = self._perturbed(jitter)
         a, b = self._ends
         walker = self._start(program, a, tol)
         first = walker.status.copy()
         walker.to(b, limit=self.limit)
-        return Record(program, first, walker.told, tol, jitter, walker.worst, walker.t)
+        return Record(program, first, walker.events, tol, jitter, walker.worst, walker.t)
 
-    def _rung(self, jitter: float) -> Program:
+    def _perturbed(self, jitter: float) -> Program:
         """The program with tiny numbers on the diagonal of its kernel matrix."""
         program = self._program
         if jitter:
@@ -537,13 +520,13 @@ class JumpPath(Path):
         return program
 
     def _measured(self, record: Record, *, polish: bool = False) -> Record:
-        """The record with the violation of machines that are solved afresh, where it says that everybody is.
+        """The record with the violation of machines that are solved afresh, at the places of the record.
 
-        Polished machines are optimal wherever the record says that everybody is: they tell nothing of its events.
+        Polished machines are optimal whatever the places of the record: they prove nothing about its events.
         """
-        nodes = np.append(record.told.t, min(record.end, self._ends[1]))
+        nodes = np.append(record.events.t, min(record.end, self._ends[1]))
         worst = 0.0
-        for t in nodes[np.linspace(0, len(nodes) - 1, _SAMPLES).astype(int)]:
+        for t in nodes[np.linspace(0, len(nodes) - 1, _MEASURED).astype(int)]:
             status = record.status(float(t))
             found = self._solved(record.program, float(t), status)
             if polish and (found is None or not self._excess(found) <= self.trust):
@@ -553,7 +536,7 @@ class JumpPath(Path):
 
     def _excess(self, solution: Solution) -> float:
         """The violation beyond what rounding explains; which is not more than a little."""
-        return max(solution.violation - min(solution.rounding, _ACCEPT * self.loss.scale(self.problem)), 0.0)
+        return max(solution.violation - min(solution.rounding, WALK_ACCEPTED * self.loss.scale(self.problem)), 0.0)
 
     def _solve(self, value: float) -> Solution:
         t = self.motion.t(value)
@@ -567,30 +550,39 @@ class JumpPath(Path):
 
     def _elsewhere(self, t: float, error: PathError) -> Solution:
         """The machine at t from another attempt, where the walk that was trusted is wrong next to t; last, alone."""
-        for attempt in _LADDER:
+
+        def by_another_walk(attempt: tuple[float, float]) -> Solution | None:
             record = self._other_record(attempt)
-            if record is not None:
-                with suppress(PathError):
-                    return self._at(record, t)
-        for tol, jitter in _LADDER:
-            with suppress(PathError):
-                walker = self._start(self._rung(jitter), t, tol)
-                return self._at(Record(walker.program, walker.status, Told.of([]), tol, jitter, np.inf), t)
-        raise error
+            return None if record is None else self._at(record, t)
+
+        def alone(attempt: tuple[float, float]) -> Solution:
+            tol, jitter = attempt
+            walker = self._start(self._perturbed(jitter), t, tol)
+            return self._at(Record(walker.program, walker.status, EventLog.of(), tol, jitter, np.inf), t)
+
+        def make(way: tuple[Callable[[tuple[float, float]], Solution | None], tuple[float, float]]) -> Solution | None:
+            with suppress(NoMarginError):  # of a machine that is not optimal the margin may vanish
+                return way[0](way[1])
+            return None
+
+        found = try_in_turn([(way, attempt) for way in (by_another_walk, alone) for attempt in ATTEMPTS], make)
+        if found.good is None:
+            raise error
+        return found.good
 
     def _other_record(self, attempt: tuple[float, float]) -> Record | None:
         """The walk of one attempt, made once; None if it failed."""
-        if attempt not in self._other_rungs:
-            self._other_rungs[attempt] = None
+        if attempt not in self._other_walks:
+            self._other_walks[attempt] = None
             with suppress(PathError):
-                self._other_rungs[attempt] = self._record(*attempt)
-        return self._other_rungs[attempt]
+                self._other_walks[attempt] = self._walk(*attempt)
+        return self._other_walks[attempt]
 
     @lazy
-    def _other_rungs(self) -> dict[tuple[float, float], Record | None]:
+    def _other_walks(self) -> dict[tuple[float, float], Record | None]:
         return {}
 
-    def _at(self, record: Record, t: float, good: float = _GOOD) -> Solution:
+    def _at(self, record: Record, t: float, good: float = MACHINE_GOOD) -> Solution:
         """The machine at t, from the statuses there; polished where they do not hold."""
         status, own = record.status(t), self._program
         # First with the kernel as it is, also where the walk needed a jitter; last by repeating the walk.
@@ -607,7 +599,7 @@ class JumpPath(Path):
                 best = solution
             if best is not None and self._excess(best) <= good * self.loss.scale(self.problem):
                 return best
-        if best is None or not self._excess(best) <= _ACCEPT * self.loss.scale(self.problem):
+        if best is None or not self._excess(best) <= WALK_ACCEPTED * self.loss.scale(self.problem):
             found = "its elbow system is singular" if best is None else f"the violation is {best.violation:.2e}"
             raise PathError(
                 f"No machine could be found at {self.over} = {self.motion.value(t):.6g}: {found}. {self._advice}"
@@ -615,7 +607,7 @@ class JumpPath(Path):
         return best
 
     def _solved(self, program: Program, t: float, status: Array) -> Solution | None:
-        """Everybody at the place told; next to an event, a free variable that rounding puts beyond a bound is on it."""
+        """The machine with these places; a free variable that rounding puts beyond a bound is on that bound."""
         status = self.loss.tidy(status)
         found = at_places(program, t, status)
         if found is None:
@@ -628,11 +620,11 @@ class JumpPath(Path):
         return self._read(program, t, *found)
 
     def _polished(self, program: Program, t: float, status: Array) -> Solution | None:
-        """The optimum reached from the places told."""
+        """The optimum found from these places."""
         found = at_places(program, t, status)
         theta = np.where(status == UP, program.up(t), program.low(t)) if found is None else found[0]
         try:
-            walker = reach(program, t, theta, status)
+            walker = solve_from(program, t, theta, status)
         except PathError:
             return None
         return self._read(program, t, walker.theta, walker.nu, walker.g)
@@ -648,7 +640,7 @@ class JumpPath(Path):
 
     def _read(self, program: Program, t: float, theta: Array, nu: Array, g: Array) -> Solution:
         theta = np.clip(theta, program.low(t), program.up(t))
-        nu = nu + middle(program, t, theta, g) - self._whole.h[program.rows] @ theta
+        nu = nu + offset_shift(program, t, theta, g) - self._whole.h[program.rows] @ theta
         return self.loss.read(self.motion.problem(self.problem, t), self.motion, t, theta, nu)
 
 

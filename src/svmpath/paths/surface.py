@@ -1,9 +1,9 @@
 """The machine as a function of two parameters: paths over C side by side along a parameter of the kernel.
 
 A path over C is exact at any C. To move the kernel, the new matrix is put in and the change it makes is taken back by
-homotopy (``solvers.box_qp.reach``): from a neighbour that costs few events. So the paths along gamma are each started
-from the one before, and a machine between them from the nearest path. All of it is exact; the gammas only decide how
-far there is to go.
+homotopy (``solvers.box_qp.solve_from``): from a neighbour that costs few events. So the paths along gamma are each
+started from the one before, and a machine between them from the nearest path. All of it is exact; the gammas only
+decide how far there is to go.
 """
 
 from __future__ import annotations

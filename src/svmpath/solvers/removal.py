@@ -4,8 +4,8 @@ Leaving out sample i drives its variables theta_i to zero while the others stay 
 to change on the way, by ``change_i``. With t from 0 to 1 that is one more program that moves: theta_i = (1 - t)
 theta_i.
 
-While nobody changes place, the rates are those of the frozen elbow system. With R = M^-1 of the free variables F, v the
-column of M that i would have, and d = (d nu, d theta_F) from the beginning to the end of the way,
+While no variable changes place, the rates are those of the frozen elbow system. With R = M^-1 of the free variables F,
+v the column of M that i would have, and d = (d nu, d theta_F) from the beginning to the end of the way,
 
     d = R (change_i, 0) + theta_i R v                                        i not in F,
     d = R (change_i, 0) + x R_:i,     x so that d_i = -theta_i,              i in F,
@@ -16,8 +16,8 @@ from i to all combinations of F (without i) whose coefficients sum to one,
     s_i = K_ii - v'R v                                                       i not in F,
     s_i = 1 / R_ii                                                           i in F.
 
-All samples at once are a few products of matrices. Where that leads nobody across a bound it is the exact answer, the
-slacks being linear in t; the samples for which it does are driven one by one, from event to event.
+All samples at once are a few products of matrices. Where that leads no variable across a bound it is the exact answer,
+the slacks being linear in t; the samples for which it does are driven one by one, from event to event.
 
 How far the frozen answer can be from the exact one is known, too. For theta_i > 0 let phi(x) be the optimal value where
 theta_i = x: it is convex, and its slopes at zero are the gradients at i that the exact answer may have. At the frozen
@@ -40,44 +40,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from svmpath.exceptions import PathError
 from svmpath.interrupts import checkpoint
 from svmpath.lazy import lazy
-from svmpath.solvers.box_qp import (
-    EVERY,
-    LOW,
-    UP,
-    Program,
-    Walker,
-    elbow_matrix,
-    make_log,
-    make_work,
-    middle,
-    most_steps,
-    reach,
-    steps_at_once,
-)
+from svmpath.solvers.box_program import Program, elbow_matrix, offset_shift
+from svmpath.solvers.box_qp import EVERY, LOW, UP, Walker, make_log, make_work, most_steps, solve_from, steps_at_once
 from svmpath.solvers.compiling import announce
+from svmpath.solvers.loops import box_state
+from svmpath.solvers.loops.box_tolerances import (
+    AT_BOUND,
+    FROZEN_MOVED,
+    RETURN_ROOM,
+    SIGN_DECIDED,
+    SINGULAR_BELOW,
+    SLACK_ROUNDING,
+)
 
 Array = np.ndarray
 
 _COMPILING = 8  # seconds that the compiled loop takes to compile, about
 _BLOCK = 256  # samples treated at a time
-_NEAR = 1e-10  # a variable nearer to its bound than this, relative to the box and to the largest one, is at it
-_ROUNDING = 1e-12  # a slack below zero by less, relative to the terms of which it is the sum, is zero
-_SINGULAR = 1e-14  # a matrix M with a smaller reciprocal condition number is not inverted
 _SMALL = 64  # free variables up to which it is not worth while to settle signs before samples are driven
-_DECIDED = 1e-9  # how far from its level a gradient must be, in units of f, so that rounding does not decide
-_MORE = 1e-9  # by how much, relative, the room of F must exceed what it has to take over
-_LOST = 1e-11  # a gradient on F that moves by more, relative to these terms: R has too few digits
 
 
 @dataclass(frozen=True, eq=False)
-class Left:
+class LeftOut:
     """The solutions without each of some samples, as far as the sample itself needs them.
 
     Attributes
@@ -89,27 +79,27 @@ class Left:
     events : array of int of shape (S,)
         Changes of place on the way.
     passes : array of bool of shape (S,)
-        Whether, with the places frozen, somebody would pass a bound.
-    lost : array of bool of shape (S,)
-        Where the answer could not be had with the digits asked for.
+        Whether, with the places frozen, some variable would cross a bound.
+    failed : array of bool of shape (S,)
+        Where no answer of the precision asked for was found.
     """
 
     product: Array
     nu: Array
     events: Array
     passes: Array
-    lost: Array
+    failed: Array
 
     @staticmethod
-    def room(count: int, q: int) -> Left:
+    def room(count: int, q: int) -> LeftOut:
         """To be filled in."""
         kinds = ((count, float), ((q, count), float), (count, int), (count, bool), (count, bool))
-        return Left(*(np.zeros(shape, dtype=kind) for shape, kind in kinds))
+        return LeftOut(*(np.zeros(shape, dtype=kind) for shape, kind in kinds))
 
 
 @dataclass(frozen=True, eq=False)
 class Removal:
-    """The samples to leave out, one at a time, from where a walker stands.
+    """The samples to leave out, one at a time, from the point of a walker.
 
     Attributes
     ----------
@@ -130,44 +120,44 @@ class Removal:
 
     @lazy
     def here(self) -> Program:
-        """The program where the walker stands, which does not move."""
+        """The program at the point of the walker, which does not move."""
         return self.walker.program.frozen(self.walker.t)
 
     def leave_out(
         self,
         *,
         most: int = EVERY,
-        everywhere: bool = True,
+        find_crossings: bool = True,
         trust: float = np.inf,
         turns: Array | None = None,
         levels: Array | None = None,
-    ) -> Left:
+    ) -> LeftOut:
         """The solutions without each sample, exact if ``most`` allows for all events.
 
         Parameters
         ----------
         most : int
-            Events after which everybody keeps the place reached; events at the very beginning do not count.
-        everywhere : bool
-            Whether it is looked who passes a bound on the way. It must be if ``most`` is not zero.
+            Events after which every variable keeps its place; events at the very beginning do not count.
+        find_crossings : bool
+            Whether to find out for which samples a variable crosses a bound on the way. Needed unless ``most`` is zero.
         trust : float
             The largest wrong gradient, in units of f, with which an exact answer is taken.
         turns, levels : arrays of shape (S,), optional
             All that is asked is whether turns times the gradient at the sample falls below this level.
         """
-        left = Left.room(len(self.variables), len(self.here.b0))
+        found = LeftOut.room(len(self.variables), len(self.here.b0))
         if turns is not None and len(self.walker.F) < _SMALL:  # to drive them is as cheap
-            self._drive(np.arange(len(self.variables)), most, trust, turns, levels, left)
-            return left
+            self._drive(np.arange(len(self.variables)), most, trust, turns, levels, found)
+            return found
         for block in self._blocks():
             frozen = _Frozen(self, block)
-            frozen.tell(left)
-            passes = frozen.passing(left) if everywhere else None
+            frozen.record(found)
+            passes = frozen.find_crossings(found) if find_crossings else None
             which = frozen.at_once() if passes is None or most == 0 else passes
             if turns is not None and levels is not None:
                 which &= ~frozen.is_settled(turns[block] * frozen.g_own - levels[block])
-            self._drive(block[which], most, trust, turns, levels, left)
-        return left
+            self._drive(block[which], most, trust, turns, levels, found)
+        return found
 
     def spans(self) -> Array:
         """Bounds on the squared distance of each sample to what can take over its coefficient inside the box of F.
@@ -187,52 +177,49 @@ class Removal:
             yield every[start : start + _BLOCK]
 
     def _drive(
-        self, which: Array, most: int, trust: float, turns: Array | None, levels: Array | None, left: Left
+        self, which: Array, most: int, trust: float, turns: Array | None, levels: Array | None, found: LeftOut
     ) -> None:
         """Leave out some of the samples one by one, from event to event."""
         if len(which) == 0:
             return
-        from svmpath.solvers import _loops
-
-        o, w, S = self.here, self.walker, len(which)
+        o, S = self.here, len(which)
         still = np.zeros(S)
         turns, levels = (still if each is None else each[which] for each in (turns, levels))
-        found = _loops.Removals(
+        walks = box_state.Removals(
             np.ascontiguousarray(self.variables[which]), np.ascontiguousarray(self.change[which]), turns, levels,
             np.empty(S), np.empty((S, len(o.b0))), np.empty(S, np.int64), np.empty(S, np.int64), np.empty(S),
             np.zeros(2, np.int64),
         )  # fmt: skip
-        _drive_all(o, w, found, most)
-        codes, worst = found.codes, found.worsts
-        failed = (codes != _loops.END) & (codes != _loops.DECIDED) & (codes != _loops.CUT)
+        _drive_all(o, self.walker, walks, most)
+        failed = ~np.isin(walks.codes, (box_state.END, box_state.DECIDED, box_state.CUT))
         if most == EVERY:
-            failed |= ~(worst <= trust)
-        left.product[which], left.nu[:, which], left.events[which] = found.product, found.offsets.T, found.counts
+            failed |= ~(walks.worsts <= trust)
+        found.product[which], found.nu[:, which], found.events[which] = walks.product, walks.offsets.T, walks.counts
         if most < EVERY:
-            left.passes[which] = failed | (codes == _loops.CUT)
+            found.passes[which] = failed | (walks.codes == box_state.CUT)
         for s in which[failed]:
-            left.lost[s] = not self._reach(int(s), left)
+            found.failed[s] = not self._solve_without(int(s), found)
 
-    def _reach(self, s: int, left: Left) -> bool:
-        """Leave out one sample by a homotopy from where the walker stands: slow, and sure."""
+    def _solve_without(self, s: int, found: LeftOut) -> bool:
+        """Leave out one sample by a homotopy from the point of the walker: slow, and sure."""
         o, w = self.here, self.walker
         mine = self.variables[s][self.variables[s] >= 0]
         low, up = o.l0.copy(), o.u0.copy()
         low[mine] = up[mine] = 0.0
         without = replace(o, l0=low, u0=up, b0=o.b0 + self.change[s])
         try:
-            end = reach(without, 0.0, w.theta, w.status, tol=w.tol)
+            end = solve_from(without, 0.0, w.theta, w.status, tol=w.tol)
         except PathError:
             return False
-        nu = end.nu + middle(without, 0.0, end.theta, end.g)
-        left.product[s] = end.g[mine[0]] - o.c0[mine[0]] - end.nu[o.group[mine[0]]]
-        left.nu[:, s] = nu
+        nu = end.nu + offset_shift(without, 0.0, end.theta, end.g)
+        found.product[s] = end.g[mine[0]] - o.c0[mine[0]] - end.nu[o.group[mine[0]]]
+        found.nu[:, s] = nu
         return True
 
 
-def _drive_all(here: Program, walker: Walker, found: Any, most: int) -> None:
+def _drive_all(here: Program, walker: Walker, walks: box_state.Removals, most: int) -> None:
     """Drive out the samples, coming back from compiled code every so often."""
-    from svmpath.solvers import _loops
+    from svmpath.solvers.loops.box_removal import leave_out
 
     n, N, size = len(here.K), len(walker.theta), len(walker.R)
     room = min(size + size // 2 + 64, len(here.b0) + N + 3)
@@ -242,14 +229,14 @@ def _drive_all(here: Program, walker: Walker, found: Any, most: int) -> None:
         name: np.zeros_like(getattr(own, name)) for name in ("theta", "status", "nu", "g", "F", "x", "k")
     })  # fmt: skip
     work, log, steps = make_work(here, room), make_log(4 * N + 64), steps_at_once(n, size)
-    announce(_loops.leave_out, "leave-one-out", _COMPILING)
-    while found.place[0] < len(found.variables):
+    announce(leave_out, "leave-one-out", _COMPILING)
+    while walks.place[0] < len(walks.variables):
         checkpoint()
-        _loops.leave_out(program, spare, work, log, own, found, here.l0, walker.tol, most, most_steps(N), steps)
+        leave_out(program, spare, work, log, own, walks, here.l0, walker.tol, most, most_steps(N), steps)
 
 
 class _Frozen:
-    """Some samples left out while everybody keeps his place: one column per sample in all matrices here."""
+    """Some samples left out while every variable keeps its place: one column per sample in all matrices here."""
 
     def __init__(self, removal: Removal, block: Array) -> None:
         o, w = removal.here, removal.walker
@@ -262,7 +249,7 @@ class _Frozen:
         spot[self.F] = np.arange(len(self.F))
         others, is_free = self.variables[:, 1:], spot[self.J] >= 0
         members = np.bincount(o.group[self.F], minlength=self.q)
-        # Nobody of its group would be left in F, or the sample has another variable there.
+        # None of its group would remain in F, or the sample has another variable there.
         self.awkward = is_free & (members[o.group[self.J]] == 1) | np.any((others >= 0) & (spot[others] >= 0), axis=1)
         self.inside = np.flatnonzero(is_free & ~self.awkward)
         self.own = spot[self.J[self.inside]]  # their positions in F
@@ -288,7 +275,7 @@ class _Frozen:
         goal[q:, out] = K * self.theta_own[out]
         D, own = np.zeros_like(goal), q + self.own
         miss = goal
-        for k in range(2):  # and once more, against what rounding has left
+        for k in range(2):  # and once more, against rounding
             if k:
                 miss = goal - self.M @ D
                 miss[own, inside] = 0.0
@@ -303,12 +290,12 @@ class _Frozen:
         slope[out] = np.einsum("ij,ij->j", K, D[q:, out]) + D[o.group[J[out]], out] - self.theta_own[out] * diag
         return D, slope
 
-    def tell(self, left: Left) -> None:
+    def record(self, found: LeftOut) -> None:
         """Fill in what was found."""
         o, w, q = self.here, self.walker, self.q
         nu = w.nu[:, None] + self.D[:q]
-        left.product[self.block] = self.g_own - o.c0[self.J] - nu[o.group[self.J], self.columns]
-        left.nu[:, self.block] = nu
+        found.product[self.block] = self.g_own - o.c0[self.J] - nu[o.group[self.J], self.columns]
+        found.nu[:, self.block] = nu
 
     @property
     def _width(self) -> Array:
@@ -323,13 +310,13 @@ class _Frozen:
     @property
     def _beyond(self) -> Array:
         """Free variables that end beyond a bound."""
-        near = _ROUNDING * np.minimum(self._width, self._scale)
+        near = SLACK_ROUNDING * np.minimum(self._width, self._scale)
         return (self.theta < self.low - near) | (self.theta > self.up + near)
 
     @property
     def _unheld(self) -> Array:
         """Whether a group ends without a free variable between its bounds: its multiplier is not unique then."""
-        near = _NEAR * np.minimum(self._width, self._scale)
+        near = AT_BOUND * np.minimum(self._width, self._scale)
         inner = (self.theta > self.low + near) & (self.theta < self.up - near)
         groups = self.here.group[self.F]
         return np.any([~inner[groups == p].any(axis=0) for p in range(self.q)], axis=0)
@@ -337,7 +324,7 @@ class _Frozen:
     @property
     def _weak(self) -> Array:
         """Whether R has too few digits: the gradient on F should not move."""
-        return self.residual > _LOST * self.size
+        return self.residual > FROZEN_MOVED * self.size
 
     def _slacks(self, rows: Array) -> Array:
         """The gradients of some variables at the end, times 1 at LOW and -1 at UP; zero for the sample's own."""
@@ -355,24 +342,24 @@ class _Frozen:
         return g
 
     def at_once(self) -> Array:
-        """The samples for which somebody would have to change place at the very beginning; or this will not do."""
+        """The samples for which a variable changes place at the very beginning, or for which R will not do."""
         o, w = self.here, self.walker
         begin = w.theta[self.F][:, None]
-        near = _NEAR * np.minimum(self._width, self._scale)
+        near = AT_BOUND * np.minimum(self._width, self._scale)
         at_bound = (begin <= self.low + near) | (begin >= self.up - near)
-        ties = np.flatnonzero(self._at_bounds & (np.abs(w.g) <= _ROUNDING * o.kmax))
-        crossed = np.any(self._slacks(ties) < -_ROUNDING * self.size, axis=0)
+        ties = np.flatnonzero(self._at_bounds & (np.abs(w.g) <= SLACK_ROUNDING * o.kmax))
+        crossed = np.any(self._slacks(ties) < -SLACK_ROUNDING * self.size, axis=0)
         return self.awkward | self._weak | self._unheld | crossed | (self._beyond & at_bound).any(axis=0)
 
     @property
     def _at_bounds(self) -> Array:
         return (self.walker.status == LOW) | (self.walker.status == UP)
 
-    def passing(self, left: Left) -> Array:
-        """The samples for which somebody passes a bound on the way, which are told as well."""
+    def find_crossings(self, found: LeftOut) -> Array:
+        """The samples for which a variable crosses a bound on the way, which are recorded as well."""
         passes = self.awkward | self._weak | self._unheld | self._beyond.any(axis=0)
-        passes |= np.any(self._all_slacks < -_ROUNDING * self.size, axis=0)
-        left.passes[self.block] = passes
+        passes |= np.any(self._all_slacks < -SLACK_ROUNDING * self.size, axis=0)
+        found.passes[self.block] = passes
         return passes
 
     @lazy
@@ -390,7 +377,7 @@ class _Frozen:
             mu = np.maximum(np.sqrt(2.0 * (eps + self.brought_back(0.0)) / span), 0.5 * np.abs(above) / span)
         mu = np.maximum(np.minimum(mu, size), tiny)
         cost = eps + self.brought_back(np.where(above > 0, mu, -mu))
-        found = np.abs(above) > 0.5 * span * mu + cost / mu + _DECIDED * self.here.unit[0]
+        found = np.abs(above) > 0.5 * span * mu + cost / mu + SIGN_DECIDED * self.here.unit[0]
         return found & ~self.awkward & ~self._weak & (size > 0.0)
 
     def brought_back(self, mu: Array | float) -> Array:
@@ -408,7 +395,7 @@ class _Frozen:
             rest = (theta[mine] - back[mine]).sum(axis=0)
             room = np.where(rest > 0, (up - back)[mine], (low - back)[mine])
             total = room.sum(axis=0)
-            fits = np.abs(total) >= np.abs(rest) * (1.0 + _MORE)
+            fits = np.abs(total) >= np.abs(rest) * (1.0 + RETURN_ROOM)
             back[mine] += room * np.where(fits, rest / np.where(total == 0.0, 1.0, total), 0.0)
             rho[~fits] = np.inf
         change = back - theta
@@ -420,7 +407,7 @@ def is_held(walker: Walker) -> bool:
     """Whether in every group a free variable is strictly between its bounds, so that nu is unique."""
     program, F, t = walker.program, walker.F, walker.t
     low, up = program.low(t)[F], program.up(t)[F]
-    near = _NEAR * np.minimum(up - low, max(np.abs(walker.theta).max(initial=0.0), program.least(t)))
+    near = AT_BOUND * np.minimum(up - low, max(np.abs(walker.theta).max(initial=0.0), program.least(t)))
     inner = (walker.theta[F] > low + near) & (walker.theta[F] < up - near)
     return bool(np.all(np.bincount(program.group[F][inner], minlength=len(program.b0)) > 0))
 
@@ -438,7 +425,7 @@ def inverse_in_features(group: Array, Z: Array, q: int) -> Array | None:
     mean = G / G.sum(axis=1, keepdims=True)
     U, S, _ = np.linalg.svd(Z - G.T @ (mean @ Z), full_matrices=False)
     U, S = U[:, : m - q], S[: m - q]
-    if len(S) < m - q or (len(S) and S[-1] <= np.sqrt(_SINGULAR) * S[0]):
+    if len(S) < m - q or (len(S) and S[-1] <= np.sqrt(SINGULAR_BELOW) * S[0]):
         return None
     inner = (U / S**2) @ U.T
     ZG = Z.T @ mean.T
