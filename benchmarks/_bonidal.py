@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 import svmpath
 from svmpath import criteria
-from svmpath.selection import Choice
+from svmpath.search import Choice
 
 SPAN = (1e-7, 1e6)  # of C: their lambda from 1e7 down to 1e-6
 VALUES = 53  # values of C: four per decade, both ends included

@@ -36,7 +36,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.svm import LinearSVC
 
 import svmpath
-from svmpath.criteria.elastic_loo import left_out, refitted
+from svmpath.criteria.of_elastic import left_out, refitted
 
 SIZES = ((100, 10), (50, 300), (500, 50), (100, 1000), (1000, 100), (500, 500))
 GRID = 20

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from svmpath.exceptions import DataError, IndefiniteKernelWarning, LimitWarning, PathError, PrecisionWarning
 
 if TYPE_CHECKING:
-    from svmpath import criteria, datasets, kernels
+    from svmpath import criteria, datasets, gram, kernels
     from svmpath.estimators import ElasticNetSVC, KernelDictionary, PathSVC, PathSVR
     from svmpath.paths import surface, trace, trace_elastic
-    from svmpath.selection import select
+    from svmpath.search import select
 
 __version__ = "0.1.0"
 
@@ -28,6 +28,7 @@ __all__ = [
     "__version__",
     "criteria",
     "datasets",
+    "gram",
     "kernels",
     "select",
     "surface",
@@ -42,7 +43,7 @@ _HOMES = {
     "KernelDictionary": "svmpath.estimators",
     "PathSVC": "svmpath.estimators",
     "PathSVR": "svmpath.estimators",
-    "select": "svmpath.selection",
+    "select": "svmpath.search",
     "surface": "svmpath.paths",
     "trace": "svmpath.paths",
     "trace_elastic": "svmpath.paths",

@@ -6,7 +6,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import svmpath
 from svmpath import criteria
-from svmpath.criteria import elastic_loo
+from svmpath.criteria import of_elastic
 from tests.cases import CASES
 
 
@@ -85,7 +85,7 @@ def test_hard_cases_walked_and_fitted_afresh(name):
     path = svmpath.trace_elastic(X, y, lambda2=0.5, sample_weight=s)
     value = path.span[0] * 0.2
     found = criteria.loo(path, value).decisions[0]
-    expected = [elastic_loo.refitted(path, value, i) for i in range(len(y))]
+    expected = [of_elastic.refitted(path, value, i) for i in range(len(y))]
     np.testing.assert_allclose(found, expected, atol=1e-8)
 
 
@@ -93,7 +93,7 @@ def test_what_cannot_be_walked_is_fitted_afresh(monkeypatch):
     X, y = data()
     path = svmpath.trace_elastic(X, y)
     expected = criteria.loo(path, 1.0).decisions
-    monkeypatch.setattr(elastic_loo, "_WRONG", -1.0)
+    monkeypatch.setattr(of_elastic, "_WRONG", -1.0)
     np.testing.assert_allclose(criteria.loo(path, 1.0).decisions, expected, atol=1e-10)
 
 

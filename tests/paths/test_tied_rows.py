@@ -76,7 +76,7 @@ def test_attempts_that_failed_are_not_made_again_at_every_value(monkeypatch):
         raise svmpath.PathError("lost")
 
     path = svmpath.trace(K, y, loss="hinge", kernel="precomputed", span=(1e-2, 1e2))
-    path = svmpath.paths.trace_problem(path.problem, path.loss, "C", path.span)
+    path = svmpath.paths.trace_problem(path.problem, svmpath.paths.Request(path.loss, "C", path.span))
     monkeypatch.setattr(JumpPath, "_walk", fail)
     machines = [path(C) for C in (0.1, 1.0, 10.0)]  # each found alone
     assert max(machine.violation for machine in machines) < 1e-8

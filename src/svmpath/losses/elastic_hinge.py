@@ -31,7 +31,8 @@ from scipy import sparse
 from svmpath.lazy import lazy
 from svmpath.losses.base import Loss, Problem, Solution
 from svmpath.losses.compressed import check_rows
-from svmpath.losses.elbow import NEAR
+from svmpath.losses.elbow import NEAR, WEIGHT
+from svmpath.parameters import Parameter
 from svmpath.solvers.elastic import Table, offset_shift, relative_gap
 
 Array = np.ndarray
@@ -157,11 +158,9 @@ class ElasticHinge(Loss):
 
     name = "elastic_hinge"
     tasks = ("classification",)
-    overs = ("lambda1", "lambda2", "ray", "weight")
+    has_kernel = False
+    parameters = (Parameter("lambda1", lowest="not negative"), Parameter("lambda2"), Parameter("ray"), WEIGHT)
     names = ("right", "elbow", "left")
-
-    def __repr__(self) -> str:
-        return "ElasticHinge()"
 
     def read(
         self, problem: ElasticProblem, parameters: dict[str, float], a: Array, beta: Array, b: float

@@ -10,15 +10,17 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from svmpath.losses.base import Loss, Problem, Solution, relative_gap
+from svmpath.parameters import Parameter
 from svmpath.solvers.box_qp import FREE, LOW, Program
 
 Array = np.ndarray
 
+WEIGHT = Parameter("weight", lowest="not negative", log=False)
 NEAR = 1e-10  # a coefficient nearer to its bound than this, relative to the box, is at it
 
 
@@ -80,19 +82,12 @@ class ElbowLoss(Loss):
 
     Attributes
     ----------
-    overs : tuple of str
-        The parameters over which it can be traced.
     names : tuple of three str
         The places of a sample: coefficient zero, in between, at its limit.
     """
 
-    overs: tuple[str, ...]
-    names: tuple[str, str, str]
-
-    @property
-    def own(self) -> Mapping[str, float]:
-        """Hyper-parameters of the loss itself, where no path goes over them."""
-        return {}
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("C"), WEIGHT)
+    names: ClassVar[tuple[str, str, str]]
 
     @abstractmethod
     def program(self, problem: Problem, motion: Motion, K: Array) -> Program:
@@ -100,7 +95,7 @@ class ElbowLoss(Loss):
 
     @abstractmethod
     def guess(self, problem: Problem, program: Program, t: float) -> tuple[Array, Array]:
-        """Theta and statuses to start from, in the box; the group sums need not be right."""
+        """theta and statuses to start from, in the box; the group sums need not be right."""
 
     @abstractmethod
     def read(self, problem: Problem, motion: Motion, t: float, theta: Array, nu: Array) -> Solution:
@@ -133,6 +128,14 @@ class ElbowLoss(Loss):
     def is_clear(self, solution: Solution) -> bool:
         """Whether a machine is well away from where there is none."""
         return True
+
+    def check_left_out(self, problem: Problem, values: Array) -> None:
+        """Refuse values at which there is no machine without some sample."""
+
+    def terms(self, problem: Problem, fixed: Mapping[str, float]) -> tuple[Array, Array, Array]:
+        """The loss as a sum of hinges ``s max(0, t - side f)``: side, t and s, each of shape (terms, n)."""
+        y = problem.y
+        return y[None], np.ones((1, problem.n)), problem.s[None]
 
     def scale(self, problem: Problem) -> float:
         """What counts as one in the decision values."""

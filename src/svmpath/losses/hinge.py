@@ -31,14 +31,11 @@ class Hinge(ElbowLoss):
 
     name = "hinge"
     tasks = ("classification",)
-    overs = ("C", "weight")
     names = ("right", "elbow", "left")
-
-    def __repr__(self) -> str:
-        return "Hinge()"
+    falls_when_left_out = True
 
     def program(self, problem: Problem, motion: Motion, K: Array) -> Program:
-        """C = -lambda y; t = -lambda over C, and lambda = 1 / C stays over a weight."""
+        """c = -lambda y; t = -lambda over C, and lambda = 1 / C stays over a weight."""
         n, y = problem.n, problem.y
         (s0, s1), none = motion.weights(problem), np.zeros(1)
         (l0, u0), (l1, u1) = labelled_box(y, s0), labelled_box(y, s1)
@@ -62,7 +59,7 @@ class Hinge(ElbowLoss):
         return theta, status
 
     def read(self, problem: Problem, motion: Motion, t: float, theta: Array, nu: Array) -> Solution:
-        """Alpha = C theta, b = C nu."""
+        """alpha = C theta, b = C nu."""
         values = motion.at(t)
         C = values["C"]
         return Solution(problem, self, C * theta, float(C * nu[0]), {**values, **problem.gram.kernel.parameters})

@@ -7,13 +7,15 @@ from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath, OverKernel
 from svmpath.paths.march import MarchPath
 from svmpath.paths.merged import MergedPath
 from svmpath.paths.nodes import NodePath
-from svmpath.paths.path import Event, Path
+from svmpath.paths.path import Event, Path, Request
 from svmpath.paths.s_path import SPath
 from svmpath.paths.surface import Curves, Surface, surface
-from svmpath.paths.trace import trace, trace_problem
+from svmpath.paths.trace import trace
 from svmpath.paths.trace_elastic import trace_elastic
+from svmpath.paths.trackers import TRACKERS, trace_problem
 
 __all__ = [
+    "TRACKERS",
     "ClosedFormPath",
     "Curves",
     "ElasticPath",
@@ -26,6 +28,7 @@ __all__ = [
     "NodePath",
     "OverKernel",
     "Path",
+    "Request",
     "SPath",
     "Surface",
     "surface",

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
 
 import numpy as np
 
 from svmpath.lazy import lazy
 from svmpath.losses import LeastSquares, Problem, Solution
-from svmpath.paths.path import Array, Event, Path
+from svmpath.paths.path import Array, Event, Path, Request
 from svmpath.solvers.spectral import Spectrum
+
+_TOO_FEW_DIGITS = 1e-4  # relative error from which on a held-out residual is lost to rounding
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,12 @@ class ClosedFormPath(Path):
     def __getstate__(self) -> dict[str, Any]:
         # The spectrum is made again when needed: a saved model stays small.
         return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "spectrum_": None}
+
+    @classmethod
+    def of(cls, problem: Problem, request: Request, shared: Any = None) -> ClosedFormPath:
+        """The path of a problem; ``shared`` is a spectrum."""
+        assert isinstance(request.loss, LeastSquares)
+        return cls(problem, request.loss, request.over, request.span, request.C, shared)
 
     @lazy
     def spectrum(self) -> Spectrum:
@@ -81,6 +89,21 @@ class ClosedFormPath(Path):
         for position, value in enumerate(values):
             problem = self.problem.at(self.over, value)
             yield Piece(problem, self.loss.decompose(problem), np.array([position]), np.array([self.C]))
+
+    def without(self, rows: Array) -> Self:
+        """The path of the same machine with weight zero for some rows."""
+        return replace(super().without(rows), spectrum_=None)
+
+    def with_kernel(self, name: str, value: float, near: Path | None = None) -> ClosedFormPath:
+        """The path with another value of a kernel parameter."""
+        return replace(self, problem=self.problem.at(name, value), spectrum_=None)
+
+    def is_lost_to_rounding(self, values: Array) -> Array:
+        """Where rounding leaves fewer than about four digits of the held-out residuals."""
+        lost = np.zeros(len(values), dtype=bool)
+        for piece in self.pieces(values):
+            lost[piece.positions] = piece.spectrum.rounding(0.5 / piece.C) > _TOO_FEW_DIGITS
+        return lost
 
     def _solve(self, value: float) -> Solution:
         piece = next(self.pieces(np.array([value])))

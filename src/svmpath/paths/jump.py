@@ -24,9 +24,9 @@ import numpy as np
 
 from svmpath.exceptions import LimitWarning, NoMarginError, PathError, PrecisionWarning
 from svmpath.lazy import lazy
-from svmpath.losses import Solution
+from svmpath.losses import Problem, Solution
 from svmpath.losses.elbow import ElbowLoss, Motion
-from svmpath.paths.path import Array, Event, Path
+from svmpath.paths.path import Array, Event, Path, Request
 from svmpath.solvers.attempts import first_success, try_in_turn
 from svmpath.solvers.box_program import Centred, Program, at_places, centred, offset_shift
 from svmpath.solvers.box_qp import FREE, LOW, UP, Limit, Walker, solve_from
@@ -42,7 +42,7 @@ from svmpath.solvers.loops.box_tolerances import (
 )
 from svmpath.solvers.threads import blas_threads
 
-_MOST_SAMPLES = 20_000  # up to which a kernel matrix is held whole
+WHOLE_ROWS = 20_000  # up to which a kernel matrix is held whole
 _MEASURED = 32  # breakpoints at which a walk that is not trusted is measured once more
 
 
@@ -121,10 +121,10 @@ class JumpPath(Path):
         if self.K is not None:
             return self.K
         n = self.problem.n
-        if n > _MOST_SAMPLES:
+        if n > WHOLE_ROWS:
             raise ValueError(
                 f"An exact path of {self.loss!r} holds the {n} x {n} kernel matrix, which is meant for at most "
-                f"{_MOST_SAMPLES} samples; tol=1e-3 gives a certified approximate path of any size."
+                f"{WHOLE_ROWS} samples; tol=1e-3 gives a certified approximate path of any size."
             )
         K = np.ascontiguousarray(self.problem.gram.block(slice(None), slice(None)))
         return centred(K)
@@ -223,6 +223,45 @@ class JumpPath(Path):
                 return self._at(record, t, good)
             except PathError as error:
                 return self._elsewhere(t, error)
+
+    @classmethod
+    def of(cls, problem: Problem, request: Request, shared: Any = None) -> JumpPath:
+        """The path of a problem; ``shared`` is the kernel matrix."""
+        assert isinstance(request.loss, ElbowLoss)
+        motion = Motion(request.over, request.fixed, request.rows)
+        return cls(problem, request.loss, request.over, request.span, motion, shared)
+
+    @property
+    def has_boxes(self) -> bool:
+        """True."""
+        return True
+
+    def started(self, start: Array) -> JumpPath:
+        """The path, its first machine to be found from the coefficients alpha / C of a similar one."""
+        return replace(self, start=start)
+
+    def limited(self, limit: Limit) -> JumpPath:
+        """The path, to be ended at a limit."""
+        return replace(self, limit=limit)
+
+    def followed(self, *, shorten: bool = False) -> JumpPath:
+        """The path with its walk; one that cannot be followed is refused here."""
+        path = self.within_reach() if shorten else self
+        path.record  # noqa: B018 - walks
+        return path.as_far_as_walked()
+
+    def with_kernel(self, name: str, value: float, near: Path | None = None) -> JumpPath:
+        """The path with another value of a kernel parameter; its first machine is found from that of the near path."""
+        path = replace(self, problem=self.problem.at(name, value), K=None)
+        low = min(self.span)
+        path = path if near is None else replace(path, start=near(low).alpha / low)
+        return path
+
+    def at_kernel(self, name: str, value: float, C: float) -> Solution:
+        """The machine at one C with another value of a kernel parameter, by homotopy from the one that it has here."""
+        problem = self.problem.at(name, value)
+        there = replace(self, problem=problem, span=(C, C), K=None, start=self(C).alpha / C)
+        return there.from_places(there.begin().status)
 
     def without(self, rows: Array) -> JumpPath:
         """The path of the same machine with weight zero for some rows."""

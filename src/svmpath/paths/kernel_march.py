@@ -17,11 +17,11 @@ import numpy as np
 from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram
 from svmpath.lazy import lazy
-from svmpath.losses import Solution, SquaredHinge
+from svmpath.losses import Problem, Solution, SquaredHinge
 from svmpath.losses.elbow import ElbowLoss, Motion
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.march import MarchPath
-from svmpath.paths.path import Array, Event, Path
+from svmpath.paths.path import Array, Event, Path, Request
 from svmpath.solvers.attempts import try_in_turn
 from svmpath.solvers.box_qp import FIXED, FREE, LOW, UP, Program, Walker
 from svmpath.solvers.events import EventLog
@@ -53,7 +53,7 @@ class OverKernel(Path):
     @lazy
     def axis(self) -> Axis:
         """The parameter as the walk sees it."""
-        return Axis(*self.span, is_log=min(self.span) > 0 and not self.over.endswith("coef0"))
+        return Axis(*self.span, is_log=min(self.span) > 0 and self.gram.kernel.parameter(self.over).log)
 
     def _compared(self) -> Any:
         """What the kernel needs of all rows, if the kernel matrix is used as it is."""
@@ -111,6 +111,26 @@ class KernelPath(OverKernel):
     def __getstate__(self) -> dict[str, Any]:
         # The walk is made again when needed: a saved model stays small.
         return {f.name: self.__dict__[f.name] for f in fields(self)}
+
+    @classmethod
+    def of(cls, problem: Problem, request: Request, shared: Any = None) -> KernelPath:
+        """The path of a problem."""
+        assert isinstance(request.loss, ElbowLoss)
+        return cls(problem, request.loss, request.over, request.span, Motion(request.over, request.fixed))
+
+    @property
+    def has_boxes(self) -> bool:
+        """True."""
+        return True
+
+    def started(self, start: Array) -> KernelPath:
+        """The path, its first machine to be found from the coefficients alpha / C of a similar one."""
+        return replace(self, start=start)
+
+    def followed(self, *, shorten: bool = False) -> KernelPath:
+        """The path with its walk; one that cannot be followed is refused here."""
+        self.record  # noqa: B018 - walks
+        return self
 
     def machine(self, value: float) -> JumpPath:
         """The machine at one value, as a path over one value."""
@@ -230,6 +250,18 @@ class NewtonKernelPath(OverKernel):
     def __getstate__(self) -> dict[str, Any]:
         # The walk and the points visited are made again when needed: a saved model stays small.
         return {f.name: self.__dict__[f.name] for f in fields(self)}
+
+    @classmethod
+    def of(cls, problem: Problem, request: Request, shared: Any = None) -> NewtonKernelPath:
+        """The path of a problem."""
+        assert isinstance(request.loss, SquaredHinge)
+        return cls(problem, request.loss, request.over, request.span, request.C, request.exact)
+
+    def followed(self, *, shorten: bool = False) -> NewtonKernelPath:
+        """The path, its walk made if every change of side is to be known."""
+        if self.exact:
+            self.record  # noqa: B018 - walks
+        return self
 
     @lazy
     def _visited(self) -> dict[float, Array]:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from svmpath.lazy import lazy
-from svmpath.losses import Solution, SquaredHinge
-from svmpath.paths.path import Array, Event, Path
+from svmpath.losses import Problem, Solution, SquaredHinge
+from svmpath.paths.path import Array, Event, Path, Request
 from svmpath.paths.sides import Sides, exact_sides
 from svmpath.solvers.newton import ActiveSystem, Factored, FewSamples, Point, Rows, minimise, objective, point_at, start
 from svmpath.solvers.threads import blas_threads
@@ -52,6 +52,22 @@ class MarchPath(Path):
     def __getstate__(self) -> dict[str, Any]:
         # Features and the points visited are made again when needed: a saved model stays small.
         return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "features": None}
+
+    @classmethod
+    def of(cls, problem: Problem, request: Request, shared: Any = None) -> MarchPath:
+        """The path of a problem; ``shared`` is its rows, or those of other labels."""
+        assert isinstance(request.loss, SquaredHinge)
+        return cls(problem, request.loss, request.over, request.span, shared, request.exact)
+
+    def without(self, rows: Array) -> MarchPath:
+        """The path of the same machine with weight zero for some rows, in the same features."""
+        s = self.problem.s.copy()
+        s[rows] = 0.0
+        return replace(self, problem=replace(self.problem, s=s), features=self.rows)
+
+    def with_kernel(self, name: str, value: float, near: Path | None = None) -> MarchPath:
+        """The path with another value of a kernel parameter."""
+        return replace(self, problem=self.problem.at(name, value), features=None)
 
     @lazy
     def rows(self) -> Rows:

@@ -23,6 +23,7 @@ from svmpath.kernels.repeated import group
 from svmpath.lazy import lazy
 from svmpath.losses import Problem, Solution
 from svmpath.paths.path import Array, Event, Path
+from svmpath.solvers.box_qp import Limit
 
 _PAYS = 0.9  # share of distinct samples up to which they are merged
 
@@ -71,7 +72,7 @@ class MergedPath(Path):
     inner : Path
         The path of the merged problem.
     trace : callable
-        ``trace(problem, span=..., shared=...)`` is the path of another problem.
+        ``trace(problem, span, shared)`` is the path of another problem.
     made : Made
     """
 
@@ -163,7 +164,7 @@ class MergedPath(Path):
 
     def again(self, problem: Problem, shared: Any = None) -> Path:
         """The path of another problem with the same parameters."""
-        return self.trace(problem, span=self.span, shared=shared)
+        return self.trace(problem, self.span, shared)
 
     def decisions(self, values: Array) -> Array:
         """Decision values of all rows at each value."""
@@ -178,6 +179,35 @@ class MergedPath(Path):
             problem = problem.at(name, parameters[name])
         made = Made(inner, None if moved else self.made.split)  # nothing of another kernel
         return replace(self, problem=problem, inner=inner, span=inner.span, made=made)
+
+    def over_span(self, span: tuple[float, float]) -> MergedPath:
+        """The same path over another span."""
+        return self.around(self.inner.over_span(span))
+
+    def is_lost_to_rounding(self, values: Array) -> Array:
+        """As for the merged path."""
+        return self.inner.is_lost_to_rounding(values)
+
+    def started(self, start: Array) -> MergedPath:
+        """The path from coefficients of the rows as they were given."""
+        return self.around(self.inner.started(np.bincount(self.copies, start)))
+
+    def limited(self, limit: Limit) -> MergedPath:
+        """The path, to be ended at a limit."""
+        return self.around(self.inner.limited(limit))
+
+    def followed(self, *, shorten: bool = False) -> MergedPath:
+        """The path with what has to be known of it."""
+        return self.around(self.inner.followed(shorten=shorten))
+
+    def with_kernel(self, name: str, value: float, near: Path | None = None) -> MergedPath:
+        """The path with another value of a kernel parameter; the near path must have the same copies."""
+        assert near is None or isinstance(near, MergedPath)
+        return self.around(self.inner.with_kernel(name, value, None if near is None else near.inner))
+
+    def at_kernel(self, name: str, value: float, C: float) -> Solution:
+        """The machine at one C with another value of a kernel parameter."""
+        return self.split(self.inner.at_kernel(name, value, C), self.problem.at(name, value))
 
     @property
     def unmerged(self) -> Path:

@@ -18,8 +18,8 @@ import numpy as np
 from svmpath.exceptions import PathError
 from svmpath.interrupts import checkpoint
 from svmpath.lazy import lazy
-from svmpath.losses import ElbowLoss, EpsilonInsensitive, Motion, Solution, SquaredHinge
-from svmpath.paths.path import Array, Event, Path
+from svmpath.losses import ElbowLoss, Motion, Problem, Solution, SquaredHinge
+from svmpath.paths.path import Array, Event, Path, Request
 from svmpath.solvers.smoothed import Node, Seen, Terms, between, middle_offset, node_of, solve
 from svmpath.solvers.threads import blas_threads
 
@@ -51,6 +51,14 @@ class NodePath(Path):
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, gaps up to {self.tol:g}>"
 
+    @classmethod
+    def of(cls, problem: Problem, request: Request, shared: Any = None) -> NodePath:
+        """The path of a problem; ``shared`` is an array of features."""
+        assert isinstance(request.loss, ElbowLoss)
+        assert request.tol is not None
+        motion = Motion(request.over, request.fixed)
+        return cls(problem, request.loss, request.over, request.span, motion, request.tol, shared)
+
     @property
     def is_exact(self) -> bool:
         """False: machines are optimal to a gap of ``tol``."""
@@ -72,11 +80,7 @@ class NodePath(Path):
     @lazy
     def terms(self) -> Terms:
         """The terms of the loss, one or two per sample."""
-        problem, y = self.problem, self.problem.y
-        if isinstance(self.loss, EpsilonInsensitive):
-            side = np.array([[1.0], [-1.0]]) * np.ones(problem.n)
-            return Terms(self._A, side, side * y - self.motion.fixed["epsilon"], np.tile(problem.s, (2, 1)))
-        return Terms(self._A, y[None], np.ones((1, problem.n)), problem.s[None])
+        return Terms(self._A, *self.loss.terms(self.problem, self.motion.fixed))
 
     @lazy
     def nodes(self) -> list[Node]:
@@ -193,3 +197,7 @@ class NodePath(Path):
         s = self.problem.s.copy()
         s[rows] = 0.0
         return replace(self, problem=replace(self.problem, s=s), features=self._A)
+
+    def with_kernel(self, name: str, value: float, near: Path | None = None) -> NodePath:
+        """The path with another value of a kernel parameter."""
+        return replace(self, problem=self.problem.at(name, value), features=None)

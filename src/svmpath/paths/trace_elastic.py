@@ -11,9 +11,18 @@ from sklearn.utils.validation import check_consistent_length
 from svmpath.gram import DenseGram
 from svmpath.kernels import Linear
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, centres, deviations
+from svmpath.names import unknown_name
 from svmpath.paths.elastic import ElasticPath, cut
 from svmpath.paths.elastic_record import Motion
-from svmpath.paths.trace import check_amount, check_data, check_moving, check_pair, check_weights, encode_target
+from svmpath.validation import (
+    check_amount,
+    check_data,
+    check_moving,
+    check_span,
+    check_weights,
+    check_whole,
+    encode_target,
+)
 
 Array = np.ndarray
 
@@ -34,7 +43,6 @@ def trace_elastic(
     standardize: bool = False,
     max_features: int | None = None,
     sample: Any = None,
-    label: Any = None,
     sample_weight: Any = None,
     class_weight: Any = None,
 ) -> ElasticPath:
@@ -68,10 +76,8 @@ def trace_elastic(
         Penalise the coefficients of columns scaled to unit standard deviation. ``coef`` belongs to X as given.
     max_features : int, optional
         End the path where more features would be used; ``path.span`` says where that is.
-    sample : int or array of int, optional
-        For ``over="weight"``: the rows whose weight is multiplied by the value.
-    label : optional
-        For ``over="weight"``: the class whose weights are.
+    sample : int, array of int, or mask of shape (n,), optional
+        For ``over="weight"``: the rows whose weight is multiplied by the value; ``y == label`` for those of a class.
     sample_weight : array of shape (n,), optional
         Weights of the losses; zero leaves a sample out.
     class_weight : dict or "balanced", optional
@@ -103,18 +109,17 @@ def trace_elastic(
     >>> solution.features
     array([0, 1])
     """
-    if over not in ElasticHinge.overs:
-        raise ValueError(f"over must be one of {', '.join(ElasticHinge.overs)}, got {over!r}.")
+    parameter = next((each for each in ElasticHinge.parameters if each.name == over), None)
+    if parameter is None:
+        raise ValueError(unknown_name("over", over, ElasticHinge().overs))
     X = check_data(X, "linear")
     y, classes, _ = encode_target(y, "classification")
     check_consistent_length(X, y)
-    s = check_weights(sample_weight, class_weight, X, y, classes)
-    rows = check_moving(sample, label, over, y, classes)
-    if rows is not None and not np.delete(s, rows).any():
-        raise ValueError("over='weight' moves every sample that has a weight; some must stay.")
+    s = check_weights(sample_weight, X, class_weight, classes, (y > 0).astype(int))
+    rows = check_moving(sample, over, s)
     motion = check_motion(over, Penalties(lambda1, lambda2, l1_ratio), rows)
     problem = elastic_problem(X, y, s, classes, penalty_factor=penalty_factor, standardize=bool(standardize))
-    span = None if span is None else check_pair(span, over)
+    span = None if span is None else check_span(span, parameter)
     return elastic_path(problem, motion, span, max_features)
 
 
@@ -174,8 +179,8 @@ def elastic_path(
     problem: ElasticProblem, motion: Motion, span: tuple[float, float] | None, max_features: int | None = None
 ) -> ElasticPath:
     """The path over a span, or over the default one; walked, so that one that cannot be followed is refused here."""
-    if max_features is not None and (not isinstance(max_features, (int, np.integer)) or max_features < 1):
-        raise ValueError(f"max_features must be a positive whole number or None, got {max_features!r}.")
+    if max_features is not None:
+        check_whole(max_features, "max_features", words=" or None")
     path = ElasticPath(problem, ElasticHinge(), motion.over, span or (np.inf, 0.0), motion, max_features)
     if span is None and path.has_top:
         path = path.from_the_top(_SPAN_END)

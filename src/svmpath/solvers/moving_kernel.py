@@ -137,7 +137,7 @@ class MovingProgram:
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Theta, slacks and rates at one t.
+    """theta, slacks and rates at one t.
 
     Attributes
     ----------
@@ -303,7 +303,7 @@ class Places:
         return bool(not own - v @ z > _DEPENDENT_ON_FREE * max(scale, abs(own)))
 
     def theta_of(self, point: Point) -> Array:
-        """Theta of all variables."""
+        """theta of all variables."""
         theta = self.theta.copy()
         theta[self.free] = point.theta
         return theta

@@ -67,7 +67,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Point:
-    """Theta, the decision values f = A theta, and the side E of every row (True where y f < 1)."""
+    """theta, the decision values f = A theta, and the side E of every row (True where y f < 1)."""
 
     theta: Array
     f: Array
@@ -132,7 +132,7 @@ class Factored:
         return Factored(M, c)
 
     def solve(self, right: Array | None = None) -> Array:
-        """Theta for this right-hand side; c_E if none is given."""
+        """theta for this right-hand side; c_E if none is given."""
         right = self.c if right is None else right
         with blas_threads(self._M.size):
             theta = cho_solve((self.U, False), right, check_finite=False)
@@ -146,7 +146,7 @@ class Factored:
             return np.ascontiguousarray(lapack.dtrtri(self.U)[0])
 
     def residuals(self, rows: Rows, f: Array, which: Array) -> Array:
-        """Y - f of these rows, which must be of E."""
+        """y - f of these rows, which must be of E."""
         return rows.y[which] - f[which]
 
     def slack_diag(self, rows: Rows, which: Array) -> Array:
@@ -193,7 +193,7 @@ class FewSamples:
         return self.features.inverse
 
     def solve(self, right: Array | None = None) -> Array:
-        """Theta for this right-hand side; c_E if none is given."""
+        """theta for this right-hand side; c_E if none is given."""
         if right is not None:
             return self.features.solve(right)
         with blas_threads(len(self._E) ** 2):
@@ -225,7 +225,7 @@ class FewSamples:
             return self._system.rounding
 
     def residuals(self, rows: Rows, f: Array, which: Array) -> Array:
-        """Y - f of these rows, which must be of E: from their coefficients, since for large C f is y to rounding."""
+        """y - f of these rows, which must be of E: from their coefficients, since for large C f is y to rounding."""
         return 0.5 * self._lam / rows.s[which] * self.u[np.searchsorted(self._E, which)]
 
     def slack_diag(self, rows: Rows, which: Array) -> Array:

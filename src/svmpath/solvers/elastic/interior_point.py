@@ -102,7 +102,7 @@ class _Newton:
         self.t = self.s.copy()
 
     def point(self, size: Array, unit: float) -> tuple[Array, Array, float]:
-        """Alpha, beta and b in the problem's own units."""
+        """alpha, beta and b in the problem's own units."""
         return self.alpha * unit, self.beta / size, float(self.b)
 
     def sides(self) -> Array:

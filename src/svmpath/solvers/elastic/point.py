@@ -235,7 +235,7 @@ class PlacedPoint:
         S.P[layout.C] = Z.T @ self.alpha
 
     def _keep_bounds(self) -> None:
-        """Alpha at its bounds off the elbow."""
+        """alpha at its bounds off the elbow."""
         place = self.state.place
         self.alpha[:] = np.where(place == ELBOW, self.alpha, np.where(place == LEFT, self.w, 0.0))
 

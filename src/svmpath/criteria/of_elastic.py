@@ -5,17 +5,15 @@ is put on the left with the weight that it uses, and this weight falls to zero a
 event (``solvers.elastic``): a few events, where a machine fitted afresh has a whole path of them.
 
 If nobody else changes place on the way, the way is one straight piece. Taken as such in any case (``max_events=0``) it
-is the closed form of approximate leave-one-out; those who would have changed place are told as doubtful. For small
+is the closed form of approximate leave-one-out; those who would have changed place are counted as doubtful. For small
 lambda2 most of them do: there the approximation is no better than the training error.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, held_out_loss
+from svmpath.criteria.held_out import HeldOut
 from svmpath.paths.elastic import ElasticPath
 from svmpath.solvers.threads import blas_threads
 
@@ -24,19 +22,31 @@ Array = np.ndarray
 _WRONG = 1e-8  # a violation from which on a sample's machine is fitted afresh
 
 
-def elastic_loo(path: ElasticPath, values: Any, *, loss: HeldOutLoss = None, max_events: int | None = None) -> Curve:
-    """Leave-one-out along a path of the elastic hinge; with ``max_events`` approximate, and 0 is the closed form."""
+def leave_one_out_elastic(
+    path: ElasticPath, values: Array, *, max_events: int | None = None, count_only: bool = False
+) -> HeldOut:
+    """Drive the weight of every sample to zero; with ``max_events`` approximate, and 0 is the closed form."""
     if path.over == "weight":
         raise ValueError("Leave-one-out needs a path over lambda1, lambda2 or a ray, not over a weight.")
+    if count_only:
+        raise ValueError("count_only and exact are for hinge and nu machines, not for the elastic hinge.")
     if max_events is not None and max_events < 0:
         raise ValueError(f"max_events must be None or a number >= 0, got {max_events!r}.")
-    values, problem = check_values(path, values), path.problem
+    problem = path.problem
     held, doubtful = np.empty((len(values), problem.n)), np.zeros(len(values), dtype=int)
     with blas_threads(problem.n * problem.p):
         for k, value in enumerate(values):
             held[k], doubtful[k] = left_out(path, float(value), max_events)
-    rows, name = np.arange(problem.n), "loo" if max_events is None else "alo"
-    return Curve(path, name, values, held_out_loss(loss, problem.task), rows, held, problem.y, doubtful)
+    return HeldOut(np.arange(problem.n), held, doubtful)
+
+
+def predict_left_out_elastic(
+    path: ElasticPath, values: Array, *, form: str = "direct", screen: bool | None = None
+) -> HeldOut:
+    """Leave out every sample while the places of all others, and of the features, are frozen."""
+    if form != "direct" or screen is not None:
+        raise ValueError("form= and screen= are not for the elastic hinge.")
+    return leave_one_out_elastic(path, values, max_events=0)
 
 
 def left_out(path: ElasticPath, value: float, max_events: int | None = None) -> tuple[Array, int]:

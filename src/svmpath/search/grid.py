@@ -1,4 +1,4 @@
-"""From curves to a choice, and the two-layer search for C and gamma.
+"""The two-layer search for C and gamma.
 
 The inner layer follows a path over C and scores it; the outer layer moves gamma. Both the criterion and the search
 are arguments (Ding & Liao's Algorithm 2 is this with a k-fold criterion on a Nystroem kernel and a grid).
@@ -14,89 +14,19 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from svmpath import criteria
 from svmpath.criteria.curve import Curve, HeldOutLoss, one_vs_rest
 from svmpath.gram import Gram
-from svmpath.lazy import lazy
-from svmpath.losses import Problem, Solution
-from svmpath.paths import Curves, Path, trace_problem
+from svmpath.losses import Loss, Problem
+from svmpath.paths import Curves, Path, Request, trace_problem
+from svmpath.search.choice import Choice, Scores, best_pair, best_value, check_rule, is_end
 from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.threads import count_jobs
+from svmpath.validation import check_whole
 
 Array = np.ndarray
 Progress = Callable[[int, int], None]
 
-RULES = ("min", "one_se")
-_EDGE = 0.02  # relative; a continuous search ends a little before the wall
-_TIE = 1e-12  # relative; scores closer than this are the same score in another order of addition
-
-
-@dataclass(frozen=True)
-class Scores:
-    """What is kept of a curve once it is scored: numbers along it, and none of the matrices behind it.
-
-    Attributes
-    ----------
-    values, scores, standard_errors, smooth : array of shape (m,)
-        As on the :class:`svmpath.criteria.Curve`.
-    """
-
-    values: Array
-    scores: Array
-    standard_errors: Array
-    smooth: Array
-
-    @staticmethod
-    def of(curve: Curve) -> Scores:
-        """The scores of a curve."""
-        return Scores(curve.values, curve.scores, curve.standard_errors, curve.smooth)
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Choice:
-    """A value chosen on a curve.
-
-    Attributes
-    ----------
-    curve : Curve
-    index : int
-        Position of the chosen value on the curve.
-    rule : str
-    tried : dict
-        For a search over gamma: the scores over C at each gamma tried; empty otherwise.
-    at_edge : tuple of str
-        The parameters whose chosen value is the first or last one that was offered.
-    """
-
-    curve: Curve
-    index: int
-    rule: str
-    tried: Mapping[float, Scores]
-    at_edge: tuple[str, ...]
-
-    def __repr__(self) -> str:
-        path = self.curve.path
-        return f"<Choice: {path.over} = {self.value:.6g}, score {self.score:.6g}, {path.gram.kernel!r}>"
-
-    @property
-    def value(self) -> float:
-        """The chosen value of the path's parameter."""
-        return float(self.curve.values[self.index])
-
-    @property
-    def score(self) -> float:
-        """Its held-out score."""
-        return float(self.curve.scores[self.index])
-
-    @lazy
-    def solution(self) -> Solution:
-        """The machine at the chosen value."""
-        return self.curve.path(self.value)
-
-    @property
-    def parameters(self) -> dict[str, float]:
-        """The hyper-parameters chosen, and those of the kernel."""
-        return dict(self.solution.parameters)
+_MOST_GAMMAS = 16  # evaluations of Brent's method over log gamma
 
 
 def select(curve: Curve | Curves, rule: str = "min", *, refine: int = 2) -> Choice:
@@ -128,43 +58,23 @@ def select(curve: Curve | Curves, rule: str = "min", *, refine: int = 2) -> Choi
     >>> choice.value
     10.0
     """
-    if not isinstance(refine, (int, np.integer)) or refine < 0:
-        raise ValueError(f"refine must be a whole number >= 0, got {refine!r}.")
+    check_rule(rule)
+    check_whole(refine, "refine", least=0)
     if isinstance(curve, Curves):
         return _search_of(curve, rule).along_valley(curve, refine)
-    index = _best(curve, rule)
-    values = curve.values
+    if not hasattr(curve, "scores"):
+        raise TypeError(
+            f"select needs a curve, such as criteria.loo(path, values) gives, not {type(curve).__name__}: score the "
+            "path first."
+        )
+    index, values = best_value(curve, rule), curve.values
     return Choice(curve, index, rule, {}, (curve.path.over,) if is_end(values, values[index]) else ())
 
 
 def _search_of(curves: Curves, rule: str) -> Search:
     """The search that goes on from a surface."""
-    if rule not in RULES:
-        raise ValueError(f"rule must be one of {', '.join(RULES)}, got {rule!r}.")
     surface = curves.surface
     return Search([surface.problem], surface.loss, curves.values, surface.over, curves.criterion, None, rule)
-
-
-def is_end(values: Array, value: float) -> bool:
-    """Whether a value is the first or last of several, or as good as that."""
-    ends = np.array([values.min(), values.max()]) if len(values) > 1 else np.array([])
-    return bool(np.any(np.abs(ends - value) <= _EDGE * np.abs(ends)))
-
-
-def _best(curve: Curve | Scores, rule: str) -> int:
-    if rule not in RULES:
-        raise ValueError(f"rule must be one of {', '.join(RULES)}, got {rule!r}.")
-    scores = curve.scores
-    if not np.isfinite(scores).all():
-        raise ValueError("The curve has scores that are not finite; nothing can be chosen on it.")
-    lowest = int(np.argmin(scores))
-    if rule == "one_se":
-        good = np.flatnonzero(scores <= scores[lowest] + curve.standard_errors[lowest])
-        return int(good[np.argmin(curve.values[good])])
-    equal = np.flatnonzero(scores <= scores[lowest] + _TIE * abs(scores[lowest]))
-    if len(equal) == 1:
-        return lowest
-    return int(equal[np.lexsort((curve.values[equal], curve.smooth[equal]))[0]])
 
 
 @dataclass(frozen=True)
@@ -189,7 +99,7 @@ class Search:
     """
 
     problems: list[Problem]
-    loss: Any
+    loss: Loss
     C: Array
     over: str | None
     criterion: Callable[..., Curve]
@@ -212,7 +122,7 @@ class Search:
     def paths(self, gram: Gram, span: tuple[float, float], shared: Any = None) -> Iterator[Path]:
         """The paths of all machines on one kernel; they share it and the weights, and what can be made of these."""
         for problem in self.problems:
-            path = trace_problem(replace(problem, gram=gram), self.loss, "C", span, shared=shared, tol=self.tol)
+            path = trace_problem(replace(problem, gram=gram), Request(self.loss, "C", span, tol=self.tol), shared)
             shared = path.shared
             yield path
 
@@ -231,7 +141,7 @@ class Search:
         """A grid, then the two values halfway (in the logarithm) between its best gamma and its neighbours."""
         ledger = _Ledger(progress, len(gammas) + 2)
         self._score(gammas, ledger, n_jobs)
-        best, _ = self._pair(ledger.tried)
+        best, _ = best_pair(ledger.tried, self.rule)
         self._score(_halfway(gammas, best), ledger, n_jobs)
         return self._choose(ledger, gammas)
 
@@ -242,7 +152,7 @@ class Search:
         for gamma, curve in zip(gammas.tolist(), curves.curves, strict=True):
             ledger.add(gamma, curve)
         for turn in range(1, rounds + 1):
-            best, _ = self._pair(ledger.tried)
+            best, _ = best_pair(ledger.tried, self.rule)
             for gamma in _halfway(np.array(list(ledger.tried)), best).tolist():
                 ledger.add(gamma, self.curve(gamma, self._valley(ledger.tried, gamma, turn)))
         return self._choose(ledger, gammas)
@@ -250,7 +160,7 @@ class Search:
     def _valley(self, tried: Mapping[float, Scores], gamma: float, turn: int) -> Array:
         """Values of C around where the valley passes at a gamma: between the lowest scores of its two neighbours."""
         known = np.sort(list(tried))
-        lows = [np.log(tried[each].values[_best(tried[each], "min")]) for each in known]
+        lows = [np.log(tried[each].values[best_value(tried[each])]) for each in known]
         middle = np.interp(np.log(gamma), np.log(known), lows)
         C = np.log(np.unique(self.C))
         if len(C) == 1:
@@ -258,8 +168,8 @@ class Search:
         step = float(np.median(np.diff(C))) / 2**turn
         # As far as the neighbours' valleys are from each other, and one old step more.
         place = int(np.clip(np.searchsorted(known, gamma), 1, len(known) - 1))
-        reach = abs(lows[place] - lows[place - 1]) / 2 + 2 * step
-        steps = np.arange(-np.ceil(reach / step), np.ceil(reach / step) + 1)
+        width = abs(lows[place] - lows[place - 1]) / 2 + 2 * step
+        steps = np.arange(-np.ceil(width / step), np.ceil(width / step) + 1)
         return np.exp(np.unique(np.clip(middle + step * steps, C[0], C[-1])))
 
     def continuous(self, gammas: Array, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
@@ -268,20 +178,20 @@ class Search:
         One decomposition serves every C, so that the minimisation is nested: Brent's method over log gamma, between
         the neighbours of the grid's best, of the minimum over log C.
         """
-        ledger = _Ledger(progress, max(len(gammas), 1) + _OUTER)
+        ledger = _Ledger(progress, max(len(gammas), 1) + _MOST_GAMMAS)
         self._score(gammas, ledger, n_jobs)
         if self.over is not None and len(gammas) > 1:
-            best, _ = self._pair(ledger.tried)
+            best, _ = best_pair(ledger.tried, self.rule)
             near = np.log(_around(gammas, best))
             minimize_scalar(
                 lambda log_gamma: ledger.add(float(np.exp(log_gamma)), self._polish(self.curve(np.exp(log_gamma)))),
                 bounds=(near.min(), near.max()),
                 method="bounded",
-                options={"maxiter": _OUTER, "xatol": 0.01},
+                options={"maxiter": _MOST_GAMMAS, "xatol": 0.01},
             )
         choice = self._choose(ledger, gammas)
         curve = choice.curve if len(choice.curve.values) > len(self.C) else self._polish(choice.curve)
-        index = _best(curve, self.rule)
+        index = best_value(curve, self.rule)
         edges = tuple(name for name in choice.at_edge if name != "C")
         at_C = is_end(self.C, float(curve.values[index]))
         return replace(choice, curve=curve, index=index, at_edge=("C", *edges) if at_C else edges)
@@ -310,23 +220,9 @@ class Search:
         """The criterion at other values of the same kernel, with its decomposition."""
         return self._along(curve.path.problem.gram, curve.path.span, values, curve.path.shared)
 
-    def _pair(self, tried: Mapping[float, Scores]) -> tuple[float, int]:
-        """The best pair of C and gamma by the rule, with ties broken as on one curve: gamma, position of C."""
-        lowest = {gamma: _best(tried[gamma], "min") for gamma in sorted(tried)}
-        low = min(tried[gamma].scores[i] for gamma, i in lowest.items())
-        equal = {gamma: i for gamma, i in lowest.items() if tried[gamma].scores[i] <= low + _TIE * abs(low)}
-        gamma = min(equal, key=lambda gamma: tried[gamma].smooth[equal[gamma]])
-        if self.rule == "min":
-            return gamma, equal[gamma]
-        # The smallest C, then the smallest gamma, within one standard error of the lowest score.
-        bar = tried[gamma].scores[equal[gamma]] + tried[gamma].standard_errors[equal[gamma]]
-        good = ((float(t.values[i]), g, int(i)) for g, t in tried.items() for i in np.flatnonzero(t.scores <= bar))
-        _, gamma, index = min(good)
-        return gamma, index
-
     def _choose(self, ledger: _Ledger, offered: Array) -> Choice:
         """The choice among all that was tried."""
-        gamma, index = self._pair(ledger.tried)
+        gamma, index = best_pair(ledger.tried, self.rule)
         curve = ledger.curve(gamma)
         if curve is None:  # its matrices were let go when another kernel scored better
             curve = self.curve(None if self.over is None else gamma, ledger.tried[gamma].values)
@@ -335,9 +231,6 @@ class Search:
             edges = (*edges, self.over)
         tried = {} if self.over is None else {gamma: ledger.tried[gamma] for gamma in sorted(ledger.tried)}
         return Choice(curve, index, self.rule, tried, edges)
-
-
-_OUTER = 16  # most evaluations of Brent's method over log gamma
 
 
 def _around(values: Array, chosen: float) -> Array:
@@ -368,7 +261,7 @@ class _Ledger:
     def add(self, gamma: float, curve: Curve) -> float:
         """Enter a curve; returns its lowest score."""
         scores = Scores.of(curve)
-        index = _best(scores, "min")
+        index = best_value(scores)
         rank = (float(scores.scores[index]), float(scores.smooth[index]))
         with self._lock:
             self.tried[gamma] = scores
@@ -382,22 +275,3 @@ class _Ledger:
         """The curve at this gamma, if it is the one kept."""
         same = self._best is not None and np.array_equal([self._best[2]], [gamma], equal_nan=True)
         return self._best[3] if same else None  # type: ignore[index]
-
-
-def make_criterion(criterion: Any, cv: Any = 5) -> Callable[..., Any]:
-    """The criterion meant by its name ("loo", "kfold", ...) or a callable ``criterion(path, values, loss=...)``."""
-    if callable(criterion):
-        return criterion
-    named: dict[str, Callable[..., Any]] = {
-        "loo": criteria.loo,
-        "press": criteria.press,
-        "span": criteria.span,
-        "alo": criteria.alo,
-        "radius_margin": criteria.radius_margin,
-        "xi_alpha": criteria.xi_alpha,
-        "span_bound": criteria.span_bound,
-        "kfold": lambda path, values, loss=None: criteria.kfold(path, values, cv=cv, loss=loss),
-    }
-    if criterion not in named:
-        raise ValueError(f"criterion must be one of {', '.join(named)}, or a callable, got {criterion!r}.")
-    return named[criterion]

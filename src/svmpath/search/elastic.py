@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, held_out_loss, one_vs_rest
-from svmpath.criteria.elastic_loo import left_out
+from svmpath.criteria.of_elastic import left_out
 from svmpath.paths.elastic import ElasticPath
 from svmpath.solvers.threads import blas_threads
 
@@ -23,7 +23,7 @@ Folds = list[tuple[Array, Array]]
 
 
 @dataclass(frozen=True)
-class Passing:
+class ElasticSearch:
     """How held-out scores are found along paths over lambda1 or a ray.
 
     Attributes

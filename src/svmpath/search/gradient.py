@@ -32,7 +32,8 @@ from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram
 from svmpath.kernels import ARD
 from svmpath.losses import Problem
-from svmpath.selection import Choice, Progress, Scores, Search, is_end
+from svmpath.search.choice import Choice, Scores, is_end
+from svmpath.search.grid import Progress, Search
 from svmpath.solvers.kernel_newton import Coefficients
 
 Array = np.ndarray
@@ -46,8 +47,8 @@ _COARSE = 8  # values of C at each gamma of the grid
 _ROUGHLY = 1e-4  # the same where only the best of several is looked for
 _ETAS = (1.0, 0.1, 0.0)
 _FOLDS = 4
-_FAR = 4.0  # times the middle of the grid, beyond which that is a start of its own
-_REACH = (1e-6, 1e4)  # of a feature's gamma, in units of one over the number of features times its variance
+_AWAY_FROM_MIDDLE = 4.0  # times the middle of the grid, beyond which that is a start of its own
+_GAMMA_RANGE = (1e-6, 1e4)  # of a feature's gamma, in units of one over the number of features times its variance
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class GradientSearch:
         start = self._screened(wide, [first, *self._others(wide, C, gamma, tried)], penalty)
         eta = self._eta(wide, first, start, penalty, steps)
         if eta < np.inf:
-            pair = (start, wide.shaken(start, np.random.default_rng(self.seed)))
+            pair = (start, wide.perturbed(start, np.random.default_rng(self.seed)))
             ends = [self._down(wide, each, penalty.times(eta), problems) for each in pair]
             found = [end for end in ends if end is not None]
             first = min(found, key=lambda end: end.score).x if found else first
@@ -114,7 +115,7 @@ class GradientSearch:
         middle = sorted(tried)[len(tried) // 2]
         scores = tried[middle]
         pairs = [(C, gamma)]
-        if abs(np.log(middle / gamma)) > np.log(_FAR):
+        if abs(np.log(middle / gamma)) > np.log(_AWAY_FROM_MIDDLE):
             pairs.append((float(scores.values[np.argmin(scores.scores)]), middle))
         even = wide.even
         starts = [wide.point(C, g * np.ones(len(even))) for C, g in pairs[1:]]
@@ -135,7 +136,7 @@ class GradientSearch:
         tried = coarse.tried or {float("nan"): Scores.of(coarse.curve)}
         order = sorted(tried, key=lambda gamma: float(tried[gamma].scores.min()))
         starts = [chart.point(tried[gamma].values[np.argmin(tried[gamma].scores)], gamma) for gamma in order[:_STARTS]]
-        starts.append(chart.shaken(starts[0], np.random.default_rng(self.seed)))
+        starts.append(chart.perturbed(starts[0], np.random.default_rng(self.seed)))
         ends = []
         for start in starts:
             ends.append(_descend(self._terrain(chart, self.search.problems), start, chart.bounds))
@@ -227,7 +228,7 @@ class _Chart(ABC):
         first = [tuple(np.log(self.span).tolist())] if self.is_free else []
         return [*first, *self.gamma_bounds]
 
-    def shaken(self, x: Array, rng: np.random.Generator) -> Array:
+    def perturbed(self, x: Array, rng: np.random.Generator) -> Array:
         """A random point near x."""
         low, high = np.array(self.bounds).reshape(-1, 2).T
         return np.clip(x + _AWAY * rng.normal(size=len(x)), low, high)
@@ -304,7 +305,7 @@ class Features(_Chart):
     @property
     def gamma_bounds(self) -> list[tuple[float, float]]:
         unit = 1.0 / (len(self.variances) * self.variances[self.columns])
-        low, high = np.minimum(_REACH[0] * unit, self.single), np.maximum(_REACH[1] * unit, self.single)
+        low, high = np.minimum(_GAMMA_RANGE[0] * unit, self.single), np.maximum(_GAMMA_RANGE[1] * unit, self.single)
         low, high = np.log(low), np.log(high)
         return list(zip(low.tolist(), high.tolist(), strict=True))
 
