@@ -404,8 +404,8 @@ def test_paths_and_solutions_are_pickled():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"over": "gamma"}, "over must be one of lambda1, lambda2, ray, weight, got 'gamma'"),
-        ({"over": "C"}, "over must be one of lambda1, lambda2, ray, weight, got 'C'"),
+        ({"over": "gamma"}, "over must be one of 'lambda1', 'lambda2', 'ray', 'weight'; got 'gamma'"),
+        ({"over": "C"}, "over must be one of 'lambda1', 'lambda2', 'ray', 'weight'; got 'C'"),
         ({"over": "lambda2"}, "needs lambda1"),
         ({"over": "lambda1", "lambda1": 1.0}, "leave lambda1= out"),
         ({"over": "ray", "lambda2": 1.0}, "leave lambda2= out"),
@@ -414,11 +414,11 @@ def test_paths_and_solutions_are_pickled():
         ({"lambda2": -1.0}, "lambda2 must be a number >= 0"),
         ({"penalty_factor": [1.0]}, "one number per feature"),
         ({"penalty_factor": -np.ones(10)}, "finite numbers >= 0"),
-        ({"max_features": 0}, "max_features must be a positive whole number"),
+        ({"max_features": 0}, "max_features must be a whole number >= 1"),
         ({"span": (1, 1)}, "two different"),
         ({"span": (1, -1)}, "numbers >= 0"),
         ({"over": "lambda2", "lambda1": 1, "span": (1, 0)}, "positive numbers"),
-        ({"sample": 3}, "belong to over='weight'"),
+        ({"sample": 3}, "belongs to over='weight'"),
     ],
 )
 def test_bad_options_are_refused(options, message):

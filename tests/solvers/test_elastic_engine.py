@@ -65,8 +65,8 @@ def test_system_after_hundreds_of_events(lam2):
     for part in (0.5, 0.2, 0.05, 0.01):
         walker.to(line, part * 20)
         check_system(walker)
-    assert len(walker.log.t) > 100
-    assert np.all(np.diff(walker.log.t) <= 0)
+    assert len(walker.events.t) > 100
+    assert np.all(np.diff(walker.events.t) <= 0)
 
 
 def test_the_system_grows_beyond_its_first_room():
@@ -97,7 +97,7 @@ def test_sparse_and_dense_walks_tell_the_same_events():
     for rows in (X, sparse.csr_matrix(X)):
         walker = start(Table.of(rows, y, np.ones(20)), np.ones(60), 0.5)
         walker.to(Line.lambda1(0.5, np.ones(60)), 0.5)
-        logs.append(walker.log)
+        logs.append(walker.events)
     np.testing.assert_array_equal(logs[0].index, logs[1].index)
     np.testing.assert_allclose(logs[0].t, logs[1].t, rtol=1e-10)
 
@@ -255,11 +255,11 @@ def test_a_walk_that_no_attempt_can_follow_leaps(lam2, monkeypatch):
     assert walker.value == 1.0
     assert walker.gap <= 1e-9
     place = walker.snapshots[0].place * 0 + LEFT
-    for u, i, _, target, is_feature in zip(*vars(walker.log).values(), strict=True):
+    for u, i, _, target, is_feature in zip(*vars(walker.events).values(), strict=True):
         assert u <= walker._top
         if not is_feature:
             place[i] = target
-    moved = np.unique(walker.log.index[~walker.log.extra])
+    moved = np.unique(walker.events.index[~walker.events.extra])
     np.testing.assert_array_equal(place[moved], walker.state.place[moved])  # the events tell of what was skipped
 
 
@@ -294,8 +294,8 @@ def test_compiled_steps_come_back_soon(monkeypatch):
     monkeypatch.setattr("svmpath.solvers.elastic.walk.BUDGET", 1)
     again = start(Table.of(X, y, np.ones(20)), w, 1.0)
     again.to(Line.lambda1(1.0, w), 1.0)
-    assert len(calls) > len(whole.log.t)
-    np.testing.assert_array_equal(again.log.index, whole.log.index)
+    assert len(calls) > len(whole.events.t)
+    np.testing.assert_array_equal(again.events.index, whole.events.index)
 
 
 INTERRUPTED = """

@@ -148,7 +148,7 @@ class ElasticPath(Path):
                 # No walk leads there: these machines are solved for directly, one by one; but nobody knows where they
                 # begin to use too many features.
                 end = low if limit is None else walker.value
-        done = walker.log, walker.snapshots, end
+        done = walker.events, walker.snapshots, end
         return Record(value, first, line, *done, walker.perturbation, walker.leaps, walker.null_steps)
 
     def begin(self, value: float) -> tuple[Walker, Line]:
@@ -208,7 +208,7 @@ class ElasticPath(Path):
     def breakpoints(self) -> Array:
         """The values at which a sample or a feature changes its place, and both ends, in the direction of the span."""
         record, (low, high) = self.record, self._ends
-        inside = record.log.t
+        inside = record.events.t
         top = [record.value] if low < record.value < high else []
         inside = np.unique(np.concatenate([inside[(inside > low) & (inside < high)], top]))
         nodes = np.concatenate([[low], inside, [high]])
@@ -217,7 +217,7 @@ class ElasticPath(Path):
 
     def events(self) -> Iterable[Event]:
         """Every change of place, in the direction of the span; features are "zero" or "active"."""
-        log = self.record.log
+        log = self.record.events
         if not self._is_reversed:
             yield from self._first_features()
         for k in range(len(log) - 1, -1, -1) if self._is_reversed else range(len(log)):

@@ -41,7 +41,7 @@ class Record:
         The largest, where it begins.
     first : Snapshot
     line : Line
-    log : EventLog
+    events : EventLog
         ``extra`` says whether an event is a feature's.
     snapshots : list of Snapshot
     end : float
@@ -53,7 +53,7 @@ class Record:
     value: float
     first: Snapshot
     line: Line
-    log: EventLog
+    events: EventLog
     snapshots: list[Snapshot]
     end: float
     perturbation: float
@@ -63,8 +63,8 @@ class Record:
     def places(self, value: float) -> tuple[Array, Array]:
         """The places of samples and features at a value; at an event, those after it."""
         place, sign = self.first.place.copy(), self.first.sign.copy()
-        done = self.log.count_until(value, falling=True)
-        index, target, is_feature = self.log.index[:done], self.log.target[:done], self.log.extra[:done]
+        done = self.events.count_until(value, falling=True)
+        index, target, is_feature = self.events.index[:done], self.events.target[:done], self.events.extra[:done]
         place[index[~is_feature]] = target[~is_feature]  # of several events of one the last counts
         sign[index[is_feature]] = target[is_feature]
         return place, sign

@@ -74,14 +74,14 @@ class Walker(PlacedPoint):
         self._attempt = 0
         self.perturbation, self.leaps = 0.0, 0
         self._top = float(point.x[0])
-        self.clear_log()
+        self.forget_events()
 
     @property
-    def log(self) -> EventLog:
+    def events(self) -> EventLog:
         """All events so far; ``extra`` says whether an event is a feature's."""
         return EventLog.joined(self._logs, extra=bool)
 
-    def clear_log(self) -> None:
+    def forget_events(self) -> None:
         """Leave out the events so far."""
         self._logs: list[EventLog] = []
         self.snapshots: list[Snapshot] = []
@@ -105,7 +105,7 @@ class Walker(PlacedPoint):
         """Begin a new line, at this value of it, with these parameters."""
         self.state.x[:3] = value, lam1, lam2
         self._top = value
-        self.clear_log()
+        self.forget_events()
 
     def to(self, line: Line, end: float, *, most_features: int = -1, record: bool = True) -> bool:
         """Walk to a smaller value on a line; False where it stopped before, at the number of features allowed."""
