@@ -2,9 +2,9 @@
 
 For losses with an elbow each sample is driven out of the machine (``criteria.held_out``).
 
-For the squared hinge, leaving out sample i from the solution with rows E and matrix M_E (see ``solvers.newton``)
-changes the set of rows by i and by those that then change sides. With the rows S that change, sigma_j = -1 for a row
-that goes and +1 for one that comes, and P = A M_E^-1 A'::
+For the squared hinge, leaving out sample i from the solution with rows E and matrix M_E (see
+``solvers.feature_newton``) changes the set of rows by i and by those that then change sides. With the rows S that
+change, sigma_j = -1 for a row that goes and +1 for one that comes, and P = A M_E^-1 A'::
 
     delta = (diag(1 / (sigma s)) + P)_SS^-1 (y - f)_S,        f' = f + P_:S delta
 
@@ -36,7 +36,7 @@ from svmpath.losses import Hinge
 from svmpath.paths import ClosedFormPath, ElasticPath, JumpPath, MarchPath, OverKernel, Path
 from svmpath.paths.march import Stop
 from svmpath.solvers.box_qp import EVERY
-from svmpath.solvers.newton import ActiveSystem, Rows, minimise, point_at
+from svmpath.solvers.feature_newton import ActiveSystem, Rows, minimise, point_at
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray

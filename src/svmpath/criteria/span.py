@@ -1,7 +1,7 @@
 """The span prediction of the squared hinge: leave-one-out if no other sample changes its side.
 
 With E = {y f < 1}, the slacks xi_i = 1 - y_i f_i and the leverages h_i = s_i a_i' M_E^-1 a_i of the rows E (see
-``solvers.newton``), leaving out i in E while the others keep their sides gives
+``solvers.feature_newton``), leaving out i in E while the others keep their sides gives
 
     y_i f^(-i)(x_i) = 1 - xi_i / (1 - h_i)
 
@@ -28,7 +28,7 @@ from svmpath.criteria.merged import by_split_copies
 from svmpath.criteria.over_kernel import along_kernel
 from svmpath.paths import JumpPath, MarchPath, NodePath, OverKernel, Path
 from svmpath.paths.march import Stop
-from svmpath.solvers.newton import FewSamples, Rows
+from svmpath.solvers.feature_newton import FewSamples, Rows
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
