@@ -12,7 +12,7 @@ import svmpath
 from svmpath import datasets
 from svmpath.losses import squared_hinge
 from svmpath.losses.base import Solution
-from svmpath.solvers.newton import ActiveSystem, minimise, start
+from svmpath.solvers.feature_newton import ActiveSystem, minimise, start
 from tests import reference
 from tests.cases import CASES
 

@@ -9,7 +9,7 @@ import svmpath
 from svmpath import criteria
 from svmpath.datasets import twonorm
 from svmpath.solvers import samples
-from svmpath.solvers.newton import ActiveSystem, Factored, FewSamples
+from svmpath.solvers.feature_newton import ActiveSystem, Factored, FewSamples
 
 X, Y = twonorm(80, 0)
 S = np.where(np.arange(80) % 3, 1.0, 2.5)

@@ -21,7 +21,7 @@ import numpy as np
 
 from svmpath.gram import DenseGram
 from svmpath.losses.base import Loss, Problem, Solution
-from svmpath.solvers.newton import ActiveSystem, Factored, FewSamples, Point, Rows, minimise
+from svmpath.solvers.feature_newton import ActiveSystem, Factored, FewSamples, Point, Rows, minimise
 from svmpath.solvers.parallel import interruptible
 from svmpath.solvers.samples import Whole, balanced
 from svmpath.solvers.spectral import thin_factor

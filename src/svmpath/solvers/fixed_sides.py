@@ -1,6 +1,6 @@
 """The squared hinge machine over C while no sample changes its side: a power series with a proven remainder.
 
-With the symbols of ``solvers.newton``, mu = lam / 2 = 1 / (2 C), and the rows E on the left::
+With the symbols of ``solvers.feature_newton``, mu = lam / 2 = 1 / (2 C), and the rows E on the left::
 
     (G + mu D) theta(mu) = c,      G = A_E' S A_E,      c = A_E' S y_E,      D = diag(1, .., 1, 0)
 
@@ -33,7 +33,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from svmpath.lazy import lazy
-from svmpath.solvers.newton import Rows
+from svmpath.solvers.feature_newton import Rows
 from svmpath.solvers.parallel import interruptible
 
 Array = np.ndarray

@@ -1,7 +1,7 @@
 """The squared hinge's system in as many unknowns as there are samples on the left of the margin.
 
-``solvers.newton`` solves M_E theta = c_E in the r + 1 features. With the kernel matrix K at hand the same theta comes
-from the samples E alone, which are few where C is large::
+``solvers.feature_newton`` solves M_E theta = c_E in the r + 1 features. With the kernel matrix K at hand the same theta
+comes from the samples E alone, which are few where C is large::
 
     H u + b 1 = y_E,   1'u = 0,      H = K_EE + lam/2 S_E^-1,      w = Z_E' u
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -26,10 +27,11 @@ from scipy.optimize import brentq
 
 from svmpath.exceptions import PathError
 from svmpath.lazy import lazy
+from svmpath.solvers.newton import Newton
 
 Array = np.ndarray
 
-_STEPS = 40  # of Newton's method at one h
+_STEPS_PER_H = 40  # of Newton's method
 _SHRINK = 0.25  # the smallest factor of h from one stage to the next
 _LOST = 6  # times that h is made larger again
 _WIDE = 1.0  # the h to begin with
@@ -185,7 +187,7 @@ def solve(terms: Terms, lam: float, tol: float, start: Array, h: float = _WIDE, 
         kept.show(near)
         near, rows = kept.near, kept.rows
         held, seen = (terms.single, kept.terms.single) if is_wide else (terms, kept.terms)
-        x, is_found = _newton(seen, lam, h, x, _PART * tol)
+        (x, _), is_found = _Smoothed(seen, lam, h, _PART * tol).minimise(_Point(x, seen.product(x)))
         f = held.product(x)
         if np.any(_near(terms, f, 0.0) & ~near):
             near |= _near(terms, f)
@@ -218,31 +220,50 @@ def _near(terms: Terms, f: Array, distance: float = _DISTANCE) -> Array:
     return np.asarray((terms.u(f) > -distance).any(axis=0))
 
 
-def _newton(terms: Terms, lam: float, h: float, x: Array, tol: float) -> tuple[Array, bool]:
-    """The minimum of the smoothed problem, until what the gradient leaves of the gap is less than tol of the objective.
+class _Point(NamedTuple):
+    """x = (w, b) and the decision values f = A x."""
 
-    The gap holds |gradient|^2 / (2 lambda): much more than what is missing to the minimum, where the rows in between
-    make the problem steep.
+    x: Array
+    f: Array
+
+
+class _Smoothed(Newton[_Point]):
+    """The smoothed problem at one h, to be minimised until what the gradient adds to the gap is less than tol.
+
+    The gap holds |gradient|^2 / (2 lambda), which is to be less than tol of the objective: much more than what is
+    missing to the minimum, where the rows in between make the problem steep.
     """
-    f, weight = terms.product(x), terms.s.sum()
-    for _ in range(_STEPS):
-        u = terms.u(f)
-        a = terms.s * np.clip(u / h, 0.0, 1.0)
-        gradient = -terms.back((terms.side * a).sum(axis=0))
+
+    most_steps = _STEPS_PER_H
+
+    def __init__(self, terms: Terms, lam: float, h: float, tol: float) -> None:
+        self._terms, self._lam, self._h, self._tol = terms, lam, h, tol
+        self._weight = terms.s.sum()
+
+    def is_minimum(self, point: _Point) -> bool:
+        terms, lam, x = self._terms, self._lam, point.x
+        self._u = u = terms.u(point.f)
+        a = terms.s * np.clip(u / self._h, 0.0, 1.0)
+        self._gradient = gradient = -terms.back((terms.side * a).sum(axis=0))
         gradient[:-1] += lam * x[:-1]
         value = 0.5 * lam * x[:-1] @ x[:-1] + np.sum(terms.s * np.maximum(u, 0.0))
         # To make up for what the sum of the coefficients misses costs that much times a move of the offset.
         missed = abs(gradient[-1]) * terms.breadth
-        if 0.5 * gradient[:-1] @ gradient[:-1] / lam <= tol * value and missed <= tol * value:
-            return x, True
-        curvature = np.where((u > 0.0) & (u < h), terms.s / h, 0.0).sum(axis=0)
+        size = 0.5 * gradient[:-1] @ gradient[:-1] / lam
+        return bool(size <= self._tol * value and missed <= self._tol * value)
+
+    def aim(self, point: _Point) -> _Point:
+        """The step of x, and what it adds to f."""
+        terms, u = self._terms, self._u
+        curvature = np.where((u > 0.0) & (u < self._h), terms.s / self._h, 0.0).sum(axis=0)
         rows = np.flatnonzero(curvature)
         B = terms.light[rows] * np.sqrt(curvature[rows]).astype(terms.light.dtype)[:, None]
-        step = -_regular_solve(B, lam, _RIDGE * weight, gradient)
-        moved = terms.product(step)
-        tau = _line_search(terms, lam, h, x, u, step, moved)
-        x, f = x + tau * step, f + tau * moved
-    return x, False
+        step = -_regular_solve(B, self._lam, _RIDGE * self._weight, self._gradient)
+        return _Point(step, terms.product(step))
+
+    def advance(self, point: _Point, aim: _Point) -> tuple[_Point, bool]:
+        tau = _line_search(self._terms, self._lam, self._h, point.x, self._u, aim.x, aim.f)
+        return _Point(point.x + tau * aim.x, point.f + tau * aim.f), False
 
 
 def _regular_solve(B: Array, lam: float, ridge: float, v: Array) -> Array:
