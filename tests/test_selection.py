@@ -141,5 +141,5 @@ def test_without_a_kernel_parameter_only_C_is_searched():
 
 
 def test_an_unknown_criterion_is_refused():
-    with pytest.raises(ValueError, match="criterion must be one of 'loo', 'press', .* got 'aic'"):
+    with pytest.raises(ValueError, match=r"criterion must be one of 'loo', 'press', .* got 'aic'"):
         make_criterion("aic")
