@@ -32,17 +32,17 @@ from svmpath.solvers.box_program import Centred, Program, at_places, centred, of
 from svmpath.solvers.box_qp import FREE, LOW, UP, Limit, Walker, solve_from
 from svmpath.solvers.events import EventLog
 from svmpath.solvers.loops.box_tolerances import (
-    ATTEMPTS,
     DEPENDENT_BELOW,
     EMPTY_ELBOW,
     MACHINE_GOOD,
     PLAIN_ATTEMPTS,
     WALK_ACCEPTED,
+    WALK_ATTEMPTS,
     WALK_TRUSTED,
 )
 from svmpath.solvers.threads import blas_threads
 
-_MOST_SAMPLES = 20_000  # up to which a kernel matrix is held whole
+_MOST_SAMPLES = 20_000  # up to which the kernel matrix is held in memory
 _MEASURED = 32  # breakpoints at which a walk that is not trusted is measured once more
 
 
@@ -110,14 +110,14 @@ class JumpPath(Path):
     @property
     def shared(self) -> Any:
         """The whole kernel matrix."""
-        return self._whole
+        return self._matrix
 
     @lazy
     def _program(self) -> Program:
-        return self.loss.program(self.problem, self.motion, self._whole.K)
+        return self.loss.program(self.problem, self.motion, self._matrix.K)
 
     @lazy
-    def _whole(self) -> Centred:
+    def _matrix(self) -> Centred:
         if self.K is not None:
             return self.K
         n = self.problem.n
@@ -328,7 +328,7 @@ class JumpPath(Path):
             walker.to(b, watch=row)
             return status, first, walker
 
-        found = try_in_turn(ATTEMPTS, make, is_good=lambda each: each[2].worst <= self.trust)
+        found = try_in_turn(WALK_ATTEMPTS, make, is_good=lambda each: each[2].worst <= self.trust)
         best = found.best(lambda each: each[2].worst)
         if best is None or not best[2].worst <= WALK_ACCEPTED * self.loss.scale(self.problem):
             raise PathError(f"{self._not_followed} {self._advice}")
@@ -399,7 +399,7 @@ class JumpPath(Path):
         def is_over() -> bool:  # another walk would not get anywhere
             return self.limit is not None and self.limit.is_reached(0)
 
-        found = try_in_turn(ATTEMPTS, make, is_good=lambda record: record.violation <= self.trust, is_over=is_over)
+        found = try_in_turn(WALK_ATTEMPTS, make, is_good=lambda record: record.violation <= self.trust, is_over=is_over)
         if found.good is not None:
             return found.good
         best = found.best(lambda record: record.violation)
@@ -565,7 +565,7 @@ class JumpPath(Path):
                 return way[0](way[1])
             return None
 
-        found = try_in_turn([(way, attempt) for way in (by_another_walk, alone) for attempt in ATTEMPTS], make)
+        found = try_in_turn([(way, attempt) for way in (by_another_walk, alone) for attempt in WALK_ATTEMPTS], make)
         if found.good is None:
             raise error
         return found.good
@@ -640,7 +640,7 @@ class JumpPath(Path):
 
     def _read(self, program: Program, t: float, theta: Array, nu: Array, g: Array) -> Solution:
         theta = np.clip(theta, program.low(t), program.up(t))
-        nu = nu + offset_shift(program, t, theta, g) - self._whole.h[program.rows] @ theta
+        nu = nu + offset_shift(program, t, theta, g) - self._matrix.h[program.rows] @ theta
         return self.loss.read(self.motion.problem(self.problem, t), self.motion, t, theta, nu)
 
 
