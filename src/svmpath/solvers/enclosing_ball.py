@@ -32,7 +32,7 @@ from svmpath.solvers.newton import PiecewiseQuadratic
 Array = np.ndarray
 
 _MOST_BALL_STEPS = 100  # of Newton's method per value
-_STRIDE = 10.0  # largest ratio of one lam to the next on the way to a ball
+_LARGEST_RATIO = 10.0  # largest ratio of one lam to the next on the way to a ball
 _SPHERE_TIE = 1e-11  # rows so close to the sphere (times the largest |z_i|^2) may be on either side
 
 
@@ -134,7 +134,7 @@ class EnclosingBall:
         A[:, :-1] -= A[:, :-1].mean(axis=0)
         t = np.einsum("ij,ij->i", A[:, :-1], A[:, :-1])
         self._shift, self._size = float(t.mean()), float(t.max())
-        self._rows = Rows(A, t - self._shift, np.ones(len(A)))  # the targets stand where the hinge has labels
+        self._rows = Rows(A, t - self._shift, np.ones(len(A)))  # the targets take the place of the labels
         self._system = ActiveSystem(self._rows)
 
     def at(self, lam: float, near: Ball | None = None) -> Ball:
@@ -147,9 +147,9 @@ class EnclosingBall:
         however little of lam is left beside the samples.
         """
         near = self._start(lam) if near is None or near.lam < lam else near
-        ball, stride = near, near.lam / _STRIDE
+        ball, stride = near, near.lam / _LARGEST_RATIO
         while stride > lam:
-            ball, stride = self._next(stride, ball), stride / _STRIDE
+            ball, stride = self._next(stride, ball), stride / _LARGEST_RATIO
         return self._next(lam, ball)
 
     def _next(self, lam: float, last: Ball) -> Ball:
@@ -180,7 +180,7 @@ class EnclosingBall:
     def _measure(self, lam: float, point: Point) -> Ball:
         """The ball of a point: R^2 lies between the two values that are given, however well Q was minimised."""
         beta = np.where(point.E, self._rows.y - point.f, 0.0).clip(min=0.0)
-        if not beta.any():  # lam is lost in the rounding of K: any centre still gives a ball
+        if not beta.any():  # lam is below the rounding of K: any centre still gives a ball
             slack = self._rows.y - point.f
             beta = np.where(point.E.any(), point.E, slack == slack.max()).astype(float)
         beta /= beta.sum()

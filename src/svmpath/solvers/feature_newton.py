@@ -9,7 +9,7 @@ J is convex, once differentiable and piecewise quadratic: with E = {i : y_i f_i 
     M_E theta = c_E,     M_E = A_E' S A_E + lam/2 D,     c_E = A_E' S y,     D = diag(1, .., 1, 0)
 
 and it is the minimiser of J when its own E is the same. A_E' S A_E is kept and changed by the rows that change sides.
-Where the kernel matrix is held whole and E is smaller than theta, the system is solved in the samples E instead
+Where the kernel matrix is dense and E is smaller than theta, the system is solved in the samples E instead
 (``solvers.samples``).
 """
 
@@ -25,30 +25,30 @@ from svmpath.lazy import lazy
 from svmpath.solvers.line_search import exact_step
 from svmpath.solvers.newton import PiecewiseQuadratic
 from svmpath.solvers.parallel import interruptible
-from svmpath.solvers.samples import Whole
+from svmpath.solvers.samples import KernelMatrix
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
-_MOST_STEPS = 300  # of Newton's method per machine
+MOST_STEPS = 300  # of Newton's method per machine
 _MARGIN_TIE = 1e-11  # samples so close to the margin (times the size of f) may be on either side
-_REBUILD = 0.6  # share of E that may change at once before A_E' S A_E is formed anew
-_STALE = 4  # times the number of rows that may have changed in all before it is formed anew
+_REBUILD_SHARE = 0.6  # share of E that may change at once before A_E' S A_E is formed anew
+_REBUILD_AFTER = 4  # times the number of rows that may have changed in all before it is formed anew
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The data: A = [Z, 1], labels y, weights s, and K = Z Z' where it is held whole."""
+    """The data: A = [Z, 1], labels y, weights s, and K = Z Z' where it is dense."""
 
     A: Array
     y: Array
     s: Array
-    whole: Whole | None = None
+    matrix: KernelMatrix | None = None
 
     @staticmethod
-    def of(Z: Array, y: Array, s: Array, whole: Whole | None = None) -> Rows:
+    def of(Z: Array, y: Array, s: Array, matrix: KernelMatrix | None = None) -> Rows:
         """The rows of a feature matrix."""
-        return Rows(np.column_stack([Z, np.ones(len(Z))]), y, s, whole)
+        return Rows(np.column_stack([Z, np.ones(len(Z))]), y, s, matrix)
 
     @lazy
     def plain(self) -> bool:
@@ -81,7 +81,7 @@ class ActiveSystem:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self._E = self._built = np.zeros(len(rows.y), dtype=bool)
-        self._changed = len(rows.y) * _STALE + 1  # nothing is built yet
+        self._changed = len(rows.y) * _REBUILD_AFTER + 1  # nothing is built yet
 
     def at(self, E: Array) -> None:
         """Move to another set of rows."""
@@ -89,7 +89,7 @@ class ActiveSystem:
 
     def factor(self, lam: float) -> Factored | FewSamples:
         """The system at one lam, ready to be solved."""
-        if self._rows.whole is not None and 0 < np.count_nonzero(self._E) < self._rows.A.shape[1]:
+        if self._rows.matrix is not None and 0 < np.count_nonzero(self._E) < self._rows.A.shape[1]:
             few = FewSamples(self._rows, np.flatnonzero(self._E), lam)
             if few.is_regular:
                 return few
@@ -101,7 +101,7 @@ class ActiveSystem:
         E, moved = self._E, np.flatnonzero(self._built != self._E)
         self._changed += len(moved)
         # Many small changes leave rounding behind; many at once cost as much as a new start.
-        if len(moved) > _REBUILD * np.count_nonzero(E) or self._changed > _STALE * len(E):
+        if len(moved) > _REBUILD_SHARE * np.count_nonzero(E) or self._changed > _REBUILD_AFTER * len(E):
             self._G, self._c = self._rows.moments(np.flatnonzero(E))
             self._changed = 0
         elif len(moved):
@@ -116,7 +116,7 @@ class ActiveSystem:
 class Factored:
     """M_E theta = c_E with the factor M_E = U'U.
 
-    Where rounding has left M_E without a Cholesky factor, U is a root of its part that is not rounding.
+    Where M_E has no Cholesky factor because of rounding, U is a root of its part that is not rounding.
     """
 
     def __init__(self, M: Array, c: Array) -> None:
@@ -168,10 +168,10 @@ class FewSamples:
     """The same system, solved in the samples E; what needs the features' own factor makes it when first asked."""
 
     def __init__(self, rows: Rows, E: Array, lam: float) -> None:
-        assert rows.whole is not None
+        assert rows.matrix is not None
         self._rows, self._E, self._lam = rows, E, lam
         with blas_threads(len(E) ** 2):
-            self._system = rows.whole.system(rows.y, rows.s, E, lam)
+            self._system = rows.matrix.system(rows.y, rows.s, E, lam)
 
     @property
     def is_regular(self) -> bool:
@@ -200,9 +200,9 @@ class FewSamples:
         with blas_threads(len(self._E) ** 2):
             rows, E, u = self._rows, self._E, self.u
             if 3 * len(E) > len(rows.y):  # to copy many rows costs more than to multiply by zeros
-                whole = np.zeros(len(rows.y))
-                whole[E] = u
-                theta = whole @ rows.A
+                every = np.zeros(len(rows.y))
+                every[E] = u
+                theta = every @ rows.A
                 theta[-1] = 0.0
                 f = (rows.A @ theta)[E]
             else:
@@ -244,7 +244,7 @@ class FewSamples:
 
 
 def _root(M: Array) -> Array:
-    """An upper triangular U with U'U = M, eigenvalues lost to rounding being lifted to where it begins."""
+    """An upper triangular U with U'U = M, eigenvalues below rounding being lifted to it."""
     values, Q = interruptible(np.linalg.eigh, M)
     floor = len(M) * np.finfo(float).eps * values[-1]
     return np.asfortranarray(np.linalg.qr(np.sqrt(np.maximum(values, floor))[:, None] * Q.T)[1])
@@ -274,7 +274,7 @@ def start(rows: Rows) -> Point:
 class _InFeatures(PiecewiseQuadratic[Point]):
     """J of these rows at lam; ``factored`` is the system of the last step."""
 
-    most_steps = _MOST_STEPS
+    most_steps = MOST_STEPS
     factored: Factored | FewSamples
 
     def __init__(self, rows: Rows, system: ActiveSystem, lam: float) -> None:
@@ -315,6 +315,6 @@ def is_on_margin(y: Array, f: Array) -> bool:
 def not_found(lam: float) -> PathError:
     """The error of a machine that was not found within the steps allowed."""
     return PathError(
-        f"No machine was found within {_MOST_STEPS} steps of Newton's method at C = {1 / lam:.6g}: bring the columns "
+        f"No machine was found within {MOST_STEPS} steps of Newton's method at C = {1 / lam:.6g}: bring the columns "
         "to one scale (StandardScaler), or use smaller C."
     )

@@ -15,16 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmpath.exceptions import PathError
-from svmpath.solvers.feature_newton import is_on_margin, not_found
+from svmpath.solvers.feature_newton import MOST_STEPS, is_on_margin, not_found
 from svmpath.solvers.line_search import exact_step
 from svmpath.solvers.newton import PiecewiseQuadratic
 from svmpath.solvers.samples import SampleSystem
 
 Array = np.ndarray
 
-_MOST_STEPS = 300  # of Newton's method per machine
 _INSIDE = 0.999  # y f of the first sample after a machine without samples left of the margin was brought nearer to zero
-_STRIDE = 2.0  # most that the logarithm of C changes from one start to the next
+_LOG_STRIDE = 2.0  # most that the logarithm of C changes from one start to the next
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ def approach(K: Array, y: Array, s: Array, C: float) -> Coefficients:
     """A machine near the one at C, from the limit for C to zero in steps: straight on may take hundreds of them."""
     now = machine_of(K, y, s, np.zeros(len(y)), float(s @ y / s.sum()))
     near = min(C, 1.0 / max(float(np.diagonal(K).max()), np.finfo(float).tiny))
-    for value in np.geomspace(near, C, 2 + int(np.log(C / near) / _STRIDE))[:-1]:
+    for value in np.geomspace(near, C, 2 + int(np.log(C / near) / _LOG_STRIDE))[:-1]:
         now, _ = minimise(K, y, s, 1.0 / value, now)
     return now
 
@@ -55,7 +54,7 @@ def approach(K: Array, y: Array, s: Array, C: float) -> Coefficients:
 class _InCoefficients(PiecewiseQuadratic[Coefficients]):
     """J of these samples at lam; ``system`` is that of the last step."""
 
-    most_steps = _MOST_STEPS
+    most_steps = MOST_STEPS
     system: SampleSystem
 
     def __init__(self, K: Array, y: Array, s: Array, lam: float) -> None:
