@@ -130,7 +130,8 @@ def set_changes(path: Any, values: Array) -> tuple[int, int]:
 
 def unwalked(path: Any) -> Any:
     """The same path with the same features, as if nobody had walked it."""
-    return replace(path, features=path.shared)
+    path.rows  # noqa: B018 - made, and kept in path.made
+    return replace(path)
 
 
 @dataclass(frozen=True)

@@ -539,7 +539,7 @@ def hinge_over_weight_of_samples() -> Values:
 @problem
 def hinge_over_weight_of_a_class() -> Values:
     X, y = labels(36, seed=24)
-    path = svmpath.trace(X, y, loss="hinge", over="weight", label=1, span=(0.2, 5.0), C=2.0)
+    path = svmpath.trace(X, y, loss="hinge", over="weight", sample=y == 1, span=(0.2, 5.0), C=2.0)
     return all_of(path, fresh(2), {"alo": criteria.alo(path, [0.3, 1.0, 4.0])})
 
 
@@ -768,7 +768,7 @@ def elastic_over_weight() -> Values:
     X, y = wide(30, 8, seed=54)
     path = trace_elastic(X, y, over="weight", sample=[2, 3, 11], lambda1=0.8, lambda2=0.6)
     found = of_path(path, fresh(8))
-    path = trace_elastic(X, y, over="weight", label=-1, span=(1.0, 0.3), lambda1=0.8, lambda2=0.6)
+    path = trace_elastic(X, y, over="weight", sample=y == -1, span=(1.0, 0.3), lambda1=0.8, lambda2=0.6)
     return found | named("label", of_path(path, fresh(8)))
 
 

@@ -76,11 +76,11 @@ def xi_alpha(path: JumpPath, values: Any, *, loss: Any = None) -> BoundCurve:
     """
     error_only("xi_alpha", loss)
     values = check_values(path, values)
-    K, s = path.shared.K, path.problem.s
+    K, s = path.matrix.K, path.problem.s
     height = float(np.diagonal(K).max() - K.min())
     scores, doubtful = np.empty(len(values)), np.zeros(len(values), dtype=int)
     for k, walker in path.states(values):
-        C, y = path.motion.at(walker.t)["C"], path.problem.y
+        C, y = path.motion.at_t(walker.t)["C"], path.problem.y
         a, xi = C * np.abs(walker.theta), np.maximum(1.0 - y * path.decided(walker), 0.0)
         unproved = _without_room(walker)
         suspect = ((2.0 * a * height + xi >= 1.0) | unproved) & (a > 0.0)
@@ -129,7 +129,7 @@ def span_bound(path: JumpPath, values: Any, *, loss: Any = None) -> BoundCurve:
         radius = _radius(SquaredHinge().rows(path.problem).A[rows])
     scores, doubtful = np.empty(len(values)), np.zeros(len(values), dtype=int)
     for k, walker in path.states(values):
-        C = path.motion.at(walker.t)["C"]
+        C = path.motion.at_t(walker.t)["C"]
         diameter = max(2.0 * radius, 1.0 / np.sqrt(C))
         removal, left_out = samples(path, walker)
         spans, on_elbow = removal.spans(), walker.status[left_out] == FREE

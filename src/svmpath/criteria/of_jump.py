@@ -155,7 +155,7 @@ def drive_out(
             removal = replace(removal, inverse=inverse)
         left = _leave_out(path, removal, rows, most, find_crossings, falls)
         _see_margin(path, removal, rows, left)
-        f[rows] = path.loss.decide(left.product, left.nu, path.motion.at(walker.t))
+        f[rows] = path.loss.decide(left.product, left.nu, path.motion.at_t(walker.t))
         f[np.abs(f) <= _ZERO] = 0.0  # a tie is one, whatever rounding says
         held.unsolved[k] = _repair(path, float(values[k]), rows[left.failed], f)
         held.decisions[k] = f
@@ -167,7 +167,7 @@ def _features(path: JumpPath) -> Array:
     """Z with K = Z Z'."""
     if path.gram.Z is not None:
         return path.gram.Z
-    values, Q = interruptible(np.linalg.eigh, path.shared.K)
+    values, Q = interruptible(np.linalg.eigh, path.matrix.K)
     return Q * np.sqrt(np.maximum(values, 0.0))
 
 

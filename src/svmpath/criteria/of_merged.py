@@ -21,6 +21,7 @@ from svmpath.criteria.held_out import (
     predict_left_out,
 )
 from svmpath.paths import MergedPath, Path
+from svmpath.paths.made import Made
 from svmpath.paths.merged import split_off
 
 Array = np.ndarray
@@ -51,8 +52,8 @@ def split_copies(path: MergedPath, is_frozen: bool = False) -> tuple[Path, Calla
     if split is None:
         return path.unmerged, lambda held: held
     problem, leader = split
-    known = path.made.split  # of other labels, perhaps: what it has made of the kernel serves here, too
-    small = path.made.split = path.again(problem, None if known is None else known.shared)
+    path.made.split = Made() if path.made.split is None else path.made.split
+    small = path.again(problem, path.made.split)
     return small, lambda held: of_rows(held, np.searchsorted(held.rows, leader), np.arange(path.problem.n))
 
 

@@ -273,7 +273,7 @@ class PathMachine(BaseEstimator):
     def _store(self, choice: Choice, search: Search) -> None:
         """The choice under scikit-learn's names."""
         path = choice.curve.path
-        others = replace(search, problems=search.problems[1:]).paths(path.gram, path.span, path.shared)
+        others = replace(search, problems=search.problems[1:]).paths(path.gram, path.span, path.made)
         solutions = [each(choice.value) for each in (path, *others)]
         # An approximate path is measured by its gap, not by the conditions of optimality.
         self._warn_of_rounding(choice, max(solution.violation for solution in solutions) if path.is_exact else 0.0)

@@ -13,10 +13,10 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath.criteria.curve import Curve
+from svmpath.losses import Motion
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, deviations
 from svmpath.names import unknown_name
 from svmpath.paths.elastic import ElasticPath, FeatureEvent
-from svmpath.paths.elastic_record import Motion
 from svmpath.paths.trace_elastic import elastic_path, elastic_problem, lambda1_max
 from svmpath.search import Choice, ElasticSearch, Scores, best_pair
 from svmpath.search.choice import check_rule
@@ -198,7 +198,7 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         if isinstance(self.lambda1, str):
             if self.lambda1 != "tune":
                 raise ValueError(f"lambda1 must be 'tune', a number >= 0 or a list of them, got {self.lambda1!r}.")
-            largest = max(lambda1_max(problem, Motion("lambda1", lam2=lam2)) for problem in problems) or 1.0
+            largest = max(lambda1_max(problem, Motion("lambda1", {"lambda2": lam2})) for problem in problems) or 1.0
             return np.geomspace(largest, _END * largest, _VALUES)
         return np.unique(_amounts(self.lambda1, "lambda1"))[::-1]
 
@@ -217,10 +217,10 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
 
     def _curve(self, problems: list[ElasticProblem], lam2: float, search: ElasticSearch) -> Curve:
         values = self._lambda1_values(problems, lam2)
-        motion = Motion("lambda1", lam2=lam2)
+        motion = Motion("lambda1", {"lambda2": lam2})
         least, walked = self._least(problems, motion, values)
         values = self._allowed(walked, values, min(least))
-        paths = [ElasticPath(problem, ElasticHinge(), "lambda1", _span(values), motion) for problem in problems]
+        paths = [ElasticPath(problem, ElasticHinge(), motion, _span(values)) for problem in problems]
         return search.curve(paths, values, least)
 
     def _least(
@@ -264,7 +264,7 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
     def _store(self, problems: list[ElasticProblem], choice: Choice, lam2: float) -> None:
         """The choice under scikit-learn's names."""
         curve, value = choice.curve, choice.value
-        first, motion = cast(ElasticPath, curve.path), Motion("lambda1", lam2=lam2)
+        first, motion = cast(ElasticPath, curve.path), Motion("lambda1", {"lambda2": lam2})
         least, _ = self._least(problems, motion, curve.values)
         paths = [replace(first, problem=problem) for problem in problems]
         at = [max(value, low) for low in least]

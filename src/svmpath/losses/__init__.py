@@ -6,10 +6,11 @@ from typing import Any
 
 from svmpath.losses.base import Loss, Problem, Solution
 from svmpath.losses.elastic_hinge import ElasticHinge
-from svmpath.losses.elbow import ElbowLoss, Motion
+from svmpath.losses.elbow import ElbowLoss
 from svmpath.losses.epsilon import EpsilonInsensitive
 from svmpath.losses.hinge import Hinge
 from svmpath.losses.least_squares import LeastSquares
+from svmpath.losses.motion import Motion
 from svmpath.losses.nu import Nu
 from svmpath.losses.policies import POLICIES, Policy, policy_of
 from svmpath.losses.squared_hinge import SquaredHinge

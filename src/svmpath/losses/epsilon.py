@@ -24,7 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmpath.losses.base import Problem, Solution, relative_gap
-from svmpath.losses.elbow import NEAR, WEIGHT, ElbowLoss, Motion
+from svmpath.losses.elbow import NEAR, WEIGHT, ElbowLoss
+from svmpath.losses.motion import Motion
 from svmpath.parameters import Parameter
 from svmpath.solvers.box_qp import FREE, LOW, UP, Program
 
@@ -69,7 +70,7 @@ class EpsilonInsensitive(ElbowLoss):
         """c = lambda (epsilon - y) for theta+ and -lambda (epsilon + y) for theta-."""
         n, y = problem.n, problem.y
         sign, twice = self.signs(problem), np.concatenate([y, y])
-        (s0, s1), zero, none = motion.weights(problem), np.zeros(n), np.zeros(1)
+        (s0, s1), zero, none = motion.weights_along(problem.s), np.zeros(n), np.zeros(1)
         if motion.over == "C":  # t = -lambda
             c0, c1 = np.zeros(2 * n), twice - sign * motion.fixed["epsilon"]
         elif motion.over == "epsilon":  # t = -epsilon
@@ -102,7 +103,7 @@ class EpsilonInsensitive(ElbowLoss):
 
     def read(self, problem: Problem, motion: Motion, t: float, theta: Array, nu: Array) -> Solution:
         """alpha = C (theta+ + theta-), b = C nu."""
-        values, n = motion.at(t), problem.n
+        values, n = motion.at_t(t), problem.n
         C = values["C"]
         alpha = C * (theta[:n] + theta[n:])
         return Solution(problem, self, alpha, float(C * nu[0]), {**values, **problem.gram.kernel.parameters})

@@ -24,7 +24,8 @@ import numpy as np
 
 from svmpath.exceptions import NoMarginError
 from svmpath.losses.base import Problem, Solution
-from svmpath.losses.elbow import ElbowLoss, Motion, hinge_gap, hinge_violation, labelled_box
+from svmpath.losses.elbow import ElbowLoss, hinge_gap, hinge_violation, labelled_box
+from svmpath.losses.motion import Motion
 from svmpath.parameters import Parameter
 from svmpath.solvers.box_qp import FREE, LOW, UP, Program
 
@@ -94,7 +95,7 @@ class Nu(ElbowLoss):
 
     def read(self, problem: Problem, motion: Motion, t: float, theta: Array, nu: Array) -> NuSolution:
         """alpha = theta / rho and so on."""
-        values = motion.at(t)
+        values = motion.at_t(t)
         rho, b = float(nu[0] - nu[1]) / 2.0, float(nu[0] + nu[1]) / 2.0
         if not rho > self._noise(problem, t):
             raise NoMarginError(

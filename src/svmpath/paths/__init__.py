@@ -4,6 +4,7 @@ from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.elastic import ElasticPath
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath, OverKernel
+from svmpath.paths.made import Made
 from svmpath.paths.march import MarchPath
 from svmpath.paths.merged import MergedPath
 from svmpath.paths.nodes import NodePath
@@ -22,6 +23,7 @@ __all__ = [
     "Event",
     "JumpPath",
     "KernelPath",
+    "Made",
     "MarchPath",
     "MergedPath",
     "NewtonKernelPath",

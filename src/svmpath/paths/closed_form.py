@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from dataclasses import dataclass
 
 import numpy as np
 
-from svmpath.lazy import lazy
 from svmpath.losses import LeastSquares, Problem, Solution
+from svmpath.paths.made import Made
 from svmpath.paths.path import Array, Event, Path, Request
 from svmpath.solvers.spectral import Spectrum
 
@@ -33,40 +32,21 @@ class ClosedFormPath(Path):
     Over C one decomposition, made when first needed, serves the whole path. Over a kernel parameter each value
     has its own kernel matrix; the distances or inner products behind it are computed once.
 
-    Attributes
-    ----------
-    C : float
-        The value of C where the path does not go over it.
     """
 
     loss: LeastSquares
-    C: float = 1.0
-    spectrum_: Spectrum | None = field(default=None, repr=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The spectrum is made again when needed: a saved model stays small.
-        return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "spectrum_": None}
 
     @classmethod
-    def of(cls, problem: Problem, request: Request, shared: Any = None) -> ClosedFormPath:
-        """The path of a problem; ``shared`` is a spectrum."""
-        assert isinstance(request.loss, LeastSquares)
-        return cls(problem, request.loss, request.over, request.span, request.C, shared)
+    def of(cls, problem: Problem, request: Request, made: Made) -> ClosedFormPath:
+        """The path of a problem."""
+        return cls(problem, request.loss, request.motion, request.span, made=made)
 
-    @lazy
+    @property
     def spectrum(self) -> Spectrum:
         """The decomposition behind a path over C."""
-        return self.spectrum_ if self.spectrum_ is not None else self.loss.decompose(self.problem)
-
-    @property
-    def shared(self) -> Any:
-        """The spectrum, on a path over C."""
-        return self.spectrum if self.over == "C" else None
-
-    @property
-    def is_shared_by_weights(self) -> bool:
-        """No: the spectrum is that of the weighted kernel matrix."""
-        return False
+        if self.made.spectrum is None:
+            self.made.spectrum = self.loss.decompose(self.problem)
+        return self.made.spectrum
 
     @property
     def breakpoints(self) -> Array:
@@ -88,15 +68,7 @@ class ClosedFormPath(Path):
             return
         for position, value in enumerate(values):
             problem = self.problem.at(self.over, value)
-            yield Piece(problem, self.loss.decompose(problem), np.array([position]), np.array([self.C]))
-
-    def without(self, rows: Array) -> Self:
-        """The path of the same machine with weight zero for some rows."""
-        return replace(super().without(rows), spectrum_=None)
-
-    def with_kernel(self, name: str, value: float, near: Path | None = None) -> ClosedFormPath:
-        """The path with another value of a kernel parameter."""
-        return replace(self, problem=self.problem.at(name, value), spectrum_=None)
+            yield Piece(problem, self.loss.decompose(problem), np.array([position]), np.array([self.motion.fixed["C"]]))
 
     def is_lost_to_rounding(self, values: Array) -> Array:
         """Where rounding leaves fewer than about four digits of the held-out residuals."""

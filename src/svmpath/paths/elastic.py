@@ -16,15 +16,15 @@ returned is measured, too; where the walk does not lead to it, it is solved for 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from svmpath.exceptions import PathError
 from svmpath.lazy import lazy
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, ElasticSolution
-from svmpath.paths.elastic_record import Motion, Record
+from svmpath.paths.elastic_record import Record, is_plain, penalties
+from svmpath.paths.elastic_record import line as line_of
 from svmpath.paths.path import Array, Event, Path
 from svmpath.solvers.attempts import try_in_turn
 from svmpath.solvers.elastic import (
@@ -60,15 +60,12 @@ class ElasticPath(Path):
 
     Attributes
     ----------
-    motion : Motion
-        What moves and what stays.
     max_features : int or None
         The walk ends where one more would be used; ``span`` says where.
     """
 
     problem: ElasticProblem
     loss: ElasticHinge
-    motion: Motion
     max_features: int | None = None
 
     def __repr__(self) -> str:
@@ -78,14 +75,11 @@ class ElasticPath(Path):
             f"{problem.p} features>"
         )
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {f.name: self.__dict__[f.name] for f in fields(self)}
-
     @lazy
     def table(self) -> Table:
         """The rows, with the penalty factors that hold on this path."""
         table = self.problem.table
-        return table.with_om(np.zeros_like(table.om)) if self.motion.is_plain else table
+        return table.with_om(np.zeros_like(table.om)) if is_plain(self.motion) else table
 
     @lazy
     def record(self) -> Record:
@@ -101,14 +95,14 @@ class ElasticPath(Path):
 
     def _unwalked(self, value: float) -> Record:
         """What is known where no walk can begin: a machine at the largest value; the others are solved for directly."""
-        here, w = self.motion.at(value), self.motion.weights(self.problem.s, value)
+        here, w = penalties(self.motion, value), self.motion.weights(self.problem.s, value)
         found = direct(self.table, w, here["lambda1"], here["lambda2"])
         place = np.select([w == 0.0, found.side < 0, found.side > 0], [OUT, RIGHT, LEFT], ELBOW).astype(np.int8)
         sign = np.where(found.is_used, np.sign(found.beta), ZERO).astype(np.int8)
         x = np.array([value, here["lambda1"], here["lambda2"], found.b])
         first = Snapshot(x, w, found.alpha, np.where(found.is_used, found.beta, 0.0), place, sign)
         log = EventLog.of(extra=bool)
-        return Record(value, first, self.motion.line(self.problem.s), log, [], self._ends[0], 0.0, 1, 0)
+        return Record(value, first, line_of(self.motion, self.problem.s), log, [], self._ends[0], 0.0, 1, 0)
 
     @property
     def perturbation(self) -> float:
@@ -160,10 +154,10 @@ class ElasticPath(Path):
     def begin(self, value: float) -> tuple[Walker, Line]:
         """A walker at the value (or, where the machine is constant, where it ceases to be so), and the line ahead."""
         table, motion, s = self.table, self.motion, self.problem.s
-        line = motion.line(s)
+        line = line_of(motion, s)
         if self.has_top:
             return self._from_the_top(table, s, value, line), line
-        here = motion.at(value)
+        here = penalties(motion, value)
         walker = start(table, motion.weights(s, value), here["lambda2"])
         walk_to(walker, here["lambda1"])
         walker.begin_line(value, here["lambda1"], here["lambda2"])
@@ -173,12 +167,12 @@ class ElasticPath(Path):
     def has_top(self) -> bool:
         """Whether the machine is constant above some value."""
         over, motion = self.over, self.motion
-        return over == "lambda1" or (over == "ray" and not motion.is_plain and bool(np.all(self.table.om > 0.0)))
+        return over == "lambda1" or (over == "ray" and not is_plain(motion) and bool(np.all(self.table.om > 0.0)))
 
     def _from_the_top(self, table: Table, w: Array, value: float, line: Line) -> Walker:
         """Over lambda1 or a ray, from where no penalised feature is used: down to the value if that is lower."""
-        walker = start(table, w, self.motion.lam2)
-        top = walker.lam1 / self.motion.at(1.0)["lambda1"]
+        walker = start(table, w, self.motion.fixed.get("lambda2", 0.0))
+        top = walker.lam1 / penalties(self.motion, 1.0)["lambda1"]
         self._begin_line(walker, top)
         b = walker.b
         if top > 0.0:
@@ -192,7 +186,7 @@ class ElasticPath(Path):
         return walker
 
     def _begin_line(self, walker: Walker, value: float) -> None:
-        here = self.motion.at(value)
+        here = penalties(self.motion, value)
         walker.begin_line(value, here["lambda1"], here["lambda2"])
 
     def from_the_top(self, part: float) -> ElasticPath:
@@ -277,7 +271,7 @@ class ElasticPath(Path):
 
     def _direct(self, value: float) -> ElasticSolution:
         """The machine without any walk: as a corner where that can be had, else from inside the set of solutions."""
-        here, w = self.motion.at(value), self.motion.weights(self.problem.s, value)
+        here, w = penalties(self.motion, value), self.motion.weights(self.problem.s, value)
         lam1, lam2 = here["lambda1"], here["lambda2"]
         point = corner(self.table, np.array([value, lam1, lam2, 0.0]), w)
         if point is not None:
@@ -315,7 +309,7 @@ class ElasticPath(Path):
     def _at_places(self, value: float, places_at: float | None = None) -> Walker | None:
         """A walker with everybody at the recorded place; None where these do not determine a point."""
         place, sign = self.record.places(value if places_at is None else places_at)
-        here, w = self.motion.at(value), self.motion.weights(self.problem.s, value)
+        here, w = penalties(self.motion, value), self.motion.weights(self.problem.s, value)
         x = np.array([value, here["lambda1"], here["lambda2"], 0.0])
         alpha = np.where(place == LEFT, w, 0.0)
         k, m = np.count_nonzero(place == ELBOW), np.count_nonzero(sign)
@@ -347,7 +341,7 @@ class ElasticPath(Path):
 
     def _walker_of_constant(self, value: float) -> Walker:
         """A walker where the machine is constant."""
-        here = self.motion.at(value)
+        here = penalties(self.motion, value)
         walker = start(self.table, self.motion.weights(self.problem.s, value), here["lambda2"])
         walk_to(walker, here["lambda1"])
         return walker
@@ -359,9 +353,9 @@ class ElasticPath(Path):
         problem = self.problem
         if self.motion.rows is not None:
             problem = replace(problem, s=self.motion.weights(problem.s, value))
-        if self.motion.is_plain:
+        if is_plain(self.motion):
             problem = replace(problem, om=np.zeros_like(problem.om))
-        return self.loss.read(problem, self.motion.at(value), alpha, beta, b)
+        return self.loss.read(problem, penalties(self.motion, value), alpha, beta, b)
 
     # --- what criteria ask for ---------------------------------------------------------------------------------------
 

@@ -4,64 +4,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
+from svmpath.losses import Motion
 from svmpath.paths.path import Array
 from svmpath.solvers.elastic import Line, Snapshot
 from svmpath.solvers.events import EventLog
 
 
-@dataclass(frozen=True)
-class Motion:
-    """Which parameter moves, and what the others are.
+def penalties(motion: Motion, value: float) -> dict[str, float]:
+    """All hyper-parameters at a value; on a ray lambda1 = value * l1_ratio and lambda2 = value * (1 - l1_ratio)."""
+    if motion.over != "ray":
+        return motion.at(value)
+    ratio = motion.fixed["l1_ratio"]
+    return {"lambda1": value * ratio, "lambda2": value * (1.0 - ratio), "l1_ratio": ratio}
 
-    Attributes
-    ----------
-    over : {"lambda1", "lambda2", "ray", "weight"}
-    lam1, lam2 : float
-        The parameters that stay.
-    l1_ratio : float
-        For "ray": lambda1 = value * l1_ratio, lambda2 = value * (1 - l1_ratio).
-    rows : array of int or None
-        For "weight": the samples whose weight is multiplied.
-    """
 
-    over: str
-    lam1: float = 0.0
-    lam2: float = 0.0
-    l1_ratio: float = 1.0
-    rows: Array | None = None
+def line(motion: Motion, w: Array) -> Line:
+    """The line of all values; w are the weights at value one."""
+    here, unit = penalties(motion, 0.0), penalties(motion, 1.0)
+    lam1, lam2 = here["lambda1"], here["lambda2"]
+    return Line(lam1, lam2, lam1 - unit["lambda1"], lam2 - unit["lambda2"], *motion.weights_along(w))
 
-    def at(self, value: float) -> dict[str, float]:
-        """All hyper-parameters at a value."""
-        if self.over == "ray":
-            mixed = {"lambda1": value * self.l1_ratio, "lambda2": value * (1.0 - self.l1_ratio)}
-            return {**mixed, "l1_ratio": self.l1_ratio}
-        return {"lambda1": self.lam1, "lambda2": self.lam2, self.over: value}
 
-    def weights(self, s: Array, value: float) -> Array:
-        """The sample weights at a value."""
-        if self.rows is None:
-            return s
-        s = s.copy()
-        s[self.rows] *= value
-        return s
-
-    def line(self, w: Array) -> Line:
-        """The line of all values; w are the weights at value one."""
-        none, here, unit = np.zeros_like(w), self.at(0.0), self.at(1.0)
-        lam1, lam2 = here["lambda1"], here["lambda2"]
-        d1, d2 = lam1 - unit["lambda1"], lam2 - unit["lambda2"]
-        if self.rows is None:
-            return Line(lam1, lam2, d1, d2, w, none)
-        w0, dw = w.copy(), none
-        w0[self.rows], dw[self.rows] = 0.0, -w[self.rows]
-        return Line(lam1, lam2, d1, d2, w0, dw)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether lambda1 costs nothing all along."""
-        return {"ray": self.l1_ratio == 0.0, "lambda1": False}.get(self.over, self.lam1 == 0.0)
+def is_plain(motion: Motion) -> bool:
+    """Whether lambda1 costs nothing all along."""
+    plain = {"ray": motion.fixed.get("l1_ratio") == 0.0, "lambda1": False}
+    return plain.get(motion.over, motion.fixed.get("lambda1") == 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,10 @@ import numpy as np
 from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram
 from svmpath.lazy import lazy
-from svmpath.losses import Problem, Solution, SquaredHinge
-from svmpath.losses.elbow import ElbowLoss, Motion
+from svmpath.losses import Motion, Problem, Solution, SquaredHinge
+from svmpath.losses.elbow import ElbowLoss
 from svmpath.paths.jump import JumpPath
+from svmpath.paths.made import Made
 from svmpath.paths.march import MarchPath
 from svmpath.paths.path import Array, Event, Path, Request
 from svmpath.solvers.attempts import try_in_turn
@@ -41,6 +42,11 @@ class OverKernel(Path):
     @property
     @abstractmethod
     def record(self) -> Record: ...
+
+    @property
+    def C(self) -> float:
+        """The value of C."""
+        return self.motion.fixed["C"]
 
     @abstractmethod
     def over_C(self, value: float) -> Path:
@@ -98,25 +104,17 @@ class KernelPath(OverKernel):
 
     Attributes
     ----------
-    motion : Motion
-        The parameter that moves, and the hyper-parameters that stay.
     start : array of shape (n,) or None
         Coefficients alpha / C of a similar machine, from which the first one is solved for.
     """
 
     loss: ElbowLoss
-    motion: Motion
     start: Array | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
-        # The walk is made again when needed: a saved model stays small.
-        return {f.name: self.__dict__[f.name] for f in fields(self)}
-
     @classmethod
-    def of(cls, problem: Problem, request: Request, shared: Any = None) -> KernelPath:
+    def of(cls, problem: Problem, request: Request, made: Made) -> KernelPath:
         """The path of a problem."""
-        assert isinstance(request.loss, ElbowLoss)
-        return cls(problem, request.loss, request.over, request.span, Motion(request.over, request.fixed))
+        return cls(problem, request.loss, request.motion, request.span, made=made)
 
     @property
     def has_boxes(self) -> bool:
@@ -135,7 +133,7 @@ class KernelPath(OverKernel):
     def machine(self, value: float) -> JumpPath:
         """The machine at one value, as a path over one value."""
         problem = self.problem.at(self.over, value)
-        return JumpPath(problem, self.loss, self.over, (value, value), self.motion, None, self.start)
+        return JumpPath(problem, self.loss, self.motion, (value, value), self.start)
 
     @lazy
     def record(self) -> Record:
@@ -195,11 +193,6 @@ class KernelPath(OverKernel):
             raise reason
         return min(found, key=lambda each: each.violation)
 
-    @property
-    def C(self) -> float:
-        """The value of C."""
-        return self.motion.fixed["C"]
-
     def over_C(self, value: float) -> JumpPath:
         """The path over C of the machine with the kernel at one value, with the one value C: for criteria."""
         return self._over_C(value, self(value).alpha / self.C)
@@ -207,13 +200,11 @@ class KernelPath(OverKernel):
     def _over_C(self, value: float, start: Array | None) -> JumpPath:
         """The same from another machine, or from where it is constant: a longer way, but with fewer ties."""
         problem, span = self.problem.at(self.over, value), (self.C, self.C)
-        return JumpPath(problem, self.loss, "C", span, Motion("C", self.loss.own), None, start)
+        return JumpPath(problem, self.loss, Motion("C", self.loss.own), span, start)
 
     def without(self, rows: Array) -> KernelPath:
-        """The path of the same machine with weight zero for some rows."""
-        s = self.problem.s.copy()
-        s[rows] = 0.0
-        return replace(self, problem=replace(self.problem, s=s), start=None)
+        """The path of the same machine with weight zero for some rows; it begins as a path does by itself."""
+        return replace(super().without(rows), start=None)
 
     def decisions(self, values: Array) -> Array:
         """Decision values of all rows at each value, each by homotopy from the last; nothing is recorded."""
@@ -237,25 +228,18 @@ class NewtonKernelPath(OverKernel):
 
     Attributes
     ----------
-    C : float
     exact : bool
         Whether breakpoints and events are those of every single change of side, or the nodes between which they
         happen.
     """
 
     loss: SquaredHinge
-    C: float = 1.0
     exact: bool = False
 
-    def __getstate__(self) -> dict[str, Any]:
-        # The walk and the points visited are made again when needed: a saved model stays small.
-        return {f.name: self.__dict__[f.name] for f in fields(self)}
-
     @classmethod
-    def of(cls, problem: Problem, request: Request, shared: Any = None) -> NewtonKernelPath:
+    def of(cls, problem: Problem, request: Request, made: Made) -> NewtonKernelPath:
         """The path of a problem."""
-        assert isinstance(request.loss, SquaredHinge)
-        return cls(problem, request.loss, request.over, request.span, request.C, request.exact)
+        return cls(problem, request.loss, request.motion, request.span, request.exact, made=made)
 
     def followed(self, *, shorten: bool = False) -> NewtonKernelPath:
         """The path, its walk made if every change of side is to be known."""
@@ -356,4 +340,4 @@ class NewtonKernelPath(OverKernel):
 
     def over_C(self, value: float) -> MarchPath:
         """The path over C of the machine with the kernel at one value, with the one value C: for criteria."""
-        return MarchPath(self.problem.at(self.over, value), self.loss, "C", (self.C, self.C))
+        return MarchPath(self.problem.at(self.over, value), self.loss, Motion("C"), (self.C, self.C))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import log
-from typing import Any
 
 import numpy as np
 
 from svmpath.lazy import lazy
 from svmpath.losses import Problem, Solution, SquaredHinge
+from svmpath.paths.made import Made
 from svmpath.paths.path import Array, Event, Path, Request
 from svmpath.paths.sides import Sides, exact_sides
 from svmpath.solvers.newton import ActiveSystem, Factored, FewSamples, Point, Rows, minimise, objective, point_at, start
@@ -46,40 +46,24 @@ class MarchPath(Path):
     """
 
     loss: SquaredHinge
-    features: Rows | None = None
     exact: bool = False
 
-    def __getstate__(self) -> dict[str, Any]:
-        # Features and the points visited are made again when needed: a saved model stays small.
-        return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "features": None}
-
     @classmethod
-    def of(cls, problem: Problem, request: Request, shared: Any = None) -> MarchPath:
-        """The path of a problem; ``shared`` is its rows, or those of other labels."""
-        assert isinstance(request.loss, SquaredHinge)
-        return cls(problem, request.loss, request.over, request.span, shared, request.exact)
+    def of(cls, problem: Problem, request: Request, made: Made) -> MarchPath:
+        """The path of a problem."""
+        return cls(problem, request.loss, request.motion, request.span, request.exact, made=made)
 
     def without(self, rows: Array) -> MarchPath:
         """The path of the same machine with weight zero for some rows, in the same features."""
-        s = self.problem.s.copy()
-        s[rows] = 0.0
-        return replace(self, problem=replace(self.problem, s=s), features=self.rows)
-
-    def with_kernel(self, name: str, value: float, near: Path | None = None) -> MarchPath:
-        """The path with another value of a kernel parameter."""
-        return replace(self, problem=self.problem.at(name, value), features=None)
+        self.rows  # noqa: B018 - made with all the weights, for whoever is left out
+        return super().without(rows)
 
     @lazy
     def rows(self) -> Rows:
         """The problem in features: made once, whatever the values asked for."""
-        if self.features is not None:
-            return replace(self.features, y=self.problem.y, s=self.problem.s)
-        return self.loss.rows(self.problem)
-
-    @property
-    def shared(self) -> Any:
-        """The rows: another problem on the same kernel takes the features from them."""
-        return self.rows
+        if self.made.of_kernel.rows is None:
+            self.made.of_kernel.rows = self.loss.rows(self.problem)
+        return replace(self.made.of_kernel.rows, y=self.problem.y, s=self.problem.s)
 
     @lazy
     def _visited(self) -> dict[int, tuple[float, Array, Array]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from svmpath.exceptions import PathError
-from svmpath.losses import Loss, Problem, Solution
+from svmpath.losses import Loss, Motion, Problem, Solution
+from svmpath.paths.made import Made
 
 if TYPE_CHECKING:
     from svmpath.solvers.box_qp import Limit
@@ -41,7 +42,7 @@ class Request:
         A relative duality gap that is enough.
     """
 
-    loss: Loss
+    loss: Any
     over: str
     span: tuple[float, float]
     C: float = 1.0
@@ -50,10 +51,11 @@ class Request:
     tol: float | None = None
 
     @property
-    def fixed(self) -> dict[str, float]:
-        """The hyper-parameters of the machine that stay."""
-        values = {"C": self.C} if "C" in self.loss.overs else {}
-        return {name: value for name, value in {**values, **self.loss.own}.items() if name != self.over}
+    def motion(self) -> Motion:
+        """What moves, and the hyper-parameters of the machine that stay."""
+        values = {**({"C": self.C} if "C" in self.loss.overs else {}), **self.loss.own}
+        values.pop(self.over, None)
+        return Motion(self.over, values, self.rows)
 
 
 class Event(NamedTuple):
@@ -73,16 +75,28 @@ class Path(ABC):
     ----------
     problem : Problem
     loss : Loss
-    over : str
-        Name of the hyper-parameter.
+    motion : Motion
+        Which hyper-parameter moves, and what the others are.
     span : tuple of two floats
         Where the path starts and where it ends.
+    made : Made
+        What was made of the kernel matrix, to be shared with other paths.
     """
 
     problem: Problem
     loss: Loss
-    over: str
+    motion: Motion
     span: tuple[float, float]
+    made: Made = field(default_factory=Made, repr=False, kw_only=True)
+
+    @property
+    def over(self) -> str:
+        """Name of the hyper-parameter."""
+        return self.motion.over
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was made of the kernel matrix, and all that is lazy, is made again when needed: saved models stay small.
+        return {each.name: self.__dict__[each.name] for each in fields(self)} | {"made": Made()}
 
     def __repr__(self) -> str:
         first, last = self.span
@@ -104,18 +118,8 @@ class Path(ABC):
     def _solve(self, value: float) -> Solution: ...
 
     @property
-    def shared(self) -> Any:
-        """What another path on the same kernel and weights can take over: a decomposition, say."""
-        return None
-
-    @property
     def is_exact(self) -> bool:
         """Whether machines are optimal to rounding, and not only to a given gap."""
-        return True
-
-    @property
-    def is_shared_by_weights(self) -> bool:
-        """Whether a path with other weights can take over what is :attr:`shared`, too."""
         return True
 
     # --- what criteria ask -------------------------------------------------------------------------------------------
@@ -128,7 +132,7 @@ class Path(ABC):
         """The path of the same machine with weight zero for some rows."""
         s = self.problem.s.copy()
         s[rows] = 0.0
-        return replace(self, problem=replace(self.problem, s=s))
+        return replace(self, problem=replace(self.problem, s=s), made=self.made.for_weights())
 
     def over_span(self, span: tuple[float, float]) -> Path:
         """The same path over another span."""
@@ -170,7 +174,7 @@ class Path(ABC):
 
     def with_kernel(self, name: str, value: float, near: Path | None = None) -> Path:
         """The path with another value of a kernel parameter, as far as that helps from one with a similar kernel."""
-        return replace(self, problem=self.problem.at(name, value))
+        return replace(self, problem=self.problem.at(name, value), made=Made())
 
     def at_kernel(self, name: str, value: float, C: float) -> Solution:
         """The machine at one C with another value of a kernel parameter."""

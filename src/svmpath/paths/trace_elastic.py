@@ -10,10 +10,11 @@ from sklearn.utils.validation import check_consistent_length
 
 from svmpath.gram import DenseGram
 from svmpath.kernels import Linear
+from svmpath.losses import Motion
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, centres, deviations
 from svmpath.names import unknown_name
 from svmpath.paths.elastic import ElasticPath, cut
-from svmpath.paths.elastic_record import Motion
+from svmpath.paths.elastic_record import is_plain
 from svmpath.validation import (
     check_amount,
     check_data,
@@ -150,7 +151,8 @@ def check_motion(over: str, given: Penalties, rows: Array | None) -> Motion:
         raise ValueError(
             "Without lambda1 and lambda2 the machine is not determined; give one of them a positive value."
         )
-    return Motion(over, lam1, 0.0 if over == "ray" else lam2, ratio, rows)
+    fixed = {"l1_ratio": ratio} if over == "ray" else {"lambda1": lam1, "lambda2": lam2}
+    return Motion(over, {name: value for name, value in fixed.items() if name != over}, rows)
 
 
 def elastic_problem(
@@ -181,7 +183,7 @@ def elastic_path(
     """The path over a span, or over the default one; walked, so that one that cannot be followed is refused here."""
     if max_features is not None:
         check_whole(max_features, "max_features", words=" or None")
-    path = ElasticPath(problem, ElasticHinge(), motion.over, span or (np.inf, 0.0), motion, max_features)
+    path = ElasticPath(problem, ElasticHinge(), motion, span or (np.inf, 0.0), max_features)
     if span is None and path.has_top:
         path = path.from_the_top(_SPAN_END)
     elif span is None:
@@ -194,7 +196,7 @@ def default_span(problem: ElasticProblem, motion: Motion) -> tuple[float, float]
     """The span of a path for which none was given, where the machine is not constant above some value."""
     if motion.over == "weight":
         return 1.0, 0.0
-    if motion.over == "lambda2" or motion.is_plain:
+    if motion.over == "lambda2" or is_plain(motion):
         return _LAMBDA2_SPAN
     first = lambda1_max(problem, motion) or 1.0
     return first, _SPAN_END * first
@@ -202,8 +204,8 @@ def default_span(problem: ElasticProblem, motion: Motion) -> tuple[float, float]
 
 def lambda1_max(problem: ElasticProblem, motion: Motion) -> float:
     """The value over lambda1 or a ray below which penalised features are used; 0 if they never are."""
-    path = ElasticPath(problem, ElasticHinge(), motion.over, (np.inf, 0.0), motion)
+    path = ElasticPath(problem, ElasticHinge(), motion, (np.inf, 0.0))
     if not path.has_top:  # a ray with free features: they move with lambda2, so that there is no such value
-        value = lambda1_max(problem, replace(motion, over="lambda1", lam2=0.0))
-        return value / motion.l1_ratio
+        value = lambda1_max(problem, Motion("lambda1", {"lambda2": 0.0}))
+        return value / motion.fixed["l1_ratio"]
     return path.top()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -14,13 +13,14 @@ from svmpath.paths import jump
 from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath
+from svmpath.paths.made import Made
 from svmpath.paths.march import MarchPath
-from svmpath.paths.merged import Made, MergedPath, merge, refine
+from svmpath.paths.merged import MergedPath, merge, refine
 from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Path, Request
 
 Array = np.ndarray
-Tracker = Callable[[Problem, Request, Any], Path]
+Tracker = Callable[[Problem, Request, Made], Path]
 
 # What a path goes over: a parameter of the machine, one of its kernel, or C with a duality gap that is enough.
 MACHINE, KERNEL, GAP = "machine", "kernel", "gap"
@@ -45,15 +45,16 @@ _FEW_ROWS, _ROWS_PER_RANK, _MANY_ROWS = 2000, 8, 10_000
 _GAP = 1e-3  # the relative duality gap of paths that are approximate by default
 
 
-def trace_problem(problem: Problem, request: Request, shared: Any = None) -> Path:
+def trace_problem(problem: Problem, request: Request, made: Made | None = None) -> Path:
     """The path of a problem that is already in the solver's form.
 
-    ``shared`` hands on what another path on the same kernel and weights has made (:attr:`Path.shared`). Where the
-    problem knows of copies, one row for each sample is followed.
+    ``made`` is the store of another path on the same kernel and weights. Where the problem knows of copies, one row for
+    each sample is followed.
     """
+    made = Made() if made is None else made
     if problem.copies is not None:
-        return _trace_merged(problem, request, shared)
-    return TRACKERS[type(request.loss), _what(problem, request)](problem, request, shared)
+        return _trace_merged(problem, request, made)
+    return TRACKERS[type(request.loss), _what(problem, request)](problem, request, made)
 
 
 def _what(problem: Problem, request: Request) -> str:
@@ -89,11 +90,11 @@ class _Again:
 
     request: Request
 
-    def __call__(self, problem: Problem, span: tuple[float, float], shared: Any = None) -> Path:
-        return trace_problem(problem, replace(self.request, span=span), shared)
+    def __call__(self, problem: Problem, span: tuple[float, float], made: Made) -> Path:
+        return trace_problem(problem, replace(self.request, span=span), made)
 
 
-def _trace_merged(problem: Problem, request: Request, shared: Any) -> Path:
+def _trace_merged(problem: Problem, request: Request, made: Made) -> Path:
     """The path of the problem with one row for all copies that move alike."""
     rows, moving = request.rows, None
     if rows is not None:
@@ -102,7 +103,6 @@ def _trace_merged(problem: Problem, request: Request, shared: Any) -> Path:
         if problem.copies is None:
             return trace_problem(problem, request)
         moving = np.unique(problem.copies[rows])
-    made = Made() if shared is None else shared
-    known = None if made.merged is None else made.merged.shared
-    inner = trace_problem(merge(problem), replace(request, rows=moving), known)
-    return MergedPath(problem, inner.loss, inner.over, inner.span, inner, _Again(request), Made(inner, made.split))
+    made.merged = Made() if made.merged is None else made.merged
+    inner = trace_problem(merge(problem), replace(request, rows=moving), made.merged)
+    return MergedPath(problem, inner.loss, inner.motion, inner.span, inner, _Again(request), made=made)

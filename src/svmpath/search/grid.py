@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -17,7 +16,7 @@ from scipy.optimize import minimize_scalar
 from svmpath.criteria.curve import Curve, HeldOutLoss, one_vs_rest
 from svmpath.gram import Gram
 from svmpath.losses import Loss, Problem
-from svmpath.paths import Curves, Path, Request, trace_problem
+from svmpath.paths import Curves, Made, Path, Request, trace_problem
 from svmpath.search.choice import Choice, Scores, best_pair, best_value, check_rule, is_end
 from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.threads import count_jobs
@@ -119,16 +118,15 @@ class Search:
         """The curve over these values of C on a Gram matrix."""
         return self._along(gram, (float(values.min()), float(values.max())), values, None)
 
-    def paths(self, gram: Gram, span: tuple[float, float], shared: Any = None) -> Iterator[Path]:
-        """The paths of all machines on one kernel; they share it and the weights, and what can be made of these."""
+    def paths(self, gram: Gram, span: tuple[float, float], made: Made | None = None) -> Iterator[Path]:
+        """The paths of all machines on one kernel; they share it and the weights, and what is made of these."""
+        made = Made() if made is None else made
         for problem in self.problems:
-            path = trace_problem(replace(problem, gram=gram), Request(self.loss, "C", span, tol=self.tol), shared)
-            shared = path.shared
-            yield path
+            yield trace_problem(replace(problem, gram=gram), Request(self.loss, "C", span, tol=self.tol), made)
 
-    def _along(self, gram: Gram, span: tuple[float, float], values: Array, shared: Any) -> Curve:
+    def _along(self, gram: Gram, span: tuple[float, float], values: Array, made: Made | None) -> Curve:
         """The curve on one kernel."""
-        curves = [self.criterion(path, values, loss=self.held_out) for path in self.paths(gram, span, shared)]
+        curves = [self.criterion(path, values, loss=self.held_out) for path in self.paths(gram, span, made)]
         return curves[0] if len(curves) == 1 else one_vs_rest(curves)
 
     def grid(self, gammas: Array, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
@@ -218,7 +216,7 @@ class Search:
 
     def rescore(self, curve: Curve, values: Array) -> Curve:
         """The criterion at other values of the same kernel, with its decomposition."""
-        return self._along(curve.path.problem.gram, curve.path.span, values, curve.path.shared)
+        return self._along(curve.path.problem.gram, curve.path.span, values, curve.path.made)
 
     def _choose(self, ledger: _Ledger, offered: Array) -> Choice:
         """The choice among all that was tried."""
