@@ -1,9 +1,9 @@
 """Work in threads that Ctrl-C ends at once.
 
-Python tells the main thread alone of Ctrl-C, and only between two of its own steps: a main thread that waits for
+Python reports Ctrl-C to the main thread alone, and only between two of its own steps: a main thread that waits for
 others to end, or that is inside one long call of LAPACK, does not hear of it. Here work is done in daemon threads while
 the main thread waits for a short time again and again. When it is interrupted it raises at once and does not wait for
-the workers. They are told by a flag, which belongs to the call that started them, and leave at their next
+the workers. A flag stops them, which belongs to the call that started them, and leave at their next
 ``checkpoint()``; what they have found by then is lost.
 
 The work must let other threads run: compiled loops without the GIL, ``numpy.linalg`` and products of arrays do; the

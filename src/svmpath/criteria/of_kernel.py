@@ -14,7 +14,7 @@ Array = np.ndarray
 
 
 def along_kernel(function: Callable[..., HeldOut]) -> Callable[..., HeldOut]:
-    """The function, asked at each value about the path over C that stands still there."""
+    """The function at each value, of the path over C with the kernel and the one C there."""
 
     def value_by_value(path: OverKernel, values: Array, *args: Any, **options: Any) -> HeldOut:
         there = [path.over_C(float(value)) for value in values]

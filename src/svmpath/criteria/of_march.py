@@ -50,7 +50,7 @@ _MOST_REFITS = 200  # samples for which that is done at one value
 _MOST_CORRECTIONS = 12  # before a sample is handed to Newton's method
 _ILL_CONDITIONED = 1e9  # a system from which on it is handed over at once
 _MANY = 3000  # samples from which errors are screened
-_BLOCK = 2048  # rows whose leverages are computed at a time
+_ROW_BLOCK = 2048  # rows whose leverages are computed at a time
 _PROJECTIONS = 32
 _TOO_LARGE, _TOO_SMALL = 4.0, 8.0  # estimates so many times too large, or too small, decide
 
@@ -111,8 +111,8 @@ class _Doubts:
                 E = np.flatnonzero(stop.point.E)
                 V = stop.factored.half(self.path.rows.A)
                 inside, _ = _rounding(self.path.rows, stop, E, V)
-                for start in range(0, len(E), _BLOCK):
-                    part = E[start : start + _BLOCK]
+                for start in range(0, len(E), _ROW_BLOCK):
+                    part = E[start : start + _ROW_BLOCK]
                     _, step, slack = _predict(self.path.rows, stop, part, V)
                     moved = _changes_sides(self.path.rows, stop, part, V, step).any(axis=0)
                     doubts = moved | (inside > _TOO_FEW_DIGITS * slack)
@@ -124,8 +124,8 @@ def _predict_rows(rows: Rows, stop: Stop) -> Array:
     """Held-out decision values, a block of the rows E at a time."""
     held = stop.point.f.copy()
     E = np.flatnonzero(stop.point.E)
-    for start in range(0, len(E), _BLOCK):
-        part = E[start : start + _BLOCK]
+    for start in range(0, len(E), _ROW_BLOCK):
+        part = E[start : start + _ROW_BLOCK]
         residual = stop.factored.residuals(rows, stop.point.f, part)
         held[part] = rows.y[part] - residual / stop.factored.slack_diag(rows, part)
     return held
@@ -162,8 +162,8 @@ def _estimate(rows: Rows, stop: Stop, A: Array, Om: Array, open_: Array) -> tupl
     bar = rows.y[open_] * stop.point.f[open_]
     wrong = (about > _TOO_LARGE * bar) & (bar > 0)
     near = np.flatnonzero(~wrong & (about * _TOO_SMALL >= bar))
-    for start in range(0, len(near), _BLOCK):
-        part = near[start : start + _BLOCK]
+    for start in range(0, len(near), _ROW_BLOCK):
+        part = near[start : start + _ROW_BLOCK]
         about[part], wrong[part] = _exact(rows, stop, open_[part])
     return about, wrong
 

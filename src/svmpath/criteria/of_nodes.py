@@ -22,7 +22,7 @@ from svmpath.solvers.threads import blas_threads
 Array = np.ndarray
 
 _AT_BOUND = 1e-6  # a coefficient nearer to its bound than this, relative to the box, is at it
-_BLOCK = 512  # samples whose effect on all others is looked at at a time
+_SUPPORT_BLOCK = 512  # samples whose effect on all others is looked at at a time
 
 
 def leave_one_out_nodes(path: NodePath, values: Array, **options: Any) -> HeldOut:
@@ -99,8 +99,8 @@ class _Doubts:
     def _count(self, machine: _Smooth) -> int:
         part, step = np.digitize(machine.u, [0.0, machine.h]), machine.step
         support, count = np.flatnonzero(machine.a.max(axis=0) > 0.0), 0
-        for start in range(0, len(support), _BLOCK):
-            block = support[start : start + _BLOCK]
+        for start in range(0, len(support), _SUPPORT_BLOCK):
+            block = support[start : start + _SUPPORT_BLOCK]
             moved = (machine.A @ machine.solved[:, block]) * step[block]
             crossed = np.zeros(moved.shape, dtype=bool)
             for side, u, before in zip(machine.side, machine.u, part, strict=True):

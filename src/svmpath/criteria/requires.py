@@ -16,7 +16,7 @@ Criterion = TypeVar("Criterion", bound=Callable[..., Any])
 def requires(loss: type[Loss], kind: type[Path]) -> Callable[[Criterion], Criterion]:
     """A criterion that is refused in one sentence for paths of another loss or kind.
 
-    Where repeated rows are merged, the criterion is asked about the path of the rows as they were given.
+    Where repeated rows are merged, the criterion gets the path of the rows as they were given.
     """
 
     def with_checks(criterion: Criterion) -> Criterion:

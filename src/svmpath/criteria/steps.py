@@ -69,7 +69,7 @@ def step_curve(path: Path, loss: HeldOutLoss) -> StepCurve:
 
 @singledispatch
 def find_steps(path: Path) -> Steps:
-    """Where the leave-one-out errors change; refused where no path without a sample tells its sign all along."""
+    """Where the leave-one-out errors change; refused where the sign is not known all along."""
     raise ValueError(
         f"exact=True is for the error of the hinge machine over C; this path has {path.loss!r} over {path.over}."
     )

@@ -40,11 +40,11 @@ def text_column(cells: list[str], name: str, kind: str | None) -> tuple[NDArray[
         if numeric is not None:
             return finite(numeric, name), "number"
         stripped = [cell.strip() for cell in cells]
-        told = [cell for cell in stripped if cell.lower() not in _MISSING]
+        given = [cell for cell in stripped if cell.lower() not in _MISSING]
         if (
             kind == "number"
             or any(_NUMBER.fullmatch(cell) for cell in stripped)
-            or (told and all(_INFINITE.fullmatch(cell) for cell in told))
+            or (given and all(_INFINITE.fullmatch(cell) for cell in given))
         ):
             _refuse_number_column(stripped, name)
     _refuse_gaps(cells, name)

@@ -171,7 +171,7 @@ class Solution:
 
     @property
     def rounding(self) -> float:
-        """How exactly the decision values of the training rows can be told in double precision."""
+        """How exactly the decision values of the training rows are known in double precision."""
         root = np.sqrt(np.abs(self.problem.gram.diag))  # |K_ij| <= root_i root_j
         return float(4 * np.finfo(float).eps * (root.max() * (root @ np.abs(self.alpha)) + abs(self.b)))
 

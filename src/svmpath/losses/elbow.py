@@ -1,7 +1,7 @@
 """Losses with an elbow: convex and piecewise linear, so that the machine is piecewise linear in its parameters.
 
 Such a machine is a quadratic program over a box (``solvers.box_qp``) in the variables theta = lambda * alpha,
-lambda = 1 / C, and its gradient is that of lambda * f. A loss tells how its program looks while one parameter moves,
+lambda = 1 / C, and its gradient is that of lambda * f. A loss says what its program is while one parameter moves,
 where to start, and how to read the answer.
 """
 
@@ -53,7 +53,7 @@ class ElbowLoss(Loss):
         return theta
 
     def tidy(self, status: Array) -> Array:
-        """Statuses of the same machine from which its coefficients are told with most digits."""
+        """Statuses of the same machine from which its coefficients have the most digits."""
         return status
 
     def decide(self, product: Array, nu: Array, values: Mapping[str, float]) -> Array:

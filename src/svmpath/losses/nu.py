@@ -12,7 +12,7 @@ each. With their multipliers nu+ and nu- a sample on the elbow has (K theta)_i =
 
 As in scikit-learn's NuSVC all is divided by rho: the result is the hinge machine of C = 1 / rho. There is a solution
 for 0 < nu <= 2 min(W+, W-) / W; where the classes overlap, rho falls to zero at some nu > 0, below which theta' K theta
-is zero and nothing is left to be told.
+is zero and nothing is left.
 """
 
 from __future__ import annotations

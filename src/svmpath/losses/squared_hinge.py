@@ -70,7 +70,7 @@ class SquaredHinge(Loss):
     def in_samples(self, problem: Problem, E: Array, C: float) -> Solution:
         """The machine by its dual system on the samples E; who turns out to be on the other side is moved there.
 
-        Newton's method takes sides by the decision values. For large C s they hardly tell them from the margin, where
+        Newton's method takes sides by the decision values. For large C s they hardly differ from the margin, where
         the signs of the coefficients still do.
         """
         y, s = problem.y, problem.s

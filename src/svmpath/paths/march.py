@@ -26,7 +26,7 @@ from svmpath.solvers.feature_newton import (
 )
 from svmpath.solvers.threads import blas_threads
 
-_PER_DECADE = 4  # nodes of the path per factor of ten
+_NODES_PER_DECADE = 4  # nodes of the path per factor of ten
 _NEAR_ENOUGH = 16  # points kept per factor of e
 _STRIDE = 2.0  # most that the logarithm of C changes from one Newton start to the next
 
@@ -46,12 +46,12 @@ class MarchPath(Path):
     """The squared hinge machine over C.
 
     Between two changes of sides the machine is a smooth function of C; a change of sides makes a kink. Each value is
-    reached by Newton's method from a neighbour already known, and is exact there.
+    found by Newton's method from a neighbour already known, and is exact there.
 
     Attributes
     ----------
     exact : bool
-        Whether breakpoints and events are those of every single change of side, found one by one, or told at the nodes
+        Whether breakpoints and events are those of every single change of side, found one by one, or recorded at the nodes
         between which they happen.
     """
 
@@ -93,13 +93,13 @@ class MarchPath(Path):
             return self.sides.breakpoints
         if first == last:
             return np.array([first])
-        count = 1 + max(1, round(_PER_DECADE * abs(np.log10(last / first))))
+        count = 1 + max(1, round(_NODES_PER_DECADE * abs(np.log10(last / first))))
         nodes = np.geomspace(first, last, count)
         nodes[[0, -1]] = self.span
         return nodes
 
     def events(self) -> Iterable[Event]:
-        """Every change of side if ``exact``; else those between one node and the next, told where first seen."""
+        """Every change of side if ``exact``; else those between one node and the next, recorded where first seen."""
         if self.exact:
             yield from self.sides.events()
             return

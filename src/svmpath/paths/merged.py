@@ -1,4 +1,4 @@
-"""Repeated rows merged: one row with the sum of their weights, and the machine told for the rows as they were given.
+"""Repeated rows merged: one row with the sum of their weights, and the machine given for the rows as they came.
 
 In ``C sum_i s_i loss(y_i, f(x_i)) + 1/2 ||f - b||^2`` rows with the same x and y have the same loss, whatever f is, so
 that only the sum of their weights counts: with one row of weight S = sum_i s_i in their place the objective is the same

@@ -24,10 +24,10 @@ from svmpath.solvers.smoothed import Node, Seen, Terms, between, middle_offset, 
 from svmpath.solvers.threads import blas_threads
 
 _NODE = 0.3  # share of tol that the gap of a node may have
-_AIM = 0.75  # share of tol that a stretch is made for
+_SHARE_AIMED_AT = 0.75  # share of tol that a stretch is made for
 _FIRST, _WIDEST = 1.05, 4.0  # factor from the first C to the second, and the largest one
 _MOST_FAILURES = 12  # times that a stretch is made shorter in vain
-_PLACE = 1e-6  # a coefficient nearer to its bound than this, relative to the box, is told to be at it
+_AT_BOUND = 1e-6  # a coefficient nearer to its bound than this, relative to the box, is at it
 _H = 0.01  # the smoothing to begin with
 
 
@@ -78,7 +78,7 @@ class NodePath(Path):
     def _walk(self, low: float, high: float) -> list[Node]:
         if len(np.unique(self.terms.side[self.terms.s > 0])) < 2:  # one class: f is its label
             return [self._constant(1.0 / low), self._constant(1.0 / high)]
-        kept = Seen(self.terms)  # of this walk alone: a path may be asked by several threads
+        kept = Seen(self.terms)  # of this walk alone: several threads may use a path
         nodes, factor, failures = [self._node(1.0 / low, [], kept)], _FIRST, 0
         if not nodes[0].relative <= self.tol:
             failures = _MOST_FAILURES + 1
@@ -100,7 +100,7 @@ class NodePath(Path):
             # What a stretch adds to the gap grows like its length squared.
             own = max(here.relative, node.relative)
             grown = max(bound - own, 1e-3 * self.tol)
-            room = min(_AIM * self.tol, 0.9 * (self.tol - own))
+            room = min(_SHARE_AIMED_AT * self.tol, 0.9 * (self.tol - own))
             scale = np.sqrt(room / grown) if room > 0.0 and bound < np.inf else 0.2
             factor = min(1.0 + (taken - 1.0) * float(np.clip(scale, 0.2, 3.0 if bound <= self.tol else 0.8)), _WIDEST)
         return nodes
@@ -128,12 +128,14 @@ class NodePath(Path):
         return values if self.span[0] <= self.span[1] else values[::-1]
 
     def events(self) -> Iterable[Event]:
-        """Changes of place between one node and the next, told where first seen."""
+        """Changes of place between one node and the next, recorded where first seen."""
         nodes = self.nodes if self.span[0] <= self.span[1] else self.nodes[::-1]
         before: Array | None = None
         for node in nodes:
             size = node.a.max(axis=0)
-            now = np.where(size <= _PLACE * self.problem.s, 0, np.where(size >= (1 - _PLACE) * self.problem.s, 2, 1))
+            now = np.where(
+                size <= _AT_BOUND * self.problem.s, 0, np.where(size >= (1 - _AT_BOUND) * self.problem.s, 2, 1)
+            )
             if before is not None:
                 for i in np.flatnonzero(now != before):
                     names = self.loss.names

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-_LET_PASS = 1e-6  # rounding, in units of decision values, up to which a violation may be put down to it
+_LARGEST_ROUNDING = 1e-6  # rounding, in units of decision values, up to which a violation may be put down to it
 _END_ROUNDING = 1e-12  # relative; an end of the span that went through a logarithm still counts as inside
 
 
@@ -215,7 +215,7 @@ class Path(ABC):
         """Raise :class:`svmpath.PathError` where the path is not optimal.
 
         Looks at every breakpoint and at one value between each two. A violation that is no larger than the rounding
-        in the decision values themselves cannot be told from none, and is let pass up to 1e-6: with more rounding than
+        in the decision values themselves cannot be distinguished from none, and is accepted up to 1e-6: with more rounding than
         that the path has too few digits to be called optimal.
         """
         nodes = self.breakpoints
@@ -223,7 +223,7 @@ class Path(ABC):
         for value in np.concatenate([nodes, between]):
             solution = self(value)
             violation, rounding = solution.violation, solution.rounding if tol > 0 else 0.0
-            if violation <= tol + min(rounding, _LET_PASS):
+            if violation <= tol + min(rounding, _LARGEST_ROUNDING):
                 continue
             where = f"at {self.over} = {value:.6g}: violation {violation:.2e} > {tol:.2e}"
             if violation <= tol + rounding:

@@ -20,7 +20,7 @@ from svmpath.paths.elastic import ElasticPath
 
 Array = np.ndarray
 
-_SAME = 1e-8  # sizes that differ by less, relative to the largest, are the same
+_SAME_SIZE = 1e-8  # sizes that differ by less, relative to the largest, are the same
 
 
 class Jump(NamedTuple):
@@ -89,7 +89,7 @@ class SPath:
         if s < first[k]:  # before this segment beta jumps
             before = least if k == 0 else last[k - 1]
             return self._mixed(k, (s - before) / (first[k] - before)) if s > before else self.path(values[0])
-        if last[k] - first[k] <= _SAME * last[-1]:
+        if last[k] - first[k] <= _SAME_SIZE * last[-1]:
             return self._mixed(k, 1.0) if self.path.motion.fixed["lambda2"] == 0.0 else self.path(values[k])
         return self.path(values[k] + (s - first[k]) / (last[k] - first[k]) * (values[k + 1] - values[k]))
 
@@ -107,7 +107,7 @@ class SPath:
     def jumps(self) -> list[Jump]:
         """The sizes at which alpha jumps, with the stretch of lambda1 that each of them hides."""
         (first, last), values = self._ends, self.values
-        near = _SAME * max(last[-1], np.finfo(float).tiny)
+        near = _SAME_SIZE * max(last[-1], np.finfo(float).tiny)
         flat = last - first <= near
         found, k = [], 0
         while k < len(flat):

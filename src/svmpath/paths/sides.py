@@ -16,8 +16,8 @@ positive definite matrix. To change, of the rows whose slack is zero and falls, 
 (Murty's rule); should rounding make it turn in circles, Newton's method decides, slightly beyond.
 
 The proof is one in exact arithmetic. What rounding adds is measured: where one series takes over from another, both
-tell the slacks at the same C, and the largest difference is kept in :attr:`Sides.rounding`. A crossing whose depth is
-less cannot be told from none.
+give the slacks at the same C, and the largest difference is kept in :attr:`Sides.rounding`. A crossing whose depth is
+less cannot be distinguished from none.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from svmpath.solvers.fixed_sides import FixedSides, Series
 from svmpath.solvers.parallel import interruptible
 from svmpath.solvers.threads import blas_threads
 
-_AIM = 8  # events for which a centre should serve: to find one costs as much as these save
+_EVENTS_PER_CENTRE = 8  # events for which a centre should serve: to find one costs as much as these save
 _FAR, _LEAST = 0.4, 1e-3  # how far a series is used at most, in u, and at least
-_SAME = 1e-12  # values of C that differ by no more, relative, are one
-_CIRCLES = 3  # times that a row may change sides at one value before Newton's method is asked
-_BEYOND = 1e-9  # how far beyond a value, relative, it is asked
-_WRONG = 1e-9  # a slack so negative, in units of its size, is not rounding: Newton's method is asked
+_SAME_C = 1e-12  # values of C that differ by no more, relative, are one
+_CIRCLES = 3  # times that a row may change sides at one value before Newton's method decides
+_BEYOND = 1e-9  # how far beyond a value, relative, it is evaluated
+_WRONG = 1e-9  # a slack so negative, in units of its size, is not rounding: Newton's method decides
 _LOST = 1e-6  # and so negative after that: the path is given up
-_HOPELESS = 1e-3  # no rounding may reach this, whatever kernel and C let expect
+_HOPELESS = 1e-3  # no rounding may be as large as this, whatever kernel and C let expect
 
 
 @dataclass(frozen=True)
@@ -167,24 +167,24 @@ class _Walk:
 
     def to(self, high: float) -> None:
         """Walk up to this C."""
-        reach = _FAR
+        radius = _FAR
         while high > self.C:
-            told = len(self.samples)
-            is_through = self._stretch(high, reach)
-            events = max(len(self.samples) - told, 1)
+            before = len(self.samples)
+            is_through = self._stretch(high, radius)
+            events = max(len(self.samples) - before, 1)
             # What the remainder hides is clearer around a nearer centre.
-            reach = min(reach * min(max(_AIM / events, 0.5), 2.0), _FAR) if is_through else 0.5 * reach
-            if reach < _LEAST:
+            radius = min(radius * min(max(_EVENTS_PER_CENTRE / events, 0.5), 2.0), _FAR) if is_through else 0.5 * radius
+            if radius < _LEAST:
                 raise PathError(
-                    f"The sides next to C = {self.C:.6g} cannot be told in double precision: scale the data, end the "
+                    f"The sides next to C = {self.C:.6g} cannot be resolved in double precision: scale the data, end the "
                     "span earlier, or use breakpoints='auto'."
                 )
 
-    def _stretch(self, high: float, reach: float) -> bool:
+    def _stretch(self, high: float, radius: float) -> bool:
         """Walk as far as one centre serves; whether that was as far as it should."""
-        scale = _Scale(self.C * (1.0 + reach) / (1.0 - reach))
+        scale = _Scale(self.C * (1.0 + radius) / (1.0 - radius))
         piece = FixedSides(self._rows, self.E, 0.5 / scale.centre)
-        u, end = scale.u(self.C), min(reach, scale.u(high))
+        u, end = scale.u(self.C), min(radius, scale.u(high))
         while True:
             series = piece.series(max(abs(u), abs(end)))
             if self._is_wrong(_Slacks.of(series, u)) or max(self._turns.values(), default=0) > _CIRCLES:
@@ -201,7 +201,7 @@ class _Walk:
 
     def _tell(self, C: float, row: int) -> None:
         """Note an event; values that differ by rounding are one."""
-        if self.values and self.values[-1] * (1.0 + _SAME) >= C:
+        if self.values and self.values[-1] * (1.0 + _SAME_C) >= C:
             C = self.values[-1]
         else:
             self._turns = {}
@@ -217,13 +217,13 @@ class _Walk:
         is_new, self._is_new = self._is_new, False
         if self.rounding > _HOPELESS or (is_new and lowest < -min(_LOST + 100 * self._noise * self.C, _HOPELESS)):
             raise PathError(
-                f"The sides next to C = {self.C:.6g} cannot be told: kernel values times C leave too few digits. "
+                f"The sides next to C = {self.C:.6g} cannot be resolved: kernel values times C leave too few digits. "
                 "Scale the data, or end the span earlier."
             )
         return not is_new and lowest < -min(_WRONG + self._noise * self.C, _HOPELESS)
 
     def _ask(self, C: float, high: float, E: Array) -> None:
-        """Take the sides slightly beyond C from Newton's method, and tell the changes at C."""
+        """Take the sides slightly beyond C from Newton's method, and record the changes at C."""
         self.C = min(C * (1.0 + _BEYOND), high)
         self.E = minimise(self._rows, ActiveSystem(self._rows), 1.0 / self.C, start(self._rows))[0].E.copy()
         for row in np.flatnonzero(self.E != E):

@@ -24,7 +24,7 @@ from svmpath.solvers.threads import count_jobs
 from svmpath.validation import check_span
 
 _RATIO = 1.28  # of neighbouring gammas, where only a span of them is given
-_PER_DECADE = 3  # values of C per factor of ten at which a criterion is evaluated, where none are given
+_VALUES_PER_DECADE = 3  # values of C per factor of ten at which a criterion is evaluated, where none are given
 _SAME_GAMMA = 1e-12  # relative; a gamma so near to one of the paths is that one
 
 
@@ -94,7 +94,7 @@ class Surface:
         """
         if values is None:
             low, high = sorted(self.span)
-            values = np.geomspace(low, high, 1 + max(1, round(_PER_DECADE * np.log10(high / low))))
+            values = np.geomspace(low, high, 1 + max(1, round(_VALUES_PER_DECADE * np.log10(high / low))))
         values = np.atleast_1d(np.asarray(values, dtype=float))
         scoring = Scoring(criterion, options)
         curves = side_by_side(lambda path: scoring(path, values), self.paths, count_jobs(n_jobs))

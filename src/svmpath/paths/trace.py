@@ -77,8 +77,8 @@ def trace(
         "weight" (of some samples) for "hinge" and "epsilon_insensitive"; a real parameter of the kernel ("gamma",
         "coef0", ...) for all but "nu".
     span : (float, float), optional
-        Its first and last value, in either direction. Default: (1e-3, 1e6) for C, (1e-3, 1e3) where every event is
-        told; scikit-learn's "scale" times 1/256 to 256 for gamma; half the range of y to a thousandth of it for
+        Its first and last value, in either direction. Default: (1e-3, 1e6) for C, (1e-3, 1e3) for losses with an
+        elbow; scikit-learn's "scale" times 1/256 to 256 for gamma; half the range of y to a thousandth of it for
         epsilon; the largest feasible nu to a hundredth of it; (1, 0) for a weight, which removes the samples.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object, or a function
@@ -107,16 +107,16 @@ def trace(
     psd : {"warn", "clip"}, default="warn"
         What to do with an indefinite kernel matrix.
     breakpoints : {"auto", "exact"}, default="auto"
-        Losses with an elbow always tell every event. For the squared hinge, "exact" finds every single change of
+        Losses with an elbow always record every event. For the squared hinge, "exact" finds every single change of
         side; "auto" walks through four nodes per factor of ten. The solution is exact at every value either way.
     tol : float, optional
         For a loss with an elbow over C: a relative duality gap that is enough. With many samples the path is then
         approximate, of nodes so close to each other that no machine in between has a larger gap; with ``rank=`` it
         serves tens of thousands of samples. With few samples (2000, or eight per feature of a low-rank kernel) an exact
-        path takes less time, and is what you get: ``path.is_exact`` tells.
+        path takes less time, and is what you get: ``path.is_exact`` says which.
     start : Solution or array of shape (n,), optional
         For a loss with an elbow: a machine of a similar problem (other kernel, weights, labels or rows), or its
-        ``alpha / C``, one number per row and zero for new ones. The first machine of the path is reached from it by
+        ``alpha / C``, one number per row and zero for new ones. The first machine of the path is found from it by
         following the change, in fewer events the more alike they are.
     max_events : int, optional
         For an exact path of a loss with an elbow over C, epsilon, nu or a weight: after about so many events the path

@@ -1,7 +1,7 @@
 """LAPACK routines that let other threads run while they work.
 
 The functions of ``scipy.linalg.lapack`` hold Python's lock: nothing else runs meanwhile, not even the main thread that
-Ctrl-C is told to. SciPy also offers the routines themselves, to Cython; ctypes calls them without the lock.
+gets Ctrl-C. SciPy also offers the routines themselves, to Cython; ctypes calls them without the lock.
 """
 
 from __future__ import annotations
