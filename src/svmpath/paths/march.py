@@ -51,8 +51,8 @@ class MarchPath(Path):
     Attributes
     ----------
     exact : bool
-        Whether breakpoints and events are those of every single change of side, found one by one, or recorded at the nodes
-        between which they happen.
+        Whether breakpoints and events are those of every single change of side, found one by one, or recorded at the
+        nodes between which they happen.
     """
 
     loss: SquaredHinge

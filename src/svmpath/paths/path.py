@@ -215,8 +215,8 @@ class Path(ABC):
         """Raise :class:`svmpath.PathError` where the path is not optimal.
 
         Looks at every breakpoint and at one value between each two. A violation that is no larger than the rounding
-        in the decision values themselves cannot be distinguished from none, and is accepted up to 1e-6: with more rounding than
-        that the path has too few digits to be called optimal.
+        in the decision values themselves cannot be distinguished from none, and is accepted up to 1e-6: with more
+        rounding than that the path has too few digits to be called optimal.
         """
         nodes = self.breakpoints
         between = (nodes[1:] + nodes[:-1]) / 2

@@ -176,8 +176,8 @@ class _Walk:
             radius = min(radius * min(max(_EVENTS_PER_CENTRE / events, 0.5), 2.0), _FAR) if is_through else 0.5 * radius
             if radius < _LEAST:
                 raise PathError(
-                    f"The sides next to C = {self.C:.6g} cannot be resolved in double precision: scale the data, end the "
-                    "span earlier, or use breakpoints='auto'."
+                    f"The sides next to C = {self.C:.6g} cannot be resolved in double precision: scale the data, end "
+                    "the span earlier, or use breakpoints='auto'."
                 )
 
     def _stretch(self, high: float, radius: float) -> bool:
