@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types unit fuzz bench docs clean
+.PHONY: demo test lint types compile unit slow oldest fuzz bench docs clean
 
 demo: $(VENV)/installed
 	$(RUN) examples/demo_data.py demo
@@ -23,8 +23,22 @@ lint: $(VENV)/installed-dev
 types: $(VENV)/installed-dev
 	$(RUN) -m mypy
 
-unit: $(VENV)/installed-dev
-	$(RUN) -m pytest -n 2 -q
+# Compiled once here, and not by each of the processes that test side by side.
+compile: $(VENV)/installed-dev
+	$(RUN) -m svmpath compile
+
+unit: compile
+	$(RUN) -m pytest -n 2 -q -m "not slow"
+
+slow: compile
+	$(RUN) -m pytest -n 2 -q -m slow
+
+# The tests with the oldest version of every package that pyproject.toml allows, in an environment of their own.
+oldest: $(VENV)/installed-dev
+	$(PYTHON) -m venv --clear $(VENV)-oldest
+	$(RUN) tests/oldest.py > $(VENV)-oldest/oldest.txt
+	$(VENV)-oldest/bin/python -m pip install -q --disable-pip-version-check -r $(VENV)-oldest/oldest.txt
+	PYTHONPATH=src NUMBA_CACHE_DIR=$(VENV)-oldest/numba $(VENV)-oldest/bin/python -m pytest -q -m "not slow"
 
 fuzz: $(VENV)/installed-dev
 	$(RUN) tests/fuzz.py
@@ -70,4 +84,4 @@ $(VENV)/installed-docs: pyproject.toml | $(VENV)/installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo docs/_build docs/api/generated .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-oldest demo docs/_build docs/api/generated .pytest_cache .mypy_cache .ruff_cache

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 import svmpath
 from svmpath import criteria
-from svmpath.selection import Choice
+from svmpath.search import Choice
 
 SPAN = (1e-7, 1e6)  # of C: their lambda from 1e7 down to 1e-6
 VALUES = 53  # values of C: four per decade, both ends included
@@ -130,7 +130,8 @@ def set_changes(path: Any, values: Array) -> tuple[int, int]:
 
 def unwalked(path: Any) -> Any:
     """The same path with the same features, as if nobody had walked it."""
-    return replace(path, features=path.shared)
+    path.rows  # noqa: B018 - made, and kept in path.made
+    return replace(path)
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from svmpath import criteria, datasets
+from svmpath.gram import Nystroem
 
 HARD = 1e12  # the C of LIBSVM that stands for a hard margin
 TIMED_TOL, TIGHT_TOL = 1e-3, 1e-10  # LIBSVM's own, and the one at which objectives are compared
@@ -160,7 +161,7 @@ def measure(data: tuple[str, str, Array, Array], paper: Paper, values: Array, ma
     """The path once, and LIBSVM at some of its values."""
     name, kind, X, y = data
     n = len(y)
-    low = {"rank": max(1, int(0.8 * n)), "landmarks": "density", "min_eigenvalue": 1e-6, "random_state": 0}
+    low = {"rank": Nystroem(max(1, int(0.8 * n)), "density", min_eigenvalue=1e-6), "random_state": 0}
 
     def run() -> Any:
         path = trace(X, y, **paper.options, **low)
@@ -171,7 +172,7 @@ def measure(data: tuple[str, str, Array, Array], paper: Paper, values: Array, ma
     path, whole = timing.result, trace(X, y, **paper.options)
     for _ in whole.walk(values):
         pass  # each machine below then starts from its neighbour
-    K = whole.gram.columns(np.arange(n))
+    K = whole.gram.block(slice(None), slice(None))
     seconds, ratios, dense, gaps, stopped = [], [], [], [], 0
     for C in values[::every]:
         lam, solution = 1.0 / C, whole(C)

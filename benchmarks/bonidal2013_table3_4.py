@@ -54,7 +54,8 @@ from _common import Array, arguments, chosen, load, machine, progress, publish, 
 
 import svmpath
 from svmpath import criteria, datasets
-from svmpath.selection import Choice
+from svmpath.gram import Nystroem
+from svmpath.search import Choice
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ def machines(
     X: Array, y: Array, seed: int, sizes: Sizes, methods: Sequence[str] = METHODS
 ) -> Iterator[tuple[str, Machine, int]]:
     """The methods on one training set: name, machine, and set changes along its path."""
-    low = {"rank": max(1, int(0.6 * len(y))), "landmarks": "density", "min_eigenvalue": 1e-4, "random_state": seed}
+    low = {"rank": Nystroem(max(1, int(0.6 * len(y))), "density", min_eigenvalue=1e-4), "random_state": seed}
     values = C_values(sizes.path)
     for name, gamma in HEURISTICS.items():
         if name not in methods:

@@ -35,6 +35,8 @@ from _bonidal import HEURISTICS, C_values, Sample, Split, by_span, set_changes, 
 from _common import Array, arguments, chosen, load, machine, progress, publish, table, warn_if_busy
 from sklearn.datasets import make_classification
 
+from svmpath.gram import Nystroem
+
 ROWS, COLUMNS, N_TEST = 4601, 57, 1000
 
 
@@ -79,7 +81,7 @@ def approximation(name: str, n: int, rank: int, seed: int) -> dict[str, Any]:
     if name == "rpcholesky":
         return {"rank": min(rank, n), "landmarks": "rpcholesky", "random_state": seed}
     count = int(0.6 * n) if name == "default" else min(rank, n)
-    return {"rank": count, "landmarks": "density", "min_eigenvalue": 1e-3, "random_state": seed}
+    return {"rank": Nystroem(count, "density", min_eigenvalue=1e-3), "random_state": seed}
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from _common import Array, arguments, chosen, machine, progress, publish, table,
 from scipy.stats import multivariate_normal
 
 from svmpath import criteria
+from svmpath.gram import Nystroem
 
 # The paper's densities: mean and covariance of each Gaussian; those of class -1 have weight 1/2 each.
 POSITIVE = ((1.0, 1.0), ((8.0, -6.0), (-6.0, 8.0)))
@@ -105,7 +106,7 @@ def measure(n: int, names: list[str], options: Any) -> dict[str, Outcome]:
         for name in names:
             if name == "heuristic":
                 kind = "density" if n < DENSITY_BELOW else "uniform"
-                low = {"rank": int(0.6 * n), "landmarks": kind, "min_eigenvalue": 1e-4, "random_state": seed}
+                low = {"rank": Nystroem(int(0.6 * n), kind, min_eigenvalue=1e-4), "random_state": seed}
                 best = by_span(X, y, C_values(options.Cs), gamma=HEURISTICS["1/(2ms)"](X), **low)
             else:
                 gammas = gamma_factors(options.gammas) / mean_square(X)
@@ -118,7 +119,7 @@ def measure(n: int, names: list[str], options: Any) -> dict[str, Outcome]:
 def warm_up() -> None:
     """Load what is loaded at the first call."""
     X, y, *_ = standardised(*2 * mixture(100, np.random.default_rng(0)))
-    by_span(X, y, C_values(3), rank=20, landmarks="density", min_eigenvalue=1e-4)
+    by_span(X, y, C_values(3), rank=Nystroem(20, "density", min_eigenvalue=1e-4))
 
 
 def rows_table(names: list[str], results: dict[int, dict[str, Outcome]]) -> str:

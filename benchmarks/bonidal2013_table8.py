@@ -34,6 +34,7 @@ from sklearn.svm import LinearSVC
 
 import svmpath
 from svmpath import datasets
+from svmpath.gram import Nystroem
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def measure(name: str, kind: str, data: Split, values: Array, landmarks: int | N
     X, y, X_test, y_test = data
     case = CASES[name]
     kernel = {"kernel": "poly", "gamma": case.gamma, "coef0": 1.0, "degree": 2}
-    low = {"rank": min(landmarks or case.landmarks, len(y)), "landmarks": "uniform", "min_eigenvalue": 1e-6}
+    low = {"rank": Nystroem(min(landmarks or case.landmarks, len(y)), "uniform", min_eigenvalue=1e-6)}
 
     def factor() -> Any:
         path = trace(X, y, random_state=0, **kernel, **low)

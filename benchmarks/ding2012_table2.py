@@ -46,6 +46,7 @@ from _common import (
 from sklearn.model_selection import StratifiedKFold
 
 from svmpath import PathSVC, datasets
+from svmpath.gram import Nystroem
 
 Split = tuple[Array, Array, Array, Array]  # X_train, y_train, X_test, y_test
 
@@ -142,7 +143,7 @@ def methods(n: int, seed: int, grid: dict[str, Any]) -> dict[str, PathSVC]:
     """The four selections; the folds and landmarks depend on the split only."""
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
     c = max(1, round(0.1 * n))
-    nystroem = {"rank": c, "truncate": max(1, c // 2), "landmarks": "uniform", "random_state": seed}
+    nystroem = {"rank": Nystroem(c, "uniform", truncate=max(1, c // 2)), "random_state": seed}
     return {
         "5-fold": PathSVC(criterion="kfold", cv=folds, **grid),
         "5-fold approx": PathSVC(criterion="kfold", cv=folds, **nystroem, **grid),

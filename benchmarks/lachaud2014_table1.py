@@ -71,7 +71,7 @@ def tuned(train: tuple, validation: tuple, test: tuple, lambda2: Sequence[float]
     found, seconds, events, gap = [], 0.0, 0, 0.0
     for lam2 in lambda2:
         start = time.perf_counter()
-        path = svmpath.trace(*train, loss="elastic_hinge", lambda2=lam2)
+        path = svmpath.trace_elastic(*train, lambda2=lam2)
         seconds += time.perf_counter() - start
         nodes = path.breakpoints
         events += len(nodes)
@@ -133,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--size", type=int, default=20_000, help="validation and test points (default 20000)")
     parser.add_argument("--splits", type=int, default=5, help="splits of the images (default 5)")
     options = parser.parse_args(argv)
-    svmpath.trace(*draw(1, 20, 5, np.random.default_rng(0)), loss="elastic_hinge")  # compiles
+    svmpath.trace_elastic(*draw(1, 20, 5, np.random.default_rng(0)))  # compiles
     toy = [toy_row(*key, options.repeats, options.size) for key in PAPER]
     publish("lachaud2014_table1", report(toy, images(options.splits), options), options.write)
 

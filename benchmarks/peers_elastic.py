@@ -1,6 +1,6 @@
 """The elastic-net path beside its peers, in the same process, one thread each.
 
-    path       svmpath.trace(loss="elastic_hinge") over lambda1, from its first value to a hundredth of it
+    path       svmpath.trace_elastic over lambda1, from its first value to a hundredth of it
     one QP/LP  one machine at a tenth of the first value, as a plain primal programme: by Clarabel (tolerance 1e-8) for
                lambda2 = 1, by HiGHS for lambda2 = 0
     SGD        SGDClassifier(loss="hinge", penalty="elasticnet") at 20 values of lambda1; excess: of its objective
@@ -36,14 +36,14 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.svm import LinearSVC
 
 import svmpath
-from svmpath.criteria.elastic_loo import left_out, refitted
+from svmpath.criteria.of_elastic import left_out, refitted
 
 SIZES = ((100, 10), (50, 300), (500, 50), (100, 1000), (1000, 100), (500, 500))
 GRID = 20
 COMPILE = """
 import time, numpy as np, svmpath
 rng = np.random.default_rng(0); X = rng.normal(size=(40, 5)); y = np.sign(X[:, 0] + rng.normal(size=40))
-start = time.perf_counter(); svmpath.trace(X, y, loss="elastic_hinge"); print(time.perf_counter() - start)
+start = time.perf_counter(); svmpath.trace_elastic(X, y); print(time.perf_counter() - start)
 """
 
 
@@ -101,10 +101,7 @@ def lasso(X: Array, y: Array, values: Array) -> list[LinearSVC]:
 def one_size(n: int, p: int, repeats: int) -> tuple[list[str], dict[str, float]]:
     progress(f"n = {n}, p = {p} ...")
     X, y = draw(n, p)
-    paths = {
-        lam2: timed(lambda lam2=lam2: svmpath.trace(X, y, loss="elastic_hinge", lambda2=lam2), repeats)
-        for lam2 in (1.0, 0.0)
-    }
+    paths = {lam2: timed(lambda lam2=lam2: svmpath.trace_elastic(X, y, lambda2=lam2), repeats) for lam2 in (1.0, 0.0)}
     path, zero = paths[1.0].result, paths[0.0].result
     tenth = 0.1 * path.span[0]
     few = max(repeats // 2, 1)
@@ -143,7 +140,7 @@ def removal(n: int, p: int, lam2: float, tied: bool) -> list[str]:
     """Exact leave-one-out beside a walk per sample."""
     X, y = draw(n, p)
     X = np.round(X) if tied else X
-    path = svmpath.trace(X, y, loss="elastic_hinge", lambda2=lam2)
+    path = svmpath.trace_elastic(X, y, lambda2=lam2)
     value = 0.1 * path.span[0]
     path(value)
     run = timed(lambda: left_out(path, value)[0], 3)
@@ -176,7 +173,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = parser.parse_args(argv)
     warn_if_busy()
     sizes, repeats = (((40, 5), (20, 30)), 1) if options.quick else (SIZES, 5)
-    svmpath.trace(*draw(30, 4), loss="elastic_hinge")  # compiles
+    svmpath.trace_elastic(*draw(30, 4))  # compiles
     lines = [one_size(n, p, repeats) for n, p in sizes]
     left = [
         removal(n, p, lam2, tied)

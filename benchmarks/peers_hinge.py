@@ -99,7 +99,7 @@ def approximate(n: int, rank: int, tol: float) -> list[str]:
     X, y = datasets.twonorm(n, random_state=0)
     options = {"loss": "hinge", "gamma": 1 / 20, "rank": rank, "landmarks": "uniform", "random_state": 0}
     path = svmpath.trace(X, y, span=(1e-3, 10.0), tol=tol, **options)
-    features = path.shared
+    features = path.terms.A
     run = timed(lambda: len(path.nodes))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

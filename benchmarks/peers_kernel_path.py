@@ -159,8 +159,8 @@ def moving(n: int, C: float) -> list[str]:
         for gamma in gammas[1:]:
             counts.append(0)
             near = svmpath.paths.JumpPath(
-                solution.problem.at("gamma", float(gamma)), solution.loss, "weight", (1.0, 1.0),
-                svmpath.losses.Motion("weight", {"C": C}), None, solution.alpha / C,
+                solution.problem.at("gamma", float(gamma)), solution.loss,
+                svmpath.losses.Motion("weight", {"C": C}), (1.0, 1.0), solution.alpha / C,
             )  # fmt: skip
             solution = near.from_places(near.begin().status)
             violations.append(solution.violation)

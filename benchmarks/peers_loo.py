@@ -39,7 +39,7 @@ from threadpoolctl import threadpool_limits
 
 import svmpath
 from svmpath import criteria
-from svmpath.criteria.held_out import held_out
+from svmpath.criteria.of_jump import drive_out
 
 SPAN = (1e-2, 1e2)
 C_VALUES = (1.0, 10.0, 100.0)
@@ -162,7 +162,7 @@ def measure(name: str, n: int, C_values: Sequence[float], repeats: int) -> tuple
         exact, count = alternating(
             lambda C=C: criteria.loo(path, [C]), lambda C=C: criteria.loo(path, [C], count_only=True), repeats
         )
-        events = int(held_out(path, np.array([C])).events[0])
+        events = int(drive_out(path, np.array([C])).events[0])
         again = refits(X, y, gamma, C)
         rows.append(Row(name, n, C, elbow, int(support.sum()), events, traced, exact, count, again, path.problem.y))
     return rows, path

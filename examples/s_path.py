@@ -23,7 +23,7 @@ def example(n: int = 100, seed: int = 0) -> ElasticPath:
     y = np.where(np.arange(n) % 2, 1.0, -1.0)
     sigma = np.where(np.eye(5) > 0, 1.0, 0.8)
     X = rng.normal(size=(n, 5)) @ np.linalg.cholesky(sigma).T + y[:, None]
-    path = svmpath.trace(X, y, loss="elastic_hinge", lambda2=1e-3)
+    path = svmpath.trace_elastic(X, y, lambda2=1e-3)
     assert isinstance(path, ElasticPath)
     return path
 

@@ -108,7 +108,6 @@ def random_path(seed):
     n, p = X.shape
     y = random_labels(rng, X, kind)
     options = {
-        "loss": "elastic_hinge",
         "over": str(rng.choice(["lambda1", "lambda1", "lambda1", "lambda2", "ray", "weight"])),
     }
     way = rng.random()
@@ -148,7 +147,7 @@ def run(seed):
     rows = options.get("sample")
     if rows is not None and s is not None and not np.delete(s, rows).any():
         return
-    path = svmpath.trace(X, y, **options)
+    path = svmpath.trace_elastic(X, y, **options)
     nodes = path.breakpoints
     nodes = np.concatenate([nodes, 0.5 * (nodes[1:] + nodes[:-1])])
     solutions = [path(value) for value in nodes]

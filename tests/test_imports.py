@@ -13,8 +13,7 @@ ORDER = [
     "report",
     "estimators",
     "displays",
-    "gradient_search",
-    "selection",
+    "search",
     "criteria",
     "paths",
     "losses",
@@ -24,8 +23,11 @@ ORDER = [
     "exceptions",
     "lazy",
     "interrupts",
+    "validation",
+    "names",
+    "parameters",
 ]
-BOTTOM = {"exceptions", "lazy", "interrupts"}  # anyone may import these
+BOTTOM = {"exceptions", "lazy", "interrupts", "names", "parameters", "validation"}  # anyone may import these
 LEAVES = {"datasets": {"cli"}}  # who may import a leaf
 DOORS = {
     "typer": {"cli"},
@@ -85,7 +87,7 @@ def test_imports_go_down(path):
 
 def test_the_guard_sees_a_wrong_import():
     assert not allowed("kernels", "gram")
-    assert not allowed("criteria", "selection")
+    assert not allowed("criteria", "search")
     assert not allowed("estimators", "datasets")
     assert allowed("estimators", "kernels")
 

@@ -7,7 +7,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "svmpath"
 ERRORS = {"PathError", "NoMarginError"}
-REASONS = {"paths/kernel_march.py"}  # which another message takes up and adds a remedy to
+REASONS = {"solvers/kernel_walk.py"}  # which another message takes up and adds a remedy to
 REMEDIES = (
     "scale", "smaller C", "larger", "end the span earlier", "another kernel", "another loss", "psd=", "tol",
     "remove", "leave out", "raise", "_ADVICE", "advice",

@@ -89,7 +89,7 @@ def test_a_machine_that_is_not_optimal_is_found_out(loss):
 def test_an_elastic_machine_that_is_not_optimal_is_found_out():
     data = problems.make("normal", np.random.default_rng(0), "labels", 30)
     for lambda2 in (0.0, 1.0):
-        path = svmpath.trace(data.X, data.y, loss="elastic_hinge", lambda2=lambda2)
+        path = svmpath.trace_elastic(data.X, data.y, lambda2=lambda2)
         solution = path(path.span[1])
         certificates.check(solution, "as it is")
         assert certificates.excess(replace(solution, coef=1.01 * solution.coef)) > certificates.GAP

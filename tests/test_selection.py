@@ -5,11 +5,12 @@ import pytest
 
 import svmpath
 from svmpath import criteria
+from svmpath.criteria import make_criterion
 from svmpath.criteria.curve import Curve, squared
 from svmpath.gram import make_gram
 from svmpath.kernels import RBF
 from svmpath.losses import LOSSES, Problem
-from svmpath.selection import Search, make_criterion, select
+from svmpath.search import Search, select
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 2))
@@ -76,7 +77,7 @@ def test_a_curve_with_a_hole_is_refused():
 def search(**options):
     problem = Problem(make_gram(X, RBF(1.0)), Y, np.ones(80), "classification")
     defaults = {"C": C, "over": "gamma", "criterion": criteria.press, "held_out": None}
-    return Search([problem], LOSSES["least_squares"], **{**defaults, **options})
+    return Search([problem], LOSSES["least_squares"](), **{**defaults, **options})
 
 
 def test_the_grid_is_the_best_of_all_pairs():

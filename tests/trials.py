@@ -145,13 +145,13 @@ def warm_up() -> None:
 
 @dataclass(frozen=True)
 class Setting:
-    """Arguments of ``trace`` for one data set, with which it can be called again on other rows.
+    """Arguments of ``trace`` or ``trace_elastic`` for one data set, with which it can be called again on other rows.
 
     Attributes
     ----------
     data : Data
     options : dict
-        Of ``trace``, without the data, the weights and the span.
+        Those, with the loss; without the data, the weights and the span.
     span : tuple of two floats or None
     """
 
@@ -165,7 +165,11 @@ class Setting:
 
     def trace(self, data: Data, span=None, **others) -> svmpath.Path:
         """The path of some data."""
-        return svmpath.trace(data.X, data.y, sample_weight=data.s, span=span, **{**self.options, **others})
+        options = {**self.options, **others}
+        if options["loss"] == "elastic_hinge":
+            options.pop("loss")
+            return svmpath.trace_elastic(data.X, data.y, sample_weight=data.s, span=span, **options)
+        return svmpath.trace(data.X, data.y, sample_weight=data.s, span=span, **options)
 
     def machine(self, rows, value: float):
         """The machine of some rows at a value, traced afresh: the path begins there."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from svmpath.exceptions import DataError, IndefiniteKernelWarning, LimitWarning, PathError, PrecisionWarning
 
 if TYPE_CHECKING:
-    from svmpath import criteria, datasets, kernels
+    from svmpath import criteria, datasets, gram, kernels
     from svmpath.estimators import ElasticNetSVC, KernelDictionary, PathSVC, PathSVR
-    from svmpath.paths import surface, trace
-    from svmpath.selection import select
+    from svmpath.paths import surface, trace, trace_elastic
+    from svmpath.search import select
 
 __version__ = "0.1.0"
 
@@ -28,10 +28,12 @@ __all__ = [
     "__version__",
     "criteria",
     "datasets",
+    "gram",
     "kernels",
     "select",
     "surface",
     "trace",
+    "trace_elastic",
 ]
 
 # Where the names live. They are imported when first used: scikit-learn takes a second to load, which
@@ -41,9 +43,10 @@ _HOMES = {
     "KernelDictionary": "svmpath.estimators",
     "PathSVC": "svmpath.estimators",
     "PathSVR": "svmpath.estimators",
-    "select": "svmpath.selection",
+    "select": "svmpath.search",
     "surface": "svmpath.paths",
     "trace": "svmpath.paths",
+    "trace_elastic": "svmpath.paths",
 }
 
 

@@ -14,8 +14,8 @@ from sklearn.gaussian_process import kernels as gp
 
 import svmpath
 from svmpath import PathSVC, PathSVR, cli, criteria, datasets
-from svmpath.gradient_search import column_variances
 from svmpath.kernels import ARD, RBF, Laplacian
+from svmpath.search.gradient import column_variances
 from tests import reference
 
 

@@ -47,7 +47,7 @@ def test_the_choice_is_the_best_of_all_pairs():
         for j, lam1 in enumerate(lambda1):
             wrong = 0
             for train, test in folds:
-                path = svmpath.trace(X[train], y[train], loss="elastic_hinge", lambda2=lam2, span=(30, 0.1))
+                path = svmpath.trace_elastic(X[train], y[train], lambda2=lam2, span=(30, 0.1))
                 wrong += np.sum((path(lam1)(X[test]) > 0) != (y[test] == 1))
             table[k, j] = wrong / len(y)
         np.testing.assert_allclose(model.choice_.tried[lam2].scores, table[k])
@@ -59,9 +59,7 @@ def test_the_choice_is_the_best_of_all_pairs():
 def test_the_machine_is_that_of_the_path():
     X, y = data()
     model = ElasticNetSVC(cv=3).fit(X, y)
-    path = svmpath.trace(
-        X, y, loss="elastic_hinge", lambda2=model.lambda2_, standardize=True, span=(100, model.lambda1_ / 2)
-    )
+    path = svmpath.trace_elastic(X, y, lambda2=model.lambda2_, standardize=True, span=(100, model.lambda1_ / 2))
     np.testing.assert_allclose(model.coef_[0], path(model.lambda1_).coef, atol=1e-9)
     np.testing.assert_allclose(model.decision_function(X), path(model.lambda1_)(X), atol=1e-9)
     assert model.path_(model.lambda1_).gap < 1e-9
@@ -72,7 +70,7 @@ def test_the_machine_is_that_of_the_path():
 def test_leave_one_out_is_the_exact_one():
     X, y = data(40, 8)
     model = ElasticNetSVC(criterion="loo", lambda2=1.0, lambda1=[5.0, 2.0, 1.0], standardize=False).fit(X, y)
-    path = svmpath.trace(X, y, loss="elastic_hinge", lambda2=1.0, span=(20, 0.5))
+    path = svmpath.trace_elastic(X, y, lambda2=1.0, span=(20, 0.5))
     curve = criteria.loo(path, [5.0, 2.0, 1.0])
     np.testing.assert_allclose(model.curve_.scores, curve.scores)
     assert model.error_criterion_ == "loo"
@@ -88,9 +86,7 @@ def test_several_classes_one_against_the_rest():
     assert set(model.predict(X)) == {"a", "b", "c"}
     assert model.score(X, names) > 0.9
     k = 1
-    path = svmpath.trace(
-        X, y == k, loss="elastic_hinge", lambda2=model.lambda2_, standardize=True, span=(1e3, model.lambda1_ / 2)
-    )
+    path = svmpath.trace_elastic(X, y == k, lambda2=model.lambda2_, standardize=True, span=(1e3, model.lambda1_ / 2))
     np.testing.assert_allclose(model.coef_[k], path(model.lambda1_).coef, atol=1e-9)
 
 

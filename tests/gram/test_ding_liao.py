@@ -5,6 +5,7 @@ import pytest
 
 import svmpath
 from svmpath import criteria
+from svmpath.gram import Nystroem
 from tests import reference
 
 N, GAMMA = 200, 0.1
@@ -29,7 +30,7 @@ def algorithm_1(K, y, rows, k, mu):
 @pytest.mark.parametrize("mu", [2.0**-10, 2.0**-3, 2.0**4])
 def test_nystroem_path_reproduces_algorithm_1(mu):
     c, k = N // 10, N // 20
-    path = svmpath.trace(X, Y, gamma=GAMMA, rank=c, truncate=k, landmarks="uniform", random_state=5)
+    path = svmpath.trace(X, Y, gamma=GAMMA, rank=Nystroem(c, "uniform", truncate=k), random_state=5)
     points = path.gram.features.points
     rows = np.array([int(np.flatnonzero((point == X).all(axis=1))[0]) for point in points])
     assert len(rows) == c
@@ -43,7 +44,7 @@ def test_nystroem_path_reproduces_algorithm_1(mu):
 
 def test_the_bound_is_the_papers_formula_and_holds():
     c, k, C, delta = 60, 20, 0.5, 0.1
-    path = svmpath.trace(X, Y, gamma=GAMMA, rank=c, truncate=k, landmarks="uniform", random_state=0)
+    path = svmpath.trace(X, Y, gamma=GAMMA, rank=Nystroem(c, "uniform", truncate=k), random_state=0)
     bound = criteria.approximation_bound(path, C, delta=delta)
     K = reference.rbf(X, X, GAMMA)
     n, mu0 = N, 1 / (2 * C) / N

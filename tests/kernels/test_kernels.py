@@ -1,12 +1,16 @@
 """Kernels against scikit-learn, and their derivatives against differences."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.gaussian_process import kernels as gp
 from sklearn.metrics import pairwise
 from sklearn.svm import SVC
+from typer.main import get_command
 
+import svmpath
 from svmpath.kernels import (
     ARD,
     RBF,
@@ -19,7 +23,11 @@ from svmpath.kernels import (
     Sigmoid,
     gamma_value,
     make_kernel,
+    squared_distances,
 )
+from svmpath.kernels import KERNELS as NAMED
+from svmpath.kernels.base import SimpleKernel, pick
+from svmpath.parameters import Parameter
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(15, 4))
@@ -141,8 +149,16 @@ def test_declared_indefinite():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: make_kernel("rfb"), "kernel must be one of linear, rbf"),
-        (lambda: make_kernel(3), "kernel must be one of"),
+        (lambda: make_kernel("rfb"), r"kernel must be one of 'linear', 'rbf', .*; got 'rfb'\. Did you mean 'rbf'\?"),
+        (lambda: make_kernel(3), "kernel must be one of .*, or a kernel object or function; got 3"),
+        (lambda: make_kernel("RBF"), "Did you mean 'rbf'"),
+        (lambda: make_kernel(RBF), "kernel must be one of"),
+        (lambda: RBF().resolve("gama"), "'gama' is unknown.*Did you mean 'gamma'"),
+        (lambda: RBF().parameter("nu"), "'nu' is unknown"),
+        (
+            lambda: FunctionKernel(lambda A, B, a: A @ B.T + a, {"a": 1.0}, (Parameter("b"),)),
+            "A declared parameter must be 'a'; got 'b'",
+        ),
         (lambda: make_kernel("rbf", gamma=-1.0), "gamma must be a positive number"),
         (lambda: make_kernel("rbf", gamma="big"), "gamma must be a positive number"),
         (lambda: make_kernel("rbf"), "needs the data X"),
@@ -166,3 +182,93 @@ def test_wrong_kernels_are_refused_in_a_sentence(call, message):
 
 def test_a_gamma_given_beside_a_kernel_object_sets_its_gamma():
     assert make_kernel(2.0 * RBF(1.0), gamma=0.25).parameters == {"scale": 2.0, "kernel__gamma": 0.25}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_parameter_is_declared_in_its_order(name):
+    kernel = KERNELS[name]
+    declared = kernel.declare()
+    assert [parameter.name for parameter in declared] == list(kernel.parameters)
+    for parameter in declared:
+        assert kernel.parameter(parameter.name) == parameter
+        assert kernel.at(parameter.name, 0.37).parameters[parameter.name] == pytest.approx(0.37, rel=1e-15)
+
+
+def test_parameters_say_their_range_and_their_scale():
+    assert Polynomial().parameter("gamma") == Parameter("gamma", "positive", log=True)
+    assert Polynomial().parameter("coef0") == Parameter("coef0", "any", log=False)
+    nested = RBF(0.3) + 2.0 * Sigmoid(0.5, 0.7)
+    assert nested.parameter("coef0") == Parameter("k2__kernel__coef0", "any", log=False)
+    assert nested.parameter("scale") == Parameter("k2__scale")
+    assert ARD([1.0, 2.0]).parameter("gamma[1]") == Parameter("gamma[1]", "not negative")
+    shift = Parameter("shift", "any", log=False)
+    kernel = FunctionKernel(lambda A, B, width, shift: A @ B.T / width + shift, {"width": 1.0, "shift": 0.0}, (shift,))
+    assert kernel.declare() == (Parameter("width"), shift)
+
+
+def test_a_path_takes_its_range_from_the_declaration():
+    y = np.arange(15) % 2
+    shift = Parameter("shift", "any", log=False)
+
+    def wave(A, B, width, shift):
+        return np.exp(-(((A @ B.T) / width + shift) ** 2))
+
+    kernel = FunctionKernel(wave, {"width": 1.0, "shift": 0.5}, (shift,))
+    options = {"kernel": kernel, "loss": "least_squares", "rank": 5, "landmarks": "uniform"}
+    assert svmpath.trace(X, y, over="shift", span=(-1.0, 1.0), **options).span == (-1.0, 1.0)
+    with pytest.raises(ValueError, match="two different positive numbers"):
+        svmpath.trace(X, y, over="width", span=(-1.0, 1.0), **options)
+    walks = [
+        svmpath.trace(X, y, loss="hinge", kernel="poly", coef0=1.0, gamma=0.5, over=over, span=(0.5, 1.0)).axis.is_log
+        for over in ("gamma", "coef0")
+    ]
+    assert walks == [True, False]
+
+
+def test_an_ard_path_may_begin_where_a_feature_is_left_out():
+    y = np.where(X[:, 0] > 0, 1, -1)
+    path = svmpath.trace(X, y, loss="hinge", kernel=ARD([0.3, 0.2, 0.1, 0.4]), over="gamma[1]", span=(0.0, 1.0))
+    first = svmpath.trace(X, y, loss="hinge", kernel=ARD([0.3, 0.0, 0.1, 0.4]))(1.0)
+    np.testing.assert_allclose(path(0.0)(Z), first(Z), atol=1e-8)
+    path.check(1e-8)
+
+
+@dataclass(frozen=True)
+class Cauchy(SimpleKernel):
+    """1 / (1 + gamma |x - z|^2): a new kernel, as the recipe in CONTRIBUTING.md has it."""
+
+    gamma: float = 1.0
+    declared = (Parameter("gamma"),)
+
+    def compare(self, X, Z=None, rows=None):
+        return squared_distances(X, None if Z is None else pick(Z, rows))
+
+    def evaluate(self, S):
+        return 1.0 / (1.0 + self.gamma * S)
+
+    def derive(self, S, name):
+        return -S * self.evaluate(S) ** 2
+
+    def diag(self, X):
+        return np.ones(X.shape[0])
+
+
+def test_a_class_and_a_row_in_the_table_are_a_kernel(monkeypatch):
+    monkeypatch.setitem(NAMED, "cauchy", Cauchy)
+    assert make_kernel("cauchy", gamma=0.5) == Cauchy(0.5)
+    assert make_kernel("cauchy", X=X).gamma == gamma_value("scale", X)
+    with pytest.raises(ValueError, match=r"'cauchy', or a kernel object.*Did you mean 'cauchy'\?"):
+        make_kernel("couchy")
+    y = np.where(X[:, 0] > 0, 1, -1)
+    path = svmpath.trace(X, y, loss="hinge", kernel="cauchy", over="gamma", span=(0.1, 1.0))
+    path.check(1e-8)
+    model = svmpath.PathSVC(kernel="cauchy").fit(X, y)
+    assert model.kernel_ == Cauchy(model.gamma_)
+
+
+def test_the_help_of_the_command_line_names_every_kernel_of_a_table():
+    from svmpath import cli
+
+    tune = get_command(cli.app).commands["tune"]
+    text = next(option.help for option in tune.params if option.name == "kernel")
+    assert [name for name in NAMED if name not in text] == ["precomputed"]  # which is no table of features

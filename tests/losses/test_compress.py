@@ -86,7 +86,7 @@ def test_more_rows_come_nearer(loss, rank):
 def test_coefficients_are_the_least_squares_fit_and_error_the_largest_difference():
     whole = solved("squared_hinge", gamma=0.7)
     few = whole.compress(12, random_state=0)
-    K = whole.problem.gram.columns(few.support)
+    K = whole.problem.gram.block(slice(None), few.support)
     f = whole.fitted
     np.testing.assert_allclose(few.coef, np.linalg.lstsq(K, f - whole.b, rcond=None)[0], rtol=1e-6)
     np.testing.assert_allclose(few.error, np.abs(few(X) - f).max(), rtol=1e-9)
@@ -101,7 +101,7 @@ def test_the_choice_is_better_than_a_random_one():
     errors = []
     for seed in range(20):
         rows = np.random.default_rng(seed).choice(N, 15, replace=False)
-        K = whole.problem.gram.columns(rows)
+        K = whole.problem.gram.block(slice(None), rows)
         coef = np.linalg.lstsq(K, whole.fitted - whole.b, rcond=None)[0]
         errors.append(np.mean((K @ coef + whole.b - whole.fitted) ** 2))
     assert np.mean((few(X) - whole.fitted) ** 2) < 0.6 * np.median(errors)
@@ -168,7 +168,7 @@ def test_samples_of_weight_zero_count_as_rows():
     whole = solved("squared_hinge", gamma=0.7, sample_weight=s)
     few = whole.compress(15, random_state=0)
     np.testing.assert_allclose(few.error, np.abs(few(X) - whole(X)).max(), rtol=1e-9)
-    K = whole.problem.gram.columns(few.support)
+    K = whole.problem.gram.block(slice(None), few.support)
     np.testing.assert_allclose(few.coef, np.linalg.lstsq(K, whole.fitted - whole.b, rcond=None)[0], rtol=1e-6)
 
 

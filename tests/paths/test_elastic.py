@@ -22,7 +22,7 @@ def data(n=60, p=10, seed=0, balanced=False):
 
 
 def elastic(X, y, **options):
-    return svmpath.trace(X, y, loss="elastic_hinge", **options)
+    return svmpath.trace_elastic(X, y, **options)
 
 
 def cost(path, value, X, y, s=None, om=None):
@@ -60,7 +60,7 @@ def test_gap_at_every_breakpoint_and_between(lambda2, balanced):
         assert solution.gap <= 1e-9
         assert solution.violation <= 1e-8
     path.check()
-    assert path.shaken == 0
+    assert path.perturbation == 0
 
 
 @pytest.mark.parametrize("over", ["lambda2", "ray"])
@@ -315,15 +315,15 @@ def test_removing_a_sample_ends_at_the_machine_of_the_others(lambda2):
         assert found == pytest.approx(lowest, rel=1e-8)
 
 
-def test_shaken_walks_are_as_good(monkeypatch):
+def test_perturbed_walks_are_as_good(monkeypatch):
     """The fallback, which no data here asks for."""
     rng = np.random.default_rng(0)
     X = rng.integers(-1, 2, size=(40, 8)).astype(float)
     y = np.where(rng.random(40) < 0.4, 1.0, -1.0)
-    monkeypatch.setattr("svmpath.solvers.elastic.ATTEMPTS", ((1e-7, 1e-10),))
+    monkeypatch.setattr("svmpath.solvers.elastic.walk.ATTEMPTS", ((1e-7, 1e-10),))
     for lambda2 in (1.0, 0.0):
         path = elastic(X, y, lambda2=lambda2)
-        assert path.shaken == 1e-10
+        assert path.perturbation == 1e-10
         assert max(path(value).gap for value in path.breakpoints) <= 1e-8
         path.check(1e-7)
 
@@ -367,7 +367,7 @@ def test_rows_that_are_nearly_copies(distance, lambda2):
 @pytest.mark.parametrize(("over", "options"), [("lambda1", {"lambda2": 1e-3}), ("lambda2", {"lambda1": 1.0})])
 def test_machines_without_any_walk(monkeypatch, over, options):
     """The last resort, at every value: each is solved for directly, and optimal."""
-    monkeypatch.setattr("svmpath.solvers.elastic.Walker._attempts", lambda *_: None)
+    monkeypatch.setattr("svmpath.solvers.elastic.walk.Walker._attempts", lambda *_: None)
     X, y = data()
     span = (30.0, 0.5)
     path = elastic(X, y, over=over, span=span, **options)
@@ -380,10 +380,10 @@ def test_machines_without_any_walk(monkeypatch, over, options):
 
 
 def test_no_machine_says_what_to_do(monkeypatch):
-    monkeypatch.setattr("svmpath.paths.elastic._ACCEPT", -1.0)
+    monkeypatch.setattr("svmpath.paths.elastic._LARGEST_GAP", -1.0)
     X, y = data()
     path = elastic(X, y)
-    monkeypatch.setattr("svmpath.paths.elastic._GOOD", -1.0)
+    monkeypatch.setattr("svmpath.paths.elastic._GOOD_GAP", -1.0)
     monkeypatch.setattr("svmpath.paths.elastic._badness", lambda solution: np.inf)
     with pytest.raises(svmpath.PathError, match="standardize=True"):
         path(1.0)
@@ -404,9 +404,8 @@ def test_paths_and_solutions_are_pickled():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kernel": "rbf"}, "takes no kernel"),
-        ({"rank": 5}, "takes no kernel"),
-        ({"over": "gamma"}, "is traced over lambda1 or lambda2 or ray or weight"),
+        ({"over": "gamma"}, "over must be one of 'lambda1', 'lambda2', 'ray', 'weight'; got 'gamma'"),
+        ({"over": "C"}, "over must be one of 'lambda1', 'lambda2', 'ray', 'weight'; got 'C'"),
         ({"over": "lambda2"}, "needs lambda1"),
         ({"over": "lambda1", "lambda1": 1.0}, "leave lambda1= out"),
         ({"over": "ray", "lambda2": 1.0}, "leave lambda2= out"),
@@ -415,12 +414,11 @@ def test_paths_and_solutions_are_pickled():
         ({"lambda2": -1.0}, "lambda2 must be a number >= 0"),
         ({"penalty_factor": [1.0]}, "one number per feature"),
         ({"penalty_factor": -np.ones(10)}, "finite numbers >= 0"),
-        ({"max_features": 0}, "max_features must be a positive whole number"),
+        ({"max_features": 0}, "max_features must be a whole number >= 1"),
         ({"span": (1, 1)}, "two different"),
         ({"span": (1, -1)}, "numbers >= 0"),
         ({"over": "lambda2", "lambda1": 1, "span": (1, 0)}, "positive numbers"),
-        ({"task": "regression"}, "does classification"),
-        ({"sample": 3}, "belong to over='weight'"),
+        ({"sample": 3}, "belongs to over='weight'"),
     ],
 )
 def test_bad_options_are_refused(options, message):
@@ -429,13 +427,19 @@ def test_bad_options_are_refused(options, message):
         elastic(X, y, **options)
 
 
+def test_trace_names_the_function_of_the_elastic_hinge():
+    X, y = data()
+    with pytest.raises(ValueError, match=r"call svmpath.trace_elastic\(X, y, over=...\) instead"):
+        svmpath.trace(X, y, loss="elastic_hinge")
+
+
 def test_bad_data_are_refused():
     X, y = data()
     with pytest.raises(ValueError, match="NaN"):
         elastic(np.where(X > 2, np.nan, X), y)
     with pytest.raises(ValueError, match="only one class"):
         elastic(X, np.ones(60))
-    with pytest.raises(ValueError, match="belong to loss='elastic_hinge'"):
-        svmpath.trace(X, y, loss="hinge", lambda1=1.0)
+    with pytest.raises(ValueError, match="two classes and y has 60"):
+        elastic(X, np.arange(60.0))
     with pytest.raises(ValueError, match="one coefficient per feature"):
         elastic(X, y)(1.0).compress(3)

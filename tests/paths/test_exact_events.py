@@ -272,7 +272,7 @@ def test_one_class_that_counts_has_no_events():
 @pytest.mark.parametrize("terms", [4, 5, 6])
 def test_series_and_remainder(monkeypatch, terms, m, size):
     """Slacks and slopes at other mu, from their own systems, lie within what the series promises, not far within."""
-    monkeypatch.setattr(fixed_sides, "_MOST", terms)  # so few that what they leave out is seen
+    monkeypatch.setattr(fixed_sides, "_MOST_TERMS", terms)  # so few that what they leave out is seen
     rng = np.random.default_rng(0)
     rows = Rows.of(rng.normal(size=(30, 8)), np.where(rng.random(30) < 0.4, 1.0, -1.0), rng.random(30) + 0.5)
     E = rng.random(30) < 0.6

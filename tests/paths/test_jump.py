@@ -230,7 +230,7 @@ def test_a_removed_sample_is_a_solve_without_it(C):
 
 def test_a_class_weight_moves():
     labels = np.where(Y > 0, "yes", "no")
-    path = svmpath.trace(X, labels, loss="hinge", over="weight", label="yes", span=(1, 5), C=0.5, gamma=1.0)
+    path = svmpath.trace(X, labels, loss="hinge", over="weight", sample=labels == "yes", span=(1, 5), C=0.5, gamma=1.0)
     path.check(1e-9)
     for v in (1.0, 2.3, 5.0):
         refit = svmpath.trace(X, labels, loss="hinge", class_weight={"yes": v, "no": 1.0}, gamma=1.0, span=(0.5, 1.0))
@@ -347,7 +347,7 @@ def test_without_a_margin_there_is_no_nu_machine():
     ("options", "message"),
     [
         ({"over": "epsilon"}, "traced over C or weight or a kernel parameter"),
-        ({"over": "weight"}, "sample= .* or label="),
+        ({"over": "weight"}, "needs sample="),
         ({"over": "weight", "sample": 60}, "rows from 0 to 59"),
         ({"over": "weight", "label": "maybe"}, "one of the classes"),
         ({"sample": 3}, "belong to over='weight'"),

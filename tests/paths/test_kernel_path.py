@@ -11,8 +11,8 @@ from sklearn.svm import SVC
 import svmpath
 from svmpath import criteria, kernels
 from svmpath.kernels import squared_distances
-from svmpath.paths import KernelPath, NewtonKernelPath, kernel_march
-from svmpath.solvers import hermite
+from svmpath.paths import KernelPath, NewtonKernelPath
+from svmpath.solvers import hermite, kernel_walk
 from svmpath.solvers.box_qp import FREE
 from svmpath.solvers.moving_kernel import Axis
 from tests import fuzz_kernel, problems, reference, reference_qp
@@ -171,8 +171,8 @@ def test_one_class_of_positive_weight():
 def test_a_double_crossing_is_seen(monkeypatch):
     # Steps so long that samples come and go between two solves, unless somebody looks between them.
     exact = list(svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.1, 50.0), C=3.0).events())
-    monkeypatch.setattr(kernel_march, "_STRIDE", 3.0)
-    monkeypatch.setattr(kernel_march, "_HORIZON", 30.0)
+    monkeypatch.setattr(kernel_walk, "STRIDE", 3.0)
+    monkeypatch.setattr(kernel_walk, "HORIZON", 30.0)
     rough = list(svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.1, 50.0), C=3.0).events())
     assert [event.sample for event in rough] == [event.sample for event in exact]
 
@@ -181,7 +181,9 @@ def test_dips_of_cubics_are_told():
     t = np.array([0.0, 1.0])
     values = (t - 0.5) ** 2 + np.array([[1e-4], [0.5]])  # one comes close to zero, one does not
     rates = np.tile(2 * (t - 0.5), (2, 1))
-    seen = hermite.look(0.0, values[:, 0], rates[:, 0], 1.0, values[:, 1], rates[:, 1], np.full(2, 1e-12), 0.01)
+    seen = hermite.inspect_cubics(
+        0.0, values[:, 0], rates[:, 0], 1.0, values[:, 1], rates[:, 1], np.full(2, 1e-12), 0.01
+    )
     assert seen.zero == np.inf
     assert seen.dip == pytest.approx(0.5)
 
@@ -192,7 +194,7 @@ def test_first_zero_of_cubics(seed):
     c = rng.normal(size=(4, 6))
     c[3] = np.abs(c[3]) + 0.01  # positive at zero
     rates = c[2], 3 * c[0] + 2 * c[1] + c[2]
-    seen = hermite.look(0.0, c[3], rates[0], 1.0, c.sum(axis=0), rates[1], np.full(6, 1e-12), 0.0)
+    seen = hermite.inspect_cubics(0.0, c[3], rates[0], 1.0, c.sum(axis=0), rates[1], np.full(6, 1e-12), 0.0)
     roots = [np.roots(column) for column in c.T]
     real = [np.sort(r[np.abs(r.imag) < 1e-9].real) for r in roots]
     first = [next((x for x in r if 0 < x <= 1), np.inf) for r in real]
@@ -205,14 +207,14 @@ def test_first_zero_of_cubics(seed):
 
 def test_trouble_is_met_by_homotopy(monkeypatch):
     expected = list(svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.5, 2.0)).events())
-    search = kernel_march.Walk._search
+    search = kernel_walk.Walk._search
     count = [0]
 
     def sometimes_lost(self, *args):
         count[0] += 1
         return None if count[0] % 3 == 0 else search(self, *args)
 
-    monkeypatch.setattr(kernel_march.Walk, "_search", sometimes_lost)
+    monkeypatch.setattr(kernel_walk.Walk, "_search", sometimes_lost)
     path = svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.5, 2.0))
     assert path.record.entries > 3
     assert [event.sample for event in path.events()] == [event.sample for event in expected]
@@ -220,7 +222,7 @@ def test_trouble_is_met_by_homotopy(monkeypatch):
 
 
 def test_failure_is_loud(monkeypatch):
-    monkeypatch.setattr(kernel_march.Walk, "_search", lambda *_: None)
+    monkeypatch.setattr(kernel_walk.Walk, "_search", lambda *_: None)
     with pytest.raises(svmpath.PathError, match=r"could not be followed from 0\.5 to 2"):
         svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.5, 2.0))
 

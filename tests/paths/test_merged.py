@@ -434,12 +434,12 @@ def test_a_gradient_search_takes_the_rows_as_they_are(monkeypatch):
 def test_a_saved_model_holds_nothing_that_is_not_known(tmp_path):
     import skops.io
 
-    from svmpath.cli import _is_known
+    from svmpath.cli.saved_model import is_known
 
     model = PathSVC("hinge", **SOME).fit(X, LABELS)
     assert isinstance(model.path_, MergedPath)
     skops.io.dump(model, tmp_path / "model.skops")
     types = skops.io.get_untrusted_types(file=tmp_path / "model.skops")
-    assert all(_is_known(name) for name in types), types
+    assert all(is_known(name) for name in types), types
     again = skops.io.load(tmp_path / "model.skops", trusted=types)
     assert np.array_equal(again.predict(X), model.predict(X))

@@ -10,7 +10,7 @@ from sklearn.datasets import make_moons
 import svmpath
 from svmpath import criteria, datasets
 from svmpath.losses import make_loss
-from svmpath.paths import NodePath, trace_problem
+from svmpath.paths import NodePath, Request, trace_problem
 from svmpath.solvers.smoothed import Terms, between, middle_offset, node_of, solve
 
 RNG = np.random.default_rng(0)
@@ -22,7 +22,7 @@ S = RNG.exponential(size=150) * (RNG.random(150) < 0.9) + 1e-300
 @pytest.fixture(autouse=True)
 def approximate(monkeypatch):
     """Approximate paths also where exact ones would take less time."""
-    monkeypatch.setattr(sys.modules["svmpath.paths.trace"], "exact_is_cheaper", lambda gram: False)
+    monkeypatch.setattr(sys.modules["svmpath.paths.trackers"], "exact_is_cheaper", lambda gram: False)
 
 
 OPTIONS = [{}, {"rank": 40}, {"sample_weight": S}, {"kernel": "linear"}]
@@ -162,7 +162,7 @@ def test_what_is_searched_in_single_precision_is_proved_in_double():
 
 def test_a_path_of_one_value_keeps_its_promise():
     problem = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(0.5, 1.0), tol=1e-4).problem
-    path = trace_problem(problem, make_loss("hinge"), "C", (0.7, 0.7), tol=1e-4)
+    path = trace_problem(problem, Request(make_loss("hinge", "classification"), "C", (0.7, 0.7), tol=1e-4))
     assert path(0.7).gap <= 1e-4
 
 

@@ -33,7 +33,7 @@ def bounded(X, y, lambda2, s):
 @pytest.mark.parametrize("lambda2", [1.0, 1e-3, 0.0])
 def test_machines_are_the_best_of_their_size(lambda2):
     X, y = data()
-    by_size = SPath(svmpath.trace(X, y, loss="elastic_hinge", lambda2=lambda2))
+    by_size = SPath(svmpath.trace_elastic(X, y, lambda2=lambda2))
     assert np.all(np.diff(by_size.sizes) >= 0)
     for s in np.linspace(0.05, 0.95, 7) * by_size.sizes[-1]:
         solution = by_size(s)
@@ -45,7 +45,7 @@ def test_machines_are_the_best_of_their_size(lambda2):
 
 def test_nearly_all_of_a_path_with_small_lambda2_is_jumps():
     X, y = data(100)
-    path = svmpath.trace(X, y, loss="elastic_hinge", lambda2=1e-3)
+    path = svmpath.trace_elastic(X, y, lambda2=1e-3)
     jumps = SPath(path).jumps()
     hidden = sum(jump.first - jump.last for jump in jumps)
     assert hidden > 0.99 * (path.span[0] - path.span[1])
@@ -58,9 +58,9 @@ def test_nearly_all_of_a_path_with_small_lambda2_is_jumps():
 def test_other_paths_and_sizes_are_refused():
     X, y = data()
     with pytest.raises(ValueError, match="indexed anew"):
-        SPath(svmpath.trace(X, y, loss="elastic_hinge", over="ray"))
+        SPath(svmpath.trace_elastic(X, y, over="ray"))
     with pytest.raises(ValueError, match="outside"):
-        SPath(svmpath.trace(X, y, loss="elastic_hinge"))(1e9)
+        SPath(svmpath.trace_elastic(X, y))(1e9)
 
 
 def test_the_example_draws_its_picture(tmp_path):

@@ -12,7 +12,6 @@ from scipy import sparse
 
 from svmpath.exceptions import PathError
 from svmpath.solvers.elastic import (
-    ATTEMPTS,
     ELBOW,
     LEFT,
     ZERO,
@@ -20,12 +19,13 @@ from svmpath.solvers.elastic import (
     Snapshot,
     Table,
     Walker,
+    constant_point,
     corner,
-    crash,
+    solve_directly,
     start,
     walk_to,
 )
-from svmpath.solvers.elastic_direct import solve_directly
+from svmpath.solvers.loops.elastic_tolerances import ATTEMPTS
 from tests import reference_elastic
 
 
@@ -65,8 +65,8 @@ def test_system_after_hundreds_of_events(lam2):
     for part in (0.5, 0.2, 0.05, 0.01):
         walker.to(line, part * 20)
         check_system(walker)
-    assert len(walker.told.u) > 100
-    assert np.all(np.diff(walker.told.u) <= 0)
+    assert len(walker.events.t) > 100
+    assert np.all(np.diff(walker.events.t) <= 0)
 
 
 def test_the_system_grows_beyond_its_first_room():
@@ -82,7 +82,7 @@ def test_the_system_grows_beyond_its_first_room():
 def test_crash_start_is_optimal_for_its_lambda1():
     X, y = data()
     table, w = Table.of(X, y, np.ones(20)), np.random.default_rng(0).exponential(size=60)
-    point = crash(table, w)
+    point = constant_point(table, w)
     assert abs(y @ point.alpha) < 1e-12
     assert np.all((point.alpha >= 0) & (point.alpha <= w))
     assert np.count_nonzero(point.place == ELBOW) == 1
@@ -93,13 +93,13 @@ def test_crash_start_is_optimal_for_its_lambda1():
 def test_sparse_and_dense_walks_tell_the_same_events():
     X, y = data()
     X[np.abs(X) < 0.8] = 0.0
-    told = []
+    logs = []
     for rows in (X, sparse.csr_matrix(X)):
         walker = start(Table.of(rows, y, np.ones(20)), np.ones(60), 0.5)
         walker.to(Line.lambda1(0.5, np.ones(60)), 0.5)
-        told.append(walker.told)
-    np.testing.assert_array_equal(told[0].index, told[1].index)
-    np.testing.assert_allclose(told[0].u, told[1].u, rtol=1e-10)
+        logs.append(walker.events)
+    np.testing.assert_array_equal(logs[0].index, logs[1].index)
+    np.testing.assert_allclose(logs[0].t, logs[1].t, rtol=1e-10)
 
 
 def test_walk_to_a_lambda1_above_the_start_stands_still():
@@ -119,14 +119,14 @@ def test_dependent_places_are_refused():
     place = point.place.copy()
     place[:2] = ELBOW
     twice = Walker(walker.table, Snapshot(point.x, point.w, point.alpha, point.beta, place, point.sign))
-    assert not twice.stand()
+    assert not twice.solve_places()
     with pytest.raises(PathError, match="remove columns or rows"):
-        twice.seat()
+        twice.assemble()
 
 
 NULL_STEPS = """
 import numpy as np
-from svmpath.solvers import _elastic_loops as loops
+from svmpath.solvers.loops import elastic_walk as loops
 from svmpath.solvers.elastic import ELBOW, LEFT, RIGHT, Snapshot, Table, Walker
 
 def standing(Z, place, alpha, sign, beta):
@@ -135,7 +135,7 @@ def standing(Z, place, alpha, sign, beta):
     x = np.array([1.0, 9.0, 1.0, 0.0])
     parts = [np.array(part, kind) for part, kind in ((alpha, float), (beta, float), (place, int), (sign, int))]
     walker = Walker(table, Snapshot(x, np.ones(len(Z)), *parts))
-    assert walker._stand(0)
+    assert walker._assemble(0)
     walker._measure()
     return walker, table.data, walker.state
 
@@ -248,18 +248,18 @@ def test_a_walk_that_no_attempt_can_follow_leaps(lam2, monkeypatch):
         is_mine = self is walker and len(calls) % 2 == 0
         return None if is_mine else attempts(self, *arguments)
 
-    monkeypatch.setattr("svmpath.solvers.elastic._STRETCH", 40)
+    monkeypatch.setattr("svmpath.solvers.elastic.walk.STRETCH", 40)
     monkeypatch.setattr(Walker, "_attempts", failing)
     walker.to(Line.lambda1(lam2, w), 1.0)
     assert walker.leaps > 0
     assert walker.value == 1.0
     assert walker.gap <= 1e-9
     place = walker.snapshots[0].place * 0 + LEFT
-    for u, feature, i, _, target in zip(*vars(walker.told).values(), strict=True):
+    for u, i, _, target, is_feature in zip(*vars(walker.events).values(), strict=True):
         assert u <= walker._top
-        if not feature:
+        if not is_feature:
             place[i] = target
-    moved = np.unique(walker.told.index[~walker.told.feature])
+    moved = np.unique(walker.events.index[~walker.events.extra])
     np.testing.assert_array_equal(place[moved], walker.state.place[moved])  # the events tell of what was skipped
 
 
@@ -270,9 +270,9 @@ def test_a_stretch_that_is_not_good_is_walked_again(monkeypatch):
     walker, seen = start(Table.of(X, y, np.ones(20)), w, 1.0), []
     stretch = Walker._stretch
 
-    def spoilt(self, line, end, most_features, dependent, shaken):
-        found = stretch(self, line, end, most_features, dependent, shaken)
-        seen.append((dependent, shaken))
+    def spoilt(self, line, end, most_features, dependent, perturbation):
+        found = stretch(self, line, end, most_features, dependent, perturbation)
+        seen.append((dependent, perturbation))
         if len(seen) == 1:
             self.beta[:] *= 1.01
         return found
@@ -290,20 +290,20 @@ def test_compiled_steps_come_back_soon(monkeypatch):
     whole = start(Table.of(X, y, np.ones(20)), w, 1.0)
     whole.to(Line.lambda1(1.0, w), 1.0)
     calls = []
-    monkeypatch.setattr("svmpath.solvers.elastic.checkpoint", lambda: calls.append(1))
-    monkeypatch.setattr("svmpath.solvers.elastic._BUDGET", 1)
+    monkeypatch.setattr("svmpath.solvers.elastic.walk.checkpoint", lambda: calls.append(1))
+    monkeypatch.setattr("svmpath.solvers.elastic.walk.BUDGET", 1)
     again = start(Table.of(X, y, np.ones(20)), w, 1.0)
     again.to(Line.lambda1(1.0, w), 1.0)
-    assert len(calls) > len(whole.told.u)
-    np.testing.assert_array_equal(again.told.index, whole.told.index)
+    assert len(calls) > len(whole.events.t)
+    np.testing.assert_array_equal(again.events.index, whole.events.index)
 
 
 INTERRUPTED = """
 import numpy as np, sys
-from svmpath import ElasticNetSVC, trace
+from svmpath import ElasticNetSVC, trace_elastic
 rng = np.random.default_rng(0)
 X = rng.normal(size=(30, 4)); y = np.sign(X[:, 0] + rng.normal(size=30))
-trace(X, y, loss="elastic_hinge")  # compiles
+trace_elastic(X, y)  # compiles
 X = rng.normal(size=(900, 450)); y = np.sign(X[:, :5].sum(axis=1) + 3 * rng.normal(size=900))
 print("working", flush=True)
 ElasticNetSVC(n_jobs=JOBS).fit(X, y)

@@ -32,11 +32,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from svmpath.criteria.merged import by_all_rows
-from svmpath.criteria.press import least_squares_only
-from svmpath.gram import DenseGram, LowRankGram
-from svmpath.losses import Problem
-from svmpath.paths import Path
+from svmpath.criteria.requires import requires
+from svmpath.gram import DenseGram, LowRankGram, Nystroem
+from svmpath.losses import LeastSquares, Problem
+from svmpath.paths import ClosedFormPath
 from svmpath.solvers.parallel import interruptible
 
 Array = np.ndarray
@@ -93,8 +92,8 @@ ASSUMPTIONS = (
 )
 
 
-@by_all_rows
-def approximation_bound(path: Path, C: float, *, delta: float = 0.05) -> ApproximationBound:
+@requires(LeastSquares, ClosedFormPath)
+def approximation_bound(path: ClosedFormPath, C: float, *, delta: float = 0.05) -> ApproximationBound:
     """Bound the distance of a low-rank least squares machine from the exact one.
 
     Needs n^2 kernel values (computed in blocks for large n) and the largest eigenvalues of the whole kernel matrix: it
@@ -124,17 +123,18 @@ def approximation_bound(path: Path, C: float, *, delta: float = 0.05) -> Approxi
     >>> bound.measured <= bound.theorem3, bound.violated
     (True, ())
     """
-    path = least_squares_only(path, "approximation_bound")
     gram = path.problem.gram
     if not isinstance(gram, LowRankGram):
         raise ValueError("The path holds the kernel matrix whole: there is no approximation to bound; give rank.")
+    if not isinstance(gram.approximation, Nystroem):
+        raise ValueError(f"The bound is one on landmarks, not on {gram.approximation!r}; give gram.Nystroem as rank.")
     if path.over != "C":
         raise ValueError(f"The bound needs a path over C; this one goes over {path.over}.")
     if not 0 < delta < 1:
         raise ValueError(f"delta must lie between 0 and 1, got {delta!r}.")
     solution = path(C)
     n, mu = gram.n, 0.5 / C
-    c, k = gram.features.root.shape
+    c, k = gram.features.width, gram.rank
     diag = gram.kernel.diag(gram.X)
     kappa, zeta = float(diag.max()), abs(solution.b)
     best, error_norm = _norms(gram, k)
@@ -169,7 +169,7 @@ def _with_offset(problem: Problem, error_norm: float, kappa: float, mu: float) -
 def _violated(path: Any, gram: LowRankGram) -> tuple[str, ...]:
     problem = path.problem
     plain = problem.task == "classification" and bool(np.all(problem.s == 1.0))
-    uniform = isinstance(way := getattr(gram.build, "landmarks", None), str) and way == "uniform"
+    uniform = getattr(gram.approximation, "landmarks", None) == "uniform"
     held = (gram.kernel.psd is not False, uniform, plain)
     return tuple(text for text, holds in zip(ASSUMPTIONS, held, strict=False) if not holds)
 

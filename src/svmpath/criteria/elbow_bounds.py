@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import check_values
-from svmpath.criteria.held_out import elbow_only, samples
-from svmpath.criteria.merged import by_all_rows
+from svmpath.criteria.of_jump import samples
 from svmpath.criteria.radius_margin import BoundCurve, counted, error_only
+from svmpath.criteria.requires import requires
 from svmpath.losses import Hinge, SquaredHinge
-from svmpath.paths import JumpPath, Path
+from svmpath.paths import JumpPath
 from svmpath.solvers.box_qp import FREE, Walker
 from svmpath.solvers.enclosing_ball import EnclosingBall
 from svmpath.solvers.removal import is_held
@@ -41,8 +41,8 @@ _MORE = 1e-9  # by how much, relative, the room must exceed a coefficient
 _TINY_BALL = 1e-6  # what is added to K for the ball, in units of the rows' spread: it makes the ball a little larger
 
 
-@by_all_rows
-def xi_alpha(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
+@requires(Hinge, JumpPath)
+def xi_alpha(path: JumpPath, values: Any, *, loss: Any = None) -> BoundCurve:
     """Joachims' xi-alpha estimate, a bound on the leave-one-out error rate of the hinge machine.
 
     It costs nothing beyond the machine itself, and is pessimistic: exact leave-one-out (:func:`svmpath.criteria.loo`)
@@ -74,13 +74,13 @@ def xi_alpha(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     >>> bool(np.all(criteria.xi_alpha(path, [1.0, 10.0]).scores >= criteria.loo(path, [1.0, 10.0]).scores))
     True
     """
-    path = _hinge_only(path, "xi_alpha", loss)
+    error_only("xi_alpha", loss)
     values = check_values(path, values)
-    K, s = path.shared.K, path.problem.s
+    K, s = path.matrix.K, path.problem.s
     height = float(np.diagonal(K).max() - K.min())
     scores, doubtful = np.empty(len(values)), np.zeros(len(values), dtype=int)
     for k, walker in path.states(values):
-        C, y = path.motion.at(walker.t)["C"], path.problem.y
+        C, y = path.motion.at_t(walker.t)["C"], path.problem.y
         a, xi = C * np.abs(walker.theta), np.maximum(1.0 - y * path.decided(walker), 0.0)
         unproved = _without_room(walker)
         suspect = ((2.0 * a * height + xi >= 1.0) | unproved) & (a > 0.0)
@@ -89,8 +89,8 @@ def xi_alpha(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     return BoundCurve(path, "xi_alpha", values, scores, doubtful)
 
 
-@by_all_rows
-def span_bound(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
+@requires(Hinge, JumpPath)
+def span_bound(path: JumpPath, values: Any, *, loss: Any = None) -> BoundCurve:
     """Vapnik and Chapelle's span bound on the leave-one-out error rate of the hinge machine.
 
     Every sample at its limit counts as an error, so that the bound says little where many of them are; see
@@ -122,20 +122,20 @@ def span_bound(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     >>> bool(np.all(criteria.span_bound(path, [1.0, 10.0]).scores >= criteria.loo(path, [1.0, 10.0]).scores))
     True
     """
-    path = _hinge_only(path, "span_bound", loss)
+    error_only("span_bound", loss)
     values = check_values(path, values)
     rows = counted(path, "span_bound")
     with blas_threads(path.problem.n**2):
         radius = _radius(SquaredHinge().rows(path.problem).A[rows])
     scores, doubtful = np.empty(len(values)), np.zeros(len(values), dtype=int)
     for k, walker in path.states(values):
-        C = path.motion.at(walker.t)["C"]
-        reach = max(2.0 * radius, 1.0 / np.sqrt(C))
+        C = path.motion.at_t(walker.t)["C"]
+        diameter = max(2.0 * radius, 1.0 / np.sqrt(C))
         removal, left_out = samples(path, walker)
         spans, on_elbow = removal.spans(), walker.status[left_out] == FREE
         a = C * np.abs(walker.theta[left_out])
         counts = ((~on_elbow | ~np.isfinite(spans)) & (a > 0.0)) | _without_room(walker)[left_out]
-        share = np.minimum(a * np.sqrt(np.where(counts | (a == 0.0), 0.0, spans)) * reach, 1.0)
+        share = np.minimum(a * np.sqrt(np.where(counts | (a == 0.0), 0.0, spans)) * diameter, 1.0)
         scores[k], doubtful[k] = (np.count_nonzero(counts) + share.sum()) / len(rows), np.count_nonzero(counts)
     return BoundCurve(path, "span_bound", values, scores, doubtful)
 
@@ -154,11 +154,3 @@ def _without_room(walker: Walker) -> Array:
     room = np.where(theta > 0, above.sum(), below.sum())
     room[F] -= np.where(theta[F] > 0, above, below)
     return (theta != 0.0) & ((room <= np.abs(theta) * (1.0 + _MORE)) | (not is_held(walker)))
-
-
-def _hinge_only(path: Path, criterion: str, loss: Any) -> JumpPath:
-    path = elbow_only(path, criterion)
-    if not isinstance(path.loss, Hinge):
-        raise ValueError(f"criteria.{criterion} is made for the hinge; this path has {path.loss!r}.")
-    error_only(criterion, loss)
-    return path

@@ -1,186 +1,142 @@
-"""Held-out decision values of machines with an elbow, from the solution with all samples: exact, or frozen.
+"""Held-out decision values along a path: what criteria are made of, and three ways to have them.
 
-The work is done by ``solvers.removal``; here it is decided which samples have to be looked at. A sample without a
-coefficient can be left out for nothing, unless the offset is an interval that this sample limits. Of the nu machine
-every sample takes part in the sum of the coefficients, and none can be left out for nothing.
-
-For the number of errors alone, of the hinge machine, more is known. While sample i is driven out, y_i f_i falls: its
-slope is the span of i, and where the offset jumps it jumps against i. So a sample that is wrong in training is wrong
-when left out, and a walk may end where y_i f_i has become negative, or where it is known to stay positive. This holds
-as long as somebody stays on the elbow.
+Each way has a form that serves every path, through ``path.without(rows)`` and ``path.decisions(values)`` alone. Kinds
+of path for which there is something better are listed in ``criteria.fast``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
-from svmpath.exceptions import NoMarginError, PathError
-from svmpath.losses import Solution
-from svmpath.losses.elbow import ElbowLoss
-from svmpath.losses.nu import Nu
-from svmpath.paths import JumpPath
-from svmpath.solvers.box_qp import EVERY, FREE, Walker
-from svmpath.solvers.parallel import interruptible
-from svmpath.solvers.removal import LeftOut, Removal, inverse_in_features, is_held
+from svmpath.criteria.curve import Curve, HeldOutLoss, Screened, held_out_loss
+from svmpath.interrupts import checkpoint
+from svmpath.paths import Path
 
 Array = np.ndarray
-
-_SHORT = 1e-4  # relative length of a path that is followed for one value
-_FEW = 5  # samples on the elbow from which on it does not lose them all when one sample goes
-_ZERO = 1e-9  # a decision value so small is zero
+Folds = Sequence[tuple[Array, Array]]
+Counts = Array | Callable[[], Array]
 
 
 @dataclass(frozen=True)
-class Held:
-    """Held-out decision values at each value.
+class HeldOut:
+    """Decision values of samples by machines that have not seen them.
 
     Attributes
     ----------
-    decisions : array of shape (m, n)
-    events : array of int of shape (m,)
-        Changes of place on the ways of all samples.
-    passing : array of int of shape (m,)
-        Samples for which, with all places frozen, somebody passes a bound.
-    lost : array of int of shape (m,)
-        Samples for which no exact value could be had.
+    rows : array of shape (N,)
+        The samples held out, one entry each time a sample was held out.
+    decisions : array of shape (m, N), or callable
+        At each value; or what computes them when they are first asked for.
+    doubts : array of shape (m,), or callable
+        Number of samples for which they are not known to hold.
+    screened : Screened, optional
+        The errors, where they were found without the decision values.
     """
 
-    decisions: Array
-    events: Array
-    passing: Array
-    lost: Array
+    rows: Array
+    decisions: Array | Callable[[], Array]
+    doubts: Counts
+    screened: Screened | None = None
+
+    def curve(self, path: Path, criterion: str, values: Array, loss: HeldOutLoss) -> Curve:
+        """Their scores along the path."""
+        y, score = path.problem.y, held_out_loss(loss, path.problem.task)
+        return Curve(path, criterion, values, score, self.rows, self.decisions, y, self.doubts, self.screened)
 
 
-def held_out(
-    path: JumpPath,
-    values: Array,
-    *,
-    most: int = EVERY,
-    find_crossings: bool = True,
-    only_errors: bool = False,
-    in_features: bool = False,
-) -> Held:
-    """Leave out every sample at every value; ``most`` and ``find_crossings`` as in ``solvers.removal``."""
-    check_feasible(path, values)
-    m, n = len(values), path.problem.n
-    held = Held(np.empty((m, n)), *(np.zeros(m, dtype=int) for _ in range(3)))
-    Z = _features(path) if in_features else None
-    for k, walker in path.states(values):
-        f = path.decided(walker)
-        # Where nobody holds the offset it is the middle of an interval, and the last step of a walk, to that middle,
-        # can be in favour of the sample: the walks that can end so, from a small elbow, are gone to their end.
-        falls = only_errors and is_held(walker) and len(walker.F) > _FEW
-        removal, rows = samples(path, walker, f if falls else None)
-        if Z is not None:
-            F = walker.F
-            inverse = inverse_in_features(walker.program.group[F], Z[walker.program.rows[F]], len(walker.nu))
-            removal = replace(removal, inverse=inverse)
-        left = _leave_out(path, removal, rows, most, find_crossings, falls)
-        _see_margin(path, removal, rows, left)
-        f[rows] = path.loss.decide(left.product, left.nu, path.motion.at(walker.t))
-        f[np.abs(f) <= _ZERO] = 0.0  # a tie is one, whatever rounding says
-        held.lost[k] = _repair(path, float(values[k]), rows[left.failed], f)
-        held.decisions[k] = f
-        held.events[k], held.passing[k] = left.events.sum(), path.problem.count(rows[left.passes])
-    return held
+@singledispatch
+def leave_one_out(path: Path, values: Array, *, max_events: int | None = None, count_only: bool = False) -> HeldOut:
+    """Leave out every sample in turn, exactly: by a path without each.
 
-
-def _features(path: JumpPath) -> Array:
-    """Z with K = Z Z'."""
-    if path.gram.Z is not None:
-        return path.gram.Z
-    values, Q = interruptible(np.linalg.eigh, path.shared.K)
-    return Q * np.sqrt(np.maximum(values, 0.0))
-
-
-def samples(path: JumpPath, walker: Walker, f: Array | None = None) -> tuple[Removal, Array]:
-    """The samples that cannot be left out for nothing; given decision values f, not those that are wrong anyway."""
-    program, problem, t = walker.program, path.problem, walker.t
-    variables = np.argsort(program.rows, kind="stable").reshape(problem.n, -1)
-    size = np.abs(walker.theta[variables]) + np.where(walker.status[variables] == FREE, np.finfo(float).tiny, 0.0)
-    # Of two variables of a sample one is zero: the other one comes first.
-    variables = np.take_along_axis(variables, np.argsort(-size, axis=1, kind="stable"), axis=1)
-    change = path.loss.released(problem, t)
-    needed = (size > 0).any(axis=1) | (change != 0).any(axis=1) | (not is_held(walker))
-    needed &= (program.up(t) > program.low(t))[variables[:, 0]] | (size > 0).any(axis=1)
-    if f is not None:
-        needed &= problem.y * f >= -_ZERO
-    rows = np.flatnonzero(needed & problem.is_counted())
-    return Removal(walker, variables[rows], change[rows]), rows
-
-
-def _leave_out(
-    path: JumpPath, removal: Removal, rows: Array, most: int, find_crossings: bool, only_errors: bool
-) -> LeftOut:
-    turns = levels = None
-    if only_errors:  # y f = y (g - c) / lambda
-        y, here = path.problem.y[rows], removal.here
-        turns, levels = y, y * here.c0[removal.variables[:, 0]]
-    return removal.leave_out(most=most, find_crossings=find_crossings, trust=path.trust, turns=turns, levels=levels)
-
-
-def _repair(path: JumpPath, value: float, rows: Array, f: Array) -> int:
-    """Solve without each of these samples by a path of its own; how many have no answer even so."""
-    lost = 0
-    for i in rows:
-        try:
-            f[i] = _alone(path, value, int(i)).fitted[i]
-        except NoMarginError:
-            raise
-        except PathError:
-            lost += path.problem.count(np.array([i]))
-    return lost
-
-
-def _alone(path: JumpPath, value: float, i: int) -> Solution:
-    """The machine without sample i at one value, by a short path."""
-    low, high = sorted(path.span)
-    near = value * (1 + _SHORT) if value * (1 + _SHORT) <= high else value * (1 - _SHORT)
-    return replace(path.without(np.array([i])), span=(value, near) if value > 0.0 else (low, high))(value)
-
-
-def _see_margin(path: JumpPath, removal: Removal, rows: Array, left: LeftOut) -> None:
-    """Refuse a nu at which the margin vanishes without some sample; approximate ways there are gone exactly."""
-    t, problem = removal.walker.t, path.problem
-    bad = np.flatnonzero(~left.failed & ~path.loss.exists(problem, left.nu, t))
-    if len(bad) == 0:
-        return
-    again = Removal(removal.walker, removal.variables[bad], removal.change[bad]).leave_out(trust=path.trust)
-    if not path.loss.exists(problem, again.nu, t).all():
-        raise NoMarginError(
-            f"At {path.over} = {path.motion.value(t):.6g} the margin vanishes when sample "
-            f"{rows[bad[~path.loss.exists(problem, again.nu, t)][0]]} is left out: there is no machine without it. "
-            f"Leave-one-out needs a larger {path.over}."
-        )
-    left.product[bad], left.nu[:, bad], left.failed[bad] = again.product, again.nu, again.failed
-
-
-def check_feasible(path: JumpPath, values: Array) -> None:
-    """Refuse a nu for which there is no machine without some sample."""
-    if not isinstance(path.loss, Nu):
-        return
+    ``max_events`` cuts the way of each sample short, and ``count_only`` is content with the errors, where samples are
+    driven out of the machine one event after another.
+    """
+    refuse_events(path, max_events, count_only)
     problem = path.problem
-    y, s = problem.y, problem.s
-    totals = [s[y > 0].sum(), s[y < 0].sum()]
-    own = np.where(y > 0, *totals) - s
-    shares = 2.0 * np.minimum(own, np.where(y > 0, *totals[::-1])) / (s.sum() - s)
-    largest = float(np.min(shares[problem.is_counted()]))
-    if values.max() > largest * (1 + 1e-12):
-        raise ValueError(
-            f"nu = {values.max():.6g} is infeasible when a sample of the smaller class is left out: leave-one-out "
-            f"needs nu of at most {largest:.6g}."
-        )
+    if len(problem.active) < 2:
+        raise ValueError("Leave-one-out needs at least two samples of positive weight.")
+    decisions = path.decisions(values)
+    for i in np.flatnonzero((problem.s > 0) & problem.is_counted()):
+        checkpoint()
+        decisions[:, i] = path.without(np.array([i])).decisions(values)[:, i]
+    return HeldOut(np.arange(problem.n), decisions, np.zeros(len(values), dtype=int))
 
 
-def elbow_only(path: object, criterion: str) -> JumpPath:
-    """The path, refused if it is not an exact one of a loss with an elbow."""
-    if isinstance(path, JumpPath):
-        return path
-    loss = getattr(path, "loss", None)
-    if isinstance(loss, ElbowLoss):
-        raise ValueError(
-            f"criteria.{criterion} needs an exact path: leave tol out (up to 20 000 samples), or use criteria.kfold."
-        )
-    raise ValueError(f"criteria.{criterion} is made for losses with an elbow; this path has {loss!r}.")
+def refuse_events(path: Path, max_events: int | None, count_only: bool) -> None:
+    """Refuse what only a way from event to event has."""
+    if max_events is not None or count_only:
+        raise ValueError(f"max_events, count_only and exact are for losses with an elbow; this path has {path.loss!r}.")
+
+
+@singledispatch
+def predict_left_out(path: Path, values: Array, *, form: str = "direct", screen: bool | None = None) -> HeldOut:
+    """Leave out every sample in turn as if no other changed its place: refused where there is no formula for that."""
+    raise ValueError(
+        f"Leave-one-out is predicted for the squared hinge and for losses with an elbow; this path has {path.loss!r}: "
+        "use criteria.loo, which is exact."
+    )
+
+
+@singledispatch
+def leave_folds_out(path: Path, values: Array, folds: Folds) -> HeldOut:
+    """Leave out everything but the training rows of each fold: by a path per fold."""
+    held = np.hstack([decide_fold(path, values, train, test) for train, test in folds])
+    return HeldOut(held_rows(folds), held, np.zeros(len(values), dtype=int))
+
+
+def decide_fold(path: Path, values: Array, train: Array, test: Array) -> Array:
+    """Decision values of the test rows along the path of the train rows, of shape (m, len(test))."""
+    fold = path.without(np.setdiff1d(np.arange(path.problem.n), train))
+    largest = fold.loss.largest(fold.over, fold.problem.y, fold.problem.s)
+    if min(fold.span) < largest < max(fold.span):
+        fold = fold.over_span((min(fold.span[0], largest), min(fold.span[1], largest)))
+    return fold.decisions(values)[:, test]
+
+
+def held_rows(folds: Folds) -> Array:
+    """The test rows of all folds."""
+    return np.concatenate([test for _, test in folds])
+
+
+def of_rows(held: HeldOut, places: Array, rows: Array) -> HeldOut:
+    """What is known of some samples, for others that are their copies: those at ``places`` of ``held.rows``."""
+    decisions = _Copied(held.decisions, places) if callable(held.decisions) else held.decisions[:, places]
+    seen = held.screened
+    screened = None if seen is None else Screened(seen.errors[:, places], seen.estimate[:, places])
+    return replace(held, rows=rows, decisions=decisions, screened=screened)
+
+
+@dataclass(frozen=True)
+class _Copied:
+    """Held-out decision values of some samples, for others that are their copies."""
+
+    source: Callable[[], Array]
+    places: Array
+
+    def __call__(self) -> Array:
+        return self.source()[:, self.places]
+
+
+@dataclass(frozen=True)
+class Joined:
+    """An array or what computes it, of several values one after another."""
+
+    parts: list[Any]
+
+    def __call__(self) -> Array:
+        return np.concatenate([part() if callable(part) else part for part in self.parts])
+
+
+def join(parts: list[HeldOut]) -> HeldOut:
+    """One after another, along the values."""
+    screened = [part.screened for part in parts if part.screened is not None]
+    seen = None
+    if len(screened) == len(parts):
+        seen = Screened(np.vstack([one.errors for one in screened]), np.vstack([one.estimate for one in screened]))
+    decisions, doubts = Joined([part.decisions for part in parts]), Joined([part.doubts for part in parts])
+    return HeldOut(parts[0].rows, decisions, doubts, seen)

@@ -20,8 +20,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from svmpath.criteria.curve import check_values
-from svmpath.criteria.merged import by_all_rows
-from svmpath.criteria.span import squared_hinge_only
+from svmpath.criteria.requires import requires
+from svmpath.losses import SquaredHinge
 from svmpath.paths import MarchPath, Path
 from svmpath.paths.march import Stop
 from svmpath.solvers.enclosing_ball import EnclosingBall
@@ -91,8 +91,8 @@ class BoundCurve:
         return self
 
 
-@by_all_rows
-def radius_margin(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
+@requires(SquaredHinge, MarchPath)
+def radius_margin(path: MarchPath, values: Any, *, loss: Any = None) -> BoundCurve:
     """The radius-margin bound on the leave-one-out error rate, 4 R^2 / (m margin^2).
 
     R is the radius of the smallest ball around the m samples, and the margin that of the machine, both in the feature
@@ -134,7 +134,6 @@ def radius_margin(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     >>> bool(np.all(bound.scores >= criteria.loo(path, values).scores))
     True
     """
-    path = squared_hinge_only(path, "radius_margin")
     error_only("radius_margin", loss)
     values = check_values(path, values)
     rows = counted(path, "radius_margin")
@@ -150,7 +149,7 @@ def radius_margin(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
 
 
 def _sum_of_coefficients(path: MarchPath, stop: Stop) -> float:
-    """Sum a = 1 / margin^2, in two ways that agree at the minimum of J unless C times the kernel has used up f."""
+    """sum a = 1 / margin^2, in two ways that agree at the minimum of J unless C times the kernel has used up f."""
     weight = 2.0 * stop.C * objective(path.rows, stop.point, 1.0 / stop.C)
     slack = np.maximum(1.0 - path.rows.y * stop.point.f, 0.0)
     if abs(2.0 * stop.C * (path.rows.s @ slack) - weight) <= _AGREE * weight:

@@ -8,17 +8,19 @@ is the middle of an interval: each of its ends is the largest or smallest of two
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from functools import singledispatch
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, error, held_out_loss
-from svmpath.losses import Hinge
-from svmpath.paths import JumpPath
+from svmpath.criteria.held_out import HeldOut
+from svmpath.criteria.of_merged import split_copies
+from svmpath.paths import JumpPath, MergedPath, Path
 
 Array = np.ndarray
 
-_MOST = 2000  # samples up to which so many paths are followed
+_MOST_PATHS = 2000  # samples up to which so many paths are followed
 _SAME = 1e-12  # relative; edges nearer to each other than this are one
 
 
@@ -48,17 +50,41 @@ class StepCurve(Curve):
         return found if np.ndim(value) else float(found[0])
 
 
-def step_function(path: JumpPath, loss: HeldOutLoss) -> StepCurve:
-    """The curve, by one path per sample."""
-    problem = path.problem
-    if not isinstance(path.loss, Hinge) or path.over != "C":
-        raise ValueError(
-            f"exact=True is for the error of the hinge machine over C; this path has {path.loss!r} over {path.over}."
-        )
-    if held_out_loss(loss, problem.task) is not error:
+class Steps(NamedTuple):
+    """Held-out decision values between the edges at which an error comes or goes."""
+
+    edges: Array
+    values: Array
+    held: HeldOut
+
+
+def step_curve(path: Path, loss: HeldOutLoss) -> StepCurve:
+    """The leave-one-out error at every value of the path."""
+    if held_out_loss(loss, path.problem.task) is not error and path.loss.falls_when_left_out:
         raise ValueError("exact=True is for the error rate, which is a step function; leave loss out.")
-    if problem.n > _MOST:
-        raise ValueError(f"exact=True follows a path for every sample, which is meant for at most {_MOST} of them.")
+    edges, values, held = find_steps(path)
+    nobody = np.zeros(len(values), dtype=int)
+    return StepCurve(path, "loo", values, error, held.rows, held.decisions, path.problem.y, nobody, edges=edges)
+
+
+@singledispatch
+def find_steps(path: Path) -> Steps:
+    """Where the leave-one-out errors change; refused where no path without a sample tells its sign all along."""
+    raise ValueError(
+        f"exact=True is for the error of the hinge machine over C; this path has {path.loss!r} over {path.over}."
+    )
+
+
+@find_steps.register
+def _(path: JumpPath) -> Steps:
+    """By one path per sample."""
+    problem = path.problem
+    if not path.loss.falls_when_left_out or path.over != "C":
+        return find_steps.dispatch(Path)(path)
+    if problem.n > _MOST_PATHS:
+        raise ValueError(
+            f"exact=True follows a path for every sample, which is meant for at most {_MOST_PATHS} of them."
+        )
     rows = np.flatnonzero(problem.is_counted())
     profiles = [_profile(path, i) for i in rows.tolist()]
     low, high = sorted(path.span)
@@ -72,8 +98,15 @@ def step_function(path: JumpPath, loss: HeldOutLoss) -> StepCurve:
     held = np.array([np.interp(middle, *profile) for profile in profiles]).T / -middle[:, None]
     edges = -1.0 / t
     edges[[0, -1]] = low, high
-    nobody = np.zeros(len(middle), dtype=int)
-    return StepCurve(path, "loo", -1.0 / middle, error, rows, held, problem.y, nobody, edges=edges)
+    return Steps(edges, -1.0 / middle, HeldOut(rows, held, np.zeros(len(middle), dtype=int)))
+
+
+@find_steps.register
+def _(path: MergedPath) -> Steps:
+    """By one path for each distinct sample."""
+    small, to_all = split_copies(path)
+    edges, values, held = find_steps(small)
+    return Steps(edges, values, to_all(held))
 
 
 def _profile(path: JumpPath, i: int) -> tuple[Array, Array]:

@@ -16,35 +16,28 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath import criteria
 from svmpath.criteria.gradients import check_whole, smooth_loss
+from svmpath.criteria.table import is_bound, is_estimate, make_criterion
 from svmpath.exceptions import PrecisionWarning
-from svmpath.gradient_search import GradientSearch, column_variances
 from svmpath.gram import Gram, make_gram
 from svmpath.kernels import ARD, RBF, Kernel, Linear, gamma_value, make_kernel
-from svmpath.losses import ElbowLoss, EpsilonInsensitive, Problem, make_loss
+from svmpath.losses import Loss, Problem, make_loss, policy_of
+from svmpath.names import unknown_name
 from svmpath.paths.merged import find_copies
-from svmpath.paths.trace import (
-    C_SPAN,
-    ELBOW_SPAN,
-    check_amount,
-    check_positive,
-    check_symmetric_values,
-    exact_is_cheaper,
-)
-from svmpath.selection import RULES, Choice, Search, make_criterion
+from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
+from svmpath.search import Choice, GradientSearch, Search
+from svmpath.search.choice import check_rule
+from svmpath.search.gradient import column_variances
 from svmpath.solvers.threads import blas_threads, jobs
+from svmpath.validation import check_amount, check_positive, check_symmetric_values, is_pairwise
 
 Array = np.ndarray
 
-# The span of C="tune", and the values scored per factor of ten: for least squares a value costs next to nothing.
-_C_DEFAULT = {"least_squares": (C_SPAN, 5), "squared_hinge": ((1e-3, 1e4), 3), "hinge": (ELBOW_SPAN, 3)}
-_C_DEFAULT["epsilon_insensitive"] = _C_DEFAULT["hinge"]
 _EPSILONS = np.array([0.01, 0.03, 0.1, 0.3, 1.0])  # epsilon="tune" tries these times the deviation of y
 _GAMMA_POWERS = np.arange(-4, 5)  # gamma="tune" tries scikit-learn's "scale" times 4 to these powers
 _GAMMAS = 9  # values tried in a span of gamma
-_EXACT, _EXACT_ELBOW = 3000, 1000  # samples up to which the choice's exact leave-one-out error is computed
-_LOO = {"hinge": 500, "epsilon_insensitive": 200}  # samples up to which "auto" means exact leave-one-out
-_BOUNDS = ("radius_margin", "xi_alpha", "span_bound")
-_LOST = 1e-4  # violation, in units of decision values, from which on a machine is told to be lost to rounding
+_TOO_FEW_DIGITS = 1e-4  # violation, in units of decision values, from which on a machine is lost to rounding
+# The losses whose held-out score has a gradient, and the criteria that are that score.
+_GRADIENTS = {"squared_hinge": ("auto", "span"), "least_squares": ("auto", "loo", "press")}
 _NOISY = 0.02  # share of training errors from which on the radius-margin bound is a bad guide
 SEARCHES = ("grid", "continuous", "gradient")
 
@@ -62,8 +55,7 @@ class PathMachine(BaseEstimator):
 
     @property
     def _pairwise(self) -> bool:
-        kernel = self.kernel
-        return bool(kernel == "precomputed" if isinstance(kernel, str) else getattr(kernel, "pairwise", False))
+        return is_pairwise(self.kernel)
 
     def _check_training(self, X: Any, y: Any, **checks: Any) -> tuple[Any, Any]:
         """X and y as arrays; at least two samples, since each is left out once."""
@@ -84,18 +76,15 @@ class PathMachine(BaseEstimator):
     def _fit(self, X: Any, targets: list[Array], s: Array, y: Array) -> None:
         """Choose C and gamma for machines with these targets (one, or one per class) and store the result."""
         params = self.get_params(deep=False)
-        losses = [make_loss(params["loss"], self._task, epsilon=epsilon) for epsilon in self._epsilons(y, s)]
-        if "C" not in getattr(losses[0], "overs", ("C",)):
-            raise ValueError(f"loss={params['loss']!r} has no C to choose; follow it with svmpath.trace.")
-        tol = None if params["tol"] is None else check_positive(params["tol"], "tol")
+        loss = make_loss(params["loss"], self._task, over="C")
+        self.loss_ = loss.name
+        losses = [make_loss(loss.name, self._task, epsilon=each) for each in self._epsilons(loss, y, s)] or [loss]
         kernel, over, gammas = self._kernel(X)
         gram = make_gram(
             X,
             kernel,
             rank=params["rank"],
             landmarks=params["landmarks"],
-            truncate=params["truncate"],
-            min_eigenvalue=params["min_eigenvalue"],
             psd=params["psd"],
             seed=int(check_random_state(params["random_state"]).randint(2**31 - 1)),
         )
@@ -103,61 +92,66 @@ class PathMachine(BaseEstimator):
         classes = getattr(self, "classes_", None) if len(targets) == 1 else None
         copies = find_copies(gram, y)
         problems = [Problem(gram, target, s, self._task, classes, copies=copies) for target in targets]
+        tol = self._gap(loss, gram.n)
         is_rough = tol is not None and not exact_is_cheaper(gram)
         if tol is not None and not is_rough and self.verbose and not callable(self.verbose):
             print(f"[{type(self).__name__}] exact paths: with {gram.n} samples they take less time than tol={tol:g}")
-        self.criterion_ = self._criterion(int(np.count_nonzero(s)), is_rough)
+        self.tol_ = tol if is_rough else None
+        self.criterion_ = self._criterion(loss, int(np.count_nonzero(s)), is_rough)
         self._check_bound(len(targets))
         held_out = params["criterion_loss"]
         if self._is_gradient:
-            self._check_gradient(gram)
+            self._check_gradient(loss, gram)
         if held_out is None and (self._is_gradient or params["search"] == "continuous"):
             held_out = "squared"  # a continuous search needs a score that moves continuously
         criterion = make_criterion(self.criterion_, self._folds(X, y))
-        if self.criterion_ == "loo" and params["loss"] == "hinge" and held_out is None and len(targets) == 1:
+        if self.criterion_ == "loo" and loss.falls_when_left_out and held_out is None and len(targets) == 1:
             criterion = partial(criteria.loo, count_only=True)
-        searches = [
-            Search(problems, loss, self._C_values(), over, criterion, held_out, self._rule(), tol) for loss in losses
-        ]
+        rule, C = check_rule(self.rule), self._C_values(loss)
+        searches = [Search(problems, each, C, over, criterion, held_out, rule, tol) for each in losses]
         choices = [self._run(search, gammas) for search in searches]
         best = int(np.argmin([choice.score for choice in choices]))
         self._store(choices[best], searches[best])
 
-    def _epsilons(self, y: Array, s: Array) -> list[float | None]:
+    def _gap(self, loss: Loss, n: int) -> float | None:
+        """The relative duality gap that is enough; None for exact paths."""
+        if self.tol is None:
+            return None
+        if isinstance(self.tol, str) and self.tol == "auto":
+            return automatic_gap(type(loss), n)
+        return check_positive(self.tol, "tol")
+
+    def _epsilons(self, loss: Loss, y: Array, s: Array) -> list[float]:
         """The values of epsilon to be tried; none where the loss has no epsilon."""
-        if self.loss != "epsilon_insensitive" or not hasattr(self, "epsilon"):
-            return [None]
+        if "epsilon" not in loss.own:
+            return []
         epsilon = self.epsilon
         if isinstance(epsilon, str) and epsilon == "tune":
             mean = np.average(y, weights=s)
             return list(_EPSILONS * float(np.sqrt(np.average((y - mean) ** 2, weights=s)) or 1.0))
         if isinstance(epsilon, Real):
             return [check_amount(epsilon, "epsilon")]
-        values: list[float | None] = [
-            check_amount(value, "Each value of epsilon") for value in np.atleast_1d(epsilon).tolist()
-        ]
+        values = [check_amount(value, "Each value of epsilon") for value in np.atleast_1d(epsilon).tolist()]
         if not values:
             raise ValueError("epsilon is an empty list; give at least one value, or 'tune'.")
         return values
 
-    def _criterion(self, n: int, is_rough: bool) -> Any:
+    def _criterion(self, loss: Loss, n: int, is_rough: bool) -> Any:
         """The criterion meant by "auto": the one that costs about as much as a few paths."""
         if not (isinstance(self.criterion, str) and self.criterion == "auto"):
             return self.criterion
-        if self.loss in ("least_squares", "squared_hinge"):
-            return "loo" if self.loss == "least_squares" else "span"
-        most = _LOO.get(self.loss, 0)
-        if n <= most and not is_rough:
+        policy = policy_of(loss)
+        if n <= policy.loo_rows and not is_rough:
             return "loo"
-        if self.verbose and not callable(self.verbose):
-            what = "an approximate path" if n <= most else f"{n} samples (more than {most})"
+        if policy.otherwise == "kfold" and self.verbose and not callable(self.verbose):
+            what = "an approximate path" if n <= policy.loo_rows else f"{n} samples (more than {policy.loo_rows})"
             print(f"[{type(self).__name__}] k-fold instead of exact leave-one-out: {what}")
-        return "kfold"
+        return policy.otherwise
 
     def _check_bound(self, machines: int) -> None:
         """Refuse what a bound on the number of errors of one machine cannot do."""
         name = getattr(self.criterion, "__name__", self.criterion)
-        if name not in _BOUNDS:
+        if not is_bound(name):
             return
         if machines > 1:
             raise ValueError(
@@ -179,20 +173,19 @@ class PathMachine(BaseEstimator):
         """Whether a gradient is followed; nothing else can find one gamma per feature."""
         return self.search == "gradient" or self._is_ard
 
-    def _check_gradient(self, gram: Gram) -> None:
+    def _check_gradient(self, loss: Loss, gram: Gram) -> None:
         """Refuse what has no gradient, before any work."""
         asked = "gamma='ard'" if self._is_ard else "search='gradient'"
-        known = {"squared_hinge": ("auto", "span"), "least_squares": ("auto", "loo", "press")}
-        if self.loss not in known:
-            raise ValueError(f"{asked} is there for the losses {' and '.join(known)}, not for loss={self.loss!r}.")
+        if loss.name not in _GRADIENTS:
+            raise ValueError(f"{asked} is there for the losses {' and '.join(_GRADIENTS)}, not for loss={loss.name!r}.")
         if self._is_ard and not isinstance(gram.kernel, RBF):
             raise ValueError(f"gamma='ard' is there for the rbf kernel only, not for kernel={self.kernel!r}.")
         if self.search == "continuous":
             raise ValueError("gamma='ard' is found by gradient: use search='gradient', or leave it out.")
-        if self.criterion not in known[self.loss]:
-            names = " or ".join(repr(name) for name in known[self.loss])
+        if self.criterion not in _GRADIENTS[loss.name]:
+            names = " or ".join(repr(name) for name in _GRADIENTS[loss.name])
             raise ValueError(
-                f"{asked} with loss={self.loss!r} goes with criterion={names}, whose gradient is known; "
+                f"{asked} with loss={loss.name!r} goes with criterion={names}, whose gradient is known; "
                 f"got {self.criterion!r}."
             )
         if self.rule != "min":
@@ -203,7 +196,7 @@ class PathMachine(BaseEstimator):
     def _run(self, search: Search, gammas: Array) -> Choice:
         method, n_jobs = self.search, self.n_jobs
         if method not in SEARCHES:
-            raise ValueError(f"search must be one of {', '.join(SEARCHES)}, got {method!r}.")
+            raise ValueError(unknown_name("search", method, SEARCHES))
         if self._is_gradient:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
             gradient = GradientSearch(search, gammas, seed)
@@ -220,12 +213,6 @@ class PathMachine(BaseEstimator):
         elif self.verbose:
             print(f"[{type(self).__name__}] scored {done} of {total} kernels")
 
-    def _rule(self) -> str:
-        rule = self.rule
-        if rule not in RULES:
-            raise ValueError(f"rule must be one of {', '.join(RULES)}, got {rule!r}.")
-        return rule
-
     def _folds(self, X: Any, y: Array) -> Any:
         """The folds, drawn once, so that every kernel is scored on the same ones."""
         if self.criterion_ != "kfold":
@@ -238,7 +225,11 @@ class PathMachine(BaseEstimator):
         value = getattr(self, name)
         if value is None or isinstance(value, str):
             return "tune" if value == "tune" else "fixed"
-        if isinstance(value, tuple) and len(value) == 2:
+        if isinstance(value, tuple):
+            if len(value) != 2:
+                raise ValueError(
+                    f"{name} is a tuple of {len(value)}: a tuple is a span (low, high); give values as a list."
+                )
             return "span"
         return "fixed" if np.ndim(value) == 0 else "values"
 
@@ -256,11 +247,12 @@ class PathMachine(BaseEstimator):
             raise ValueError(f"{name} is an empty list; give at least one value, or 'tune'.")
         return values if how == "values" else np.geomspace(values[0], values[1], size)
 
-    def _C_values(self) -> Array:
-        default, per_decade = _C_DEFAULT.get(self.loss, _C_DEFAULT["least_squares"])
-        low, high = (check_positive(v, "Each value of C") for v in (self.C if self._given("C") == "span" else default))
-        size = 1 + round(per_decade * abs(np.log10(high / low)))
-        return self._candidates("C", np.geomspace(*default, size), max(size, 2))
+    def _C_values(self, loss: Loss) -> Array:
+        policy = policy_of(loss)
+        span = self.C if self._given("C") == "span" else policy.tuned
+        low, high = (check_positive(v, "Each value of C") for v in span)
+        size = 1 + round(policy.per_decade * abs(np.log10(high / low)))
+        return self._candidates("C", np.geomspace(*policy.tuned, size), max(size, 2))
 
     def _kernel(self, X: Any) -> tuple[Kernel, str | None, Array]:
         """The kernel, the parameter that gamma stands for (None where it has none), and its values to try."""
@@ -281,7 +273,8 @@ class PathMachine(BaseEstimator):
     def _store(self, choice: Choice, search: Search) -> None:
         """The choice under scikit-learn's names."""
         path = choice.curve.path
-        solutions = [each(choice.value) for each in search.paths(path.gram, path.span, path.shared)]
+        others = replace(search, problems=search.problems[1:]).paths(path.gram, path.span, path.made)
+        solutions = [each(choice.value) for each in (path, *others)]
         # An approximate path is measured by its gap, not by the conditions of optimality.
         self._warn_of_rounding(choice, max(solution.violation for solution in solutions) if path.is_exact else 0.0)
         self._warn_of_a_loose_bound(choice)
@@ -291,8 +284,8 @@ class PathMachine(BaseEstimator):
         self.kernel_ = path.problem.gram.kernel
         self.C_ = choice.value
         self.gamma_ = self._gamma_of(self.kernel_)
-        if isinstance(search.loss, EpsilonInsensitive):
-            self.epsilon_ = search.loss.epsilon
+        for name, value in search.loss.own.items():
+            setattr(self, f"{name}_", value)
         self.loo_error_, self.error_criterion_ = self._held_out_error(choice, search)
         alpha = np.array([solution.alpha for solution in solutions])
         self.support_ = np.flatnonzero(np.any(alpha != 0, axis=0))
@@ -304,9 +297,8 @@ class PathMachine(BaseEstimator):
     def _held_out_error(self, choice: Choice, search: Search) -> tuple[float, str]:
         """The held-out error of the choice, and by what; exact where it was chosen by something else and can be had."""
         curve, index = choice.curve, choice.index
-        limit = _EXACT_ELBOW if isinstance(search.loss, ElbowLoss) else _EXACT
-        is_estimate = curve.criterion in ("span", "alo", *_BOUNDS) and curve.path.is_exact
-        if is_estimate and curve.path.problem.n <= limit:
+        is_rough = is_estimate(curve.criterion) and curve.path.is_exact
+        if is_rough and curve.path.problem.n <= policy_of(search.loss).exact_rows:
             exact = replace(search, criterion=make_criterion("loo"), held_out=None)
             curve, index = exact.rescore(curve, np.array([choice.value])), 0
         name = "loo" if curve.criterion == "press" else curve.criterion  # the same, by its name for least squares
@@ -315,9 +307,9 @@ class PathMachine(BaseEstimator):
     @staticmethod
     def _warn_of_rounding(choice: Choice, violation: float) -> None:
         """Warn where held-out values of the choice, or its machine, are lost to rounding."""
-        exact = choice.curve.criterion in ("press", "kfold", "loo")  # whose only doubt is rounding
-        lost = int(choice.curve.doubtful[choice.index]) if exact else 0
-        if not lost and violation <= _LOST:
+        is_exact = not is_estimate(choice.curve.criterion)  # whose only doubt is rounding
+        lost = int(choice.curve.doubtful[choice.index]) if is_exact else 0
+        if not lost and violation <= _TOO_FEW_DIGITS:
             return
         what = f"{lost} held-out values are lost to rounding"
         if not lost:

@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight
 
 from svmpath.estimators._base import Array, PathMachine
 from svmpath.solvers.threads import jobs
+from svmpath.validation import check_weights, encode_classes, one_vs_rest_targets
 
 
 class PathSVC(ClassifierMixin, PathMachine):
@@ -19,11 +17,12 @@ class PathSVC(ClassifierMixin, PathMachine):
 
     Parameters
     ----------
-    loss : {"squared_hinge", "least_squares", "hinge"}, default="squared_hinge"
-        The l2-SVM, whose samples beyond the margin have no coefficient; the least squares machine, which fits
-        several times faster and uses every sample; or the C-SVM of scikit-learn's SVC, with the fewest coefficients.
+    loss : {"squared_hinge", "least_squares", "hinge"}, optional
+        The l2-SVM (the default), whose samples beyond the margin have no coefficient; the least squares machine, which
+        fits several times faster and uses every sample; or the C-SVM of scikit-learn's SVC, with the fewest
+        coefficients.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
-        "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object or a function k(X, Z).
+        A name of ``svmpath.kernels.KERNELS`` ("linear", "poly", ...), a kernel object or a function k(X, Z).
     gamma : "tune", float, "scale", "auto", (low, high), list or "ard", default="tune"
         "tune" tries nine values around "scale", a factor of 4 apart, then those halfway from the best to its
         neighbours; a tuple is a span to be searched in the same way; a list holds the values to try. None leaves a
@@ -53,11 +52,13 @@ class PathSVC(ClassifierMixin, PathMachine):
         the held-out score (squared hinge and least squares, kernel held whole; see :func:`svmpath.criteria.gradient`).
     cv : int, splitter or iterable, default=5
         For ``criterion="kfold"``.
-    rank, landmarks, truncate, min_eigenvalue, psd
-        Low-rank kernel and indefinite kernels; see :func:`svmpath.trace`.
-    tol : float, optional
+    rank, landmarks, psd
+        Low-rank kernel, ``rank="auto"`` or ``rank=svmpath.gram.RandomFourier(300)`` say, and indefinite kernels; see
+        :func:`svmpath.trace`.
+    tol : float, "auto" or None, default="auto"
         For the hinge with many samples: paths to this relative duality gap; see :func:`svmpath.trace`. With few samples
-        exact paths take less time and are used all the same.
+        exact paths take less time and are used all the same. "auto" is exact up to 20 000 samples and 1e-3 beyond;
+        None is exact.
     class_weight : dict or "balanced", optional
     n_jobs : int, optional
         Number of threads, as in scikit-learn: values of gamma scored side by side, or, where there is one kernel only,
@@ -77,6 +78,10 @@ class PathSVC(ClassifierMixin, PathMachine):
         "kfold".
     error_criterion_ : str
         Which of them it is: "loo" (exact), "span", "kfold", ...
+    loss_ : str
+        The loss of the machine.
+    tol_ : float or None
+        The relative duality gap of the paths; None where they are exact.
     criterion_ : str or callable
         What was minimised; what "auto" meant.
     choice_ : Choice
@@ -114,7 +119,7 @@ class PathSVC(ClassifierMixin, PathMachine):
 
     def __init__(
         self,
-        loss: str = "squared_hinge",
+        loss: str | None = None,
         kernel: Any = "rbf",
         gamma: Any = "tune",
         C: Any = "tune",
@@ -126,12 +131,10 @@ class PathSVC(ClassifierMixin, PathMachine):
         rule: str = "min",
         search: str = "grid",
         cv: Any = 5,
-        rank: int | float | None = None,
-        landmarks: Any = "rpcholesky",
-        truncate: int | None = None,
-        min_eigenvalue: float | None = None,
+        rank: Any = None,
+        landmarks: Any = None,
         psd: str = "warn",
-        tol: float | None = None,
+        tol: float | str | None = "auto",
         class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: Any = 0,
@@ -150,8 +153,6 @@ class PathSVC(ClassifierMixin, PathMachine):
         self.cv = cv
         self.rank = rank
         self.landmarks = landmarks
-        self.truncate = truncate
-        self.min_eigenvalue = min_eigenvalue
         self.psd = psd
         self.tol = tol
         self.class_weight = class_weight
@@ -171,20 +172,10 @@ class PathSVC(ClassifierMixin, PathMachine):
             Multiplies C sample by sample, and weighs the held-out errors.
         """
         X, y = self._check_training(X, y)
-        check_classification_targets(y)
-        s = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True)
-        self.classes_, code = np.unique(y, return_inverse=True)
-        k = len(self.classes_)
-        if k < 2:
-            only = self.classes_.tolist()[0]
-            raise ValueError(f"Classification needs two classes, y has only one class: {only!r}.")
-        if self.class_weight is not None:
-            s *= compute_class_weight(self.class_weight, classes=self.classes_, y=y)[code]
-        if not s.any():
-            raise ValueError("Every sample has weight zero; at least one weight must be positive.")
-        positives = [1] if k == 2 else list(range(k))
+        self.classes_, code = encode_classes(y)
+        s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
         with jobs(self.n_jobs):
-            self._fit(X, [np.where(code == c, 1.0, -1.0) for c in positives], s, y)
+            self._fit(X, one_vs_rest_targets(code, len(self.classes_)), s, y)
         return self
 
     def decision_function(self, X: Any) -> Array:

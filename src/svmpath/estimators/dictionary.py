@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath.kernels import gamma_value, make_kernel
-from svmpath.paths.trace import check_positive
+from svmpath.validation import check_positive
 
 Array = np.ndarray
 

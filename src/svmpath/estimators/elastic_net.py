@@ -5,24 +5,24 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import check_cv
-from sklearn.utils import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath.criteria.curve import Curve
-from svmpath.criteria.elastic_search import Passing
+from svmpath.losses import Motion
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, deviations
-from svmpath.paths.elastic import ElasticPath, FeatureEvent, Motion
-from svmpath.paths.trace import check_amount
+from svmpath.names import unknown_name
+from svmpath.paths.elastic import ElasticPath, FeatureEvent
 from svmpath.paths.trace_elastic import elastic_path, elastic_problem, lambda1_max
-from svmpath.selection import RULES, Choice, Scores
+from svmpath.search import Choice, ElasticSearch, Scores, best_pair
+from svmpath.search.choice import check_rule
 from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.threads import count_jobs
+from svmpath.validation import check_amount, check_weights, check_whole, encode_classes, one_vs_rest_targets
 
 Array = np.ndarray
 
@@ -30,7 +30,7 @@ _SHARES = np.array([0.0, 1e-4, 1e-3, 1e-2, 1e-1, 1.0])  # lambda2="tune", in uni
 _VALUES, _END = 40, 1e-2  # lambda1="tune": so many values, down to this part of the largest
 _SLIP = 1e-9  # relative; how far the last value keeps away from where one feature more is used
 _LEAST = 10  # samples of the smallest class from which on five folds are enough; below, each sample is left out
-CRITERIA = ("auto", "kfold", "loo")
+_CRITERIA = ("auto", "kfold", "loo")
 
 
 class ElasticNetSVC(ClassifierMixin, BaseEstimator):
@@ -156,47 +156,32 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
             Weighs the losses, and the held-out errors.
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
-        check_classification_targets(y)
-        if self.rule not in RULES:
-            raise ValueError(f"rule must be one of {', '.join(RULES)}, got {self.rule!r}.")
-        s, code = self._weights(X, y, sample_weight)
+        check_rule(self.rule)
+        self.classes_, code = encode_classes(y)
+        s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
         k = len(self.classes_)
-        targets = [np.where(code == c, 1.0, -1.0) for c in ([1] if k == 2 else range(k))]
+        targets = one_vs_rest_targets(code, k)
         first = elastic_problem(
             X, targets[0], s, self.classes_ if k == 2 else None,
             penalty_factor=self.penalty_factor, standardize=self.standardize,
         )  # fmt: skip
         problems = [first, *(_relabelled(first, target) for target in targets[1:])]
-        search = Passing(self._folds(X, y, code), self.criterion_loss, self._patience())
+        search = ElasticSearch(self._folds(X, y, code), self.criterion_loss, self._patience())
         curves = self._curves(problems, self._lambda2_values(X, s), search)
         self._store(problems, *self._choose(curves))
         return self
 
-    def _weights(self, X: Any, y: Array, sample_weight: Any) -> tuple[Array, Array]:
-        """Sample weights with the class weights multiplied in, and the number of each label."""
-        s = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True)
-        self.classes_, code = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"Classification needs two classes, y has only one class: {self.classes_.tolist()[0]!r}.")
-        if self.class_weight is not None:
-            s *= compute_class_weight(self.class_weight, classes=self.classes_, y=y)[code]
-        if not s.any():
-            raise ValueError("Every sample has weight zero; at least one weight must be positive.")
-        return s, code
-
     def _folds(self, X: Any, y: Array, code: Array) -> Any:
         """The folds, drawn once for all values; None for leave-one-out."""
-        if self.criterion not in CRITERIA:
-            raise ValueError(f"criterion must be one of {', '.join(CRITERIA)}, got {self.criterion!r}.")
+        if self.criterion not in _CRITERIA:
+            raise ValueError(unknown_name("criterion", self.criterion, _CRITERIA))
         few = int(np.bincount(code).min()) < _LEAST
         if self.criterion == "loo" or (self.criterion == "auto" and few):
             return None
         return list(check_cv(self.cv, y, classifier=True).split(X, y))
 
     def _patience(self) -> int | None:
-        patience = self.patience
-        if patience is not None and (not isinstance(patience, (int, np.integer)) or patience < 1):
-            raise ValueError(f"patience must be a positive whole number or None, got {patience!r}.")
+        patience = None if self.patience is None else check_whole(self.patience, "patience", words=" or None")
         return patience if self.max_features is None else None
 
     def _lambda2_values(self, X: Any, s: Array) -> Array:
@@ -213,11 +198,11 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         if isinstance(self.lambda1, str):
             if self.lambda1 != "tune":
                 raise ValueError(f"lambda1 must be 'tune', a number >= 0 or a list of them, got {self.lambda1!r}.")
-            largest = max(lambda1_max(problem, Motion("lambda1", lam2=lam2)) for problem in problems) or 1.0
+            largest = max(lambda1_max(problem, Motion("lambda1", {"lambda2": lam2})) for problem in problems) or 1.0
             return np.geomspace(largest, _END * largest, _VALUES)
         return np.unique(_amounts(self.lambda1, "lambda1"))[::-1]
 
-    def _curves(self, problems: list[ElasticProblem], lambda2: Array, search: Passing) -> dict[float, Curve]:
+    def _curves(self, problems: list[ElasticProblem], lambda2: Array, search: ElasticSearch) -> dict[float, Curve]:
         """The curve over lambda1 at each lambda2."""
         done: list[float] = []
 
@@ -230,12 +215,12 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         found = side_by_side(one, lambda2.tolist(), count_jobs(self.n_jobs))
         return dict(zip(lambda2.tolist(), found, strict=True))
 
-    def _curve(self, problems: list[ElasticProblem], lam2: float, search: Passing) -> Curve:
+    def _curve(self, problems: list[ElasticProblem], lam2: float, search: ElasticSearch) -> Curve:
         values = self._lambda1_values(problems, lam2)
-        motion = Motion("lambda1", lam2=lam2)
+        motion = Motion("lambda1", {"lambda2": lam2})
         least, walked = self._least(problems, motion, values)
         values = self._allowed(walked, values, min(least))
-        paths = [ElasticPath(problem, ElasticHinge(), "lambda1", _span(values), motion) for problem in problems]
+        paths = [ElasticPath(problem, ElasticHinge(), motion, _span(values)) for problem in problems]
         return search.curve(paths, values, least)
 
     def _least(
@@ -267,17 +252,9 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
             print(f"[{type(self).__name__}] scored {done} of {total} values of lambda2")
 
     def _choose(self, curves: dict[float, Curve]) -> tuple[Choice, float]:
-        """The best pair: lowest score, then lowest squared residual, then largest lambda1 and lambda2."""
-        ranks = {}
-        for lam2, curve in curves.items():
-            order = np.lexsort((-curve.values, curve.smooth, np.round(curve.scores, 12)))
-            best = int(order[0])
-            ranks[(round(float(curve.scores[best]), 12), float(curve.smooth[best]), -lam2)] = (lam2, best)
-        lam2, index = ranks[min(ranks)]
+        """The best pair; of equal ones that with the largest lambda1 and lambda2, whose machine is the simplest."""
+        lam2, index = best_pair(curves, self.rule, sign=-1.0)
         curve = curves[lam2]
-        if self.rule == "one_se":
-            good = np.flatnonzero(curve.scores <= curve.scores[index] + curve.standard_errors[index])
-            index = int(good[np.argmax(curve.values[good])])
         edges = [name for name, values, value in (
             ("lambda1", curve.values, curve.values[index]), ("lambda2", np.array(list(curves)), lam2)
         ) if len(values) > 1 and value in (values.min(), values.max())]  # fmt: skip
@@ -287,8 +264,7 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
     def _store(self, problems: list[ElasticProblem], choice: Choice, lam2: float) -> None:
         """The choice under scikit-learn's names."""
         curve, value = choice.curve, choice.value
-        first, motion = curve.path, Motion("lambda1", lam2=lam2)
-        assert isinstance(first, ElasticPath)
+        first, motion = cast(ElasticPath, curve.path), Motion("lambda1", {"lambda2": lam2})
         least, _ = self._least(problems, motion, curve.values)
         paths = [replace(first, problem=problem) for problem in problems]
         at = [max(value, low) for low in least]

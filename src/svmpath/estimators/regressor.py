@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import _check_sample_weight
 
 from svmpath.estimators._base import Array, PathMachine
 from svmpath.solvers.threads import jobs
+from svmpath.validation import check_weights
 
 
 class PathSVR(RegressorMixin, PathMachine):
@@ -17,7 +17,8 @@ class PathSVR(RegressorMixin, PathMachine):
 
     Parameters
     ----------
-    loss : {"least_squares", "epsilon_insensitive"}, default="least_squares"
+    loss : {"least_squares", "epsilon_insensitive"}, optional
+        Least squares by default.
     kernel, gamma, C, degree, coef0
         As in :class:`svmpath.PathSVC`.
     epsilon : float, "tune" or list, default=0.1
@@ -30,7 +31,7 @@ class PathSVR(RegressorMixin, PathMachine):
         or if ``tol`` is given.
     criterion_loss : "squared" or callable, optional
         Per-sample loss of the criterion; the squared residual by default.
-    rule, search, cv, rank, landmarks, truncate, min_eigenvalue, psd, tol, n_jobs, verbose, random_state
+    rule, search, cv, rank, landmarks, psd, tol, n_jobs, verbose, random_state
         As in :class:`svmpath.PathSVC`.
 
     Attributes
@@ -42,9 +43,11 @@ class PathSVR(RegressorMixin, PathMachine):
         Held-out mean squared error of the choice under ``criterion``; for "alo", up to 1000 samples, exact.
     error_criterion_ : str
         Which that is: "loo" (exact), "alo" or "kfold".
+    loss_ : str
+        The loss of the machine.
     criterion_ : str or callable
         What was minimised; what "auto" meant.
-    choice_, curve_, path_, kernel_, support_, dual_coef_, intercept_, n_features_in_, feature_names_in_
+    tol_, choice_, curve_, path_, kernel_, support_, dual_coef_, intercept_, n_features_in_, feature_names_in_
         As in :class:`svmpath.PathSVC`.
 
     Examples
@@ -60,7 +63,7 @@ class PathSVR(RegressorMixin, PathMachine):
 
     def __init__(
         self,
-        loss: str = "least_squares",
+        loss: str | None = None,
         kernel: Any = "rbf",
         gamma: Any = "tune",
         C: Any = "tune",
@@ -73,12 +76,10 @@ class PathSVR(RegressorMixin, PathMachine):
         rule: str = "min",
         search: str = "grid",
         cv: Any = 5,
-        rank: int | float | None = None,
-        landmarks: Any = "rpcholesky",
-        truncate: int | None = None,
-        min_eigenvalue: float | None = None,
+        rank: Any = None,
+        landmarks: Any = None,
         psd: str = "warn",
-        tol: float | None = None,
+        tol: float | str | None = "auto",
         n_jobs: int | None = None,
         verbose: Any = 0,
         random_state: Any = None,
@@ -97,8 +98,6 @@ class PathSVR(RegressorMixin, PathMachine):
         self.cv = cv
         self.rank = rank
         self.landmarks = landmarks
-        self.truncate = truncate
-        self.min_eigenvalue = min_eigenvalue
         self.psd = psd
         self.tol = tol
         self.n_jobs = n_jobs
@@ -116,9 +115,7 @@ class PathSVR(RegressorMixin, PathMachine):
             Multiplies C sample by sample, and weighs the held-out errors.
         """
         X, y = self._check_training(X, y, y_numeric=True)
-        s = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True)
-        if not s.any():
-            raise ValueError("Every sample has weight zero; at least one weight must be positive.")
+        s = check_weights(sample_weight, X)
         with jobs(self.n_jobs):
             self._fit(X, [np.asarray(y, dtype=float)], s, y)
         return self

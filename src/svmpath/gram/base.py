@@ -16,12 +16,12 @@ from svmpath.lazy import lazy
 Array = np.ndarray
 
 
-_CHUNK = 1 << 24  # kernel values held at a time
+_VALUES_AT_ONCE = 1 << 24  # kernel values held at a time
 
 
 def in_chunks(X: Any, width: int, function: Callable[[Any], Array]) -> Array:
     """``function(X)`` by rows, so many at a time that an intermediate matrix of that width stays small."""
-    step = max(1, _CHUNK // width)
+    step = max(1, _VALUES_AT_ONCE // width)
     if X.shape[0] <= step:
         return function(X)
     return np.concatenate([function(X[i : i + step]) for i in range(0, X.shape[0], step)])
@@ -38,7 +38,8 @@ class Gram(ABC):
     rank : int
         Number of columns of Z; n when held whole.
     residual : float
-        trace(K - Z Z') / trace(K), the share of the kernel left out; 0 when held whole.
+        How much of the kernel is missing, as its approximation measures it: trace(K - Z Z') / trace(K) for landmarks,
+        ||K - Z Z'|| / ||K|| for random Fourier features; 0 when held whole.
     Z : array of shape (n, rank) or None
         The factor; None when held whole.
     """
@@ -75,10 +76,6 @@ class Gram(ABC):
     @abstractmethod
     def block(self, rows: Any, cols: Any) -> Array:
         """K[rows][:, cols]."""
-
-    def columns(self, cols: Any) -> Array:
-        """K[:, cols]."""
-        return self.block(slice(None), cols)
 
     @abstractmethod
     def matmul(self, v: Array) -> Array:

@@ -16,7 +16,7 @@ from svmpath.kernels.repeated import Repeats, copy_first, find_repeats, group, m
 from svmpath.lazy import lazy
 
 # Below this share of the largest eigenvalue a negative one is rounding, not the kernel.
-_NEGATIVE = 1e-8
+_NEGATIVE_EIGENVALUE = 1e-8
 
 
 class Distinct:
@@ -211,14 +211,14 @@ class DenseGram(Gram):
 def _clip(K: Array) -> tuple[Array, Array]:
     """The projector on the positive eigenvectors, and K restricted to them."""
     values, Q = interruptible(np.linalg.eigh, K)
-    positive = values > _NEGATIVE * max(values[-1], 0.0)
+    positive = values > _NEGATIVE_EIGENVALUE * max(values[-1], 0.0)
     Q = Q[:, positive]
     return Q @ Q.T, (Q * values[positive]) @ Q.T
 
 
 def _warn_if_indefinite(K: Array, kernel: Kernel) -> None:
     values = interruptible(np.linalg.eigvalsh, K)
-    if values[0] < -_NEGATIVE * max(values[-1], 0.0):
+    if values[0] < -_NEGATIVE_EIGENVALUE * max(values[-1], 0.0):
         warnings.warn(
             f"The matrix of {kernel!r} has negative eigenvalues (smallest / largest = "
             f"{values[0] / max(values[-1], 1e-300):.2g}): the problem is not convex and no leave-one-out theory "

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 Array = np.ndarray
 
 _FILTERS = Lock()  # the warning filters belong to the process: one thread at a time may change them
-_MANY_ROWS = 20_000  # from here on k-means looks at batches of rows
+_BATCHES_FROM = 20_000  # from here on k-means looks at batches of rows
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Landmarks:
 
 
 def uniform(X: Any, c: int, seed: int) -> Landmarks:
-    """C rows, each set of c rows with the same probability."""
+    """c rows, each set of c rows with the same probability."""
     rows = np.sort(np.random.default_rng(seed).choice(X.shape[0], size=c, replace=False))
     return given(X, rows)
 
@@ -45,8 +45,8 @@ def given(X: Any, rows: Any) -> Landmarks:
     """The rows that the user names."""
     rows = np.asarray(rows)
     n = X.shape[0]
-    whole = rows.ndim == 1 and rows.size > 0 and np.issubdtype(rows.dtype, np.integer)
-    if not whole or len(np.unique(rows)) < len(rows) or rows.min() < 0 or rows.max() >= n:
+    are_whole = rows.ndim == 1 and rows.size > 0 and np.issubdtype(rows.dtype, np.integer)
+    if not are_whole or len(np.unique(rows)) < len(rows) or rows.min() < 0 or rows.max() >= n:
         raise ValueError(f"landmarks given as rows must be distinct whole numbers from 0 to {n - 1}; got {rows!r}.")
     return Landmarks(X[rows], rows)
 
@@ -64,7 +64,7 @@ def density(X: Any, c: int, seed: int) -> Landmarks:
 
 
 def _cluster(X: Any, c: int, seed: int) -> tuple[Array, Array]:
-    method = MiniBatchKMeans if X.shape[0] > _MANY_ROWS else KMeans
+    method = MiniBatchKMeans if X.shape[0] > _BATCHES_FROM else KMeans
     model = method(n_clusters=c, n_init=1, max_iter=20, random_state=seed)
     with _FILTERS, warnings.catch_warnings():
         # Fewer distinct rows than clusters is no fault here: the empty clusters are left out below.

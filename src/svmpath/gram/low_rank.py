@@ -3,97 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
+from svmpath.gram.approximation import Approximation
 from svmpath.gram.base import Array, Gram, in_chunks
+from svmpath.gram.features import Factor, FeatureMap
 from svmpath.kernels import Kernel, Linear
 from svmpath.kernels.base import pick
-from svmpath.kernels.repeated import find_repeats
 from svmpath.lazy import lazy
 
 
-@dataclass(frozen=True)
-class FeatureMap:
-    """x -> k(x, points) T, so that its inner products are the low-rank kernel.
+class LowRankGram(Gram):
+    """K ~ Z Z' by an approximation; the factor is made when first used, and again at other kernel parameters.
 
     Parameters
     ----------
     kernel : Kernel
-    points : array of shape (c, d) or None
-        The landmarks; None for a precomputed kernel, where ``rows`` names columns instead.
-    rows : array of int or None
-    root : array of shape (c, r)
-        T itself, or the lower triangular L with T = L^-T, which is inverted when first used.
-    triangular : bool
+    X : array or CSR matrix of shape (N, d)
+    approximation : Approximation
+    seed : int
+    rows : array of int, optional
+        The rows of X that count; all if None. The approximation looks at all of them.
+    build : callable, optional
+        ``approximation.prepare(X, seed)``, if another Gram matrix of these rows has it already.
+    factor : Factor, optional
+        The factor, if it is known already.
     """
-
-    kernel: Kernel
-    points: Any
-    rows: Any
-    root: Array
-    triangular: bool = False
-
-    @lazy
-    def T(self) -> Array:
-        """The (c, r) matrix that makes features of kernel values."""
-        if not self.triangular:
-            return self.root
-        return solve_triangular(self.root, np.eye(len(self.root)), lower=True, check_finite=False).T
-
-    def __call__(self, X: Any) -> Array:
-        """Features of new rows."""
-        repeats = None if self.kernel.pairwise else find_repeats(X)
-        if repeats is None:
-            return self._features(X)
-        return self._features(X[repeats.first])[repeats.ids]
-
-    def _features(self, X: Any) -> Array:
-        return self.kernel(X, self.points, self.rows) @ self.T
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
-
-
-@dataclass(frozen=True)
-class Factor:
-    """Z (None where it is to be made again), and the map that makes such features of new rows."""
-
-    Z: Array | None
-    features: FeatureMap
-
-
-class LowRankGram(Gram):
-    """K ~ Z Z', made by ``build(kernel) -> Factor`` when first used, and again at other kernel parameters."""
 
     def __init__(
         self,
         kernel: Kernel,
         X: Any,
-        build: Callable[[Kernel], Factor],
-        factor: Factor | None = None,
+        approximation: Approximation,
+        seed: int = 0,
         rows: Any = None,
+        build: Callable[[Kernel], Factor] | None = None,
+        factor: Factor | None = None,
     ) -> None:
         self.kernel = kernel
         self.X = X
-        self.rows = rows  # those of X that count; all if None
-        self.build = build
+        self.approximation = approximation
+        self.seed = seed
+        self.rows = rows
+        self._build = build
         self._factor = factor
 
     def __getstate__(self) -> dict[str, Any]:
-        # A saved model holds the rows and the landmarks; Z is made of them again when it is needed.
+        # A saved model holds the rows and the map to features; Z is made of them again when it is needed.
         state = {name: value for name, value in self.__dict__.items() if name != "repeats"}
-        return {**state, "_factor": replace(self.factor, Z=None)}
+        return {**state, "_build": None, "_factor": replace(self.factor, Z=None)}
+
+    @property
+    def build(self) -> Callable[[Kernel], Factor]:
+        """The factor of all rows of X as a function of the kernel; shared by the values of the kernel's parameters."""
+        if self._build is None:
+            self._build = self.approximation.prepare(self.X, self.seed)
+        return self._build
 
     @property
     def factor(self) -> Factor:
         """Z and the map to such features."""
         if self._factor is None:
-            whole = self.build(self.kernel)
-            self._factor = replace(whole, Z=pick(whole.Z, self.rows))
+            of_all_rows = self.build(self.kernel)
+            self._factor = replace(of_all_rows, Z=pick(of_all_rows.Z, self.rows))
         return self._factor
 
     @property
@@ -104,26 +79,25 @@ class LowRankGram(Gram):
     @property
     def Z(self) -> Array:  # type: ignore[override]
         if self.factor.Z is None:
-            self._factor = Factor(self.features(self._own_rows), self.features)
+            self._factor = Factor(self.features(self.own_rows), self.features)
         assert self.factor.Z is not None
         return self.factor.Z
 
     @lazy
     def residual(self) -> float:
-        trace = float(self._exact_diag.sum())
-        left = trace - float(np.einsum("ij,ij->", self.Z, self.Z))
-        share = left / trace if trace > 0 else 0.0
-        return share if share < -1e-10 else max(share, 0.0)  # below zero by more than rounding: indefinite
+        return self.approximation.residual(self)
 
     @property
-    def _own_rows(self) -> Any:
+    def own_rows(self) -> Any:
+        """The rows of X that count."""
         return pick(self.X, self.rows)
 
     @property
-    def _exact_diag(self) -> Array:
-        # A precomputed kernel has its diagonal in the whole matrix only.
-        whole = self.kernel.pairwise
-        return pick(self.kernel.diag(self.X), self.rows) if whole else self.kernel.diag(self._own_rows)
+    def exact_diag(self) -> Array:
+        """k(x_i, x_i) of the kernel itself."""
+        if self.kernel.pairwise:  # only the matrix of all rows has a diagonal
+            return pick(self.kernel.diag(self.X), self.rows)
+        return self.kernel.diag(self.own_rows)
 
     @property
     def n(self) -> int:
@@ -131,11 +105,11 @@ class LowRankGram(Gram):
 
     @property
     def rank(self) -> int:
-        return self.features.root.shape[1]
+        return self.features.rank
 
     @property
     def entries(self) -> int:
-        return self.n * (self.rank if self._factor is not None else getattr(self.build, "limit", self.n))
+        return self.n * (self.rank if self._factor is not None else self.approximation.columns(self.X.shape[0]))
 
     @property
     def diag(self) -> Array:
@@ -156,17 +130,18 @@ class LowRankGram(Gram):
 
     def apply(self, X: Any, v: Array, w: Array | None = None) -> Array:
         w = self.contract(v) if w is None else w
-        return in_chunks(X, len(self.features.root), lambda part: self.features(part) @ w)
+        return in_chunks(X, self.features.width, lambda part: self.features(part) @ w)
 
     def apply_exact(self, X: Any, v: Array) -> Array:
         return in_chunks(X, self.n, lambda part: self.kernel(part, self.X, self.rows) @ v)
 
     def at(self, name: str, value: float) -> LowRankGram:
         kernel = self.kernel.at(name, value)
-        return LowRankGram(kernel, self.X, self.build, rows=self.rows)
+        return LowRankGram(kernel, self.X, self.approximation, self.seed, self.rows, self.build)
 
     def take(self, rows: Any) -> LowRankGram:
         """Some of the rows, with the same landmarks and features."""
         rows = np.arange(self.n)[rows]
         own = rows if self.rows is None else self.rows[rows]
-        return LowRankGram(self.kernel, self.X, self.build, Factor(self.Z[rows], self.features), own)
+        factor = Factor(self.Z[rows], self.features)
+        return LowRankGram(self.kernel, self.X, self.approximation, self.seed, own, self.build, factor)

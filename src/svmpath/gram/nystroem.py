@@ -10,16 +10,178 @@ pivoted Cholesky factor W = L L' is cheaper and keeps more digits, Z = C L^-T.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, lapack, solve_triangular
 
-from svmpath.gram.landmarks import Landmarks
-from svmpath.gram.low_rank import Factor, FeatureMap
+from svmpath.gram.approximation import Approximation
+from svmpath.gram.features import Factor, LandmarkFeatures
+from svmpath.gram.landmarks import Landmarks, density, given, kmeans, uniform
+from svmpath.gram.pivoted_cholesky import pivoted_cholesky
 from svmpath.kernels import Kernel
+from svmpath.names import unknown_name
 
 Array = np.ndarray
+
+_PIVOTED = ("rpcholesky", "greedy")  # landmarks found by looking at the kernel
+_BLIND: dict[str, Callable[[Any, int, int], Landmarks]] = {"uniform": uniform, "kmeans": kmeans, "density": density}
+LANDMARKS = (*_PIVOTED, *_BLIND)
+_FIRST_LANDMARKS = 32  # where the number is to be found, they are doubled from here
+
+
+@dataclass(frozen=True)
+class Nystroem(Approximation):
+    """K ~ Z Z' from landmarks; ``rank=200`` is short for ``rank=Nystroem(200)``.
+
+    Parameters
+    ----------
+    rank : int or float, optional
+        A whole number of landmarks, or the relative trace residual to reach, between 0 and 1. Leave it out where the
+        landmarks are given as rows.
+    landmarks : {"rpcholesky", "greedy", "uniform", "kmeans", "density"} or array of int, default="rpcholesky"
+        How the landmarks are chosen, or the numbers of the rows that are landmarks.
+    truncate : int, optional
+        Keep only so many eigenvalues of the landmarks' kernel matrix, the largest.
+    min_eigenvalue : float, optional
+        Drop smaller eigenvalues of that matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.gram import Nystroem, make_gram
+    >>> from svmpath.kernels import RBF
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> make_gram(X, RBF(0.1), rank=Nystroem(30, truncate=10)).rank
+    10
+    """
+
+    rank: int | float | None = None
+    landmarks: Any = "rpcholesky"
+    truncate: int | None = None
+    min_eigenvalue: float | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.landmarks, str):
+            if self.landmarks not in LANDMARKS:
+                raise ValueError(unknown_name("landmarks", self.landmarks, LANDMARKS, "an array of row numbers"))
+            if not (is_count(self.rank) or is_share(self.rank)):
+                raise ValueError(
+                    "The rank of Nystroem must be a whole number >= 1 (of landmarks) or a number between 0 and 1 (the "
+                    f"relative trace residual to reach), got {self.rank!r}."
+                )
+        else:
+            if self.rank is not None:
+                raise ValueError("Landmarks given as rows set the rank themselves; leave rank out.")
+            # Plain numbers, so that two approximations can be compared.
+            object.__setattr__(self, "landmarks", tuple(np.atleast_1d(np.asarray(self.landmarks)).tolist()))
+        if self.truncate is not None and not is_count(self.truncate):
+            raise ValueError(f"truncate must be a whole number >= 1, got {self.truncate!r}.")
+        if self.min_eigenvalue is not None and not self.min_eigenvalue >= 0:
+            raise ValueError(f"min_eigenvalue must be a number >= 0, got {self.min_eigenvalue!r}.")
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether eigenvalues may be dropped that are not rounding noise."""
+        return self.truncate is not None or self.min_eigenvalue is not None
+
+    @property
+    def target(self) -> float:
+        """The relative trace residual at which fewer landmarks than rows will do; zero where a number is given."""
+        return float(self.rank) if self.rank is not None and is_share(self.rank) else 0.0
+
+    def count(self, n: int) -> int:
+        """How many landmarks there are at most for n rows."""
+        if not isinstance(self.landmarks, str):
+            return len(self.landmarks)
+        return n if self.rank is None or self.target else min(int(self.rank), n)
+
+    def columns(self, n: int) -> int:
+        return self.count(n)
+
+    def is_whole(self, n: int) -> bool:
+        """Whether every row is a landmark and nothing is dropped."""
+        return isinstance(self.landmarks, str) and not self.is_truncated and self.count(n) == n and not self.target
+
+    def check(self, kernel: Kernel, X: Any) -> None:
+        if not isinstance(self.landmarks, str):
+            given(X, self.landmarks)
+        elif self.landmarks in _PIVOTED and kernel.psd is False:
+            raise ValueError(
+                f"landmarks={self.landmarks!r} needs a positive semi-definite kernel and {kernel!r} is "
+                "indefinite; use 'uniform', 'kmeans' or 'density', or rank=None with psd='clip'."
+            )
+        elif self.landmarks in ("kmeans", "density") and kernel.pairwise:
+            raise ValueError(
+                f"landmarks={self.landmarks!r} needs the rows of X, which a precomputed kernel does not give; "
+                "use 'rpcholesky', 'greedy' or 'uniform'."
+            )
+
+    def factor(self, kernel: Kernel, X: Any, seed: int) -> Factor:
+        return self.prepare(X, seed)(kernel)
+
+    def prepare(self, X: Any, seed: int) -> Callable[[Kernel], Factor]:
+        """The factor as a function of the kernel; landmarks that do not look at it are chosen once."""
+        return _Recipe(self, X, seed)
+
+
+def is_count(value: Any) -> bool:
+    """Whether it is a whole number >= 1."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
+def is_share(value: Any) -> bool:
+    """Whether it is a number between 0 and 1."""
+    return isinstance(value, Real) and not isinstance(value, Integral) and 0.0 < float(value) < 1.0
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    """The factor of any kernel on the same rows."""
+
+    approximation: Nystroem
+    X: Any
+    seed: int
+    chosen: dict[int, Landmarks] = field(default_factory=dict)  # by their number, where they do not look at the kernel
+
+    def __call__(self, kernel: Kernel) -> Factor:
+        wanted = self.approximation
+        wanted.check(kernel, self.X)
+        if not isinstance(wanted.landmarks, str):
+            return self._nystroem(kernel, given(self.X, wanted.landmarks))
+        return self._cholesky(kernel) if wanted.landmarks in _PIVOTED else self._grow(kernel)
+
+    def _nystroem(self, kernel: Kernel, landmarks: Landmarks) -> Factor:
+        return nystroem(kernel, self.X, landmarks, self.approximation.truncate, self.approximation.min_eigenvalue)
+
+    def _cholesky(self, kernel: Kernel) -> Factor:
+        wanted, n = self.approximation, self.X.shape[0]
+        greedy = wanted.landmarks == "greedy"
+        pivots, factor = pivoted_cholesky(kernel, self.X, wanted.count(n), wanted.target, self.seed, greedy)
+        return self._nystroem(kernel, given(self.X, pivots)) if wanted.is_truncated else factor
+
+    def _choose(self, c: int) -> Landmarks:
+        if c not in self.chosen:
+            self.chosen[c] = _BLIND[self.approximation.landmarks](self.X, c, self.seed)
+        return self.chosen[c]
+
+    def _grow(self, kernel: Kernel) -> Factor:
+        """Landmarks chosen without the kernel: all at once, or twice as many until the residual is reached."""
+        limit, target = self.approximation.count(self.X.shape[0]), self.approximation.target
+        if target == 0.0:
+            return self._nystroem(kernel, self._choose(limit))
+        trace = float(kernel.diag(self.X).sum())
+        c = min(_FIRST_LANDMARKS, limit)
+        while True:
+            factor = self._nystroem(kernel, self._choose(c))
+            assert factor.Z is not None
+            missing = trace - float(np.einsum("ij,ij->", factor.Z, factor.Z))
+            if missing <= target * trace or c == limit:
+                return factor
+            c = min(2 * c, limit)
 
 
 def nystroem(
@@ -45,7 +207,7 @@ def nystroem(
         T = _inverse_root(W)
     else:
         T = _truncated_inverse_root(W, landmarks.weights, truncate, min_eigenvalue)
-    features = FeatureMap(kernel, points, rows, T)
+    features = LandmarkFeatures(kernel, points, rows, T)
     return Factor(features(X), features)
 
 

@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import dtrsm
 
-from svmpath.gram.low_rank import Factor, FeatureMap
+from svmpath.gram.features import Factor, LandmarkFeatures
 from svmpath.kernels import Kernel
 from svmpath.kernels.repeated import find_repeats
 
 Array = np.ndarray
 
-_EPS = 10 * np.finfo(float).eps  # share of a diagonal entry below which its residual is rounding
-_NEGATIVE = 1e-6  # share of the largest diagonal entry below which a residual is no rounding any more
-_ROOM = 512  # rows of the factor that are made room for at first
-_BLOCK = 64  # rows proposed at a time
+_ROUNDING = 10 * np.finfo(float).eps  # share of a diagonal entry below which its residual is rounding
+_NEGATIVE_RESIDUAL = 1e-6  # share of the largest diagonal entry below which a residual is no rounding any more
+_FIRST_ROWS = 512  # rows of the factor that are made room for at first
+_PROPOSALS = 64  # rows proposed at a time
 
 
 def pivoted_cholesky(
@@ -50,7 +50,7 @@ def pivoted_cholesky(
     # Above the diagonal of the pivots' block the factor is zero by construction.
     Ft[:, pivots] = np.triu(Ft[:, pivots])
     F = np.ascontiguousarray(Ft.T)
-    features = FeatureMap(kernel, points, rows, F[pivots], triangular=True)
+    features = LandmarkFeatures(kernel, points, rows, F[pivots], triangular=True)
     return pivots, Factor(F if kernel.pairwise else _same_for_copies(F, X, pivots), features)
 
 
@@ -75,13 +75,13 @@ class Source:
 def _greedy(K: Source, limit: int, residual: float, rng: np.random.Generator) -> tuple[Array, Array]:
     """Pivots and the transposed factor, the row with the largest residual first."""
     d = K.diag.copy()
-    stop = max(residual, _EPS) * d.sum()
-    Ft = np.zeros((min(limit, _ROOM), len(d)))
+    stop = max(residual, _ROUNDING) * d.sum()
+    Ft = np.zeros((min(limit, _FIRST_ROWS), len(d)))
     pivots: list[int] = []
     while len(pivots) < limit and d.sum() > stop:
         p = int(np.argmax(d))
         r = len(pivots)
-        Ft = _room(Ft, r + 1, limit)
+        Ft = _with_room(Ft, r + 1, limit)
         Ft[r] = (K.rows(np.array([p]))[0] - Ft[:r, p] @ Ft[:r]) / sqrt(d[p])
         pivots.append(p)
         _lower(d, K.diag, Ft[r] ** 2, pivots)
@@ -91,29 +91,29 @@ def _greedy(K: Source, limit: int, residual: float, rng: np.random.Generator) ->
 def _random(K: Source, limit: int, residual: float, rng: np.random.Generator) -> tuple[Array, Array]:
     """Pivots and the transposed factor, rows drawn with probability proportional to their residuals."""
     d = K.diag.copy()
-    stop = max(residual, _EPS) * d.sum()
-    Ft = np.zeros((min(limit, _ROOM), len(d)))
+    stop = max(residual, _ROUNDING) * d.sum()
+    Ft = np.zeros((min(limit, _FIRST_ROWS), len(d)))
     pivots: list[int] = []
     while len(pivots) < limit and d.sum() > stop:
         r = len(pivots)
-        drawn = _draw(d, min(_BLOCK, 2 * (limit - r)), rng)
+        drawn = _draw(d, min(_PROPOSALS, 2 * (limit - r)), rng)
         rows, near = K.rows(drawn), Ft[:r, drawn]
         H = rows[:, drawn] - near.T @ near
-        kept, L = _reject(H, rng.random(len(drawn)) * d[drawn], _EPS * K.diag[drawn], limit - r)
+        kept, L = _reject(H, rng.random(len(drawn)) * d[drawn], _ROUNDING * K.diag[drawn], limit - r)
         if len(kept) == 0:  # what these rows have left is rounding
             d[drawn] = 0.0
             continue
         G = rows[kept]
         G -= near[:, kept].T @ Ft[:r]
         G = dtrsm(1.0, L, G.T, side=1, lower=1, trans_a=1, overwrite_b=1).T  # L^-1 G, in place
-        Ft = _room(Ft, r + len(kept), limit)
+        Ft = _with_room(Ft, r + len(kept), limit)
         Ft[r : r + len(kept)] = G
         pivots.extend(drawn[kept].tolist())
         _lower(d, K.diag, np.einsum("ij,ij->j", G, G), pivots)
     return _result(pivots, Ft, (1.0 - residual) * K.diag.sum() if residual else np.inf)
 
 
-def _room(Ft: Array, wanted: int, limit: int) -> Array:
+def _with_room(Ft: Array, wanted: int, limit: int) -> Array:
     """Ft with room for so many rows; twice as many as before, since nobody knows how many it takes."""
     if wanted <= len(Ft):
         return Ft
@@ -137,11 +137,11 @@ def _reject(H: Array, u: Array, floor: Array, most: int) -> tuple[Array, Array]:
     L = np.zeros((len(u), min(len(u), most)), order="F")
     chosen: list[int] = []
     for i in range(len(u)):
-        left = d.item(i)
-        if left <= bar[i]:
+        residual = d.item(i)
+        if residual <= bar[i]:
             continue
         k = len(chosen)
-        column = (H[i:, i] - L[i:, :k] @ L[i, :k]) / sqrt(left)
+        column = (H[i:, i] - L[i:, :k] @ L[i, :k]) / sqrt(residual)
         L[i:, k] = column
         d[i:] -= column * column
         chosen.append(i)
@@ -154,12 +154,12 @@ def _reject(H: Array, u: Array, floor: Array, most: int) -> tuple[Array, Array]:
 def _lower(d: Array, diag: Array, explained: Array, pivots: list[int]) -> None:
     """Take what is now explained off the residual diagonal, in place; rounding counts as zero."""
     d -= explained
-    if d.min() < -_NEGATIVE * diag.max():
+    if d.min() < -_NEGATIVE_RESIDUAL * diag.max():
         raise ValueError(
             "The kernel is indefinite: pivots explain more than there is. Use landmarks='uniform', which drops what is "
             "negative, or rank=None with psd='clip'."
         )
-    d[d <= _EPS * diag] = 0.0
+    d[d <= _ROUNDING * diag] = 0.0
     d[pivots] = 0.0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,11 @@ from svmpath.kernels.compound import Product, Scaled, Sum
 from svmpath.kernels.dot import Linear, Polynomial, Sigmoid
 from svmpath.kernels.foreign import FunctionKernel, GPKernel, Precomputed
 from svmpath.kernels.stationary import RBF, Laplacian, squared_distances
+from svmpath.names import unknown_name
 
 __all__ = [
     "ARD",
+    "KERNELS",
     "RBF",
     "FunctionKernel",
     "GPKernel",
@@ -34,7 +37,15 @@ __all__ = [
     "squared_distances",
 ]
 
-NAMES = ("linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed")
+# The kernels that have a name. Of ``gamma``, ``degree`` and ``coef0`` each takes those that are fields of its class.
+KERNELS: dict[str, type[Kernel]] = {
+    "linear": Linear,
+    "rbf": RBF,
+    "poly": Polynomial,
+    "laplacian": Laplacian,
+    "sigmoid": Sigmoid,
+    "precomputed": Precomputed,
+}
 
 
 def make_kernel(kernel: Any, *, gamma: Any = None, degree: int = 3, coef0: float = 0.0, X: Any = None) -> Kernel:
@@ -43,7 +54,8 @@ def make_kernel(kernel: Any, *, gamma: Any = None, degree: int = 3, coef0: float
     Parameters
     ----------
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable
-        A name of {"linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed"}, or the kernel itself.
+        A name of ``svmpath.kernels.KERNELS`` ("linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed"), or the
+        kernel itself.
     gamma : float, "scale", "auto" or None
         Coefficient of rbf, poly, laplacian, sigmoid; "scale" is ``1 / (d * X.var())`` and "auto" ``1 / d`` as in
         scikit-learn, None means "scale". For a kernel object: the value of its parameter ``gamma``, if given.
@@ -60,35 +72,24 @@ def make_kernel(kernel: Any, *, gamma: Any = None, degree: int = 3, coef0: float
     """
     if not np.isfinite(coef0):
         raise ValueError(f"coef0 must be a finite number, got {coef0!r}.")
-    if isinstance(kernel, str):
-        return _named_kernel(kernel, gamma, degree, coef0, X)
+    if isinstance(kernel, str) and kernel in KERNELS:
+        return _named_kernel(KERNELS[kernel], gamma, degree, coef0, X)
     if isinstance(kernel, SklearnKernel):
         kernel = GPKernel(kernel)
     elif not isinstance(kernel, Kernel):
         if not callable(kernel) or isinstance(kernel, type):
-            raise ValueError(
-                f"kernel must be one of {', '.join(NAMES)}, a svmpath or scikit-learn Gaussian process kernel, "
-                f"or a callable k(X, Z); got {kernel!r}."
-            )
+            raise ValueError(unknown_name("kernel", kernel, KERNELS, "a kernel object or function"))
         kernel = FunctionKernel(kernel)
     return kernel if gamma is None else kernel.at("gamma", gamma_value(gamma, X))
 
 
-def _named_kernel(name: str, gamma: Any, degree: int, coef0: float, X: Any) -> Kernel:
-    if name == "linear":
-        return Linear()
-    if name == "precomputed":
-        return Precomputed()
-    if name not in NAMES:
-        raise ValueError(f"kernel must be one of {', '.join(NAMES)}, got {name!r}.")
-    value = gamma_value(gamma, X)
-    if name == "rbf":
-        return RBF(value)
-    if name == "laplacian":
-        return Laplacian(value)
-    if name == "poly":
-        return Polynomial(value, float(coef0), degree)
-    return Sigmoid(value, float(coef0))
+def _named_kernel(kind: Any, gamma: Any, degree: int, coef0: float, X: Any) -> Kernel:
+    """A kernel with the options that it has a field for."""
+    own = {field.name for field in fields(kind)}
+    options: dict[str, Any] = {"degree": degree, "coef0": float(coef0)}
+    if "gamma" in own:  # else X may have no scale, and need none
+        options["gamma"] = gamma_value(gamma, X)
+    return kind(**{name: value for name, value in options.items() if name in own})
 
 
 def gamma_value(gamma: Any, X: Any = None) -> float:

@@ -20,8 +20,9 @@ from scipy.sparse import diags_array, issparse
 
 from svmpath.kernels.base import Array, Kernel, pick
 from svmpath.kernels.stationary import squared_distances
+from svmpath.parameters import Parameter
 
-_SHOWN = 6  # gammas that are written out
+_GAMMAS_SHOWN = 6  # gammas that are written out
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,12 +56,15 @@ class ARD(Kernel):
         object.__setattr__(self, "gamma", tuple(values.tolist()))
 
     def __repr__(self) -> str:
-        few = ", ".join(f"{value:.4g}" for value in self.gamma[:_SHOWN])
-        return f"ARD([{few}, ... {len(self.gamma)} in all])" if len(self.gamma) > _SHOWN else f"ARD([{few}])"
+        few = ", ".join(f"{value:.4g}" for value in self.gamma[:_GAMMAS_SHOWN])
+        return f"ARD([{few}, ... {len(self.gamma)} in all])" if len(self.gamma) > _GAMMAS_SHOWN else f"ARD([{few}])"
 
     @property
     def parameters(self) -> Mapping[str, float]:
         return {f"gamma[{j}]": value for j, value in enumerate(self.gamma)}
+
+    def declare(self) -> tuple[Parameter, ...]:
+        return tuple(Parameter(name, lowest="not negative") for name in self.parameters)
 
     def resolve(self, name: str) -> str:
         """The name; ``gamma`` alone is refused, since it is a vector."""

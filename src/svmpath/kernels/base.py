@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
+
+from svmpath.names import nearest_name
+from svmpath.parameters import Parameter
 
 Array = np.ndarray
 
@@ -38,6 +41,15 @@ class Kernel(ABC):
     @abstractmethod
     def parameters(self) -> Mapping[str, float]:
         """The real parameters by name, with their values."""
+
+    @abstractmethod
+    def declare(self) -> tuple[Parameter, ...]:
+        """The real parameters in the same order: which values each can have, and whether it is a scale."""
+
+    def parameter(self, name: str) -> Parameter:
+        """What the kernel declares of one parameter, named as for :meth:`resolve`."""
+        full = self.resolve(name)
+        return next(parameter for parameter in self.declare() if parameter.name == full)
 
     @abstractmethod
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> Any:
@@ -90,7 +102,9 @@ class Kernel(ABC):
             return ending[0]
         wanted = "is ambiguous" if ending else "is unknown"
         known = ", ".join(ending or names) or "none"
-        raise ValueError(f"Kernel parameter {name!r} {wanted} for {self!r}; its parameters are: {known}.")
+        nearest = None if ending else nearest_name(name, names)
+        question = "" if nearest is None else f" Did you mean {nearest!r}?"
+        raise ValueError(f"Kernel parameter {name!r} {wanted} for {self!r}; its parameters are: {known}.{question}")
 
     def __add__(self, other: Kernel) -> Kernel:
         from svmpath.kernels.compound import Sum
@@ -106,17 +120,31 @@ class Kernel(ABC):
 
 
 class SimpleKernel(Kernel):
-    """A kernel that is a frozen dataclass whose float fields are its parameters."""
+    """A kernel that is a frozen dataclass, with a field for each parameter that it declares.
+
+    Attributes
+    ----------
+    declared : tuple of Parameter
+    """
+
+    declared: ClassVar[tuple[Parameter, ...]] = ()
+
+    def declare(self) -> tuple[Parameter, ...]:
+        return self.declared
 
     @property
     def parameters(self) -> Mapping[str, float]:
         """The real parameters by name, with their values."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.type in ("float", float)}  # type: ignore[arg-type]
+        return {parameter.name: getattr(self, parameter.name) for parameter in self.declared}
 
     def at(self, name: str, value: float) -> Kernel:
         """The same kernel with the parameter ``name`` at ``value``."""
-        name = name if name in self.__dataclass_fields__ else self.resolve(name)  # type: ignore[attr-defined]
-        return replace(self, **{name: float(value)})  # type: ignore[type-var]
+        return replace(self, **{self.resolve(name): float(value)})  # type: ignore[type-var]
+
+
+def inside(part: str, parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
+    """The parameters of a part of a kernel, by their names in the whole: ``k1__gamma`` for ``gamma`` of k1."""
+    return tuple(replace(parameter, name=f"{part}__{parameter.name}") for parameter in parameters)
 
 
 def pick(Z: Any, rows: Any) -> Any:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from svmpath.kernels.base import Array, Kernel
+from svmpath.kernels.base import Array, Kernel, inside
+from svmpath.parameters import Parameter
 
 
 class _Pair(Kernel):
@@ -24,6 +25,9 @@ class _Pair(Kernel):
     def parameters(self) -> Mapping[str, float]:
         first = {f"k1__{name}": value for name, value in self.k1.parameters.items()}
         return first | {f"k2__{name}": value for name, value in self.k2.parameters.items()}
+
+    def declare(self) -> tuple[Parameter, ...]:
+        return inside("k1", self.k1.declare()) + inside("k2", self.k2.declare())
 
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> tuple[Any, Any]:
         return self.k1.compare(X, Z, rows), self.k2.compare(X, Z, rows)
@@ -118,6 +122,9 @@ class Scaled(Kernel):
     @property
     def parameters(self) -> Mapping[str, float]:
         return {"scale": self.scale} | {f"kernel__{n}": v for n, v in self.kernel.parameters.items()}
+
+    def declare(self) -> tuple[Parameter, ...]:
+        return (Parameter("scale"), *inside("kernel", self.kernel.declare()))
 
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> Any:
         return self.kernel.compare(X, Z, rows)

@@ -9,8 +9,12 @@ import numpy as np
 from scipy.sparse import issparse
 
 from svmpath.kernels.base import Array, SimpleKernel, pick
-from svmpath.kernels.repeated import FEW, compare_distinct, make_symmetric
+from svmpath.kernels.repeated import PAIRWISE_ROWS, compare_distinct, make_symmetric
 from svmpath.kernels.stationary import squared_norms
+from svmpath.parameters import Parameter
+
+# The factor and the constant of <x, z>.
+_SLOPE, _SHIFT = Parameter("gamma"), Parameter("coef0", lowest="any", log=False)
 
 
 class _Dot(SimpleKernel):
@@ -19,7 +23,7 @@ class _Dot(SimpleKernel):
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> Array:
         """Inner products."""
         Z = None if Z is None else pick(Z, rows)
-        if Z is not None and X.shape[0] < FEW and not (issparse(X) or issparse(Z)):
+        if Z is not None and X.shape[0] < PAIRWISE_ROWS and not (issparse(X) or issparse(Z)):
             return np.einsum("ij,kj->ik", X, Z)  # pair by pair
         return compare_distinct(_products, X, Z)
 
@@ -76,6 +80,7 @@ class Polynomial(_Dot):
     gamma: float = 1.0
     coef0: float = 0.0
     degree: int = 3
+    declared = (_SLOPE, _SHIFT)
 
     def __post_init__(self) -> None:
         if self.degree != int(self.degree) or self.degree < 1:
@@ -110,6 +115,7 @@ class Sigmoid(_Dot):
     gamma: float = 1.0
     coef0: float = 0.0
     psd = False
+    declared = (_SLOPE, _SHIFT)
 
     def evaluate(self, S: Array) -> Array:
         return np.tanh(self.gamma * S + self.coef0)

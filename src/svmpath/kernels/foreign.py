@@ -15,8 +15,10 @@ from sklearn.gaussian_process import kernels as gp
 
 from svmpath.kernels.base import Array, Kernel, pick
 from svmpath.kernels.repeated import compare_distinct, make_symmetric
+from svmpath.names import unknown_name
+from svmpath.parameters import Parameter
 
-_BLOCK = 64  # rows whose full block is computed to read off a diagonal
+_DIAGONAL_ROWS = 64  # rows whose full block is computed to read off a diagonal
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,9 @@ class Precomputed(Kernel):
     def parameters(self) -> Mapping[str, float]:
         return {}
 
+    def declare(self) -> tuple[Parameter, ...]:
+        return ()
+
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> Array:
         """The values themselves, or their columns ``rows``."""
         values = X if rows is None else X[:, rows]
@@ -56,7 +61,7 @@ class Precomputed(Kernel):
         raise ValueError(f"A precomputed kernel has no parameter {name!r}; give a kernel that has it.")
 
 
-class _Whole(Kernel):
+class _BlockKernel(Kernel):
     """A kernel that only knows how to give whole blocks k(X, Z)."""
 
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> tuple[Any, Any]:
@@ -75,12 +80,12 @@ class _Whole(Kernel):
 
     def diag(self, X: Any) -> Array:
         """The diagonal, read off blocks along it: n * 64 kernel values instead of n^2."""
-        blocks = [X[start : start + _BLOCK] for start in range(0, X.shape[0], _BLOCK)]
+        blocks = [X[start : start + _DIAGONAL_ROWS] for start in range(0, X.shape[0], _DIAGONAL_ROWS)]
         return np.concatenate([np.diagonal(self(block)) for block in blocks])
 
 
 @dataclass(frozen=True)
-class FunctionKernel(_Whole):
+class FunctionKernel(_BlockKernel):
     """A Python function k(X, Z) -> matrix.
 
     Parameters
@@ -89,7 +94,10 @@ class FunctionKernel(_Whole):
         ``function(X, Z, **values)`` returns the (len(X), len(Z)) matrix of kernel values.
     values : dict, default={}
         Its real parameters by name. Derivatives by them are central differences of fourth order (about 1e-10
-        relative accuracy), since the function does not tell its own.
+        relative accuracy), since the function does not give its own.
+    declared : tuple of Parameter, default=()
+        Parameters that are not positive, or no scales: ``Parameter("shift", lowest="any", log=False)``. The others are
+        positive and searched in their logarithm.
 
     Examples
     --------
@@ -102,11 +110,21 @@ class FunctionKernel(_Whole):
 
     function: Callable[..., Any]
     values: Mapping[str, float] = field(default_factory=dict)
+    declared: tuple[Parameter, ...] = ()
     psd = None
+
+    def __post_init__(self) -> None:
+        for parameter in self.declared:
+            if parameter.name not in self.values:
+                raise ValueError(unknown_name("A declared parameter", parameter.name, self.values))
 
     @property
     def parameters(self) -> Mapping[str, float]:
         return dict(self.values)
+
+    def declare(self) -> tuple[Parameter, ...]:
+        known = {parameter.name: parameter for parameter in self.declared}
+        return tuple(known.get(name, Parameter(name)) for name in self.values)
 
     def _values(self, X: Any, Z: Any) -> Array:
         Z = X if Z is None else Z
@@ -131,7 +149,7 @@ class FunctionKernel(_Whole):
 
 
 @dataclass(frozen=True)
-class GPKernel(_Whole):
+class GPKernel(_BlockKernel):
     """A kernel of ``sklearn.gaussian_process.kernels``.
 
     Its parameters are the free (not ``"fixed"``) hyper-parameters; an element of a vector is called
@@ -166,6 +184,9 @@ class GPKernel(_Whole):
     @property
     def parameters(self) -> Mapping[str, float]:
         return dict(zip(self._names(), np.exp(self.kernel.theta).tolist(), strict=True))
+
+    def declare(self) -> tuple[Parameter, ...]:
+        return tuple(Parameter(name) for name in self._names())
 
     def _names(self) -> list[str]:
         free = [h for h in self.kernel.hyperparameters if not h.fixed]

@@ -16,8 +16,8 @@ from scipy.sparse import issparse
 
 Array = np.ndarray
 
-_BLOCK = 128  # rows that are made symmetric at a time
-FEW = 16  # rows up to which a comparison goes pair by pair: to look for copies would cost more
+_MIRRORED_ROWS = 128  # rows that are made symmetric at a time
+PAIRWISE_ROWS = 16  # rows up to which a comparison goes pair by pair: to look for copies would cost more
 
 
 class Repeats(NamedTuple):
@@ -71,8 +71,8 @@ def compare_distinct(compare: Callable[[Any, Any], Array], X: Any, Z: Any = None
 
 def make_symmetric(S: Array) -> None:
     """Make a square matrix symmetric to the last bit, in place."""
-    for start in range(0, len(S), _BLOCK):
-        mirror(S, start, min(start + _BLOCK, len(S)))
+    for start in range(0, len(S), _MIRRORED_ROWS):
+        mirror(S, start, min(start + _MIRRORED_ROWS, len(S)))
 
 
 def mirror(S: Array, start: int, stop: int) -> None:

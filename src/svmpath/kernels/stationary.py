@@ -11,15 +11,16 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 
 from svmpath.kernels.base import Array, SimpleKernel, pick
-from svmpath.kernels.repeated import FEW, compare_distinct, mirror
+from svmpath.kernels.repeated import PAIRWISE_ROWS, compare_distinct, mirror
+from svmpath.parameters import Parameter
 
-_CLOSE = 1e-6  # share of |x|^2 + |z|^2 below which a squared distance is computed from the difference
-_MANY = 0.2  # share of such pairs from which on it is cheaper to do all pairs so
-_SOME = 0.001  # share from which on it pays to look at pairs more closely
-_NARROW = 2  # columns up to which all pairs are done so
-_BLOCK = 128  # rows done at a time
-_AT_ONCE = 1 << 20  # numbers held at a time, of differences between rows
-_FILLED = 1 << 24  # entries up to which a sparse matrix may be filled
+_CLOSE_SHARE = 1e-6  # share of |x|^2 + |z|^2 below which a squared distance is computed from the difference
+_ALL_FROM_SHARE = 0.2  # share of such pairs from which on it is cheaper to do all pairs so
+_LOOK_FROM_SHARE = 0.001  # share from which on it pays to look at pairs more closely
+_NARROW_COLUMNS = 2  # columns up to which all pairs are done so
+_ROWS_AT_ONCE = 128  # rows done at a time
+_DIFFERENCES_AT_ONCE = 1 << 20  # numbers held at a time, of differences between rows
+_DENSE_ENTRIES = 1 << 24  # entries up to which a sparse matrix may be filled
 
 
 def squared_distances(X: Any, Z: Any = None) -> Array:
@@ -36,7 +37,7 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
     if issparse(X):
         return compare_distinct(_sparse_squared_distances, X, Z)
     X, Z = np.asarray(X, dtype=float), None if Z is None else np.asarray(Z, dtype=float)
-    if X.shape[1] <= _NARROW or (Z is not None and len(X) < FEW):
+    if X.shape[1] <= _NARROW_COLUMNS or (Z is not None and len(X) < PAIRWISE_ROWS):
         return cdist(X, X if Z is None else Z, "sqeuclidean")  # pair by pair, from differences
     return compare_distinct(_dense_squared_distances, X, Z)
 
@@ -50,11 +51,11 @@ def _dense_squared_distances(X: Array, Z: Array | None) -> Array:
     np.subtract(Z, centre, out=right[:, :-2])
     left[:, -2], left[:, -1] = squared_norms(left[:, :-2]), 1.0
     right[:, -1], right[:, -2] = squared_norms(right[:, :-2]), 1.0
-    close = _CLOSE * left[:, -2], _CLOSE * right[:, -1]
+    close = _CLOSE_SHARE * left[:, -2], _CLOSE_SHARE * right[:, -1]
     right[:, :-2] *= -2.0
     S = np.empty((len(X), len(Z)))
-    for start in range(0, len(X), _BLOCK):
-        rows, cols = slice(start, min(start + _BLOCK, len(X))), slice(start if same else 0, None)
+    for start in range(0, len(X), _ROWS_AT_ONCE):
+        rows, cols = slice(start, min(start + _ROWS_AT_ONCE, len(X))), slice(start if same else 0, None)
         np.matmul(left[rows], right[cols].T, out=S[rows, cols])
         _finish(S, rows, cols, close, X, Z)
     return S
@@ -67,9 +68,9 @@ def _sparse_squared_distances(X: Any, Z: Any) -> Array:
     S = -2.0 * np.asarray((X @ Z.T).toarray(), dtype=float)
     S += norms[0][:, None]
     S += norms[1]
-    for start in range(0, X.shape[0], _BLOCK):
-        rows, cols = slice(start, min(start + _BLOCK, X.shape[0])), slice(start if same else 0, None)
-        _finish(S, rows, cols, (_CLOSE * norms[0], _CLOSE * norms[1]), X, Z)
+    for start in range(0, X.shape[0], _ROWS_AT_ONCE):
+        rows, cols = slice(start, min(start + _ROWS_AT_ONCE, X.shape[0])), slice(start if same else 0, None)
+        _finish(S, rows, cols, (_CLOSE_SHARE * norms[0], _CLOSE_SHARE * norms[1]), X, Z)
     return S
 
 
@@ -79,7 +80,9 @@ def _finish(S: Array, rows: slice, cols: slice, close: tuple[Array, Array], X: A
     if X is Z:
         np.fill_diagonal(block, np.inf)  # known, and not to be done again
     near = _are_near(block, close[0][rows], close[1][cols])
-    if np.count_nonzero(near) > _MANY * near.size and (not issparse(Z) or Z.shape[0] * Z.shape[1] <= _FILLED):
+    if np.count_nonzero(near) > _ALL_FROM_SHARE * near.size and (
+        not issparse(Z) or Z.shape[0] * Z.shape[1] <= _DENSE_ENTRIES
+    ):
         block[:] = cdist(_dense(X[rows]), _dense(Z[cols]), "sqeuclidean")
     else:
         _by_difference(S, np.flatnonzero(near), rows, cols, X, Z)
@@ -91,14 +94,14 @@ def _finish(S: Array, rows: slice, cols: slice, close: tuple[Array, Array], X: A
 def _are_near(S: Array, left: Array, right: Array) -> Array:
     """Which entries of S are at most left_i + right_j, or may be if they are few."""
     near = left.max() + right.max() >= S  # one number is compared with faster than a sum per pair
-    return left[:, None] + right >= S if np.count_nonzero(near) > _SOME * near.size else near
+    return left[:, None] + right >= S if np.count_nonzero(near) > _LOOK_FROM_SHARE * near.size else near
 
 
 def _by_difference(S: Array, near: Array, rows: slice, cols: slice, X: Any, Z: Any) -> None:
     """Do some entries of S[rows, cols] again from differences of rows, a bounded number at a time."""
     i, j = np.divmod(near, S.shape[1] - cols.start)
     i, j = i + rows.start, j + cols.start
-    step = max(1, _AT_ONCE // X.shape[1])
+    step = max(1, _DIFFERENCES_AT_ONCE // X.shape[1])
     for k in range(0, len(near), step):
         part = i[k : k + step], j[k : k + step]
         S[part] = squared_norms(_dense(X[part[0]]) - _dense(Z[part[1]]))
@@ -120,6 +123,7 @@ class _Exponential(SimpleKernel):
     """exp(-gamma d(x, z)) for a distance d."""
 
     gamma: float
+    declared = (Parameter("gamma"),)
 
     def __post_init__(self) -> None:
         if not self.gamma >= 0:

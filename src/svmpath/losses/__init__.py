@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from svmpath.losses.base import Loss, Problem, Solution
-from svmpath.losses.elbow import ElbowLoss, Motion
+from svmpath.losses.elastic_hinge import ElasticHinge
+from svmpath.losses.elbow import ElbowLoss
 from svmpath.losses.epsilon import EpsilonInsensitive
 from svmpath.losses.hinge import Hinge
 from svmpath.losses.least_squares import LeastSquares
+from svmpath.losses.motion import Motion
 from svmpath.losses.nu import Nu
+from svmpath.losses.policies import POLICIES, Policy, policy_of
 from svmpath.losses.squared_hinge import SquaredHinge
+from svmpath.names import unknown_name
 
 __all__ = [
+    "DEFAULT_LOSS",
     "LOSSES",
+    "POLICIES",
+    "ElasticHinge",
     "ElbowLoss",
     "EpsilonInsensitive",
     "Hinge",
@@ -19,24 +28,49 @@ __all__ = [
     "Loss",
     "Motion",
     "Nu",
+    "Policy",
     "Problem",
     "Solution",
     "SquaredHinge",
+    "loss_names",
     "make_loss",
+    "policy_of",
 ]
 
-LOSSES: dict[str, Loss] = {
-    loss.name: loss for loss in (LeastSquares(), SquaredHinge(), Hinge(), EpsilonInsensitive(), Nu())
+LOSSES: dict[str, type[Loss]] = {
+    loss.name: loss for loss in (LeastSquares, SquaredHinge, Hinge, EpsilonInsensitive, Nu, ElasticHinge)
 }
+DEFAULT_LOSS = {"classification": "squared_hinge", "regression": "least_squares"}
 
 
-def make_loss(name: str, task: str | None = None, *, epsilon: float | None = None) -> Loss:
-    """The loss of that name, refused in one sentence if there is none or it cannot do the task."""
-    if name not in LOSSES:
-        raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {name!r}.")
-    loss = LOSSES[name]
-    if task is not None and task not in loss.tasks:
-        raise ValueError(f"loss={name!r} does {' and '.join(loss.tasks)}, not {task}.")
-    if isinstance(loss, EpsilonInsensitive) and epsilon is not None:
-        return EpsilonInsensitive(epsilon)
-    return loss
+def make_loss(loss: Any, task: str, *, over: str | None = None, **own: float | None) -> Loss:
+    """The loss of that name, or the default one of the task if None.
+
+    Refused in one sentence if there is none, or it cannot do the task or has no parameter ``over``. ``own`` holds
+    values of parameters that some losses have beside C; each takes those that it knows.
+    """
+    name = DEFAULT_LOSS[task] if loss is None else loss
+    if not isinstance(name, str) or name not in loss_names(task, over):
+        raise ValueError(_refusal(loss, task, over))
+    kind = LOSSES[name]
+    known = getattr(kind, "__dataclass_fields__", {})
+    return kind(**{key: value for key, value in own.items() if key in known and value is not None})
+
+
+def loss_names(task: str, over: str | None = None) -> list[str]:
+    """The losses of kernel machines that do a task and have a parameter."""
+    kinds = [kind for kind in LOSSES.values() if kind.has_kernel and task in kind.tasks]
+    return [kind.name for kind in kinds if over is None or over in (each.name for each in kind.parameters)]
+
+
+def _refusal(loss: Any, task: str, over: str | None) -> str:
+    """Why a loss cannot be used there."""
+    kind = LOSSES.get(loss) if isinstance(loss, str) else None
+    if kind is None:
+        return unknown_name("loss", loss, loss_names(task, over))
+    if not kind.has_kernel:
+        return f"loss={loss!r} is linear and has no kernel: use svmpath.trace_elastic or svmpath.ElasticNetSVC."
+    if task not in kind.tasks:
+        names = " or ".join(map(repr, loss_names(task, over)))
+        return f"loss={loss!r} does {' and '.join(kind.tasks)}, not {task}; use loss={names}."
+    return f"loss={loss!r} has no {over} to choose; follow it with svmpath.trace."

@@ -11,13 +11,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from svmpath.gram import Gram
 from svmpath.lazy import lazy
 from svmpath.losses.compressed import Compressed, check_rows, compress
+from svmpath.parameters import Parameter
 
 Array = np.ndarray
 
@@ -194,17 +195,47 @@ def relative_gap(gap: float, primal: float, cancelled: float) -> float:
 
 
 class Loss(ABC):
-    """The formulas of one loss.
+    """The formulas of one loss, and what it says about itself.
 
     Attributes
     ----------
     name : str
     tasks : tuple of str
         The tasks it can do.
+    parameters : tuple of Parameter
+        Its hyper-parameters over which a path can go; those of the kernel are not among them.
+    has_kernel : bool
+        Whether its machines have a kernel; else they are linear in the columns of X.
+    falls_when_left_out : bool
+        Whether y f of a sample only falls while it is driven out of the machine, as long as an elbow holds the offset.
     """
 
-    name: str
-    tasks: tuple[str, ...]
+    name: ClassVar[str]
+    tasks: ClassVar[tuple[str, ...]]
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("C"),)
+    has_kernel: ClassVar[bool] = True
+    falls_when_left_out: ClassVar[bool] = False
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    @property
+    def overs(self) -> tuple[str, ...]:
+        """The names of its parameters."""
+        return tuple(parameter.name for parameter in self.parameters)
+
+    @property
+    def own(self) -> Mapping[str, float]:
+        """Hyper-parameters of the loss itself beside C, where no path goes over them."""
+        return {}
+
+    def default_span(self, over: str, y: Array, s: Array) -> tuple[float, float] | None:
+        """Where a path over one of its parameters goes if nothing is said; None where that is a matter of policy."""
+        return (1.0, 0.0) if over == "weight" else None
+
+    def largest(self, over: str, y: Array, s: Array) -> float:
+        """The largest value of a parameter at which there is a machine for these targets and weights."""
+        return float("inf")
 
     @abstractmethod
     def violation(self, solution: Solution) -> float:

@@ -17,7 +17,7 @@ xi_i = max(0, 1 - y_i f_i), eta_i = max(0, y_i f_i - 1) and what |c_j| has beyon
 (lambda1 om_j |beta_j| - c_j beta_j + lambda2/2 beta_j^2 where |c_j| is below it), so that nothing cancels in it.
 
 The columns are those of ``standardize``: x_j minus a centre (zero as a rule) over a scale (one as a rule). ``beta`` and
-the penalties belong to these; ``coef`` and ``b`` are told for the columns as they were given.
+the penalties belong to these; ``coef`` and ``b`` belong to the columns as they were given.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from scipy import sparse
 from svmpath.lazy import lazy
 from svmpath.losses.base import Loss, Problem, Solution
 from svmpath.losses.compressed import check_rows
-from svmpath.losses.elbow import NEAR
-from svmpath.solvers.elastic import Table
-from svmpath.solvers.elastic_measure import middle, relative_gap
+from svmpath.losses.elbow import NEAR, WEIGHT
+from svmpath.parameters import Parameter
+from svmpath.solvers.elastic import Table, offset_shift, relative_gap
 
 Array = np.ndarray
 
-_FAR = 10.0  # a dense column whose mean is so many deviations from zero is centred: the offset takes it up
+_CENTRED_FROM = 10.0  # deviations of a dense column's mean from zero: then it is centred, the offset makes up for it
 _CONSTANT = 1e-13  # a column whose variance is less, relative to its squared mean, is constant
-_NOTHING = 1e-13  # a coefficient that moves margins by less, relative to what they are made of, is zero
+_NO_MOVE = 1e-13  # a coefficient that moves margins by less, relative to what they are made of, is zero
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def centres(X: Any) -> Array:
     if sparse.issparse(X):
         return none
     deviation = X.std(axis=0)
-    far = (np.abs(X.mean(axis=0)) > _FAR * deviation) | (np.ptp(X, axis=0) == 0)
+    far = (np.abs(X.mean(axis=0)) > _CENTRED_FROM * deviation) | (np.ptp(X, axis=0) == 0)
     return np.where(far, X[0], none)
 
 
@@ -141,7 +141,7 @@ class ElasticSolution(Solution):
 
     @property
     def rounding(self) -> float:
-        """How exactly the decision values of the training rows can be told in double precision."""
+        """How far rounding may have moved the decision values of the training rows."""
         beta = np.abs(self.coef * self.problem.scale)
         return float(
             8
@@ -158,20 +158,18 @@ class ElasticHinge(Loss):
 
     name = "elastic_hinge"
     tasks = ("classification",)
-    overs = ("lambda1", "lambda2", "ray", "weight")
+    has_kernel = False
+    parameters = (Parameter("lambda1", lowest="not negative"), Parameter("lambda2"), Parameter("ray"), WEIGHT)
     names = ("right", "elbow", "left")
-
-    def __repr__(self) -> str:
-        return "ElasticHinge()"
 
     def read(
         self, problem: ElasticProblem, parameters: dict[str, float], a: Array, beta: Array, b: float
     ) -> ElasticSolution:
         """The machine, from coefficients of the scaled columns; its offset is the middle where it is not unique."""
         a, size = np.clip(a, 0.0, problem.s), np.abs(beta) * problem.table.zmax
-        beta = np.where(size > _NOTHING * (size.sum() + abs(b)), beta, 0.0)  # at an event: zero but for rounding
+        beta = np.where(size > _NO_MOVE * (size.sum() + abs(b)), beta, 0.0)  # at an event: zero but for rounding
         f = problem.y * np.asarray(problem.table.Z @ beta) + b
-        b += middle(problem.y, problem.s, a, f)
+        b += offset_shift(problem.y, problem.s, a, f)
         coef = beta / problem.scale
         return ElasticSolution(problem, self, problem.y * a, float(b - coef @ problem.centre), parameters, coef)
 
@@ -193,9 +191,9 @@ class ElasticHinge(Loss):
         worst = np.where(a <= NEAR * s, slack, np.where(a >= (1.0 - NEAR) * s, -slack, np.abs(slack)))[rows]
         unit = np.asarray(abs(problem.table.Z).T @ s)
         unit = np.where(unit > 0.0, unit, 1.0)
-        left = c - lam2 * beta
+        pull = c - lam2 * beta
         is_zero = np.abs(beta) * problem.table.zmax <= NEAR
-        off = np.where(is_zero, np.abs(left) - lam1 * problem.om, np.abs(left - lam1 * problem.om * np.sign(beta)))
+        off = np.where(is_zero, np.abs(pull) - lam1 * problem.om, np.abs(pull - lam1 * problem.om * np.sign(beta)))
         sums = abs(problem.y @ a) / s.sum()
         return float(max(worst.max(initial=0.0), (off / unit).max(initial=0.0), sums))
 

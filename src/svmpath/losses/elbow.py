@@ -9,70 +9,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
 from svmpath.losses.base import Loss, Problem, Solution, relative_gap
+from svmpath.losses.motion import Motion
+from svmpath.parameters import Parameter
 from svmpath.solvers.box_qp import FREE, LOW, Program
 
 Array = np.ndarray
 
+WEIGHT = Parameter("weight", lowest="not negative", log=False)
 NEAR = 1e-10  # a coefficient nearer to its bound than this, relative to the box, is at it
-
-
-@dataclass(frozen=True)
-class Motion:
-    """Which parameter moves, and what the others are.
-
-    Attributes
-    ----------
-    over : str
-        "C", "epsilon", "nu" or "weight".
-    fixed : mapping
-        The hyper-parameters that stay.
-    rows : array of int or None
-        For "weight": the samples whose weight is multiplied.
-    """
-
-    over: str
-    fixed: Mapping[str, float]
-    rows: Array | None = None
-
-    def t(self, value: float) -> float:
-        """The parameter of the walk: increasing in C, and falling in anything else."""
-        return -1.0 / value if self.over == "C" else -value
-
-    def value(self, t: Any) -> Any:
-        """The value that t stands for."""
-        return -1.0 / t if self.over == "C" else -t
-
-    def at(self, t: float) -> dict[str, float]:
-        """All hyper-parameters at t."""
-        return {**self.fixed, self.over: float(self.value(t))}
-
-    @property
-    def unit(self) -> Array:
-        """What one unit of f is in the gradient, as ``Program.unit`` tells it: lambda, or rho of the nu machine."""
-        if self.over == "C":
-            return np.array([0.0, -1.0, 0.0])
-        return np.array([0.0, 0.0, 1.0]) if self.over == "nu" else np.array([1.0 / self.fixed["C"], 0.0, 0.0])
-
-    def weights(self, problem: Problem) -> tuple[Array, Array]:
-        """s0 and s1: the sample weights are s0 + t s1."""
-        if self.rows is None:
-            return problem.s, np.zeros(problem.n)
-        s0, s1 = problem.s.copy(), np.zeros(problem.n)
-        s0[self.rows], s1[self.rows] = 0.0, -problem.s[self.rows]
-        return s0, s1
-
-    def problem(self, problem: Problem, t: float) -> Problem:
-        """The problem with the weights that it has at t."""
-        if self.rows is None:
-            return problem
-        s0, s1 = self.weights(problem)
-        return replace(problem, s=s0 + t * s1)
 
 
 class ElbowLoss(Loss):
@@ -80,19 +29,12 @@ class ElbowLoss(Loss):
 
     Attributes
     ----------
-    overs : tuple of str
-        The parameters over which it can be traced.
     names : tuple of three str
         The places of a sample: coefficient zero, in between, at its limit.
     """
 
-    overs: tuple[str, ...]
-    names: tuple[str, str, str]
-
-    @property
-    def own(self) -> Mapping[str, float]:
-        """Hyper-parameters of the loss itself, where no path goes over them."""
-        return {}
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("C"), WEIGHT)
+    names: ClassVar[tuple[str, str, str]]
 
     @abstractmethod
     def program(self, problem: Problem, motion: Motion, K: Array) -> Program:
@@ -100,7 +42,7 @@ class ElbowLoss(Loss):
 
     @abstractmethod
     def guess(self, problem: Problem, program: Program, t: float) -> tuple[Array, Array]:
-        """Theta and statuses to start from, in the box; the group sums need not be right."""
+        """theta and statuses to start from, in the box; the group sums need not be right."""
 
     @abstractmethod
     def read(self, problem: Problem, motion: Motion, t: float, theta: Array, nu: Array) -> Solution:
@@ -133,6 +75,14 @@ class ElbowLoss(Loss):
     def is_clear(self, solution: Solution) -> bool:
         """Whether a machine is well away from where there is none."""
         return True
+
+    def check_left_out(self, problem: Problem, values: Array) -> None:
+        """Refuse values at which there is no machine without some sample."""
+
+    def terms(self, problem: Problem, fixed: Mapping[str, float]) -> tuple[Array, Array, Array]:
+        """The loss as a sum of hinges ``s max(0, t - side f)``: side, t and s, each of shape (terms, n)."""
+        y = problem.y
+        return y[None], np.ones((1, problem.n)), problem.s[None]
 
     def scale(self, problem: Problem) -> float:
         """What counts as one in the decision values."""

@@ -24,7 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmpath.losses.base import Problem, Solution, relative_gap
-from svmpath.losses.elbow import NEAR, ElbowLoss, Motion
+from svmpath.losses.elbow import NEAR, WEIGHT, ElbowLoss
+from svmpath.losses.motion import Motion
+from svmpath.parameters import Parameter
 from svmpath.solvers.box_qp import FREE, LOW, UP, Program
 
 Array = np.ndarray
@@ -44,19 +46,31 @@ class EpsilonInsensitive(ElbowLoss):
 
     name = "epsilon_insensitive"
     tasks = ("regression",)
-    overs = ("C", "epsilon", "weight")
+    parameters = (Parameter("C"), Parameter("epsilon", lowest="not negative", log=False), WEIGHT)
     names = ("inside", "tube", "outside")
 
     @property
     def own(self) -> Mapping[str, float]:
-        """Epsilon."""
+        """epsilon."""
         return {"epsilon": self.epsilon}
 
+    def default_span(self, over: str, y: Array, s: Array) -> tuple[float, float] | None:
+        """Epsilon from half the range of y to a thousandth of that."""
+        if over != "epsilon":
+            return super().default_span(over, y, s)
+        half = 0.5 * float(np.ptp(y)) or 1.0
+        return half, 1e-3 * half
+
+    def terms(self, problem: Problem, fixed: Mapping[str, float]) -> tuple[Array, Array, Array]:
+        """Two hinges for each sample, one for each side of the tube."""
+        side = np.array([[1.0], [-1.0]]) * np.ones(problem.n)
+        return side, side * problem.y - fixed["epsilon"], np.tile(problem.s, (2, 1))
+
     def program(self, problem: Problem, motion: Motion, K: Array) -> Program:
-        """C = lambda (epsilon - y) for theta+ and -lambda (epsilon + y) for theta-."""
+        """c = lambda (epsilon - y) for theta+ and -lambda (epsilon + y) for theta-."""
         n, y = problem.n, problem.y
         sign, twice = self.signs(problem), np.concatenate([y, y])
-        (s0, s1), zero, none = motion.weights(problem), np.zeros(n), np.zeros(1)
+        (s0, s1), zero, none = motion.weights_along(problem.s), np.zeros(n), np.zeros(1)
         if motion.over == "C":  # t = -lambda
             c0, c1 = np.zeros(2 * n), twice - sign * motion.fixed["epsilon"]
         elif motion.over == "epsilon":  # t = -epsilon
@@ -88,8 +102,8 @@ class EpsilonInsensitive(ElbowLoss):
         return theta, status
 
     def read(self, problem: Problem, motion: Motion, t: float, theta: Array, nu: Array) -> Solution:
-        """Alpha = C (theta+ + theta-), b = C nu."""
-        values, n = motion.at(t), problem.n
+        """alpha = C (theta+ + theta-), b = C nu."""
+        values, n = motion.at_t(t), problem.n
         C = values["C"]
         alpha = C * (theta[:n] + theta[n:])
         return Solution(problem, self, alpha, float(C * nu[0]), {**values, **problem.gram.kernel.parameters})

@@ -20,7 +20,8 @@ from __future__ import annotations
 import numpy as np
 
 from svmpath.losses.base import Problem, Solution
-from svmpath.losses.elbow import ElbowLoss, Motion, hinge_gap, hinge_violation, labelled_box
+from svmpath.losses.elbow import ElbowLoss, hinge_gap, hinge_violation, labelled_box
+from svmpath.losses.motion import Motion
 from svmpath.solvers.box_qp import FREE, LOW, UP, Program
 
 Array = np.ndarray
@@ -31,16 +32,13 @@ class Hinge(ElbowLoss):
 
     name = "hinge"
     tasks = ("classification",)
-    overs = ("C", "weight")
     names = ("right", "elbow", "left")
-
-    def __repr__(self) -> str:
-        return "Hinge()"
+    falls_when_left_out = True
 
     def program(self, problem: Problem, motion: Motion, K: Array) -> Program:
-        """C = -lambda y; t = -lambda over C, and lambda = 1 / C stays over a weight."""
+        """c = -lambda y; t = -lambda over C, and lambda = 1 / C stays over a weight."""
         n, y = problem.n, problem.y
-        (s0, s1), none = motion.weights(problem), np.zeros(1)
+        (s0, s1), none = motion.weights_along(problem.s), np.zeros(1)
         (l0, u0), (l1, u1) = labelled_box(y, s0), labelled_box(y, s1)
         moves = motion.over == "C"
         c0, c1 = (np.zeros(n), y) if moves else (-y / motion.fixed["C"], np.zeros(n))
@@ -62,8 +60,8 @@ class Hinge(ElbowLoss):
         return theta, status
 
     def read(self, problem: Problem, motion: Motion, t: float, theta: Array, nu: Array) -> Solution:
-        """Alpha = C theta, b = C nu."""
-        values = motion.at(t)
+        """alpha = C theta, b = C nu."""
+        values = motion.at_t(t)
         C = values["C"]
         return Solution(problem, self, C * theta, float(C * nu[0]), {**values, **problem.gram.kernel.parameters})
 

@@ -29,9 +29,6 @@ class LeastSquares(Loss):
     name = "least_squares"
     tasks = ("classification", "regression")
 
-    def __repr__(self) -> str:
-        return "LeastSquares()"
-
     def decompose(self, problem: Problem) -> Spectrum:
         """The spectrum of the problem's active samples, which serves every C."""
         gram, s = problem.gram, problem.s
@@ -89,5 +86,5 @@ class LeastSquares(Loss):
 
 
 def _offset(problem: Problem, f: Array) -> float:
-    """B such that the weighted residuals sum to zero."""
+    """b such that the weighted residuals sum to zero."""
     return float(problem.s @ (problem.y - f) / problem.s.sum())

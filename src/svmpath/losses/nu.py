@@ -24,11 +24,14 @@ import numpy as np
 
 from svmpath.exceptions import NoMarginError
 from svmpath.losses.base import Problem, Solution
-from svmpath.losses.elbow import ElbowLoss, Motion, hinge_gap, hinge_violation, labelled_box
+from svmpath.losses.elbow import ElbowLoss, hinge_gap, hinge_violation, labelled_box
+from svmpath.losses.motion import Motion
+from svmpath.parameters import Parameter
 from svmpath.solvers.box_qp import FREE, LOW, UP, Program
 
 Array = np.ndarray
 
+_ROUNDING = 1e-12  # relative; a nu larger than feasible by no more is feasible
 _NO_MARGIN = 1e-8  # a rho so small, in units of the largest |K theta| that can be, is rounding
 
 
@@ -50,14 +53,15 @@ class Nu(ElbowLoss):
 
     name = "nu"
     tasks = ("classification",)
-    overs = ("nu",)
+    parameters = (Parameter("nu"),)
     names = ("right", "elbow", "left")
 
-    def __repr__(self) -> str:
-        return "Nu()"
+    def default_span(self, over: str, y: Array, s: Array) -> tuple[float, float]:
+        """From the largest feasible nu to a hundredth of it."""
+        largest = self.largest(over, y, s)
+        return largest, 0.01 * largest
 
-    @staticmethod
-    def largest(y: Array, s: Array) -> float:
+    def largest(self, over: str, y: Array, s: Array) -> float:
         """The largest feasible nu, rounded so that nu W / 2 is no more than the lighter class has."""
         total, light = float(s.sum()), float(min(s[y > 0].sum(), s[y < 0].sum()))
         nu = 2.0 * light / total
@@ -67,7 +71,7 @@ class Nu(ElbowLoss):
         return nu
 
     def program(self, problem: Problem, motion: Motion, K: Array) -> Program:
-        """T = -nu moves the sums of the two groups."""
+        """t = -nu moves the sums of the two groups."""
         n, y, zero = problem.n, problem.y, np.zeros(problem.n)
         low, up = labelled_box(y, problem.s)
         b1 = 0.5 * problem.s.sum() * np.array([1.0, -1.0])  # the negative samples are group 0
@@ -90,14 +94,14 @@ class Nu(ElbowLoss):
         return theta, status
 
     def read(self, problem: Problem, motion: Motion, t: float, theta: Array, nu: Array) -> NuSolution:
-        """Alpha = theta / rho and so on."""
-        values = motion.at(t)
+        """alpha = theta / rho and so on."""
+        values = motion.at_t(t)
         rho, b = float(nu[0] - nu[1]) / 2.0, float(nu[0] + nu[1]) / 2.0
         if not rho > self._noise(problem, t):
             raise NoMarginError(
                 f"At nu = {values['nu']:.6g} the margin rho is zero: with this kernel the classes overlap: there is no "
                 f"machine. It needs a larger nu (span=None finds where; at most "
-                f"{self.largest(problem.y, problem.s):.6g} is feasible) or another kernel."
+                f"{self.largest('nu', problem.y, problem.s):.6g} is feasible) or another kernel."
             )
         values |= dict(problem.gram.kernel.parameters)
         return NuSolution(problem, self, theta / rho, b / rho, values, rho)
@@ -112,13 +116,26 @@ class Nu(ElbowLoss):
         return (product + 0.5 * (nu[0] + nu[1])) / (0.5 * (nu[0] - nu[1]))
 
     def theta(self, solution: Solution) -> Array:
-        """Alpha times rho."""
+        """alpha times rho."""
         assert isinstance(solution, NuSolution)
         return solution.alpha * solution.rho
 
     def released(self, problem: Problem, t: float) -> Array:
         """The sums are nu (W - s_i) / 2 without sample i."""
         return -0.5 * t * problem.s[:, None] * np.array([1.0, -1.0])
+
+    def check_left_out(self, problem: Problem, values: Array) -> None:
+        """Refuse a nu for which there is no machine without some sample."""
+        y, s = problem.y, problem.s
+        totals = [s[y > 0].sum(), s[y < 0].sum()]
+        own = np.where(y > 0, *totals) - s
+        shares = 2.0 * np.minimum(own, np.where(y > 0, *totals[::-1])) / (s.sum() - s)
+        largest = float(np.min(shares[problem.is_counted()]))
+        if values.max() > largest * (1 + _ROUNDING):
+            raise ValueError(
+                f"nu = {values.max():.6g} is infeasible when a sample of the smaller class is left out: leave-one-out "
+                f"needs nu of at most {largest:.6g}."
+            )
 
     def exists(self, problem: Problem, nu: Array, t: float) -> Array:
         """Whether rho is above what is taken for zero."""

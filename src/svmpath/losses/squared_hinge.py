@@ -40,9 +40,6 @@ class SquaredHinge(Loss):
     name = "squared_hinge"
     tasks = ("classification",)
 
-    def __repr__(self) -> str:
-        return "SquaredHinge()"
-
     def rows(self, problem: Problem) -> Rows:
         """Features whose inner products are the kernel up to the offset, with labels and weights.
 

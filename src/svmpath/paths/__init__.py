@@ -4,30 +4,37 @@ from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.elastic import ElasticPath
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath, OverKernel
+from svmpath.paths.made import Made
 from svmpath.paths.march import MarchPath
 from svmpath.paths.merged import MergedPath
 from svmpath.paths.nodes import NodePath
-from svmpath.paths.path import Event, Path
+from svmpath.paths.path import Event, Path, Request
 from svmpath.paths.s_path import SPath
 from svmpath.paths.surface import Curves, Surface, surface
-from svmpath.paths.trace import trace, trace_problem
+from svmpath.paths.trace import trace
+from svmpath.paths.trace_elastic import trace_elastic
+from svmpath.paths.trackers import TRACKERS, trace_problem
 
 __all__ = [
+    "TRACKERS",
     "ClosedFormPath",
     "Curves",
     "ElasticPath",
     "Event",
     "JumpPath",
     "KernelPath",
+    "Made",
     "MarchPath",
     "MergedPath",
     "NewtonKernelPath",
     "NodePath",
     "OverKernel",
     "Path",
+    "Request",
     "SPath",
     "Surface",
     "surface",
     "trace",
+    "trace_elastic",
     "trace_problem",
 ]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from svmpath.lazy import lazy
 from svmpath.losses import LeastSquares, Problem, Solution
-from svmpath.paths.path import Array, Event, Path
+from svmpath.paths.made import Made
+from svmpath.paths.path import Array, Event, Path, Request
 from svmpath.solvers.spectral import Spectrum
+
+_TOO_FEW_DIGITS = 1e-4  # relative error from which on a held-out residual is lost to rounding
 
 
 @dataclass(frozen=True)
@@ -31,34 +32,21 @@ class ClosedFormPath(Path):
     Over C one decomposition, made when first needed, serves the whole path. Over a kernel parameter each value
     has its own kernel matrix; the distances or inner products behind it are computed once.
 
-    Attributes
-    ----------
-    C : float
-        The value of C where the path does not go over it.
     """
 
     loss: LeastSquares
-    C: float = 1.0
-    spectrum_: Spectrum | None = field(default=None, repr=False)
 
-    def __getstate__(self) -> dict[str, Any]:
-        # The spectrum is made again when needed: a saved model stays small.
-        return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "spectrum_": None}
+    @classmethod
+    def of(cls, problem: Problem, request: Request, made: Made) -> ClosedFormPath:
+        """The path of a problem."""
+        return cls(problem, request.loss, request.motion, request.span, made=made)
 
-    @lazy
+    @property
     def spectrum(self) -> Spectrum:
         """The decomposition behind a path over C."""
-        return self.spectrum_ if self.spectrum_ is not None else self.loss.decompose(self.problem)
-
-    @property
-    def shared(self) -> Any:
-        """The spectrum, on a path over C."""
-        return self.spectrum if self.over == "C" else None
-
-    @property
-    def is_shared_by_weights(self) -> bool:
-        """No: the spectrum is that of the weighted kernel matrix."""
-        return False
+        if self.made.spectrum is None:
+            self.made.spectrum = self.loss.decompose(self.problem)
+        return self.made.spectrum
 
     @property
     def breakpoints(self) -> Array:
@@ -80,7 +68,14 @@ class ClosedFormPath(Path):
             return
         for position, value in enumerate(values):
             problem = self.problem.at(self.over, value)
-            yield Piece(problem, self.loss.decompose(problem), np.array([position]), np.array([self.C]))
+            yield Piece(problem, self.loss.decompose(problem), np.array([position]), np.array([self.motion.fixed["C"]]))
+
+    def is_lost_to_rounding(self, values: Array) -> Array:
+        """Where rounding leaves fewer than about four digits of the held-out residuals."""
+        lost = np.zeros(len(values), dtype=bool)
+        for piece in self.pieces(values):
+            lost[piece.positions] = piece.spectrum.rounding(0.5 / piece.C) > _TOO_FEW_DIGITS
+        return lost
 
     def _solve(self, value: float) -> Solution:
         piece = next(self.pieces(np.array([value])))

@@ -5,26 +5,28 @@ beginning, the events, and a snapshot after every few hundred of them. The machi
 places there, and measured; where it is not good, the walk is repeated from the last snapshot.
 
 Where no penalised feature is used, the machine does not depend on lambda1: above :attr:`ElasticPath.first_value` it is
-that of this value, and no events are told.
+that of this value, and there are no events.
 
-The walk measures itself. A stretch of it that gets lost is repeated with other tolerances, or with weights, penalty
-factors and margins changed by 1e-10 of themselves, so that there are no ties (:attr:`ElasticPath.shaken` tells it).
-Where nothing helps, a millionth of the value or more is skipped (:attr:`ElasticPath.leaps`). A machine asked for is
-measured, too, and where the walk is of no use it is solved for directly, so that there is one at every value.
+The walk measures itself. A stretch of it that is not good is repeated with other tolerances, or with weights, penalty
+factors and margins perturbed by 1e-10 of themselves, so that there are no ties (:attr:`ElasticPath.perturbation`).
+Where nothing helps, a millionth of the value or more is skipped (:attr:`ElasticPath.leaps`). Every machine that is
+returned is measured, too; where the walk does not lead to it, it is solved for directly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from svmpath.exceptions import PathError
 from svmpath.lazy import lazy
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, ElasticSolution
+from svmpath.paths.elastic_record import Record, is_plain, penalties
+from svmpath.paths.elastic_record import line as line_of
 from svmpath.paths.path import Array, Event, Path
+from svmpath.solvers.attempts import try_in_turn
 from svmpath.solvers.elastic import (
     ELBOW,
     LEFT,
@@ -34,122 +36,22 @@ from svmpath.solvers.elastic import (
     Line,
     Snapshot,
     Table,
-    Told,
     Walker,
     corner,
     direct,
     start,
     walk_to,
-)  # fmt: skip
+)
+from svmpath.solvers.events import EventLog
 from svmpath.solvers.threads import blas_threads
 
-_GOOD = 1e-11  # a relative duality gap, and below it
-_FINE = 1e-9  # a violation, that need no polish
-_NEXT = 1e-9  # relative distance within which the place before or after an event may be the right one
-_ENOUGH = 1e-9  # a relative gap with which a machine that was not solved for directly is given
-_ACCEPT = 1e-6  # the largest gap with which a machine is given at all
+# When a machine is good, and what is done until it is:
+_GOOD_GAP = 1e-11  # a relative duality gap of rounding: no better machine is looked for
+_GOOD_VIOLATION = 1e-9  # the same for its violation
+_EVENT_DIGITS = 1e-9  # relative; so near to an event the places before or after it may be the right ones
+_GAP_OF_WALKS = 1e-9  # a relative gap up to which a machine need not be solved for directly
+_LARGEST_GAP = 1e-6  # a machine with a larger one is not returned: PathError
 _PLACES = {RIGHT: "right", ELBOW: "elbow", LEFT: "left", OUT: "out"}
-
-
-@dataclass(frozen=True)
-class Motion:
-    """Which parameter moves, and what the others are.
-
-    Attributes
-    ----------
-    over : {"lambda1", "lambda2", "ray", "weight"}
-    lam1, lam2 : float
-        The parameters that stay.
-    l1_ratio : float
-        For "ray": lambda1 = value * l1_ratio, lambda2 = value * (1 - l1_ratio).
-    rows : array of int or None
-        For "weight": the samples whose weight is multiplied.
-    """
-
-    over: str
-    lam1: float = 0.0
-    lam2: float = 0.0
-    l1_ratio: float = 1.0
-    rows: Array | None = None
-
-    def at(self, value: float) -> dict[str, float]:
-        """All hyper-parameters at a value."""
-        if self.over == "ray":
-            mixed = {"lambda1": value * self.l1_ratio, "lambda2": value * (1.0 - self.l1_ratio)}
-            return {**mixed, "l1_ratio": self.l1_ratio}
-        return {"lambda1": self.lam1, "lambda2": self.lam2, self.over: value}
-
-    def weights(self, s: Array, value: float) -> Array:
-        """The sample weights at a value."""
-        if self.rows is None:
-            return s
-        s = s.copy()
-        s[self.rows] *= value
-        return s
-
-    def line(self, w: Array) -> Line:
-        """The line of all values; w are the weights at value one."""
-        none, here, unit = np.zeros_like(w), self.at(0.0), self.at(1.0)
-        lam1, lam2 = here["lambda1"], here["lambda2"]
-        d1, d2 = lam1 - unit["lambda1"], lam2 - unit["lambda2"]
-        if self.rows is None:
-            return Line(lam1, lam2, d1, d2, w, none)
-        w0, dw = w.copy(), none
-        w0[self.rows], dw[self.rows] = 0.0, -w[self.rows]
-        return Line(lam1, lam2, d1, d2, w0, dw)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether lambda1 costs nothing all along."""
-        return {"ray": self.l1_ratio == 0.0, "lambda1": False}.get(self.over, self.lam1 == 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class Record:
-    """A walk: the value and the places at its beginning, the line, the events and snapshots, and how it was got.
-
-    Attributes
-    ----------
-    value : float
-        The largest, where it begins.
-    first : Snapshot
-    line : Line
-    told : Told
-    snapshots : list of Snapshot
-    end : float
-        The value that it came to.
-    shaken : float
-    leaps : int
-    null_steps : int
-    """
-
-    value: float
-    first: Snapshot
-    line: Line
-    told: Told
-    snapshots: list[Snapshot]
-    end: float
-    shaken: float
-    leaps: int
-    null_steps: int
-
-    def places(self, value: float) -> tuple[Array, Array]:
-        """The places of samples and features at a value; at an event, those after it."""
-        place, sign = self.first.place.copy(), self.first.sign.copy()
-        done = int(np.searchsorted(-self.told.u, -value, side="right"))
-        index, target, feature = self.told.index[:done], self.told.target[:done], self.told.feature[:done]
-        place[index[~feature]] = target[~feature]  # of several events of one the last counts
-        sign[index[feature]] = target[feature]
-        return place, sign
-
-    def before(self, value: float) -> Snapshot:
-        """The last snapshot before a value."""
-        found = self.first
-        for point in self.snapshots:
-            if point.x[0] < value:
-                break
-            found = point
-        return found
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -158,15 +60,12 @@ class ElasticPath(Path):
 
     Attributes
     ----------
-    motion : Motion
-        What moves and what stays.
     max_features : int or None
-        The walk ends where one more would be used; ``span`` tells where.
+        The walk ends where one more would be used; ``span`` says where.
     """
 
     problem: ElasticProblem
     loss: ElasticHinge
-    motion: Motion
     max_features: int | None = None
 
     def __repr__(self) -> str:
@@ -176,14 +75,11 @@ class ElasticPath(Path):
             f"{problem.p} features>"
         )
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {f.name: self.__dict__[f.name] for f in fields(self)}
-
     @lazy
     def table(self) -> Table:
         """The rows, with the penalty factors that hold on this path."""
         table = self.problem.table
-        return table.with_om(np.zeros_like(table.om)) if self.motion.is_plain else table
+        return table.with_om(np.zeros_like(table.om)) if is_plain(self.motion) else table
 
     @lazy
     def record(self) -> Record:
@@ -199,18 +95,19 @@ class ElasticPath(Path):
 
     def _unwalked(self, value: float) -> Record:
         """What is known where no walk can begin: a machine at the largest value; the others are solved for directly."""
-        here, w = self.motion.at(value), self.motion.weights(self.problem.s, value)
+        here, w = penalties(self.motion, value), self.motion.weights(self.problem.s, value)
         found = direct(self.table, w, here["lambda1"], here["lambda2"])
         place = np.select([w == 0.0, found.side < 0, found.side > 0], [OUT, RIGHT, LEFT], ELBOW).astype(np.int8)
         sign = np.where(found.is_used, np.sign(found.beta), ZERO).astype(np.int8)
         x = np.array([value, here["lambda1"], here["lambda2"], found.b])
         first = Snapshot(x, w, found.alpha, np.where(found.is_used, found.beta, 0.0), place, sign)
-        return Record(value, first, self.motion.line(self.problem.s), Told.of([]), [], self._ends[0], 0.0, 1, 0)
+        log = EventLog.of(extra=bool)
+        return Record(value, first, line_of(self.motion, self.problem.s), log, [], self._ends[0], 0.0, 1, 0)
 
     @property
-    def shaken(self) -> float:
+    def perturbation(self) -> float:
         """By how much weights, factors and margins had to be changed, relative, to follow the path; 0 as a rule."""
-        return self.record.shaken
+        return self.record.perturbation
 
     @property
     def leaps(self) -> int:
@@ -240,7 +137,7 @@ class ElasticPath(Path):
         return self.span[0] < self.span[1]
 
     def _follow(self, walker: Walker, line: Line) -> Record:
-        """The walk from where a walker stands."""
+        """The walk from where a walker is."""
         low, first, limit, value = self._ends[0], walker.snapshot(), self.max_features, walker.value
         end = value
         if low < value:
@@ -251,32 +148,32 @@ class ElasticPath(Path):
                 # No walk leads there: these machines are solved for directly, one by one; but nobody knows where they
                 # begin to use too many features.
                 end = low if limit is None else walker.value
-        done = walker.told, walker.snapshots, end
-        return Record(value, first, line, *done, walker.shaken, walker.leaps, walker.null_steps)
+        done = walker.events, walker.snapshots, end
+        return Record(value, first, line, *done, walker.perturbation, walker.leaps, walker.null_steps)
 
     def begin(self, value: float) -> tuple[Walker, Line]:
         """A walker at the value (or, where the machine is constant, where it ceases to be so), and the line ahead."""
         table, motion, s = self.table, self.motion, self.problem.s
-        line = motion.line(s)
+        line = line_of(motion, s)
         if self.has_top:
             return self._from_the_top(table, s, value, line), line
-        here = motion.at(value)
+        here = penalties(motion, value)
         walker = start(table, motion.weights(s, value), here["lambda2"])
         walk_to(walker, here["lambda1"])
-        walker.turn(value, here["lambda1"], here["lambda2"])
+        walker.begin_line(value, here["lambda1"], here["lambda2"])
         return walker, line
 
     @property
     def has_top(self) -> bool:
         """Whether the machine is constant above some value."""
         over, motion = self.over, self.motion
-        return over == "lambda1" or (over == "ray" and not motion.is_plain and bool(np.all(self.table.om > 0.0)))
+        return over == "lambda1" or (over == "ray" and not is_plain(motion) and bool(np.all(self.table.om > 0.0)))
 
     def _from_the_top(self, table: Table, w: Array, value: float, line: Line) -> Walker:
         """Over lambda1 or a ray, from where no penalised feature is used: down to the value if that is lower."""
-        walker = start(table, w, self.motion.lam2)
-        top = float(walker.state.x[1]) / self.motion.at(1.0)["lambda1"]
-        self._turn(walker, top)
+        walker = start(table, w, self.motion.fixed.get("lambda2", 0.0))
+        top = walker.lam1 / penalties(self.motion, 1.0)["lambda1"]
+        self._begin_line(walker, top)
         b = walker.b
         if top > 0.0:
             walker.to(line, 0.0, most_features=0, record=False)
@@ -285,12 +182,12 @@ class ElasticPath(Path):
                 walker.state.x[3] = b  # which a beta of rounding has moved
         if value < walker.value:
             walker.to(line, value, record=False)
-        self._turn(walker, walker.value)
+        self._begin_line(walker, walker.value)
         return walker
 
-    def _turn(self, walker: Walker, value: float) -> None:
-        here = self.motion.at(value)
-        walker.turn(value, here["lambda1"], here["lambda2"])
+    def _begin_line(self, walker: Walker, value: float) -> None:
+        here = penalties(self.motion, value)
+        walker.begin_line(value, here["lambda1"], here["lambda2"])
 
     def from_the_top(self, part: float) -> ElasticPath:
         """The path from where the machine ceases to be constant to a part of that value; walked at once."""
@@ -305,13 +202,13 @@ class ElasticPath(Path):
         """The value below which the machine is no longer constant, wherever the span is; 0 if there is none."""
         return self.begin(np.inf)[0].value
 
-    # --- what is told of the walk ------------------------------------------------------------------------------------
+    # --- breakpoints and events --------------------------------------------------------------------------------------
 
     @property
     def breakpoints(self) -> Array:
         """The values at which a sample or a feature changes its place, and both ends, in the direction of the span."""
         record, (low, high) = self.record, self._ends
-        inside = record.told.u
+        inside = record.events.t
         top = [record.value] if low < record.value < high else []
         inside = np.unique(np.concatenate([inside[(inside > low) & (inside < high)], top]))
         nodes = np.concatenate([[low], inside, [high]])
@@ -319,17 +216,16 @@ class ElasticPath(Path):
         return nodes if self._is_reversed else nodes[::-1]
 
     def events(self) -> Iterable[Event]:
-        """Every change of place, in the direction of the span; features are told as "zero" and "active"."""
-        record = self.record
-        told = record.told
+        """Every change of place, in the direction of the span; features are "zero" or "active"."""
+        log = self.record.events
         if not self._is_reversed:
             yield from self._first_features()
-        for k in range(len(told.u) - 1, -1, -1) if self._is_reversed else range(len(told.u)):
-            value, index = float(told.u[k]), int(told.index[k])
-            source, target = int(told.source[k]), int(told.target[k])
+        for k in range(len(log) - 1, -1, -1) if self._is_reversed else range(len(log)):
+            value, index = float(log.t[k]), int(log.index[k])
+            source, target = int(log.source[k]), int(log.target[k])
             if self._is_reversed:
                 source, target = target, source
-            if not told.feature[k]:
+            if not log.extra[k]:  # a sample's
                 yield Event(value, index, _PLACES[source], _PLACES[target])
             else:
                 yield FeatureEvent(value, index, _feature(source), _feature(target))
@@ -356,38 +252,36 @@ class ElasticPath(Path):
             return self._at(value)
 
     def _at(self, value: float) -> ElasticSolution:
-        """The machine at a value: from the places told, or where that is not good from the walk itself."""
+        """The machine at a value: from the recorded places, or where that is not good from the walk itself."""
         is_first = value >= self.record.value
-        best: ElasticSolution | None = None
         answers = (self._constant,) if is_first else (self._solved, self._before, self._after, self._walked)
-        for answer in (*answers, self._direct):
-            if answer == self._direct and best is not None and best.gap <= _ENOUGH:
-                break
-            solution = answer(value)
-            if solution is not None and (best is None or _badness(solution) < _badness(best)):
-                best = solution
-            if best is not None and _badness(best) <= 1.0:
-                return best
-        if best is None or not best.gap <= _ACCEPT:
+        tried = try_in_turn(answers, lambda answer: answer(value), is_good=_is_good)
+        best = tried.best(_badness)
+        if tried.good is None and (best is None or not best.gap <= _GAP_OF_WALKS):
+            found = self._direct(value)
+            best = found if best is None else min(best, found, key=_badness)
+        if best is not None and _is_good(best):
+            return best
+        if best is None or not best.gap <= _LARGEST_GAP:
             raise PathError(
                 f"No machine could be found at {self.over} = {value:.6g}; scale the columns (standardize=True), remove "
                 "those that are nearly copies of others, or use a larger lambda2."
             )
         return best
 
-    def _direct(self, value: float) -> ElasticSolution | None:
+    def _direct(self, value: float) -> ElasticSolution:
         """The machine without any walk: as a corner where that can be had, else from inside the set of solutions."""
-        here, w = self.motion.at(value), self.motion.weights(self.problem.s, value)
+        here, w = penalties(self.motion, value), self.motion.weights(self.problem.s, value)
         lam1, lam2 = here["lambda1"], here["lambda2"]
         point = corner(self.table, np.array([value, lam1, lam2, 0.0]), w)
         if point is not None:
             solution = self._read(value, point.alpha, point.beta, float(point.x[3]))
-            if solution.gap <= _ENOUGH:
+            if solution.gap <= _GAP_OF_WALKS:
                 return solution
         found = direct(self.table, w, lam1, lam2)
         sparse = self._read(value, found.alpha, np.where(found.is_used, found.beta, 0.0), found.b)
         full = self._read(value, found.alpha, found.beta, found.b)
-        return sparse if sparse.gap <= max(_ENOUGH, full.gap) else full
+        return sparse if sparse.gap <= max(_GAP_OF_WALKS, full.gap) else full
 
     def _constant(self, value: float) -> ElasticSolution:
         """The machine at or above the first value of the walk: there lambda1 makes no difference."""
@@ -398,73 +292,70 @@ class ElasticPath(Path):
         return self._read(value, first.alpha, np.where(penalised, 0.0, first.beta), float(first.x[3]))
 
     def _solved(self, value: float) -> ElasticSolution | None:
-        """Everybody at the place told."""
-        walker = self._stand(value)
-        return None if walker is None else self._told_by(walker, value)
+        """With everybody at the recorded place."""
+        walker = self._at_places(value)
+        return None if walker is None else self._machine_of(walker, value)
 
     def _before(self, value: float) -> ElasticSolution | None:
-        """The same with the places of a little larger value: events are told to so many digits."""
-        walker = self._stand(value, value * (1.0 + _NEXT))
-        return None if walker is None else self._told_by(walker, value)
+        """With the places of a little larger value: events are known to so many digits."""
+        walker = self._at_places(value, value * (1.0 + _EVENT_DIGITS))
+        return None if walker is None else self._machine_of(walker, value)
 
     def _after(self, value: float) -> ElasticSolution | None:
-        """And with those of a little smaller one."""
-        walker = self._stand(value, value * (1.0 - _NEXT))
-        return None if walker is None else self._told_by(walker, value)
+        """With the places of a little smaller value."""
+        walker = self._at_places(value, value * (1.0 - _EVENT_DIGITS))
+        return None if walker is None else self._machine_of(walker, value)
 
-    def _stand(self, value: float, told: float | None = None) -> Walker | None:
-        """A walker with everybody at the place told; None where these do not determine a point."""
-        place, sign = self.record.places(value if told is None else told)
-        here, w = self.motion.at(value), self.motion.weights(self.problem.s, value)
+    def _at_places(self, value: float, places_at: float | None = None) -> Walker | None:
+        """A walker with everybody at the recorded place; None where these do not determine a point."""
+        place, sign = self.record.places(value if places_at is None else places_at)
+        here, w = penalties(self.motion, value), self.motion.weights(self.problem.s, value)
         x = np.array([value, here["lambda1"], here["lambda2"], 0.0])
         alpha = np.where(place == LEFT, w, 0.0)
         k, m = np.count_nonzero(place == ELBOW), np.count_nonzero(sign)
         if here["lambda2"] == 0.0 and k < m + 1:
             return None  # beta is not determined by the places
         walker = Walker(self.table, Snapshot(x, w, alpha, np.zeros(self.problem.p), place, sign))
-        return walker if walker.stand() else None
+        return walker if walker.solve_places() else None
 
-    def _walked(self, value: float) -> ElasticSolution | None:
+    def _walked(self, value: float) -> ElasticSolution:
         """The machine at which the walk itself arrives."""
-        try:
-            return self._told_by(self._walk(value), value)
-        except PathError:
-            return None
+        return self._machine_of(self._walk(value), value)
 
     def _walk(self, value: float) -> Walker:
         """The walk to a value once more, from the last snapshot before it."""
         record = self.record
         walker = Walker(self.table, record.before(value))
-        walker.seat()
+        walker.assemble()
         walker.to(record.line, value, record=False)
         return walker
 
     def walker_at(self, value: float) -> Walker:
-        """A walker that stands at a value, with its elbow system."""
+        """A walker at a value, with its elbow system."""
         if value > self.record.value:
-            return self._below_the_top(value)
-        solution, walker = self(value), self._stand(value)
-        if walker is not None and self._told_by(walker, value).gap <= max(_GOOD, 2 * solution.gap):
+            return self._walker_of_constant(value)
+        solution, walker = self(value), self._at_places(value)
+        if walker is not None and self._machine_of(walker, value).gap <= max(_GOOD_GAP, 2 * solution.gap):
             return walker
         return self._walk(value)
 
-    def _below_the_top(self, value: float) -> Walker:
-        """The same where the machine is constant."""
-        here = self.motion.at(value)
+    def _walker_of_constant(self, value: float) -> Walker:
+        """A walker where the machine is constant."""
+        here = penalties(self.motion, value)
         walker = start(self.table, self.motion.weights(self.problem.s, value), here["lambda2"])
         walk_to(walker, here["lambda1"])
         return walker
 
-    def _told_by(self, walker: Walker, value: float) -> ElasticSolution:
+    def _machine_of(self, walker: Walker, value: float) -> ElasticSolution:
         return self._read(value, walker.alpha, walker.beta, walker.b)
 
     def _read(self, value: float, alpha: Array, beta: Array, b: float) -> ElasticSolution:
         problem = self.problem
         if self.motion.rows is not None:
             problem = replace(problem, s=self.motion.weights(problem.s, value))
-        if self.motion.is_plain:
+        if is_plain(self.motion):
             problem = replace(problem, om=np.zeros_like(problem.om))
-        return self.loss.read(problem, self.motion.at(value), alpha, beta, b)
+        return self.loss.read(problem, penalties(self.motion, value), alpha, beta, b)
 
     # --- what criteria ask for ---------------------------------------------------------------------------------------
 
@@ -484,7 +375,7 @@ class ElasticPath(Path):
             value = float(values[k])
             carried = self._carried(carried, value) if carried is not None or k == order[0] else None
             solution = None if carried is None else self._arrived(carried[0], value)
-            if solution is None or not solution.gap <= _ENOUGH:
+            if solution is None or not solution.gap <= _GAP_OF_WALKS:
                 solution = self._better(solution, value)
             yield int(k), solution
 
@@ -492,10 +383,10 @@ class ElasticPath(Path):
         """The machine at a value to which a walk has not come, or not well."""
         found = self._direct(value)
         best = min((one for one in (solution, found) if one is not None), key=_badness)
-        return best if best.gap <= _ACCEPT else self._solve(value)
+        return best if best.gap <= _LARGEST_GAP else self._solve(value)
 
     def _carried(self, carried: tuple[Walker, Line] | None, value: float) -> tuple[Walker, Line] | None:
-        """A walker and its line, moved on to a value; None if it got lost."""
+        """A walker and its line, moved on to a value; None where no walk leads there."""
         try:
             walker, line = carried or self.begin(value)
             if value < walker.value:
@@ -542,8 +433,12 @@ class FeatureEvent(Event):
 
 def _badness(solution: ElasticSolution) -> float:
     """Gap and violation in units of what needs no polish."""
-    worst = max(solution.gap / _GOOD, solution.violation / _FINE)
+    worst = max(solution.gap / _GOOD_GAP, solution.violation / _GOOD_VIOLATION)
     return worst if np.isfinite(worst) else np.inf
+
+
+def _is_good(solution: ElasticSolution) -> bool:
+    return _badness(solution) <= 1.0
 
 
 def _feature(sign: int) -> str:

@@ -17,16 +17,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from svmpath.exceptions import LimitWarning, NoMarginError, PathError, PrecisionWarning
 from svmpath.lazy import lazy
-from svmpath.losses import Solution
-from svmpath.losses.elbow import ElbowLoss, Motion
-from svmpath.paths.path import Array, Event, Path
+from svmpath.losses import Problem, Solution
+from svmpath.losses.elbow import ElbowLoss
+from svmpath.paths.made import Made
+from svmpath.paths.path import Array, Event, Path, Request
 from svmpath.solvers.attempts import first_success, try_in_turn
 from svmpath.solvers.box_program import Centred, Program, at_places, centred, offset_shift
 from svmpath.solvers.box_qp import FREE, LOW, UP, Limit, Walker, solve_from
@@ -42,7 +43,7 @@ from svmpath.solvers.loops.box_tolerances import (
 )
 from svmpath.solvers.threads import blas_threads
 
-_MOST_SAMPLES = 20_000  # up to which the kernel matrix is held in memory
+WHOLE_ROWS = 20_000  # up to which a kernel matrix is held whole
 _MEASURED = 32  # breakpoints at which a walk that is not trusted is measured once more
 
 
@@ -84,10 +85,6 @@ class JumpPath(Path):
 
     Attributes
     ----------
-    motion : Motion
-        What moves and what stays.
-    K : Centred or None
-        The kernel matrix, if another path has made it already.
     start : array of shape (n,) or None
         Coefficients alpha / C of a similar machine, from which the first one is found.
     limit : Limit or None
@@ -97,34 +94,32 @@ class JumpPath(Path):
     """
 
     loss: ElbowLoss
-    motion: Motion
-    K: Centred | None = None
     start: Array | None = None
     limit: Limit | None = None
     walked: Record | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        # The matrix and the walk are made again when needed: a saved model stays small.
-        return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "K": None, "walked": None}
+        # A saved model stays small: the walk is made again when needed.
+        return super().__getstate__() | {"walked": None}
 
     @property
-    def shared(self) -> Any:
-        """The whole kernel matrix."""
-        return self._matrix
+    def matrix(self) -> Centred:
+        """The kernel matrix, held whole."""
+        made = self.made.of_kernel
+        if made.matrix is None:
+            made.matrix = self._make_matrix()
+        return made.matrix
 
     @lazy
     def _program(self) -> Program:
-        return self.loss.program(self.problem, self.motion, self._matrix.K)
+        return self.loss.program(self.problem, self.motion, self.matrix.K)
 
-    @lazy
-    def _matrix(self) -> Centred:
-        if self.K is not None:
-            return self.K
+    def _make_matrix(self) -> Centred:
         n = self.problem.n
-        if n > _MOST_SAMPLES:
+        if n > WHOLE_ROWS:
             raise ValueError(
                 f"An exact path of {self.loss!r} holds the {n} x {n} kernel matrix, which is meant for at most "
-                f"{_MOST_SAMPLES} samples; tol=1e-3 gives a certified approximate path of any size."
+                f"{WHOLE_ROWS} samples; tol=1e-3 gives a certified approximate path of any size."
             )
         K = np.ascontiguousarray(self.problem.gram.block(slice(None), slice(None)))
         return centred(K)
@@ -224,11 +219,53 @@ class JumpPath(Path):
             except PathError as error:
                 return self._elsewhere(t, error)
 
+    @classmethod
+    def of(cls, problem: Problem, request: Request, made: Made) -> JumpPath:
+        """The path of a problem."""
+        return cls(problem, request.loss, request.motion, request.span, made=made)
+
+    @property
+    def has_boxes(self) -> bool:
+        """True."""
+        return True
+
+    def started(self, start: Array) -> JumpPath:
+        """The path, its first machine to be found from the coefficients alpha / C of a similar one."""
+        return replace(self, start=start)
+
+    def limited(self, limit: Limit) -> JumpPath:
+        """The path, to be ended at a limit."""
+        return replace(self, limit=limit)
+
+    def followed(self, *, shorten: bool = False) -> JumpPath:
+        """The path with its walk; one that cannot be followed is refused here."""
+        path = self.within_reach() if shorten else self
+        path.record  # noqa: B018 - walks
+        return path.as_far_as_walked()
+
+    def with_kernel(self, name: str, value: float, near: Path | None = None) -> JumpPath:
+        """The path with another value of a kernel parameter; its first machine is found from that of the near path."""
+        path = replace(self, problem=self.problem.at(name, value), made=Made())
+        low = min(self.span)
+        path = path if near is None else replace(path, start=near(low).alpha / low)
+        return path
+
+    def at_kernel(self, name: str, value: float, C: float) -> Solution:
+        """The machine at one C with another value of a kernel parameter, by homotopy from the one that it has here."""
+        problem = self.problem.at(name, value)
+        there = replace(self, problem=problem, span=(C, C), made=Made(), start=self(C).alpha / C)
+        return there.from_places(there.begin().status)
+
+    def _problem_at(self, t: float) -> Problem:
+        """The problem with the weights that it has at t."""
+        if self.motion.rows is None:
+            return self.problem
+        s0, s1 = self.motion.weights_along(self.problem.s)
+        return replace(self.problem, s=s0 + t * s1)
+
     def without(self, rows: Array) -> JumpPath:
-        """The path of the same machine with weight zero for some rows."""
-        s = self.problem.s.copy()
-        s[rows] = 0.0
-        return replace(self, problem=replace(self.problem, s=s), K=self.shared, start=None, limit=None, walked=None)
+        """The path of the same machine with weight zero for some rows; it begins and ends as a path does by itself."""
+        return replace(super().without(rows), start=None, limit=None, walked=None)
 
     def decisions(self, values: Array) -> Array:
         """Decision values of all rows, also of those with weight zero, at each value: one walk, nothing recorded."""
@@ -367,7 +404,7 @@ class JumpPath(Path):
         program, t, g = self._program, walker.t, walker.g
         product = g - program.c0 - t * program.c1 - walker.nu[program.group]
         nu = walker.nu + offset_shift(program, t, walker.theta, g)
-        return self.loss.decide(product[: self.problem.n], nu, self.motion.at(t))
+        return self.loss.decide(product[: self.problem.n], nu, self.motion.at_t(t))
 
     @property
     def trust(self) -> float:
@@ -464,7 +501,7 @@ class JumpPath(Path):
         if first == len(nodes) - 1 and walker.t == b:
             return self
         if first == len(nodes) - 1 and self.limit is not None and self.limit.is_reached(len(record.events.t)):
-            return replace(self, walked=self._measured(record), K=self.shared)
+            return replace(self, walked=self._measured(record))
         if first == 0:
             raise NoMarginError(
                 f"With this kernel the classes overlap so much that there is no margin for {self.over} below "
@@ -479,7 +516,7 @@ class JumpPath(Path):
         if self.limit is None:
             return self
         if record.end >= b:  # a saved path, or one of other weights, is not to be limited by the clock of this call
-            return replace(self, limit=None, walked=record, K=self.shared)
+            return replace(self, limit=None, walked=record)
         first, last = float(self.motion.value(a)), float(self.motion.value(record.end))
         if first == last:
             raise PathError(
@@ -640,8 +677,8 @@ class JumpPath(Path):
 
     def _read(self, program: Program, t: float, theta: Array, nu: Array, g: Array) -> Solution:
         theta = np.clip(theta, program.low(t), program.up(t))
-        nu = nu + offset_shift(program, t, theta, g) - self._matrix.h[program.rows] @ theta
-        return self.loss.read(self.motion.problem(self.problem, t), self.motion, t, theta, nu)
+        nu = nu + offset_shift(program, t, theta, g) - self.matrix.h[program.rows] @ theta
+        return self.loss.read(self._problem_at(t), self.motion, t, theta, nu)
 
 
 def _places(program: Program, t: float, theta: Array) -> Array:

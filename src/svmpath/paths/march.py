@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import log
-from typing import Any
 
 import numpy as np
 
 from svmpath.lazy import lazy
-from svmpath.losses import Solution, SquaredHinge
-from svmpath.paths.path import Array, Event, Path
+from svmpath.losses import Problem, Solution, SquaredHinge
+from svmpath.paths.made import Made
+from svmpath.paths.path import Array, Event, Path, Request
 from svmpath.paths.sides import Sides, exact_sides
 from svmpath.solvers.feature_newton import (
     ActiveSystem,
@@ -56,24 +56,24 @@ class MarchPath(Path):
     """
 
     loss: SquaredHinge
-    features: Rows | None = None
     exact: bool = False
 
-    def __getstate__(self) -> dict[str, Any]:
-        # Features and the points visited are made again when needed: a saved model stays small.
-        return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "features": None}
+    @classmethod
+    def of(cls, problem: Problem, request: Request, made: Made) -> MarchPath:
+        """The path of a problem."""
+        return cls(problem, request.loss, request.motion, request.span, request.exact, made=made)
+
+    def without(self, rows: Array) -> MarchPath:
+        """The path of the same machine with weight zero for some rows, in the same features."""
+        self.rows  # noqa: B018 - made with all the weights, for whoever is left out
+        return super().without(rows)
 
     @lazy
     def rows(self) -> Rows:
         """The problem in features: made once, whatever the values asked for."""
-        if self.features is not None:
-            return replace(self.features, y=self.problem.y, s=self.problem.s)
-        return self.loss.rows(self.problem)
-
-    @property
-    def shared(self) -> Any:
-        """The rows: another problem on the same kernel takes the features from them."""
-        return self.rows
+        if self.made.of_kernel.rows is None:
+            self.made.of_kernel.rows = self.loss.rows(self.problem)
+        return replace(self.made.of_kernel.rows, y=self.problem.y, s=self.problem.s)
 
     @lazy
     def _visited(self) -> dict[int, tuple[float, Array, Array]]:

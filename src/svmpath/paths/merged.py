@@ -13,7 +13,7 @@ only answer where alpha is unique. Rows with the same x and another y are not co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,9 @@ from svmpath.gram import Gram
 from svmpath.kernels.repeated import group
 from svmpath.lazy import lazy
 from svmpath.losses import Problem, Solution
+from svmpath.paths.made import Made
 from svmpath.paths.path import Array, Event, Path
+from svmpath.solvers.box_qp import Limit
 
 _PAYS = 0.9  # share of distinct samples up to which they are merged
 
@@ -54,14 +56,6 @@ def merge(problem: Problem) -> Problem:
     return replace(problem, gram=problem.gram.take(first), y=problem.y[first], s=s, copies=None)
 
 
-@dataclass
-class Made:
-    """Paths with the same kernel and copies, from which another takes what is ``shared``: merged, and by split_off."""
-
-    merged: Path | None = None
-    split: Path | None = None
-
-
 @dataclass(frozen=True, repr=False, eq=False)
 class MergedPath(Path):
     """A path of a problem with repeated rows, followed with one row for each distinct sample.
@@ -71,16 +65,11 @@ class MergedPath(Path):
     inner : Path
         The path of the merged problem.
     trace : callable
-        ``trace(problem, span=..., shared=...)`` is the path of another problem.
-    made : Made
+        ``trace(problem, span, made)`` is the path of another problem.
     """
 
     inner: Path
     trace: Callable[..., Path]
-    made: Made = field(default_factory=Made)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "made": Made()}
 
     @property
     def copies(self) -> Array:
@@ -93,11 +82,6 @@ class MergedPath(Path):
         """What each row gets of its merged row's coefficient."""
         total = self.inner.problem.s[self.copies]
         return np.divide(self.problem.s, total, out=np.zeros(self.problem.n), where=total > 0)
-
-    @property
-    def shared(self) -> Any:
-        """The paths that were followed in place of this one, which know what they can hand on."""
-        return self.made
 
     @property
     def is_exact(self) -> bool:
@@ -158,12 +142,11 @@ class MergedPath(Path):
         """The path of the same machine with weight zero for some rows."""
         s = self.problem.s.copy()
         s[rows] = 0.0
-        made = Made(self.inner) if self.inner.is_shared_by_weights else None
-        return self.again(replace(self.problem, s=s), made)
+        return self.again(replace(self.problem, s=s), self.made.for_weights())
 
-    def again(self, problem: Problem, shared: Any = None) -> Path:
+    def again(self, problem: Problem, made: Made | None = None) -> Path:
         """The path of another problem with the same parameters."""
-        return self.trace(problem, span=self.span, shared=shared)
+        return self.trace(problem, self.span, Made() if made is None else made)
 
     def decisions(self, values: Array) -> Array:
         """Decision values of all rows at each value."""
@@ -176,8 +159,37 @@ class MergedPath(Path):
         problem = self.problem
         for name in moved:
             problem = problem.at(name, parameters[name])
-        made = Made(inner, None if moved else self.made.split)  # nothing of another kernel
+        made = Made(merged=inner.made, split=None if moved else self.made.split)  # nothing of another kernel
         return replace(self, problem=problem, inner=inner, span=inner.span, made=made)
+
+    def over_span(self, span: tuple[float, float]) -> MergedPath:
+        """The same path over another span."""
+        return self.around(self.inner.over_span(span))
+
+    def is_lost_to_rounding(self, values: Array) -> Array:
+        """As for the merged path."""
+        return self.inner.is_lost_to_rounding(values)
+
+    def started(self, start: Array) -> MergedPath:
+        """The path from coefficients of the rows as they were given."""
+        return self.around(self.inner.started(np.bincount(self.copies, start)))
+
+    def limited(self, limit: Limit) -> MergedPath:
+        """The path, to be ended at a limit."""
+        return self.around(self.inner.limited(limit))
+
+    def followed(self, *, shorten: bool = False) -> MergedPath:
+        """The path with what has to be known of it."""
+        return self.around(self.inner.followed(shorten=shorten))
+
+    def with_kernel(self, name: str, value: float, near: Path | None = None) -> MergedPath:
+        """The path with another value of a kernel parameter; the near path must have the same copies."""
+        assert near is None or isinstance(near, MergedPath)
+        return self.around(self.inner.with_kernel(name, value, None if near is None else near.inner))
+
+    def at_kernel(self, name: str, value: float, C: float) -> Solution:
+        """The machine at one C with another value of a kernel parameter."""
+        return self.split(self.inner.at_kernel(name, value, C), self.problem.at(name, value))
 
     @property
     def unmerged(self) -> Path:

@@ -10,16 +10,16 @@ close to each other that the bound is at most ``tol``, relative to the primal ob
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from svmpath.exceptions import PathError
 from svmpath.interrupts import checkpoint
 from svmpath.lazy import lazy
-from svmpath.losses import ElbowLoss, EpsilonInsensitive, Motion, Solution, SquaredHinge
-from svmpath.paths.path import Array, Event, Path
+from svmpath.losses import ElbowLoss, Problem, Solution, SquaredHinge
+from svmpath.paths.made import Made
+from svmpath.paths.path import Array, Event, Path, Request
 from svmpath.solvers.smoothed import Node, Seen, Terms, between, middle_offset, node_of, solve
 from svmpath.solvers.threads import blas_threads
 
@@ -37,46 +37,37 @@ class NodePath(Path):
 
     Attributes
     ----------
-    motion : Motion
     tol : float
-    features : array of shape (n, r + 1) or None
-        Made by another path on the same kernel.
     """
 
     loss: ElbowLoss
-    motion: Motion
     tol: float
-    features: Array | None = None
 
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, gaps up to {self.tol:g}>"
+
+    @classmethod
+    def of(cls, problem: Problem, request: Request, made: Made) -> NodePath:
+        """The path of a problem."""
+        assert request.tol is not None
+        return cls(problem, request.loss, request.motion, request.span, request.tol, made=made)
 
     @property
     def is_exact(self) -> bool:
         """False: machines are optimal to a gap of ``tol``."""
         return False
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**{f.name: self.__dict__[f.name] for f in fields(self)}, "features": None}
-
-    @lazy
+    @property
     def _A(self) -> Array:
         """Centred features and a column of ones."""
-        return SquaredHinge().rows(self.problem).A if self.features is None else self.features
-
-    @property
-    def shared(self) -> Any:
-        """The features."""
-        return self._A
+        if self.made.of_kernel.rows is None:
+            self.made.of_kernel.rows = SquaredHinge().rows(self.problem)
+        return self.made.of_kernel.rows.A
 
     @lazy
     def terms(self) -> Terms:
         """The terms of the loss, one or two per sample."""
-        problem, y = self.problem, self.problem.y
-        if isinstance(self.loss, EpsilonInsensitive):
-            side = np.array([[1.0], [-1.0]]) * np.ones(problem.n)
-            return Terms(self._A, side, side * y - self.motion.fixed["epsilon"], np.tile(problem.s, (2, 1)))
-        return Terms(self._A, y[None], np.ones((1, problem.n)), problem.s[None])
+        return Terms(self._A, *self.loss.terms(self.problem, self.motion.fixed))
 
     @lazy
     def nodes(self) -> list[Node]:
@@ -189,7 +180,6 @@ class NodePath(Path):
                 )
 
     def without(self, rows: Array) -> NodePath:
-        """The path of the same machine with weight zero for some rows."""
-        s = self.problem.s.copy()
-        s[rows] = 0.0
-        return replace(self, problem=replace(self.problem, s=s), features=self._A)
+        """The path of the same machine with weight zero for some rows, in the same features."""
+        self._A  # noqa: B018 - made with all the weights, for whoever is left out
+        return super().without(rows)

@@ -4,18 +4,58 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from svmpath.exceptions import PathError
-from svmpath.losses import Loss, Problem, Solution
+from svmpath.losses import Loss, Motion, Problem, Solution
+from svmpath.paths.made import Made
+
+if TYPE_CHECKING:
+    from svmpath.solvers.box_qp import Limit
 
 Array = np.ndarray
 
 _LET_PASS = 1e-6  # rounding, in units of decision values, up to which a violation may be put down to it
-_SLIP = 1e-12  # relative; an end of the span that went through a logarithm still counts as inside
+_END_ROUNDING = 1e-12  # relative; an end of the span that went through a logarithm still counts as inside
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be traced, whatever the problem.
+
+    Attributes
+    ----------
+    loss : Loss
+    over : str
+        The hyper-parameter that moves.
+    span : tuple of two floats
+    C : float
+        Where the path does not go over it.
+    exact : bool
+        Whether every single event is wanted of a path that can do without.
+    rows : array of int, optional
+        Those whose weight moves, for ``over="weight"``.
+    tol : float, optional
+        A relative duality gap that is enough.
+    """
+
+    loss: Any
+    over: str
+    span: tuple[float, float]
+    C: float = 1.0
+    exact: bool = False
+    rows: Array | None = None
+    tol: float | None = None
+
+    @property
+    def motion(self) -> Motion:
+        """What moves, and the hyper-parameters of the machine that stay."""
+        values = {**({"C": self.C} if "C" in self.loss.overs else {}), **self.loss.own}
+        values.pop(self.over, None)
+        return Motion(self.over, values, self.rows)
 
 
 class Event(NamedTuple):
@@ -35,16 +75,28 @@ class Path(ABC):
     ----------
     problem : Problem
     loss : Loss
-    over : str
-        Name of the hyper-parameter.
+    motion : Motion
+        Which hyper-parameter moves, and what the others are.
     span : tuple of two floats
         Where the path starts and where it ends.
+    made : Made
+        What was made of the kernel matrix, to be shared with other paths.
     """
 
     problem: Problem
     loss: Loss
-    over: str
+    motion: Motion
     span: tuple[float, float]
+    made: Made = field(default_factory=Made, repr=False, kw_only=True)
+
+    @property
+    def over(self) -> str:
+        """Name of the hyper-parameter."""
+        return self.motion.over
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was made of the kernel matrix, and all that is lazy, is made again when needed: saved models stay small.
+        return {each.name: self.__dict__[each.name] for each in fields(self)} | {"made": Made()}
 
     def __repr__(self) -> str:
         first, last = self.span
@@ -66,23 +118,69 @@ class Path(ABC):
     def _solve(self, value: float) -> Solution: ...
 
     @property
-    def shared(self) -> Any:
-        """What another path on the same kernel and weights can take over: a decomposition, say."""
-        return None
-
-    @property
     def is_exact(self) -> bool:
         """Whether machines are optimal to rounding, and not only to a given gap."""
         return True
 
-    @property
-    def is_shared_by_weights(self) -> bool:
-        """Whether a path with other weights can take over what is :attr:`shared`, too."""
-        return True
+    # --- what criteria ask -------------------------------------------------------------------------------------------
 
     def decisions(self, values: Array) -> Array:
         """Decision values of all rows, also of those with weight zero, at each value."""
         return np.array([self(float(value)).fitted for value in values])
+
+    def without(self, rows: Array) -> Any:
+        """The path of the same machine with weight zero for some rows."""
+        s = self.problem.s.copy()
+        s[rows] = 0.0
+        return replace(self, problem=replace(self.problem, s=s), made=self.made.for_weights())
+
+    def over_span(self, span: tuple[float, float]) -> Path:
+        """The same path over another span."""
+        return replace(self, span=span)
+
+    @property
+    def unmerged(self) -> Path:
+        """The path of the problem as it was given, with as many rows: the path itself, unless rows were merged."""
+        return self
+
+    @property
+    def has_boxes(self) -> bool:
+        """Whether coefficients have an upper bound, so that copies of a sample can share one in several ways."""
+        return False
+
+    def is_lost_to_rounding(self, values: Array) -> Array:
+        """Where held-out values have fewer than about four digits, if that can be known of all at once."""
+        return np.zeros(len(values), dtype=bool)
+
+    # --- what trace and surface ask ----------------------------------------------------------------------------------
+
+    def started(self, start: Array) -> Path:
+        """The path, its first machine to be found from the coefficients alpha / C of a similar one."""
+        raise ValueError(f"start= is for losses with an elbow, not for loss={self.loss.name!r}.")
+
+    def limited(self, limit: Limit) -> Path:
+        """The path, to be ended at a limit."""
+        raise ValueError(
+            "max_events and time_limit are for exact paths of losses with an elbow over C, epsilon, nu or a "
+            f"weight, not for loss={self.loss.name!r} over {self.over!r}."
+        )
+
+    def followed(self, *, shorten: bool = False) -> Path:
+        """The path, its events known if it is one that has to know them; one that cannot be followed is refused here.
+
+        With ``shorten`` it may end before the span does, where there are no machines any more.
+        """
+        return self
+
+    def with_kernel(self, name: str, value: float, near: Path | None = None) -> Path:
+        """The path with another value of a kernel parameter, as far as that helps from one with a similar kernel."""
+        return replace(self, problem=self.problem.at(name, value), made=Made())
+
+    def at_kernel(self, name: str, value: float, C: float) -> Solution:
+        """The machine at one C with another value of a kernel parameter."""
+        return self.with_kernel(name, value).over_span((C, C))(C)
+
+    # --- values ------------------------------------------------------------------------------------------------------
 
     def __call__(self, value: float) -> Solution:
         """The solution at a value inside the span."""
@@ -91,7 +189,7 @@ class Path(ABC):
     def inside(self, value: float) -> float:
         """The value, if it lies in the span; refused otherwise."""
         low, high = sorted(self.span)
-        if not low - _SLIP * abs(low) <= value <= high + _SLIP * abs(high):
+        if not low - _END_ROUNDING * abs(low) <= value <= high + _END_ROUNDING * abs(high):
             raise ValueError(f"{self.over} = {value:.6g} lies outside the span [{low:.6g}, {high:.6g}] of this path.")
         return float(min(max(value, low), high))
 

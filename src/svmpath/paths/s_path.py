@@ -47,7 +47,7 @@ class SPath:
     >>> from svmpath.paths import SPath
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(40, 5)); y = np.sign(X[:, 0] + 0.5 * rng.normal(size=40))
-    >>> by_size = SPath(svmpath.trace(X, y, loss="elastic_hinge", lambda2=1e-3))
+    >>> by_size = SPath(svmpath.trace_elastic(X, y, lambda2=1e-3))
     >>> solution = by_size(0.5 * by_size.sizes[-1])
     >>> bool(np.isclose(solution.norm1, 0.5 * by_size.sizes[-1])), len(by_size.jumps()) > 0
     (True, True)
@@ -68,7 +68,7 @@ class SPath:
     def _ends(self) -> tuple[Array, Array]:
         """The sizes at the beginning and at the end of each segment; with lambda2 = 0 they are one."""
         values = self.values
-        constant = self.path.motion.lam2 == 0.0
+        constant = self.path.motion.fixed["lambda2"] == 0.0
         coef, _ = self.path.coefs((values[1:] + values[:-1]) / 2 if constant else values)
         problem = self.path.problem
         sizes = np.maximum.accumulate(np.abs(coef * problem.scale) @ problem.om)
@@ -90,7 +90,7 @@ class SPath:
             before = least if k == 0 else last[k - 1]
             return self._mixed(k, (s - before) / (first[k] - before)) if s > before else self.path(values[0])
         if last[k] - first[k] <= _SAME * last[-1]:
-            return self._mixed(k, 1.0) if self.path.motion.lam2 == 0.0 else self.path(values[k])
+            return self._mixed(k, 1.0) if self.path.motion.fixed["lambda2"] == 0.0 else self.path(values[k])
         return self.path(values[k] + (s - first[k]) / (last[k] - first[k]) * (values[k + 1] - values[k]))
 
     def _mixed(self, k: int, share: float) -> ElasticSolution:

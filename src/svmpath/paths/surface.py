@@ -9,23 +9,23 @@ decide how far there is to go.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from svmpath.lazy import lazy
 from svmpath.losses import Loss, Problem, Solution
-from svmpath.paths.jump import JumpPath
-from svmpath.paths.merged import MergedPath
+from svmpath.parameters import Parameter
 from svmpath.paths.path import Array, Path
-from svmpath.paths.trace import check_pair, trace, trace_problem
+from svmpath.paths.trace import trace
 from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.threads import count_jobs
+from svmpath.validation import check_span
 
 _RATIO = 1.28  # of neighbouring gammas, where only a span of them is given
-_PER_DECADE = 3  # values of C per factor of ten at which a criterion is asked, where none are given
-_SLIP = 1e-12  # relative; a gamma so near to one of the paths is that one
+_PER_DECADE = 3  # values of C per factor of ten at which a criterion is evaluated, where none are given
+_SAME_GAMMA = 1e-12  # relative; a gamma so near to one of the paths is that one
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -63,13 +63,13 @@ class Surface:
     def __call__(self, C: float, gamma: float) -> Solution:
         """The solution at any pair inside, also between the gammas."""
         low, high = float(self.gammas.min()), float(self.gammas.max())
-        if not low * (1 - _SLIP) <= gamma <= high * (1 + _SLIP):
+        if not low * (1 - _SAME_GAMMA) <= gamma <= high * (1 + _SAME_GAMMA):
             raise ValueError(f"{self.over} = {gamma:.6g} lies outside [{low:.6g}, {high:.6g}] of this surface.")
         k = int(np.argmin(np.abs(np.log(self.gammas / gamma))))
         path, C = self.paths[k], self.paths[k].inside(C)
-        if abs(self.gammas[k] - gamma) <= _SLIP * gamma:
+        if abs(self.gammas[k] - gamma) <= _SAME_GAMMA * gamma:
             return path(C)
-        return _moved_to(path, self.over, float(min(max(gamma, low), high)), C)
+        return path.at_kernel(self.over, float(min(max(gamma, low), high)), C)
 
     def curves(
         self, criterion: Callable[..., Any], values: Any = None, *, n_jobs: int | None = None, **options: Any
@@ -96,9 +96,9 @@ class Surface:
             low, high = sorted(self.span)
             values = np.geomspace(low, high, 1 + max(1, round(_PER_DECADE * np.log10(high / low))))
         values = np.atleast_1d(np.asarray(values, dtype=float))
-        asked = Asked(criterion, options)
-        curves = side_by_side(lambda path: asked(path, values), self.paths, count_jobs(n_jobs))
-        return Curves(self, asked, values, tuple(curves))
+        scoring = Scoring(criterion, options)
+        curves = side_by_side(lambda path: scoring(path, values), self.paths, count_jobs(n_jobs))
+        return Curves(self, scoring, values, tuple(curves))
 
     def check(self, tol: float = 1e-8) -> None:
         """Raise :class:`svmpath.PathError` where a path is not optimal."""
@@ -107,8 +107,8 @@ class Surface:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A criterion with its options."""
+class Scoring:
+    """A criterion and its options."""
 
     criterion: Callable[..., Any]
     options: dict[str, Any]
@@ -126,7 +126,7 @@ class Curves:
     Attributes
     ----------
     surface : Surface
-    criterion : Asked
+    criterion : Scoring
     values : array of shape (m,)
         Of C.
     curves : tuple of Curve
@@ -134,7 +134,7 @@ class Curves:
     """
 
     surface: Surface
-    criterion: Asked
+    criterion: Scoring
     values: Array
     curves: tuple[Any, ...]
 
@@ -197,7 +197,7 @@ def surface(
             "A surface goes over C and gamma, for losses that have a C; give C=(first, last) and gamma=..."
         )
     threads = count_jobs(n_jobs)
-    span, gammas = check_pair(C, "C"), _check_gammas(gamma)
+    span, gammas = check_span(C, Parameter("C"), "C"), _check_gammas(gamma)
     first = trace(X, y, loss=loss, over="C", span=span, gamma=float(gammas[0]), **options)
     over = first.gram.kernel.resolve("gamma")
     order = np.argsort(gammas, kind="stable")
@@ -210,7 +210,7 @@ def surface(
 def _check_gammas(gamma: Any) -> Array:
     """Distinct positive values; a span is filled."""
     if isinstance(gamma, tuple) and len(gamma) == 2:
-        low, high = check_pair(gamma, "gamma")
+        low, high = check_span(gamma, Parameter("gamma"), "gamma")
         return np.geomspace(low, high, 1 + int(np.ceil(abs(np.log(high / low)) / np.log(_RATIO) - 1e-9)))
     try:
         gammas = np.atleast_1d(np.asarray(gamma, dtype=float))
@@ -224,34 +224,10 @@ def _check_gammas(gamma: Any) -> Array:
 
 
 def _along(first: Path, over: str, gammas: Array) -> list[Path]:
-    """The paths at neighbouring gammas, each started from the one before."""
-    if isinstance(first, MergedPath):
-        return [first.around(path) for path in _along(first.inner, over, gammas)]
+    """The paths at neighbouring gammas, each started from the one before, and followed here, in this thread."""
     paths: list[Path] = []
     for gamma in gammas.tolist():
-        path = first if first.gram.kernel.parameters[over] == gamma else _moved(first, over, gamma)
-        if isinstance(path, JumpPath):
-            if paths and path is not first:
-                low = min(path.span)
-                path = replace(path, start=paths[-1](low).alpha / low)
-            path.record  # noqa: B018 - walked here, in this thread
-        paths.append(path)
+        near = paths[-1] if paths else None
+        path = first if first.gram.kernel.parameters[over] == gamma else first.with_kernel(over, gamma, near)
+        paths.append(path.followed())
     return paths
-
-
-def _moved_to(path: Path, over: str, gamma: float, C: float) -> Solution:
-    """The machine at one C with another kernel, from that of the path where it can be moved."""
-    if isinstance(path, MergedPath):
-        merged = _moved_to(path.inner, over, gamma, C)
-        return path.split(merged, path.problem.at(over, gamma))
-    problem = path.problem.at(over, gamma)
-    if not isinstance(path, JumpPath):
-        return trace_problem(problem, path.loss, "C", (C, C))(C)
-    there = replace(path, problem=problem, span=(C, C), K=None, start=path(C).alpha / C)
-    return there.from_places(there.begin().status)
-
-
-def _moved(path: Path, over: str, gamma: float) -> Path:
-    """The path with another kernel: without what was made of the kernel matrix."""
-    made: dict[str, Any] = {name: None for name in ("K", "features", "spectrum_") if name in path.__dataclass_fields__}
-    return replace(path, problem=path.problem.at(over, gamma), **made)

@@ -1,22 +1,158 @@
-"""From data to a path of the elastic-net hinge machine: what ``svmpath.trace(loss="elastic_hinge")`` does."""
+"""From data to a path of the elastic-net hinge machine: ``svmpath.trace_elastic``."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import check_consistent_length
 
 from svmpath.gram import DenseGram
 from svmpath.kernels import Linear
+from svmpath.losses import Motion
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, centres, deviations
-from svmpath.paths.elastic import ElasticPath, Motion, cut
+from svmpath.names import unknown_name
+from svmpath.paths.elastic import ElasticPath, cut
+from svmpath.paths.elastic_record import is_plain
+from svmpath.validation import (
+    check_amount,
+    check_data,
+    check_moving,
+    check_span,
+    check_weights,
+    check_whole,
+    encode_target,
+)
 
 Array = np.ndarray
 
-OVERS = ElasticHinge.overs
-_END = 1e-2  # default end of a span over lambda1 or a ray, in units of its first value
+_SPAN_END = 1e-2  # default end of a span over lambda1 or a ray, in units of its first value
 _LAMBDA2_SPAN = (1e2, 1e-2)  # default span over lambda2
+
+
+def trace_elastic(
+    X: Any,
+    y: Any,
+    *,
+    over: str = "lambda1",
+    span: tuple[float, float] | None = None,
+    lambda1: float | None = None,
+    lambda2: float | None = None,
+    l1_ratio: float | None = None,
+    penalty_factor: Any = None,
+    standardize: bool = False,
+    max_features: int | None = None,
+    sample: Any = None,
+    sample_weight: Any = None,
+    class_weight: Any = None,
+) -> ElasticPath:
+    """Follow a linear support vector classifier with an l1 and an l2 penalty over one hyper-parameter.
+
+    The machine minimises ``sum_i s_i max(0, 1 - y_i f(x_i)) + lambda2/2 ||beta||^2 + lambda1 sum_j om_j |beta_j|`` with
+    f(x) = beta'x + b. The l1 penalty leaves many coefficients exactly zero.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+        The data.
+    y : array of shape (n,)
+        Two labels of any kind.
+    over : {"lambda1", "lambda2", "ray", "weight"}, default="lambda1"
+        The hyper-parameter that moves. "ray" moves both penalties in a constant ratio, "weight" the weight of some
+        samples.
+    span : (float, float), optional
+        Its first and last value, in either direction. Default: from the value below which features are used to a
+        hundredth of it for lambda1 and a ray; (100, 0.01) for lambda2; (1, 0) for a weight, which removes the samples.
+    lambda1 : float, optional
+        Weight of the l1 norm. Required for ``over="lambda2"`` and ``over="weight"``.
+    lambda2 : float, default=1.0
+        Weight of half the squared l2 norm, for ``over="lambda1"`` and ``over="weight"``. 0 gives the l1-norm machine
+        exactly.
+    l1_ratio : float in [0, 1], default=0.5
+        For ``over="ray"``: lambda1 = value * l1_ratio and lambda2 = value * (1 - l1_ratio).
+    penalty_factor : array of shape (d,), optional
+        Multiplies lambda1 feature by feature (om above); 0 for a feature that is always used. Default: ones.
+    standardize : bool, default=False
+        Penalise the coefficients of columns scaled to unit standard deviation. ``coef`` belongs to X as given.
+    max_features : int, optional
+        End the path where more features would be used; ``path.span`` says where that is.
+    sample : int, array of int, or mask of shape (n,), optional
+        For ``over="weight"``: the rows whose weight is multiplied by the value; ``y == label`` for those of a class.
+    sample_weight : array of shape (n,), optional
+        Weights of the losses; zero leaves a sample out.
+    class_weight : dict or "balanced", optional
+        Multiplies the weights class by class.
+
+    Returns
+    -------
+    ElasticPath
+        Call it at any value inside the span: ``path(0.7).coef``, ``path(0.7)(X_new)``.
+
+    See Also
+    --------
+    svmpath.ElasticNetSVC : An estimator that chooses lambda1 and lambda2 along such paths.
+
+    Notes
+    -----
+    The path is exact: every change of place of a sample or a feature is an event. It is followed by compiled code, and
+    the first path after installation takes some fifteen seconds longer; ``svmpath compile`` does this beforehand.
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 8)); y = np.sign(X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=60))
+    >>> path = svmpath.trace_elastic(X, y, over="lambda1", lambda2=1.0)
+    >>> solution = path(0.3 * path.first_value)
+    >>> solution.gap < 1e-9
+    True
+    >>> solution.features
+    array([0, 1])
+    """
+    parameter = next((each for each in ElasticHinge.parameters if each.name == over), None)
+    if parameter is None:
+        raise ValueError(unknown_name("over", over, ElasticHinge().overs))
+    X = check_data(X, "linear")
+    y, classes, _ = encode_target(y, "classification")
+    check_consistent_length(X, y)
+    s = check_weights(sample_weight, X, class_weight, classes, (y > 0).astype(int))
+    rows = check_moving(sample, over, s)
+    motion = check_motion(over, Penalties(lambda1, lambda2, l1_ratio), rows)
+    problem = elastic_problem(X, y, s, classes, penalty_factor=penalty_factor, standardize=bool(standardize))
+    span = None if span is None else check_span(span, parameter)
+    return elastic_path(problem, motion, span, max_features)
+
+
+class Penalties(NamedTuple):
+    """The penalties as they were given; None where nothing was."""
+
+    lambda1: float | None
+    lambda2: float | None
+    l1_ratio: float | None
+
+
+def check_motion(over: str, given: Penalties, rows: Array | None) -> Motion:
+    """What moves and what stays, refused where a penalty is given that moves itself, or one is missing."""
+    moving = {"lambda1": ("lambda1",), "lambda2": ("lambda2",), "ray": ("lambda1", "lambda2")}.get(over, ())
+    for name in moving:
+        if getattr(given, name) is not None:
+            raise ValueError(f"The path over {over} moves {name} itself; leave {name}= out.")
+    if given.l1_ratio is not None and over != "ray":
+        raise ValueError(f"l1_ratio belongs to over='ray', this path goes over {over!r}.")
+    if over in ("lambda2", "weight") and given.lambda1 is None:
+        raise ValueError(f"A path of the elastic hinge over {over} needs lambda1=.")
+    ratio = 0.5 if given.l1_ratio is None else check_amount(given.l1_ratio, "l1_ratio")
+    if ratio > 1:
+        raise ValueError(f"l1_ratio must be a number from 0 to 1, got {ratio!r}.")
+    lam1 = check_amount(0.0 if given.lambda1 is None else given.lambda1, "lambda1")
+    lam2 = check_amount(1.0 if given.lambda2 is None else given.lambda2, "lambda2")
+    if over == "weight" and lam1 == lam2 == 0.0:
+        raise ValueError(
+            "Without lambda1 and lambda2 the machine is not determined; give one of them a positive value."
+        )
+    fixed = {"l1_ratio": ratio} if over == "ray" else {"lambda1": lam1, "lambda2": lam2}
+    return Motion(over, {name: value for name, value in fixed.items() if name != over}, rows)
 
 
 def elastic_problem(
@@ -45,11 +181,11 @@ def elastic_path(
     problem: ElasticProblem, motion: Motion, span: tuple[float, float] | None, max_features: int | None = None
 ) -> ElasticPath:
     """The path over a span, or over the default one; walked, so that one that cannot be followed is refused here."""
-    if max_features is not None and (not isinstance(max_features, (int, np.integer)) or max_features < 1):
-        raise ValueError(f"max_features must be a positive whole number or None, got {max_features!r}.")
-    path = ElasticPath(problem, ElasticHinge(), motion.over, span or (np.inf, 0.0), motion, max_features)
+    if max_features is not None:
+        check_whole(max_features, "max_features", words=" or None")
+    path = ElasticPath(problem, ElasticHinge(), motion, span or (np.inf, 0.0), max_features)
     if span is None and path.has_top:
-        path = path.from_the_top(_END)
+        path = path.from_the_top(_SPAN_END)
     elif span is None:
         path = replace(path, span=default_span(problem, motion))
     path.record  # noqa: B018 - walks
@@ -57,19 +193,19 @@ def elastic_path(
 
 
 def default_span(problem: ElasticProblem, motion: Motion) -> tuple[float, float]:
-    """Where a path goes if nothing is said and there is no value above which the machine is constant."""
+    """The span of a path for which none was given, where the machine is not constant above some value."""
     if motion.over == "weight":
         return 1.0, 0.0
-    if motion.over == "lambda2" or motion.is_plain:
+    if motion.over == "lambda2" or is_plain(motion):
         return _LAMBDA2_SPAN
     first = lambda1_max(problem, motion) or 1.0
-    return first, _END * first
+    return first, _SPAN_END * first
 
 
 def lambda1_max(problem: ElasticProblem, motion: Motion) -> float:
     """The value over lambda1 or a ray below which penalised features are used; 0 if they never are."""
-    path = ElasticPath(problem, ElasticHinge(), motion.over, (np.inf, 0.0), motion)
+    path = ElasticPath(problem, ElasticHinge(), motion, (np.inf, 0.0))
     if not path.has_top:  # a ray with free features: they move with lambda2, so that there is no such value
-        value = lambda1_max(problem, replace(motion, over="lambda1", lam2=0.0))
-        return value / motion.l1_ratio
+        value = lambda1_max(problem, Motion("lambda1", {"lambda2": 0.0}))
+        return value / motion.fixed["l1_ratio"]
     return path.top()

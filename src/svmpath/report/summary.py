@@ -99,14 +99,14 @@ def _data(y: Any, file: str, kinds: Mapping[str, str], target: str, task: str, n
 
 def _choice(model: Any) -> dict[str, Any]:
     choice = {
-        "loss": model.loss,
+        "loss": model.loss_,
         "kernel": model.kernel if isinstance(model.kernel, str) else repr(model.kernel),
         "C": model.C_,
         "gamma": model.gamma_,
         "at_edge": list(model.choice_.at_edge),
-        "rank": getattr(model.path_.gram, "rank", None) if model.rank is not None else None,
+        "rank": None if model.path_.gram.Z is None else model.path_.gram.rank,
         "residual": model.path_.residual,
-        "tol": None if model.path_.is_exact else model.tol,  # the duality gap of an approximate path; None is exact
+        "tol": model.tol_,  # the duality gap of an approximate path; None is exact
     }
     if hasattr(model, "epsilon_"):
         choice["epsilon"] = model.epsilon_

@@ -68,7 +68,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Point:
-    """Theta, the decision values f = A theta, and the side E of every row (True where y f < 1)."""
+    """theta, the decision values f = A theta, and the side E of every row (True where y f < 1)."""
 
     theta: Array
     f: Array
@@ -133,7 +133,7 @@ class Factored:
         return Factored(M, c)
 
     def solve(self, right: Array | None = None) -> Array:
-        """Theta for this right-hand side; c_E if none is given."""
+        """theta for this right-hand side; c_E if none is given."""
         right = self.c if right is None else right
         with blas_threads(self._M.size):
             theta = cho_solve((self.U, False), right, check_finite=False)
@@ -194,7 +194,7 @@ class FewSamples:
         return self.features.inverse
 
     def solve(self, right: Array | None = None) -> Array:
-        """Theta for this right-hand side; c_E if none is given."""
+        """theta for this right-hand side; c_E if none is given."""
         if right is not None:
             return self.features.solve(right)
         with blas_threads(len(self._E) ** 2):

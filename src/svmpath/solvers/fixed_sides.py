@@ -147,7 +147,7 @@ class FixedSides:
         return Series(coefs, self._beta(G[:, -1], f[:, -1]))
 
     def _terms(self, size: float) -> Array:
-        """Theta and g_1 to g_K, as columns."""
+        """theta and g_1 to g_K, as columns."""
         G = np.empty((len(self._theta), _MOST_TERMS + 1), order="F")
         G[:, 0], G[:, 1] = self._theta, self._twice(self._theta)
         far, power = float(self._far.max()) / (1.0 - size), size

@@ -1,11 +1,11 @@
 """A quadratic program whose matrix moves with a parameter of the kernel, everybody keeping their place.
 
-The program is that of ``solvers.box_qp`` with c, l, u, b standing still and K moving, and may have a ridge::
+The program is that of ``solvers.box_qp`` with c, l, u, b constant and K moving, and may have a ridge::
 
     minimise    1/2 theta' (K(v) + diag(rho)) theta + c'theta,    l <= theta <= u,    G theta = b
 
-The value v of the kernel's parameter is told by t, which counts from the first value on: in the logarithm of v where v
-is a scale. While everybody keeps their place, with F the free variables and B the others,
+The value v of the kernel's parameter is given by t, which counts from the first value on: in the logarithm of v where
+v is a scale. While everybody keeps their place, with F the free variables and B the others,
 
     M (nu, theta_F) = (b - G theta_B, -c_F - K_FB theta_B),         M = [ 0, G_F; G_F', K_FF + rho_F ]
     M (nu, theta_F)' = (0, -(K' theta)_F),        g' = K' theta + K_:F theta_F' + nu'
@@ -33,9 +33,9 @@ from svmpath.solvers.parallel import interruptible
 Array = np.ndarray
 
 _EPS, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
-_SINGULAR = 1e-14  # an elbow system with a smaller reciprocal condition number is not solved
-_DEPENDENT = 1e-10  # a variable whose Schur complement is less, in units of the largest K_ii, depends on F
-_REGULAR = 1e-11  # the reciprocal condition number that is asked of the free variables at a start
+_SINGULAR = 1e-14  # an elbow system with a smaller reciprocal condition number is not solved: two digits at most
+_DEPENDENT_ON_FREE = 1e-10  # a variable whose Schur complement is less, in units of the largest K_ii, depends on F
+_REGULAR = 1e-11  # the reciprocal condition number that is asked of the free variables at a start, far from singular
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Axis:
         return 1.0 if self.last > self.first else -1.0
 
     def value(self, t: Any) -> Any:
-        """The value that t stands for."""
+        """The value at t."""
         return self.first * np.exp(self._sign * t) if self.is_log else self.first + self._sign * t
 
     def at(self, t: float) -> float:
@@ -137,7 +137,7 @@ class MovingProgram:
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Theta, slacks and rates at one t.
+    """theta, slacks and rates at one t.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class _Seen:
+class _Watched:
     """Which bound variables are watched, their signs, and what the kernel needs of them and of the free variables."""
 
     watch: Array | None  # kept so that its id stays its own
@@ -197,14 +197,14 @@ class Places:
         others = weights.nonzero()[0]  # rows of bound variables with a coefficient
         self._weights = weights[others]
         self._cols = np.concatenate([p.rows[self.free], others])
-        self._left = p.b - np.bincount(p.group, theta, len(p.b))
+        self._free_sums = p.b - np.bincount(p.group, theta, len(p.b))
         self._minus_c, self._width = -p.c[self.free], p.width[self.free]
         self._low, self._up = p.low[self.free] / self._width, p.up[self.free] / self._width
         self._rho, self._group = p.rho[self.free], p.group[self.free]
         self._border = len(p.b) + np.arange(len(self.free))
         self.lows = np.isfinite(self._low).nonzero()[0]
         self.tops = np.isfinite(self._up).nonzero()[0]
-        self._seen: dict[int, _Seen] = {}
+        self._watched: dict[int, _Watched] = {}
 
     def event(self, k: int, bound: Array) -> tuple[int, int]:
         """Variable and new status that belong to slack k, where the bound variables ``bound`` were watched."""
@@ -224,10 +224,10 @@ class Places:
             return len(self.bound) + int(np.searchsorted(self.lows, k))
         return len(self.bound) + len(self.lows) + int(np.searchsorted(self.tops, k))
 
-    def _watching(self, watch: Array | None) -> _Seen:
+    def _watching(self, watch: Array | None) -> _Watched:
         """What is needed of the bound variables that are watched, kept for the next time."""
         key = -1 if watch is None else id(watch)
-        if key not in self._seen:
+        if key not in self._watched:
             p, m = self.program, len(self.free)
             bound, sign = (self.bound, self.sign) if watch is None else (self.bound[watch], self.sign[watch])
             if watch is None:
@@ -236,8 +236,8 @@ class Places:
             else:
                 every, which = self._watching(None), np.concatenate([np.arange(m), m + watch])
                 rows, S = every.rows[which], p.kernel.part(every.S, which, np.arange(len(self._cols)))
-            self._seen[key] = _Seen(watch, p.c[bound], p.group[bound], sign, rows, S)
-        return self._seen[key]
+            self._watched[key] = _Watched(watch, p.c[bound], p.group[bound], sign, rows, S)
+        return self._watched[key]
 
     def point(self, t: float, watch: Array | None = None) -> Point | None:
         """The point at t, with the slacks of all bound variables or of those at some positions; None if singular."""
@@ -249,7 +249,7 @@ class Places:
         if not rcond > _SINGULAR:
             return None
         right = np.empty(q + m)
-        right[:q], right[q:] = scale * self._left, self._minus_c - K[:m, m:] @ self._weights
+        right[:q], right[q:] = scale * self._free_sums, self._minus_c - K[:m, m:] @ self._weights
         found = lapack.dgetrs(lu, pivots, right)[0]
         if watch is None:
             found += lapack.dgetrs(lu, pivots, right - M @ found)[0]
@@ -300,10 +300,10 @@ class Places:
         z = lapack.dgetrs(lu, pivots, v)[0]
         z += lapack.dgetrs(lu, pivots, v - M @ z)[0]
         own = K[-1, -1] + p.rho[j]
-        return bool(not own - v @ z > _DEPENDENT * max(scale, abs(own)))
+        return bool(not own - v @ z > _DEPENDENT_ON_FREE * max(scale, abs(own)))
 
-    def whole(self, point: Point) -> Array:
-        """Theta of all variables."""
+    def theta_of(self, point: Point) -> Array:
+        """theta of all variables."""
         theta = self.theta.copy()
         theta[self.free] = point.theta
         return theta

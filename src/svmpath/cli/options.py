@@ -1,0 +1,156 @@
+"""The options of ``svmpath tune``: the names they take, how their text is read, and messages in their words.
+
+An option ``--some-name`` sets the parameter ``some_name`` of the estimators. The estimators speak of parameters
+("n_jobs must be None, ..."), users of the command line think in options, so :func:`in_options` translates.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from svmpath.exceptions import DataError
+from svmpath.names import unknown_name
+
+_PARAMETERS = (
+    "loss", "epsilon", "kernel", "degree", "coef0", "gamma", "C", "criterion", "cv", "search", "rank", "landmarks",
+    "psd", "n_jobs", "random_state",
+)  # fmt: skip
+# The option for each parameter of the estimators; n_splits is what scikit-learn's splitters call the number of folds.
+OPTIONS = {name: "--" + name.replace("_", "-") for name in _PARAMETERS} | {"n_splits": "--cv"}
+
+
+# ----------------------------------------------------------------------------------------------------
+# Names
+# ----------------------------------------------------------------------------------------------------
+
+
+def names_for(option: str) -> tuple[str, ...]:
+    """The names that can follow an option: what the library's tables hold, as far as a table of data can use it."""
+    from svmpath.estimators._base import SEARCHES
+    from svmpath.gram.nystroem import LANDMARKS
+    from svmpath.kernels import KERNELS
+    from svmpath.losses import loss_names
+    from svmpath.validation import TASKS
+
+    possible = {
+        "--task": TASKS,
+        "--loss": tuple(dict.fromkeys(name for task in TASKS for name in loss_names(task, "C"))),
+        "--kernel": tuple(name for name in KERNELS if name != "precomputed"),
+        "--criterion": ("auto", "loo", "alo", "kfold"),  # one for each way of holding samples out
+        "--search": SEARCHES,
+        "--landmarks": LANDMARKS,
+        "--psd": ("warn", "clip"),
+    }
+    return possible[option]
+
+
+def check_name(option: str, text: str) -> str:
+    """The text if it is one of the names that can follow the option; else what is possible, and the nearest name."""
+    if option == "--kernel" and text == "precomputed":
+        raise DataError("--kernel precomputed needs kernel values; in Python, use PathSVC(kernel='precomputed')")
+    possible = names_for(option)
+    if text not in possible:
+        raise DataError(unknown_name(option, text, possible))
+    return text
+
+
+# ----------------------------------------------------------------------------------------------------
+# Numbers
+# ----------------------------------------------------------------------------------------------------
+
+
+def read_number_or_span(option: str, text: str, words: tuple[str, ...]) -> str | float | tuple[float, float]:
+    """The value of an option that is one of a few words, a positive number, or a span LOW:HIGH."""
+    if text in words:
+        return text
+    try:
+        values = [float(part) for part in text.split(":")]
+    except ValueError:
+        values = []
+    if not 1 <= len(values) <= 2 or not all(0 < value < float("inf") for value in values):
+        raise DataError(f"{option} must be {', '.join(words)}, a positive number or LOW:HIGH, not {text!r}")
+    if len(values) == 1:
+        return values[0]
+    if not values[0] < values[1]:
+        raise DataError(f"{option} LOW:HIGH must rise, and {text!r} does not")
+    return values[0], values[1]
+
+
+def read_epsilon(text: str | None) -> str | float:
+    """Half the width of the tube, or "tune"."""
+    if text is None or text == "tune":
+        return "tune"
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise DataError(f"--epsilon must be tune or a number >= 0, not {text!r}")
+    return value
+
+
+def read_rank(text: str) -> int | float | str | None:
+    """A number of landmarks, the residual to reach, None for exact, or "auto"."""
+    if text in ("exact", "auto"):
+        return None if text == "exact" else text
+    try:
+        value: int | float = int(text) if text.strip().isdecimal() else float(text)
+    except ValueError:
+        value = 0
+    if (isinstance(value, int) and value >= 1) or (isinstance(value, float) and 0 < value < 1):
+        return value
+    raise DataError(
+        f"--rank must be exact, auto, a whole number of landmarks or a residual between 0 and 1, not {text!r}"
+    )
+
+
+# ----------------------------------------------------------------------------------------------------
+# Messages
+# ----------------------------------------------------------------------------------------------------
+
+_NAME = "|".join(OPTIONS)
+_WORDS = r"'[^']*'(?:(?:,|,?\ or|,?\ and)\ '[^']*')*"
+_MENTION = re.compile(
+    rf"""
+    (?P<call>\b\w+\([^()]*\))                                # RBF(gamma=1.0) is Python and stays
+    | \b(?P<set>{_NAME})=(?P<value>{_WORDS}|[\w.+-]*\w)      # loss='hinge' or 'squared_hinge'
+    | The\ '(?P<quoted>{_NAME})'\ parameter\ of\ \w+         # "The 'cv' parameter of PathSVC must be": scikit-learn's
+    | (?P<before>^|[:;,.]\ |\bvalue\ of\ )                   # "n_jobs must be None", "Each value of C must be"
+      (?P<subject>{_NAME})(?=\ (?:must|cannot|is\ an\ empty)\ )(?P<none>\ must\ be\ None)?
+    """,
+    re.VERBOSE,
+)
+
+
+def in_options(message: str) -> str:
+    """A message of the library about parameters as one about options; other words of the same spelling stay.
+
+    Examples
+    --------
+    >>> from svmpath.cli.options import in_options
+    >>> in_options("n_jobs must be None or a number of threads, got 0.")
+    '--n-jobs must be left out or a number of threads, got 0.'
+    >>> in_options("loss='hinge' goes with criterion='loo' or 'alo'; the kernel is of no importance.")
+    '--loss hinge goes with --criterion loo or alo; the kernel is of no importance.'
+    """
+    return _MENTION.sub(_as_option, message)
+
+
+def _as_option(found: re.Match[str]) -> str:
+    part: dict[str, Any] = found.groupdict()
+    if part["call"]:
+        return found[0]
+    if part["set"]:
+        option = OPTIONS[part["set"]]
+        return _unset(option) if part["value"] == "None" else f"{option} {part['value'].replace(chr(39), '')}"
+    if part["quoted"]:
+        return OPTIONS[part["quoted"]]
+    option = OPTIONS[part["subject"]]
+    none = f" must be {'exact' if option == '--rank' else 'left out'}" if part["none"] else ""
+    return f"{part['before']}{option}{none}"
+
+
+def _unset(option: str) -> str:
+    """What the estimators call None."""
+    return "--rank exact" if option == "--rank" else f"no {option}"

@@ -1,0 +1,36 @@
+"""Checks, before any work, that the files of a command can be written."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from svmpath.exceptions import DataError
+
+MODEL, SUMMARY = "model.skops", "summary.json"  # what svmpath tune writes
+
+
+def check_folder(folder: Path) -> None:
+    """Make sure that the model and the summary can be written to `folder`, which need not exist yet."""
+    level = next(level for level in (folder, *folder.absolute().parents) if level.exists())
+    if not level.is_dir():
+        raise DataError(f"--output must be a folder, but {str(level)!r} is a file")
+    if not os.access(level, os.W_OK | os.X_OK):
+        raise DataError(f"--output: the folder {str(level)!r} cannot be written to")
+    for name in (MODEL, SUMMARY):
+        if (folder / name).is_dir():
+            raise DataError(f"--output: {str(folder / name)!r} is a folder; remove it or choose another --output")
+
+
+def check_file(path: Path, inputs: tuple[Path, ...]) -> None:
+    """Make sure that `path` can be written and is none of the files read."""
+    if path.is_dir():
+        raise DataError(f"--output must be a csv file, but {str(path)!r} is a folder")
+    if path.exists() and not path.is_file():
+        raise DataError(f"--output must be a csv file, but {str(path)!r} is none")
+    if not path.parent.is_dir():
+        raise DataError(f"--output: there is no folder {str(path.parent)!r}; make it first")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise DataError(f"--output: the folder {str(path.parent)!r} cannot be written to")
+    if any(path.exists() and source.exists() and path.samefile(source) for source in inputs):
+        raise DataError(f"--output {str(path)!r} would overwrite a file that is read; choose another name")

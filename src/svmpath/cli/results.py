@@ -1,0 +1,96 @@
+"""The table that ``svmpath tune`` prints, and the notes below it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from svmpath.cli.console import note
+
+# How samples were held out, in words.
+_HELD_OUT_BY = {
+    "loo": "exact leave-one-out",
+    "span": "span prediction of leave-one-out",
+    "alo": "approximate leave-one-out",
+}
+
+
+def print_results(facts: Mapping[str, Any]) -> None:
+    """Show the facts a user looks for first.
+
+    Parameters
+    ----------
+    facts : mapping
+        As :func:`svmpath.report.summarise` gives them.
+    """
+    table = RichTable(title=f"svmpath tune: {facts['data']['file']}", show_header=False, title_justify="left")
+    for name, value in _rows(facts).items():
+        if value is not None:
+            table.add_row(name, value)
+    Console(markup=False, highlight=False).print(table)
+    _print_notes(facts)
+
+
+def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
+    """The rows of the table; None where there is nothing to show."""
+    data, choice, held_out = facts["data"], facts["choice"], facts["held_out"]
+    classes = f" ({len(data['classes'])} classes)" if "classes" in data else ""
+    return {
+        "Task": data["task"] + classes,
+        "Target": data["target"],
+        "Rows": str(data["rows"]),
+        "Columns": ", ".join(f"{count} {kind}" for kind, count in data["columns"].items() if count),
+        "Machine": f"{choice['loss']}, {choice['kernel']} kernel",
+        "C": _figures(choice["C"]),
+        "gamma": _figures(choice["gamma"]),
+        "epsilon": _figures(choice.get("epsilon")),
+        "Rank": None if choice["rank"] is None else f"{choice['rank']} (residual {choice['residual']:.2g})",
+        "Chosen by": held_out_by(facts["curve"]["criterion"], held_out["folds"]),
+        "Held-out error": _error(held_out),
+        "Without columns": _baseline(held_out),
+        "Support vectors": str(facts["support_vectors"]),
+        "Time": f"{facts['seconds']:.2f} s",
+    }
+
+
+def _print_notes(facts: Mapping[str, Any]) -> None:
+    choice, held_out = facts["choice"], facts["held_out"]
+    if facts["curve"]["switched"]:
+        more = "; --criterion loo asks for it all the same" if choice["tol"] is None else ""
+        note(f"{facts['curve']['switched']}{more}.")
+    for name in choice["at_edge"]:
+        note(
+            f"the chosen {name} = {_figures(choice.get(name))} lies at the edge of the searched range; "
+            f"a better value may lie beyond it (--{name} LOW:HIGH searches elsewhere)."
+        )
+    if held_out["value"] >= held_out["baseline"]:
+        note("the model is no better than one that knows nothing of the columns.")
+
+
+def held_out_by(criterion: str, folds: int | None) -> str:
+    """In words how samples were held out."""
+    return f"{folds}-fold" if criterion == "kfold" else _HELD_OUT_BY.get(criterion, criterion)
+
+
+def _error(held_out: Mapping[str, Any]) -> str:
+    how = held_out_by(held_out["criterion"], held_out["folds"])
+    if held_out["kind"] == "error rate":
+        return f"{100 * held_out['value']:.2f} % error rate ({how})"
+    return f"{held_out['root_mean_squared_error']:.6g} root mean squared error ({how})"
+
+
+def _baseline(held_out: Mapping[str, Any]) -> str:
+    """The error of always naming the largest class, or the mean: what there is to beat."""
+    if held_out["kind"] == "error rate":
+        return f"{100 * held_out['baseline']:.1f} % (always the largest class)"
+    return f"{held_out['baseline'] ** 0.5:.6g} (always the mean)"
+
+
+def _figures(value: Any) -> str | None:
+    """A number, or the smallest and largest of several, with six figures."""
+    if isinstance(value, list):
+        return f"{min(value):.6g} ... {max(value):.6g}"
+    return None if value is None else f"{value:.6g}"

@@ -1,0 +1,144 @@
+"""The file ``model.skops``: how a model is written, checked and read.
+
+The file is a zip archive that ``skops.io`` writes: a :class:`sklearn.pipeline.Pipeline` of the steps "columns"
+(encoding and scaling) and "model" (the estimator), with the attribute ``svmpath_data_``, which holds what prediction
+must know beyond the fitted steps. One more member, ``svmpath.json``, says in which format and by which version it was
+written. It is read before anything else, so that a model of another format is refused by name; ``skops.io.load``
+ignores it.
+
+`FORMAT` counts up when a model that an older version has written can no longer be read: when a class that models hold
+moves to another module or gets other attributes, or when ``svmpath_data_`` changes.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from svmpath.cli.console import first_line
+from svmpath.exceptions import DataError
+
+FORMAT = 1
+_HEADER = "svmpath.json"
+_DATA = "svmpath_data_"
+# What a model may hold beyond what this package defines: sparse rows, which skops stores as plain arrays, and
+# the list of columns that some versions of ColumnTransformer keep.
+_HARMLESS = {
+    "scipy.sparse._csr.csr_matrix",
+    "scipy.sparse._csr.csr_array",
+    "sklearn.compose._column_transformer._RemainderColsList",
+}
+
+
+def write_model(pipeline: Any, data: Mapping[str, Any], path: Path) -> None:
+    """Write a fitted pipeline.
+
+    Parameters
+    ----------
+    pipeline : sklearn.pipeline.Pipeline
+        Its steps are "columns" and "model".
+    data : mapping
+        What prediction must know of the training data: ``target``, ``task``, ``zero_based``.
+    path : Path
+    """
+    import skops.io
+
+    from svmpath import __version__
+
+    setattr(pipeline, _DATA, dict(data))
+    skops.io.dump(pipeline, path)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(_HEADER, json.dumps({"format": FORMAT, "svmpath": __version__}))
+
+
+def read_model(path: Path) -> Any:
+    """A pipeline that ``svmpath tune`` has written; nothing in it is run before all of it is known to be harmless."""
+    import skops.io
+    from sklearn.pipeline import Pipeline
+
+    _check_file(path)
+    header = _read_header(path)
+    _check_format(header, path.name)
+    types = _check_types(path)
+    try:
+        pipeline = skops.io.load(path, trusted=types)
+    except Exception as error:
+        raise DataError(
+            f"{path.name}: the model cannot be loaded ({first_line(error)}); the file is damaged, or was written with "
+            "other versions of scikit-learn and skops: tune again"
+        ) from error
+    if header is None or not isinstance(pipeline, Pipeline) or not hasattr(pipeline, _DATA):
+        raise DataError(f"{path.name}: the file holds no model written by svmpath tune")
+    return pipeline
+
+
+def training_data(pipeline: Any) -> dict[str, Any]:
+    """What :func:`write_model` was told about the training data."""
+    data: dict[str, Any] = getattr(pipeline, _DATA)
+    return data
+
+
+def _check_file(path: Path) -> None:
+    if not path.exists():
+        raise DataError(f"{path.name}: there is no model file {str(path)!r}; check its name and folder")
+    if not path.is_file():
+        raise DataError(f"{path.name}: a model file was expected, but this is a folder")
+
+
+def _read_header(path: Path) -> dict[str, Any] | None:
+    """Format and version of a model; None if the file has no such member."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            header = json.loads(archive.read(_HEADER)) if _HEADER in archive.namelist() else None
+    except Exception as error:  # whatever a damaged archive makes zipfile stumble over
+        raise _damaged(path) from error
+    return header if isinstance(header, dict) else None
+
+
+def _check_format(header: Mapping[str, Any] | None, name: str) -> None:
+    """Refuse a model that another version has written in another format."""
+    if header is not None and header.get("format") != FORMAT:
+        raise DataError(
+            f"{name}: the model was written by svmpath {header.get('svmpath')} in format {header.get('format')}, and "
+            f"this version reads format {FORMAT}; tune again, or use the version that wrote it"
+        )
+
+
+def _check_types(path: Path) -> list[str]:
+    """The types in a model that skops does not trust by itself, if all of them are known."""
+    import skops.io
+
+    try:
+        types: list[str] = skops.io.get_untrusted_types(file=path)
+    except Exception as error:  # whatever a damaged archive makes skops stumble over
+        raise _damaged(path) from error
+    foreign = [name for name in types if not is_known(name)]
+    if foreign:
+        raise DataError(
+            f"{path.name}: the model holds types that svmpath does not write and will not run "
+            f"({', '.join(sorted(foreign)[:5])}); use a model written by svmpath tune"
+        )
+    return types
+
+
+def is_known(name: str) -> bool:
+    """Whether a model may hold it: what this package defines (not merely imports), and what is harmless."""
+    if name in _HARMLESS:
+        return True
+    module, _, attribute = name.rpartition(".")
+    if not module.startswith("svmpath."):
+        return False
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError):
+        return False
+    return isinstance(found, type | FunctionType) and found.__module__ == module
+
+
+def _damaged(path: Path) -> DataError:
+    return DataError(f"{path.name}: the file is damaged or not a model written by svmpath tune")

@@ -1,0 +1,236 @@
+"""``svmpath tune``: choose the hyper-parameters for a table of data and save the fitted model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from svmpath.cli.automatic import note_approximations
+from svmpath.cli.console import ProgressBar, ignore_closed_output, note, user_errors
+from svmpath.cli.options import check_name, read_epsilon, read_number_or_span, read_rank
+from svmpath.cli.outputs import MODEL, SUMMARY, check_folder
+from svmpath.cli.results import print_results
+from svmpath.exceptions import DataError
+
+if TYPE_CHECKING:
+    from svmpath.datasets import Table
+
+_MOST_CELLS = 5e8  # of the encoded table: 4 GB
+_FOLDS = 5  # where --cv is not given
+
+
+def tune(
+    data: Annotated[Path, typer.Argument(help="Data file: csv, parquet, libsvm or npz.", show_default=False)],
+    target: Annotated[
+        str | None,
+        typer.Option(help="Column to predict; not needed for npz (array y) and libsvm.", show_default=False),
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What to fit: classification or regression; decided from the target if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[Path, typer.Option(help="Folder for model.skops and summary.json.")] = Path("."),
+    loss: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Loss of the machine: squared_hinge (default for classification), hinge, least_squares (default for "
+            "regression) or epsilon_insensitive.",
+            show_default=False,
+        ),
+    ] = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(
+            help="Half the width of the tube of --loss epsilon_insensitive: tune (the default) or a number.",
+            show_default=False,
+        ),
+    ] = None,
+    kernel: Annotated[
+        str, typer.Option(metavar="NAME", help="Kernel: linear, rbf, poly, laplacian or sigmoid.")
+    ] = "rbf",
+    degree: Annotated[int, typer.Option(min=1, help="Degree of the poly kernel.")] = 3,
+    coef0: Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")] = 0.0,
+    gamma: Annotated[
+        str,
+        typer.Option(
+            help="Parameter of the kernel: tune, scale, auto, a number, LOW:HIGH to search between, or ard for one per "
+            "column."
+        ),
+    ] = "tune",
+    C: Annotated[
+        str, typer.Option("--C", help="Weight of the losses: tune, a number, or LOW:HIGH to search between.")
+    ] = "tune",
+    criterion: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Held-out error: exact leave-one-out (loo), its approximation (alo; not for least_squares) or "
+            "k-fold (kfold). auto is leave-one-out, which the squared hinge predicts while it searches, and k-fold "
+            "where that takes long: hinge with more than 500 rows, epsilon_insensitive with more than 200.",
+        ),
+    ] = "auto",
+    cv: Annotated[
+        int | None, typer.Option(min=2, help=f"Number of folds of k-fold ({_FOLDS}).", show_default=False)
+    ] = None,
+    search: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="How gamma and C are searched: grid, continuous (along paths) or gradient.",
+        ),
+    ] = "grid",
+    rank: Annotated[
+        str,
+        typer.Option(
+            help="Low-rank kernel: exact (none), a number of landmarks, the residual in (0, 1) to reach, or auto "
+            "(exact up to 2000 rows, then 500 landmarks)."
+        ),
+    ] = "auto",
+    landmarks: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Landmarks for --rank: rpcholesky, greedy, uniform, kmeans or density."),
+    ] = "rpcholesky",
+    psd: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="An indefinite kernel (sigmoid): warn, or clip it to its positive semi-definite part.",
+        ),
+    ] = "warn",
+    n_jobs: Annotated[int | None, typer.Option(help="Number of threads; -1 uses all cores.")] = None,
+    random_state: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of all that is random.")] = 0,
+) -> None:
+    """Choose the hyper-parameters for a table of data and save the fitted model."""
+    with user_errors():
+        settings = {
+            "loss": loss if loss is None else check_name("--loss", loss),
+            "epsilon": read_epsilon(epsilon),
+            "kernel": check_name("--kernel", kernel),
+            "degree": degree,
+            "coef0": coef0,
+            "gamma": read_number_or_span("--gamma", gamma, ("tune", "scale", "auto", "ard")),
+            "C": read_number_or_span("--C", C, ("tune",)),
+            "criterion": check_name("--criterion", criterion),
+            "cv": _FOLDS if cv is None else cv,
+            "search": check_name("--search", search),
+            "rank": read_rank(rank),
+            "landmarks": check_name("--landmarks", landmarks),
+            "psd": check_name("--psd", psd),
+            "n_jobs": n_jobs,
+            "random_state": random_state,
+        }
+        if task is not None:
+            check_name("--task", task)
+        if epsilon is not None and loss != "epsilon_insensitive":
+            note("--epsilon counts for --loss epsilon_insensitive only.")
+        check_folder(output)
+        facts = _read_fit_save(data, target, task, output, settings)
+    with ignore_closed_output():
+        print_results(facts)
+        if cv is not None and facts["curve"]["criterion"] != "kfold":
+            note("--cv counts for --criterion kfold only.")
+        print(f"Wrote {output / MODEL} and {output / SUMMARY}.", flush=True)
+
+
+def _read_fit_save(
+    data: Path, target: str | None, task: str | None, output: Path, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Read, fit, save; gives the facts of the summary."""
+    with ProgressBar(f"Reading {data.name}") as progress:
+        from svmpath.datasets import prepare_target, read_table
+        from svmpath.report import summarise
+
+        table = read_table(data, target)
+        assert table.y is not None
+        try:
+            y, task = prepare_target(table.y, task)
+        except DataError as error:
+            raise DataError(f"{data.name}: {error}") from error
+        _check_categories(table)
+        note_approximations(settings, task, table.n_rows)
+        pipeline = _pipeline(table, task, settings)
+        progress.stage("Tuning")
+        start = time.perf_counter()
+        pipeline.set_params(model__verbose=progress)
+        pipeline.fit(table.X, y)
+        pipeline.set_params(model__verbose=0)
+        seconds = time.perf_counter() - start
+        facts = summarise(
+            pipeline["model"],
+            y,
+            file=data.name,
+            kinds=table.kinds,
+            target=table.target or "y",
+            task=task,
+            seconds=seconds,
+            named=table.named,
+        )
+        progress.stage("Saving")
+        trained = {"target": table.target, "task": task, "zero_based": table.zero_based}
+        _save(pipeline, trained, facts, output)
+    return facts
+
+
+def _pipeline(table: Table, task: str, settings: Mapping[str, Any]) -> Any:
+    """The model to fit: columns brought to one scale, then the estimator."""
+    from scipy.sparse import issparse
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+    from svmpath.datasets import refuse_missing
+    from svmpath.estimators import PathSVC, PathSVR
+
+    numbers = [name for name, kind in table.kinds.items() if kind == "number"]
+    categories = [name for name, kind in table.kinds.items() if kind != "number"]
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    # The encoder takes a missing value for one more unknown word: it must not get to see any.
+    words = Pipeline([("complete", FunctionTransformer(refuse_missing)), ("encoder", encoder)])
+    parts = [("numbers", StandardScaler(), numbers), ("categories", words, categories)]
+    columns = (
+        ColumnTransformer([part for part in parts if part[2]])
+        if table.named
+        # Columns without names are taken by position; taking the mean from a sparse matrix would fill it.
+        else StandardScaler(with_mean=not issparse(table.X))
+    )
+    settings = {name: value for name, value in settings.items() if name != "epsilon" or task == "regression"}
+    model = (PathSVC if task == "classification" else PathSVR)(**settings)
+    return Pipeline([("columns", columns), ("model", model)])
+
+
+def _check_categories(table: Table) -> None:
+    """Say which columns of words can hardly help, and refuse those that would fill the memory."""
+    if not table.named:
+        return
+    levels = {name: table.X[name].nunique() for name, kind in table.kinds.items() if kind == "category"}
+    widest = max(levels, key=lambda name: levels[name], default=None)
+    if widest is not None and table.n_rows * sum(levels.values()) > _MOST_CELLS:
+        raise DataError(
+            f"{table.source}: column {widest!r} has {levels[widest]} different words, too many to encode; leave it out"
+        )
+    for name, count in levels.items():
+        if count == table.n_rows:
+            note(f"column {name!r} has a different word in every row, so nothing can be learnt from it; leave it out.")
+
+
+def _save(pipeline: Any, trained: Mapping[str, Any], facts: Mapping[str, Any], folder: Path) -> None:
+    """Write model and summary: both or neither."""
+    from svmpath.cli.saved_model import write_model
+    from svmpath.report.render import to_json, write_files
+
+    text = to_json(facts)
+    write_files(
+        {
+            folder / MODEL: lambda part: write_model(pipeline, trained, part),
+            folder / SUMMARY: lambda part: part.write_text(text, encoding="utf-8"),
+        }
+    )

@@ -1,0 +1,61 @@
+"""Which kinds of path have something better than ``path.without(rows)`` and ``path.decisions(values)``.
+
+Every row of these tables is checked against the general form in the tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from svmpath.criteria.held_out import leave_folds_out, leave_one_out, predict_left_out
+from svmpath.criteria.of_closed import leave_folds_out_closed, leave_one_out_closed
+from svmpath.criteria.of_elastic import leave_one_out_elastic, predict_left_out_elastic
+from svmpath.criteria.of_jump import leave_one_out_jump, predict_left_out_jump
+from svmpath.criteria.of_kernel import (
+    leave_folds_out_over_kernel,
+    leave_one_out_over_kernel,
+    predict_left_out_over_kernel,
+)
+from svmpath.criteria.of_march import leave_one_out_march, predict_left_out_march
+from svmpath.criteria.of_merged import leave_folds_out_merged, leave_one_out_merged, predict_left_out_merged
+from svmpath.criteria.of_nodes import leave_one_out_nodes, predict_left_out_nodes
+from svmpath.paths import (
+    ClosedFormPath,
+    ElasticPath,
+    JumpPath,
+    MarchPath,
+    MergedPath,
+    NewtonKernelPath,
+    NodePath,
+    OverKernel,
+)
+
+FAST: dict[Any, dict[type, Callable[..., Any]]] = {
+    leave_one_out: {
+        ClosedFormPath: leave_one_out_closed,
+        MarchPath: leave_one_out_march,
+        JumpPath: leave_one_out_jump,
+        NodePath: leave_one_out_nodes,
+        ElasticPath: leave_one_out_elastic,
+        OverKernel: leave_one_out_over_kernel,
+        MergedPath: leave_one_out_merged,
+    },
+    predict_left_out: {
+        MarchPath: predict_left_out_march,
+        JumpPath: predict_left_out_jump,
+        NodePath: predict_left_out_nodes,
+        ElasticPath: predict_left_out_elastic,
+        OverKernel: predict_left_out_over_kernel,
+        MergedPath: predict_left_out_merged,
+    },
+    leave_folds_out: {
+        ClosedFormPath: leave_folds_out_closed,
+        NewtonKernelPath: leave_folds_out_over_kernel,
+        MergedPath: leave_folds_out_merged,
+    },
+}
+
+for function, table in FAST.items():
+    for kind, fast in table.items():
+        function.register(kind, fast)

@@ -1,0 +1,154 @@
+"""Held-out values of least squares, without refitting: PRESS, and its like for folds.
+
+With B(mu) and its diagonal from ``solvers.spectral`` and e the training residuals, leaving out sample i leaves
+
+    y_i - f^(-i)(x_i) = e_i / B_ii
+
+for any weights: removing one sample from a linear least squares fit divides its residual by one minus its
+leverage. A sample of weight zero was never in the fit; its held-out value is the plain one.
+
+Leaving out the samples F leaves, with R = diag(sqrt(s)),
+
+    y_F - f^(-F)(x_F) = R_F^-1 (B_FF)^-1 (B R y)_F
+
+an |F| x |F| system per fold and value. Where the spectrum has fewer columns than the fold has samples, the same
+system is solved in the space of the spectrum: with A = [v, Q], 1 - B = A diag(h) A' on the rows F and
+
+    (I - A_F diag(h) A_F')^-1 u = u + A_F diag(h)^1/2 (I - diag(h)^1/2 A_F'A_F diag(h)^1/2)^-1 diag(h)^1/2 A_F' u
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
+
+from svmpath.criteria.held_out import Folds, HeldOut, held_rows, refuse_events
+from svmpath.losses import Problem
+from svmpath.paths import ClosedFormPath
+from svmpath.paths.closed_form import Piece
+from svmpath.solvers.spectral import Spectrum
+from svmpath.solvers.threads import blas_threads
+
+Array = np.ndarray
+
+
+def leave_one_out_closed(
+    path: ClosedFormPath, values: Array, *, max_events: int | None = None, count_only: bool = False
+) -> HeldOut:
+    """Leave out every sample, at all values at once."""
+    refuse_events(path, max_events, count_only)
+    problem = path.problem
+    if len(problem.active) < 2:
+        raise ValueError("Leave-one-out needs at least two samples of positive weight.")
+    held = np.empty((len(values), problem.n))
+    for piece in path.pieces(values):
+        with blas_threads(piece.problem.gram.entries):
+            slack = piece.spectrum.slack_diag(0.5 / piece.C)
+            held[piece.positions] = _divided(piece, slack)
+    return HeldOut(np.arange(problem.n), held, _doubts(path, values))
+
+
+def leave_folds_out_closed(path: ClosedFormPath, values: Array, folds: Folds) -> HeldOut:
+    """Leave out folds of samples."""
+    rows = held_rows(folds)
+    ends = np.cumsum([0, *(len(test) for _, test in folds)])
+    held = np.empty((len(values), len(rows)))
+    for piece in path.pieces(values):
+        with blas_threads(piece.problem.gram.entries):
+            for (train, test), start, end in zip(folds, ends[:-1], ends[1:], strict=True):
+                held[piece.positions, start:end] = _leave_fold_out(piece, train, test)
+    return HeldOut(rows, held, _doubts(path, values))
+
+
+def _doubts(path: ClosedFormPath, values: Array) -> Array:
+    """How many held-out values have fewer than about four digits, at each value: all samples or none."""
+    problem = path.problem
+    return np.where(path.is_lost_to_rounding(values), problem.count(problem.active), 0)
+
+
+def _divided(piece: Piece, slack: Array) -> Array:
+    """Held-out decision values, of shape (m, n), given the diagonals of B(mu)."""
+    problem, spectrum = piece.problem, piece.spectrum
+    mu = 0.5 / piece.C
+    rows = problem.active
+    y, root = problem.y[rows], np.sqrt(problem.s[rows])
+    residuals = spectrum.residuals(root * y, mu) / root[:, None]
+    active = y[:, None] - residuals / slack
+    held = np.empty((len(mu), problem.n))
+    held[:, rows] = active.T
+    idle = np.flatnonzero(problem.s == 0)
+    if len(idle):
+        held[:, idle] = _plain(problem, residuals * (problem.s[rows] / mu[:, None]).T, idle)
+    return held
+
+
+def _plain(problem: Problem, alpha: Array, idle: Array) -> Array:
+    """Decision values of samples that are not in the fit, from the active samples' coefficients (a, m)."""
+    rows, s = problem.active, problem.s[problem.active]
+    lifted = np.zeros((problem.n, alpha.shape[1]))
+    lifted[rows] = alpha
+    f = problem.gram.matmul(lifted)
+    b = s @ (problem.y[rows, None] - f[rows]) / s.sum()
+    return (f[idle] + b).T
+
+
+def _leave_fold_out(piece: Piece, train: Array, test: Array) -> Array:
+    """Decision values of the test rows by the machines fitted on the train rows, of shape (m, len(test)).
+
+    Whatever is not in ``train`` is left out of the fit, also rows that are in neither.
+    """
+    problem, spectrum = piece.problem, piece.spectrum
+    active = problem.active
+    out = np.flatnonzero(~np.isin(active, train))  # positions among the active samples
+    root = np.sqrt(problem.s[active])
+    z = root * problem.y[active]
+    held = np.empty((len(piece.C), len(test)))
+    left = spectrum.residuals(z, 0.5 / piece.C)
+    where = np.full(problem.n, -1)
+    where[active[out]] = np.arange(len(out))
+    inside = where[test] >= 0
+    for j, mu in enumerate(0.5 / piece.C):
+        x = _invert(spectrum, out, mu, left[out, j])
+        values = problem.y[active[out]] - x / root[out]
+        held[j, inside] = values[where[test[inside]]]
+        if not inside.all():
+            held[j, ~inside] = _others(piece, out, x, left[:, j], mu, test[~inside])
+    return held
+
+
+def _invert(spectrum: Spectrum, out: Array, mu: float, u: Array) -> Array:
+    """Solve B(mu)_FF x = u for the rows F = out."""
+    if len(out) <= len(spectrum.values) + 1 or spectrum.is_full or spectrum.rest_value:
+        return _symmetric(spectrum.slack_block(out, mu), u)
+    inner, _ = spectrum.shrink(np.array([mu]))
+    h = np.sqrt(np.concatenate([[1.0], 1.0 - inner[:, 0]]))
+    A = np.column_stack([spectrum.v[out], spectrum.Q[out]]) * h
+    M = np.eye(len(h)) - A.T @ A
+    return u + A @ _symmetric(M, A.T @ u)
+
+
+def _symmetric(M: Array, u: Array) -> Array:
+    """Solve M x = u; where rounding or an indefinite kernel has left M without a Cholesky factor, by least squares."""
+    try:
+        return cho_solve(cho_factor(M, check_finite=False), u, check_finite=False)
+    except LinAlgError:
+        return lstsq(M, u, check_finite=False)[0]
+
+
+def _others(piece: Piece, out: Array, x: Array, left: Array, mu: float, rows: Array) -> Array:
+    """Decision values of rows that were not in the full fit, or stay in the fold's fit.
+
+    The fold's coefficients are R (B R y - B_:F x) / mu: zero on F, and what a refit without F gives elsewhere.
+    """
+    problem, spectrum = piece.problem, piece.spectrum
+    active = problem.active
+    lifted = np.zeros(len(active))
+    lifted[out] = x
+    change = spectrum.residuals(lifted, np.array([mu]))[:, 0]
+    s = problem.s[active].copy()
+    s[out] = 0.0
+    alpha = np.zeros(problem.n)
+    alpha[active] = np.sqrt(s) * (left - change) / mu
+    f = problem.gram.matmul(alpha)
+    b = s @ (problem.y - f)[active] / s.sum()
+    return f[rows] + b

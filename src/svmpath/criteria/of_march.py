@@ -1,0 +1,286 @@
+"""Held-out values of the squared hinge: as predicted if nobody changes sides, and exact.
+
+With E = {y f < 1}, the slacks xi_i = 1 - y_i f_i and the leverages h_i = s_i a_i' M_E^-1 a_i of the rows E (see
+``solvers.feature_newton``), leaving out i in E while the others keep their sides gives
+
+    y_i f^(-i)(x_i) = 1 - xi_i / (1 - h_i)
+
+which counts as an error if xi_i + h_i > 1; zero, as on every curve, if y_i = 1. A sample outside E has no coefficient:
+without it the machine is the same. This is Bonidal, Tindel & Guermeur's eq. 16, 20, 23 and 24; their (A_E^-1)_ii is
+2 C (1 - h_i).
+
+For the number of errors alone most leverages need not be known well. With M_E = U'U and a Gaussian matrix Om of k
+rows, ``|Om U^-T a_i|^2 / k`` is h_i / s_i times a chi-square variable over its k degrees of freedom: a sample whose
+estimate is far on one side of (1 - xi_i) / s_i is decided by it, and only the others are computed in full. With k = 32
+the factors 4 and 1/8 are exceeded with probabilities below 1e-12 and 1e-9.
+
+Exactly, leaving out sample i from the solution with rows E and matrix M_E changes the set of rows by i and by those
+that then change sides. With the rows S that change, sigma_j = -1 for a row that goes and +1 for one that comes, and
+P = A M_E^-1 A'::
+
+    delta = (diag(1 / (sigma s)) + P)_SS^-1 (y - f)_S,        f' = f + P_:S delta
+
+which is repeated with the sides of f' until they are those that were assumed. S = {i} is the prediction.
+
+P has as many digits as M_E, which loses them like C times the kernel. How many it has shows where the answer is known
+(``_rounding``). Samples for which they are too few are left out one by one, by the machine's own dual system; what then
+still violates the conditions of optimality is counted as doubtful.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from svmpath.criteria.curve import Screened, error
+from svmpath.criteria.held_out import HeldOut, refuse_events
+from svmpath.exceptions import PathError
+from svmpath.paths import MarchPath
+from svmpath.paths.march import Stop
+from svmpath.solvers.feature_newton import ActiveSystem, FewSamples, Rows, minimise, point_at
+from svmpath.solvers.threads import blas_threads
+
+Array = np.ndarray
+
+_TOO_FEW_DIGITS = 1e-4  # relative error from which on a held-out residual is doubtful
+_WEAK = 0.01 * _TOO_FEW_DIGITS  # rounding in V from which on samples are left out one by one
+_MOST_REFITS = 200  # samples for which that is done at one value
+_MOST_CORRECTIONS = 12  # before a sample is handed to Newton's method
+_ILL_CONDITIONED = 1e9  # a system from which on it is handed over at once
+_MANY = 3000  # samples from which errors are screened
+_BLOCK = 2048  # rows whose leverages are computed at a time
+_PROJECTIONS = 32
+_TOO_LARGE, _TOO_SMALL = 4.0, 8.0  # estimates so many times too large, or too small, decide
+
+
+def leave_one_out_march(
+    path: MarchPath, values: Array, *, max_events: int | None = None, count_only: bool = False
+) -> HeldOut:
+    """Leave out every sample by corrections of the set of rows."""
+    refuse_events(path, max_events, count_only)
+    held, doubtful = np.empty((len(values), path.problem.n)), np.zeros(len(values), dtype=int)
+    for stop in path.walk(values):
+        with blas_threads(path.rows.A.size):
+            held[stop.position], doubtful[stop.position] = _leave_one_out(path, stop)
+    return HeldOut(np.arange(path.problem.n), held, doubtful)
+
+
+def predict_left_out_march(
+    path: MarchPath, values: Array, *, form: str = "direct", screen: bool | None = None
+) -> HeldOut:
+    """Leave out every sample while the others keep their sides."""
+    if form != "direct":
+        raise ValueError(f"form= is for losses with an elbow; this path has {path.loss!r}.")
+    rows, predictions, doubts = np.arange(path.problem.n), _Predictions(path, values), _Doubts(path, values)
+    if path.problem.n > _MANY if screen is None else screen:
+        return HeldOut(rows, predictions, doubts, _screen(path, values))
+    return HeldOut(rows, predictions(), doubts)
+
+
+@dataclass(frozen=True)
+class _Predictions:
+    """Computes the predicted decision values, of shape (m, n)."""
+
+    path: MarchPath
+    values: Array
+
+    def __call__(self) -> Array:
+        held = np.empty((len(self.values), self.path.problem.n))
+        for stop in self.path.walk(self.values):
+            with blas_threads(self.path.rows.A.size):
+                held[stop.position] = _predict_rows(self.path.rows, stop)
+        return held
+
+
+@dataclass(frozen=True)
+class _Doubts:
+    """Counts the samples whose absence moves others across the margin, or whose prediction is lost to rounding.
+
+    A product of n x n_E numbers per value.
+    """
+
+    path: MarchPath
+    values: Array
+
+    def __call__(self) -> Array:
+        doubtful = np.zeros(len(self.values), dtype=int)
+        for stop in self.path.walk(self.values):
+            with blas_threads(self.path.rows.A.size):
+                E = np.flatnonzero(stop.point.E)
+                V = stop.factored.half(self.path.rows.A)
+                inside, _ = _rounding(self.path.rows, stop, E, V)
+                for start in range(0, len(E), _BLOCK):
+                    part = E[start : start + _BLOCK]
+                    _, step, slack = _predict(self.path.rows, stop, part, V)
+                    moved = _changes_sides(self.path.rows, stop, part, V, step).any(axis=0)
+                    doubts = moved | (inside > _TOO_FEW_DIGITS * slack)
+                    doubtful[stop.position] += self.path.problem.count(part[doubts])
+        return doubtful
+
+
+def _predict_rows(rows: Rows, stop: Stop) -> Array:
+    """Held-out decision values, a block of the rows E at a time."""
+    held = stop.point.f.copy()
+    E = np.flatnonzero(stop.point.E)
+    for start in range(0, len(E), _BLOCK):
+        part = E[start : start + _BLOCK]
+        residual = stop.factored.residuals(rows, stop.point.f, part)
+        held[part] = rows.y[part] - residual / stop.factored.slack_diag(rows, part)
+    return held
+
+
+def _screen(path: MarchPath, values: Array) -> Screened:
+    """The errors of the span prediction, most of them decided by estimates of the leverages."""
+    rows = path.rows
+    A = rows.A.astype(np.float32)
+    Om = np.random.default_rng(0).normal(size=(_PROJECTIONS, A.shape[1])) / np.sqrt(_PROJECTIONS)
+    errors = np.zeros((len(values), path.problem.n), dtype=bool)
+    estimate = np.empty((len(values), path.problem.n), dtype=np.float32)
+    for stop in path.walk(values):
+        point = stop.point
+        slack = 1.0 - rows.y * point.f
+        open_ = np.flatnonzero(point.E & (slack <= 1.0))  # the others are errors, or are not in E
+        if isinstance(stop.factored, FewSamples):  # which has all leverages for the price of its factor
+            about, wrong = _exact(rows, stop, open_)
+        else:
+            about, wrong = _estimate(rows, stop, A, Om, open_)
+        errors[stop.position] = point.E & (slack > 1.0)
+        errors[stop.position, open_] = wrong
+        slack[open_] /= np.maximum(1.0 - about, 0.1)
+        estimate[stop.position] = rows.y * (1.0 - slack)
+    return Screened(errors, estimate)
+
+
+def _estimate(rows: Rows, stop: Stop, A: Array, Om: Array, open_: Array) -> tuple[Array, Array]:
+    """Leverages of some rows by random projections, exact near the bar, and which of them are errors."""
+    P = stop.factored.project(Om).T.astype(np.float32)
+    # To copy many rows costs more than to project them all.
+    B = (A @ P)[open_] if 3 * len(open_) > len(A) else A[open_] @ P
+    about = rows.s[open_] * np.einsum("ij,ij->i", B, B)
+    bar = rows.y[open_] * stop.point.f[open_]
+    wrong = (about > _TOO_LARGE * bar) & (bar > 0)
+    near = np.flatnonzero(~wrong & (about * _TOO_SMALL >= bar))
+    for start in range(0, len(near), _BLOCK):
+        part = near[start : start + _BLOCK]
+        about[part], wrong[part] = _exact(rows, stop, open_[part])
+    return about, wrong
+
+
+def _exact(rows: Rows, stop: Stop, which: Array) -> tuple[Array, Array]:
+    """Leverages of some of the rows E, and which of them are errors: as on a curve that is not screened."""
+    slack = stop.factored.slack_diag(rows, which)
+    held = rows.y[which] - stop.factored.residuals(rows, stop.point.f, which) / slack
+    return 1.0 - slack, error(rows.y[which], held) > 0
+
+
+def _leave_one_out(path: MarchPath, stop: Stop) -> tuple[Array, int]:
+    """Held-out decision values of all samples at one value, and how many of them are lost to rounding."""
+    rows = path.rows
+    E, V = _half_leverages(rows, stop)
+    held, step, slack = _predict(rows, stop, E, V)
+    moved = _changes_sides(rows, stop, E, V, step)
+    inside, anywhere = _rounding(rows, stop, E, V)
+    weak = (inside > _WEAK * slack) | (anywhere > _WEAK)
+    counted = path.problem.is_counted()[E]
+    for k in np.flatnonzero(moved.any(axis=0) & ~weak & counted):
+        i = int(E[k])
+        found = _correct(rows, stop, V, i, np.flatnonzero(moved[:, k]))
+        held[i] = _refit(rows, stop, i) if found is None else found
+    if np.count_nonzero(weak & counted) > _MOST_REFITS:
+        return held, path.problem.count(E[(inside > _TOO_FEW_DIGITS * slack) | (anywhere > _TOO_FEW_DIGITS)])
+    lost = 0
+    for i in E[weak & counted]:
+        held[i], violation = _without(path, stop, int(i))
+        lost += 0 if violation <= _TOO_FEW_DIGITS * (1.0 + abs(held[i])) else path.problem.count(np.array([i]))
+    return held, lost
+
+
+def _without(path: MarchPath, stop: Stop, i: int) -> tuple[float, float]:
+    """The held-out decision value of i with as many digits as there are, and how far it is from optimal."""
+    s = path.problem.s.copy()
+    s[i] = 0.0
+    problem = replace(path.problem, s=s)
+    found = []
+    others = np.flatnonzero(stop.point.E & (s > 0))
+    if 0 < len(others) <= path.rows.A.shape[1]:
+        found.append(path.loss.in_samples(problem, others, stop.C))
+    if not found or found[0].violation > _TOO_FEW_DIGITS:
+        with suppress(PathError):  # what Newton's method cannot settle shows in the violation
+            found.append(replace(path, problem=problem)(stop.C))
+    if not found:
+        return float(stop.point.f[i]), np.inf
+    best = min(found, key=lambda machine: machine.violation)
+    return float(best.fitted[i]), best.violation
+
+
+def _correct(rows: Rows, stop: Stop, V: Array, i: int, others: Array) -> float | None:
+    """The held-out decision value of i by corrections of the rows; None if they do not settle."""
+    point = stop.point
+    for _ in range(_MOST_CORRECTIONS):
+        S = np.concatenate([[i], others])
+        sigma = np.where(point.E[S], -1.0, 1.0) * rows.s[S]
+        VS = V[:, S]
+        M = np.diag(1.0 / sigma) + VS.T @ VS
+        if not np.linalg.cond(M) < _ILL_CONDITIONED:
+            return None
+        delta = np.linalg.solve(M, (rows.y - point.f)[S])
+        f = point.f + V.T @ (VS @ delta)
+        sides = (rows.y * f < 1.0) & (rows.s > 0)
+        moved = np.flatnonzero(sides != point.E)
+        moved = moved[moved != i]
+        if np.array_equal(moved, others):
+            return float(f[i])
+        others = moved
+    return None
+
+
+def _refit(rows: Rows, stop: Stop, i: int) -> float:
+    """The held-out decision value of i by Newton's method on the other rows."""
+    s = rows.s.copy()
+    s[i] = 0.0
+    without = replace(rows, s=s)
+    point = point_at(without, stop.point.theta, stop.point.f)
+    found, _ = minimise(without, ActiveSystem(without), 1.0 / stop.C, point)
+    return float(found.f[i])
+
+
+def _half_leverages(rows: Rows, stop: Stop) -> tuple[Array, Array]:
+    """The samples E, and V with A M_E^-1 A' = V'V."""
+    return np.flatnonzero(stop.point.E), stop.factored.half(rows.A)
+
+
+def _predict(rows: Rows, stop: Stop, E: Array, V: Array) -> tuple[Array, Array, Array]:
+    """Decision values, held-out for samples E; their steps delta with f' = f + V'V[:, i] delta_i; 1 - leverages."""
+    y, s, f = rows.y[E], rows.s[E], stop.point.f
+    if isinstance(stop.factored, FewSamples):
+        slack = stop.factored.slack_diag(rows, E)
+    else:
+        slack = 1.0 - s * np.einsum("ij,ij->j", V[:, E], V[:, E])
+    residual = stop.factored.residuals(rows, f, E) / slack
+    held = f.copy()
+    held[E] = y - residual
+    return held, -s * residual, slack
+
+
+def _rounding(rows: Rows, stop: Stop, E: Array, V: Array) -> tuple[float, float]:
+    """What rounding does to the prediction of samples E, to be divided by 1 - leverage, and to V'V at all rows.
+
+    With an offset, V'V takes the weights of E to one everywhere, and their labels times weights to f.
+    """
+    s, f = rows.s[E], stop.point.f
+    found = V.T @ (V[:, E] @ np.column_stack([s, s * rows.y[E]]))
+    miss = np.abs(found - np.column_stack([np.ones(len(f)), f])).max(axis=1) / (1.0 + np.abs(f))
+    if isinstance(stop.factored, FewSamples):  # where both parts of the quotient have the same relative error
+        return (np.inf if stop.factored.rounding > _TOO_FEW_DIGITS else 0.0), float(miss.max(initial=0.0))
+    return float(miss[E].max(initial=0.0)), float(miss.max(initial=0.0))
+
+
+def _changes_sides(rows: Rows, stop: Stop, E: Array, V: Array, step: Array) -> Array:
+    """Which samples (rows) change sides when one of E (columns) is left out and the others keep theirs."""
+    f = stop.point.f[:, None] + (V.T @ V[:, E]) * step
+    new = (rows.y[:, None] * f < 1.0) & (rows.s > 0)[:, None]
+    moved = new != stop.point.E[:, None]
+    moved[E, np.arange(len(E))] = False  # the sample that is left out has no side
+    return moved

@@ -1,0 +1,77 @@
+"""The criteria by name: what the estimators and the command line know of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from svmpath.criteria.alo import alo
+from svmpath.criteria.elbow_bounds import span_bound, xi_alpha
+from svmpath.criteria.kfold import kfold
+from svmpath.criteria.loo import loo
+from svmpath.criteria.press import press
+from svmpath.criteria.radius_margin import radius_margin
+from svmpath.criteria.span import span
+from svmpath.names import unknown_name
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A criterion and what its scores are.
+
+    Attributes
+    ----------
+    function : callable
+        ``function(path, values, loss=...) -> Curve``.
+    kind : {"exact", "estimate", "bound"}
+        Held-out values of machines that have not seen the sample; a prediction of them; a bound on the number of
+        errors, without held-out values.
+    words : str
+        What it is, for the help of the command line.
+    takes_folds : bool
+        Whether it has an option ``cv``.
+    """
+
+    function: Callable[..., Any]
+    kind: Literal["exact", "estimate", "bound"]
+    words: str
+    takes_folds: bool = False
+
+
+CRITERIA: dict[str, Criterion] = {
+    "loo": Criterion(loo, "exact", "exact leave-one-out"),
+    "press": Criterion(press, "exact", "exact leave-one-out of least squares"),
+    "kfold": Criterion(kfold, "exact", "k-fold cross-validation", takes_folds=True),
+    "span": Criterion(span, "estimate", "leave-one-out as predicted from the spans"),
+    "alo": Criterion(alo, "estimate", "approximate leave-one-out"),
+    "radius_margin": Criterion(radius_margin, "bound", "the radius-margin bound of the squared hinge"),
+    "xi_alpha": Criterion(xi_alpha, "bound", "Joachims' bound for the hinge"),
+    "span_bound": Criterion(span_bound, "bound", "the span bound for the hinge"),
+}
+
+
+def make_criterion(criterion: Any, cv: Any = 5) -> Callable[..., Any]:
+    """The criterion meant by its name or a callable ``criterion(path, values, loss=...)``."""
+    if callable(criterion):
+        return criterion
+    if criterion not in CRITERIA:
+        raise ValueError(unknown_name("criterion", criterion, CRITERIA, "a callable"))
+    known = CRITERIA[criterion]
+    return partial(known.function, cv=cv) if known.takes_folds else known.function
+
+
+def is_bound(criterion: Any) -> bool:
+    """Whether a criterion, or its name, bounds the number of errors."""
+    return _kind(criterion) == "bound"
+
+
+def is_estimate(criterion: Any) -> bool:
+    """Whether it predicts held-out values, or bounds the number of errors."""
+    return _kind(criterion) in ("bound", "estimate")
+
+
+def _kind(criterion: Any) -> str | None:
+    name = getattr(criterion, "__name__", criterion)
+    return CRITERIA[name].kind if isinstance(name, str) and name in CRITERIA else None

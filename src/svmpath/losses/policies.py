@@ -1,0 +1,55 @@
+"""What is done by default with each loss: how far paths go, how many values are scored, what can be afforded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from svmpath.losses.base import Loss
+from svmpath.losses.epsilon import EpsilonInsensitive
+from svmpath.losses.hinge import Hinge
+from svmpath.losses.least_squares import LeastSquares
+from svmpath.losses.squared_hinge import SquaredHinge
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The defaults of one loss.
+
+    Attributes
+    ----------
+    span : (float, float)
+        Of C, for ``trace``.
+    tuned : (float, float)
+        Of C, for ``C="tune"`` of the estimators.
+    per_decade : int
+        Values of C that are scored per factor of ten.
+    loo_rows : float
+        Samples up to which ``criterion="auto"`` is exact leave-one-out.
+    otherwise : str
+        What it is beyond.
+    exact_rows : int
+        Samples up to which the exact leave-one-out error of a choice is computed that was made by an estimate.
+    """
+
+    span: tuple[float, float] = (1e-3, 1e3)
+    tuned: tuple[float, float] = (1e-3, 1e3)
+    per_decade: int = 3
+    loo_rows: float = 0
+    otherwise: str = "kfold"
+    exact_rows: int = 1000
+
+
+POLICIES: dict[type[Loss], Policy] = {
+    # A value of C costs next to nothing, and leave-one-out no more than the path.
+    LeastSquares: Policy((1e-3, 1e6), (1e-3, 1e6), per_decade=5, loo_rows=float("inf"), exact_rows=3000),
+    # Exact leave-one-out costs several times the path, its prediction no more than the path.
+    SquaredHinge: Policy((1e-3, 1e6), (1e-3, 1e4), otherwise="span", exact_rows=3000),
+    # In few dimensions the prediction is off by factors, so that it is exact leave-one-out or folds.
+    Hinge: Policy(loo_rows=500),
+    EpsilonInsensitive: Policy(loo_rows=200),
+}
+
+
+def policy_of(loss: Loss) -> Policy:
+    """The defaults of a loss; those of a loss that has none in the table are careful."""
+    return POLICIES.get(type(loss), Policy())

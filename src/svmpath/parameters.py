@@ -1,0 +1,72 @@
+"""What a kernel or a loss says about each of its real parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, Literal
+
+Lowest = Literal["positive", "not negative", "any"]
+
+# What a user reads where a value is refused.
+_SINGULAR: dict[Lowest, str] = {"positive": "a positive number", "not negative": "a number >= 0", "any": "a number"}
+_PLURAL: dict[Lowest, str] = {"positive": "positive numbers", "not negative": "numbers >= 0", "any": "numbers"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A real parameter, the values that it can take, and the scale on which it is searched.
+
+    Parameters
+    ----------
+    name : str
+    lowest : {"positive", "not negative", "any"}, default="positive"
+        Which finite values make sense.
+    log : bool, default=True
+        Whether the parameter is a scale: grids and searches then step in its logarithm.
+
+    Examples
+    --------
+    >>> from svmpath.parameters import Parameter
+    >>> gamma, shift = Parameter("gamma"), Parameter("coef0", lowest="any", log=False)
+    >>> gamma.allows(0.0), shift.allows(-1.0)
+    (False, True)
+    >>> gamma.numbers
+    'positive numbers'
+    """
+
+    name: str
+    lowest: Lowest = "positive"
+    log: bool = True
+
+    def __post_init__(self) -> None:
+        if self.lowest not in _SINGULAR:
+            raise ValueError(f"lowest must be one of {', '.join(map(repr, _SINGULAR))}, got {self.lowest!r}.")
+        if self.log and self.lowest == "any":
+            raise ValueError(f"Parameter {self.name!r} may be negative, so it has no logarithm; give log=False.")
+
+    def allows(self, value: float) -> bool:
+        """Whether the parameter can have this value."""
+        if not isfinite(value):
+            return False
+        return self.lowest == "any" or value > 0 or (value == 0 and self.lowest == "not negative")
+
+    @property
+    def number(self) -> str:
+        """What a value of the parameter must be, in words."""
+        return _SINGULAR[self.lowest]
+
+    @property
+    def numbers(self) -> str:
+        """The same for several values."""
+        return _PLURAL[self.lowest]
+
+    def check(self, value: Any) -> float:
+        """The value as a float; refused where the parameter cannot have it."""
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = float("nan")
+        if not self.allows(number):
+            raise ValueError(f"{self.name} must be {self.number}, got {value!r}.")
+        return number

@@ -1,0 +1,142 @@
+"""From curves to a choice: one rule for one curve, and for several side by side.
+
+The lowest score wins; of equal scores the lowest mean squared held-out residual, then the simplest machine. Simple is a
+small C, a small gamma, a large lambda1, a large lambda2: each says so by the sign with which it is sorted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from svmpath.criteria.curve import Curve
+from svmpath.lazy import lazy
+from svmpath.losses import Solution
+from svmpath.names import unknown_name
+
+Array = np.ndarray
+
+RULES = ("min", "one_se")
+_NEAR_END = 0.02  # relative; a continuous search ends a little before the wall
+_SAME_SCORE = 1e-12  # relative; scores closer than this are the same score in another order of addition
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What is kept of a curve once it is scored: numbers along it, and none of the matrices behind it.
+
+    Attributes
+    ----------
+    values, scores, standard_errors, smooth : array of shape (m,)
+        As on the :class:`svmpath.criteria.Curve`.
+    """
+
+    values: Array
+    scores: Array
+    standard_errors: Array
+    smooth: Array
+
+    @staticmethod
+    def of(curve: Curve) -> Scores:
+        """The scores of a curve."""
+        return Scores(curve.values, curve.scores, curve.standard_errors, curve.smooth)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Choice:
+    """A value chosen on a curve.
+
+    Attributes
+    ----------
+    curve : Curve
+    index : int
+        Position of the chosen value on the curve.
+    rule : str
+    tried : dict
+        For a search over gamma: the scores over C at each gamma tried; empty otherwise.
+    at_edge : tuple of str
+        The parameters whose chosen value is the first or last one that was offered.
+    """
+
+    curve: Curve
+    index: int
+    rule: str
+    tried: Mapping[float, Scores]
+    at_edge: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        path = self.curve.path
+        return f"<Choice: {path.over} = {self.value:.6g}, score {self.score:.6g}, {path.gram.kernel!r}>"
+
+    @property
+    def value(self) -> float:
+        """The chosen value of the path's parameter."""
+        return float(self.curve.values[self.index])
+
+    @property
+    def score(self) -> float:
+        """Its held-out score."""
+        return float(self.curve.scores[self.index])
+
+    @lazy
+    def solution(self) -> Solution:
+        """The machine at the chosen value."""
+        return self.curve.path(self.value)
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The hyper-parameters chosen, and those of the kernel."""
+        return dict(self.solution.parameters)
+
+
+def is_end(values: Array, value: float) -> bool:
+    """Whether a value is the first or last of several, or as good as that."""
+    ends = np.array([values.min(), values.max()]) if len(values) > 1 else np.array([])
+    return bool(np.any(np.abs(ends - value) <= _NEAR_END * np.abs(ends)))
+
+
+def check_rule(rule: Any) -> str:
+    """The rule, refused if there is none of that name."""
+    if rule not in RULES:
+        raise ValueError(unknown_name("rule", rule, RULES))
+    return str(rule)
+
+
+def best_value(curve: Curve | Scores, rule: str = "min", sign: float = 1.0) -> int:
+    """The position of the best value of a curve; a sign of -1 means that larger values make simpler machines."""
+    scores = curve.scores
+    if not np.isfinite(scores).all():
+        raise ValueError("The curve has scores that are not finite; nothing can be chosen on it.")
+    lowest = int(np.argmin(scores))
+    if check_rule(rule) == "one_se":
+        good = np.flatnonzero(scores <= scores[lowest] + curve.standard_errors[lowest])
+        return int(good[np.argmin(sign * curve.values[good])])
+    equal = np.flatnonzero(scores <= scores[lowest] + _SAME_SCORE * abs(scores[lowest]))
+    if len(equal) == 1:
+        return lowest
+    return int(equal[np.lexsort((sign * curve.values[equal], curve.smooth[equal]))[0]])
+
+
+def best_pair(tried: Mapping[float, Curve | Scores], rule: str = "min", sign: float = 1.0) -> tuple[float, int]:
+    """The best of several curves, by the value that each belongs to, and the position of its best value.
+
+    Both values make simpler machines where they are smaller, or for a sign of -1 where they are larger. The rule
+    "one_se" takes the simplest value, then the simplest curve, whose score is within one standard error of the lowest.
+    """
+    lowest = {outer: best_value(tried[outer], "min", sign) for outer in sorted(tried, key=lambda outer: sign * outer)}
+    low = min(tried[outer].scores[i] for outer, i in lowest.items())
+    equal = {outer: i for outer, i in lowest.items() if tried[outer].scores[i] <= low + _SAME_SCORE * abs(low)}
+    outer = min(equal, key=lambda outer: tried[outer].smooth[equal[outer]])
+    if check_rule(rule) == "min":
+        return outer, equal[outer]
+    bar = tried[outer].scores[equal[outer]] + tried[outer].standard_errors[equal[outer]]
+    good = (
+        (sign * float(each.values[i]), sign * outer, int(i))
+        for outer, each in tried.items()
+        for i in np.flatnonzero(each.scores <= bar)
+    )
+    _, signed, index = min(good)
+    return sign * signed, index

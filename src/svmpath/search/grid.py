@@ -1,0 +1,275 @@
+"""The two-layer search for C and gamma.
+
+The inner layer follows a path over C and scores it; the outer layer moves gamma. Both the criterion and the search
+are arguments (Ding & Liao's Algorithm 2 is this with a k-fold criterion on a Nystroem kernel and a grid).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from threading import Lock
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from svmpath.criteria.curve import Curve, HeldOutLoss, one_vs_rest
+from svmpath.gram import Gram
+from svmpath.losses import Loss, Problem
+from svmpath.paths import Curves, Made, Path, Request, trace_problem
+from svmpath.search.choice import Choice, Scores, best_pair, best_value, check_rule, is_end
+from svmpath.solvers.parallel import side_by_side
+from svmpath.solvers.threads import count_jobs
+from svmpath.validation import check_whole
+
+Array = np.ndarray
+Progress = Callable[[int, int], None]
+
+_MOST_GAMMAS = 16  # evaluations of Brent's method over log gamma
+
+
+def select(curve: Curve | Curves, rule: str = "min", *, refine: int = 2) -> Choice:
+    """Choose a value on a curve, or a pair of C and gamma on the curves of a surface.
+
+    Parameters
+    ----------
+    curve : Curve or Curves
+    rule : {"min", "one_se"}
+        "min": the lowest score; of equal scores the lowest mean squared held-out residual, then the smallest value.
+        "one_se": the smallest value whose score is within one standard error of the lowest (smaller C and smaller
+        gamma both mean a smoother machine).
+    refine : int, default=2
+        Of a surface: how often new gammas are tried halfway between the best one and its neighbours. At each the values
+        of C lie along the valley of the scores, twice as close as the last time. 0 chooses among what is there.
+
+    Returns
+    -------
+    Choice
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> from svmpath import criteria
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2)); y = X[:, 0] + 0.3 * rng.normal(size=60)
+    >>> path = svmpath.trace(X, y, loss="least_squares", span=(1e-2, 1e2))
+    >>> choice = svmpath.select(criteria.press(path, np.logspace(-2, 2, 5)))
+    >>> choice.value
+    10.0
+    """
+    check_rule(rule)
+    check_whole(refine, "refine", least=0)
+    if isinstance(curve, Curves):
+        return _search_of(curve, rule).along_valley(curve, refine)
+    if not hasattr(curve, "scores"):
+        raise TypeError(
+            f"select needs a curve, such as criteria.loo(path, values) gives, not {type(curve).__name__}: score the "
+            "path first."
+        )
+    index, values = best_value(curve, rule), curve.values
+    return Choice(curve, index, rule, {}, (curve.path.over,) if is_end(values, values[index]) else ())
+
+
+def _search_of(curves: Curves, rule: str) -> Search:
+    """The search that goes on from a surface."""
+    surface = curves.surface
+    return Search([surface.problem], surface.loss, curves.values, surface.over, curves.criterion, None, rule)
+
+
+@dataclass(frozen=True)
+class Search:
+    """The two-layer search on problems that share a Gram matrix and weights (one per class, one-vs-rest).
+
+    Attributes
+    ----------
+    problems : list of Problem
+    loss : Loss
+    C : array of shape (m,)
+        Values of C to score; their span is the span of the paths.
+    over : str or None
+        The kernel's parameter that the outer layer moves; None to leave the kernel alone.
+    criterion : callable
+        ``criterion(path, values, loss=...) -> Curve``.
+    held_out : HeldOutLoss
+        The per-sample loss of the criterion.
+    rule : str
+    tol : float or None
+        Of approximate paths; see :func:`svmpath.trace`.
+    """
+
+    problems: list[Problem]
+    loss: Loss
+    C: Array
+    over: str | None
+    criterion: Callable[..., Curve]
+    held_out: HeldOutLoss
+    rule: str = "min"
+    tol: float | None = None
+
+    def curve(self, gamma: float | None = None, C: Array | None = None) -> Curve:
+        """The curve over C at one value of the kernel's parameter."""
+        values = self.C if C is None else C
+        gram = self.problems[0].gram
+        if gamma is not None and self.over is not None:
+            gram = gram.at(self.over, float(gamma))
+        return self.on(gram, values)
+
+    def on(self, gram: Gram, values: Array) -> Curve:
+        """The curve over these values of C on a Gram matrix."""
+        return self._along(gram, (float(values.min()), float(values.max())), values, None)
+
+    def paths(self, gram: Gram, span: tuple[float, float], made: Made | None = None) -> Iterator[Path]:
+        """The paths of all machines on one kernel; they share it and the weights, and what is made of these."""
+        made = Made() if made is None else made
+        for problem in self.problems:
+            yield trace_problem(replace(problem, gram=gram), Request(self.loss, "C", span, tol=self.tol), made)
+
+    def _along(self, gram: Gram, span: tuple[float, float], values: Array, made: Made | None) -> Curve:
+        """The curve on one kernel."""
+        curves = [self.criterion(path, values, loss=self.held_out) for path in self.paths(gram, span, made)]
+        return curves[0] if len(curves) == 1 else one_vs_rest(curves)
+
+    def grid(self, gammas: Array, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
+        """The best of all pairs of C and gamma."""
+        ledger = _Ledger(progress, max(len(gammas), 1))
+        self._score(gammas, ledger, n_jobs)
+        return self._choose(ledger, gammas)
+
+    def coarse_to_fine(self, gammas: Array, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
+        """A grid, then the two values halfway (in the logarithm) between its best gamma and its neighbours."""
+        ledger = _Ledger(progress, len(gammas) + 2)
+        self._score(gammas, ledger, n_jobs)
+        best, _ = best_pair(ledger.tried, self.rule)
+        self._score(_halfway(gammas, best), ledger, n_jobs)
+        return self._choose(ledger, gammas)
+
+    def along_valley(self, curves: Curves, rounds: int) -> Choice:
+        """The best cell of a surface, then halfway to its neighbours along the valley of the scores, some times."""
+        ledger = _Ledger(None, len(curves.curves))
+        gammas = curves.surface.gammas
+        for gamma, curve in zip(gammas.tolist(), curves.curves, strict=True):
+            ledger.add(gamma, curve)
+        for turn in range(1, rounds + 1):
+            best, _ = best_pair(ledger.tried, self.rule)
+            for gamma in _halfway(np.array(list(ledger.tried)), best).tolist():
+                ledger.add(gamma, self.curve(gamma, self._valley(ledger.tried, gamma, turn)))
+        return self._choose(ledger, gammas)
+
+    def _valley(self, tried: Mapping[float, Scores], gamma: float, turn: int) -> Array:
+        """Values of C around where the valley passes at a gamma: between the lowest scores of its two neighbours."""
+        known = np.sort(list(tried))
+        lows = [np.log(tried[each].values[best_value(tried[each])]) for each in known]
+        middle = np.interp(np.log(gamma), np.log(known), lows)
+        C = np.log(np.unique(self.C))
+        if len(C) == 1:
+            return self.C
+        step = float(np.median(np.diff(C))) / 2**turn
+        # As far as the neighbours' valleys are from each other, and one old step more.
+        place = int(np.clip(np.searchsorted(known, gamma), 1, len(known) - 1))
+        width = abs(lows[place] - lows[place - 1]) / 2 + 2 * step
+        steps = np.arange(-np.ceil(width / step), np.ceil(width / step) + 1)
+        return np.exp(np.unique(np.clip(middle + step * steps, C[0], C[-1])))
+
+    def continuous(self, gammas: Array, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
+        """Minimise over (log gamma, log C), starting from the best of a grid.
+
+        One decomposition serves every C, so that the minimisation is nested: Brent's method over log gamma, between
+        the neighbours of the grid's best, of the minimum over log C.
+        """
+        ledger = _Ledger(progress, max(len(gammas), 1) + _MOST_GAMMAS)
+        self._score(gammas, ledger, n_jobs)
+        if self.over is not None and len(gammas) > 1:
+            best, _ = best_pair(ledger.tried, self.rule)
+            near = np.log(_around(gammas, best))
+            minimize_scalar(
+                lambda log_gamma: ledger.add(float(np.exp(log_gamma)), self._polish(self.curve(np.exp(log_gamma)))),
+                bounds=(near.min(), near.max()),
+                method="bounded",
+                options={"maxiter": _MOST_GAMMAS, "xatol": 0.01},
+            )
+        choice = self._choose(ledger, gammas)
+        curve = choice.curve if len(choice.curve.values) > len(self.C) else self._polish(choice.curve)
+        index = best_value(curve, self.rule)
+        edges = tuple(name for name in choice.at_edge if name != "C")
+        at_C = is_end(self.C, float(curve.values[index]))
+        return replace(choice, curve=curve, index=index, at_edge=("C", *edges) if at_C else edges)
+
+    def _score(self, gammas: Array, ledger: _Ledger, n_jobs: int | None) -> None:
+        """Score the kernels at several gammas, side by side."""
+        if self.over is None:
+            ledger.add(np.nan, self.curve())
+        else:
+            side_by_side(lambda gamma: ledger.add(gamma, self.curve(gamma)), gammas.tolist(), count_jobs(n_jobs))
+
+    def _polish(self, curve: Curve) -> Curve:
+        """The curve with one more value: the minimum over log C between the neighbours of its best value."""
+        if len(curve.values) < 2:
+            return curve
+        values = np.sort(curve.values)
+        near = np.log(_around(values, float(curve.values[np.argmin(curve.scores)])))
+
+        def score(log_C: float) -> float:
+            return float(self.rescore(curve, np.array([np.exp(log_C)])).scores[0])
+
+        found = minimize_scalar(score, bounds=(near.min(), near.max()), method="bounded", options={"xatol": 1e-3})
+        return self.rescore(curve, np.append(values, np.exp(found.x)))
+
+    def rescore(self, curve: Curve, values: Array) -> Curve:
+        """The criterion at other values of the same kernel, with its decomposition."""
+        return self._along(curve.path.problem.gram, curve.path.span, values, curve.path.made)
+
+    def _choose(self, ledger: _Ledger, offered: Array) -> Choice:
+        """The choice among all that was tried."""
+        gamma, index = best_pair(ledger.tried, self.rule)
+        curve = ledger.curve(gamma)
+        if curve is None:  # its matrices were let go when another kernel scored better
+            curve = self.curve(None if self.over is None else gamma, ledger.tried[gamma].values)
+        edges = ("C",) if is_end(self.C, float(curve.values[index])) else ()
+        if self.over is not None and is_end(offered, gamma):
+            edges = (*edges, self.over)
+        tried = {} if self.over is None else {gamma: ledger.tried[gamma] for gamma in sorted(ledger.tried)}
+        return Choice(curve, index, self.rule, tried, edges)
+
+
+def _around(values: Array, chosen: float) -> Array:
+    """The chosen one of several values, between its neighbours."""
+    ordered = np.sort(values)
+    place = int(np.searchsorted(ordered, chosen))
+    return ordered[max(place - 1, 0) : place + 2]
+
+
+def _halfway(values: Array, chosen: float) -> Array:
+    """Between the chosen value and its neighbours, halfway in the logarithm."""
+    return np.array([np.sqrt(value * chosen) for value in _around(values, chosen) if value != chosen])
+
+
+class _Ledger:
+    """What was tried: all scores, the curve of the best kernel only, and how far the work is.
+
+    A curve holds its kernel matrix and decomposition; a search that kept every curve would fill the memory.
+    """
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self.tried: dict[float, Scores] = {}
+        self._progress = progress
+        self._total = total
+        self._best: tuple[float, float, float, Curve] | None = None
+        self._lock = Lock()
+
+    def add(self, gamma: float, curve: Curve) -> float:
+        """Enter a curve; returns its lowest score."""
+        scores = Scores.of(curve)
+        index = best_value(scores)
+        rank = (float(scores.scores[index]), float(scores.smooth[index]))
+        with self._lock:
+            self.tried[gamma] = scores
+            if self._best is None or rank < self._best[:2]:
+                self._best = (*rank, gamma, curve)
+            if self._progress is not None:
+                self._progress(min(len(self.tried), self._total), self._total)
+        return rank[0]
+
+    def curve(self, gamma: float) -> Curve | None:
+        """The curve at this gamma, if it is the one kept."""
+        same = self._best is not None and np.array_equal([self._best[2]], [gamma], equal_nan=True)
+        return self._best[3] if same else None  # type: ignore[index]

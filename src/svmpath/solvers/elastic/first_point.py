@@ -1,0 +1,80 @@
+"""Where a walk of the elastic-net hinge machine begins: for a large lambda1 the machine is a constant."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from svmpath.solvers.elastic.table import Line, Snapshot, Table
+from svmpath.solvers.elastic.walk import Walker
+from svmpath.solvers.loops import elastic_state as layout
+from svmpath.solvers.loops.elastic_state import ELBOW, FREE, LEFT, OUT, RIGHT
+from svmpath.solvers.loops.elastic_tolerances import BALANCED, C_ROUNDING
+
+Array = np.ndarray
+
+
+def constant_point(table: Table, w: Array) -> Snapshot:
+    """A point with beta = 0, at the smallest lambda1 for which its alpha proves it optimal.
+
+    The lighter class is on the left; of the heavier one as many as it takes, first those whose rows lie where they
+    make c small. The one that is filled in part is on the elbow.
+    """
+    y, Z = table.y, table.Z
+    up, down = float(w[y > 0].sum()), float(w[y < 0].sum())
+    place = np.where(w > 0, LEFT, OUT).astype(np.int8)
+    alpha, b = w.copy(), 0.0
+    if abs(up - down) > BALANCED * (up + down):
+        b = 1.0 if up > down else -1.0
+        heavy = np.flatnonzero((y == b) & (w > 0))
+        alpha[heavy] = 0.0
+        order = heavy[np.argsort(np.asarray(Z[heavy] @ (Z.T @ alpha)), kind="stable")]
+        needed = min(up, down)
+        before = np.concatenate([[0.0], np.cumsum(w[order])])
+        alpha[order] = np.clip(needed - before[:-1], 0.0, w[order])
+        last = int(np.searchsorted(before[1:], needed * (1 - 1e-15)))
+        place[order[:last]], place[order[last:]] = LEFT, RIGHT
+        place[order[min(last, len(order) - 1)]] = ELBOW
+    lam1 = threshold(table, np.asarray(Z.T @ alpha).ravel(), w)
+    beta, sign = np.zeros(Z.shape[1]), np.zeros(Z.shape[1], np.int8)
+    return Snapshot(np.array([0.0, lam1, 0.0, b]), w.copy(), alpha, beta, place, sign)
+
+
+def threshold(table: Table, c: Array, w: Array) -> float:
+    """The smallest lambda1 for which no penalised feature is beyond its threshold; rounding in c is none."""
+    noise, penalised = C_ROUNDING * w.sum() * table.zmax, table.om > 0.0
+    c = np.where(np.abs(c) > noise, np.abs(c), 0.0)
+    return float(np.max(c[penalised] / table.om[penalised], initial=0.0))
+
+
+def start(table: Table, w: Array, lam2: float) -> Walker:
+    """A walker where no penalised feature is used; its value is its lambda1."""
+    free = np.flatnonzero(table.om == 0.0)
+    if not len(free):
+        return _walker_at(table, constant_point(table, w), lam2)
+    # First the machine of the free features alone: they are penalised, too, until lambda1 = 0.
+    alone = table.of_columns(free)
+    walker = _walker_at(alone, constant_point(alone, w), lam2)
+    if walker.lam1 > 0.0:
+        walker.to(Line.lambda1(lam2, w), 0.0, record=False)
+    found, p = walker.snapshot(), len(table.om)
+    beta, sign = np.zeros(p), np.zeros(p, np.int8)
+    beta[free], sign[free] = found.beta, FREE
+    point = replace(found, beta=beta, sign=sign)
+    point.x[1] = threshold(table, np.asarray(table.Z.T @ found.alpha).ravel(), w)
+    return _walker_at(table, point, lam2)
+
+
+def _walker_at(table: Table, point: Snapshot, lam2: float) -> Walker:
+    point.x[0], point.x[2] = point.x[1], lam2
+    walker = Walker(table, point)
+    walker.assemble()
+    return walker
+
+
+def walk_to(walker: Walker, lam1: float) -> None:
+    """Walk from a start down to a lambda1; where that is larger than at the start, the point is optimal as it is."""
+    if lam1 < walker.lam1:
+        walker.to(Line.lambda1(walker.lam2, walker.w.copy()), lam1, record=False)
+    walker.state.x[layout.LAM1] = lam1

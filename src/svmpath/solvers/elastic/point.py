@@ -1,0 +1,263 @@
+"""A point of the elastic-net path with its places: the machine, how good it is, and the elbow system.
+
+See ``solvers.elastic`` for the problem and ``loops.elastic_system`` for the system. The places of samples and features
+determine the point: E and A, hence the equations r_E = 0, c_A = lambda2 beta_A + lambda1 om_A s_A and y'alpha = 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lapack
+
+from svmpath.exceptions import PathError
+from svmpath.solvers.elastic.measure import relative_gap
+from svmpath.solvers.elastic.table import Snapshot, Table
+from svmpath.solvers.loops import elastic_state as layout
+from svmpath.solvers.loops.elastic_state import ELBOW, LEFT, RIGHT, ZERO
+from svmpath.solvers.loops.elastic_tolerances import ATTEMPTS, DEPENDENCE_MARGIN, REFINED, ROOM, SMALL_OBJECTIVE
+
+Array = np.ndarray
+
+
+class PlacedPoint:
+    """A machine, the places of its samples and features, and the elbow system that these make; changed in place."""
+
+    def __init__(self, table: Table, point: Snapshot) -> None:
+        self.table = table
+        n, p = table.Z.shape
+        k = int(np.count_nonzero(point.place == ELBOW))
+        m = int(np.count_nonzero(point.sign))
+        rows, columns = min(k + ROOM, min(n, p + 1) + 2), min(m + ROOM, p + 2)
+        x, num = np.zeros(13), np.zeros(7, np.int64)
+        x[layout.TAU], x[layout.DEPENDENT], num[layout.SEED] = table.tau, ATTEMPTS[0][0], 1
+        self.state = layout.State(
+            x, num, np.zeros((8, n)), np.zeros((6, p)), np.empty(n, np.int64), np.empty(p, np.int64),
+            np.empty(n + 1, np.int64), np.empty(p + 1, np.int64), np.empty((rows, columns)), np.empty((rows, rows)),
+            np.empty((9, max(rows, columns))),
+        )  # fmt: skip
+        self.state.N[layout.Y], self.state.P[layout.ZMAX] = table.y, table.zmax
+        self._restore(point)
+
+    def _restore(self, point: Snapshot) -> None:
+        """Everything as in a snapshot, but for the elbow system."""
+        S = self.state
+        S.x[:4], S.num[layout.IDLE] = point.x, 0
+        S.N[layout.MARGIN], S.P[layout.OM] = self.table.margin, self.table.om
+        S.N[layout.WEIGHT], S.N[layout.ALPHA], S.P[layout.BETA] = point.w, point.alpha, point.beta
+        S.place[:], S.sign[:] = point.place, point.sign
+
+    # --- the machine -------------------------------------------------------------------------------------------------
+
+    @property
+    def value(self) -> float:
+        """The value of the line."""
+        return float(self.state.x[layout.U])
+
+    @property
+    def lam1(self) -> float:
+        """lambda1."""
+        return float(self.state.x[layout.LAM1])
+
+    @property
+    def lam2(self) -> float:
+        """lambda2."""
+        return float(self.state.x[layout.LAM2])
+
+    @property
+    def b(self) -> float:
+        """The offset."""
+        return float(self.state.x[layout.B])
+
+    @property
+    def alpha(self) -> Array:
+        """Coefficients of the samples."""
+        return self.state.N[layout.ALPHA]
+
+    @property
+    def beta(self) -> Array:
+        """Coefficients of the features."""
+        return self.state.P[layout.BETA]
+
+    @property
+    def c(self) -> Array:
+        """Z'alpha."""
+        return self.state.P[layout.C]
+
+    @property
+    def r(self) -> Array:
+        """What the margins lack to one."""
+        return self.state.N[layout.R]
+
+    @property
+    def w(self) -> Array:
+        """Weights of the samples."""
+        return self.state.N[layout.WEIGHT]
+
+    @property
+    def null_steps(self) -> int:
+        """How many samples and features were exchanged at constant beta."""
+        return int(self.state.num[layout.NULLS])
+
+    def snapshot(self) -> Snapshot:
+        """The point as it is."""
+        S = self.state
+        return Snapshot(
+            S.x[:4].copy(), self.w.copy(), self.alpha.copy(), self.beta.copy(), S.place.copy(), S.sign.copy()
+        )
+
+    @property
+    def gap(self) -> float:
+        """The relative duality gap of the point, as far as rounding in its margins lets it be known."""
+        table = self.table
+        gap = relative_gap(
+            table.Z, table.y, table.om, table.margin, self.w, self.lam1, self.lam2,
+            np.clip(self.alpha, 0.0, self.w), self.beta, self.b,
+        )  # fmt: skip
+        total = self.w.sum()
+        rounding = 8 * np.finfo(float).eps * (np.abs(self.beta) @ table.zmax + abs(self.b))
+        return gap - rounding * total / max(self.w @ np.maximum(self.r, 0.0), SMALL_OBJECTIVE * total)
+
+    @property
+    def violation(self) -> float:
+        """The largest r on the wrong side, or c beyond its threshold in units of the weights on its column."""
+        S, om = self.state, self.table.om
+        wrong = np.select([S.place == ELBOW, S.place == LEFT, S.place == RIGHT], [np.abs(self.r), -self.r, self.r], 0.0)
+        unit = np.maximum(self.w.sum() * self.table.zmax, 1e-300)
+        side = np.where(np.abs(S.sign) == 1, S.sign, 0)
+        off = np.abs(self.c - self.lam2 * self.beta - self.lam1 * om * side)
+        off = np.where(S.sign == ZERO, np.abs(self.c) - self.lam1 * om, off)
+        return float(max(wrong.max(initial=0.0), (off / unit).max(initial=0.0)))
+
+    # --- the point that the places determine -------------------------------------------------------------------------
+
+    def assemble(self) -> None:
+        """Make the elbow system of the places, and the equations of the point hold."""
+        if not self._assemble(1):
+            raise PathError(
+                "The samples that are to have a margin of exactly one depend on each other; remove columns or rows "
+                "that are nearly copies of others, or use a larger lambda2."
+            )
+
+    def solve_places(self, rounds: int = 3) -> bool:
+        """Go to the point that the places alone determine, whatever beta and alpha are; False where they do not.
+
+        From a point that is nearly right already fewer rounds of corrections are enough.
+        """
+        return self._assemble(rounds)
+
+    def _assemble(self, rounds: int) -> bool:
+        S = self.state
+        E, A = np.flatnonzero(S.place == ELBOW), np.flatnonzero(S.sign)
+        k, m = len(E), len(A)
+        if k > m + 1:
+            return False
+        while k + 2 > S.G.shape[0] or m + 2 > S.W.shape[1]:
+            self._grow()
+            S = self.state
+        S.num[layout.K], S.num[layout.M] = k, m
+        S.E[:k], S.A[:m] = E, A
+        block = self.table.Z[E][:, A]
+        S.W[:k, :m] = block.todense() if sparse.issparse(block) else block
+        if not self._factor():
+            return False
+        for _ in range(rounds):
+            self.settle()
+        return True
+
+    def _factor(self) -> bool:
+        """G from W, by orthogonalising the rows of M; False where they depend on each other."""
+        S = self.state
+        k, m = S.num[:2]
+        S.num[layout.IS_FRESH] = 1
+        if k == 0:
+            return True
+        if k > m + 1:
+            return False
+        rows = np.empty((k, m + 1))
+        rows[:, :m], rows[:, m] = S.W[:k, :m], np.sqrt(self.table.tau) * self.table.y[S.E[:k]]
+        upper = lapack.dgeqrf(rows.T)[0][:k]
+        length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        if not (np.abs(np.diagonal(upper)) > S.x[layout.DEPENDENT] / DEPENDENCE_MARGIN * length).all():
+            return False
+        inverse = np.triu(lapack.dtrtri(upper)[0])
+        S.G[:k, :k] = inverse @ inverse.T
+        return True
+
+    def settle(self) -> None:
+        """Correct beta_A, b and alpha_E so that the equations of E and A hold to rounding; nobody changes place."""
+        self._measure()
+        S = self.state
+        k, m = S.num[:2]
+        E, A, y, lam1, lam2 = S.E[:k], S.A[:m], self.table.y, self.lam1, self.lam2
+        side = np.where(np.abs(S.sign[A]) == 1, S.sign[A], 0)
+        f = self.c[A] - lam2 * self.beta[A] - lam1 * S.P[layout.OM][A] * side
+        if k == 0:
+            if lam2 > 0.0:
+                self.beta[A] += f / lam2
+                self._measure()
+            return
+        a, x, b = self._solve(lam2 * self.r[E], f, float(y @ self.alpha))
+        self.alpha[E] += a
+        if lam2 > 0.0:
+            self.beta[A] += x / lam2
+            S.x[layout.B] += b / lam2
+        else:  # the shortest step onto the elbow
+            q = S.G[:k, :k] @ self.r[E]
+            self.beta[A] += q @ S.W[:k, :m]
+            S.x[layout.B] += self.table.tau * (y[E] @ q)
+        self._measure()
+
+    def _solve(self, e: Array, f: Array, g: float) -> tuple[Array, Array, float]:
+        """The system at the top of ``loops.elastic_system``: a, x and b."""
+        S, tau = self.state, self.table.tau
+        k, m = S.num[:2]
+        G, W, h = S.G[:k, :k], S.W[:k, :m], self.table.y[S.E[:k]]
+        q = G @ h
+        v = G @ (e - W @ f - tau * g * h)
+        b = (h @ v + g) / (h @ q)
+        a = v - b * q
+        for _ in range(4):
+            x = a @ W + f
+            lack, missing = -g - h @ a, e - h * b - W @ x
+            scale = max(abs(b), np.abs(e).max(), (np.abs(x) + np.abs(f)) @ self.table.zmax[S.A[:m]])
+            if not np.abs(missing).max() > REFINED * scale:
+                break
+            z = G @ (missing + tau * lack * h)
+            more = (h @ z - lack) / (h @ q)
+            a, b = a + z - more * q, b + more
+        return a, a @ W + f, float(b)
+
+    def _measure(self) -> None:
+        """Compute r and c of all samples and features, from beta, b and alpha."""
+        S, Z = self.state, self.table.Z
+        S.N[layout.R] = S.N[layout.MARGIN] - self.table.y * self.b - Z @ self.beta
+        S.P[layout.C] = Z.T @ self.alpha
+
+    def _keep_bounds(self) -> None:
+        """alpha at its bounds off the elbow."""
+        place = self.state.place
+        self.alpha[:] = np.where(place == ELBOW, self.alpha, np.where(place == LEFT, self.w, 0.0))
+
+    def _grow(self) -> None:
+        """More room for the elbow system."""
+        S = self.state
+        k, m = S.G.shape[0], S.W.shape[1]
+        rows, columns = k + max(ROOM, k // 2), m + max(ROOM, m // 2)
+        W, G, Q = np.empty((rows, columns)), np.empty((rows, rows)), np.empty((9, max(rows, columns)))
+        W[:k, :m], G[:k, :k], Q[:, : S.Q.shape[1]] = S.W, S.G, S.Q
+        self.state = S._replace(W=W, G=G, Q=Q)
+
+    def _drop(self, i: int) -> bool:
+        """Sample i leaves the elbow system."""
+        S = self.state
+        k, m = S.num[:2]
+        at = int(np.flatnonzero(S.E[:k] == i)[0])
+        rest = np.delete(np.arange(k), at)
+        G, column, pivot = S.G[np.ix_(rest, rest)], S.G[rest, at], S.G[at, at]
+        S.E[: k - 1], S.W[: k - 1, :m] = S.E[rest], S.W[rest, :m]
+        S.num[layout.K], S.num[layout.IS_FRESH] = k - 1, 0
+        if not pivot > 0.0:
+            return self._factor()
+        S.G[: k - 1, : k - 1] = G - np.outer(column, column / pivot)
+        return True

@@ -1,0 +1,171 @@
+"""Checks of what users give: data, targets, weights, spans, numbers. One copy for all that takes such things."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import assert_all_finite, check_array, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_sample_weight, column_or_1d
+
+from svmpath.parameters import Parameter
+
+Array = np.ndarray
+
+TASKS = ("classification", "regression")
+_UNEVEN = 1e-8  # relative difference from its transpose up to which a kernel matrix is symmetric
+
+
+# --- data ------------------------------------------------------------------------------------------------------------
+
+
+def check_data(X: Any, kernel: Any) -> Any:
+    """X as an array of floats or a CSR matrix; square and symmetric if it holds kernel values."""
+    X = check_array(X, accept_sparse="csr", dtype=np.float64, estimator="svmpath")
+    if is_pairwise(kernel):
+        check_symmetric_values(X)
+    return X
+
+
+def is_pairwise(kernel: Any) -> bool:
+    """Whether X holds kernel values, for a kernel as it was given."""
+    return bool(kernel == "precomputed" if isinstance(kernel, str) else getattr(kernel, "pairwise", False))
+
+
+def check_symmetric_values(X: Any) -> None:
+    """Refuse a precomputed kernel matrix that is not square or not symmetric."""
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(f"A precomputed kernel must be a square matrix of shape (n, n), got shape {X.shape}.")
+    uneven = abs(X - X.T).max()
+    if uneven > _UNEVEN * abs(X).max():
+        raise ValueError(
+            f"A precomputed kernel must be symmetric; it differs from its transpose by up to {uneven:.3g}."
+        )
+
+
+# --- targets ---------------------------------------------------------------------------------------------------------
+
+
+def encode_target(y: Any, task: str | None) -> tuple[Array, Array | None, str]:
+    """The target as floats, the labels that -1 and +1 stand for, and the task."""
+    if task not in (None, *TASKS):
+        raise ValueError(f"task must be 'classification', 'regression' or None, got {task!r}.")
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind == "f":
+        assert_all_finite(y, input_name="y")
+    classes = np.unique(y) if y.dtype.kind in "biuf" else None
+    # Two whole numbers are labels; scikit-learn, which takes longer to say so, is asked about the rest.
+    if classes is None or len(classes) != 2 or np.any(classes != np.round(classes)):
+        kind = type_of_target(y, input_name="y")
+    else:
+        kind = "binary"
+    if task is None:
+        task = "regression" if kind.startswith("continuous") else "classification"
+    if task == "regression":
+        return np.asarray(check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")), None, task
+    classes = np.unique(y) if classes is None else classes
+    check_two_classes(classes)
+    if len(classes) > 2:
+        raise ValueError(
+            f"A path is traced for two classes and y has {len(classes)}: use PathSVC for several classes, or "
+            "task='regression' if y holds amounts."
+        )
+    return np.where(y == classes[1], 1.0, -1.0), classes, task
+
+
+def encode_classes(y: Any) -> tuple[Array, Array]:
+    """The labels, two or more, and the position of each sample's among them."""
+    check_classification_targets(y)
+    classes, code = np.unique(y, return_inverse=True)
+    check_two_classes(classes)
+    return classes, code
+
+
+def check_two_classes(classes: Array) -> None:
+    """Refuse a single class."""
+    if len(classes) < 2:
+        raise ValueError(f"Classification needs two classes, y has only one class: {classes.tolist()[0]!r}.")
+
+
+def one_vs_rest_targets(code: Array, k: int) -> list[Array]:
+    """Targets -1 and +1: one for two classes, else one for each class against the rest."""
+    return [np.where(code == c, 1.0, -1.0) for c in ([1] if k == 2 else range(k))]
+
+
+# --- weights ---------------------------------------------------------------------------------------------------------
+
+
+def check_weights(
+    sample_weight: Any, X: Any, class_weight: Any = None, classes: Array | None = None, code: Array | None = None
+) -> Array:
+    """One weight >= 0 per sample, the weight of its class multiplied in; ``code`` says which class that is."""
+    s = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True)
+    if class_weight is not None:
+        if classes is None or code is None:
+            raise ValueError("class_weight belongs to classification; use sample_weight for regression.")
+        s *= compute_class_weight(class_weight, classes=classes, y=classes[code])[code]
+    if not s.any():
+        raise ValueError("Every sample has weight zero; at least one weight must be positive.")
+    return s
+
+
+def check_moving(sample: Any, over: str, s: Array) -> Array | None:
+    """The rows whose weight moves, for ``over="weight"``."""
+    if over != "weight":
+        if sample is not None:
+            raise ValueError(f"sample belongs to over='weight', this path goes over {over!r}.")
+        return None
+    if sample is None:
+        raise ValueError("over='weight' needs sample=: a row, an array of rows, or a mask such as y == label.")
+    rows = np.atleast_1d(np.asarray(sample))
+    if rows.dtype.kind == "b" and rows.shape == s.shape:
+        rows = np.flatnonzero(rows)
+    rows = np.unique(rows)
+    if rows.dtype.kind not in "iu" or len(rows) == 0 or rows[0] < 0 or rows[-1] >= len(s):
+        raise ValueError(
+            f"sample must hold rows from 0 to {len(s) - 1}, or a mask of {len(s)} rows of which some are True; "
+            f"got {sample!r}."
+        )
+    if not np.delete(s, rows).any():
+        raise ValueError("over='weight' moves every sample that has a weight; some must stay.")
+    return rows
+
+
+# --- spans and numbers -----------------------------------------------------------------------------------------------
+
+
+def check_span(span: Any, parameter: Parameter, name: str = "span") -> tuple[float, float]:
+    """Two different values of a parameter as floats, in any order."""
+    try:
+        first, last = (float(value) for value in span)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a pair of numbers (first, last), got {span!r}.") from None
+    if first == last or not (parameter.allows(first) and parameter.allows(last)):
+        raise ValueError(f"{name} must hold two different {parameter.numbers}, got {span!r}.")
+    return first, last
+
+
+def check_positive(value: Any, name: str) -> float:
+    """The value as a positive float."""
+    if not _is_number(value) or not 0 < value < np.inf:
+        raise ValueError(f"{name} must be a positive number, got {value!r}.")
+    return float(value)
+
+
+def check_amount(value: Any, name: str) -> float:
+    """The value as a float >= 0."""
+    if not _is_number(value) or not 0 <= value < np.inf:
+        raise ValueError(f"{name} must be a number >= 0, got {value!r}.")
+    return float(value)
+
+
+def check_whole(value: Any, name: str, least: int = 1, words: str = "") -> int:
+    """The value as an int that is not smaller than ``least``."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be a whole number >= {least}{words}, got {value!r}.")
+    return int(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating))

@@ -1,0 +1,70 @@
+"""Every test of the command line runs in a fresh folder."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from svmpath.cli import main
+from tests.cli.tables import FIXED, GOOD, csv
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Every test runs in a fresh folder, with a space in its name."""
+    path = tmp_path / "a folder"
+    path.mkdir()
+    monkeypatch.chdir(path)
+    return path
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command line; gives exit code, stdout and stderr."""
+
+    def run(*arguments):
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as caught:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return caught.value.code, out, err
+
+    return run
+
+
+@pytest.fixture
+def tune(run):
+    """Run ``svmpath tune``, which must succeed; gives stdout, stderr and the summary."""
+
+    def tune(*arguments):
+        code, out, err = run("tune", *arguments)
+        assert code == 0, err
+        return out, err, json.loads(Path("summary.json").read_text(encoding="utf-8"))
+
+    return tune
+
+
+@pytest.fixture
+def refused(run):
+    """Run the command line, which must refuse in one sentence and leave the folder as it was."""
+
+    def refused(*arguments):
+        before = {name: os.stat(name).st_mtime_ns for name in os.listdir()}
+        code, out, err = run(*arguments)
+        assert code == 2, err
+        assert out == ""
+        lines = err.splitlines()
+        assert len(lines) == 1
+        assert lines[0].startswith("Error: ")
+        assert lines[0].endswith((".", "?"))
+        assert {name: os.stat(name).st_mtime_ns for name in os.listdir()} == before
+        return lines[0]
+
+    return refused
+
+
+@pytest.fixture
+def fitted(tune):
+    """A model of the columns a (numbers) and b (words) in model.skops."""
+    tune(*csv(GOOD), *FIXED)

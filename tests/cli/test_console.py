@@ -1,0 +1,151 @@
+"""Errors, interrupts and progress: one sentence, and nothing left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import skops.io
+
+import svmpath
+from svmpath import PathSVC
+from svmpath.cli import main
+from svmpath.cli.console import ProgressBar
+from tests.cli.tables import FIXED, GOOD, csv
+
+
+def raising(error):
+    def fail(*arguments, **options):
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize("where", ["fit", "dump"])
+def test_ctrl_c_leaves_nothing_behind(run, monkeypatch, where):
+    arguments = csv(GOOD.replace(".5", ""))
+    owner = PathSVC if where == "fit" else skops.io
+    monkeypatch.setattr(owner, where, raising(KeyboardInterrupt()))
+    code, out, err = run("tune", *arguments, "--output", "made")
+    assert (code, out, err) == (130, "", "Interrupted; nothing was written.\n")
+    assert os.listdir() == ["data.csv"]
+
+
+@pytest.mark.usefixtures("fitted")
+def test_ctrl_c_keeps_what_was_there(run, monkeypatch):
+    before = {name: Path(name).read_bytes() for name in os.listdir()}
+    replace = os.replace
+
+    def once(source, destination):
+        if str(destination).endswith("summary.json"):
+            raise KeyboardInterrupt
+        replace(source, destination)
+
+    monkeypatch.setattr(os, "replace", once)
+    assert run("tune", *csv(GOOD), "--C", "2", "--gamma", "0.2")[0] == 130
+    assert {name: Path(name).read_bytes() for name in os.listdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (ValueError("The kernel is odd.\nMore about it."), "Error: The kernel is odd.\n"),
+        (MemoryError(), "Error: there is not enough memory"),
+        (OSError(28, "No space left on device"), "Error: No space left on device.\n"),
+    ],
+)
+def test_errors_while_saving(run, monkeypatch, error, sentence):
+    arguments = csv(GOOD)
+    monkeypatch.setattr(skops.io, "dump", raising(error))
+    code, _, err = run("tune", *arguments, *FIXED)
+    assert code == 2
+    assert err.startswith(sentence)
+    assert os.listdir() == ["data.csv"]
+
+
+def test_progress_waits_and_stays_off_pipes(monkeypatch, capsys):
+    with ProgressBar("Working", delay=0.01) as progress:
+        time.sleep(0.05)
+        progress(1, 2)
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    with ProgressBar("Working", delay=0.01) as progress:
+        time.sleep(0.05)
+        progress(1, 2)
+        progress.stage("Resting")
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Working" in err
+    with ProgressBar("Working", delay=60) as progress:
+        progress(1, 2)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_warnings_become_notes(run, monkeypatch):
+    import warnings
+
+    def fit(self, *arguments):
+        warnings.simplefilter("always")
+        warnings.warn("the kernel\nis indefinite", UserWarning, stacklevel=1)
+        warnings.warn("the kernel is indefinite", UserWarning, stacklevel=1)
+        warnings.warn("an option will go", FutureWarning, stacklevel=1)
+        raise ValueError("enough")
+
+    monkeypatch.setattr(PathSVC, "fit", fit)
+    code, _, err = run("tune", *csv(GOOD.replace(".5", "")))
+    assert (code, err) == (2, "Note: the kernel is indefinite\nError: enough.\n")
+
+
+def test_a_closed_pipe_does_not_undo_the_work(tune, monkeypatch):
+    def closed(*arguments, **options):
+        raise BrokenPipeError
+
+    csv(GOOD)
+    monkeypatch.setattr("svmpath.cli.tune.print_results", closed)
+    with pytest.raises(SystemExit) as end:
+        main(["tune", "data.csv", "--target", "y", *FIXED])
+    assert end.value.code == 0
+    assert Path("model.skops").exists()
+
+
+def test_a_path_that_cannot_be_followed_is_one_sentence(run, monkeypatch):
+    monkeypatch.setattr(PathSVC, "fit", raising(svmpath.PathError("The path could not be followed.")))
+    code, out, err = run("tune", *csv(GOOD.replace(".5", "")), "--loss", "hinge")
+    assert (code, out, err) == (2, "", "Error: The path could not be followed.\n")
+
+
+INTERRUPTED = """
+import sys, threading
+from svmpath import PathSVC
+from svmpath.cli import main
+
+fit = PathSVC._run
+def announce(self, *rest):
+    print("fitting", flush=True)
+    return fit(self, *rest)
+PathSVC._run = announce
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("options", [["--n-jobs", "1"], ["--n-jobs", "2"]])
+@pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
+def test_a_signal_ends_tune_in_one_line_without_files(folder, loss, options):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 4))
+    np.savez(folder / "data.npz", X=X, y=X[:, 0] + X[:, 1] ** 2 > 1)
+    child = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, "tune", "data.npz", "--loss", loss, "--rank", "exact", *options],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert child.stdout.readline() == "fitting\n"
+    time.sleep(0.5)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)  # the whole fit takes longer
+    assert (child.returncode, out, err) == (130, "", "Interrupted; nothing was written.\n")
+    assert os.listdir(folder) == ["data.npz"]

@@ -1,0 +1,27 @@
+"""The program itself: help, version, ``python -m svmpath``."""
+
+import subprocess
+import sys
+
+import svmpath
+from tests.cli.tables import FIXED, GOOD, csv
+
+
+def test_help(run):
+    for arguments in (["--help"], ["tune", "--help"], ["predict", "--help"]):
+        code, out, err = run(*arguments)
+        assert (code, err) == (0, "")
+        assert "Usage: svmpath" in out
+    assert run("--version") == (0, f"svmpath {svmpath.__version__}\n", "")
+
+
+def test_python_m_svmpath():
+    csv(GOOD)
+    command = [sys.executable, "-m", "svmpath"]
+    done = subprocess.run([*command, "tune", "data.csv", "--target", "y", *FIXED], capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1)
+    assert "no better than one that knows nothing of the columns" in done.stderr
+    assert "Held-out error" in done.stdout
+    done = subprocess.run([*command, "tune", "none.csv"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,150 @@
+"""``svmpath tune`` with losses that have an elbow: hinge and epsilon-insensitive."""
+
+import os
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.svm import SVC
+
+from svmpath.cli.results import held_out_by
+from svmpath.datasets import twonorm
+from tests.cli.tables import FIXED, csv, flats, load
+
+
+def test_folds_that_leave_one_out_did_without_are_noted(tune):
+    flats().drop(columns="price").to_csv("data.csv", index=False)
+    arguments = ("data.csv", "--target", "sold", "--loss", "hinge", *FIXED, "--cv", "3")
+    assert "Note: --cv counts for --criterion kfold only." in tune(*arguments)[1]
+    assert "--cv" not in tune(*arguments, "--criterion", "kfold")[1]
+
+
+def test_the_hinge_is_chosen_by_exact_leave_one_out(tune, run):
+    table = flats().drop(columns="price")
+    table.to_csv("data.csv", index=False)
+    out, err, summary = tune("data.csv", "--target", "sold", "--loss", "hinge", "--gamma", "0.1:1", "--C", "0.1:10")
+    assert "hinge, rbf kernel" in out
+    assert out.count("exact leave-one-out") == 2  # chosen by, and held-out error
+    assert "-fold" not in out + err
+    assert summary["held_out"]["criterion"] == summary["curve"]["criterion"] == "loo"
+    assert summary["held_out"]["folds"] is None
+    assert summary["curve"]["switched"] is None
+    assert summary["choice"]["tol"] is None
+    assert "epsilon" not in summary["choice"]
+    assert run("predict", "model.skops", "data.csv", "-o", "out.csv")[0] == 0
+    assert np.mean(pd.read_csv("out.csv")["prediction"] == table["sold"]) > 0.8
+    # The reported error is that of refits without each sample: here of the columns as the pipeline scaled them.
+    model = load()["model"]
+    X, y = model.path_.gram.X, table["sold"].to_numpy()
+    refits = [
+        SVC(C=model.C_, gamma=model.gamma_, tol=1e-8).fit(np.delete(X, i, 0), np.delete(y, i)).predict(X[[i]])[0]
+        != y[i]
+        for i in range(len(y))
+    ]
+    assert summary["held_out"]["value"] == pytest.approx(np.mean(refits))
+
+
+CRITERIA = {
+    "loo": ("exact leave-one-out", "loo", "loo"),
+    "alo": ("approximate leave-one-out", "alo", "loo"),  # the error of the choice is exact all the same
+    "kfold": ("5-fold", "kfold", "kfold"),
+    "auto": ("exact leave-one-out", "loo", "loo"),
+}
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize(("loss", "target"), [("hinge", "sold"), ("epsilon_insensitive", "price")])
+def test_criteria_of_losses_with_an_elbow(tune, loss, target, criterion):
+    words, chosen_by, error_by = CRITERIA[criterion]
+    flats().drop(columns="price" if target == "sold" else "sold").to_csv("data.csv", index=False)
+    arguments = ("--target", target, "--loss", loss, "--C", "0.1:10", "--gamma", "0.1")
+    out, _, summary = tune("data.csv", *arguments, "--criterion", criterion)
+    assert words in next(line for line in out.splitlines() if "Chosen by" in line)
+    assert f"({held_out_by(error_by, 5)})" in next(line for line in out.splitlines() if "Held-out error" in line)
+    assert summary["curve"]["criterion"] == chosen_by
+    assert summary["held_out"]["criterion"] == error_by
+    assert summary["curve"]["switched"] is None
+
+
+def test_an_error_that_stays_approximate_is_reported_as_such(tune, monkeypatch):
+    monkeypatch.setattr("svmpath.estimators._base._EXACT_ELBOW", 30)
+    flats().drop(columns="price").to_csv("data.csv", index=False)
+    out, _, summary = tune("data.csv", "--target", "sold", "--loss", "hinge", *FIXED, "--criterion", "alo")
+    assert "error rate (approximate leave-one-out)" in out
+    assert summary["held_out"]["criterion"] == "alo"
+
+
+def test_the_switch_to_folds_is_reported_in_one_sentence(tune, monkeypatch):
+    monkeypatch.setattr("svmpath.estimators._base._LOO", {"hinge": 39, "epsilon_insensitive": 39})
+    reported = "40 samples are too many for exact leave-one-out by default, so that 3-fold was used instead"
+    flats().drop(columns="price").to_csv("data.csv", index=False)
+    arguments = ("data.csv", "--target", "sold", "--loss", "hinge", *FIXED, "--cv", "3")
+    out, err, summary = tune(*arguments)
+    assert out.count("3-fold") == 2  # chosen by, and held-out error
+    assert "leave-one-out" not in out
+    assert err.count(reported) == 1
+    assert f"Note: {reported}; --criterion loo asks for it all the same." in err
+    assert "--cv" not in err
+    assert summary["held_out"]["criterion"] == summary["curve"]["criterion"] == "kfold"
+    assert summary["held_out"]["folds"] == 3
+    assert summary["curve"]["switched"] == reported
+    out, err, summary = tune(*arguments[:-2], "--criterion", "loo")
+    assert "too many" not in err
+    assert summary["curve"]["criterion"] == "loo"
+    # Folds that were asked for are no switch.
+    assert "too many" not in tune(*arguments, "--criterion", "kfold")[1]
+    flats().drop(columns="sold").to_csv("data.csv", index=False)
+    arguments = ("data.csv", "--target", "price", "--loss", "epsilon_insensitive", *FIXED, "--cv", "3")
+    assert tune(*arguments)[2]["curve"]["switched"] == reported
+
+
+def test_the_tube_is_tuned_or_given(tune, run):
+    table = flats().drop(columns="sold")
+    table.to_csv("data.csv", index=False)
+    arguments = ("data.csv", "--target", "price", "--loss", "epsilon_insensitive", "--gamma", "0.1")
+    out, _, summary = tune(*arguments, "--C", "1:1000")
+    assert "epsilon_insensitive, rbf kernel" in out
+    assert "root mean squared error (exact leave-one-out)" in out
+    epsilons = np.std(table["price"]) * np.array([0.01, 0.03, 0.1, 0.3, 1.0])
+    assert np.any(np.isclose(summary["choice"]["epsilon"], epsilons))
+    assert summary["held_out"]["value"] < summary["held_out"]["baseline"]
+    assert run("predict", "model.skops", "data.csv", "-o", "out.csv")[0] == 0
+    assert tune(*arguments, "--C", "1", "--epsilon", "0")[2]["choice"]["epsilon"] == 0
+    out, _, summary = tune(*arguments, "--C", "1", "--epsilon", "2.5")
+    assert summary["choice"]["epsilon"] == 2.5
+    assert "epsilon" in out
+
+
+def test_many_rows_are_followed_to_a_gap(tune, refused, monkeypatch):
+    monkeypatch.setattr("svmpath.paths.jump.WHOLE_ROWS", 30)
+    for module in ("svmpath.paths.trackers", "svmpath.estimators._base"):  # as with many rows
+        monkeypatch.setattr(sys.modules[module], "exact_is_cheaper", lambda gram: False)
+    X, y = twonorm(60, 0)
+    np.savez("data.npz", X=X, y=y)
+    _, err, summary = tune("data.npz", "--loss", "hinge", "--rank", "20", *FIXED)
+    assert "Note: 60 rows: paths of hinge are followed to a relative duality gap of 0.001." in err
+    assert "Note: there is no exact leave-one-out along approximate paths, so that 5-fold was used instead." in err
+    assert summary["choice"]["tol"] == 1e-3
+    assert load()["model"].path_(1.0).gap <= 1e-3
+    os.remove("model.skops")
+    os.remove("summary.json")
+    assert "--rank exact with --loss hinge holds the whole kernel matrix, which 60 rows do not allow" in refused(
+        "tune", "data.npz", "--loss", "hinge", "--rank", "exact", *FIXED
+    )
+    assert (
+        "--criterion loo with --loss hinge needs exact paths, which 60 rows do not allow; use alo or kfold"
+        in refused("tune", "data.npz", "--loss", "hinge", "--rank", "20", "--criterion", "loo", *FIXED)
+    )
+    _, _, summary = tune("data.npz", "--loss", "hinge", "--rank", "20", "--criterion", "alo", *FIXED)
+    assert summary["held_out"]["criterion"] == summary["curve"]["criterion"] == "alo"
+
+
+def test_losses_that_do_not_fit_the_task_are_refused(refused):
+    arguments = csv("a,y\n" + "".join(f"{i},{'uv'[i % 2]}\n" for i in range(12)))
+    assert "--loss epsilon_insensitive does regression, not classification" in refused(
+        "tune", *arguments, "--loss", "epsilon_insensitive"
+    )
+    # The nu machine is followed over nu and has no C to choose.
+    possible = "--loss must be one of 'least_squares', 'squared_hinge', 'hinge', 'epsilon_insensitive'; got 'nu'"
+    assert possible in refused("tune", *arguments, "--loss", "nu")
