@@ -27,7 +27,7 @@ _NODE = 0.3  # share of tol that the gap of a node may have
 _AIM = 0.75  # share of tol that a stretch is made for
 _FIRST, _WIDEST = 1.05, 4.0  # factor from the first C to the second, and the largest one
 _MOST_FAILURES = 12  # times that a stretch is made shorter in vain
-_PLACE = 1e-6  # a coefficient nearer to its bound than this, relative to the box, is told to be at it
+_PLACE = 1e-6  # a coefficient nearer to its bound than this, relative to the box, counts as being at it
 _H = 0.01  # the smoothing to begin with
 
 
@@ -128,7 +128,7 @@ class NodePath(Path):
         return values if self.span[0] <= self.span[1] else values[::-1]
 
     def events(self) -> Iterable[Event]:
-        """Changes of place between one node and the next, told where first seen."""
+        """Changes of place between one node and the next, at the node where they are first seen."""
         nodes = self.nodes if self.span[0] <= self.span[1] else self.nodes[::-1]
         before: Array | None = None
         for node in nodes:

@@ -17,7 +17,7 @@ positive definite matrix. To change, of the rows whose slack is zero and falls, 
 
 The proof is one in exact arithmetic. What rounding adds is measured: where one series takes over from another, both
 tell the slacks at the same C, and the largest difference is kept in :attr:`Sides.rounding`. A crossing whose depth is
-less cannot be told from none.
+less cannot be distinguished from none.
 """
 
 from __future__ import annotations
@@ -169,14 +169,14 @@ class _Walk:
         """Walk up to this C."""
         reach = _FAR
         while high > self.C:
-            told = len(self.samples)
+            before = len(self.samples)
             is_through = self._stretch(high, reach)
-            events = max(len(self.samples) - told, 1)
+            events = max(len(self.samples) - before, 1)
             # What the remainder hides is clearer around a nearer centre.
             reach = min(reach * min(max(_AIM / events, 0.5), 2.0), _FAR) if is_through else 0.5 * reach
             if reach < _LEAST:
                 raise PathError(
-                    f"The sides next to C = {self.C:.6g} cannot be told in double precision: scale the data, end the "
+                    f"The sides next to C = {self.C:.6g} cannot be found in double precision: scale the data, end the "
                     "span earlier, or use breakpoints='auto'."
                 )
 
@@ -217,7 +217,7 @@ class _Walk:
         is_new, self._is_new = self._is_new, False
         if self.rounding > _HOPELESS or (is_new and lowest < -min(_LOST + 100 * self._noise * self.C, _HOPELESS)):
             raise PathError(
-                f"The sides next to C = {self.C:.6g} cannot be told: kernel values times C leave too few digits. "
+                f"The sides next to C = {self.C:.6g} cannot be found: kernel values times C leave too few digits. "
                 "Scale the data, or end the span earlier."
             )
         return not is_new and lowest < -min(_WRONG + self._noise * self.C, _HOPELESS)
