@@ -245,7 +245,7 @@ def test_sides_that_are_not_the_minimisers_are_refused(monkeypatch):
     rows = features(X, y, span, options, s)
     false = lambda rows, system, lam, point: (start(rows), None)  # noqa: E731
     monkeypatch.setattr(module, "minimise", false)
-    with pytest.raises(svmpath.PathError, match="cannot be told"):
+    with pytest.raises(svmpath.PathError, match="cannot be found"):
         exact_sides(rows, (1e2, 1e1))
 
 
@@ -272,7 +272,7 @@ def test_one_class_that_counts_has_no_events():
 @pytest.mark.parametrize("terms", [4, 5, 6])
 def test_series_and_remainder(monkeypatch, terms, m, size):
     """Slacks and slopes at other mu, from their own systems, lie within what the series promises, not far within."""
-    monkeypatch.setattr(fixed_sides, "_MOST", terms)  # so few that what they leave out is seen
+    monkeypatch.setattr(fixed_sides, "_MOST_TERMS", terms)  # so few that what they leave out is seen
     rng = np.random.default_rng(0)
     rows = Rows.of(rng.normal(size=(30, 8)), np.where(rng.random(30) < 0.4, 1.0, -1.0), rng.random(30) + 0.5)
     E = rng.random(30) < 0.6
