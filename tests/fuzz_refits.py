@@ -111,7 +111,17 @@ def run_least_squares(seed):
     if options and kernel == "linear" and not np.abs(X).sum():
         return  # a zero kernel has no low-rank factor, and says so
     path = svmpath.trace(
-        X, y, kernel=kernel, gamma=gamma, degree=2, coef0=1.0, task=task, sample_weight=s, random_state=seed, **options
+        X,
+        y,
+        loss="least_squares",
+        kernel=kernel,
+        gamma=gamma,
+        degree=2,
+        coef0=1.0,
+        task=task,
+        sample_weight=s,
+        random_state=seed,
+        **options,
     )
     K = path.gram.block(slice(None), slice(None))
     weights = np.ones(n) if s is None else s

@@ -16,6 +16,7 @@ from svmpath import cli, criteria, datasets, kernels, report
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "docs/index.md", *sorted((ROOT / "docs/guide").glob("*.md"))]
+QUICK = ("index", "first_steps", "command_line", "kernels", "low_rank", "threads")  # the others in make slow
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -45,7 +46,11 @@ def desk(demo, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [page if page.stem in QUICK else pytest.param(page, marks=pytest.mark.slow) for page in PAGES],
+    ids=lambda page: page.stem,
+)
 def test_page_runs(page, desk, capsys):
     namespace = {"__name__": page.stem}
     for language, line, text in blocks(page):

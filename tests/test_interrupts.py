@@ -29,9 +29,14 @@ WORK = {
 }
 
 
-@pytest.mark.parametrize("work", WORK.values(), ids=WORK)
-def test_a_signal_ends_long_work(work):
-    code = DATA + work + "\nprint('ended by itself', flush=True)"
+QUICK = ("least squares", "squared hinge in two threads", "exact sides")  # one for each engine, the others in make slow
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in WORK]
+)
+def test_a_signal_ends_long_work(name):
+    code = DATA + WORK[name] + "\nprint('ended by itself', flush=True)"
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "begun\n"
     time.sleep(1.5)
@@ -45,7 +50,7 @@ def test_a_signal_ends_long_work(work):
     assert child.returncode == -signal.SIGINT
 
 
-@pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
+@pytest.mark.parametrize("loss", ["least_squares", pytest.param("squared_hinge", marks=pytest.mark.slow)])
 def test_workers_of_interrupted_work_leave_and_the_next_work_is_not_affected(loss):
     code = (
         DATA.replace("3000", "1200")

@@ -22,6 +22,7 @@ def script(monkeypatch, tmp_path):
     return importlib.import_module
 
 
+@pytest.mark.slow
 def test_table2_runs_on_generated_data(script, capsys, tmp_path):
     page = tmp_path / "RESULTS.md"
     script("ding2012_table2").main([*TINY, "--splits", "2", "--size", "60", "--write", str(page)])
@@ -53,6 +54,7 @@ def test_table2_z_statistic_is_the_papers(script):
     assert np.isnan(module.z_statistic((1.0, np.nan, 1), (2.0, np.nan, 1)))
 
 
+@pytest.mark.slow
 def test_peers_run(script, capsys, monkeypatch, tmp_path):
     module = script("peers_least_squares")
     monkeypatch.setattr(module, "N_TEST", 200)
@@ -72,6 +74,7 @@ def test_peers_run(script, capsys, monkeypatch, tmp_path):
     assert text.endswith("end\n")
 
 
+@pytest.mark.slow
 def test_kernel_path_peers_run(script, capsys):
     script("peers_kernel_path").main(["--quick"])
     out = capsys.readouterr().out
@@ -80,6 +83,7 @@ def test_kernel_path_peers_run(script, capsys):
     assert all(float(line[5]) <= 5.0 for line in lines)  # solves per event
 
 
+@pytest.mark.slow
 def test_wang_figures_run(script, capsys, tmp_path):
     module = script("wang2007_figures")
     module.main(["--sets", "moons"])
@@ -91,6 +95,7 @@ def test_wang_figures_run(script, capsys, tmp_path):
     assert len(list(tmp_path.glob("*gaussians*"))) == 3
 
 
+@pytest.mark.slow
 def test_peers_of_leave_one_out_run(script, capsys, monkeypatch, tmp_path):
     module = script("peers_loo")
     page = tmp_path / "RESULTS.md"
@@ -122,6 +127,7 @@ def test_refits_that_would_take_long_are_sampled(script, monkeypatch):
         assert held == pytest.approx(machine.decision_function(X[[i]])[0], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_figures_of_leave_one_out_run(script, capsys, monkeypatch, tmp_path):
     module = script("xu2019_figures")
     monkeypatch.setattr(module, "PICTURES", tmp_path / "pictures")
@@ -191,6 +197,7 @@ def test_table_is_aligned(script):
     ]
 
 
+@pytest.mark.slow
 def test_which_criterion_runs(script, capsys, tmp_path):
     page = tmp_path / "RESULTS.md"
     script("which_criterion").main(["--n", "40", "--repeats", "1", "--write", str(page)])
@@ -201,6 +208,7 @@ def test_which_criterion_runs(script, capsys, tmp_path):
     assert out.strip() in page.read_text()
 
 
+@pytest.mark.slow
 def test_repeated_rows_runs(script, capsys, tmp_path):
     page = tmp_path / "RESULTS.md"
     options = ["--sets", "categorical 90", "--models", "PathSVC()", "PathSVR()", "--repeats", "1"]

@@ -23,6 +23,7 @@ def cells(out, name):
     return [line.split() for line in out.splitlines() if line.startswith(f"{name} ")]
 
 
+@pytest.mark.slow
 def test_table2_runs_on_generated_data(script, capsys, tmp_path):
     page = tmp_path / "RESULTS.md"
     tiny = ["--size", "60", "--kernels", "2", "--Cs", "5", "--every", "2", "--max-iter", "20000"]
@@ -48,6 +49,7 @@ def test_table2_path_and_libsvm_have_the_same_objective(script):
     assert row.moved >= row.sets
 
 
+@pytest.mark.slow
 def test_table3_4_runs_on_generated_data(script, capsys, tmp_path):
     page = tmp_path / "RESULTS.md"
     tiny = ["--splits", "2", "--size", "50", "--Cs", "5", "--gammas", "2", "--surface-Cs", "3"]
@@ -146,6 +148,7 @@ def test_table8_machine_is_that_of_linear_svc(script):
     assert module.error_rate(np.array([1.0, -1.0, 2.0, 3.0]), np.array([1, -1, -1, 1])) == 25.0
 
 
+@pytest.mark.slow
 def test_floor_runs(script, capsys, monkeypatch, tmp_path):
     module = script("squared_hinge_floor")
     monkeypatch.setattr(module, "PICTURE", tmp_path / "out" / "floor.png")

@@ -16,6 +16,7 @@ def script(monkeypatch, tmp_path):
     return importlib.import_module
 
 
+@pytest.mark.slow
 def test_toy_rows_and_images(script, capsys, monkeypatch, tmp_path):
     module = script("lachaud2014_table1")
     monkeypatch.setattr(module, "LAMBDA2", (0.0, 1.0))
@@ -38,6 +39,7 @@ def test_bayes_errors_are_those_of_the_means(script):
     assert [round(module.bayes(kind), 4) for kind in (1, 2, 3)] == [0.1318, 0.1376, 0.1147]
 
 
+@pytest.mark.slow
 def test_peers_run(script, capsys):
     script("peers_elastic").main(["--quick"])
     out = capsys.readouterr().out

@@ -20,6 +20,7 @@ def script(monkeypatch, tmp_path):
     return importlib.import_module("gradient_selection")
 
 
+@pytest.mark.slow
 def test_it_runs(script, capsys, tmp_path):
     page = tmp_path / "RESULTS.md"
     sets = ["noisy", "twonorm-40", "housing"]

@@ -20,6 +20,7 @@ def script(monkeypatch, tmp_path):
     return importlib.import_module("selection_quality")
 
 
+@pytest.mark.slow
 def test_it_runs_on_generated_data(script, capsys, tmp_path):
     page = tmp_path / "RESULTS.md"
     script.main(["--splits", "1", "--sizes", "40", "--gammas", "2", "--Cs", "4", "--write", str(page)])
@@ -59,6 +60,7 @@ def test_the_surface_is_that_of_single_machines_and_the_oracle_is_never_beaten_o
     assert found.ties >= 1
 
 
+@pytest.mark.slow
 def test_default_times_run(script, capsys):
     importlib.import_module("default_times").main(["--sets", "iris", "--rows", "120", "--rank", "20"])
     lines = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("iris ")]

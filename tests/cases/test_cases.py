@@ -15,7 +15,15 @@ KERNELS = {"rbf": 0.4, "linear": None, "poly": 0.3, "laplacian": 0.2}
 def traced(name, kernel, **options):
     X, y, s = CASES[name]()
     path = svmpath.trace(
-        X, y, kernel=kernel, gamma=KERNELS[kernel], coef0=1.0, sample_weight=s, span=(1e-3, 1e4), **options
+        X,
+        y,
+        loss="least_squares",
+        kernel=kernel,
+        gamma=KERNELS[kernel],
+        coef0=1.0,
+        sample_weight=s,
+        span=(1e-3, 1e4),
+        **options,
     )
     return path, path.gram.block(slice(None), slice(None)), y, s
 
@@ -33,7 +41,9 @@ def test_leave_one_out_and_kfold_equal_refits(name, kernel, rank):
     if kernel != "rbf" and name == "far_from_the_origin" and kernel != "laplacian":
         C_values = C[:2] * 1e-11  # inner products of 1e10: a kernel of that size needs a C to match
         X, y, s = CASES[name]()
-        path = svmpath.trace(X, y, kernel="linear", sample_weight=s, span=(1e-15, 1e-9), rank=rank)
+        path = svmpath.trace(
+            X, y, loss="least_squares", kernel="linear", sample_weight=s, span=(1e-15, 1e-9), rank=rank
+        )
         K = path.gram.block(slice(None), slice(None))
     else:
         C_values = C

@@ -133,8 +133,15 @@ main(sys.argv[1:])
 """
 
 
-@pytest.mark.parametrize("options", [["--n-jobs", "1"], ["--n-jobs", "2"]])
-@pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
+@pytest.mark.parametrize(
+    ("loss", "options"),
+    [
+        ("least_squares", ["--n-jobs", "2"]),
+        pytest.param("least_squares", ["--n-jobs", "1"], marks=pytest.mark.slow),
+        pytest.param("squared_hinge", ["--n-jobs", "1"], marks=pytest.mark.slow),
+        pytest.param("squared_hinge", ["--n-jobs", "2"], marks=pytest.mark.slow),
+    ],
+)
 def test_a_signal_ends_tune_in_one_line_without_files(folder, loss, options):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 4))

@@ -160,7 +160,7 @@ def test_what_has_no_formula_is_refused():
     with pytest.raises(ValueError, match="max_events"):
         criteria.loo(path, 1.0, max_events=-1)
     with pytest.raises(ValueError, match="max_events, count_only and exact are for"):
-        criteria.loo(svmpath.trace(X, y), 1.0, max_events=0)
+        criteria.loo(svmpath.trace(X, y, loss="least_squares"), 1.0, max_events=0)
 
 
 def test_alo_is_leave_one_out_without_events():

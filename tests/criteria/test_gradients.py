@@ -289,7 +289,7 @@ def test_what_has_no_gradient_is_refused(options, keywords, message):
 
 def test_a_precomputed_kernel_is_refused():
     X, y = datasets.banana(30, random_state=0)
-    path = svmpath.trace(X @ X.T, y, kernel="precomputed", span=SPAN)
+    path = svmpath.trace(X @ X.T, y, loss="least_squares", kernel="precomputed", span=SPAN)
     with pytest.raises(ValueError, match="rows behind the kernel"):
         criteria.gradient(path, 1.0)
 

@@ -30,7 +30,9 @@ C_VALUES = 0.5 / 2.0 ** np.arange(-15, 6, 2)  # the paper's eleven values of mu
 
 
 def path_and_matrix(gamma, rank, y=Y, s=None):
-    path = svmpath.trace(X, y, gamma=gamma, rank=rank, sample_weight=s, span=(1e-2, 2e4), random_state=0)
+    path = svmpath.trace(
+        X, y, loss="least_squares", gamma=gamma, rank=rank, sample_weight=s, span=(1e-2, 2e4), random_state=0
+    )
     return path, path.gram.block(slice(None), slice(None))
 
 
@@ -94,7 +96,7 @@ def test_any_splitter(name):
 
 def test_leaving_pairs_out():
     few = slice(0, 9)
-    path = svmpath.trace(X[few], Y[few], gamma=0.3)
+    path = svmpath.trace(X[few], Y[few], loss="least_squares", gamma=0.3)
     K = reference.rbf(X[few], X[few], 0.3)
     curve = criteria.kfold(path, [2.0], cv=LeavePOut(2))
     slow = [reference.held_out(K, Y[few], np.ones(9), 2.0, a, b) for a, b in LeavePOut(2).split(X[few])]
@@ -114,11 +116,11 @@ def test_kfold_of_single_samples_is_press():
 
 @pytest.mark.parametrize("rank", [None, 15])
 def test_criteria_over_a_kernel_parameter(rank):
-    path = svmpath.trace(X, Y, over="gamma", span=(0.01, 10.0), C=2.0, rank=rank, random_state=0)
+    path = svmpath.trace(X, Y, loss="least_squares", over="gamma", span=(0.01, 10.0), C=2.0, rank=rank, random_state=0)
     for criterion in (criteria.press, criteria.kfold):
         curve = criterion(path, [0.02, 5.0])
         for gamma, found in zip(curve.values, curve.decisions, strict=True):
-            fixed = svmpath.trace(X, Y, gamma=gamma, rank=rank, random_state=0)
+            fixed = svmpath.trace(X, Y, loss="least_squares", gamma=gamma, rank=rank, random_state=0)
             np.testing.assert_allclose(found, criterion(fixed, [2.0]).decisions[0], atol=1e-10)
 
 
@@ -147,7 +149,7 @@ def test_standard_errors_are_those_of_a_mean():
 
 def test_the_embedded_error_rate_of_a_balanced_pair_is_one():
     # Two samples: each is predicted by the machine of the other, which knows one label only.
-    path = svmpath.trace(np.array([[0.0], [1.0]]), ["a", "b"])
+    path = svmpath.trace(np.array([[0.0], [1.0]]), ["a", "b"], loss="least_squares")
     assert criteria.loo(path, [1.0]).scores[0] == 1.0
 
 
@@ -188,12 +190,14 @@ def test_one_active_sample_cannot_be_left_out():
 
 def test_values_lost_to_rounding_are_doubtful():
     wide = 1e4 * RNG.normal(size=(60, 50))
-    path = svmpath.trace(wide, Y, kernel="linear", span=(1e-12, 1e6))
+    path = svmpath.trace(wide, Y, loss="least_squares", kernel="linear", span=(1e-12, 1e6))
     for criterion in (criteria.press, criteria.kfold):
         curve = criterion(path, [1e-12, 1e3])
         assert curve.doubtful.tolist() == [0, 60]
     # A large kernel that is well-conditioned keeps its digits.
-    diagonal = svmpath.trace(1e12 * np.eye(6), [0.0, 1.0, 2.0, 3.0, 4.0, 5.5], kernel="precomputed", span=(1e-3, 1e6))
+    diagonal = svmpath.trace(
+        1e12 * np.eye(6), [0.0, 1.0, 2.0, 3.0, 4.0, 5.5], loss="least_squares", kernel="precomputed", span=(1e-3, 1e6)
+    )
     curve = criteria.press(diagonal, [1e6])
     assert curve.doubtful.tolist() == [0]
     slow = reference.leave_one_out(1e12 * np.eye(6), diagonal.problem.y, np.ones(6), 1e6)
@@ -224,9 +228,9 @@ def test_repeats_do_not_shrink_standard_errors():
 
 def test_nearly_singular_folds_are_solved():
     data, labels = load_wine(return_X_y=True)
-    path = svmpath.trace(data, labels == 0, kernel="poly", gamma=1e-3, span=(1e-3, 1e6))
+    path = svmpath.trace(data, labels == 0, loss="least_squares", kernel="poly", gamma=1e-3, span=(1e-3, 1e6))
     assert np.isfinite(criteria.kfold(path, [1e-3, 1.0, 1e6]).decisions).all()
-    sigmoid = svmpath.trace(X, Y, kernel="sigmoid", gamma=1.0, coef0=-1.0)
+    sigmoid = svmpath.trace(X, Y, loss="least_squares", kernel="sigmoid", gamma=1.0, coef0=-1.0)
     with pytest.warns(svmpath.IndefiniteKernelWarning):
         curve = criteria.kfold(sigmoid, [0.1, 10.0])
     assert np.isfinite(curve.decisions).all()

@@ -195,6 +195,7 @@ def test_predictions_that_are_lost_to_rounding_are_doubtful():
         assert (curve.doubtful[0] > moving.doubtful[0] + 2) == some
 
 
+@pytest.mark.slow
 def test_held_out_values_that_are_lost_are_doubtful(monkeypatch):
     X, y = load_breast_cancer(return_X_y=True)
     path = svmpath.trace(

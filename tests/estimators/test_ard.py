@@ -133,6 +133,7 @@ def test_regression_with_one_gamma_per_feature():
     assert model.score(NEW, NEW_T) > PathSVR(search="gradient", random_state=0).fit(X, T).score(NEW, NEW_T)
 
 
+@pytest.mark.slow
 def test_where_no_feature_stands_out_one_gamma_serves_all():
     Z, z = datasets.ringnorm(120, random_state=0)
     model = PathSVC(loss="least_squares", gamma="ard", random_state=0).fit(Z, z)
@@ -144,6 +145,7 @@ def test_where_no_feature_stands_out_one_gamma_serves_all():
     assert np.mean(model.predict(test) == labels) > 0.95
 
 
+@pytest.mark.slow
 def test_columns_of_other_scales_are_made_up_for():
     scales = np.array([1e3, 1e-2, 1.0, 1.0, 1.0, 1.0])
     model, plain = (PathSVC(gamma="ard", random_state=0).fit(X * factor, Y) for factor in (scales, 1.0))
@@ -165,6 +167,7 @@ def test_all_columns_constant():
     np.testing.assert_array_equal(model.gamma_, 0.0)
 
 
+@pytest.mark.slow
 def test_several_classes_share_one_kernel():
     Z, z = load_iris(return_X_y=True)
     rng = np.random.default_rng(0)
@@ -177,6 +180,7 @@ def test_several_classes_share_one_kernel():
         assert model.loo_error_ < 0.07
 
 
+@pytest.mark.slow
 def test_sparse_rows_give_the_same_choice():
     Z = np.where(np.abs(X) < 0.4, 0.0, X)
     dense, sparse = (
@@ -186,6 +190,7 @@ def test_sparse_rows_give_the_same_choice():
     np.testing.assert_array_equal(sparse.predict(csr_matrix(NEW)), sparse.predict(NEW))
 
 
+@pytest.mark.slow
 def test_rows_of_weight_zero_do_not_count():
     s = np.ones(len(Y))
     s[100:] = 0.0
@@ -199,6 +204,7 @@ def test_rows_of_weight_zero_do_not_count():
         assert not set(weighted.support_) & set(range(100, 150))
 
 
+@pytest.mark.slow
 def test_deterministic_given_a_random_state():
     for options in ({"search": "gradient"}, {"gamma": "ard"}):
         one, two = (PathSVC(loss="least_squares", random_state=7, **options).fit(X, Y) for _ in range(2))
@@ -211,6 +217,7 @@ def test_threads_change_nothing():
     np.testing.assert_allclose(one.gamma_, two.gamma_, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_progress_is_told():
     told = []
     PathSVC(loss="least_squares", gamma="ard", verbose=lambda *step: told.append(step)).fit(X, Y)

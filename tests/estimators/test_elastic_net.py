@@ -19,6 +19,7 @@ EXCUSED = {
     "check_sample_weight_equivalence_on_dense_data": REPETITION,
     "check_sample_weight_equivalence_on_sparse_data": REPETITION,
 }
+QUICK = [ElasticNetSVC(lambda1=[1.0], lambda2=1.0, cv=2)]
 ESTIMATORS = [
     ElasticNetSVC(lambda2=1.0, cv=3),
     ElasticNetSVC(lambda1=[0.1, 1.0, 3.0], lambda2=[0.0, 0.5], criterion="loo", standardize=False),
@@ -26,8 +27,15 @@ ESTIMATORS = [
 
 
 @pytest.mark.filterwarnings("ignore:.*no feature:UserWarning")  # many checks have labels at random
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXCUSED)
+@parametrize_with_checks(QUICK, expected_failed_checks=lambda estimator: EXCUSED)
 def test_estimator_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*no feature:UserWarning")
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXCUSED)
+def test_estimator_check_of_a_search(estimator, check):
     check(estimator)
 
 

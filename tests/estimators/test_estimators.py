@@ -31,7 +31,7 @@ def test_fit_chooses_and_stores_the_choice():
     model = PathSVC(loss="least_squares").fit(X, Y)
     assert model.choice_.parameters["C"] == model.C_
     assert model.gamma_ == model.choice_.parameters["gamma"]
-    curve = criteria.loo(svmpath.trace(X, Y, gamma=model.gamma_), [model.C_])
+    curve = criteria.loo(svmpath.trace(X, Y, loss="least_squares", gamma=model.gamma_), [model.C_])
     assert model.loo_error_ == pytest.approx(curve.scores[0])
     assert model.loo_error_ == pytest.approx(model.curve_.scores[model.choice_.index])
     assert model.score(NEW, NEW_Y) > 0.9
@@ -78,7 +78,7 @@ def test_held_out_error_is_that_of_refits():
 def test_regression():
     model = PathSVR(loss="least_squares").fit(X, T)
     assert model.score(X, T) > 0.99
-    path = svmpath.trace(X, T, gamma=model.gamma_)
+    path = svmpath.trace(X, T, loss="least_squares", gamma=model.gamma_)
     assert model.loo_error_ == pytest.approx(criteria.press(path, [model.C_]).scores[0])
 
 
@@ -91,7 +91,9 @@ def test_several_classes_share_C_gamma_and_one_decomposition():
     assert model.dual_coef_.shape[0] == 3
     held = np.column_stack(
         [
-            criteria.loo(svmpath.trace(data, (labels == c) * 2.0 - 1, gamma=model.gamma_), [model.C_]).decisions[0]
+            criteria.loo(
+                svmpath.trace(data, (labels == c) * 2.0 - 1, loss="least_squares", gamma=model.gamma_), [model.C_]
+            ).decisions[0]
             for c in range(3)
         ]
     )

@@ -12,8 +12,14 @@ EXCUSED = {
     "check_sample_weight_equivalence_on_sparse_data": REPETITION,
 }
 
+QUICK = [
+    PathSVC(),  # one default run; the others choose among few values, or none
+    PathSVC(gamma=1.0, C=[1.0]),
+    PathSVC(loss="least_squares", gamma=1.0, C=[0.1, 1.0]),
+    PathSVR(gamma=[0.1, 1.0], C=[1.0]),
+    PathSVC(loss="least_squares", rank=10, random_state=0, gamma=1.0, C=[1.0]),
+]
 ESTIMATORS = [
-    PathSVC(),
     PathSVC(loss="least_squares"),
     PathSVR(loss="least_squares"),
     PathSVC(loss="least_squares", rank=10, random_state=0),
@@ -27,6 +33,13 @@ ESTIMATORS = [
 
 # Some checks fit a cubic kernel to data without noise: the best C is the largest, and the warning is right.
 @pytest.mark.filterwarnings("ignore::svmpath.exceptions.PrecisionWarning")
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXCUSED)
+@parametrize_with_checks(QUICK, expected_failed_checks=lambda estimator: EXCUSED)
 def test_estimator_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::svmpath.exceptions.PrecisionWarning")
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXCUSED)
+def test_estimator_check_of_a_search(estimator, check):
     check(estimator)

@@ -106,7 +106,10 @@ def test_clusters_are_found_once_for_all_values_of_a_kernel_parameter(monkeypatc
         (lambda: make_gram(X, RBF(), landmarks=[80]), "from 0 to 79"),
         (lambda: make_gram(X, RBF(), rank="auto", landmarks="best"), "landmarks must be one of"),
         (lambda: make_gram(X, RBF(), rank=Nystroem), "an approximation such as"),
-        (lambda: svmpath.trace(X, Y, rank=Nystroem(5), landmarks="greedy"), "leave landmarks out"),
+        (
+            lambda: svmpath.trace(X, Y, loss="least_squares", rank=Nystroem(5), landmarks="greedy"),
+            "leave landmarks out",
+        ),
         (lambda: PathSVC(rank=Nystroem(5), landmarks="greedy").fit(X, Y), "leave landmarks out"),
     ],
 )

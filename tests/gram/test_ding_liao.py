@@ -30,7 +30,9 @@ def algorithm_1(K, y, rows, k, mu):
 @pytest.mark.parametrize("mu", [2.0**-10, 2.0**-3, 2.0**4])
 def test_nystroem_path_reproduces_algorithm_1(mu):
     c, k = N // 10, N // 20
-    path = svmpath.trace(X, Y, gamma=GAMMA, rank=Nystroem(c, "uniform", truncate=k), random_state=5)
+    path = svmpath.trace(
+        X, Y, loss="least_squares", gamma=GAMMA, rank=Nystroem(c, "uniform", truncate=k), random_state=5
+    )
     points = path.gram.features.points
     rows = np.array([int(np.flatnonzero((point == X).all(axis=1))[0]) for point in points])
     assert len(rows) == c
@@ -44,7 +46,9 @@ def test_nystroem_path_reproduces_algorithm_1(mu):
 
 def test_the_bound_is_the_papers_formula_and_holds():
     c, k, C, delta = 60, 20, 0.5, 0.1
-    path = svmpath.trace(X, Y, gamma=GAMMA, rank=Nystroem(c, "uniform", truncate=k), random_state=0)
+    path = svmpath.trace(
+        X, Y, loss="least_squares", gamma=GAMMA, rank=Nystroem(c, "uniform", truncate=k), random_state=0
+    )
     bound = criteria.approximation_bound(path, C, delta=delta)
     K = reference.rbf(X, X, GAMMA)
     n, mu0 = N, 1 / (2 * C) / N
@@ -55,7 +59,7 @@ def test_the_bound_is_the_papers_formula_and_holds():
     term = np.sqrt((n / c * c) * (np.sqrt(n * n) + eta * n))  # the diagonal of this kernel is one
     frobenius = np.sqrt((values[k:] ** 2).sum()) + epsilon * term
     np.testing.assert_allclose(bound.theorem3, (1 + abs(path(C).b)) / (n * mu0**2) * frobenius, rtol=1e-6)
-    exact = svmpath.trace(X, Y, gamma=GAMMA)(C)
+    exact = svmpath.trace(X, Y, loss="least_squares", gamma=GAMMA)(C)
     new = RNG.normal(size=(500, 4))
     difference = np.abs(path(C)(new, exact_kernel=True) - exact(new)).max()
     assert 0 < difference <= bound.with_offset <= bound.theorem3
@@ -66,7 +70,7 @@ def test_the_bound_is_the_papers_formula_and_holds():
 
 
 def test_the_bound_in_blocks_equals_the_bound_on_the_whole_matrix(monkeypatch):
-    path = svmpath.trace(X, Y, gamma=GAMMA, rank=20, landmarks="uniform", random_state=0)
+    path = svmpath.trace(X, Y, loss="least_squares", gamma=GAMMA, rank=20, landmarks="uniform", random_state=0)
     whole = criteria.approximation_bound(path, 1.0)
     monkeypatch.setattr("svmpath.criteria.bound._WHOLE", 10)
     monkeypatch.setattr("svmpath.criteria.bound._CHUNK", 7 * N)
@@ -76,7 +80,7 @@ def test_the_bound_in_blocks_equals_the_bound_on_the_whole_matrix(monkeypatch):
 
 
 def test_the_bound_says_which_assumptions_fail():
-    path = svmpath.trace(X, X[:, 0], rank=20, random_state=0)
+    path = svmpath.trace(X, X[:, 0], loss="least_squares", rank=20, random_state=0)
     violated = criteria.approximation_bound(path, 1.0).violated
     assert "uniformly" in violated[0]
     assert "-1 and +1" in violated[1]
@@ -87,7 +91,7 @@ def test_the_bound_says_which_assumptions_fail():
     [({}, "C", "held whole|holds the kernel matrix whole"), ({"rank": 5}, "gamma", "needs a path over C")],
 )
 def test_the_bound_needs_an_approximation_over_C(options, over, message):
-    path = svmpath.trace(X, Y, over=over, span=(0.1, 10.0), **options)
+    path = svmpath.trace(X, Y, loss="least_squares", over=over, span=(0.1, 10.0), **options)
     with pytest.raises(ValueError, match=message):
         criteria.approximation_bound(path, 1.0)
 
@@ -97,8 +101,8 @@ def test_the_bound_needs_an_approximation_over_C(options, over, message):
 def test_the_bound_with_offset_holds_for_any_weights_and_targets(weight, C):
     s = np.random.default_rng(1).exponential(size=N) * 30 if weight is None else np.full(N, weight)
     y = 5 + X[:, 0]
-    path = svmpath.trace(X, y, gamma=GAMMA, rank=100, sample_weight=s, random_state=0)
-    exact = svmpath.trace(X, y, gamma=GAMMA, sample_weight=s)(C)
+    path = svmpath.trace(X, y, loss="least_squares", gamma=GAMMA, rank=100, sample_weight=s, random_state=0)
+    exact = svmpath.trace(X, y, loss="least_squares", gamma=GAMMA, sample_weight=s)(C)
     new = RNG.normal(size=(300, 4))
     difference = np.abs(path(C)(new, exact_kernel=True) - exact(new)).max()
     assert 0 < difference <= criteria.approximation_bound(path, C).with_offset

@@ -104,7 +104,7 @@ def test_the_residual_is_the_relative_frobenius_error():
     exact = RBF(0.4)(X[::2])
     expected = np.linalg.norm(exact - part.Z @ part.Z.T) / np.linalg.norm(exact)
     np.testing.assert_allclose(part.residual, expected, rtol=1e-10)
-    assert svmpath.trace(X, Y, gamma=0.4, rank=RandomFourier(2000)).residual < 0.5 * gram.residual
+    assert svmpath.trace(X, Y, loss="least_squares", gamma=0.4, rank=RandomFourier(2000)).residual < 0.5 * gram.residual
 
 
 def test_with_many_rows_the_residual_is_estimated_from_some():
@@ -126,7 +126,10 @@ def test_sparse_and_single_precision_rows_have_the_same_features():
         assert type(gram.Z) is np.ndarray
         assert gram.Z.dtype == np.float64
         np.testing.assert_allclose(gram.Z, grams[1].Z, atol=1e-12)
-    paths = [svmpath.trace(A, Y, gamma=0.4, rank=RandomFourier(50), random_state=0) for A in (rows, csr_array(rows))]
+    paths = [
+        svmpath.trace(A, Y, loss="least_squares", gamma=0.4, rank=RandomFourier(50), random_state=0)
+        for A in (rows, csr_array(rows))
+    ]
     np.testing.assert_allclose(paths[0](1.0).alpha, paths[1](1.0).alpha, atol=1e-9)
 
 
@@ -166,7 +169,7 @@ def test_a_rank_that_is_not_even_is_refused(rank):
     [
         (lambda: make_gram(X, RBF(1.0), rank=RandomFourier(10), landmarks="uniform"), "leave landmarks out"),
         (lambda: PathSVC(rank=RandomFourier(10), landmarks="uniform").fit(X, Y), "leave landmarks out"),
-        (lambda: svmpath.trace(X, Y, kernel="poly", rank=RandomFourier(10)), "use gram.Nystroem"),
+        (lambda: svmpath.trace(X, Y, loss="least_squares", kernel="poly", rank=RandomFourier(10)), "use gram.Nystroem"),
         (lambda: make_gram(X, ARD([1.0]), rank=RandomFourier(10)), "1 gammas, but the data have 3 columns"),
         (
             lambda: criteria.approximation_bound(

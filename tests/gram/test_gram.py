@@ -303,7 +303,7 @@ def test_memory_in_low_rank_stays_far_below_n_by_n(options):
     s = np.ones(n)
     s[::7] = 0.0
     tracemalloc.start()
-    path = svmpath.trace(data, y, gamma=0.1, sample_weight=s, random_state=0, **options)
+    path = svmpath.trace(data, y, loss="least_squares", gamma=0.1, sample_weight=s, random_state=0, **options)
     criteria.press(path, [0.1, 1.0])
     criteria.kfold(path, [1.0], cv=3)
     path(1.0)(data)

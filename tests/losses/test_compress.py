@@ -188,9 +188,9 @@ def test_landmarks_of_weight_zero(loss):
 
 def test_a_regression_and_a_constant_machine():
     t = np.sin(X[:, 0])
-    whole = svmpath.trace(X, t)(1.0)
+    whole = svmpath.trace(X, t, loss="least_squares")(1.0)
     assert whole.compress(40, random_state=0).error < 0.1
-    flat = svmpath.trace(X, np.full(N, 2.5), task="regression")(1.0).compress(5)
+    flat = svmpath.trace(X, np.full(N, 2.5), loss="least_squares", task="regression")(1.0).compress(5)
     np.testing.assert_allclose(flat(NEW), 2.5)
     nothing = svmpath.trace(np.zeros((N, 3)), Y, loss="least_squares", kernel="linear")(1.0).compress(5)
     np.testing.assert_allclose(nothing(NEW), Y.mean())

@@ -12,7 +12,7 @@ import svmpath
 from svmpath import datasets
 from svmpath.losses import squared_hinge
 from svmpath.losses.base import Solution
-from svmpath.solvers.newton import ActiveSystem, minimise, start
+from svmpath.solvers.feature_newton import ActiveSystem, minimise, start
 from tests import reference
 from tests.cases import CASES
 
@@ -262,6 +262,7 @@ def test_sides_that_newton_has_wrong_are_repaired():
         np.testing.assert_allclose(found.alpha, right.alpha, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_one_path_serves_many_threads():
     X, y = datasets.banana(30, random_state=0)
     path = svmpath.trace(X, y, loss="squared_hinge", gamma=1.0, span=(1e-4, 1e4))

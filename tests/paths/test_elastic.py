@@ -37,7 +37,7 @@ def cost(path, value, X, y, s=None, om=None):
 
 @pytest.mark.parametrize("balanced", [True, False])
 @pytest.mark.parametrize("lambda2", [1.0, 1e-3, 0.0])
-@pytest.mark.parametrize(("n", "p"), [(60, 10), (30, 80)])
+@pytest.mark.parametrize(("n", "p"), [(60, 10), pytest.param(30, 80, marks=pytest.mark.slow)])
 def test_twenty_values_cost_what_a_convex_programme_finds(n, p, lambda2, balanced):
     X, y = data(n, p, balanced=balanced)
     path = elastic(X, y, lambda2=lambda2)

@@ -380,7 +380,7 @@ def test_a_walk_that_cannot_be_trusted_is_left_to_the_ladder(monkeypatch):
     np.testing.assert_allclose(path.decisions(np.array([0.1, 1.0])), expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("shift", [1e6, 1e8])
+@pytest.mark.parametrize("shift", [1e6, pytest.param(1e8, marks=pytest.mark.slow)])
 def test_a_kernel_that_has_lost_its_digits_is_refused(shift):
     with pytest.raises(svmpath.PathError, match="double precision"):
         svmpath.trace(X + shift, Y, loss="hinge", kernel="linear")

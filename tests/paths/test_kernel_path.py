@@ -31,7 +31,9 @@ def inside(path):
 # --- against independent solutions -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("C", [0.2, 1.0, 10.0])
+@pytest.mark.parametrize(
+    "C", [pytest.param(0.2, marks=pytest.mark.slow), pytest.param(1.0, marks=pytest.mark.slow), 10.0]
+)
 def test_hinge_equals_a_quadratic_programme_at_fifty_values(C):
     path = svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.1, 50.0), C=C)
     for gamma in np.geomspace(*path.span, 50):
@@ -111,7 +113,7 @@ def test_both_directions_tell_the_same_events():
 # --- random and hard problems ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("block", range(5))
+@pytest.mark.parametrize("block", [0, 1, *(pytest.param(block, marks=pytest.mark.slow) for block in range(2, 5))])
 def test_random_paths_are_optimal_at_and_between_breakpoints(block):
     for seed in range(20 * block, 20 * (block + 1)):
         try:
@@ -136,7 +138,9 @@ HARD = {
 }
 
 
-@pytest.mark.parametrize("name", HARD)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "circles" else name for name in HARD]
+)
 @pytest.mark.parametrize(
     "options", [{"loss": "hinge"}, {"loss": "squared_hinge", "breakpoints": "exact"}], ids=["l1", "l2"]
 )
@@ -384,6 +388,7 @@ def test_a_row_of_zeros_whose_kernel_vanishes_makes_no_warning():
     assert path.jitter == 0.0
 
 
+@pytest.mark.slow
 def test_near_duplicates_in_a_tube_of_width_zero():
     # Two thirds of the rows are copies at distances of 1e-16 to 1e-6: only a larger jitter tells their places apart.
     data = problems.make("near_duplicates", np.random.default_rng([101832, 13]), "numbers")

@@ -363,7 +363,7 @@ def test_a_saved_path_gives_the_same_machine():
 
 
 def test_copies_are_found_once_and_by_label():
-    gram = svmpath.trace(X, LABELS, gamma=0.7).gram
+    gram = svmpath.trace(X, LABELS, loss="least_squares", gamma=0.7).gram
     copies = find_copies(gram, np.array(["cat", "dog"])[(LABELS > 0).astype(int)])
     assert np.array_equal(copies, find_copies(gram, LABELS))
     merged = merge(Problem(gram, LABELS, WEIGHTS, "classification", copies=copies))

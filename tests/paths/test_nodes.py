@@ -88,6 +88,7 @@ def test_both_directions_pickles_and_events():
     assert up(1e-2).parameters["C"] == 1e-2
 
 
+@pytest.mark.slow
 def test_kfold_along_an_approximate_path_is_near_the_exact_one():
     C = np.array([0.1, 1.0])
     near = criteria.kfold(svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(0.1, 1.0), tol=1e-5), C)
@@ -110,15 +111,16 @@ def test_tol_is_refused_where_it_means_nothing(options, message):
         svmpath.trace(X, Y, **{"tol": 1e-3, **options})
 
 
-def test_hard_cases_end():
-    for options in (
-        {"kernel": "linear", "X": 1e3 * X, "span": (1e-3, 10.0), "tol": 1e-3},
-        {"gamma": 1.0, "X": X, "span": (10.0, 1e3), "tol": 1e-4},
-        {"gamma": 1.0, "X": X, "span": (0.1, 1.0), "tol": 1e-6},
-    ):
-        points, tol = options.pop("X"), options["tol"]
-        path = svmpath.trace(points, Y, loss="hinge", **options)
-        assert max(path(C).gap for C in np.geomspace(*path.span, 20)) <= tol
+@pytest.mark.parametrize("options", [
+    pytest.param({"kernel": "linear", "scale": 1e3, "span": (1e-3, 10.0), "tol": 1e-3}, marks=pytest.mark.slow),
+    pytest.param({"gamma": 1.0, "scale": 1.0, "span": (10.0, 1e3), "tol": 1e-4}, marks=pytest.mark.slow),
+    {"gamma": 1.0, "scale": 1.0, "span": (0.1, 1.0), "tol": 1e-6},
+], ids=["large numbers", "large C", "small gap"])  # fmt: skip
+def test_hard_cases_end(options):
+    scale, tol = options["scale"], options["tol"]
+    options = {name: value for name, value in options.items() if name != "scale"}
+    path = svmpath.trace(scale * X, Y, loss="hinge", **options)
+    assert max(path(C).gap for C in np.geomspace(*path.span, 20)) <= tol
 
 
 def test_one_class_with_weight_and_a_tube_that_holds_everything():
@@ -166,17 +168,17 @@ def test_a_path_of_one_value_keeps_its_promise():
     assert path(0.7).gap <= 1e-4
 
 
-def test_an_undetermined_offset_is_the_middle_of_its_interval():
+@pytest.mark.parametrize("weights", [None, pytest.param(S, marks=pytest.mark.slow)], ids=["plain", "weights"])
+def test_an_undetermined_offset_is_the_middle_of_its_interval(weights):
     # With little C and balanced classes all samples are left of the margin, whatever the offset: as on an exact path
     # the middle is taken. An offset at one end of the interval would call all samples by one name.
-    for weights in (None, S):
-        approximate = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-3, 10.0), tol=1e-3, sample_weight=weights)
-        exact = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-3, 10.0), sample_weight=weights)
-        for C in (1e-3, 2e-3, 5e-3):
-            np.testing.assert_allclose(approximate(C).b, exact(C).b, atol=1e-3)
-        values = np.geomspace(1e-3, 10.0, 9)
-        near, right = (criteria.kfold(path, values, cv=5).scores for path in (approximate, exact))
-        np.testing.assert_allclose(near, right, atol=0.02)
+    approximate = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-3, 10.0), tol=1e-3, sample_weight=weights)
+    exact = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-3, 10.0), sample_weight=weights)
+    for C in (1e-3, 2e-3, 5e-3):
+        np.testing.assert_allclose(approximate(C).b, exact(C).b, atol=1e-3)
+    values = np.geomspace(1e-3, 10.0, 9)
+    near, right = (criteria.kfold(path, values, cv=5).scores for path in (approximate, exact))
+    np.testing.assert_allclose(near, right, atol=0.02)
 
 
 def test_an_approximate_path_of_repeated_rows_says_that_it_is_not_exact():

@@ -63,6 +63,7 @@ def test_other_paths_and_sizes_are_refused():
         SPath(svmpath.trace_elastic(X, y))(1e9)
 
 
+@pytest.mark.slow
 def test_the_example_draws_its_picture(tmp_path):
     file = tmp_path / "s_path.png"
     example = Path(__file__).parents[2] / "examples/s_path.py"

@@ -20,7 +20,7 @@ Y = np.where(X[:, 0] > 0, 1, 0)
 
 @pytest.mark.parametrize("span", [(1e-3, 1e3), (1e3, 1e-3)])
 def test_breakpoints_run_in_the_direction_of_the_span(span):
-    path = svmpath.trace(X, Y, span=span)
+    path = svmpath.trace(X, Y, loss="least_squares", span=span)
     np.testing.assert_array_equal(path.breakpoints, span)
     assert path.over == "C"
     assert list(path.events()) == []
@@ -42,69 +42,81 @@ def test_breakpoints_run_in_the_direction_of_the_span(span):
 def test_a_path_over_a_kernel_parameter_is_exact_at_every_value(over, kernel, at, rank):
     gamma = 0.5 if isinstance(kernel, str) else None
     path = svmpath.trace(
-        X, Y, over=over, span=(0.1, 5.0), kernel=kernel, gamma=gamma, coef0=1.0, C=3.0, rank=rank, random_state=0
+        X,
+        Y,
+        loss="least_squares",
+        over=over,
+        span=(0.1, 5.0),
+        kernel=kernel,
+        gamma=gamma,
+        coef0=1.0,
+        C=3.0,
+        rank=rank,
+        random_state=0,
     )
     for value in (0.1, 0.77, 5.0):
-        fixed = svmpath.trace(X, Y, kernel=at(value), rank=rank, random_state=0)(3.0)
+        fixed = svmpath.trace(X, Y, loss="least_squares", kernel=at(value), rank=rank, random_state=0)(3.0)
         np.testing.assert_allclose(path(value)(X), fixed(X), atol=1e-10)
         assert path(value).parameters["C"] == 3.0
     path.check(1e-9)
 
 
 def test_a_scikit_learn_gp_kernel_traces_over_its_own_parameter():
-    path = svmpath.trace(X, Y, over="length_scale", span=(0.2, 3.0), kernel=gp.RBF(1.0), C=2.0)
+    path = svmpath.trace(X, Y, loss="least_squares", over="length_scale", span=(0.2, 3.0), kernel=gp.RBF(1.0), C=2.0)
     alpha, _ = reference.fit(reference.rbf(X, X, 0.5 / 0.7**2), 2.0 * Y - 1, np.ones(30), 2.0)
     np.testing.assert_allclose(path(0.7).alpha, alpha, atol=1e-10)
 
 
 def test_a_callable_and_a_precomputed_kernel_trace_alike():
     K = reference.rbf(X, X, 0.3)
-    named = svmpath.trace(X, Y, gamma=0.3)(2.0)
-    callable_ = svmpath.trace(X, Y, kernel=lambda A, B: reference.rbf(A, B, 0.3))(2.0)
-    matrix = svmpath.trace(K, Y, kernel="precomputed")(2.0)
+    named = svmpath.trace(X, Y, loss="least_squares", gamma=0.3)(2.0)
+    callable_ = svmpath.trace(X, Y, loss="least_squares", kernel=lambda A, B: reference.rbf(A, B, 0.3))(2.0)
+    matrix = svmpath.trace(K, Y, loss="least_squares", kernel="precomputed")(2.0)
     np.testing.assert_allclose(callable_(X[:5]), named(X[:5]), atol=1e-11)
     np.testing.assert_allclose(matrix(K[:5]), named(X[:5]), atol=1e-11)
 
 
 def test_an_indefinite_kernel_warns_and_clips():
     with pytest.warns(svmpath.IndefiniteKernelWarning):
-        svmpath.trace(X, Y, kernel="sigmoid", gamma=1.0, coef0=-1.0)(0.1)
-    solution = svmpath.trace(X, Y, kernel="sigmoid", gamma=1.0, coef0=-1.0, psd="clip")(0.1)
+        svmpath.trace(X, Y, loss="least_squares", kernel="sigmoid", gamma=1.0, coef0=-1.0)(0.1)
+    solution = svmpath.trace(X, Y, loss="least_squares", kernel="sigmoid", gamma=1.0, coef0=-1.0, psd="clip")(0.1)
     assert solution.violation < 1e-10
     np.testing.assert_allclose(solution(X), solution.fitted, atol=1e-9)
 
 
 def test_labels_of_any_kind():
-    numbers = svmpath.trace(X, Y)
-    words = svmpath.trace(X, np.where(Y == 1, "yes", "no"))
+    numbers = svmpath.trace(X, Y, loss="least_squares")
+    words = svmpath.trace(X, np.where(Y == 1, "yes", "no"), loss="least_squares")
     np.testing.assert_array_equal(words(1.0).alpha, numbers(1.0).alpha)
     assert list(words.classes) == ["no", "yes"]
 
 
 def test_task_is_inferred_and_can_be_decided():
-    assert svmpath.trace(X, X[:, 0]).problem.task == "regression"
-    assert svmpath.trace(X, Y).problem.task == "classification"
+    assert svmpath.trace(X, X[:, 0], loss="least_squares").problem.task == "regression"
+    assert svmpath.trace(X, Y, loss="least_squares").problem.task == "classification"
     counts = np.arange(30)
-    assert svmpath.trace(X, counts, task="regression").problem.task == "regression"
+    assert svmpath.trace(X, counts, loss="least_squares", task="regression").problem.task == "regression"
 
 
 def test_class_weights_multiply_sample_weights():
     s = RNG.exponential(size=30)
-    by_class = svmpath.trace(X, Y, sample_weight=s, class_weight={0: 2.0, 1: 0.5})(1.0)
-    by_sample = svmpath.trace(X, Y, sample_weight=s * np.where(Y == 0, 2.0, 0.5))(1.0)
+    by_class = svmpath.trace(X, Y, loss="least_squares", sample_weight=s, class_weight={0: 2.0, 1: 0.5})(1.0)
+    by_sample = svmpath.trace(X, Y, loss="least_squares", sample_weight=s * np.where(Y == 0, 2.0, 0.5))(1.0)
     np.testing.assert_array_equal(by_class.alpha, by_sample.alpha)
-    balanced = svmpath.trace(X, Y, class_weight="balanced").problem.s
+    balanced = svmpath.trace(X, Y, loss="least_squares", class_weight="balanced").problem.s
     np.testing.assert_allclose(balanced[Y == 0].sum(), balanced[Y == 1].sum())
 
 
 def test_random_state_decides_the_landmarks():
-    first, again, other = (svmpath.trace(X, Y, rank=5, random_state=r)(1.0).alpha for r in (0, 0, 1))
+    first, again, other = (
+        svmpath.trace(X, Y, loss="least_squares", rank=5, random_state=r)(1.0).alpha for r in (0, 0, 1)
+    )
     np.testing.assert_array_equal(first, again)
     assert np.abs(first - other).max() > 1e-6
 
 
 def test_check_raises_where_the_path_is_not_optimal(monkeypatch):
-    path = svmpath.trace(X, Y, span=(1e-2, 1e2))
+    path = svmpath.trace(X, Y, loss="least_squares", span=(1e-2, 1e2))
     path.check(1e-9)
     right = LeastSquares.solve
 
@@ -119,18 +131,18 @@ def test_check_raises_where_the_path_is_not_optimal(monkeypatch):
 
 
 def test_the_default_path_checks():
-    svmpath.trace(X, Y).check()
-    svmpath.trace(X, Y, rank=10, random_state=0).check()
+    svmpath.trace(X, Y, loss="least_squares").check()
+    svmpath.trace(X, Y, loss="least_squares", rank=10, random_state=0).check()
 
 
 def test_rounding_is_let_pass_within_limits():
-    svmpath.trace(100 * X, Y, kernel="linear", span=(1e-3, 1e3)).check()
+    svmpath.trace(100 * X, Y, loss="least_squares", kernel="linear", span=(1e-3, 1e3)).check()
     with pytest.raises(svmpath.PathError, match="too few digits at C"):
-        svmpath.trace(100 * X, Y, kernel="linear", span=(1e-3, 1e6)).check()
+        svmpath.trace(100 * X, Y, loss="least_squares", kernel="linear", span=(1e-3, 1e6)).check()
 
 
 def test_a_path_pickles_as_what_it_is_made_of():
-    path = svmpath.trace(X, Y)
+    path = svmpath.trace(X, Y, loss="least_squares")
     alpha = path(0.7).alpha
     text = pickle.dumps(path)
     assert len(text) < 5000
@@ -176,10 +188,10 @@ def test_bad_input_is_refused_in_a_sentence(data, target, options, message):
 @pytest.mark.parametrize("value", [1e-4, 1e5, np.nan, np.inf, -1.0])
 def test_a_value_outside_the_span_is_refused(value):
     with pytest.raises(ValueError, match="outside the span"):
-        svmpath.trace(X, Y, span=(1e-3, 1e4))(value)
+        svmpath.trace(X, Y, loss="least_squares", span=(1e-3, 1e4))(value)
 
 
 @pytest.mark.parametrize("new", [np.ones((3, 5)), np.ones(2), csr_matrix(np.ones((3, 1)))])
 def test_new_rows_of_another_width_are_refused(new):
     with pytest.raises(ValueError, match=r"shape \(m, 2\)"):
-        svmpath.trace(X, Y)(1.0)(new)
+        svmpath.trace(X, Y, loss="least_squares")(1.0)(new)

@@ -44,6 +44,7 @@ def test_the_first_use_is_announced_once_and_the_next_process_finds_it_on_disk(t
     assert use(tmp_path) == "svmpath: compiling the doubling engine, once: about 10 s\n"
 
 
+@pytest.mark.slow
 def test_short_waits_are_not_announced(tmp_path):
     assert use(tmp_path, seconds=2.0) == ""
 

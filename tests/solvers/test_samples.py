@@ -9,7 +9,7 @@ import svmpath
 from svmpath import criteria
 from svmpath.datasets import twonorm
 from svmpath.solvers import samples
-from svmpath.solvers.newton import ActiveSystem, Factored, FewSamples
+from svmpath.solvers.feature_newton import ActiveSystem, Factored, FewSamples
 
 X, Y = twonorm(80, 0)
 S = np.where(np.arange(80) % 3, 1.0, 2.5)
@@ -56,7 +56,7 @@ def test_a_far_away_origin_costs_no_digits():
 
 def test_a_system_without_a_factor_is_solved_in_the_features():
     data = rows(0.05)
-    broken = replace(data, whole=samples.Whole(-data.whole.K))
+    broken = replace(data, matrix=samples.KernelMatrix(-data.matrix.K))
     system = ActiveSystem(broken)
     system.at(np.arange(80) < 20)
     assert isinstance(system.factor(1e-6), Factored)

@@ -1,7 +1,7 @@
 """Held-out values of the squared hinge: as predicted if nobody changes sides, and exact.
 
 With E = {y f < 1}, the slacks xi_i = 1 - y_i f_i and the leverages h_i = s_i a_i' M_E^-1 a_i of the rows E (see
-``solvers.newton``), leaving out i in E while the others keep their sides gives
+``solvers.feature_newton``), leaving out i in E while the others keep their sides gives
 
     y_i f^(-i)(x_i) = 1 - xi_i / (1 - h_i)
 
@@ -39,7 +39,7 @@ from svmpath.criteria.held_out import HeldOut, refuse_events
 from svmpath.exceptions import PathError
 from svmpath.paths import MarchPath
 from svmpath.paths.march import Stop
-from svmpath.solvers.newton import ActiveSystem, FewSamples, Rows, minimise, point_at
+from svmpath.solvers.feature_newton import ActiveSystem, FewSamples, Rows, minimise, point_at
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray

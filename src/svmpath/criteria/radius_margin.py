@@ -8,8 +8,8 @@ of the smallest ball around them (Vapnik 1998; Bonidal, Tindel & Guermeur's Theo
     4 R^2 sum_i a_i / m = 4 R^2 / (m margin^2)
 
 is the share that leave-one-out gets wrong. It holds whether or not other samples change sides. With J the objective of
-``solvers.newton``, sum_i a_i = 2 C J: a sum of positive terms, and too large, not too small, where J is not quite the
-minimum. Where rounding in f makes it much too large, the coefficients themselves are added up.
+``solvers.feature_newton``, sum_i a_i = 2 C J: a sum of positive terms, and too large, not too small, where J is not
+quite the minimum. Where rounding in f makes it much too large, the coefficients themselves are added up.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from svmpath.losses import SquaredHinge
 from svmpath.paths import MarchPath, Path
 from svmpath.paths.march import Stop
 from svmpath.solvers.enclosing_ball import EnclosingBall
-from svmpath.solvers.newton import objective
+from svmpath.solvers.feature_newton import objective
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray

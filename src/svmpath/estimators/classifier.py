@@ -22,7 +22,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         fits several times faster and uses every sample; or the C-SVM of scikit-learn's SVC, with the fewest
         coefficients.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
-        "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object or a function k(X, Z).
+        A name of ``svmpath.kernels.KERNELS`` ("linear", "poly", ...), a kernel object or a function k(X, Z).
     gamma : "tune", float, "scale", "auto", (low, high), list or "ard", default="tune"
         "tune" tries nine values around "scale", a factor of 4 apart, then those halfway from the best to its
         neighbours; a tuple is a span to be searched in the same way; a list holds the values to try. None leaves a
@@ -53,7 +53,8 @@ class PathSVC(ClassifierMixin, PathMachine):
     cv : int, splitter or iterable, default=5
         For ``criterion="kfold"``.
     rank, landmarks, psd
-        Low-rank kernel and indefinite kernels; see :func:`svmpath.trace`.
+        Low-rank kernel, ``rank="auto"`` or ``rank=svmpath.gram.RandomFourier(300)`` say, and indefinite kernels; see
+        :func:`svmpath.trace`.
     tol : float, "auto" or None, default="auto"
         For the hinge with many samples: paths to this relative duality gap; see :func:`svmpath.trace`. With few samples
         exact paths take less time and are used all the same. "auto" is exact up to 20 000 samples and 1e-3 beyond;

@@ -21,9 +21,9 @@ import numpy as np
 
 from svmpath.gram import DenseGram
 from svmpath.losses.base import Loss, Problem, Solution
-from svmpath.solvers.newton import ActiveSystem, Factored, FewSamples, Point, Rows, minimise
+from svmpath.solvers.feature_newton import ActiveSystem, Factored, FewSamples, Point, Rows, minimise
 from svmpath.solvers.parallel import interruptible
-from svmpath.solvers.samples import Whole, balanced
+from svmpath.solvers.samples import KernelMatrix, balanced
 from svmpath.solvers.spectral import thin_factor
 from svmpath.solvers.threads import blas_threads
 
@@ -49,11 +49,11 @@ class SquaredHinge(Loss):
         with blas_threads(gram.entries):
             Z = gram.Z if gram.Z is not None else _factor(gram)
             Z = Z - problem.s @ Z / problem.s.sum()
-        return Rows.of(Z, problem.y, problem.s, self._whole(problem))
+        return Rows.of(Z, problem.y, problem.s, self._matrix(problem))
 
     @staticmethod
-    def _whole(problem: Problem) -> Whole | None:
-        return Whole(problem.gram.K) if isinstance(problem.gram, DenseGram) else None
+    def _matrix(problem: Problem) -> KernelMatrix | None:
+        return KernelMatrix(problem.gram.K) if isinstance(problem.gram, DenseGram) else None
 
     def solve(self, problem: Problem, rows: Rows, point: Point, C: float) -> Solution:
         """The machine at C, from a point near it."""

@@ -33,12 +33,12 @@ from svmpath.solvers.box_program import Centred, Program, at_places, centred, of
 from svmpath.solvers.box_qp import FREE, LOW, UP, Limit, Walker, solve_from
 from svmpath.solvers.events import EventLog
 from svmpath.solvers.loops.box_tolerances import (
-    ATTEMPTS,
     DEPENDENT_BELOW,
     EMPTY_ELBOW,
     MACHINE_GOOD,
     PLAIN_ATTEMPTS,
     WALK_ACCEPTED,
+    WALK_ATTEMPTS,
     WALK_TRUSTED,
 )
 from svmpath.solvers.threads import blas_threads
@@ -365,7 +365,7 @@ class JumpPath(Path):
             walker.to(b, watch=row)
             return status, first, walker
 
-        found = try_in_turn(ATTEMPTS, make, is_good=lambda each: each[2].worst <= self.trust)
+        found = try_in_turn(WALK_ATTEMPTS, make, is_good=lambda each: each[2].worst <= self.trust)
         best = found.best(lambda each: each[2].worst)
         if best is None or not best[2].worst <= WALK_ACCEPTED * self.loss.scale(self.problem):
             raise PathError(f"{self._not_followed} {self._advice}")
@@ -436,7 +436,7 @@ class JumpPath(Path):
         def is_over() -> bool:  # another walk would not get anywhere
             return self.limit is not None and self.limit.is_reached(0)
 
-        found = try_in_turn(ATTEMPTS, make, is_good=lambda record: record.violation <= self.trust, is_over=is_over)
+        found = try_in_turn(WALK_ATTEMPTS, make, is_good=lambda record: record.violation <= self.trust, is_over=is_over)
         if found.good is not None:
             return found.good
         best = found.best(lambda record: record.violation)
@@ -602,7 +602,7 @@ class JumpPath(Path):
                 return way[0](way[1])
             return None
 
-        found = try_in_turn([(way, attempt) for way in (by_another_walk, alone) for attempt in ATTEMPTS], make)
+        found = try_in_turn([(way, attempt) for way in (by_another_walk, alone) for attempt in WALK_ATTEMPTS], make)
         if found.good is None:
             raise error
         return found.good

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from svmpath.solvers.box_program import Centred
-from svmpath.solvers.newton import Rows
+from svmpath.solvers.feature_newton import Rows
 from svmpath.solvers.spectral import Spectrum
 
 

@@ -13,7 +13,17 @@ from svmpath.losses import Problem, Solution, SquaredHinge
 from svmpath.paths.made import Made
 from svmpath.paths.path import Array, Event, Path, Request
 from svmpath.paths.sides import Sides, exact_sides
-from svmpath.solvers.newton import ActiveSystem, Factored, FewSamples, Point, Rows, minimise, objective, point_at, start
+from svmpath.solvers.feature_newton import (
+    ActiveSystem,
+    Factored,
+    FewSamples,
+    Point,
+    Rows,
+    minimise,
+    objective,
+    point_at,
+    start,
+)
 from svmpath.solvers.threads import blas_threads
 
 _PER_DECADE = 4  # nodes of the path per factor of ten

@@ -200,7 +200,7 @@ class Path(ABC):
 
     @property
     def residual(self) -> float:
-        """Relative trace residual of the low-rank kernel; 0 when held whole.
+        """How much of the kernel a low-rank one misses, see :class:`svmpath.gram.Gram`; 0 when held whole.
 
         Over a kernel parameter each value has its own: ``path(value).problem.gram.residual``.
         """

@@ -1,8 +1,8 @@
 """Every change of side of the squared hinge machine over a span of C.
 
 The machine at C minimises a convex function, and is known by its optimality: theta solves the equations of the rows E
-(``solvers.newton``), with y f < 1 on E and y f >= 1 elsewhere. So a set E is right at C exactly if no slack of the
-machine *of the fixed set E* is negative there: 1 - y f on the left, y f - 1 on the right.
+(``solvers.feature_newton``), with y f < 1 on E and y f >= 1 elsewhere. So a set E is right at C exactly if no slack of
+the machine *of the fixed set E* is negative there: 1 - y f on the left, y f - 1 on the right.
 
 Hence the walk, from the smallest C on. With E right at C, find the first larger C at which a slack of the machine of E
 becomes zero, every earlier zero being excluded by proof (``solvers.crossings``): up to there E is right. There its row
@@ -30,8 +30,8 @@ import numpy as np
 from svmpath.exceptions import PathError
 from svmpath.paths.path import Array, Event
 from svmpath.solvers.crossings import first_crossing
+from svmpath.solvers.feature_newton import ActiveSystem, Rows, minimise, start
 from svmpath.solvers.fixed_sides import FixedSides, Series
-from svmpath.solvers.newton import ActiveSystem, Rows, minimise, start
 from svmpath.solvers.parallel import interruptible
 from svmpath.solvers.threads import blas_threads
 

@@ -147,7 +147,7 @@ class Walker:
     @property
     def F(self) -> Array:
         """The free variables, in the order of R."""
-        return self.state.F[: self.state.k[box_state.M]]
+        return self.state.F[: self.state.k[box_state.SIZE]]
 
     @property
     def R(self) -> Array:
@@ -177,10 +177,10 @@ class Walker:
 
     def _set_free(self, F: Array) -> None:
         self.state.F[: len(F)] = F
-        self.state.k[box_state.M] = len(F)
+        self.state.k[box_state.SIZE] = len(F)
 
     def _invert(self) -> bool:
-        """R from the beginning; left as it is, and False, where M is singular to working precision."""
+        """R from the beginning; unchanged, and False, where M is singular to working precision."""
         R = elbow_inverse(self.program, self.F)
         if R is None:
             return False
@@ -242,7 +242,7 @@ class Walker:
             self._grow(len(self.state.R) + max(64, len(self.state.R) // 2))
         elif code == box_state.REFACTOR:
             self._renew()
-        elif code == box_state.DEPENDENT:
+        elif code == box_state.NEARLY_DEPENDENT:
             self._squeeze(work, t_end)
         elif code == box_state.INFEASIBLE:
             raise PathError(f"No point satisfies the constraints beyond t = {self.t:.6g}. {_ADVICE}")

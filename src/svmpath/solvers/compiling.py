@@ -1,7 +1,7 @@
-"""Say so before something is compiled that takes a while.
+"""A message before something is compiled that takes a while.
 
 numba keeps what it has compiled on disk, beside the package or in the user's cache directory. Only the first use after
-an installation, or on another processor, has to wait; whoever waits is told in one line on stderr.
+an installation, or on another processor, has to wait; one line on stderr then says so.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def announce(dispatcher: Any, what: str, seconds: float) -> None:
 
 
 def is_compiled(dispatcher: Any) -> bool:
-    """Whether a function was compiled in this process or lies on disk for this processor; True where nobody knows."""
+    """Whether a function was compiled in this process or is on disk for this processor; True if that is not known."""
     try:
         if dispatcher.signatures:
             return True

@@ -28,10 +28,10 @@ from svmpath.solvers.fixed_sides import Series, powers
 
 Array = np.ndarray
 
-_FLAT = 1e-14  # a slack that changes by no more, in units of its terms, is constant to rounding
-_SMALL = 1e-11  # a remainder that is as good as rounding
-_CLOSE = 2e-16  # u is known no better, being below one
-_STEPS = 100  # of the root finder
+_FLAT_SLACK = 1e-14  # a slack that changes by no more, in units of its terms, is constant to rounding
+_REMAINDER_ZERO = 1e-11  # a remainder that is as good as rounding
+_U_ROUNDING = 2e-16  # u is known no better, being below one
+_ROOT_STEPS = 100  # of the root finder
 
 
 class Crossing(NamedTuple):
@@ -77,13 +77,13 @@ def _judge(series: Series, a: float, b: float, rows: Array) -> _Verdict:
     maybe = p.min(axis=1) <= rho
     rows, p, rho = rows[maybe], p[maybe], rho[maybe]
     steps = np.diff(p, axis=1)
-    slip = series.beta[rows] * (series.slope_remainder(size) * (b - a) / (series.terms - 1))
-    falls, rises = steps.max(axis=1) < -slip, steps.min(axis=1) > slip
+    slope_rho = series.beta[rows] * (series.slope_remainder(size) * (b - a) / (series.terms - 1))
+    falls, rises = steps.max(axis=1) < -slope_rho, steps.min(axis=1) > slope_rho
     low, high = p.min(axis=1), p.max(axis=1)
-    below = ~rises & ~falls & (high < -rho)  # rounding has let it slip through
+    below = ~rises & ~falls & (high < -rho)  # it is negative already: rounding has hidden its zero
     unclear = ~falls & ~rises & ~below
-    flat = unclear & (high - low <= _FLAT * np.maximum(1.0, np.abs(series.coefs[rows]).max(axis=1)))
-    is_stuck = bool(np.any(rho[flat] > _SMALL))
+    flat = unclear & (high - low <= _FLAT_SLACK * np.maximum(1.0, np.abs(series.coefs[rows]).max(axis=1)))
+    is_stuck = bool(np.any(rho[flat] > _REMAINDER_ZERO))
     return _Verdict(rows[below | (falls & (p[:, -1] < 0))], rows[unclear & ~flat], is_stuck)
 
 
@@ -94,7 +94,7 @@ def _first_root(series: Series, a: float, b: float, rows: Array) -> Crossing:
     """
     coefs = series.coefs[rows]
     rho = series.beta[rows] * series.remainder(max(abs(a), abs(b)))
-    is_vague = bool(rho.max() > _SMALL)
+    is_vague = bool(rho.max() > _REMAINDER_ZERO)
     if is_vague:
         coefs[:, 0] -= rho
     at_a, at_b = coefs @ powers(a, series.terms), coefs @ powers(b, series.terms)
@@ -115,7 +115,7 @@ def _root(coefs: Array, a: float, b: float) -> float:
     """The zero of a polynomial that falls from a to b: Newton's steps, halving where they leave the bracket."""
     terms = coefs[::-1].tolist()
     u = 0.5 * (a + b)
-    for _ in range(_STEPS):
+    for _ in range(_ROOT_STEPS):
         value = slope = 0.0
         for term in terms:
             slope = slope * u + value
@@ -123,7 +123,7 @@ def _root(coefs: Array, a: float, b: float) -> float:
         a, b = (u, b) if value > 0 else (a, u)
         new = u - value / slope if slope < 0 else b
         new = new if a <= new <= b else 0.5 * (a + b)
-        if abs(new - u) <= _CLOSE:
+        if abs(new - u) <= _U_ROUNDING:
             return new
         u = new
     return u

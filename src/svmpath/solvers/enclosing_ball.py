@@ -14,8 +14,8 @@ Q is convex and piecewise quadratic; with E = {i : f_i < t_i} the minimiser of t
 
     M_E theta = A_E' t - lam e,     M_E = A_E' A_E + lam/2 D,     e = (0, .., 0, 1)
 
-the system of ``solvers.newton`` with the targets t for labels. For given v the best nu is known in closed form, and at
-it E is not empty, so that M_E is not singular.
+the system of ``solvers.feature_newton`` with the targets t for labels. For given v the best nu is known in closed form,
+and at it E is not empty, so that M_E is not singular.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from svmpath.exceptions import PathError
+from svmpath.solvers.feature_newton import ActiveSystem, Point, Rows
 from svmpath.solvers.line_search import exact_step
-from svmpath.solvers.newton import ActiveSystem, Point, Rows
+from svmpath.solvers.newton import PiecewiseQuadratic
 
 Array = np.ndarray
 
-_MOST = 100  # Newton steps per value
-_STRIDE = 10.0  # largest ratio of one lam to the next on the way to a ball
-_TIE = 1e-11  # rows so close to the sphere (times the largest |z_i|^2) may stand on either side
+_MOST_BALL_STEPS = 100  # of Newton's method per value
+_LARGEST_RATIO = 10.0  # largest ratio of one lam to the next on the way to a ball
+_SPHERE_TIE = 1e-11  # rows so close to the sphere (times the largest |z_i|^2) may be on either side
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,55 @@ class Ball:
     squared_radius: float
 
 
+class _Sphere(PiecewiseQuadratic[Point]):
+    """Q at lam of rows whose labels are the targets t; ``size`` is the largest |z_i|^2."""
+
+    most_steps = _MOST_BALL_STEPS
+
+    def __init__(self, rows: Rows, system: ActiveSystem, size: float, lam: float) -> None:
+        self._rows, self._system, self._size, self._lam = rows, system, size, lam
+
+    def point(self, theta: Array, f: Array) -> Point:
+        """The point of a theta with f = A theta."""
+        return Point(theta, f, f < self._rows.y)
+
+    def objective(self, point: Point) -> float:
+        slack = (self._rows.y - point.f)[point.E]
+        v, nu = point.theta[:-1], point.theta[-1]
+        return float(slack @ slack + 0.5 * self._lam * (v @ v) + 2.0 * self._lam * nu)
+
+    def aim(self, point: Point) -> Point:
+        self._system.at(point.E)
+        factored = self._system.factor(self._lam)
+        last = np.zeros(len(point.theta))
+        last[-1] = self._lam
+        theta = factored.solve(factored.c - last)
+        return self.point(theta, self._rows.A @ theta)
+
+    def is_tied(self, aim: Point, moved: Array) -> bool:
+        return bool(np.abs(self._rows.y - aim.f)[moved].max() <= _SPHERE_TIE * self._size)
+
+    def search(self, point: Point, aim: Point) -> Point:
+        step, df = aim.theta - point.theta, aim.f - point.f
+        p = step[:-1]
+        level = self._lam * (point.theta[:-1] @ p) + 2.0 * self._lam * step[-1]
+        t = exact_step(self._rows.y - point.f, -df, self._rows.s, point.E, level, self._lam * (p @ p))
+        return self.with_minimiser(self.point(point.theta + t * step, point.f + t * df))
+
+    def with_minimiser(self, point: Point) -> Point:
+        return point if point.E.any() else self.level(point)
+
+    def level(self, point: Point) -> Point:
+        """The same v with its best nu, at which the slacks add up to lam."""
+        g = np.sort(self._rows.y - point.f)[::-1]
+        steps = (np.cumsum(g) - self._lam) / np.arange(1, len(g) + 1)  # the best change of nu if E were the first k
+        k = max(int(np.count_nonzero(g > steps)), 1)
+        rise = float(steps[k - 1])
+        theta = point.theta.copy()
+        theta[-1] += rise
+        return self.point(theta, point.f + rise)
+
+
 class EnclosingBall:
     """The balls of one set of samples, for any lam.
 
@@ -84,7 +134,7 @@ class EnclosingBall:
         A[:, :-1] -= A[:, :-1].mean(axis=0)
         t = np.einsum("ij,ij->i", A[:, :-1], A[:, :-1])
         self._shift, self._size = float(t.mean()), float(t.max())
-        self._rows = Rows(A, t - self._shift, np.ones(len(A)))  # the targets stand where the hinge has labels
+        self._rows = Rows(A, t - self._shift, np.ones(len(A)))  # the targets take the place of the labels
         self._system = ActiveSystem(self._rows)
 
     def at(self, lam: float, near: Ball | None = None) -> Ball:
@@ -97,9 +147,9 @@ class EnclosingBall:
         however little of lam is left beside the samples.
         """
         near = self._start(lam) if near is None or near.lam < lam else near
-        ball, stride = near, near.lam / _STRIDE
+        ball, stride = near, near.lam / _LARGEST_RATIO
         while stride > lam:
-            ball, stride = self._next(stride, ball), stride / _STRIDE
+            ball, stride = self._next(stride, ball), stride / _LARGEST_RATIO
         return self._next(lam, ball)
 
     def _next(self, lam: float, last: Ball) -> Ball:
@@ -110,74 +160,27 @@ class EnclosingBall:
         """A ball from which one can go down to lam: at so large a lam that the sphere goes through all samples."""
         n, width = self._rows.A.shape
         lam = max(lam, 8.0 * n * self._size)
-        point = self._level(lam, self._point(np.zeros(width), np.zeros(n)))
+        sphere = self._sphere(lam)
+        point = sphere.level(sphere.point(np.zeros(width), np.zeros(n)))
         return self._measure(lam, self._minimise(lam, point))
 
-    def _point(self, theta: Array, f: Array) -> Point:
-        return Point(theta, f, f < self._rows.y)
-
-    def _level(self, lam: float, point: Point) -> Point:
-        """The same v with its best nu, at which the slacks add up to lam."""
-        g = np.sort(self._rows.y - point.f)[::-1]
-        steps = (np.cumsum(g) - lam) / np.arange(1, len(g) + 1)  # the best change of nu if E were the first k
-        k = max(int(np.count_nonzero(g > steps)), 1)
-        rise = float(steps[k - 1])
-        theta = point.theta.copy()
-        theta[-1] += rise
-        return self._point(theta, point.f + rise)
-
-    def _objective(self, lam: float, point: Point) -> float:
-        slack = (self._rows.y - point.f)[point.E]
-        v, nu = point.theta[:-1], point.theta[-1]
-        return float(slack @ slack + 0.5 * lam * (v @ v) + 2.0 * lam * nu)
-
     def _minimise(self, lam: float, point: Point) -> Point:
-        """The minimiser of Q by Newton steps."""
-        value = self._objective(lam, point)
-        for _ in range(_MOST):
-            aim = self._newton(lam, point)
-            if self._same_sides(point.E, aim):
-                return replace(aim, E=point.E)
-            new = aim if self._objective(lam, aim) < value else self._search(lam, point, aim)
-            new = new if new.E.any() else self._level(lam, new)
-            lower = self._objective(lam, new)
-            if np.array_equal(new.E, point.E) and not lower < value:
-                return new  # no step lowers Q any more, in double precision
-            point, value = new, lower
-        raise PathError(
-            f"The enclosing ball was not found within {_MOST} steps at C = {1 / lam:.6g}: bring the columns to one "
-            "scale (StandardScaler), use smaller C, or criterion='span'."
-        )
+        """The minimiser of Q, from a point."""
+        found, is_found = self._sphere(lam).minimise(point)
+        if not is_found:
+            raise PathError(
+                f"The enclosing ball was not found within {_MOST_BALL_STEPS} steps at C = {1 / lam:.6g}: bring the "
+                "columns to one scale (StandardScaler), use smaller C, or criterion='span'."
+            )
+        return found
 
-    def _newton(self, lam: float, point: Point) -> Point:
-        """The minimiser of the piece of Q that the sides E belong to."""
-        self._system.at(point.E)
-        factored = self._system.factor(lam)
-        last = np.zeros(len(point.theta))
-        last[-1] = lam
-        theta = factored.solve(factored.c - last)
-        return self._point(theta, self._rows.A @ theta)
-
-    def _same_sides(self, E: Array, aim: Point) -> bool:
-        """Whether the sides are E, up to rows that lie on the sphere to rounding."""
-        moved = aim.E != E
-        if not moved.any():
-            return True
-        off = np.abs(self._rows.y - aim.f)[moved].max()
-        return bool(off <= _TIE * self._size)
-
-    def _search(self, lam: float, point: Point, aim: Point) -> Point:
-        """The lowest point between two points."""
-        step, df = aim.theta - point.theta, aim.f - point.f
-        p = step[:-1]
-        level = lam * (point.theta[:-1] @ p) + 2.0 * lam * step[-1]
-        t = exact_step(self._rows.y - point.f, -df, self._rows.s, point.E, level, lam * (p @ p))
-        return self._point(point.theta + t * step, point.f + t * df)
+    def _sphere(self, lam: float) -> _Sphere:
+        return _Sphere(self._rows, self._system, self._size, lam)
 
     def _measure(self, lam: float, point: Point) -> Ball:
         """The ball of a point: R^2 lies between the two values that are given, however well Q was minimised."""
         beta = np.where(point.E, self._rows.y - point.f, 0.0).clip(min=0.0)
-        if not beta.any():  # lam is lost in the rounding of K: any centre still gives a ball
+        if not beta.any():  # lam is below the rounding of K: any centre still gives a ball
             slack = self._rows.y - point.f
             beta = np.where(point.E.any(), point.E, slack == slack.max()).astype(float)
         beta /= beta.sum()

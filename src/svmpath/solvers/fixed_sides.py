@@ -1,6 +1,6 @@
 """The squared hinge machine over C while no sample changes its side: a power series with a proven remainder.
 
-With the symbols of ``solvers.newton``, mu = lam / 2 = 1 / (2 C), and the rows E on the left::
+With the symbols of ``solvers.feature_newton``, mu = lam / 2 = 1 / (2 C), and the rows E on the left::
 
     (G + mu D) theta(mu) = c,      G = A_E' S A_E,      c = A_E' S y_E,      D = diag(1, .., 1, 0)
 
@@ -33,18 +33,18 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from svmpath.lazy import lazy
-from svmpath.solvers.newton import Rows
+from svmpath.solvers.feature_newton import Rows
 from svmpath.solvers.parallel import interruptible
 
 Array = np.ndarray
 
 _EPS = np.finfo(float).eps
-_THIN = 1e-6  # a row whose leverage comes so near to one is not taken out of M^-1, which is formed anew
-_LEAST, _MOST = 4, 40  # terms of a series
-_ENOUGH = 1e-13  # a remainder that is as good as none
-_GOOD = 1e-12  # rounding in M^-1 beyond which the terms are refined
-_POOR = 1e-6  # and that beyond which M^-1 is made by orthogonal transformations, and not changed row by row
-_STEPS = 4  # of refinement
+_ESSENTIAL = 1e-6  # a row whose leverage comes so near to one is not taken out of M^-1, which is formed anew
+_FEWEST_TERMS, _MOST_TERMS = 4, 40  # terms of a series
+_REMAINDER_NONE = 1e-13  # a remainder that is as good as none
+_BLUR_GOOD = 1e-12  # rounding in M^-1 beyond which the terms are refined
+_BLUR_POOR = 1e-6  # and that beyond which M^-1 is made by orthogonal transformations, and not changed row by row
+_REFINEMENTS = 4  # of refinement
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class FixedSides:
         M[np.diag_indices(len(M) - 1)] += self._centre
         self._diagonal, self._sums = np.diagonal(M).copy(), M[-1].copy()  # of M, and of s a over E
         self._W = _inverse(M)
-        if self._blur > _POOR:
+        if self._blur > _BLUR_POOR:
             self._W = _orthogonal_inverse(scaled, self._centre)
         self._theta = self._W @ (A.T @ (s * y))
         self._refine()
@@ -108,9 +108,9 @@ class FixedSides:
     def _refine(self) -> None:
         """One step towards what the rows themselves ask of theta: they have more digits than M."""
         rows, theta = self._rows, self._theta
-        left = rows.A.T @ (self._weights * (rows.y - rows.A @ theta))
-        left[:-1] -= self._centre * theta[:-1]
-        self._theta = theta + self._W @ left
+        residual = rows.A.T @ (self._weights * (rows.y - rows.A @ theta))
+        residual[:-1] -= self._centre * theta[:-1]
+        self._theta = theta + self._W @ residual
 
     def flip(self, row: int) -> None:
         """Move one row to the other side."""
@@ -119,7 +119,7 @@ class FixedSides:
         self.E[row] = not self.E[row]
         h = self._W @ a
         pivot = 1.0 + s * (a @ h)
-        if pivot < _THIN or self._blur > _POOR:
+        if pivot < _ESSENTIAL or self._blur > _BLUR_POOR:
             self._build()
             return
         self._theta = self._theta + (s * (y - a @ self._theta) / pivot) * h
@@ -134,7 +134,7 @@ class FixedSides:
         G = self._terms(size)
         f = rows.A @ G
         blur = self._blur
-        for _ in range(_STEPS if blur > _GOOD else 0):
+        for _ in range(_REFINEMENTS if blur > _BLUR_GOOD else 0):
             step = self._correction(G, f)
             change = rows.A @ step
             G += step
@@ -148,15 +148,15 @@ class FixedSides:
 
     def _terms(self, size: float) -> Array:
         """theta and g_1 to g_K, as columns."""
-        G = np.empty((len(self._theta), _MOST + 1), order="F")
+        G = np.empty((len(self._theta), _MOST_TERMS + 1), order="F")
         G[:, 0], G[:, 1] = self._theta, self._twice(self._theta)
-        far, left = float(self._far.max()) / (1.0 - size), size
-        for k in range(1, _MOST):
+        far, power = float(self._far.max()) / (1.0 - size), size
+        for k in range(1, _MOST_TERMS):
             g = G[:, k]
-            if k >= _LEAST and far * left * (g @ g) ** 0.5 <= _ENOUGH:
+            if k >= _FEWEST_TERMS and far * power * (g @ g) ** 0.5 <= _REMAINDER_NONE:
                 return G[:, : k + 1]
             G[:, k + 1] = self._turn(g)
-            left *= size
+            power *= size
         return G
 
     def _twice(self, g: Array) -> Array:
@@ -170,15 +170,15 @@ class FixedSides:
     def _correction(self, G: Array, f: Array) -> Array:
         """A step of refinement of all terms.
 
-        Their sum is to solve ``(M + u (M - 2 m D)) theta(u) = (1 + u) c``. What is left of this, from the rows, is a
+        Their sum is to solve ``(M + u (M - 2 m D)) theta(u) = (1 + u) c``. The residual of this, from the rows, is a
         series itself, with terms r_k; the error solves the same equation: ``M e_k = r_k - (M - 2 m D) e_{k-1}``,
         that is, ``e_k = M^-1 r_k + T e_{k-1}``.
         """
         rows = self._rows
-        left = -f
-        left[:, 1:] -= f[:, :-1]
-        left[:, :2] += rows.y[:, None]
-        r = rows.A.T @ (self._weights[:, None] * left)
+        residual = -f
+        residual[:, 1:] -= f[:, :-1]
+        residual[:, :2] += rows.y[:, None]
+        r = rows.A.T @ (self._weights[:, None] * residual)
         r[:-1] -= self._centre * G[:-1]
         r[:-1, 1:] += self._centre * G[:-1, :-1]
         step = np.asfortranarray(self._W @ r)
@@ -210,7 +210,7 @@ def powers(u: float, terms: int) -> Array:
 
 
 def _inverse(M: Array) -> Array:
-    """M^-1, eigenvalues lost to rounding being lifted to where it begins."""
+    """M^-1, eigenvalues below rounding being lifted to it."""
     U, failed = lapack.dpotrf(M, lower=0, clean=1)
     if failed:
         values, Q = interruptible(np.linalg.eigh, M)

@@ -30,7 +30,7 @@ def exact_step(slack: Array, rate: Array, s: Array, E: Array, level: float, stee
     steep += 2.0 * (s[E] @ rate[E] ** 2)
     with np.errstate(divide="ignore", invalid="ignore"):
         cross = np.where(rate != 0, -slack / rate, np.inf)
-    # Who stands exactly on the margin and moves to its left counts from the start.
+    # A row that is exactly on the margin and moves to its left counts from the start.
     enters = (cross > 0) | ((slack == 0) & (rate > 0) & ~E)
     order = np.flatnonzero(enters & (cross < 1) & (s > 0))
     order = order[np.argsort(cross[order])]

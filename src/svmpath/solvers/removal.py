@@ -62,8 +62,8 @@ from svmpath.solvers.loops.box_tolerances import (
 Array = np.ndarray
 
 _COMPILING = 8  # seconds that the compiled loop takes to compile, about
-_BLOCK = 256  # samples treated at a time
-_SMALL = 64  # free variables up to which it is not worth while to settle signs before samples are driven
+_SAMPLES_AT_ONCE = 256  # samples treated at a time
+_DRIVE_BELOW = 64  # free variables up to which it is not worth while to settle signs before samples are driven
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ class Removal:
             All that is asked is whether turns times the gradient at the sample falls below this level.
         """
         found = LeftOut.room(len(self.variables), len(self.here.b0))
-        if turns is not None and len(self.walker.F) < _SMALL:  # to drive them is as cheap
+        if turns is not None and len(self.walker.F) < _DRIVE_BELOW:  # to drive them is as cheap
             self._drive(np.arange(len(self.variables)), most, trust, turns, levels, found)
             return found
         for block in self._blocks():
@@ -173,8 +173,8 @@ class Removal:
 
     def _blocks(self) -> Iterator[Array]:
         every = np.arange(len(self.variables))
-        for start in range(0, len(every), _BLOCK):
-            yield every[start : start + _BLOCK]
+        for start in range(0, len(every), _SAMPLES_AT_ONCE):
+            yield every[start : start + _SAMPLES_AT_ONCE]
 
     def _drive(
         self, which: Array, most: int, trust: float, turns: Array | None, levels: Array | None, found: LeftOut

@@ -1,7 +1,7 @@
 """The squared hinge's system in as many unknowns as there are samples on the left of the margin.
 
-``solvers.newton`` solves M_E theta = c_E in the r + 1 features. With the kernel matrix K at hand the same theta comes
-from the samples E alone, which are few where C is large::
+``solvers.feature_newton`` solves M_E theta = c_E in the r + 1 features. With the kernel matrix K at hand the same theta
+comes from the samples E alone, which are few where C is large::
 
     H u + b 1 = y_E,   1'u = 0,      H = K_EE + lam/2 S_E^-1,      w = Z_E' u
 
@@ -17,7 +17,7 @@ serves the classes of a one-against-rest machine together. It costs as much as s
 pays.
 
 :func:`balanced` solves the same equations as one bordered system. With row pivots what its solution leaves of them is
-rounding whatever the condition of H, where a factor of H may not even exist: a machine that is asked for by itself is
+rounding whatever the condition of H, where a factor of H may not even exist: a machine that is wanted by itself is
 made by it.
 """
 
@@ -36,20 +36,20 @@ _EPS = np.finfo(float).eps
 _PAYS = 16  # factors of the whole matrix that cost about as much as its spectrum
 
 
-class Whole:
-    """A kernel matrix held whole, and its spectrum once enough was asked of it."""
+class KernelMatrix:
+    """A dense kernel matrix, and its spectrum once that has paid."""
 
     def __init__(self, K: Array) -> None:
         self.K = K
-        self._asked = 0
+        self._factored = 0
         self._slack: dict[float, Array] = {}
 
     def system(self, y: Array, s: Array, E: Array, lam: float) -> SampleSystem | SpectralSystem:
         """The system of the samples E."""
         if len(E) < len(self.K):
             return SampleSystem(self.K[E][:, E], y[E], s[E], lam)
-        self._asked += 1
-        if self._asked <= _PAYS or np.any(s != 1.0):
+        self._factored += 1
+        if self._factored <= _PAYS or np.any(s != 1.0):
             return SampleSystem(self.K.copy(), y, s, lam)
         return SpectralSystem(self, y, lam)
 
@@ -88,27 +88,27 @@ class SpectralSystem:
 
     is_regular = True
 
-    def __init__(self, whole: Whole, y: Array, lam: float) -> None:
-        self._whole, self._y, self._lam = whole, y, lam
+    def __init__(self, matrix: KernelMatrix, y: Array, lam: float) -> None:
+        self._matrix, self._y, self._lam = matrix, y, lam
 
     def solve(self) -> Array:
         """u, with one step of refinement."""
         u = self._balanced(self._y)
-        return u + self._balanced(self._y - self._whole.K @ u - 0.5 * self._lam * u)
+        return u + self._balanced(self._y - self._matrix.K @ u - 0.5 * self._lam * u)
 
     def _balanced(self, right: Array) -> Array:
         mu = 0.5 * self._lam
-        return self._whole.spectrum.residuals(right, np.array([mu]))[:, 0] / mu
+        return self._matrix.spectrum.residuals(right, np.array([mu]))[:, 0] / mu
 
     @property
     def slack_diag(self) -> Array:
         """One minus the leverages."""
-        return self._whole.slack_diag(self._lam)
+        return self._matrix.slack_diag(self._lam)
 
     @property
     def rounding(self) -> float:
         """About the relative error that rounding leaves in u and the leverages' complements."""
-        return float(self._whole.spectrum.rounding(np.array([0.5 * self._lam]))[0])
+        return float(self._matrix.spectrum.rounding(np.array([0.5 * self._lam]))[0])
 
 
 class SampleSystem:
@@ -122,7 +122,7 @@ class SampleSystem:
         H[np.diag_indices_from(H)] += 0.5 * lam / s
         self._H, self._y, self._s, self._lam = H, y, s, lam
         self._U, failed = lapack.dpotrf(H.T, lower=0, clean=1)
-        self.is_regular = not failed  # or rounding has left H without a factor
+        self.is_regular = not failed  # or H has no factor because of rounding
 
     @lazy
     def _ones(self) -> Array:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -26,26 +27,28 @@ from scipy.optimize import brentq
 
 from svmpath.exceptions import PathError
 from svmpath.lazy import lazy
+from svmpath.solvers.newton import Newton
+from svmpath.solvers.offset import middle
 
 Array = np.ndarray
 
-_STEPS = 40  # of Newton's method at one h
-_SHRINK = 0.25  # the smallest factor of h from one stage to the next
-_LOST = 6  # times that h is made larger again
-_WIDE = 1.0  # the h to begin with
-_NARROW = 1e-12  # the smallest h
-_RIDGE = 1e-10  # on the offset, in units of all weights: it only keeps an empty second derivative regular
-_LARGE = 1_000_000  # entries of A from which on single precision saves time
-_COARSE, _FINE = 1e-5, 3e-3  # the smallest tol and the smallest h for which it is enough
-_ROUNDING = 1e-3  # rows nearer to the margin than this are looked at, whatever single precision says of them
+_STEPS_PER_H = 40  # of Newton's method
+_H_FACTOR = 0.25  # the smallest factor of h from one stage to the next
+_MOST_WIDENINGS = 6  # times that h is made larger again
+_H_FIRST = 1.0  # the h to begin with
+_H_LAST = 1e-12  # the smallest h
+_OFFSET_RIDGE = 1e-10  # on the offset, in units of all weights: it only keeps an empty second derivative regular
+_WORTH_SINGLE = 1_000_000  # entries of A from which on single precision saves time
+_SINGLE_TOL, _SINGLE_H = 1e-5, 3e-3  # the smallest tol and the smallest h for which it is enough
+_SINGLE_ROUNDING = 1e-3  # rows nearer to the margin than this are looked at, whatever single precision says of them
 _MOSTLY = 0.5  # share of the rows from which on all are looked at
 _SPARE = 1.3  # times as many rows as needed may be held
 _DISTANCE = 0.3  # how far beyond the margin rows are looked at
 _PART = 0.05  # the share of the gap aimed at that the gradient may leave
-_MOST = 1000  # rows between 0 and h up to which their coefficients are computed anew
+_MOST_REFINED = 1000  # rows between 0 and h up to which their coefficients are computed anew
 _BISECTIONS = 60
-_LEVEL = 1e-12  # a slope less than this part of all weights is zero
-_EVEN = 1e-10  # relative; how far the coefficients of both sides may differ
+_SLOPE_ZERO = 1e-12  # a slope less than this part of all weights is zero
+_BALANCED = 1e-10  # relative; how far the coefficients of both sides may differ
 _TINY = np.finfo(float).tiny
 _PIECES = 32  # into which a stretch between two nodes is cut for its bound
 
@@ -85,8 +88,8 @@ class Terms:
     @lazy
     def breadth(self) -> float:
         """How far apart the decision values are that the terms ask for."""
-        asked = self.side * self.limit
-        return float(np.ptp(asked)) if asked.size else 0.0
+        wanted = self.side * self.limit
+        return float(np.ptp(wanted)) if wanted.size else 0.0
 
     def product(self, x: Array) -> Array:
         """A x."""
@@ -149,7 +152,7 @@ class Seen:
     """
 
     def __init__(self, terms: Terms) -> None:
-        self._whole = terms
+        self._all = terms
         self.rows, self.terms = np.arange(terms.side.shape[1]), terms
 
     def show(self, near: Array) -> None:
@@ -160,32 +163,32 @@ class Seen:
         if len(self.rows) <= _SPARE * count and np.count_nonzero(near[self.rows]) == count:
             return
         self.rows = np.flatnonzero(near)
-        self.terms = self._whole.take(self.rows)
+        self.terms = self._all.take(self.rows)
 
     @property
     def near(self) -> Array:
         """Which of all rows are held."""
-        near = np.zeros(self._whole.side.shape[1], dtype=bool)
+        near = np.zeros(self._all.side.shape[1], dtype=bool)
         near[self.rows] = True
         return near
 
 
-def solve(terms: Terms, lam: float, tol: float, start: Array, h: float = _WIDE, kept: Seen | None = None) -> Node:
+def solve(terms: Terms, lam: float, tol: float, start: Array, h: float = _H_FIRST, kept: Seen | None = None) -> Node:
     """The machine at lambda with a relative duality gap of at most tol, from x = (w, b) and with a first h.
 
     Newton's method sees the rows that are not far beyond the margin; should others come near it, they are added. The
     gap has a part that h makes, and one that rounding makes: where that is larger, the coefficients are computed anew.
     ``kept`` holds the rows of the machine before.
     """
-    x, best, lost, is_wide = start, None, 0, terms.A.size >= _LARGE and tol >= _COARSE
+    x, best, widenings, is_wide = start, None, 0, terms.A.size >= _WORTH_SINGLE and tol >= _SINGLE_TOL
     kept = Seen(terms) if kept is None else kept
     near = _near(terms, (terms.single if is_wide else terms).product(start))
     while True:
-        is_wide = is_wide and h >= _FINE
+        is_wide = is_wide and h >= _SINGLE_H
         kept.show(near)
         near, rows = kept.near, kept.rows
         held, seen = (terms.single, kept.terms.single) if is_wide else (terms, kept.terms)
-        x, is_found = _newton(seen, lam, h, x, _PART * tol)
+        (x, _), is_found = _Smoothed(seen, lam, h, _PART * tol).minimise(_Point(x, seen.product(x)))
         f = held.product(x)
         if np.any(_near(terms, f, 0.0) & ~near):
             near |= _near(terms, f)
@@ -197,14 +200,14 @@ def solve(terms: Terms, lam: float, tol: float, start: Array, h: float = _WIDE, 
         if not is_wide and node.relative > tol and node.gap > 2.0 * lam * _smoothed_away(seen, h, f[rows]):
             node = _refined(terms, node)
         best = node if best is None or node.relative < best.relative else best
-        if best.relative <= tol or h <= _NARROW or lost > _LOST:
+        if best.relative <= tol or h <= _H_LAST or widenings > _MOST_WIDENINGS:
             return best
         if is_found:
-            h *= max(min(0.8 * tol / node.relative, 0.8), _SHRINK)
+            h *= max(min(0.8 * tol / node.relative, 0.8), _H_FACTOR)
         elif is_wide:  # rounding
             is_wide = False
         else:  # too few rows in between to find the way: a wider loss first
-            h, lost = h / _SHRINK**2, lost + 1
+            h, widenings = h / _H_FACTOR**2, widenings + 1
 
 
 def _smoothed_away(terms: Terms, h: float, f: Array) -> float:
@@ -218,31 +221,50 @@ def _near(terms: Terms, f: Array, distance: float = _DISTANCE) -> Array:
     return np.asarray((terms.u(f) > -distance).any(axis=0))
 
 
-def _newton(terms: Terms, lam: float, h: float, x: Array, tol: float) -> tuple[Array, bool]:
-    """The minimum of the smoothed problem, until what the gradient leaves of the gap is less than tol of the objective.
+class _Point(NamedTuple):
+    """x = (w, b) and the decision values f = A x."""
 
-    The gap holds |gradient|^2 / (2 lambda): much more than what is missing to the minimum, where the rows in between
-    make the problem steep.
+    x: Array
+    f: Array
+
+
+class _Smoothed(Newton[_Point]):
+    """The smoothed problem at one h, to be minimised until what the gradient adds to the gap is less than tol.
+
+    The gap holds |gradient|^2 / (2 lambda), which is to be less than tol of the objective: much more than what is
+    missing to the minimum, where the rows in between make the problem steep.
     """
-    f, weight = terms.product(x), terms.s.sum()
-    for _ in range(_STEPS):
-        u = terms.u(f)
-        a = terms.s * np.clip(u / h, 0.0, 1.0)
-        gradient = -terms.back((terms.side * a).sum(axis=0))
+
+    most_steps = _STEPS_PER_H
+
+    def __init__(self, terms: Terms, lam: float, h: float, tol: float) -> None:
+        self._terms, self._lam, self._h, self._tol = terms, lam, h, tol
+        self._weight = terms.s.sum()
+
+    def is_minimum(self, point: _Point) -> bool:
+        terms, lam, x = self._terms, self._lam, point.x
+        self._u = u = terms.u(point.f)
+        a = terms.s * np.clip(u / self._h, 0.0, 1.0)
+        self._gradient = gradient = -terms.back((terms.side * a).sum(axis=0))
         gradient[:-1] += lam * x[:-1]
         value = 0.5 * lam * x[:-1] @ x[:-1] + np.sum(terms.s * np.maximum(u, 0.0))
         # To make up for what the sum of the coefficients misses costs that much times a move of the offset.
         missed = abs(gradient[-1]) * terms.breadth
-        if 0.5 * gradient[:-1] @ gradient[:-1] / lam <= tol * value and missed <= tol * value:
-            return x, True
-        curvature = np.where((u > 0.0) & (u < h), terms.s / h, 0.0).sum(axis=0)
+        size = 0.5 * gradient[:-1] @ gradient[:-1] / lam
+        return bool(size <= self._tol * value and missed <= self._tol * value)
+
+    def aim(self, point: _Point) -> _Point:
+        """The step of x, and what it adds to f."""
+        terms, u = self._terms, self._u
+        curvature = np.where((u > 0.0) & (u < self._h), terms.s / self._h, 0.0).sum(axis=0)
         rows = np.flatnonzero(curvature)
         B = terms.light[rows] * np.sqrt(curvature[rows]).astype(terms.light.dtype)[:, None]
-        step = -_regular_solve(B, lam, _RIDGE * weight, gradient)
-        moved = terms.product(step)
-        tau = _line_search(terms, lam, h, x, u, step, moved)
-        x, f = x + tau * step, f + tau * moved
-    return x, False
+        step = -_regular_solve(B, self._lam, _OFFSET_RIDGE * self._weight, self._gradient)
+        return _Point(step, terms.product(step))
+
+    def advance(self, point: _Point, aim: _Point) -> tuple[_Point, bool]:
+        tau = _line_search(self._terms, self._lam, self._h, point.x, self._u, aim.x, aim.f)
+        return _Point(point.x + tau * aim.x, point.f + tau * aim.f), False
 
 
 def _regular_solve(B: Array, lam: float, ridge: float, v: Array) -> Array:
@@ -315,17 +337,17 @@ def _certify(terms: Terms, seen: Terms, rows: Array, lam: float, h: float, x: Ar
     shift = _balance(seen, h, u)
     a = seen.s * np.clip((u - seen.side * shift) / h, 0.0, 1.0)
     ups, downs = a[seen.side > 0].sum(), a[seen.side < 0].sum()
-    if max(ups, downs) > 0.0:  # what rounding has left
+    if max(ups, downs) > 0.0:  # against rounding
         a *= np.where(seen.side > 0, min(1.0, downs / max(ups, _TINY)), min(1.0, ups / max(downs, _TINY)))
-    whole = np.zeros_like(terms.s)
-    whole[:, rows] = a
+    every = np.zeros_like(terms.s)
+    every[:, rows] = a
     node = node_of(seen, lam, a, lam * (x[-1] + shift), h)
     unseen = np.delete(np.arange(len(f)), rows) if len(rows) < len(f) else rows[:0]
     nearest = terms.u(f)[:, unseen].max(initial=-np.inf)
     moved = np.abs(node.x[-1] / lam - x[-1]) + terms.longest * np.linalg.norm(node.x[:-1] / lam - x[:-1])
-    if nearest + moved >= -_ROUNDING:
-        return node_of(terms, lam, whole, node.x[-1], h)
-    return replace(node, a=whole)
+    if nearest + moved >= -_SINGLE_ROUNDING:
+        return node_of(terms, lam, every, node.x[-1], h)
+    return replace(node, a=every)
 
 
 def _refined(terms: Terms, node: Node) -> Node:
@@ -340,7 +362,7 @@ def _refined(terms: Terms, node: Node) -> Node:
     term, every = np.argmax(node.a, axis=0), np.arange(node.a.shape[1])
     a, s, side = (each[term, every] for each in (node.a, terms.s, terms.side))
     inner, full = np.flatnonzero((a > 0.0) & (a < s)), np.flatnonzero((a > 0.0) & (a >= s))
-    if not 0 < len(inner) <= _MOST:
+    if not 0 < len(inner) <= _MOST_REFINED:
         return node
     Z, theta = terms.A[:, :-1], side * a
     M = np.ones((len(inner) + 1, len(inner) + 1))
@@ -351,11 +373,11 @@ def _refined(terms: Terms, node: Node) -> Node:
         found = np.linalg.solve(M, np.append(right, -theta[full].sum()))
     except np.linalg.LinAlgError:
         return node
-    whole = node.a.copy()
-    whole[term[inner], inner] = np.clip(side[inner] * found[:-1], 0.0, s[inner])
-    refined = node_of(terms, lam, whole, float(found[-1]), h)
+    new = node.a.copy()
+    new[term[inner], inner] = np.clip(side[inner] * found[:-1], 0.0, s[inner])
+    refined = node_of(terms, lam, new, float(found[-1]), h)
     return (
-        refined if refined.relative < node.relative and abs(np.sum(terms.side * whole)) <= _EVEN * whole.sum() else node
+        refined if refined.relative < node.relative and abs(np.sum(terms.side * new)) <= _BALANCED * new.sum() else node
     )
 
 
@@ -398,9 +420,9 @@ def middle_offset(terms: Terms, x: Array) -> float:
     # At the far left every term of side +1 counts. Each kink passed makes the slope rise by s: one less of side +1, or
     # one more of side -1.
     slope = np.cumsum(s) - float(terms.s[terms.side > 0].sum())
-    level = _LEVEL * float(s.sum())
+    level = _SLOPE_ZERO * float(s.sum())
     first, last = np.searchsorted(slope, -level), np.searchsorted(slope, level, side="right")
-    return float(0.5 * (kink[first] + kink[min(last, len(kink) - 1)]))
+    return middle(kink[[first]], kink[[min(last, len(kink) - 1)]])
 
 
 def between(one: Node, other: Node) -> float:
@@ -421,7 +443,7 @@ def between(one: Node, other: Node) -> float:
     slack = 0.25 / _PIECES**2  # most that tau (1 - tau) exceeds its chord within a piece
     top = np.maximum(gap[1:], gap[:-1]) + slack * bump
     bottom = np.minimum(dual[1:], dual[:-1]) - slack * dip
-    if not top.any():  # nothing is lost anywhere
+    if not top.any():  # no gap anywhere
         return 0.0
     if np.any(bottom <= 0.0):
         return np.inf

@@ -11,7 +11,7 @@ multiple of the identity: zero where K has low rank, one where K is the identity
 
 takes R y to R times the residuals of the least squares machine with C = 1 / (2 mu); its diagonal is one minus
 the leverages. The diagonal is a sum of positive terms, so that it keeps its digits for small mu where one minus a
-leverage would lose them; what is left to rounding is the rest's own diagonal, one minus squares, where Q is not square.
+leverage would lose them; what rounding spoils is the rest's own diagonal, one minus squares, where Q is not square.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Array = np.ndarray
 
 _EPS = np.finfo(float).eps
 # The thin factor pays while its rank is below this share of n (measured: QR and SVD against a full eigh).
-_THIN = 0.5
+_THIN_SHARE = 0.5
 # Smallest over largest eigenvalue down to which Z'Z may be decomposed instead of Z: six digits are given away. And
 # smallest eigenvalue over the trace before centring: the directions are then orthogonal to v to twelve digits.
 _WELL_CONDITIONED = 1e-6
@@ -98,12 +98,12 @@ class Spectrum:
 
 
 def decompose_dense(K: Array, s: Array) -> Spectrum:
-    """The spectrum of a matrix held whole; faster where its numerical rank is low or it is the identity."""
+    """The spectrum of a dense matrix; faster where its numerical rank is low or it is the identity."""
     v = _unit(s)
     if _is_multiple_of_identity(K, s):
         empty = np.empty((len(s), 0))
         return _spectrum(np.empty(0), empty, v, rest_value=float(K[0, 0] * s[0]))
-    thin = thin_factor(K, most=int(_THIN * len(K)))
+    thin = thin_factor(K, most=int(_THIN_SHARE * len(K)))
     if thin is not None:
         return decompose_factor(thin, s)
     # P R K R P, with v made an eigenvector of its own far from the others, so that they come out orthogonal to it:
@@ -192,9 +192,9 @@ def thin_factor(K: Array, most: int) -> Array | None:
         return None
     Z = np.empty((n, r))
     Z[pivots] = np.tril(L)[:, :r]
-    left = np.diagonal(K) - np.einsum("ij,ij->i", Z, Z)
+    residual = np.diagonal(K) - np.einsum("ij,ij->i", Z, Z)
     # An indefinite matrix also stops early; its factor explains K badly.
-    return Z if np.abs(left).max() <= 100 * n * tol and _explains(Z, K) else None
+    return Z if np.abs(residual).max() <= 100 * n * tol and _explains(Z, K) else None
 
 
 def _explains(Z: Array, K: Array) -> bool:

@@ -22,11 +22,11 @@ from svmpath.solvers.loops.box_state import (
     INFINITE,
     LARGEST,
     LOW,
+    SIZE,
     SYNCED,
     SYNCED_AT,
     UP,
     Data,
-    M,
     State,
     T,
     Work,
@@ -44,7 +44,7 @@ from svmpath.solvers.loops.linalg import combine, times
 @inner
 def respond(P: Data, S: State, W: Work, j: int) -> float:
     """The z of variable j, and sc; refined where digits cancel."""
-    q, m, row, own, v, z, residual = len(S.nu), S.k[M], P.K[P.r[j]], P.K[P.r[j], P.r[j]], W.v, W.z, W.extra
+    q, m, row, own, v, z, residual = len(S.nu), S.k[SIZE], P.K[P.r[j]], P.K[P.r[j], P.r[j]], W.v, W.z, W.extra
     for e in range(q):
         v[e] = 0.0
     v[P.p[j]] = 1.0
@@ -77,7 +77,7 @@ def respond(P: Data, S: State, W: Work, j: int) -> float:
 @inner
 def _gradient_rates(P: Data, S: State, W: Work) -> None:
     """The dg of all variables at rates d."""
-    q, m = len(S.nu), S.k[M]
+    q, m = len(S.nu), S.k[SIZE]
     for a in range(m):
         W.rows[a] = P.r[S.F[a]]
     for i in range(P.K.shape[0]):
@@ -106,7 +106,7 @@ def bound_rate(P: Data, S: State, j: int) -> float:
 @inner
 def set_direction(P: Data, S: State, W: Work) -> None:
     """d, KB and dB from the beginning: M d = (b1 - dB, -c1_F - KB_F)."""
-    q, m = len(S.nu), S.k[M]
+    q, m = len(S.nu), S.k[SIZE]
     for e in range(q):
         W.dB[e] = 0.0
     for i in range(len(W.KB)):
@@ -124,7 +124,7 @@ def set_direction(P: Data, S: State, W: Work) -> None:
 @inner
 def set_rates(P: Data, S: State, W: Work) -> float:
     """All dg, with d refined until the gradient does not move on F; the size of the rates, or -1 if R is inexact."""
-    q, m, size = len(S.nu), S.k[M], 0.0
+    q, m, size = len(S.nu), S.k[SIZE], 0.0
     for turn in range(4):
         _gradient_rates(P, S, W)
         fastest, moved = S.x[FASTEST], 0.0
@@ -157,7 +157,7 @@ def set_signs(S: State, W: Work) -> None:
 @inner
 def synchronise(P: Data, S: State, W: Work) -> float:
     """The exact gradient, one step of Newton's method for (nu, theta_F), and what is wrong then, in units of f."""
-    n, q, m, t, weights, rows = P.K.shape[0], len(S.nu), S.k[M], S.x[T], W.weights, W.rows
+    n, q, m, t, weights, rows = P.K.shape[0], len(S.nu), S.k[SIZE], S.x[T], W.weights, W.rows
     set_signs(S, W)
     for i in range(n):
         weights[i] = W.buffer[i] = 0.0

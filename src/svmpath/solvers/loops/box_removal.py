@@ -21,13 +21,13 @@ from svmpath.solvers.loops.box_state import (
     RECORDED,
     REFACTOR,
     SEED,
+    SIZE,
     STEPS,
     WATCH,
     WORST,
     Array,
     Data,
     Log,
-    M,
     Removals,
     State,
     Work,
@@ -47,11 +47,11 @@ from svmpath.solvers.loops.stamp import STAMP
 
 @inner
 def _middle(P: Data, S: State, noise: Array, offsets: Array) -> None:
-    """The multipliers, each in the middle of its interval: ``solvers.offset.middle_shift`` without FIXED ones.
+    """The multipliers, each in the middle of its interval: ``box_program.offset_shift`` without FIXED ones.
 
     Where variables were kept from changing place, the interval may be empty: then the multiplier stays where it is.
     """
-    q, m = len(S.nu), S.k[M]
+    q, m = len(S.nu), S.k[SIZE]
     scale = (P.unit[0] + P.unit[2] * (S.nu[0] - S.nu[q - 1]) / 2.0) / P.kmax
     for j in range(len(S.g)):
         noise[j], scale = 0.0, max(scale, abs(S.theta[j]))
@@ -86,7 +86,7 @@ def _middle(P: Data, S: State, noise: Array, offsets: Array) -> None:
 @inner
 def _is_outside(P: Data, S: State) -> bool:
     """Whether a free variable is outside its box by more than rounding, in units of the box."""
-    for a in range(S.k[M]):
+    for a in range(S.k[SIZE]):
         k = S.F[a]
         if max(P.l0[k] - S.theta[k], S.theta[k] - P.u0[k]) > THETA_OUTSIDE * (P.u0[k] - P.l0[k]):
             return True
@@ -99,7 +99,7 @@ def _dismiss(P: Data, S: State, W: Work, j: int, upwards: bool) -> int:
 
     If it is the only one of its group, another takes its place that can move upwards (downwards).
     """
-    q, m, position, members = len(S.nu), S.k[M], -1, 0
+    q, m, position, members = len(S.nu), S.k[SIZE], -1, 0
     for a in range(m):
         if S.F[a] == j:
             position = a
@@ -113,7 +113,7 @@ def _dismiss(P: Data, S: State, W: Work, j: int, upwards: bool) -> int:
             return REFACTOR
         delete(S.R, q + m, a, W.spare)
         S.F[position] = S.F[m - 1]
-        S.k[M] -= 1
+        S.k[SIZE] -= 1
         return GO
     W.sign[j] = -1.0 if upwards else 1.0
     k = find_successor(P, S, W, j)
@@ -129,7 +129,7 @@ def _dismiss(P: Data, S: State, W: Work, j: int, upwards: bool) -> int:
 @inner
 def _begin_removal(P: Data, S: State, W: Work, origin: State, o: Removals, s: int) -> int:
     """Copy the state with all samples, and fix the variables of sample s, which are then driven to zero."""
-    q, m, driven = len(S.nu), origin.k[M], -1
+    q, m, driven = len(S.nu), origin.k[SIZE], -1
     for j in range(len(S.g)):
         S.theta[j], S.status[j], S.g[j] = origin.theta[j], origin.status[j], origin.g[j]
     for e in range(q):
@@ -149,7 +149,7 @@ def _begin_removal(P: Data, S: State, W: Work, origin: State, o: Removals, s: in
             S.x[FASTEST] = max(S.x[FASTEST], abs(origin.theta[v]))
             driven = v if S.status[v] == FREE else driven
             S.status[v] = FIXED
-    S.k[M], S.k[SEED], S.k[WATCH] = m, 1, o.variables[s, 0]
+    S.k[SIZE], S.k[SEED], S.k[WATCH] = m, 1, o.variables[s, 0]
     set_signs(S, W)
     if driven < 0:
         return GO

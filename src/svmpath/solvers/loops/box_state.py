@@ -13,9 +13,10 @@ Array = np.ndarray
 
 LOW, UP, FREE, FIXED = 0, 1, 2, 3  # the status of a variable
 
-# How a call ended. GO: not yet. ARRIVED: at the end, where the gradient is still to be computed exactly. DEPENDENT: a
-# variable that nearly depends on F is to become free, which is done by Python. CYCLING: steps of length zero only.
-END, FULL, GROW, REFACTOR, INFEASIBLE, CYCLING, DECIDED, CUT, PAUSE, DEPENDENT, GO, ARRIVED = range(12)
+# How a call ended. GO: not yet. ARRIVED: at the end, where the gradient is still to be computed exactly.
+# NEARLY_DEPENDENT: a variable that nearly depends on F is to become free, which is done by Python. CYCLING: steps of
+# length zero only.
+END, FULL, GROW, REFACTOR, INFEASIBLE, CYCLING, DECIDED, CUT, PAUSE, NEARLY_DEPENDENT, GO, ARRIVED = range(12)
 
 # Numbers of a walk, in State.x: where it is, the largest wrong gradient found, where the gradient was last computed
 # exactly, where the walk began, the Schur complement of the variable that nearly depends on F, the largest |c1|, the
@@ -26,7 +27,7 @@ T, WORST, SYNCED_AT, FIRST, COMPLEMENT, LARGEST, FASTEST = range(7)
 # of this walk, those at the last exact gradient, those at its very beginning, steps of length zero in a row, steps of
 # this walk; whether R was just made, whether it must be made anew, whether an event was left out, whether the direction
 # must be made anew; the variable whose gradient is recorded, the variable that becomes free.
-M, SEED, RECORDED, EVENTS, SYNCED, FIRST_EVENTS, ZERO_STEPS, STEPS = range(8)
+SIZE, SEED, RECORDED, EVENTS, SYNCED, FIRST_EVENTS, ZERO_STEPS, STEPS = range(8)
 FRESH, STALE, WAS_CUT, TURNED, WATCH, ENTERING = range(8, 14)
 
 INFINITE = 1e300  # for steps that never end: arithmetic with it stays finite

@@ -72,4 +72,4 @@ WALK_ACCEPTED = 1e-6  # the largest violation with which a path is given at all
 # Attempts at a walk: what counts as dependent, and the jitter, both in units of K. A jitter changes the problem, so it
 # comes last, the smallest first.
 PLAIN_ATTEMPTS = ((DEPENDENT_BELOW, 0.0), (1e-12, 0.0), (1e-8, 0.0))
-ATTEMPTS = (*PLAIN_ATTEMPTS, (DEPENDENT_BELOW, 1e-12), (DEPENDENT_BELOW, 1e-11), (DEPENDENT_BELOW, 1e-10))
+WALK_ATTEMPTS = (*PLAIN_ATTEMPTS, (DEPENDENT_BELOW, 1e-12), (DEPENDENT_BELOW, 1e-11), (DEPENDENT_BELOW, 1e-10))

@@ -20,7 +20,6 @@ from svmpath.solvers.loops.box_state import (
     CUT,
     CYCLING,
     DECIDED,
-    DEPENDENT,
     END,
     ENTERING,
     EVENTS,
@@ -35,10 +34,12 @@ from svmpath.solvers.loops.box_state import (
     INFEASIBLE,
     INFINITE,
     LOW,
+    NEARLY_DEPENDENT,
     PAUSE,
     RECORDED,
     REFACTOR,
     SEED,
+    SIZE,
     STALE,
     STEPS,
     SYNCED,
@@ -52,7 +53,6 @@ from svmpath.solvers.loops.box_state import (
     Array,
     Data,
     Log,
-    M,
     State,
     T,
     Work,
@@ -103,7 +103,7 @@ def _first_event(P: Data, S: State, W: Work, tau: float, tie: float) -> tuple[fl
     Kind 0: the free variable at that position of F reaches a bound. Kind 1: that variable becomes free. Of ties the
     fastest one, or any one.
     """
-    best, q, m, d, is_random = INFINITE, len(S.nu), S.k[M], W.d, S.k[ZERO_STEPS] > ZERO_STEPS_IN_ORDER
+    best, q, m, d, is_random = INFINITE, len(S.nu), S.k[SIZE], W.d, S.k[ZERO_STEPS] > ZERO_STEPS_IN_ORDER
     sign, g, dg, steps = W.sign, S.g, W.dg, W.steps
     for j in range(len(g)):
         rate = -sign[j] * dg[j]
@@ -143,7 +143,7 @@ def _cost_of_return(P: Data, S: State, W: Work, step: float) -> float:
 
     For one group. Infinity where that is not enough, or too much to compute.
     """
-    q, m, count, rest = len(S.nu), S.k[M], 0, 0.0
+    q, m, count, rest = len(S.nu), S.k[SIZE], 0, 0.0
     for a in range(m):
         k = S.F[a]
         x = S.theta[k] + step * W.d[q + a]
@@ -206,7 +206,7 @@ def _advance(P: Data, S: State, W: Work, h: float, t: float) -> None:
     q = len(S.nu)
     for e in range(q):
         S.nu[e] += h * W.d[e]
-    for a in range(S.k[M]):
+    for a in range(S.k[SIZE]):
         S.theta[S.F[a]] += h * W.d[q + a]
     for j in range(len(S.g)):
         S.g[j] += h * W.dg[j]
@@ -249,7 +249,7 @@ def find_successor(P: Data, S: State, W: Work, k: int) -> int:
 @inner
 def _slide(P: Data, S: State, W: Work, j: int) -> tuple[int, int]:
     """Move theta_j and F along the null direction of j until one of them reaches a bound: position (-1: j) and side."""
-    upwards, z, q, m, t = W.sign[j], W.z, len(S.nu), S.k[M], S.x[T]
+    upwards, z, q, m, t = W.sign[j], W.z, len(S.nu), S.k[SIZE], S.x[T]
     step, speed, which, side = P.u0[j] - P.l0[j] + t * (P.u1[j] - P.l1[j]), 1.0, -1, UP if upwards > 0 else LOW
     for a in range(m):
         rate = -upwards * z[q + a]
@@ -278,7 +278,7 @@ def _slide(P: Data, S: State, W: Work, j: int) -> tuple[int, int]:
 def _swap(P: Data, S: State, W: Work, a: int, j: int, sc: float) -> None:
     """Variable j takes the place of the one at position a of F."""
     q = len(S.nu)
-    replace(S.R, q + S.k[M], q + a, W.z, sc, W.spare)
+    replace(S.R, q + S.k[SIZE], q + a, W.z, sc, W.spare)
     W.members[P.p[S.F[a]]] -= 1
     W.members[P.p[j]] += 1
     S.F[a], S.g[j], S.k[TURNED] = j, 0.0, 1
@@ -291,7 +291,7 @@ def _leave(P: Data, S: State, W: Work, log: Log, which: int, side: int) -> int:
     If it is the only one of its group, the multiplier moves, and theta does not, until another can take its place,
     which becomes free next.
     """
-    q, m, k = len(S.nu), S.k[M], S.F[which]
+    q, m, k = len(S.nu), S.k[SIZE], S.F[which]
     _put_on_bound(P, S, k, side)
     _record(S, W, log, k, side)
     if W.members[P.p[k]] == 1:
@@ -305,7 +305,7 @@ def _leave(P: Data, S: State, W: Work, log: Log, which: int, side: int) -> int:
         W.d[b] -= x * S.R[b, q + which]
     delete(S.R, q + m, q + which, W.spare)
     W.d[q + which], S.F[which] = W.d[q + m - 1], S.F[m - 1]
-    S.k[M] -= 1
+    S.k[SIZE] -= 1
     W.members[P.p[k]] -= 1
     carry(P, W, k, rho)
     return GO
@@ -327,7 +327,7 @@ def _make_room(P: Data, S: State, W: Work, log: Log, j: int) -> None:
 @inner
 def _join(P: Data, S: State, W: Work, log: Log, j: int, sc: float) -> None:
     """Variable j, whose Schur complement is sc, becomes free besides the others."""
-    q, m, rho, x = len(S.nu), S.k[M], bound_rate(P, S, j), -W.dg[j] / sc
+    q, m, rho, x = len(S.nu), S.k[SIZE], bound_rate(P, S, j), -W.dg[j] / sc
     for a in range(q + m):
         W.d[a] -= x * W.z[a]
     W.d[q + m], S.F[m], S.g[j] = rho + x, j, 0.0
@@ -335,7 +335,7 @@ def _join(P: Data, S: State, W: Work, log: Log, j: int, sc: float) -> None:
     W.members[P.p[j]] += 1
     _record(S, W, log, j, FREE)
     append(S.R, q + m, W.z, sc)
-    S.k[M] += 1
+    S.k[SIZE] += 1
     S.k[STALE] = sc < COMPLEMENT_STALE * P.kmax
 
 
@@ -375,7 +375,7 @@ def _count_members(P: Data, S: State, W: Work) -> None:
     """How many variables of each group are free."""
     for e in range(len(S.nu)):
         W.members[e] = 0
-    for a in range(S.k[M]):
+    for a in range(S.k[SIZE]):
         W.members[P.p[S.F[a]]] += 1
 
 
@@ -401,7 +401,7 @@ def _make_follow(stamp: int) -> Any:
             if code == GO:
                 if k[RECORDED] + 3 > len(log.t):
                     return FULL
-                if q + k[M] + 2 > S.R.shape[0]:
+                if q + k[SIZE] + 2 > S.R.shape[0]:
                     return GROW
                 if k[STALE]:
                     k[STALE] = 0
@@ -439,7 +439,7 @@ def _make_follow(stamp: int) -> Any:
                 _make_room(P, S, W, log, j)
             elif sc <= tol * P.kmax:  # R would lose its digits
                 S.x[COMPLEMENT] = sc
-                return DEPENDENT
+                return NEARLY_DEPENDENT
             else:
                 _join(P, S, W, log, j, sc)
         return PAUSE
