@@ -27,9 +27,11 @@ from svmpath.validation import check_amount, check_weights, check_whole, encode_
 Array = np.ndarray
 
 _SHARES = np.array([0.0, 1e-4, 1e-3, 1e-2, 1e-1, 1.0])  # lambda2="tune", in units of the weights on a mean column
-_VALUES, _END = 40, 1e-2  # lambda1="tune": so many values, down to this part of the largest
-_SLIP = 1e-9  # relative; how far the last value keeps away from where one feature more is used
-_LEAST = 10  # samples of the smallest class from which on five folds are enough; below, each sample is left out
+_LAMBDA1_VALUES, _LAMBDA1_END = 40, 1e-2  # lambda1="tune": so many values, down to this part of the largest
+_CLEAR_OF_ENTRY = 1e-9  # relative; how far a value keeps away from where one feature more is used
+_ENOUGH_FOR_FOLDS = (
+    10  # samples of the smallest class from which on five folds are enough; below, each sample is left out
+)
 _CRITERIA = ("auto", "kfold", "loo")
 
 
@@ -167,15 +169,16 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         )  # fmt: skip
         problems = [first, *(_relabelled(first, target) for target in targets[1:])]
         search = ElasticSearch(self._folds(X, y, code), self.criterion_loss, self._patience())
-        curves = self._curves(problems, self._lambda2_values(X, s), search)
-        self._store(problems, *self._choose(curves))
+        found = self._curves(problems, self._lambda2_values(X, s), search)
+        choice, lam2 = self._choose({each: curve for each, (curve, _) in found.items()})
+        self._store(problems, choice, lam2, found[lam2][1])
         return self
 
     def _folds(self, X: Any, y: Array, code: Array) -> Any:
         """The folds, drawn once for all values; None for leave-one-out."""
         if self.criterion not in _CRITERIA:
             raise ValueError(unknown_name("criterion", self.criterion, _CRITERIA))
-        few = int(np.bincount(code).min()) < _LEAST
+        few = int(np.bincount(code).min()) < _ENOUGH_FOR_FOLDS
         if self.criterion == "loo" or (self.criterion == "auto" and few):
             return None
         return list(check_cv(self.cv, y, classifier=True).split(X, y))
@@ -199,29 +202,31 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
             if self.lambda1 != "tune":
                 raise ValueError(f"lambda1 must be 'tune', a number >= 0 or a list of them, got {self.lambda1!r}.")
             largest = max(lambda1_max(problem, Motion("lambda1", {"lambda2": lam2})) for problem in problems) or 1.0
-            return np.geomspace(largest, _END * largest, _VALUES)
+            return np.geomspace(largest, _LAMBDA1_END * largest, _LAMBDA1_VALUES)
         return np.unique(_amounts(self.lambda1, "lambda1"))[::-1]
 
-    def _curves(self, problems: list[ElasticProblem], lambda2: Array, search: ElasticSearch) -> dict[float, Curve]:
-        """The curve over lambda1 at each lambda2."""
+    def _curves(
+        self, problems: list[ElasticProblem], lambda2: Array, search: ElasticSearch
+    ) -> dict[float, tuple[Curve, list[float]]]:
+        """At each lambda2 the curve over lambda1, and the smallest lambda1 that each machine may have."""
         done: list[float] = []
 
-        def one(lam2: float) -> Curve:
-            curve = self._curve(problems, lam2, search)
+        def one(lam2: float) -> tuple[Curve, list[float]]:
+            found = self._curve(problems, lam2, search)
             done.append(lam2)
             self._progress(len(done), len(lambda2))
-            return curve
+            return found
 
         found = side_by_side(one, lambda2.tolist(), count_jobs(self.n_jobs))
         return dict(zip(lambda2.tolist(), found, strict=True))
 
-    def _curve(self, problems: list[ElasticProblem], lam2: float, search: ElasticSearch) -> Curve:
+    def _curve(self, problems: list[ElasticProblem], lam2: float, search: ElasticSearch) -> tuple[Curve, list[float]]:
         values = self._lambda1_values(problems, lam2)
         motion = Motion("lambda1", {"lambda2": lam2})
         least, walked = self._least(problems, motion, values)
         values = self._allowed(walked, values, min(least))
         paths = [ElasticPath(problem, ElasticHinge(), motion, _span(values)) for problem in problems]
-        return search.curve(paths, values, least)
+        return search.curve(paths, values, least), least
 
     def _least(
         self, problems: list[ElasticProblem], motion: Motion, values: Array
@@ -232,7 +237,7 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         high, low = _span(values)
         high = 2.0 * max(high, *(lambda1_max(problem, motion) for problem in problems))
         paths = [elastic_path(problem, motion, (high, low), self.max_features) for problem in problems]
-        return [path.span[1] * (1.0 + _SLIP) if path.span[1] > low else 0.0 for path in paths], paths
+        return [path.span[1] * (1.0 + _CLEAR_OF_ENTRY) if path.span[1] > low else 0.0 for path in paths], paths
 
     def _allowed(self, paths: list[ElasticPath], values: Array, end: float) -> Array:
         """The values of lambda1 at which no machine uses more than ``max_features``; if they are free, well placed."""
@@ -261,12 +266,11 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         tried = {each: Scores.of(found) for each, found in sorted(curves.items())}
         return Choice(curve, index, self.rule, tried, tuple(edges)), lam2
 
-    def _store(self, problems: list[ElasticProblem], choice: Choice, lam2: float) -> None:
-        """The choice under scikit-learn's names."""
+    def _store(self, problems: list[ElasticProblem], choice: Choice, lam2: float, least: list[float]) -> None:
+        """The choice under scikit-learn's names; no machine's lambda1 is smaller than its value in ``least``."""
         curve, value = choice.curve, choice.value
-        first, motion = cast(ElasticPath, curve.path), Motion("lambda1", {"lambda2": lam2})
-        least, _ = self._least(problems, motion, curve.values)
-        paths = [replace(first, problem=problem) for problem in problems]
+        first = cast(ElasticPath, curve.path)
+        paths = [first, *(replace(first, problem=problem) for problem in problems[1:])]
         at = [max(value, low) for low in least]
         solutions = [path(max(here, min(path.span))) for path, here in zip(paths, at, strict=True)]
         self.choice_, self.curve_, self.path_ = choice, curve, first
@@ -327,10 +331,10 @@ def _between_entries(paths: list[ElasticPath], high: float, end: float) -> Array
         if isinstance(event, FeatureEvent) and end < event.value < high
     }
     nodes = np.array([high, *sorted(entries, reverse=True), end])
-    placed = np.concatenate([np.sqrt(nodes[1:] * nodes[:-1]), nodes[1:] * (1.0 + _SLIP)])
-    even = np.geomspace(high, end, max(_VALUES - len(placed), _VALUES // 4))
+    placed = np.concatenate([np.sqrt(nodes[1:] * nodes[:-1]), nodes[1:] * (1.0 + _CLEAR_OF_ENTRY)])
+    even = np.geomspace(high, end, max(_LAMBDA1_VALUES - len(placed), _LAMBDA1_VALUES // 4))
     values = np.unique(np.clip(np.concatenate([placed, even]), end, high))
-    few = np.unique(np.linspace(0, len(values) - 1, _VALUES).round().astype(int))
+    few = np.unique(np.linspace(0, len(values) - 1, _LAMBDA1_VALUES).round().astype(int))
     return values[few][::-1]
 
 

@@ -228,7 +228,7 @@ class Walker(PlacedPoint):
         return int(code), when[:done], what[:done]
 
     def _arrive(self, line: Line, end: float) -> None:
-        """Take the end as reached: the rest of the way is rounding."""
+        """Go to the end of the line at once: the rest of the way is rounding."""
         lam1, lam2, w = line.at(end)
         self.state.x[:3] = end, lam1, lam2
         if line.dw.any():

@@ -1,6 +1,6 @@
 """The tolerances and limits of the elastic-net engine, with the reason for each.
 
-They stand in this folder because compiled code reads some of them: a change here makes numba compile it again. The
+They are in this folder because compiled code reads some of them: a change here makes numba compile it again. The
 engine is ``solvers.elastic``; its compiled part is ``elastic_system``, ``elastic_events`` and ``elastic_walk`` beside
 this file.
 """

@@ -174,7 +174,7 @@ def enter(D: Data, S: State, when: Array, what: Array, j: int, sign: int) -> Non
 
 @inner
 def null_step(D: Data, S: State, i: int, turn: float, j: int, far: float) -> tuple[float, int, int, int]:
-    """Alpha_E moves by Q[DA], and alpha_i by turn if i >= 0, while beta stands still, until somebody gives way.
+    """Alpha_E moves by Q[DA], and alpha_i by turn if i >= 0, while beta stays as it is, until somebody gives way.
 
     Returns its length, kind (0 nobody before ``far``, 1 leave, 2 enter), who, and where to. With j >= 0 that active
     feature's c comes away from its threshold, and the other one is ``far``.
@@ -326,22 +326,14 @@ def in_use(S: State, go: float) -> int:
 def _make_run(stamp: int) -> Any:
     @entry
     def run(
-        D: Data,
-        S: State,
-        moving: Array,
-        when: Array,
-        what: Array,
-        u_end: float,
-        most: int,
-        most_features: int,
+        D: Data, S: State, moving: Array, when: Array, what: Array, u_end: float, most: int, most_features: int,
         budget: int,
-    ) -> int:
+    ) -> int:  # fmt: skip
         """Walk until the value is u_end, through at most so many events; ``moving`` are the samples whose weight moves.
 
         The walk stops where more penalised features than allowed would be used; a negative number allows all of
-        them, and 0 stops where the first coefficient is about to leave zero. Returns END, STOP, or FULL where the
-        events or the room to record them are used up; GROW, REFACTOR or PAUSE (after so many numbers were touched)
-        to be called again; or why it cannot go on.
+        them, and 0 stops where the first coefficient is about to leave zero. Returns why, by a code of
+        ``elastic_state``; after GROW, REFACTOR and PAUSE (so many numbers were touched) it is to be called again.
         """
         _ = stamp  # belongs to the key of numba's cache
         n, p, x, num = len(S.place), len(S.sign), S.x, S.num
