@@ -32,9 +32,9 @@ def _rank(settings: Mapping[str, Any], rows: int) -> int | float | None:
     if rows <= MANY_ROWS:
         return None
     if settings["search"] == "gradient" or settings["gamma"] == "ard":
-        asked = "--gamma ard" if settings["gamma"] == "ard" else "--search gradient"
+        option = "--gamma ard" if settings["gamma"] == "ard" else "--search gradient"
         raise DataError(
-            f"{asked} needs the whole kernel matrix, which for {rows} rows takes long; --rank exact allows it"
+            f"{option} needs the whole kernel matrix, which for {rows} rows takes long; --rank exact allows it"
         )
     note(f"{rows} rows: the kernel is approximated with {LANDMARKS} landmarks; --rank exact does without.")
     return LANDMARKS
