@@ -13,10 +13,11 @@ from typer.main import get_command
 
 import svmpath
 from svmpath import cli, criteria, datasets, kernels, report
+from tests.speed import slow_except
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "docs/index.md", *sorted((ROOT / "docs/guide").glob("*.md"))]
-QUICK = ("index", "first_steps", "command_line", "kernels", "low_rank", "threads")  # the others in make slow
+QUICK = ("first_steps", "command_line", "low_rank", "threads")  # the others in make slow
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -48,7 +49,7 @@ def desk(demo, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "page",
-    [page if page.stem in QUICK else pytest.param(page, marks=pytest.mark.slow) for page in PAGES],
+    slow_except(PAGES, [page for page in PAGES if page.stem in QUICK]),
     ids=lambda page: page.stem,
 )
 def test_page_runs(page, desk, capsys):

@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+from tests.speed import slow_except
+
 DATA = """
 import numpy as np, svmpath
 from svmpath import PathSVC, PathSVR, criteria
@@ -29,12 +31,10 @@ WORK = {
 }
 
 
-QUICK = ("least squares", "squared hinge in two threads", "exact sides")  # one for each engine, the others in make slow
+QUICK = ["least squares", "squared hinge in two threads"]  # the engines; the ways to them in make slow
 
 
-@pytest.mark.parametrize(
-    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in WORK]
-)
+@pytest.mark.parametrize("name", slow_except(WORK, QUICK))
 def test_a_signal_ends_long_work(name):
     code = DATA + WORK[name] + "\nprint('ended by itself', flush=True)"
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -10,11 +10,12 @@ from scipy import sparse
 
 import svmpath
 from tests import certificates, fuzz, fuzz_gradients, problems, trials, workers
+from tests.speed import slow_except
 
 FIRST, COUNT = 0, 120  # seeds of a block
 
 
-@pytest.mark.parametrize("block", [0, 1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("block", slow_except(range(3), [0]))
 def test_random_trials(block):
     seeds = range(FIRST + COUNT * block, FIRST + COUNT * (block + 1))
     failed = [

@@ -10,6 +10,7 @@ from sklearn.datasets import load_wine
 import svmpath
 from svmpath import criteria, datasets
 from tests.solvers.test_enclosing_ball import squared_radius
+from tests.speed import slow_except
 
 N = 36
 RNG = np.random.default_rng(1)
@@ -62,7 +63,7 @@ SETS = {
 }
 
 
-@pytest.mark.parametrize("rank", [None, 30])
+@pytest.mark.parametrize("rank", slow_except([None, 30], [30]))
 @pytest.mark.parametrize("name", SETS)
 def test_it_bounds_the_exact_leave_one_out_error(name, rank):
     X, y = SETS[name](120, random_state=0)[:2]

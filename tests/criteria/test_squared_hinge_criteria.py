@@ -11,6 +11,7 @@ import svmpath
 from svmpath import criteria, datasets
 from tests import reference
 from tests.cases import CASES
+from tests.speed import slow_except
 
 SETS = {
     "twonorm": datasets.twonorm,
@@ -52,7 +53,7 @@ def test_span_is_the_dense_inverse_formula(name, rank, weighted):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("rank", [None, 20])
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", slow_except(SETS, ["twonorm", "banana"]))
 def test_loo_equals_refits(name, rank, weighted):
     s = weights(60) if weighted else np.ones(60)
     path, K, y = traced(name, rank, s=s)
@@ -119,7 +120,7 @@ def test_criteria_of_other_losses_are_refused():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", slow_except(SETS, ["banana", "mixture"]))
 def test_screened_errors_are_those_of_the_full_formula(name, weighted):
     s = weights(600) if weighted else np.ones(600)
     path, _, _ = traced(name, 80, n=600, s=s)
@@ -143,7 +144,7 @@ def wild(name):
     return 1000 * X, np.where(y == 0, 1.0, -1.0), {"kernel": "linear"}
 
 
-@pytest.mark.parametrize("rank", [None, 40])
+@pytest.mark.parametrize("rank", slow_except([None, 40], [40]))
 @pytest.mark.parametrize("name", ["wine", "iris"])
 def test_loo_at_kernel_values_far_too_large_for_C_equals_refits(name, rank):
     X, y, options = wild(name)

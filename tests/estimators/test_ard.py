@@ -17,6 +17,7 @@ from svmpath import PathSVC, PathSVR, cli, criteria, datasets
 from svmpath.kernels import ARD, RBF, Laplacian
 from svmpath.search.gradient import column_variances
 from tests import reference
+from tests.speed import slow_except
 
 
 def noisy(n, seed=0, extra=4):
@@ -33,7 +34,7 @@ NEW_T = np.sin(3 * NEW[:, 0]) + 0.1 * NEW[:, 1]
 LOSSES = ["squared_hinge", "least_squares"]
 
 
-@pytest.fixture(scope="module", params=LOSSES)
+@pytest.fixture(scope="module", params=slow_except(LOSSES, ["least_squares"]))
 def fitted(request):
     return PathSVC(loss=request.param, gamma="ard", random_state=0).fit(X, Y)
 
@@ -212,6 +213,7 @@ def test_deterministic_given_a_random_state():
         np.testing.assert_array_equal(one.dual_coef_, two.dual_coef_)
 
 
+@pytest.mark.slow
 def test_threads_change_nothing():
     one, two = (PathSVC(loss="least_squares", gamma="ard", random_state=0, n_jobs=jobs).fit(X, Y) for jobs in (1, 2))
     np.testing.assert_allclose(one.gamma_, two.gamma_, rtol=1e-6)
@@ -341,7 +343,7 @@ def test_variances_of_columns():
         np.testing.assert_allclose(column_variances(data), [*X.var(axis=0), 0.0, 0.0], rtol=1e-9)
 
 
-@pytest.mark.parametrize("change", ["units", "offset", "constant"])
+@pytest.mark.parametrize("change", slow_except(["units", "offset", "constant"], ["constant"]))
 def test_units_and_offsets_of_the_columns_do_not_matter(change):
     rng = np.random.default_rng(0)
     X, fresh = rng.normal(size=(60, 3)), rng.normal(size=(300, 3))

@@ -14,14 +14,22 @@ WAVE = np.sin(2 * X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=80)
 C = [0.1, 1.0, 10.0]
 
 
+EXCUSED = {
+    "check_sample_weight_equivalence_on_dense_data": "a sample of weight two is left out as one",
+    "check_sample_weight_equivalence_on_sparse_data": "a sample of weight two is left out as one",
+}
+
+
 @parametrize_with_checks(
-    [PathSVC(loss="hinge", gamma=[0.5], C=C), PathSVR(loss="epsilon_insensitive", gamma=[0.5], C=C)],
-    expected_failed_checks=lambda estimator: {
-        "check_sample_weight_equivalence_on_dense_data": "a sample of weight two is left out as one",
-        "check_sample_weight_equivalence_on_sparse_data": "a sample of weight two is left out as one",
-    },
+    [PathSVR(loss="epsilon_insensitive", gamma=[0.5], C=C)], expected_failed_checks=lambda estimator: EXCUSED
 )
 def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([PathSVC(loss="hinge", gamma=[0.5], C=C)], expected_failed_checks=lambda estimator: EXCUSED)
+def test_estimator_checks_of_the_hinge(estimator, check):
     check(estimator)
 
 
@@ -105,7 +113,7 @@ def test_what_cannot_be_is_refused(model, message):
         PathSVR(loss="epsilon_insensitive", epsilon=[]).fit(X, WAVE)
 
 
-@pytest.mark.parametrize("options", [{}, {"tol": 1e-2, "gamma": [0.5, 2.0]}])
+@pytest.mark.parametrize("options", [pytest.param({}, marks=pytest.mark.slow), {"tol": 1e-2, "gamma": [0.5, 2.0]}])
 def test_the_defaults_fit(options):
     points, labels = make_moons(200, noise=0.3, random_state=0)
     assert PathSVC(loss="hinge", **options).fit(points, labels).loo_error_ < 0.12

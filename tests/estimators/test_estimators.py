@@ -20,6 +20,7 @@ import svmpath
 from svmpath import PathSVC, PathSVR, criteria
 from svmpath.kernels import RBF, Linear
 from tests import reference
+from tests.speed import slow_except
 
 X, Y = make_moons(120, noise=0.25, random_state=0)
 NEW, NEW_Y = make_moons(400, noise=0.25, random_state=1)
@@ -49,7 +50,7 @@ def test_no_pair_of_values_tried_has_a_lower_score():
     assert len(model.choice_.tried) == 11
 
 
-@pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
+@pytest.mark.parametrize("loss", slow_except(["least_squares", "squared_hinge"], ["least_squares"]))
 def test_a_search_keeps_one_kernel_matrix_not_all(loss):
     # Two matrices (kernel and its eigenvectors or factor) of the chosen kernel, and the distances, may stay.
     gc.collect()
@@ -137,7 +138,7 @@ def test_pandas_and_string_labels():
     np.testing.assert_array_equal(model.predict(frame) == "ripe", PathSVC().fit(X, Y).predict(X) == 1)
 
 
-@pytest.mark.parametrize("rank", [None, 30])
+@pytest.mark.parametrize("rank", slow_except([None, 30], [30]))
 def test_sparse_float32_and_order_do_not_matter(rank):
     dense = PathSVC(rank=rank, random_state=0).fit(X, Y)
     sparse = PathSVC(rank=rank, random_state=0).fit(csr_matrix(X), Y)
@@ -194,6 +195,7 @@ def test_precomputed_kernel():
         PathSVC(kernel="precomputed").fit(K[:, :50], Y)
 
 
+@pytest.mark.slow
 def test_continuous_search_is_at_least_as_good_as_the_grid():
     noisy = T + 0.3 * np.random.default_rng(0).normal(size=120)
     grid = PathSVR(gamma=(0.1, 100.0)).fit(X, noisy)
@@ -381,7 +383,7 @@ def test_squared_hinge_is_the_default_chooses_by_the_span_prediction_and_reports
     np.testing.assert_allclose(model.decision_function(NEW), path(model.C_)(NEW), atol=1e-7)
 
 
-@pytest.mark.parametrize("criterion", ["loo", "kfold"])
+@pytest.mark.parametrize("criterion", slow_except(["loo", "kfold"], ["loo"]))
 def test_squared_hinge_with_other_criteria(criterion):
     model = PathSVC(loss="squared_hinge", criterion=criterion, gamma=[0.3, 1.0, 3.0], C=[0.1, 1.0, 10.0]).fit(X, Y)
     assert model.score(NEW, NEW_Y) > 0.9

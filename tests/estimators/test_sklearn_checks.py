@@ -13,15 +13,14 @@ EXCUSED = {
 }
 
 QUICK = [
-    PathSVC(),  # one default run; the others choose among few values, or none
+    PathSVR(),  # one default run; the others choose among few values
     PathSVC(gamma=1.0, C=[1.0]),
     PathSVC(loss="least_squares", gamma=1.0, C=[0.1, 1.0]),
-    PathSVR(gamma=[0.1, 1.0], C=[1.0]),
     PathSVC(loss="least_squares", rank=10, random_state=0, gamma=1.0, C=[1.0]),
 ]
 ESTIMATORS = [
+    PathSVC(),
     PathSVC(loss="least_squares"),
-    PathSVR(loss="least_squares"),
     PathSVC(loss="least_squares", rank=10, random_state=0),
     PathSVR(loss="least_squares", kernel="poly", search="continuous"),
     PathSVC(loss="least_squares", kernel="linear", criterion="kfold", cv=3),

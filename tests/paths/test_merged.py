@@ -409,7 +409,15 @@ def test_pathsvc_of_several_named_classes(monkeypatch, loss, criterion):
     assert list(ours.predict(X)) == list(theirs.predict(X))
 
 
-@pytest.mark.parametrize("options", [{}, {"search": "continuous"}, {"rank": 5, "random_state": 0}, {"rule": "one_se"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        pytest.param({"search": "continuous"}, marks=pytest.mark.slow),
+        {"rank": 5, "random_state": 0},
+        {"rule": "one_se"},
+    ],
+)
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "least_squares"])
 def test_pathsvc_with_weights(monkeypatch, loss, options):
     ours, theirs = fitted_both_ways(monkeypatch, PathSVC(loss, **SOME, **options), X, LABELS, sample_weight=WEIGHTS)

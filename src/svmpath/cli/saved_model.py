@@ -78,7 +78,7 @@ def read_model(path: Path) -> Any:
 
 
 def training_data(pipeline: Any) -> dict[str, Any]:
-    """What :func:`write_model` was told about the training data."""
+    """The facts about the training data that :func:`write_model` has stored."""
     data: dict[str, Any] = getattr(pipeline, _DATA)
     return data
 

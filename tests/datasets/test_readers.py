@@ -1,4 +1,4 @@
-"""Generators, readers and the target."""
+"""Readers of data files."""
 
 import bz2
 import gzip
@@ -10,11 +10,8 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-from svmpath import datasets
-from svmpath.datasets import infer_task, prepare_target, read_table
+from svmpath.datasets import read_table
 from svmpath.exceptions import DataError
-
-GENERATORS = {"twonorm": 20, "ringnorm": 20, "waveform": 21, "banana": 2, "gaussian_mixture": 2}
 
 
 @pytest.fixture
@@ -27,56 +24,6 @@ def write(tmp_path):
         return path
 
     return write
-
-
-# ----------------------------------------------------------------------------------------------------
-# Generators
-# ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("name", "d"), GENERATORS.items())
-def test_generators_give_two_classes_and_repeat(name, d):
-    generate = getattr(datasets, name)
-    X, y = generate(300, random_state=3)
-    assert X.shape == (300, d)
-    assert X.dtype == np.float64
-    assert set(y.tolist()) == {-1, 1}
-    again, _ = generate(300, random_state=3)
-    other, _ = generate(300, random_state=4)
-    np.testing.assert_array_equal(X, again)
-    assert not np.array_equal(X, other)
-
-
-def test_generators_take_a_generator():
-    X, _ = datasets.twonorm(5, np.random.default_rng(7))
-    np.testing.assert_array_equal(X, datasets.twonorm(5, 7)[0])
-
-
-def test_twonorm_bayes_error_is_that_of_the_paper():
-    X, y = datasets.twonorm(40000, 0)
-    assert np.mean(np.sign(X.sum(axis=1)) != y) == pytest.approx(0.023, abs=0.003)
-
-
-def test_ringnorm_moments():
-    X, y = datasets.ringnorm(20000, 0)
-    np.testing.assert_allclose(X[y == 1].mean(axis=0), 0, atol=0.1)
-    np.testing.assert_allclose(X[y == -1].mean(axis=0), 2 / np.sqrt(20), atol=0.05)
-    np.testing.assert_allclose(X[y == 1].var(axis=0), 4, rtol=0.1)
-    np.testing.assert_allclose(X[y == -1].var(axis=0), 1, rtol=0.1)
-
-
-def test_waveform_means_follow_the_waves():
-    X, y = datasets.waveform(60000, 0)
-    place = np.arange(1, 22)
-    h1, h2, h3 = (np.maximum(6 - abs(place - centre), 0) for centre in (11, 15, 7))
-    np.testing.assert_allclose(X[y == 1].mean(axis=0), (h1 + h2) / 2, atol=0.1)
-    np.testing.assert_allclose(X[y == -1].mean(axis=0), (h1 + h2 + 2 * h3) / 4, atol=0.1)
-    assert np.mean(y == 1) == pytest.approx(1 / 3, abs=0.01)
-
-
-def test_gaussian_mixture_rows_lie_near_few_centres():
-    X, _ = datasets.gaussian_mixture(2000, 0, centres=1)
-    assert X.std() < 2.5
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -411,51 +358,3 @@ def test_libsvm_indices_begin_where_they_began_in_training(write):
     assert read_table(path, columns=wanted, zero_based=False).X.toarray().tolist() == [[5, 0, 0]]
     with pytest.raises(DataError, match="not in libsvm format"):
         read_table(write("0 0:5\n", "data.libsvm"), columns=wanted, zero_based=False)
-
-
-# ----------------------------------------------------------------------------------------------------
-# The target
-# ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("y", "task"),
-    [
-        (np.array(["u", "v"], dtype=object), "classification"),
-        (np.array([True, False]), "classification"),
-        (np.array([0.5, 1.5, 0.5]), "classification"),
-        (np.arange(10.0), "classification"),
-        (np.arange(11.0), "regression"),
-        (np.array([0.5, 1.0, 2.0]), "regression"),
-    ],
-)
-def test_infer_task(y, task):
-    assert infer_task(y) == task
-
-
-def test_prepared_targets():
-    y, task = prepare_target(np.array([1.0, -1.0, 1.0]))
-    assert (y.dtype, task) == (np.int64, "classification")
-    y, task = prepare_target(np.array([0.5, 1.5, 0.5]))
-    assert (y.tolist(), task) == (["0.5", "1.5", "0.5"], "classification")
-    y, task = prepare_target(np.array([True, False, True]))
-    assert (y.dtype, task) == (bool, "classification")
-    y, task = prepare_target(np.repeat(np.arange(20.0), 2), "classification")
-    assert len(np.unique(y)) == 20
-
-
-@pytest.mark.parametrize(
-    ("y", "task", "message"),
-    [
-        (np.ones(3), None, "only one class: every row has the target value 1.0"),
-        (np.array(["u", "u"], dtype=object), None, "only one class: every row has the target value 'u'"),
-        (np.full(3, 2.5), "regression", "the target is constant: every row has the target value 2.5"),
-        (np.array(["u", "v"], dtype=object), "regression", "regression needs numbers in the target, but it holds 'u'"),
-        (np.array([True, False]), "regression", "regression needs numbers in the target, but it holds False"),
-        (np.linspace(0, 1, 30), "classification", "30 different fractional numbers; use --task regression"),
-        (np.arange(5.0), None, "every row has a class of its own; use --task regression"),
-    ],
-)
-def test_targets_that_are_refused(y, task, message):
-    with pytest.raises(DataError, match=message):
-        prepare_target(y, task)
