@@ -13,7 +13,6 @@ from svmpath.solvers import fixed_sides
 from svmpath.solvers.crossings import first_crossing
 from svmpath.solvers.feature_newton import ActiveSystem, Rows, minimise, start
 from svmpath.solvers.fixed_sides import FixedSides, Series
-from svmpath.solvers.newton import ActiveSystem, Rows, minimise, start
 from tests.speed import slow_except
 
 NEAR = 1e-9  # samples so near to the margin may be on either side

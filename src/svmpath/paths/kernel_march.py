@@ -31,7 +31,7 @@ from svmpath.solvers.moving_kernel import Axis, MovingProgram
 from svmpath.solvers.threads import blas_threads
 
 _NO_POLISH = 1e-11  # a violation of a machine that needs no polish
-_NODES_PER_DECADE = 4  # nodes per factor of ten of a path that is not exact
+_KERNELS_PER_DECADE = 4  # nodes per factor of ten of a path that is not exact
 _VISITS_PER_E = 16  # machines whose places are kept, per factor of e
 
 
@@ -293,7 +293,7 @@ class NewtonKernelPath(OverKernel):
         """Every value at which a sample changes sides if ``exact``, else nodes evenly spaced in t."""
         if self.exact:
             return OverKernel.breakpoints.fget(self)  # type: ignore[attr-defined]
-        count = _NODES_PER_DECADE * self.axis.length / np.log(10) if self.axis.is_log else 20
+        count = _KERNELS_PER_DECADE * self.axis.length / np.log(10) if self.axis.is_log else 20
         nodes = self.axis.value(np.linspace(0.0, self.axis.length, 1 + max(1, round(count))))
         nodes[[0, -1]] = self.span
         return nodes

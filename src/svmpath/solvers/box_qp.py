@@ -47,7 +47,7 @@ Array = np.ndarray
 EVERY = 2**62  # events: as many as there are
 
 _SIGNS = np.array([1.0, -1.0, 0.0, 0.0])  # of the gradient of a variable that is LOW, UP, FREE, FIXED
-_COMPILING = 15  # seconds that the engine takes to compile, about
+_SECONDS_TO_COMPILE = 15  # seconds that the engine takes to compile, about
 _WORK = 100_000_000  # entries that one call of compiled code may touch: about a tenth of a second
 _ADVICE = (
     "Bring the columns of X to one scale (StandardScaler), remove rows that are nearly equal, or end the path earlier."
@@ -211,7 +211,7 @@ class Walker:
         x[box_state.FIRST] = x[box_state.SYNCED_AT] = self.t
         x[box_state.LARGEST], x[box_state.FASTEST] = o.speeds
         most_steps_here, log = most_steps(n), self._log
-        announce(follow, "the path engine", _COMPILING)
+        announce(follow, "the path engine", _SECONDS_TO_COMPILE)
         self._work.sign[:] = _SIGNS[self.status]
         while True:
             if len(self._work.d) < len(self.state.R):

@@ -61,7 +61,7 @@ from svmpath.solvers.loops.box_tolerances import (
 
 Array = np.ndarray
 
-_COMPILING = 8  # seconds that the compiled loop takes to compile, about
+_SECONDS_TO_COMPILE_REMOVAL = 8  # seconds that the compiled loop takes to compile, about
 _SAMPLES_AT_ONCE = 256  # samples treated at a time
 _DRIVE_BELOW = 64  # free variables up to which it is not worth while to settle signs before samples are driven
 
@@ -229,7 +229,7 @@ def _drive_all(here: Program, walker: Walker, walks: box_state.Removals, most: i
         name: np.zeros_like(getattr(own, name)) for name in ("theta", "status", "nu", "g", "F", "x", "k")
     })  # fmt: skip
     work, log, steps = make_work(here, room), make_log(4 * N + 64), steps_at_once(n, size)
-    announce(leave_out, "leave-one-out", _COMPILING)
+    announce(leave_out, "leave-one-out", _SECONDS_TO_COMPILE_REMOVAL)
     while walks.place[0] < len(walks.variables):
         checkpoint()
         leave_out(program, spare, work, log, own, walks, here.l0, walker.tol, most, most_steps(N), steps)

@@ -30,16 +30,16 @@ from svmpath.solvers.elastic.interior_point import Direct, solve_directly
 from svmpath.solvers.elastic.measure import offset_shift, relative_gap
 from svmpath.solvers.elastic.table import Line, Snapshot, Table
 from svmpath.solvers.elastic.walk import Walker, corner, direct
-from svmpath.solvers.loops.elastic_state import ELBOW, FREE, LEFT, MINUS, OUT, PLUS, RIGHT, ZERO
+from svmpath.solvers.loops.elastic_state import ELBOW, LEFT, MINUS, OUT, PLUS, RIGHT, UNPENALISED, ZERO
 
 __all__ = [
     "ELBOW",
-    "FREE",
     "LEFT",
     "MINUS",
     "OUT",
     "PLUS",
     "RIGHT",
+    "UNPENALISED",
     "ZERO",
     "Direct",
     "Line",

@@ -9,7 +9,7 @@ import numpy as np
 from svmpath.solvers.elastic.table import Line, Snapshot, Table
 from svmpath.solvers.elastic.walk import Walker
 from svmpath.solvers.loops import elastic_state as layout
-from svmpath.solvers.loops.elastic_state import ELBOW, FREE, LEFT, OUT, RIGHT
+from svmpath.solvers.loops.elastic_state import ELBOW, LEFT, OUT, RIGHT, UNPENALISED
 from svmpath.solvers.loops.elastic_tolerances import BALANCED, C_ROUNDING
 
 Array = np.ndarray
@@ -60,7 +60,7 @@ def start(table: Table, w: Array, lam2: float) -> Walker:
         walker.to(Line.lambda1(lam2, w), 0.0, record=False)
     found, p = walker.snapshot(), len(table.om)
     beta, sign = np.zeros(p), np.zeros(p, np.int8)
-    beta[free], sign[free] = found.beta, FREE
+    beta[free], sign[free] = found.beta, UNPENALISED
     point = replace(found, beta=beta, sign=sign)
     point.x[1] = threshold(table, np.asarray(table.Z.T @ found.alpha).ravel(), w)
     return _walker_at(table, point, lam2)

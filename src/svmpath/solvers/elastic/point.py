@@ -30,7 +30,7 @@ class PlacedPoint:
         m = int(np.count_nonzero(point.sign))
         rows, columns = min(k + ROOM, min(n, p + 1) + 2), min(m + ROOM, p + 2)
         x, num = np.zeros(13), np.zeros(7, np.int64)
-        x[layout.TAU], x[layout.DEPENDENT], num[layout.SEED] = table.tau, ATTEMPTS[0][0], 1
+        x[layout.TAU], x[layout.DEPENDENT], num[layout.RANDOM] = table.tau, ATTEMPTS[0][0], 1
         self.state = layout.State(
             x, num, np.zeros((8, n)), np.zeros((6, p)), np.empty(n, np.int64), np.empty(p, np.int64),
             np.empty(n + 1, np.int64), np.empty(p + 1, np.int64), np.empty((rows, columns)), np.empty((rows, rows)),

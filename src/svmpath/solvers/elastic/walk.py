@@ -23,7 +23,7 @@ from svmpath.solvers.elastic.point import PlacedPoint
 from svmpath.solvers.elastic.table import Line, Snapshot, Table
 from svmpath.solvers.events import EventLog
 from svmpath.solvers.loops import elastic_state as layout
-from svmpath.solvers.loops.elastic_state import ELBOW, FREE, LEFT, MINUS, OUT, PLUS, RIGHT, ZERO
+from svmpath.solvers.loops.elastic_state import ELBOW, LEFT, MINUS, OUT, PLUS, RIGHT, UNPENALISED, ZERO
 from svmpath.solvers.loops.elastic_tolerances import (
     ATTEMPTS,
     BUDGET,
@@ -211,7 +211,7 @@ class Walker(PlacedPoint):
         from svmpath.solvers.loops.elastic_walk import run  # numba is imported when first used
 
         when, what = np.empty(most + 8), np.empty((most + 8, 4), np.int64)
-        self.state.num[layout.EVENTS] = 0
+        self.state.num[layout.LOGGED] = 0
         announce(run, "the elastic-net engine", _COMPILING)
         while True:
             checkpoint()
@@ -224,7 +224,7 @@ class Walker(PlacedPoint):
                     break
             elif code != layout.PAUSE:
                 break
-        done = int(self.state.num[layout.EVENTS])
+        done = int(self.state.num[layout.LOGGED])
         return int(code), when[:done], what[:done]
 
     def _arrive(self, line: Line, end: float) -> None:
@@ -343,7 +343,7 @@ def corner(table: Table, x: Array, w: Array) -> Snapshot | None:
     """
     found = direct(table, w, float(x[1]), float(x[2]))
     sign = np.where(found.is_used, np.where(found.beta >= 0.0, PLUS, MINUS), ZERO)
-    sign = np.where(table.om == 0.0, FREE, sign).astype(np.int8)
+    sign = np.where(table.om == 0.0, UNPENALISED, sign).astype(np.int8)
     place = np.select([w == 0.0, found.side < 0, found.side > 0], [OUT, RIGHT, LEFT], ELBOW).astype(np.int8)
     elbow, active = np.flatnonzero(place == ELBOW), np.flatnonzero(sign)
     block = table.Z[elbow][:, active]

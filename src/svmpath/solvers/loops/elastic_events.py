@@ -22,21 +22,21 @@ from svmpath.solvers.loops.elastic_state import (
     DW,
     DX,
     E_,
-    EVENTS,
     F_,
     FLOOR,
-    FREE,
     IDLE,
     LAM1,
     LAM2,
     LEFT,
+    LOGGED,
     MARGIN,
     MINUS,
     OM,
     PLUS,
+    RANDOM,
     RIGHT,
-    SEED,
     U_,
+    UNPENALISED,
     WEIGHT,
     ZERO,
     ZMAX,
@@ -59,11 +59,11 @@ Array = np.ndarray
 @inner
 def random(num: Array) -> int:
     """The next of a row of random numbers."""
-    x = num[SEED]
+    x = num[RANDOM]
     x ^= (x << 13) & 0x7FFFFFFFFFFF
     x ^= x >> 7
     x ^= (x << 17) & 0x7FFFFFFFFFFF
-    num[SEED] = x
+    num[RANDOM] = x
     return x >> 3
 
 
@@ -72,11 +72,11 @@ def record_event(
     x: Array, num: Array, when: Array, what: Array, feature: int, index: int, source: int, target: int
 ) -> None:
     """Record an event: where; whether a feature's, whose, from which place to which."""
-    at = num[EVENTS]
+    at = num[LOGGED]
     if at < len(when):
         when[at] = x[U]
         what[at, 0], what[at, 1], what[at, 2], what[at, 3] = feature, index, source, target
-    num[EVENTS] = at + 1
+    num[LOGGED] = at + 1
 
 
 @inner
@@ -103,7 +103,7 @@ def rates(D: Data, S: State, g: float) -> tuple[bool, float, float]:
     largest = 0.0
     for j in range(m):
         at = A[j]
-        f[j] = cw[at] - (0.0 if sign[at] == FREE else x[D1] * om[at] * sign[at])
+        f[j] = cw[at] - (0.0 if sign[at] == UNPENALISED else x[D1] * om[at] * sign[at])
         largest = max(largest, abs(f[j]))
     is_flat = True  # lambda2 beta moves with lambda2 alone
     if k == 0:
@@ -205,7 +205,7 @@ def vanishing(num: Array, A: Array, sign: Array, beta: Array, dx: Array, unit: f
         least = max(least, RATE_NOISE * abs(dx[j]))
     for step in range(m):
         j = (step + skip) % m
-        s = 0 if sign[A[j]] == FREE else sign[A[j]]
+        s = 0 if sign[A[j]] == UNPENALISED else sign[A[j]]
         if s * dx[j] < -least and unit * max(s * beta[A[j]], 0.0) < t * -(s * dx[j]):
             t, at = unit * max(s * beta[A[j]], 0.0) / -(s * dx[j]), j
     return t, at

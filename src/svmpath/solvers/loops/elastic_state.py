@@ -13,17 +13,17 @@ import numpy as np
 Array = np.ndarray
 
 RIGHT, ELBOW, LEFT, OUT = 0, 1, 2, 3  # places of a sample; OUT has no weight and is only watched
-ZERO, PLUS, MINUS, FREE = 0, 1, -1, 2  # of a feature: FREE is active without a penalty
+ZERO, PLUS, MINUS, UNPENALISED = 0, 1, -1, 2  # of a feature; UNPENALISED ones are always active
 
 # Why ``run`` came back: it is at the end; the events, or the room to write them down, are used up; W and G are too
-# small; more features would be used than allowed; many steps of length zero; nothing ends a step; the elbow system
-# cannot be solved; some work is done; G has to be made anew.
-END, FULL, GROW, STOP, STALLED, UNBOUNDED, SINGULAR, PAUSE, REFACTOR = 0, 1, 2, 3, 4, 5, 6, 7, 8
+# small; G has to be made anew; more features would be used than allowed; many steps of length zero; nothing ends a
+# step; the elbow system cannot be solved; some work is done.
+END, FULL, GROW, REFACTOR, STOP, STALLED, UNBOUNDED, SINGULAR, PAUSE = range(9)
 
 # State.x: the value and the parameters there; what the last solution said of itself; tau; where the line begins and
 # what it gains on a way of length one; and when a row counts as dependent on others, relative to its length.
 U, LAM1, LAM2, B, FIRST_RESIDUAL, RESIDUAL, FLOOR, TAU, LINE1, LINE2, D1, D2, DEPENDENT = range(13)
-K, M, SEED, IDLE, EVENTS, NULLS, IS_FRESH = range(7)  # State.num; fresh: G is LAPACK's, not updated yet
+K, M, RANDOM, IDLE, LOGGED, NULLS, IS_FRESH = range(7)  # State.num; fresh: G is LAPACK's, not updated yet
 Y, MARGIN, WEIGHT, ALPHA, R, DR, W0, DW = range(8)  # rows of State.N, one number per sample
 OM, ZMAX, BETA, C, DC, CW = range(6)  # rows of State.P, one number per feature; CW is Z_L' w_L'
 DA, DX, F_, E_, V_, Q_, H_, Z_, U_ = range(9)  # rows of State.Q: room for vectors as long as E or A

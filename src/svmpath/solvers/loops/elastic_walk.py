@@ -33,9 +33,7 @@ from svmpath.solvers.loops.elastic_state import (
     DX,
     ELBOW,
     END,
-    EVENTS,
     FIRST_RESIDUAL,
-    FREE,
     FULL,
     GROW,
     IDLE,
@@ -45,6 +43,7 @@ from svmpath.solvers.loops.elastic_state import (
     LEFT,
     LINE1,
     LINE2,
+    LOGGED,
     NULLS,
     OM,
     PAUSE,
@@ -58,6 +57,7 @@ from svmpath.solvers.loops.elastic_state import (
     TAU,
     U_,
     UNBOUNDED,
+    UNPENALISED,
     W0,
     WEIGHT,
     Z_,
@@ -318,7 +318,7 @@ def in_use(S: State, go: float) -> int:
     for j in range(S.num[M]):
         at = S.A[j]
         here = S.P[BETA, at]
-        if S.sign[at] != FREE and max(abs(here), abs(here + go * S.Q[DX, j])) * S.P[ZMAX, at] > UNUSED:
+        if S.sign[at] != UNPENALISED and max(abs(here), abs(here + go * S.Q[DX, j])) * S.P[ZMAX, at] > UNUSED:
             count += 1
     return count
 
@@ -343,7 +343,7 @@ def _make_run(stamp: int) -> Any:
             k, m = num[K], num[M]
             if k + 2 > S.G.shape[0] or m + 2 > S.W.shape[1]:
                 return GROW
-            if num[EVENTS] + 4 > len(when) > 0:
+            if num[LOGGED] + 4 > len(when) > 0:
                 return FULL
             fast, b, noise = rates(D, S, g)
             work += 6 * k * (k + m) + n * m + p * k + 10 * (n + p) + 1000
@@ -354,7 +354,7 @@ def _make_run(stamp: int) -> Any:
             best, kind, at, to = first_event(S, u_end, fast, noise, moving)
             if best >= INFINITE:
                 return UNBOUNDED
-            if kind != 0 and most >= 0 and num[EVENTS] >= most:
+            if kind != 0 and most >= 0 and num[LOGGED] >= most:
                 return FULL
             unit = 1.0 if fast else x[LAM2]
             if most_features == 0 and kind >= 3 and best * noise <= UNUSED * RATE_NOISE * unit:

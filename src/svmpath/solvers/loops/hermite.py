@@ -17,10 +17,10 @@ _AT_END = 0.02  # how near to an end, relative to the interval, a minimum is as 
 _CONSTANT = 1e-10  # a function that varies by less does not dip
 
 # Not the options of ``loops.decorators``: operations keep their order, since roots are wanted to the last digits.
-_OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
-_entry: Any = njit(cache=True, **_OPTIONS)
-_UNWRAPPED: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # called by compiled code only
-_inner: Any = njit(**_OPTIONS, **_UNWRAPPED)
+_EXACT_ORDER: Any = {"nogil": True, "error_model": "numpy"}
+_entry: Any = njit(cache=True, **_EXACT_ORDER)
+_INNER_ONLY: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # called by compiled code only
+_inner: Any = njit(**_EXACT_ORDER, **_INNER_ONLY)
 
 
 @_inner
