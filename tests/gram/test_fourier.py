@@ -175,7 +175,7 @@ def test_a_rank_that_is_not_even_is_refused(rank):
             lambda: criteria.approximation_bound(
                 svmpath.trace(X, Y, loss="least_squares", rank=RandomFourier(10)), 1.0
             ),
-            "one on landmarks",
+            "works for landmarks",
         ),
         (
             lambda: svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.1, 1.0), rank=RandomFourier(10))(0.5),
