@@ -112,10 +112,10 @@ def test_kfold_equals_refits(rank):
 def test_criteria_of_other_losses_are_refused():
     X, y = datasets.banana(30, random_state=0)
     squares = svmpath.trace(X, y, loss="least_squares")
-    with pytest.raises(ValueError, match="made for the squared hinge"):
+    with pytest.raises(ValueError, match="can be predicted for the squared hinge"):
         criteria.span(squares, [1.0])
     path, _, _ = traced("banana")
-    with pytest.raises(ValueError, match="exact for least squares only"):
+    with pytest.raises(ValueError, match="works for least squares only"):
         criteria.press(path, [1.0])
 
 

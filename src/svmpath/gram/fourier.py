@@ -1,10 +1,10 @@
-"""Random Fourier features: K ~ Z Z' from random waves.
+"""Random Fourier features: K ~ Z Z' from random frequencies.
 
-A kernel of the difference alone is the mean of a wave over the law of its frequencies w (Bochner)::
+A kernel that depends only on the difference is the mean of a cosine over a distribution of frequencies w (Bochner)::
 
     k(x, z) = E cos(w'(x - z)) = E [cos(w'x) cos(w'z) + sin(w'x) sin(w'z)]
 
-With m frequencies w_1..w_m drawn from that law, Z has two columns for each::
+With m frequencies w_1..w_m drawn from that distribution, Z has two columns for each::
 
     phi(x) = m^(-1/2) (cos(w_1'x), .., cos(w_m'x), sin(w_1'x), .., sin(w_m'x))
 
@@ -35,18 +35,18 @@ _SAMPLED_ROWS = 400  # rows between which kernel values are compared for the res
 
 @dataclass(frozen=True)
 class RandomFourier(Approximation):
-    """K ~ Z Z' from random Fourier features, which look at no data and are quick to compute.
+    """K ~ Z Z' from random Fourier features, which do not depend on the data and are quick to compute.
 
-    For the kernels rbf, laplacian and ARD, and scikit-learn's RBF and Matern kernels. The error of a kernel value falls
-    like ``1 / sqrt(rank)``; a Nystroem approximation of the same rank is nearly always closer, and takes longer to
-    compute. ``residual`` is not the trace residual, since the diagonal is exact whatever the rank: it is the relative
-    Frobenius error ``||K - Z Z'|| / ||K||``, measured between 400 rows drawn at random where there are more.
+    They exist for the kernels rbf, laplacian and ARD, and for scikit-learn's RBF and Matern kernels. The error of a
+    kernel value falls like ``1 / sqrt(rank)``. A Nystroem approximation of the same rank is nearly always more
+    accurate, but takes longer to compute. ``residual`` is not the trace residual, because the diagonal is exact for any
+    rank. It is the relative Frobenius error ``||K - Z Z'|| / ||K||``, measured on 400 random rows if there are more.
 
     Parameters
     ----------
     rank : int
-        Number of features, even: a cosine and a sine for each of ``rank / 2`` random frequencies. Their directions
-        are the same for all values of the kernel's parameters.
+        Number of features. It must be even: there is a cosine and a sine for each of ``rank / 2`` random frequencies.
+        The directions of the frequencies are the same for all values of the kernel parameters.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class RandomFourier(Approximation):
         n, m = gram.n, min(gram.n, _SAMPLED_ROWS)
         rows = np.sort(np.random.default_rng(gram.seed).permutation(n)[:m])
         K, Z = gram.kernel(gram.own_rows[rows]), gram.Z[rows]
-        # The diagonals are 1. Off them, the pairs that were drawn stand for all.
+        # The diagonals are 1. Off the diagonal, the sampled pairs represent all pairs.
         off = n * (n - 1) / max(m * (m - 1), 1) * (1.0 - np.eye(m))
         return float(np.sqrt((off * (K - Z @ Z.T) ** 2).sum() / (n + (off * K**2).sum())))
 
