@@ -107,12 +107,13 @@ class FourierFeatures(FeatureMap):
 
 @singledispatch
 def frequencies(kernel: Any, d: int, m: int, rng: np.random.Generator) -> Array:
-    """The (d, m) array of m frequencies, one per column, drawn from the law whose mean wave is the kernel.
+    """The (d, m) array of m frequencies, one per column, drawn from the spectral distribution of the kernel.
 
-    A kernel that has such a law registers how it is drawn: from numbers that do not depend on its parameters.
+    A kernel with such a distribution registers how to draw from it: by scaling numbers that do not depend on its
+    parameters.
     """
     raise ValueError(
-        f"RandomFourier is for the kernels rbf, laplacian and ARD, and scikit-learn's RBF and Matern, not for "
+        f"RandomFourier works for the kernels rbf, laplacian and ARD, and scikit-learn's RBF and Matern, not for "
         f"{kernel!r}; use gram.Nystroem."
     )
 
@@ -127,7 +128,10 @@ def _(kernel: RBF, d: int, m: int, rng: np.random.Generator) -> Array:
 def _(kernel: ARD, d: int, m: int, rng: np.random.Generator) -> Array:
     """exp(-sum_j gamma_j t_j^2): normal with variance 2 gamma_j in feature j."""
     if len(kernel.gamma) != d:
-        raise ValueError(f"This kernel has {len(kernel.gamma)} gammas, but the data have {d} columns.")
+        raise ValueError(
+            f"An ARD kernel needs one gamma per column, but this one has {len(kernel.gamma)} gammas and the data have {d} "
+            "columns."
+        )
     return np.sqrt(2.0 * np.array(kernel.gamma))[:, None] * rng.standard_normal((d, m))
 
 
