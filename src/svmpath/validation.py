@@ -124,8 +124,8 @@ def check_moving(sample: Any, over: str, s: Array) -> Array | None:
     rows = np.unique(rows)
     if rows.dtype.kind not in "iu" or len(rows) == 0 or rows[0] < 0 or rows[-1] >= len(s):
         raise ValueError(
-            f"sample must hold row numbers from 0 to {len(s) - 1}, or be a mask of {len(s)} rows with at least one True; "
-            f"got {sample!r}."
+            f"sample must hold row numbers from 0 to {len(s) - 1}, or be a mask of {len(s)} rows with at least one "
+            f"True; got {sample!r}."
         )
     if not np.delete(s, rows).any():
         raise ValueError(

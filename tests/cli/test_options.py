@@ -88,7 +88,7 @@ WRONG = {
     ("--coef0", "one"): "'--coef0'",
     ("--gamma", "0"): "--gamma must be",
     ("--gamma", "inf"): "--gamma must be",
-    ("--gamma", "2:1"): "--gamma LOW:HIGH must rise",
+    ("--gamma", "2:1"): "--gamma LOW:HIGH needs LOW smaller than HIGH",
     ("--C", "-1"): "--C must be",
     ("--C", "scale"): "--C must be",
     ("--C", "1:2:3"): "--C must be",

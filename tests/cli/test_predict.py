@@ -51,11 +51,11 @@ def test_predict_refuses_files(refused):
     assert "none.csv: there is no file" in refused("predict", "model.skops", "none.csv", "-o", "out.csv")
     assert "there is no model file 'none.skops'" in refused("predict", "none.skops", "data.csv", "-o", "out.csv")
     assert "this is a folder" in refused("predict", ".", "data.csv", "-o", "out.csv")
-    assert "would overwrite a file that is read" in refused("predict", "model.skops", "data.csv", "-o", "data.csv")
+    assert "would overwrite an input file" in refused("predict", "model.skops", "data.csv", "-o", "data.csv")
     assert "would overwrite" in refused("predict", "model.skops", "data.csv", "-o", "model.skops")
     assert "there is no folder 'none'" in refused("predict", "model.skops", "data.csv", "-o", "none/out.csv")
     assert "'.' is a folder" in refused("predict", "model.skops", "data.csv", "-o", ".")
-    assert "'/dev/null' is none" in refused("predict", "model.skops", "data.csv", "-o", "/dev/null")
+    assert "'/dev/null' is not a regular file" in refused("predict", "model.skops", "data.csv", "-o", "/dev/null")
     assert "Missing option '--output'" in refused("predict", "model.skops", "data.csv")
 
 

@@ -20,9 +20,9 @@ def test_predict_refuses_what_is_no_model(refused):
         file.write(b"PK\x03\x04 no archive")
     assert "damaged or not a model" in refused("predict", "model.skops", "data.csv", "-o", "out.csv")
     skops.io.dump({"a": 1}, "model.skops")
-    assert "holds no model written by svmpath tune" in refused("predict", "model.skops", "data.csv", "-o", "out.csv")
+    assert "contains no model written by svmpath tune" in refused("predict", "model.skops", "data.csv", "-o", "out.csv")
     skops.io.dump(RidgeClassifier(), "model.skops")
-    assert "holds no model written by svmpath tune" in refused("predict", "model.skops", "data.csv", "-o", "out.csv")
+    assert "contains no model written by svmpath tune" in refused("predict", "model.skops", "data.csv", "-o", "out.csv")
 
 
 @pytest.mark.usefixtures("fitted")
@@ -79,13 +79,13 @@ def test_a_model_says_its_format_and_version_and_is_read_by_skops():
 def test_a_model_of_another_format_is_refused_by_name(refused):
     with_header(json.dumps({"format": FORMAT + 1, "svmpath": "9.8"}))
     sentence = refused("predict", "model.skops", "data.csv", "-o", "out.csv")
-    assert f"written by svmpath 9.8 in format {FORMAT + 1}, and this version reads format {FORMAT}; tune" in sentence
+    assert f"written by svmpath 9.8 in format {FORMAT + 1}, but this version reads format {FORMAT}; tune" in sentence
 
 
 @pytest.mark.usefixtures("fitted")
 @pytest.mark.parametrize(("content", "sentence"), [
-    (None, "holds no model written by svmpath tune"),
-    ("[1]", "holds no model written by svmpath tune"),
+    (None, "contains no model written by svmpath tune"),
+    ("[1]", "contains no model written by svmpath tune"),
     ("{no json", "damaged or not a model"),
     ("{}", "in format None"),
 ])  # fmt: skip

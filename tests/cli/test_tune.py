@@ -183,7 +183,7 @@ def test_many_rows_are_approximated_and_it_is_said(tune, monkeypatch):
     X = rng.normal(size=(60, 2))
     np.savez("data.npz", X=X, y=np.sign(X[:, 0]))
     _, err, summary = tune("data.npz", *FIXED)
-    assert "Note: 60 rows: the kernel is approximated with 12 landmarks; --rank exact does without." in err
+    assert "Note: with 60 rows, the kernel is approximated with 12 landmarks; use --rank exact to avoid this." in err
     assert summary["choice"]["rank"] == 12
     _, err, summary = tune("data.npz", *FIXED, "--rank", "exact")
     assert err == ""
@@ -238,7 +238,7 @@ def test_a_column_of_names_is_noted(tune):
     table = flats()
     table["owner"] = [f"P{row}" for row in range(40)]
     table.to_csv("data.csv", index=False)
-    assert "Note: column 'owner' has a different word in every row" in tune("data.csv", "--target", "sold", *FIXED)[1]
+    assert "Note: column 'owner' has a different value in every row" in tune("data.csv", "--target", "sold", *FIXED)[1]
 
 
 def test_names_that_look_like_markup(tune):
@@ -263,11 +263,12 @@ def test_spans_are_searched_and_wrong_ones_refused(tune):
 
 def test_folds_without_kfold_are_noted(tune):
     csv(GOOD)
-    assert "Note: --cv counts for --criterion kfold only." in tune("data.csv", "--target", "y", "--cv", "3", *FIXED)[1]
+    _, err, _ = tune("data.csv", "--target", "y", "--cv", "3", *FIXED)
+    assert "Note: --cv has an effect with --criterion kfold only." in err
 
 
 def test_an_epsilon_without_a_tube_is_noted(tune):
-    note = "Note: --epsilon counts for --loss epsilon_insensitive only."
+    note = "Note: --epsilon has an effect with --loss epsilon_insensitive only."
     assert note in tune(*csv(GOOD), *FIXED, "--epsilon", "0.5")[1]
 
 

@@ -16,7 +16,7 @@ from tests.cli.tables import FIXED, csv, flats, load
 def test_folds_that_leave_one_out_did_without_are_noted(tune):
     flats().drop(columns="price").to_csv("data.csv", index=False)
     arguments = ("data.csv", "--target", "sold", "--loss", "hinge", *FIXED, "--cv", "3")
-    assert "Note: --cv counts for --criterion kfold only." in tune(*arguments)[1]
+    assert "Note: --cv has an effect with --criterion kfold only." in tune(*arguments)[1]
     assert "--cv" not in tune(*arguments, "--criterion", "kfold")[1]
 
 
@@ -77,14 +77,14 @@ def test_an_error_that_stays_approximate_is_reported_as_such(tune, monkeypatch):
 
 def test_the_switch_to_folds_is_reported_in_one_sentence(tune, monkeypatch):
     monkeypatch.setattr("svmpath.estimators._base._LOO", {"hinge": 39, "epsilon_insensitive": 39})
-    reported = "40 samples are too many for exact leave-one-out by default, so that 3-fold was used instead"
+    reported = "40 samples are too many for exact leave-one-out by default, so 3-fold was used instead"
     flats().drop(columns="price").to_csv("data.csv", index=False)
     arguments = ("data.csv", "--target", "sold", "--loss", "hinge", *FIXED, "--cv", "3")
     out, err, summary = tune(*arguments)
     assert out.count("3-fold") == 2  # chosen by, and held-out error
     assert "leave-one-out" not in out
     assert err.count(reported) == 1
-    assert f"Note: {reported}; --criterion loo asks for it all the same." in err
+    assert f"Note: {reported}; use --criterion loo if you want leave-one-out anyway." in err
     assert "--cv" not in err
     assert summary["held_out"]["criterion"] == summary["curve"]["criterion"] == "kfold"
     assert summary["held_out"]["folds"] == 3
@@ -123,17 +123,17 @@ def test_many_rows_are_followed_to_a_gap(tune, refused, monkeypatch):
     X, y = twonorm(60, 0)
     np.savez("data.npz", X=X, y=y)
     _, err, summary = tune("data.npz", "--loss", "hinge", "--rank", "20", *FIXED)
-    assert "Note: 60 rows: paths of hinge are followed to a relative duality gap of 0.001." in err
-    assert "Note: there is no exact leave-one-out along approximate paths, so that 5-fold was used instead." in err
+    assert "Note: with 60 rows, the paths of hinge are approximated to a relative duality gap of 0.001." in err
+    assert "Note: there is no exact leave-one-out along approximate paths, so 5-fold was used instead." in err
     assert summary["choice"]["tol"] == 1e-3
     assert load()["model"].path_(1.0).gap <= 1e-3
     os.remove("model.skops")
     os.remove("summary.json")
-    assert "--rank exact with --loss hinge holds the whole kernel matrix, which 60 rows do not allow" in refused(
+    assert "--rank exact with --loss hinge needs the full kernel matrix, which is too large for 60 rows" in refused(
         "tune", "data.npz", "--loss", "hinge", "--rank", "exact", *FIXED
     )
     assert (
-        "--criterion loo with --loss hinge needs exact paths, which 60 rows do not allow; use alo or kfold"
+        "--criterion loo with --loss hinge needs exact paths, which are not available for 60 rows; use alo or kfold"
         in refused("tune", "data.npz", "--loss", "hinge", "--rank", "20", "--criterion", "loo", *FIXED)
     )
     _, _, summary = tune("data.npz", "--loss", "hinge", "--rank", "20", "--criterion", "alo", *FIXED)

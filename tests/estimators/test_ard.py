@@ -331,7 +331,7 @@ def test_many_rows_are_refused_unless_asked_for(tmp_path, capsys):
     Z, z = datasets.twonorm(2100, random_state=0)
     np.savez(tmp_path / "many.npz", X=Z[:, :2], y=z.astype(int))
     assert run("tune", tmp_path / "many.npz", "--output", tmp_path, "--gamma", "ard") == 2
-    assert "--gamma ard needs the whole kernel matrix, which for 2100 rows takes long" in capsys.readouterr().err
+    assert "--gamma ard needs the full kernel matrix, which takes long for 2100 rows" in capsys.readouterr().err
 
 
 # --- parts -----------------------------------------------------------------------------------------------------------

@@ -291,7 +291,7 @@ def test_indefinite_kernels_do_not_pass_for_low_rank_ones():
     assert GPKernel(gp.RBF() * gp.Matern()).psd is True
     with pytest.raises(ValueError, match="gamma must be"):
         RBF(-1.0)
-    with pytest.raises(ValueError, match="not symmetric"):
+    with pytest.raises(ValueError, match="must be symmetric"):
         make_gram(X, FunctionKernel(lambda A, B: A @ B.T + A[:, :1])).K  # noqa: B018
 
 

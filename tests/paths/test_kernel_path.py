@@ -345,7 +345,7 @@ def test_what_cannot_be_traced_is_refused():
         svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.0, 1.0))
     with pytest.raises(ValueError, match="lies outside the span"):
         svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.5, 1.0))(2.0)
-    with pytest.raises(ValueError, match="tol= is for approximate paths"):
+    with pytest.raises(ValueError, match="tol= works for losses with an elbow over C"):
         svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.5, 1.0), tol=1e-3)
 
 

@@ -57,7 +57,7 @@ def test_nearly_all_of_a_path_with_small_lambda2_is_jumps():
 
 def test_other_paths_and_sizes_are_refused():
     X, y = data()
-    with pytest.raises(ValueError, match="indexed anew"):
+    with pytest.raises(ValueError, match="needs a path over lambda1"):
         SPath(svmpath.trace_elastic(X, y, over="ray"))
     with pytest.raises(ValueError, match="outside"):
         SPath(svmpath.trace_elastic(X, y))(1e9)

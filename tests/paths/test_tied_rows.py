@@ -104,7 +104,7 @@ def test_a_path_may_be_limited_by_events():
     X = rng.normal(size=(80, 2))
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=80) > 0, 1.0, -1.0)
     whole = svmpath.trace(X, y, loss="hinge", gamma=1.0)
-    with pytest.warns(svmpath.LimitWarning, match="ended by its limit after 30 events"):
+    with pytest.warns(svmpath.LimitWarning, match="reached its limit after 30 events"):
         part = svmpath.trace(X, y, loss="hinge", gamma=1.0, max_events=30)
     assert part.span[0] == whole.span[0]
     assert part.span[1] < whole.span[1]
@@ -125,7 +125,7 @@ def test_the_search_for_the_smallest_nu_is_limited_too(monkeypatch):
         walk(self, t_end, **options)
 
     monkeypatch.setattr(Walker, "to", to)
-    with pytest.warns(svmpath.LimitWarning, match=r"ended by its limit after 3. events"):
+    with pytest.warns(svmpath.LimitWarning, match=r"reached its limit after 3. events"):
         part = svmpath.trace(X, y, loss="nu", over="nu", gamma=1.0, max_events=30)
     assert len(limits) == 1
     assert limits[0].events == 30

@@ -18,12 +18,12 @@ def note_approximations(settings: Mapping[str, Any], task: str, rows: int) -> No
     rank = automatic_rank(rows) if settings["rank"] == "auto" else None
     if rank is not None:
         _check_whole(settings, rows)
-        note(f"{rows} rows: the kernel is approximated with {rank} landmarks; --rank exact does without.")
+        note(f"with {rows} rows, the kernel is approximated with {rank} landmarks; use --rank exact to avoid this.")
     loss = make_loss(settings["loss"], task)
     gap = automatic_gap(type(loss), rows)
     if gap is not None:
         _check_gap(settings, loss.name, rows)
-        note(f"{rows} rows: paths of {loss.name} are followed to a relative duality gap of {gap:g}.")
+        note(f"with {rows} rows, the paths of {loss.name} are approximated to a relative duality gap of {gap:g}.")
 
 
 def _check_whole(settings: Mapping[str, Any], rows: int) -> None:
@@ -32,7 +32,7 @@ def _check_whole(settings: Mapping[str, Any], rows: int) -> None:
     for option, is_given in asked.items():
         if is_given:
             raise DataError(
-                f"{option} needs the whole kernel matrix, which for {rows} rows takes long; --rank exact allows it"
+                f"{option} needs the full kernel matrix, which takes long for {rows} rows; use --rank exact to allow it"
             )
 
 
@@ -40,9 +40,11 @@ def _check_gap(settings: Mapping[str, Any], loss: str, rows: int) -> None:
     """Refuse what approximate paths cannot do."""
     if settings["rank"] is None:
         raise DataError(
-            f"--rank exact with --loss {loss} holds the whole kernel matrix, which {rows} rows do not allow"
+            f"--rank exact with --loss {loss} needs the full kernel matrix, which is too large for {rows} rows; use "
+            "--rank auto"
         )
     if settings["criterion"] == "loo":
         raise DataError(
-            f"--criterion loo with --loss {loss} needs exact paths, which {rows} rows do not allow; use alo or kfold"
+            f"--criterion loo with --loss {loss} needs exact paths, which are not available for {rows} rows; use alo "
+            "or kfold"
         )

@@ -1,7 +1,7 @@
-"""The options of ``svmpath tune``: the names they take, how their text is read, and messages in their words.
+"""The options of ``svmpath tune``: possible names, how their text is read, and messages in terms of options.
 
-An option ``--some-name`` sets the parameter ``some_name`` of the estimators. The estimators speak of parameters
-("n_jobs must be None, ..."), users of the command line think in options, so :func:`in_options` translates.
+An option ``--some-name`` sets the parameter ``some_name`` of the estimators. Their messages are about parameters
+("n_jobs must be None, ..."), but users of the command line know the options, so :func:`in_options` translates.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OPTIONS = {name: "--" + name.replace("_", "-") for name in _PARAMETERS} | {"n_sp
 
 
 def names_for(option: str) -> tuple[str, ...]:
-    """The names that can follow an option: what the library's tables hold, as far as a table of data can use it."""
+    """The names that an option accepts: those in the tables of the library that work for a data file."""
     from svmpath.estimators._base import SEARCHES
     from svmpath.gram.nystroem import LANDMARKS
     from svmpath.kernels import KERNELS
@@ -46,7 +46,7 @@ def names_for(option: str) -> tuple[str, ...]:
 
 
 def check_name(option: str, text: str) -> str:
-    """The text if it is one of the names that can follow the option; else what is possible, and the nearest name."""
+    """The text if the option accepts it; otherwise an error that lists the possible names and the nearest one."""
     if option == "--kernel" and text == "precomputed":
         raise DataError("--kernel precomputed needs kernel values; in Python, use PathSVC(kernel='precomputed')")
     possible = names_for(option)
@@ -73,7 +73,7 @@ def read_number_or_span(option: str, text: str, words: tuple[str, ...]) -> str |
     if len(values) == 1:
         return values[0]
     if not values[0] < values[1]:
-        raise DataError(f"{option} LOW:HIGH must rise, and {text!r} does not")
+        raise DataError(f"{option} LOW:HIGH needs LOW smaller than HIGH, not {text!r}")
     return values[0], values[1]
 
 
@@ -91,7 +91,7 @@ def read_epsilon(text: str | None) -> str | float:
 
 
 def read_rank(text: str) -> int | float | str | None:
-    """A number of landmarks, the residual to reach, None for exact, or "auto"."""
+    """A number of landmarks, a target for the residual, None for exact, or "auto"."""
     if text in ("exact", "auto"):
         return None if text == "exact" else text
     try:
@@ -124,7 +124,7 @@ _MENTION = re.compile(
 
 
 def in_options(message: str) -> str:
-    """A message of the library about parameters as one about options; other words of the same spelling stay.
+    """A message about parameters, translated into one about options; the same words in another meaning stay.
 
     Examples
     --------

@@ -16,7 +16,7 @@ def check_folder(folder: Path) -> None:
     if not level.is_dir():
         raise DataError(f"--output must be a folder, but {str(level)!r} is a file")
     if not os.access(level, os.W_OK | os.X_OK):
-        raise DataError(f"--output: the folder {str(level)!r} cannot be written to")
+        raise DataError(f"--output: the folder {str(level)!r} is not writable; choose another one")
     for name in (MODEL, SUMMARY):
         if (folder / name).is_dir():
             raise DataError(f"--output: {str(folder / name)!r} is a folder; remove it or choose another --output")
@@ -27,10 +27,10 @@ def check_file(path: Path, inputs: tuple[Path, ...]) -> None:
     if path.is_dir():
         raise DataError(f"--output must be a csv file, but {str(path)!r} is a folder")
     if path.exists() and not path.is_file():
-        raise DataError(f"--output must be a csv file, but {str(path)!r} is none")
+        raise DataError(f"--output must be a csv file, but {str(path)!r} is not a regular file")
     if not path.parent.is_dir():
-        raise DataError(f"--output: there is no folder {str(path.parent)!r}; make it first")
+        raise DataError(f"--output: there is no folder {str(path.parent)!r}; create it first")
     if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise DataError(f"--output: the folder {str(path.parent)!r} cannot be written to")
+        raise DataError(f"--output: the folder {str(path.parent)!r} is not writable; choose another one")
     if any(path.exists() and source.exists() and path.samefile(source) for source in inputs):
-        raise DataError(f"--output {str(path)!r} would overwrite a file that is read; choose another name")
+        raise DataError(f"--output {str(path)!r} would overwrite an input file; choose another name")

@@ -69,7 +69,7 @@ def _note_unseen(pipeline: Any, table: Table) -> None:
             words = ", ".join(repr(str(word)) for word in list(dict.fromkeys(unseen))[:3])
             note(
                 f"{table.source}: column {name!r} has categories in {len(unseen)} of {table.n_rows} rows that were not "
-                f"in the training data (such as {words}); they count as none of the known ones."
+                f"in the training data (such as {words}); they are treated as none of the known ones."
             )
 
 

@@ -19,7 +19,7 @@ _HELD_OUT_BY = {
 
 
 def print_results(facts: Mapping[str, Any]) -> None:
-    """Show the facts a user looks for first.
+    """Show the most important facts.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def print_results(facts: Mapping[str, Any]) -> None:
 
 
 def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
-    """The rows of the table; None where there is nothing to show."""
+    """The rows of the table; None if there is nothing to show."""
     data, choice, held_out = facts["data"], facts["choice"], facts["held_out"]
     classes = f" ({len(data['classes'])} classes)" if "classes" in data else ""
     return {
@@ -50,7 +50,7 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
         "Rank": None if choice["rank"] is None else f"{choice['rank']} (residual {choice['residual']:.2g})",
         "Chosen by": held_out_by(facts["curve"]["criterion"], held_out["folds"]),
         "Held-out error": _error(held_out),
-        "Without columns": _baseline(held_out),
+        "Baseline": _baseline(held_out),
         "Support vectors": str(facts["support_vectors"]),
         "Time": f"{facts['seconds']:.2f} s",
     }
@@ -59,19 +59,19 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
 def _print_notes(facts: Mapping[str, Any]) -> None:
     choice, held_out = facts["choice"], facts["held_out"]
     if facts["curve"]["switched"]:
-        more = "; --criterion loo asks for it all the same" if choice["tol"] is None else ""
+        more = "; use --criterion loo if you want leave-one-out anyway" if choice["tol"] is None else ""
         note(f"{facts['curve']['switched']}{more}.")
     for name in choice["at_edge"]:
         note(
-            f"the chosen {name} = {_figures(choice.get(name))} lies at the edge of the searched range; "
-            f"a better value may lie beyond it (--{name} LOW:HIGH searches elsewhere)."
+            f"the chosen {name} = {_figures(choice.get(name))} lies at the edge of the searched range; a better value "
+            f"may lie beyond it (use --{name} LOW:HIGH to search another range)."
         )
     if held_out["value"] >= held_out["baseline"]:
-        note("the model is no better than one that knows nothing of the columns.")
+        note("the model is no better than a constant prediction.")
 
 
 def held_out_by(criterion: str, folds: int | None) -> str:
-    """In words how samples were held out."""
+    """How samples were held out, in words."""
     return f"{folds}-fold" if criterion == "kfold" else _HELD_OUT_BY.get(criterion, criterion)
 
 
@@ -83,7 +83,7 @@ def _error(held_out: Mapping[str, Any]) -> str:
 
 
 def _baseline(held_out: Mapping[str, Any]) -> str:
-    """The error of always naming the largest class, or the mean: what there is to beat."""
+    """The error of a constant prediction: the largest class, or the mean."""
     if held_out["kind"] == "error rate":
         return f"{100 * held_out['baseline']:.1f} % (always the largest class)"
     return f"{held_out['baseline'] ** 0.5:.6g} (always the mean)"

@@ -73,7 +73,7 @@ def read_model(path: Path) -> Any:
             "other versions of scikit-learn and skops: tune again"
         ) from error
     if header is None or not isinstance(pipeline, Pipeline) or not hasattr(pipeline, _DATA):
-        raise DataError(f"{path.name}: the file holds no model written by svmpath tune")
+        raise DataError(f"{path.name}: the file contains no model written by svmpath tune; choose another file")
     return pipeline
 
 
@@ -104,7 +104,7 @@ def _check_format(header: Mapping[str, Any] | None, name: str) -> None:
     """Refuse a model that another version has written in another format."""
     if header is not None and header.get("format") != FORMAT:
         raise DataError(
-            f"{name}: the model was written by svmpath {header.get('svmpath')} in format {header.get('format')}, and "
+            f"{name}: the model was written by svmpath {header.get('svmpath')} in format {header.get('format')}, but "
             f"this version reads format {FORMAT}; tune again, or use the version that wrote it"
         )
 
@@ -120,7 +120,7 @@ def _check_types(path: Path) -> list[str]:
     foreign = [name for name in types if not is_known(name)]
     if foreign:
         raise DataError(
-            f"{path.name}: the model holds types that svmpath does not write and will not run "
+            f"{path.name}: the model contains types that svmpath does not write and will not load "
             f"({', '.join(sorted(foreign)[:5])}); use a model written by svmpath tune"
         )
     return types

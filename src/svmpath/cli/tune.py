@@ -73,9 +73,9 @@ def tune(
         str,
         typer.Option(
             metavar="NAME",
-            help="Held-out error: exact leave-one-out (loo), its approximation (alo; not for least_squares) or "
-            "k-fold (kfold). auto is leave-one-out, which the squared hinge predicts while it searches, and k-fold "
-            "where that takes long: hinge with more than 500 rows, epsilon_insensitive with more than 200.",
+            help="Held-out error to minimise: exact leave-one-out (loo), its approximation (alo; not for "
+            "least_squares) or k-fold (kfold). auto is leave-one-out, which is predicted for the squared hinge; for "
+            "hinge with more than 500 rows and epsilon_insensitive with more than 200 it is k-fold.",
         ),
     ] = "auto",
     cv: Annotated[
@@ -91,7 +91,7 @@ def tune(
     rank: Annotated[
         str,
         typer.Option(
-            help="Low-rank kernel: exact (none), a number of landmarks, the residual in (0, 1) to reach, or auto "
+            help="Low-rank kernel: exact (none), a number of landmarks, a target for the residual in (0, 1), or auto "
             "(exact up to 2000 rows, then 500 landmarks)."
         ),
     ] = "auto",
@@ -107,7 +107,7 @@ def tune(
         ),
     ] = "warn",
     n_jobs: Annotated[int | None, typer.Option(help="Number of threads; -1 uses all cores.")] = None,
-    random_state: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of all that is random.")] = 0,
+    random_state: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
 ) -> None:
     """Choose the hyper-parameters for a table of data and save the fitted model."""
     with user_errors():
@@ -131,20 +131,20 @@ def tune(
         if task is not None:
             check_name("--task", task)
         if epsilon is not None and loss != "epsilon_insensitive":
-            note("--epsilon counts for --loss epsilon_insensitive only.")
+            note("--epsilon has an effect with --loss epsilon_insensitive only.")
         check_folder(output)
         facts = _read_fit_save(data, target, task, output, settings)
     with ignore_closed_output():
         print_results(facts)
         if cv is not None and facts["curve"]["criterion"] != "kfold":
-            note("--cv counts for --criterion kfold only.")
+            note("--cv has an effect with --criterion kfold only.")
         print(f"Wrote {output / MODEL} and {output / SUMMARY}.", flush=True)
 
 
 def _read_fit_save(
     data: Path, target: str | None, task: str | None, output: Path, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Read, fit, save; gives the facts of the summary."""
+    """Read, fit, save; returns the facts for the summary."""
     with ProgressBar(f"Reading {data.name}") as progress:
         from svmpath.datasets import prepare_target, read_table
         from svmpath.report import summarise
@@ -181,7 +181,7 @@ def _read_fit_save(
 
 
 def _pipeline(table: Table, task: str, settings: Mapping[str, Any]) -> Any:
-    """The model to fit: columns brought to one scale, then the estimator."""
+    """The model to fit: encoding and scaling of the columns, then the estimator."""
     from scipy.sparse import issparse
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import Pipeline
@@ -193,13 +193,13 @@ def _pipeline(table: Table, task: str, settings: Mapping[str, Any]) -> Any:
     numbers = [name for name, kind in table.kinds.items() if kind == "number"]
     categories = [name for name, kind in table.kinds.items() if kind != "number"]
     encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    # The encoder takes a missing value for one more unknown word: it must not get to see any.
+    # The encoder would treat a missing value as one more unknown category, so missing values raise an error first.
     words = Pipeline([("complete", FunctionTransformer(refuse_missing)), ("encoder", encoder)])
     parts = [("numbers", StandardScaler(), numbers), ("categories", words, categories)]
     columns = (
         ColumnTransformer([part for part in parts if part[2]])
         if table.named
-        # Columns without names are taken by position; taking the mean from a sparse matrix would fill it.
+        # Columns without names are taken by position; subtracting the mean would make a sparse matrix dense.
         else StandardScaler(with_mean=not issparse(table.X))
     )
     settings = {name: value for name, value in settings.items() if name != "epsilon" or task == "regression"}
@@ -208,18 +208,18 @@ def _pipeline(table: Table, task: str, settings: Mapping[str, Any]) -> Any:
 
 
 def _check_categories(table: Table) -> None:
-    """Say which columns of words can hardly help, and refuse those that would fill the memory."""
+    """Note which categorical columns are useless, and raise an error for those that would fill the memory."""
     if not table.named:
         return
     levels = {name: table.X[name].nunique() for name, kind in table.kinds.items() if kind == "category"}
     widest = max(levels, key=lambda name: levels[name], default=None)
     if widest is not None and table.n_rows * sum(levels.values()) > _MOST_CELLS:
         raise DataError(
-            f"{table.source}: column {widest!r} has {levels[widest]} different words, too many to encode; leave it out"
+            f"{table.source}: column {widest!r} has {levels[widest]} different values, too many to encode; leave it out"
         )
     for name, count in levels.items():
         if count == table.n_rows:
-            note(f"column {name!r} has a different word in every row, so nothing can be learnt from it; leave it out.")
+            note(f"column {name!r} has a different value in every row, so nothing can be learnt from it; leave it out.")
 
 
 def _save(pipeline: Any, trained: Mapping[str, Any], facts: Mapping[str, Any], folder: Path) -> None:

@@ -96,8 +96,8 @@ ASSUMPTIONS = (
 def approximation_bound(path: ClosedFormPath, C: float, *, delta: float = 0.05) -> ApproximationBound:
     """Bound the distance of a low-rank least squares machine from the exact one.
 
-    It needs n^2 kernel values (computed in blocks for large n) and the largest eigenvalues of the full kernel matrix, so
-    it costs more than the machine itself.
+    It needs n^2 kernel values (computed in blocks for large n) and the largest eigenvalues of the full kernel matrix,
+    so it costs more than the machine itself.
 
     Parameters
     ----------
@@ -125,7 +125,9 @@ def approximation_bound(path: ClosedFormPath, C: float, *, delta: float = 0.05) 
     """
     gram = path.problem.gram
     if not isinstance(gram, LowRankGram):
-        raise ValueError("The bound needs a low-rank kernel, but this path has the full kernel matrix; trace it with rank=.")
+        raise ValueError(
+            "The bound needs a low-rank kernel, but this path has the full kernel matrix; trace it with rank=."
+        )
     if not isinstance(gram.approximation, Nystroem):
         raise ValueError(f"The bound works for landmarks, not for {gram.approximation!r}; use rank=gram.Nystroem(...).")
     if path.over != "C":

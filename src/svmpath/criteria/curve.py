@@ -130,7 +130,9 @@ class Curve:
         if self.screened is not None and self.loss is error:
             return self.screened.errors.astype(float)
         if not np.isfinite(self.held).all():
-            raise ValueError("The curve has held-out values that are not finite, so it has no scores; scale the data first.")
+            raise ValueError(
+                "The curve has held-out values that are not finite, so it has no scores; scale the data first."
+            )
         if self.loss in _NAMED.values():
             return self.loss(self.target[self.rows], self.held)
         # One value at a time: a user's loss gets targets and decision values of the same shape.
@@ -172,7 +174,7 @@ class Curve:
 
     @lazy
     def doubtful(self) -> Array:
-        """At each value, the number of samples for which the criterion's formula is not known to hold; 0 if all are exact."""
+        """Number of samples for which the formula of the criterion is not known to hold, at each value; 0 if exact."""
         return self.doubts() if callable(self.doubts) else self.doubts
 
     @lazy

@@ -97,7 +97,7 @@ class Gradient:
 
 
 def gradient(path: Path, value: float, *, loss: HeldOutLoss = None, smoothing: float = 0.0) -> Gradient:
-    """The held-out score at one C, and its derivatives with respect to log C and the logarithms of the kernel parameters.
+    """The held-out score at one C, and its gradient with respect to log C and the logarithms of the kernel parameters.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ def refuse_events(path: Path, max_events: int | None, count_only: bool) -> None:
 
 @singledispatch
 def predict_left_out(path: Path, values: Array, *, form: str = "direct", screen: bool | None = None) -> HeldOut:
-    """Leave out every sample in turn as if no other changed its place; raises an error if there is no formula for it."""
+    """Leave out every sample in turn as if no other changed its place; raises an error if there is no such formula."""
     raise ValueError(
         f"Leave-one-out can be predicted for the squared hinge and for losses with an elbow, but this path has "
         f"{path.loss!r}: use criteria.loo, which is exact."

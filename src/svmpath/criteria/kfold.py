@@ -18,7 +18,7 @@ _LAST_DIGITS = 1e-14  # relative; the largest nu of a fold and of all samples ma
 
 
 def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: HeldOutLoss = None) -> Curve:
-    """Exact cross-validation along a path: without refitting for least squares, with one path per fold for other losses.
+    """Exact cross-validation along a path: least squares without refitting, other losses with one path per fold.
 
     Parameters
     ----------

@@ -37,8 +37,8 @@ def loo(
         from there on, so that the result is approximate. 0 is :func:`svmpath.criteria.alo`, a closed form with all
         places fixed. None follows all events and is exact.
     count_only : bool, default=False
-        For classification with an elbow: find only the errors, in half the time or less. Decision values are computed when
-        you access them.
+        For classification with an elbow: find only the errors, in half the time or less. Decision values are computed
+        when you access them.
     exact : bool, default=False
         For the hinge over C: the error as an exact step function, computed from one path per sample; suitable for a
         few hundred samples. The curve has one value in each interval on which the errors are the same; its ``edges``

@@ -29,7 +29,7 @@ def leave_one_out_elastic(
     if path.over == "weight":
         raise ValueError("Leave-one-out needs a path over lambda1, lambda2 or a ray, not over a weight.")
     if count_only:
-        raise ValueError("count_only and exact are for hinge and nu machines, not for the elastic hinge.")
+        raise ValueError("count_only and exact do not work for the elastic hinge; leave them out.")
     if max_events is not None and max_events < 0:
         raise ValueError(f"max_events must be None or a number >= 0, got {max_events!r}.")
     problem = path.problem
@@ -45,7 +45,7 @@ def predict_left_out_elastic(
 ) -> HeldOut:
     """Leave out every sample while the places of all others, and of the features, are frozen."""
     if form != "direct" or screen is not None:
-        raise ValueError("form= and screen= are not for the elastic hinge.")
+        raise ValueError("form= and screen= do not work for the elastic hinge; leave them out.")
     return leave_one_out_elastic(path, values, max_events=0)
 
 

@@ -79,7 +79,7 @@ def predict_left_out_jump(
 ) -> HeldOut:
     """Leave out every sample while the others keep their places."""
     if screen is not None:
-        raise ValueError(f"screen= is for the squared hinge; this path has {path.loss!r}.")
+        raise ValueError(f"screen= works for the squared hinge only, but this path has {path.loss!r}; leave it out.")
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}.")
     found = drive_out(path, values, most=0, find_crossings=False, in_features=form == "features")
@@ -226,8 +226,8 @@ def _see_margin(path: JumpPath, removal: Removal, rows: Array, left: LeftOut) ->
     again = Removal(removal.walker, removal.variables[bad], removal.change[bad]).leave_out(trust=path.trust)
     if not path.loss.exists(problem, again.nu, t).all():
         raise NoMarginError(
-            f"At {path.over} = {path.motion.value(t):.6g} the margin vanishes when sample "
-            f"{rows[bad[~path.loss.exists(problem, again.nu, t)][0]]} is left out: there is no machine without it. "
+            f"At {path.over} = {path.motion.value(t):.6g} the margin becomes zero when sample "
+            f"{rows[bad[~path.loss.exists(problem, again.nu, t)][0]]} is left out, so there is no machine without it. "
             f"Leave-one-out needs a larger {path.over}."
         )
     left.product[bad], left.nu[:, bad], left.failed[bad] = again.product, again.nu, again.failed

@@ -37,7 +37,7 @@ def predict_left_out_nodes(
 ) -> HeldOut:
     """Leave out every sample while the others stay on the part of the smoothed loss where they are."""
     if screen is not None:
-        raise ValueError(f"screen= is for the squared hinge; this path has {path.loss!r}.")
+        raise ValueError(f"screen= works for the squared hinge only, but this path has {path.loss!r}; leave it out.")
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}.")
     with blas_threads(path.terms.A.size):

@@ -7,8 +7,8 @@ of the smallest ball around them (Vapnik 1998; Bonidal, Tindel & Guermeur's Theo
 
     4 R^2 sum_i a_i / m = 4 R^2 / (m margin^2)
 
-is the fraction that leave-one-out gets wrong. It holds whether or not other samples change sides. With J the objective of
-``solvers.feature_newton``, sum_i a_i = 2 C J: a sum of positive terms, and too large, not too small, where J is not
+is the fraction that leave-one-out gets wrong. It holds whether or not other samples change sides. With J the objective
+of ``solvers.feature_newton``, sum_i a_i = 2 C J: a sum of positive terms, and too large, not too small, where J is not
 quite the minimum. Where rounding in f makes it much too large, the coefficients themselves are added up.
 """
 
@@ -95,9 +95,9 @@ class BoundCurve:
 def radius_margin(path: MarchPath, values: Any, *, loss: Any = None) -> BoundCurve:
     """The radius-margin bound on the leave-one-out error rate, 4 R^2 / (m margin^2).
 
-    R is the radius of the smallest ball around the m samples, and the margin is that of the machine. Both are measured in
-    the feature space of the kernel K + I / (2 C), in which the squared hinge machine is a hard margin machine. The bound
-    always holds. It is a smooth function of C, and costs about as much as the path.
+    R is the radius of the smallest ball around the m samples, and the margin is that of the machine. Both are measured
+    in the feature space of the kernel K + I / (2 C), in which the squared hinge machine is a hard margin machine. The
+    bound always holds. It is a smooth function of C, and costs about as much as the path.
 
     Parameters
     ----------

@@ -24,7 +24,9 @@ def requires(loss: type[Loss], kind: type[Path]) -> Callable[[Criterion], Criter
         def on_any_path(path: Path, *args: Any, **options: Any) -> Any:
             name = f"criteria.{criterion.__name__}"
             if type(path.loss) is not loss:
-                raise ValueError(f"{name} works for loss={loss.name!r} only, but this path has loss={path.loss.name!r}.")
+                raise ValueError(
+                    f"{name} works for loss={loss.name!r} only, but this path has loss={path.loss.name!r}."
+                )
             if not path.is_exact:
                 raise ValueError(f"{name} needs an exact path: leave tol out, or use criteria.kfold.")
             given = path.unmerged

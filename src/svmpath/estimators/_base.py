@@ -95,7 +95,7 @@ class PathMachine(BaseEstimator):
         tol = self._gap(loss, gram.n)
         is_rough = tol is not None and not exact_is_cheaper(gram)
         if tol is not None and not is_rough and self.verbose and not callable(self.verbose):
-            print(f"[{type(self).__name__}] using exact paths: with {gram.n} samples they take less time than tol={tol:g}")
+            print(f"[{type(self).__name__}] exact paths: with {gram.n} samples they take less time than tol={tol:g}")
         self.tol_ = tol if is_rough else None
         self.criterion_ = self._criterion(loss, int(np.count_nonzero(s)), is_rough)
         self._check_bound(len(targets))
@@ -159,8 +159,8 @@ class PathMachine(BaseEstimator):
             )
         if self.search == "continuous":
             raise ValueError(
-                f"criterion={name!r} works with search='grid' only; use search='grid', or criterion='span' or 'loo' with "
-                "search='continuous'."
+                f"criterion={name!r} works with search='grid' only; use search='grid', or criterion='span' or 'loo' "
+                "with search='continuous'."
             )
 
     @property
@@ -184,7 +184,8 @@ class PathMachine(BaseEstimator):
         if self.criterion not in _GRADIENTS[loss.name]:
             names = " or ".join(repr(name) for name in _GRADIENTS[loss.name])
             raise ValueError(
-                f"{asked} with loss={loss.name!r} needs criterion={names}, which have a gradient; got {self.criterion!r}."
+                f"{asked} with loss={loss.name!r} needs criterion={names}, which have a gradient; got "
+                f"{self.criterion!r}."
             )
         if self.rule != "min":
             raise ValueError(f"{asked} minimises the score, so rule must be 'min'; got {self.rule!r}.")
@@ -226,7 +227,8 @@ class PathMachine(BaseEstimator):
         if isinstance(value, tuple):
             if len(value) != 2:
                 raise ValueError(
-                    f"{name} must be a tuple of two numbers (low, high) or a list of values; got a tuple of {len(value)}."
+                    f"{name} must be a tuple of two numbers (low, high) or a list of values; got a tuple of "
+                    f"{len(value)}."
                 )
             return "span"
         return "fixed" if np.ndim(value) == 0 else "values"
@@ -239,7 +241,8 @@ class PathMachine(BaseEstimator):
         if how == "fixed":
             if not isinstance(value, Real):
                 raise ValueError(
-                    f"{name} must be 'tune', a positive number, a list of numbers or a tuple (low, high), got {value!r}."
+                    f"{name} must be 'tune', a positive number, a list of numbers or a tuple (low, high), got "
+                    f"{value!r}."
                 )
             return np.array([check_positive(value, name)])
         values = np.array([check_positive(v, f"Each value of {name}") for v in value])
@@ -295,7 +298,7 @@ class PathMachine(BaseEstimator):
         self._w = path.gram.contract(self._alpha)
 
     def _held_out_error(self, choice: Choice, search: Search) -> tuple[float, str]:
-        """The held-out error of the choice and its criterion; exact if the samples are few enough, however it was chosen."""
+        """The held-out error of the choice and its criterion; exact if there are not too many samples."""
         curve, index = choice.curve, choice.index
         is_rough = is_estimate(curve.criterion) and curve.path.is_exact
         if is_rough and curve.path.problem.n <= policy_of(search.loss).exact_rows:
@@ -328,8 +331,8 @@ class PathMachine(BaseEstimator):
         wrong, m = int(curve.doubtful[choice.index]) if curve.criterion == "radius_margin" else 0, curve.path.problem.n
         if wrong > _NOISY * m:
             warnings.warn(
-                f"The machine chosen by criterion='radius_margin' misclassifies {wrong} of {m} training samples. On noisy "
-                "data the bound is loose, and the C at its minimum is too small: use criterion='span' or 'loo'.",
+                f"The machine chosen by criterion='radius_margin' misclassifies {wrong} of {m} training samples. On "
+                "noisy data the bound is loose, and the C at its minimum is too small: use criterion='span' or 'loo'.",
                 UserWarning,
                 stacklevel=5,
             )

@@ -77,9 +77,9 @@ class PathSVC(ClassifierMixin, PathMachine):
     C_, gamma_ : float
         The choice; ``gamma_`` is None for a kernel without gamma, and an array of shape (d,) for ``gamma="ard"``.
     loo_error_ : float
-        Held-out error rate of the choice. It is the k-fold error for "kfold" and the exact leave-one-out error for "loo".
-        If the choice was made by an estimate or a bound, it is the exact leave-one-out error up to 3000 samples (1000
-        for the hinge), and the estimate or bound itself with more.
+        Held-out error rate of the choice. It is the k-fold error for "kfold" and the exact leave-one-out error for
+        "loo". If the choice was made by an estimate or a bound, it is the exact leave-one-out error up to 3000 samples
+        (1000 for the hinge), and the estimate or bound itself with more.
     error_criterion_ : str
         How ``loo_error_`` was computed: "loo" (exact), "span", "kfold", ...
     loss_ : str
@@ -107,7 +107,8 @@ class PathSVC(ClassifierMixin, PathMachine):
 
     Notes
     -----
-    With several classes, each class is trained against the rest; all machines share C, gamma and the work on the kernel.
+    With several classes, each class is trained against the rest; all machines share C, gamma and the work on the
+    kernel.
 
     Examples
     --------

@@ -44,8 +44,8 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     lambda1 : "tune", float or list, default="tune"
-        "tune" scores 40 values, from the one at which the first feature becomes active to a hundredth of it; a list holds
-        the values to score.
+        "tune" scores 40 values, from the one at which the first feature becomes active to a hundredth of it; a list
+        holds the values to score.
     lambda2 : "tune", float or list, default="tune"
         "tune" tries 0 and five values, a factor of 10 apart, up to the total weight times a column's mean variance.
     standardize : bool, default=True
@@ -249,8 +249,8 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
             return _between_entries(paths, values.max(), end)
         if not (values >= end).any():
             raise ValueError(
-                f"At all values of lambda1 there are more than max_features = {self.max_features} features; use a lambda1 of "
-                f"at least {end:.6g}."
+                f"At all values of lambda1 there are more than max_features = {self.max_features} features; use a "
+                f"lambda1 of at least {end:.6g}."
             )
         return values[values >= end]
 
@@ -292,8 +292,9 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         ]
         if unused and len(self.coef_) == 1:
             warnings.warn(
-                "The chosen machine uses no feature, because no scored machine has a lower held-out error than a constant; "
-                "try patience=None, a larger max_features, smaller values of lambda1 or lambda2, or other features.",
+                "The chosen machine uses no feature, because no scored machine has a lower held-out error than a "
+                "constant; try patience=None, a larger max_features, smaller values of lambda1 or lambda2, or other "
+                "features.",
                 UserWarning,
                 stacklevel=4,
             )

@@ -49,10 +49,10 @@ def make_gram(
     X : array or CSR matrix of shape (n, d)
     kernel : Kernel
     rank : int, float, "auto", Approximation or None
-        None means the full matrix. A whole number is the number of landmarks; with as many landmarks as rows you get the
-        full matrix. A number between 0 and 1 is a target for the relative trace residual. "auto" means the full matrix
-        up to 2000 rows and 500 landmarks with more. You can also give an approximation such as
-        ``Nystroem(200, truncate=50)`` or ``RandomFourier(300)``.
+        None means the full matrix. A whole number is the number of landmarks; with as many landmarks as rows you get
+        the full matrix. A number between 0 and 1 is a target for the relative trace residual. "auto" means the full
+        matrix up to 2000 rows and 500 landmarks with more. You can also give an approximation such as ``Nystroem(200,
+        truncate=50)`` or ``RandomFourier(300)``.
     landmarks : {"rpcholesky", "greedy", "uniform", "kmeans", "density"} or array of row numbers, optional
         How the landmarks are chosen; "rpcholesky" by default. If you give row numbers, leave ``rank`` out.
     psd : {"warn", "clip"}

@@ -1,4 +1,4 @@
-"""The Gram matrix held whole."""
+"""The full Gram matrix."""
 
 from __future__ import annotations
 
@@ -56,19 +56,21 @@ class Distinct:
 
     @lazy
     def K(self) -> Array:
-        """The matrix of the distinct rows, refused if it is not symmetric."""
+        """The matrix of the distinct rows; raises an error if it is not symmetric."""
         K = self.kernel.evaluate(self.kernel.compare(self.X) if self._S is None else self._S)
         if self.kernel.psd is True:
             return K
         if np.abs(K - K.T).max(initial=0.0) > 1e-8 * np.abs(K).max(initial=0.0):
-            raise ValueError(f"The matrix of {self.kernel!r} is not symmetric, so it is no kernel: k(x, z) = k(z, x).")
+            raise ValueError(
+                f"A kernel must be symmetric, k(x, z) = k(z, x), but the matrix of {self.kernel!r} is not."
+            )
         if not self.kernel.pairwise:  # a matrix that was given stays as it is
             make_symmetric(K)
         return K
 
     @lazy
     def examined(self) -> Array:
-        """The same; with a warning, once, where it has negative eigenvalues."""
+        """The same matrix; warns once if it has negative eigenvalues."""
         if self.kernel.psd is not True:
             _warn_if_indefinite(self.K, self.kernel)
         return self.K
@@ -150,7 +152,7 @@ class DenseGram(Gram):
 
     @lazy
     def K(self) -> Array:
-        """The matrix itself, examined for negative eigenvalues where the kernel may have some."""
+        """The matrix itself, checked for negative eigenvalues if the kernel may have some."""
         if self._is_clipped:
             self._projector, K = _clip(self._expand(self.distinct.K))
             make_symmetric(K)
@@ -221,8 +223,8 @@ def _warn_if_indefinite(K: Array, kernel: Kernel) -> None:
     if values[0] < -_NEGATIVE_EIGENVALUE * max(values[-1], 0.0):
         warnings.warn(
             f"The matrix of {kernel!r} has negative eigenvalues (smallest / largest = "
-            f"{values[0] / max(values[-1], 1e-300):.2g}): the problem is not convex and no leave-one-out theory "
-            "holds. psd='clip' replaces it by its positive semi-definite part.",
+            f"{values[0] / max(values[-1], 1e-300):.2g}), so the problem is not convex and held-out errors mean "
+            "little; use psd='clip' to replace the matrix by its positive semi-definite part.",
             IndefiniteKernelWarning,
             stacklevel=4,
         )

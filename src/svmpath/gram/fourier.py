@@ -129,8 +129,8 @@ def _(kernel: ARD, d: int, m: int, rng: np.random.Generator) -> Array:
     """exp(-sum_j gamma_j t_j^2): normal with variance 2 gamma_j in feature j."""
     if len(kernel.gamma) != d:
         raise ValueError(
-            f"An ARD kernel needs one gamma per column, but this one has {len(kernel.gamma)} gammas and the data have {d} "
-            "columns."
+            f"An ARD kernel needs one gamma per column, but this one has {len(kernel.gamma)} gammas and the data have "
+            f"{d} columns."
         )
     return np.sqrt(2.0 * np.array(kernel.gamma))[:, None] * rng.standard_normal((d, m))
 

@@ -1,4 +1,4 @@
-"""Ways to choose landmarks that do not look at the kernel: some rows, or the centres of clusters."""
+"""Ways to choose landmarks that do not depend on the kernel: random rows, or the centres of clusters."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def given(X: Any, rows: Any) -> Landmarks:
     n = X.shape[0]
     are_whole = rows.ndim == 1 and rows.size > 0 and np.issubdtype(rows.dtype, np.integer)
     if not are_whole or len(np.unique(rows)) < len(rows) or rows.min() < 0 or rows.max() >= n:
-        raise ValueError(f"landmarks given as rows must be distinct whole numbers from 0 to {n - 1}; got {rows!r}.")
+        raise ValueError(f"landmarks given as row numbers must be distinct integers from 0 to {n - 1}; got {rows!r}.")
     return Landmarks(X[rows], rows)
 
 

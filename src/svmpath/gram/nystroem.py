@@ -70,8 +70,8 @@ class Nystroem(Approximation):
                 raise ValueError(unknown_name("landmarks", self.landmarks, LANDMARKS, "an array of row numbers"))
             if not (is_count(self.rank) or is_share(self.rank)):
                 raise ValueError(
-                    "The rank of Nystroem must be a whole number >= 1 (of landmarks) or a number between 0 and 1 (a target "
-                    f"for the relative trace residual), got {self.rank!r}."
+                    "The rank of Nystroem must be a whole number >= 1 (of landmarks) or a number between 0 and 1 (a "
+                    f"target for the relative trace residual), got {self.rank!r}."
                 )
         else:
             if self.rank is not None:

@@ -156,8 +156,8 @@ def _lower(d: Array, diag: Array, explained: Array, pivots: list[int]) -> None:
     d -= explained
     if d.min() < -_NEGATIVE_RESIDUAL * diag.max():
         raise ValueError(
-            "The kernel is indefinite: pivots explain more than there is. Use landmarks='uniform', which drops what is "
-            "negative, or rank=None with psd='clip'."
+            "Landmarks of this kind need a positive semi-definite kernel, but this kernel is indefinite; use "
+            "landmarks='uniform', which drops negative eigenvalues, or rank=None with psd='clip'."
         )
     d[d <= _ROUNDING * diag] = 0.0
     d[pivots] = 0.0

@@ -58,7 +58,8 @@ def make_kernel(kernel: Any, *, gamma: Any = None, degree: int = 3, coef0: float
         kernel itself.
     gamma : float, "scale", "auto" or None
         Coefficient of rbf, poly, laplacian, sigmoid; "scale" is ``1 / (d * X.var())`` and "auto" ``1 / d`` as in
-        scikit-learn; None means "scale". For a kernel object: a new value of its parameter ``gamma``, or None to keep it.
+        scikit-learn; None means "scale". For a kernel object: a new value of its parameter ``gamma``, or None to keep
+        it.
     degree, coef0 : int, float
         For poly; coef0 also for sigmoid.
     X : array or CSR matrix of shape (n, d), optional

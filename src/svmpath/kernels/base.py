@@ -44,7 +44,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def declare(self) -> tuple[Parameter, ...]:
-        """The declarations of the real parameters, in the same order: possible values, and whether to use the logarithm."""
+        """The declarations of the real parameters, in the same order."""
 
     def parameter(self, name: str) -> Parameter:
         """The declaration of one parameter, named as for :meth:`resolve`."""
@@ -61,7 +61,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def derive(self, S: Any, name: str) -> Array:
-        """Derivative of the kernel values with respect to the parameter ``name``, from the result of :meth:`compare`."""
+        """Derivative of the kernel values with respect to a parameter, from the result of :meth:`compare`."""
 
     def values_and_rates(self, S: Any, name: str) -> tuple[Array, Array]:
         """Kernel values and their derivative with respect to a parameter; many kernels share work between the two."""

@@ -153,7 +153,8 @@ class GPKernel(_BlockKernel):
     """A kernel of ``sklearn.gaussian_process.kernels``.
 
     Its parameters are the free (not ``"fixed"``) hyper-parameters; an element of a vector is called
-    ``length_scale[0]``. A ``WhiteKernel`` is not accepted, because ``C`` already plays the part of noise on the diagonal.
+    ``length_scale[0]``. A ``WhiteKernel`` is not accepted, because ``C`` already plays the part of noise on the
+    diagonal.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class Repeats(NamedTuple):
 
 
 def find_repeats(X: Any) -> Repeats | None:
-    """The distinct rows of X; None if no row repeats. -0.0 equals 0.0, and stored zeros of a sparse matrix are zeros."""
+    """The distinct rows of X; None if no row repeats. -0.0 equals 0.0, stored zeros of sparse matrices are zeros."""
     keys = _sparse_keys(X) if issparse(X) else _keys(np.asarray(X, dtype=float))
     repeats = group(keys)
     if repeats is not None and not _are_equal(X, repeats):  # two different rows have the same key

@@ -178,7 +178,7 @@ class Solution:
 
     @lazy
     def gap(self) -> float:
-        """Duality gap relative to the primal objective, or to a thousandth of what cancels in its terms if that is larger."""
+        """Duality gap relative to the primal objective; see :func:`relative_gap` for objectives near zero."""
         return self.loss.gap(self)
 
     def __getstate__(self) -> dict[str, Any]:

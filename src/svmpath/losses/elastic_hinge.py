@@ -98,14 +98,14 @@ def centres(X: Any) -> Array:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ElasticSolution(Solution):
-    """A linear machine at one value of its hyper-parameters; call it on new rows for decision values.
+    """A linear machine at one value of its hyper-parameters; call it with new rows to get their decision values.
 
     Attributes
     ----------
     coef : array of shape (p,)
-        Coefficients of the features as they were given; exactly zero for those that are not used.
+        Coefficients of the original features; exactly zero for features that are not used.
     alpha : array of shape (n,)
-        Signed dual coefficients: the certificate of optimality.
+        Signed dual coefficients, which prove optimality.
     """
 
     problem: ElasticProblem
@@ -121,8 +121,10 @@ class ElasticSolution(Solution):
         return np.asarray(X @ self.coef) + self.b
 
     def compress(self, size: int, *, random_state: Any = None) -> Any:
-        """Not for a linear machine: its coefficients are one per feature already."""
-        raise ValueError("An elastic-net machine has one coefficient per feature; there are no kernel values to spare.")
+        """Raises ValueError: a linear machine has one coefficient per feature and needs no compression."""
+        raise ValueError(
+            "An elastic-net machine has one coefficient per feature and cannot be compressed; use it as it is."
+        )
 
     @property
     def features(self) -> Array:

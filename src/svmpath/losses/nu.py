@@ -99,9 +99,9 @@ class Nu(ElbowLoss):
         rho, b = float(nu[0] - nu[1]) / 2.0, float(nu[0] + nu[1]) / 2.0
         if not rho > self._noise(problem, t):
             raise NoMarginError(
-                f"At nu = {values['nu']:.6g} the margin rho is zero: with this kernel the classes overlap: there is no "
-                f"machine. It needs a larger nu (span=None finds where; at most "
-                f"{self.largest('nu', problem.y, problem.s):.6g} is feasible) or another kernel."
+                f"At nu = {values['nu']:.6g} the margin rho is zero, because the classes overlap with this kernel; use "
+                f"a larger nu (at most {self.largest('nu', problem.y, problem.s):.6g} is feasible; span=None finds the "
+                "smallest) or another kernel."
             )
         values |= dict(problem.gram.kernel.parameters)
         return NuSolution(problem, self, theta / rho, b / rho, values, rho)

@@ -161,8 +161,8 @@ def _factor(gram: object) -> Array:
     values, Q = interruptible(np.linalg.eigh, gram.K)
     if values[0] < -1e-8 * max(values[-1], 0.0):
         raise ValueError(
-            f"loss='squared_hinge' needs a positive semi-definite kernel; the matrix of {gram.kernel!r} is indefinite. "
-            "psd='clip' replaces it by its positive semi-definite part; loss='least_squares' takes it as it is."
+            f"loss='squared_hinge' needs a positive semi-definite kernel, but the matrix of {gram.kernel!r} is "
+            "indefinite; use psd='clip' to replace it by its positive semi-definite part, or loss='least_squares'."
         )
     kept = values > 0
     return Q[:, kept] * np.sqrt(values[kept])

@@ -453,8 +453,8 @@ def cut(path: ElasticPath) -> ElasticPath:
         return path
     if not end < high:
         raise PathError(
-            f"At {path.over} = {high:.6g} more than max_features = {path.max_features} features are used already; "
-            "begin the span at a larger value or allow more."
+            f"At {path.over} = {high:.6g} more than max_features = {path.max_features} features are already active; "
+            "start the span at a larger value or allow more features."
         )
     shorter = replace(path, span=(end, high) if path._is_reversed else (high, end))
     shorter.__dict__["record"] = record

@@ -118,8 +118,8 @@ class JumpPath(Path):
         n = self.problem.n
         if n > WHOLE_ROWS:
             raise ValueError(
-                f"An exact path of {self.loss!r} holds the {n} x {n} kernel matrix, which is meant for at most "
-                f"{WHOLE_ROWS} samples; tol=1e-3 gives a certified approximate path of any size."
+                f"An exact path of {self.loss!r} needs the full kernel matrix and allows at most {WHOLE_ROWS} samples, "
+                f"but there are {n}; use tol=1e-3 for a certified approximate path."
             )
         K = np.ascontiguousarray(self.problem.gram.block(slice(None), slice(None)))
         return centred(K)
@@ -466,8 +466,8 @@ class JumpPath(Path):
             if polished.violation <= WALK_ACCEPTED * self.loss.scale(self.problem):
                 warnings.warn(
                     f"Some events of the path of {self.loss!r} over {self.over} cannot be resolved in double "
-                    "precision: many samples reach the margin together, or rows are nearly equal. Machines are "
-                    "corrected when they are asked for, and each is measured.",
+                    "precision, because many samples reach the margin together, or rows are nearly equal. Machines are "
+                    "corrected and their optimality is checked when you call the path.",
                     PrecisionWarning,
                     stacklevel=5,
                 )
@@ -483,7 +483,7 @@ class JumpPath(Path):
     def _advice(self) -> str:
         if not self._is_convex:
             return "If the kernel is indefinite, psd='clip' makes it positive semi-definite."
-        return "Bring the columns to one scale, or end the span earlier."
+        return "Scale the columns, or end the span earlier."
 
     def within_reach(self) -> JumpPath:
         """The path, or where its machine ceases to exist (nu: the margin vanishes) its part up to a little before."""
@@ -505,7 +505,7 @@ class JumpPath(Path):
         if first == 0:
             raise NoMarginError(
                 f"With this kernel the classes overlap so much that there is no margin for {self.over} below "
-                f"{self.span[0]:.6g}, the largest that is feasible. It takes another kernel."
+                f"{self.span[0]:.6g}, the largest feasible value; use another kernel."
             )
         end = float(self.motion.value(nodes[first]))
         return replace(self, span=(end, self.span[1]) if self._is_reversed else (self.span[0], end))
@@ -524,7 +524,7 @@ class JumpPath(Path):
                 "events: raise max_events or time_limit."
             )
         warnings.warn(
-            f"The path over {self.over} was ended by its limit after {len(record.events.t)} events: it goes from "
+            f"The path over {self.over} reached its limit after {len(record.events.t)} events: it goes from "
             f"{first:.6g} to {last:.6g}, not from {self.span[0]:.6g} to {self.span[1]:.6g}.",
             LimitWarning,
             stacklevel=4,

@@ -66,15 +66,15 @@ class OverKernel(Path):
         gram = self.problem.gram
         if not isinstance(gram, DenseGram) or gram.clip:
             raise ValueError(
-                f"Events of {self.loss!r} over {self.over} need the kernel matrix as it is: without rank= and without "
-                "psd='clip'."
+                f"A path of {self.loss!r} over {self.over} needs the unmodified full kernel matrix; leave out rank= "
+                "and psd='clip'."
             )
         return gram.compared
 
     def _failure(self, reason: PathError | None) -> PathError:
         return PathError(
             f"The path of {self.loss!r} over {self.over} could not be followed from {self.span[0]:.6g} to "
-            f"{self.span[1]:.6g}: {reason} Shorten the span, or bring the columns to one scale."
+            f"{self.span[1]:.6g}: {reason} Shorten the span, or scale the columns."
         )
 
     @property

@@ -86,7 +86,7 @@ class NodePath(Path):
             if failures > _MOST_FAILURES:
                 raise PathError(
                     f"No machine with a gap below {self.tol:.1e} was found next to C = {1 / nodes[-1].lam:.6g}: use a "
-                    "larger tol, a smaller C, or columns of one scale."
+                    "larger tol or a smaller C, or scale the columns."
                 )
             checkpoint()
             here = nodes[-1]
@@ -177,8 +177,8 @@ class NodePath(Path):
             gap = self(float(value)).gap
             if not gap <= allowed:
                 raise PathError(
-                    f"At C = {value:.6g} the relative duality gap is {gap:.2e} > {allowed:.2e}: bring the columns to "
-                    "one scale, end the span earlier, or trace with a larger tol."
+                    f"At C = {value:.6g} the relative duality gap is {gap:.2e} > {allowed:.2e}: scale the columns, end "
+                    "the span earlier, or trace with a larger tol."
                 )
 
     def without(self, rows: Array) -> NodePath:

@@ -95,7 +95,7 @@ class Path(ABC):
         return self.motion.over
 
     def __getstate__(self) -> dict[str, Any]:
-        # Results computed from the kernel matrix, and lazy attributes, are computed again when needed: saved models stay small.
+        # Lazy attributes and results computed from the kernel matrix are not saved: saved models stay small.
         return {each.name: self.__dict__[each.name] for each in fields(self)} | {"made": Made()}
 
     def __repr__(self) -> str:
@@ -145,11 +145,11 @@ class Path(ABC):
 
     @property
     def has_boxes(self) -> bool:
-        """Whether coefficients have an upper bound, so that there are several ways to split one among copies of a sample."""
+        """Whether coefficients have an upper bound, so that copies of a sample can share one in several ways."""
         return False
 
     def is_lost_to_rounding(self, values: Array) -> Array:
-        """At which values rounding leaves fewer than about four digits of the held-out values, if this is easy to know."""
+        """At which values rounding leaves fewer than about four digits of held-out values, if this is known."""
         return np.zeros(len(values), dtype=bool)
 
     # --- what trace and surface ask ----------------------------------------------------------------------------------
@@ -191,8 +191,8 @@ class Path(ABC):
         low, high = sorted(self.span)
         if not low - _END_ROUNDING * abs(low) <= value <= high + _END_ROUNDING * abs(high):
             raise ValueError(
-                f"{self.over} = {value:.6g} lies outside the span [{low:.6g}, {high:.6g}] of this path; trace it over a "
-                "wider span=."
+                f"{self.over} = {value:.6g} lies outside the span [{low:.6g}, {high:.6g}] of this path; trace it over "
+                "a wider span=."
             )
         return float(min(max(value, low), high))
 

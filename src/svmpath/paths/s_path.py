@@ -57,7 +57,7 @@ class SPath:
 
     def __post_init__(self) -> None:
         if self.path.over != "lambda1":
-            raise ValueError(f"The s-path is that over lambda1, indexed anew; this path goes over {self.path.over!r}.")
+            raise ValueError(f"An s-path needs a path over lambda1, but this path is over {self.path.over!r}.")
 
     @lazy
     def values(self) -> Array:
@@ -84,7 +84,7 @@ class SPath:
         (first, last), values = self._ends, self.values
         least = self.path(values[0]).norm1
         if not least * (1 - 1e-12) <= s <= last[-1] * (1 + 1e-12):
-            raise ValueError(f"s = {s:.6g} lies outside [{least:.6g}, {last[-1]:.6g}], the sizes on this path.")
+            raise ValueError(f"s = {s:.6g} lies outside the range [{least:.6g}, {last[-1]:.6g}] of this path.")
         k = int(np.searchsorted(last, min(s, last[-1]), side="left"))
         if s < first[k]:  # before this segment beta jumps
             before = least if k == 0 else last[k - 1]

@@ -163,7 +163,8 @@ def surface(
     C : (float, float)
         Span of C.
     gamma : list or array of floats, or (float, float)
-        Values of the kernel parameter ``gamma``. A tuple of two is a span, which is filled with values at most 28 % apart.
+        Values of the kernel parameter ``gamma``. A tuple of two is a span, which is filled with values at most 28 %
+        apart.
     n_jobs : int, optional
         Number of threads; each takes a range of neighbouring gammas.
     **options
@@ -196,8 +197,8 @@ def surface(
     """
     if loss == "nu" or "over" in options or "span" in options or "start" in options:
         raise ValueError(
-            "A surface is a function of C and gamma, so it works with losses that have a C and takes no over=, span= or "
-            "start=; give C=(first, last) and gamma=... instead."
+            "A surface is a function of C and gamma, so it works with losses that have a C and takes no over=, span= "
+            "or start=; give C=(first, last) and gamma=... instead."
         )
     threads = count_jobs(n_jobs)
     span, gammas = check_span(C, Parameter("C"), "C"), _check_gammas(gamma)

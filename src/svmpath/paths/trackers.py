@@ -62,13 +62,11 @@ def _what(problem: Problem, request: Request) -> str:
     loss, over = request.loss, request.over
     what = MACHINE if over in loss.overs else KERNEL
     if (type(loss), what) not in TRACKERS:
-        raise ValueError(f"loss={loss.name!r} is traced over {' or '.join(loss.overs)}, not over {over!r}.")
+        raise ValueError(f"With loss={loss.name!r} a path can be over {' or '.join(loss.overs)}, not over {over!r}.")
     if request.tol is None:
         return what
     if over != "C" or (type(loss), GAP) not in TRACKERS:
-        raise ValueError(
-            f"tol= is for approximate paths of losses with an elbow over C, not for {loss!r} over {over!r}."
-        )
+        raise ValueError(f"tol= works for losses with an elbow over C, not for {loss!r} over {over!r}; leave it out.")
     return MACHINE if exact_is_cheaper(problem.gram) else GAP
 
 

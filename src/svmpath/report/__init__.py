@@ -1,4 +1,4 @@
-"""What a tuned model has to say: facts as a dictionary, and ways to write them down."""
+"""Reports on a tuned model: facts as a dictionary, and functions that write them to files."""
 
 from svmpath.report.render import write_files, write_json
 from svmpath.report.summary import summarise

@@ -1,4 +1,4 @@
-"""Facts written down: as JSON, and so that a failure leaves no half-written file behind."""
+"""Writing facts as JSON, without half-written files after a failure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def to_json(facts: Mapping[str, Any]) -> str:
 
 
 def write_json(facts: Mapping[str, Any], path: str | Path) -> None:
-    """Write the facts to `path`, all of them or nothing.
+    """Write the facts to `path`, completely or not at all.
 
     Parameters
     ----------
@@ -45,13 +45,13 @@ def write_json(facts: Mapping[str, Any], path: str | Path) -> None:
 def write_files(writers: Mapping[Path, Callable[[Path], object]]) -> None:
     """Write several files that belong together: all of them, or none.
 
-    Each is written under a passing name in its own folder, which is made if need be. Only when all are there
-    do they take their places. Whatever fails, also Ctrl-C, the files that were there before are there again.
+    Each file is written under a temporary name in its own folder, which is created if necessary. When all are complete,
+    they are renamed. If anything fails, or on Ctrl-C, the previous files are restored.
 
     Parameters
     ----------
     writers : mapping of Path to callable
-        For each file a function that writes its content to the path it is given.
+        For each file, a function that writes its content to a given path.
     """
     writers = {path.resolve(): write for path, write in writers.items()}  # a link stays, what it points to is written
     mark = f".{uuid.uuid4().hex[:12]}"
@@ -90,7 +90,7 @@ def _make_folder(folder: Path, made: list[Path]) -> None:
 def _keep(path: Path, kept: Path) -> None:
     """Hold on to the file that is about to be replaced."""
     if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "a folder is where a file is to be written", str(path))
+        raise IsADirectoryError(errno.EISDIR, "there is a folder in place of the file", str(path))
     if path.exists():
         try:
             os.link(path, kept)

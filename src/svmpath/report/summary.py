@@ -48,7 +48,7 @@ def summarise(
     seconds : float
         How long tuning took.
     named : bool
-        Whether the columns have names worth listing.
+        Whether the columns have names of their own.
 
     Returns
     -------
@@ -127,14 +127,14 @@ def _held_out(model: Any, y: Any, task: str) -> dict[str, Any]:
 
 
 def _baseline(y: Any, task: str) -> float:
-    """The same error of always naming the largest class, or the mean."""
+    """The same error of a constant prediction: the largest class, or the mean."""
     if task == "classification":
         return 1.0 - np.unique(y, return_counts=True)[1].max() / len(y)
     return float(np.var(y))
 
 
 def _curve(model: Any, task: str) -> dict[str, Any]:
-    """What was minimised over C, at the chosen gamma."""
+    """The scores over C at the chosen gamma."""
     loss = model.curve_.loss  # a continuous search needs a smooth one
     counted = task == "classification" and getattr(loss, "loss", loss) is error
     return {
@@ -148,13 +148,13 @@ def _curve(model: Any, task: str) -> dict[str, Any]:
 
 
 def _switched(model: Any) -> str | None:
-    """Why "auto" meant k-fold and not leave-one-out, in one sentence; None where it did not."""
+    """Why "auto" was k-fold and not leave-one-out, in one sentence; None if it was leave-one-out."""
     if model.criterion != "auto" or model.criterion_ != "kfold":
         return None
     why = f"{model.path_.problem.n} samples are too many for exact leave-one-out by default"
     if not model.path_.is_exact:
         why = "there is no exact leave-one-out along approximate paths"
-    return f"{why}, so that {model.cv}-fold was used instead"
+    return f"{why}, so {model.cv}-fold was used instead"
 
 
 def _plain(value: Any) -> Any:

@@ -144,8 +144,8 @@ class GradientSearch:
         found = [end for end in ends if end is not None]
         if not found:
             raise PathError(
-                "No start of the gradient search has a machine that double precision can resolve: scale the columns "
-                "(StandardScaler), or search smaller C."
+                "The gradient search found no starting point that can be resolved in double precision: scale the "
+                "columns (StandardScaler), or search smaller C."
             )
         return chart, min(found, key=lambda end: end.score).x, dict(coarse.tried)
 

@@ -64,7 +64,8 @@ def select(curve: Curve | Curves, rule: str = "min", *, refine: int = 2) -> Choi
         return _search_of(curve, rule).along_valley(curve, refine)
     if not hasattr(curve, "scores"):
         raise TypeError(
-            f"select needs a curve, such as criteria.loo(path, values), not {type(curve).__name__}: score the path first."
+            f"select needs a curve, such as criteria.loo(path, values), not {type(curve).__name__}: score the path "
+            "first."
         )
     index, values = best_value(curve, rule), curve.values
     return Choice(curve, index, rule, {}, (curve.path.over,) if is_end(values, values[index]) else ())
@@ -119,7 +120,7 @@ class Search:
         return self._along(gram, (float(values.min()), float(values.max())), values, None)
 
     def paths(self, gram: Gram, span: tuple[float, float], made: Made | None = None) -> Iterator[Path]:
-        """The paths of all machines on one kernel; they share the kernel, the weights and what is computed from these."""
+        """The paths of all machines on one kernel; they share the kernel, the weights and results from these."""
         made = Made() if made is None else made
         for problem in self.problems:
             yield trace_problem(replace(problem, gram=gram), Request(self.loss, "C", span, tol=self.tol), made)
@@ -144,7 +145,7 @@ class Search:
         return self._choose(ledger, gammas)
 
     def along_valley(self, curves: Curves, rounds: int) -> Choice:
-        """The best cell of a surface, then, several times, values halfway to its neighbours along the valley of the scores."""
+        """The best cell of a surface, then repeatedly values halfway to its neighbours along the valley of scores."""
         ledger = _Ledger(None, len(curves.curves))
         gammas = curves.surface.gammas
         for gamma, curve in zip(gammas.tolist(), curves.curves, strict=True):

@@ -49,9 +49,7 @@ EVERY = 2**62  # events: as many as there are
 _SIGNS = np.array([1.0, -1.0, 0.0, 0.0])  # of the gradient of a variable that is LOW, UP, FREE, FIXED
 _SECONDS_TO_COMPILE = 15  # seconds that the engine takes to compile, about
 _WORK = 100_000_000  # entries that one call of compiled code may touch: about a tenth of a second
-_ADVICE = (
-    "Bring the columns of X to one scale (StandardScaler), remove rows that are nearly equal, or end the path earlier."
-)
+_ADVICE = "Scale the columns of X (StandardScaler), remove rows that are nearly equal, or end the path earlier."
 
 
 @dataclass(frozen=True)
@@ -247,7 +245,7 @@ class Walker:
         elif code == box_state.INFEASIBLE:
             raise PathError(f"No point satisfies the constraints beyond t = {self.t:.6g}. {_ADVICE}")
         elif code == box_state.CYCLING:
-            raise PathError(f"The walk turns in circles at t = {self.t:.6g}. {_ADVICE}")
+            raise PathError(f"The walk repeats itself at t = {self.t:.6g}. {_ADVICE}")
 
     def _renew(self) -> None:
         """Make R anew. Where M is singular to working precision, R is kept once, as it is refined when it is used.
@@ -435,7 +433,8 @@ def _regular(program: Program, theta: Array, status: Array) -> tuple[Array, Arra
             mine = np.flatnonzero((program.group == p) & (status != FIXED))
             if len(mine) == 0:
                 raise PathError(
-                    "No sample of positive weight is left, or none of a class: leave out fewer, or give larger weights."
+                    "No sample of positive weight remains, or none of one class: leave out fewer, or give larger "
+                    "weights."
                 )
             if not np.any(status[mine] == FREE):
                 status[mine[np.argmin(np.abs(theta - middle)[mine])]] = FREE

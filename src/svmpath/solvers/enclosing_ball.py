@@ -169,8 +169,8 @@ class EnclosingBall:
         found, is_found = self._sphere(lam).minimise(point)
         if not is_found:
             raise PathError(
-                f"The enclosing ball was not found within {_MOST_BALL_STEPS} steps at C = {1 / lam:.6g}: bring the "
-                "columns to one scale (StandardScaler), use smaller C, or criterion='span'."
+                f"The enclosing ball was not found within {_MOST_BALL_STEPS} steps at C = {1 / lam:.6g}: scale the "
+                "columns (StandardScaler), use smaller C, or criterion='span'."
             )
         return found
 

@@ -69,8 +69,8 @@ class _InCoefficients(PiecewiseQuadratic[Coefficients]):
         self.system = SampleSystem(K[np.ix_(E, E)], y[E], s[E], lam)
         if not self.system.is_regular:
             raise PathError(
-                f"At C = {1 / lam:.6g} the system of {len(E)} samples is singular in double precision: the kernel's "
-                "values are too large for this C. Bring the columns to one scale (StandardScaler), or use smaller C."
+                f"At C = {1 / lam:.6g} the system of {len(E)} samples is singular in double precision: the kernel "
+                "values are too large for this C. Scale the columns (StandardScaler), or use smaller C."
             )
         u = np.zeros(len(y))
         u[E] = self.system.solve()

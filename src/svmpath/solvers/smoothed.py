@@ -287,8 +287,7 @@ def _regular_solve(B: Array, lam: float, ridge: float, v: Array) -> Array:
     except LinAlgError as error:
         if B.dtype == np.float64:
             raise PathError(
-                "The features are too large for double precision at this C: bring the columns to one scale, or end the "
-                "span earlier."
+                "The features are too large for double precision at this C: scale the columns, or end the span earlier."
             ) from error
         return _regular_solve(B.astype(float), lam, ridge, v)
     offset = (v[-1] - e @ inner[:, 1]) / (ridge + e @ inner[:, 0])

@@ -135,7 +135,7 @@ class PlacedPoint:
         """Make the elbow system of the places, and the equations of the point hold."""
         if not self._assemble(1):
             raise PathError(
-                "The samples that are to have a margin of exactly one depend on each other; remove columns or rows "
+                "The samples with a margin of exactly one are linearly dependent; remove columns or rows "
                 "that are nearly copies of others, or use a larger lambda2."
             )
 
