@@ -111,13 +111,13 @@ def test_both_directions_tell_the_same(name):
         np.testing.assert_array_equal(there.at(C), back.at(C))
 
 
-def test_segments_hold_the_sides():
+def test_the_sides_follow_from_the_events():
     X, y, span, options, s = PROBLEMS["contradictory duplicates"]
     sides = exact_sides(features(X, y, span, options, s), span)
-    segments = list(sides.segments())
-    assert [begin for begin, _, _ in segments] == sides.breakpoints[:-1].tolist()
-    assert [end for _, end, _ in segments] == sides.breakpoints[1:].tolist()
-    for begin, end, left in segments:
+    left, events = sides.at(span[0]), list(sides.events())
+    for begin, end in pairwise(sides.breakpoints.tolist()):
+        for event in [event for event in events if event.value == begin]:
+            left[event.sample] = event.target == "left"
         np.testing.assert_array_equal(left, sides.at(np.sqrt(begin * end)))
 
 

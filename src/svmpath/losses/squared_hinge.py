@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmpath.gram import DenseGram
+from svmpath.lazy import with_known
 from svmpath.losses.base import Loss, Problem, Solution
 from svmpath.solvers.feature_newton import ActiveSystem, Factored, FewSamples, Point, Rows, minimise
 from svmpath.solvers.parallel import interruptible
@@ -119,8 +120,7 @@ class SquaredHinge(Loss):
         s, f = problem.s[E], problem.gram.matmul(alpha)
         left = (problem.y - f)[E] - alpha[E] / (2 * C * s)
         solution = self._solution(problem, alpha, float(s @ left / s.sum()), C)
-        solution.__dict__["fitted"] = f + solution.b  # known already
-        return solution
+        return with_known(solution, fitted=f + solution.b)
 
     def _solution(self, problem: Problem, alpha: Array, b: float, C: float) -> Solution:
         return Solution(problem, self, alpha, b, {"C": C, **problem.gram.kernel.parameters})
