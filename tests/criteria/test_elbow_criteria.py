@@ -259,7 +259,8 @@ def approximate(monkeypatch):
 
 
 @pytest.mark.usefixtures("approximate")
-@pytest.mark.parametrize("kind", ["hinge", pytest.param("svr", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["hinge", "svr"])
 def test_alo_of_an_approximate_path_tends_to_that_of_the_exact_one(kind):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 6))

@@ -17,6 +17,7 @@ from svmpath.solvers.box_qp import FREE
 from svmpath.solvers.moving_kernel import Axis
 from tests import fuzz_kernel, problems, reference, reference_qp
 from tests.decay_scheme import DecayPath
+from tests.speed import slow_except
 
 X, Y01 = make_moons(60, noise=0.2, random_state=0)
 Y = 2.0 * Y01 - 1.0
@@ -113,7 +114,7 @@ def test_both_directions_tell_the_same_events():
 # --- random and hard problems ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("block", [0, 1, *(pytest.param(block, marks=pytest.mark.slow) for block in range(2, 5))])
+@pytest.mark.parametrize("block", slow_except(range(5), [0]))
 def test_random_paths_are_optimal_at_and_between_breakpoints(block):
     for seed in range(20 * block, 20 * (block + 1)):
         try:
