@@ -160,7 +160,7 @@ def test_the_embedded_error_rate_of_a_balanced_pair_is_one():
         (lambda p: criteria.press(p, []), "list of numbers"),
         (
             lambda p: criteria.press(p, [1.0], loss="hinge"),
-            "loss must be one of error, squared, squared_hinge, logistic",
+            "loss must be one of 'error', 'squared', 'squared_hinge', 'logistic'",
         ),
         (lambda p: criteria.press(p, [1.0], loss=lambda y, f: 0.0).scores, "one number per sample"),
         (lambda p: criteria.kfold(p, [1.0], cv=1), "at least one train/test split|n_splits"),

@@ -101,7 +101,7 @@ def test_several_classes_and_approximate_paths():
     [
         (PathSVC(loss="nu"), "no C to choose"),
         (PathSVC(loss="hinge", tol=0.0), "tol must be a positive number"),
-        (PathSVC(loss="hinge", criterion="radius_margin"), "made for the squared hinge"),
+        (PathSVC(loss="hinge", criterion="radius_margin"), "made for loss='squared_hinge'"),
         (PathSVC(loss="hinge", criterion="xi_alpha", search="continuous"), "searched on a grid only"),
         (PathSVC(loss="epsilon_insensitive"), "does regression"),
     ],

@@ -325,7 +325,7 @@ def test_criteria_along_gamma_are_those_over_C_at_each_gamma(loss):
             np.testing.assert_allclose(curve.decisions[j], alone.decisions[0], atol=1e-8)
             assert curve.doubtful[j] == alone.doubtful[0]
     if loss == "hinge":
-        with pytest.raises(ValueError, match="exact path"):
+        with pytest.raises(ValueError, match="error of the hinge machine over C"):
             criteria.loo(path, exact=True)
 
 
@@ -338,9 +338,9 @@ def test_low_rank_is_refused_where_events_are_asked_for():
 
 
 def test_what_cannot_be_traced_is_refused():
-    with pytest.raises(ValueError, match="traced over nu, not over 'gamma'"):
+    with pytest.raises(ValueError, match="over must be 'nu'; got 'gamma'"):
         svmpath.trace(X, Y, loss="nu", over="gamma", span=(0.1, 1.0))
-    with pytest.raises(ValueError, match="'gamma' is unknown"):
+    with pytest.raises(ValueError, match="over must be one of 'C', 'weight'; got 'gamma'"):
         svmpath.trace(X, Y, loss="hinge", over="gamma", kernel="linear", span=(0.1, 1.0))
     with pytest.raises(ValueError, match="two different positive numbers"):
         svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.0, 1.0))

@@ -77,8 +77,8 @@ def refuse_events(path: Path, max_events: int | None, count_only: bool) -> None:
 def predict_left_out(path: Path, values: Array, *, form: str = "direct", screen: bool | None = None) -> HeldOut:
     """Leave out every sample in turn as if no other changed its place: refused where there is no formula for that."""
     raise ValueError(
-        f"Leave-one-out is predicted for the squared hinge and for losses with an elbow; this path has {path.loss!r}: "
-        "use criteria.loo, which is exact."
+        "Leave-one-out is predicted for the squared hinge and for losses with an elbow, not for "
+        f"loss={path.loss.name!r}, whose exact leave-one-out costs no more: use criterion 'loo'."
     )
 
 
