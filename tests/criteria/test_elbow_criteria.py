@@ -11,6 +11,7 @@ from svmpath import criteria
 from svmpath.criteria.of_jump import samples
 from svmpath.solvers.box_qp import FREE
 from tests import fuzz_loo, reference_qp
+from tests.speed import slow_except
 
 N = 50
 MOONS, LABELS = make_moons(N, noise=0.3, random_state=3)
@@ -47,7 +48,7 @@ def refit(kind, value, K, y, s, keep):
     return reference_qp.epsilon_insensitive(K, y, s, C, epsilon)[0]
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weighted", slow_except([False, True], [True]))
 @pytest.mark.parametrize("kind", KINDS)
 def test_loo_equals_solves_on_the_other_rows(kind, weighted):
     path = traced(kind, sample_weight=WEIGHTS if weighted else None)
