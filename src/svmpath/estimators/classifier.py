@@ -17,10 +17,10 @@ class PathSVC(ClassifierMixin, PathMachine):
 
     Parameters
     ----------
-    loss : {"squared_hinge", "least_squares", "hinge"}, optional
+    loss : {"squared_hinge", "least_squares", "hinge"} or Loss, optional
         The l2-SVM (the default), whose samples beyond the margin have no coefficient; the least squares machine, which
         fits several times faster and uses every sample; or the C-SVM of scikit-learn's SVC, with the fewest
-        coefficients.
+        coefficients. An object of ``svmpath.losses`` has parameters of its own.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         A name of ``svmpath.kernels.KERNELS`` ("linear", "poly", ...), a kernel object or a function k(X, Z).
     gamma : "tune", float, "scale", "auto", (low, high), list or "ard", default="tune"

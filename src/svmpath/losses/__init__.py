@@ -44,14 +44,17 @@ DEFAULT_LOSS = {"classification": "squared_hinge", "regression": "least_squares"
 
 
 def make_loss(loss: Any, task: str, *, over: str | None = None, **own: float | None) -> Loss:
-    """The loss of that name, or the default one of the task if None.
+    """The loss of that name, or the default one of the task if None; a loss object is what it is.
 
     Refused in one sentence if there is none, or it cannot do the task or has no parameter ``over``. ``own`` holds
-    values of parameters that some losses have beside C; each takes those that it knows.
+    values of parameters that some losses have beside C; each takes those that it knows, and an object has its own.
     """
-    name = DEFAULT_LOSS[task] if loss is None else loss
+    made = loss if isinstance(loss, Loss) else None
+    name = made.name if made else DEFAULT_LOSS[task] if loss is None else loss
     if not isinstance(name, str) or name not in loss_names(task, over):
-        raise ValueError(_refusal(loss, task, over))
+        raise ValueError(_refusal(name, task, over))
+    if made:
+        return made
     kind = LOSSES[name]
     known = getattr(kind, "__dataclass_fields__", {})
     return kind(**{key: value for key, value in own.items() if key in known and value is not None})

@@ -148,7 +148,14 @@ class Curves:
 
 
 def surface(
-    X: Any, y: Any, *, loss: str = "hinge", C: Any = (1e-3, 1e3), gamma: Any, n_jobs: int | None = None, **options: Any
+    X: Any,
+    y: Any,
+    *,
+    loss: str | Loss = "hinge",
+    C: Any = (1e-3, 1e3),
+    gamma: Any,
+    n_jobs: int | None = None,
+    **options: Any,
 ) -> Surface:
     """Follow a support vector machine over C and gamma.
 

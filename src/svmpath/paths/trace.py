@@ -39,7 +39,7 @@ def trace(
     X: Any,
     y: Any,
     *,
-    loss: str | None = None,
+    loss: str | Loss | None = None,
     over: str = "C",
     span: tuple[float, float] | None = None,
     kernel: Any = "rbf",
@@ -70,8 +70,9 @@ def trace(
         The data; the (n, n) kernel values for ``kernel="precomputed"``.
     y : array of shape (n,)
         Two labels of any kind (classification) or numbers (regression).
-    loss : {"least_squares", "squared_hinge", "hinge", "epsilon_insensitive", "nu"}
-        For the elastic hinge, see :func:`svmpath.trace_elastic`.
+    loss : {"least_squares", "squared_hinge", "hinge", "epsilon_insensitive", "nu"} or Loss, optional
+        A name, or an object of ``svmpath.losses`` with parameters of its own. Default: "squared_hinge" for
+        classification, "least_squares" for regression. For the elastic hinge, see :func:`svmpath.trace_elastic`.
     over : str
         The hyper-parameter that moves. "C" for all but "nu"; "epsilon" for "epsilon_insensitive"; "nu" for "nu";
         "weight" (of some samples) for "hinge" and "epsilon_insensitive"; a real parameter of the kernel ("gamma",

@@ -66,9 +66,8 @@ def _what(problem: Problem, request: Request) -> str:
     if request.tol is None:
         return what
     if over != "C" or (type(loss), GAP) not in TRACKERS:
-        raise ValueError(
-            f"tol= is for approximate paths of losses with an elbow over C, not for {loss!r} over {over!r}."
-        )
+        names = " or ".join(repr(kind.name) for kind, way in TRACKERS if way == GAP)
+        raise ValueError(f"tol= is for paths of loss={names} over C, not for {loss!r} over {over!r}.")
     return MACHINE if exact_is_cheaper(problem.gram) else GAP
 
 
