@@ -9,6 +9,7 @@ from svmpath.losses.elastic_hinge import ElasticHinge
 from svmpath.losses.elbow import ElbowLoss
 from svmpath.losses.epsilon import EpsilonInsensitive
 from svmpath.losses.hinge import Hinge
+from svmpath.losses.huber_hinge import HuberHinge
 from svmpath.losses.least_squares import LeastSquares
 from svmpath.losses.motion import Motion
 from svmpath.losses.nu import Nu
@@ -24,6 +25,7 @@ __all__ = [
     "ElbowLoss",
     "EpsilonInsensitive",
     "Hinge",
+    "HuberHinge",
     "LeastSquares",
     "Loss",
     "Motion",
@@ -38,7 +40,7 @@ __all__ = [
 ]
 
 LOSSES: dict[str, type[Loss]] = {
-    loss.name: loss for loss in (LeastSquares, SquaredHinge, Hinge, EpsilonInsensitive, Nu, ElasticHinge)
+    loss.name: loss for loss in (LeastSquares, SquaredHinge, Hinge, HuberHinge, EpsilonInsensitive, Nu, ElasticHinge)
 }
 DEFAULT_LOSS = {"classification": "squared_hinge", "regression": "least_squares"}
 
