@@ -163,7 +163,7 @@ def surface(
     ----------
     X : array or CSR matrix of shape (n, d)
     y : array of shape (n,)
-    loss : {"hinge", "epsilon_insensitive", "squared_hinge", "least_squares"}
+    loss : {"hinge", "huber_hinge", "epsilon_insensitive", "squared_hinge", "least_squares"} or Loss
     C : (float, float)
         Span of C.
     gamma : list or array of floats, or (float, float)
