@@ -17,10 +17,11 @@ class PathSVC(ClassifierMixin, PathMachine):
 
     Parameters
     ----------
-    loss : {"squared_hinge", "least_squares", "hinge"}, optional
+    loss : {"squared_hinge", "least_squares", "hinge", "huber_hinge"} or Loss, optional
         The l2-SVM (the default), whose samples beyond the margin have no coefficient; the least squares machine, which
-        fits several times faster and uses every sample; or the C-SVM of scikit-learn's SVC, with the fewest
-        coefficients.
+        fits several times faster and uses every sample; the C-SVM of scikit-learn's SVC, with the fewest
+        coefficients; or the hinge with its kink rounded off. An object of ``svmpath.losses`` has parameters of its own:
+        ``HuberHinge(h=0.2)``.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         A name of ``svmpath.kernels.KERNELS`` ("linear", "poly", ...), a kernel object or a function k(X, Z).
     gamma : "tune", float, "scale", "auto", (low, high), list or "ard", default="tune"
@@ -30,7 +31,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         gradient (rbf kernel held whole, squared hinge or least squares), as far as held-out folds say that this helps.
     C : "tune", float, (low, high) or list, default="tune"
         "tune" scores 22 values from 1e-3 to 1e4, 46 from 1e-3 to 1e6 for least squares, 19 from 1e-3 to 1e3 for the
-        hinge.
+        hinge and the huberised hinge.
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
@@ -41,7 +42,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         ("radius_margin" for the squared hinge, "xi_alpha" and "span_bound" for the hinge; two classes only), or
         ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for least squares, "span" for the squared
         hinge, where exact leave-one-out costs several times the path, and for the hinge "loo" up to 500 samples and
-        "kfold" beyond, or if ``tol`` is given.
+        "kfold" beyond, or if ``tol`` is given, and "kfold" for the huberised hinge.
     criterion_loss : {"error", "squared", "squared_hinge", "logistic", "sigmoid"} or callable, optional
         Per-sample loss of the criterion; the last three are smooth stand-ins for the error. Default: the error, with
         ties broken by the squared held-out residual; the squared residual for ``search="continuous"`` and "gradient".

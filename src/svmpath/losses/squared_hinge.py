@@ -161,7 +161,8 @@ def _factor(gram: object) -> Array:
     values, Q = interruptible(np.linalg.eigh, gram.K)
     if values[0] < -1e-8 * max(values[-1], 0.0):
         raise ValueError(
-            f"loss='squared_hinge' needs a positive semi-definite kernel; the matrix of {gram.kernel!r} is indefinite. "
+            "Machines that are found in features need a positive semi-definite kernel; the matrix of "
+            f"{gram.kernel!r} is indefinite. "
             "psd='clip' replaces it by its positive semi-definite part; loss='least_squares' takes it as it is."
         )
     kept = values > 0

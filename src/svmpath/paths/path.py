@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from svmpath.exceptions import PathError
-from svmpath.losses import Loss, Motion, Problem, Solution
+from svmpath.losses import LOSSES, ElbowLoss, Loss, Motion, Problem, Solution
 from svmpath.paths.made import Made
 
 if TYPE_CHECKING:
@@ -156,7 +156,8 @@ class Path(ABC):
 
     def started(self, start: Array) -> Path:
         """The path, its first machine to be found from the coefficients alpha / C of a similar one."""
-        raise ValueError(f"start= is for losses with an elbow, not for loss={self.loss.name!r}.")
+        names = ", ".join(repr(name) for name, kind in LOSSES.items() if issubclass(kind, ElbowLoss))
+        raise ValueError(f"start= is for losses with an elbow ({names}), not for loss={self.loss.name!r}.")
 
     def limited(self, limit: Limit) -> Path:
         """The path, to be ended at a limit."""
