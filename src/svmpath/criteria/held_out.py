@@ -78,7 +78,7 @@ def predict_left_out(path: Path, values: Array, *, form: str = "direct", screen:
     """Leave out every sample in turn as if no other changed its place: refused where there is no formula for that."""
     raise ValueError(
         "Leave-one-out is predicted for the squared hinge and for losses with an elbow, not for "
-        f"loss={path.loss.name!r}, whose exact leave-one-out costs no more: use criterion 'loo'."
+        f"loss={path.loss.name!r}: use criterion 'loo', which is exact."
     )
 
 
