@@ -26,6 +26,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from svmpath.lazy import with_known
 from svmpath.losses.base import Loss, Problem, Solution, relative_gap
 from svmpath.losses.squared_hinge import SquaredHinge
 from svmpath.parameters import Parameter
@@ -40,7 +41,7 @@ _NEAR = 1e-10  # a coefficient nearer to its bound than this, relative to the bo
 _DIGITS = 1e-9  # violation from which on a machine found in the features is tried in the samples, too
 _MOST_SAMPLES = 1000  # on the slope, up to which that is affordable
 _REFINE = 2  # steps of refinement of the coefficients
-_REPAIRS = 40  # dual systems that are solved at most for the places of one machine
+_MOST_SYSTEMS = 40  # dual systems that are solved at most for the places of one machine
 _AT_ONCE = 4  # of them, those after which the worst sample alone changes its place, and not all that are wrong
 
 
@@ -78,7 +79,7 @@ class HuberHinge(Loss):
         """The width of the slope."""
         return {"h": self.h}
 
-    # --- machines, as NewtonPath asks for them -----------------------------------------------------------------------
+    # --- machines, for NewtonPath -----------------------------------------------------------------------
 
     def rows(self, problem: Problem) -> Rows:
         """Features whose inner products are the kernel up to the offset, with labels and weights."""
@@ -102,11 +103,11 @@ class HuberHinge(Loss):
     def _in_samples(self, problem: Problem, E: Array, C: float) -> Solution:
         """The machine by the dual system of the samples on the slope; who turns out to be elsewhere is moved there.
 
-        Newton's method takes places by the decision values. For large C s they hardly tell samples on the slope from
+        Newton's method takes places by the decision values. For large C s they hardly separate samples on the slope from
         those on the right, where the signs of the coefficients still do.
         """
         best: Solution | None = None
-        for attempt in range(_REPAIRS):
+        for attempt in range(_MOST_SYSTEMS):
             solution = self._of_places(problem, E, C)
             if best is None or solution.violation < best.violation:
                 best = solution
@@ -177,8 +178,7 @@ class HuberHinge(Loss):
         s, product = problem.s[Q], problem.gram.matmul(alpha)
         rest = s @ (problem.y - product)[Q] - self.h * alpha[Q].sum() / C
         solution = self._solution(problem, alpha, float(rest / s.sum()), C)
-        solution.__dict__["fitted"] = product + solution.b  # known already
-        return solution
+        return with_known(solution, fitted=product + solution.b)
 
     def _solution(self, problem: Problem, alpha: Array, b: float, C: float) -> Solution:
         return Solution(problem, self, alpha, b, {"C": C, "h": self.h, **problem.gram.kernel.parameters})
