@@ -103,8 +103,8 @@ class HuberHinge(Loss):
     def _in_samples(self, problem: Problem, E: Array, C: float) -> Solution:
         """The machine by the dual system of the samples on the slope; who turns out to be elsewhere is moved there.
 
-        Newton's method takes places by the decision values. For large C s they hardly separate samples on the slope from
-        those on the right, where the signs of the coefficients still do.
+        Newton's method takes places by the decision values. For large C s they hardly separate samples on the slope
+        from those on the right, where the signs of the coefficients still do.
         """
         best: Solution | None = None
         for attempt in range(_MOST_SYSTEMS):
