@@ -1,4 +1,4 @@
-"""Checks of what users give: data, targets, weights, spans, numbers. One copy for all that takes such things."""
+"""Checks of user input: data, targets, weights, spans, numbers. The only copy of these checks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def is_pairwise(kernel: Any) -> bool:
 
 
 def check_symmetric_values(X: Any) -> None:
-    """Refuse a precomputed kernel matrix that is not square or not symmetric."""
+    """Raise an error for a precomputed kernel matrix that is not square or not symmetric."""
     if X.shape[0] != X.shape[1]:
         raise ValueError(f"A precomputed kernel must be a square matrix of shape (n, n), got shape {X.shape}.")
     uneven = abs(X - X.T).max()
@@ -55,7 +55,7 @@ def encode_target(y: Any, task: str | None) -> tuple[Array, Array | None, str]:
     if y.dtype.kind == "f":
         assert_all_finite(y, input_name="y")
     classes = np.unique(y) if y.dtype.kind in "biuf" else None
-    # Two whole numbers are labels; scikit-learn, which takes longer to say so, is asked about the rest.
+    # Two whole numbers are labels. Everything else is left to scikit-learn, which takes longer.
     if classes is None or len(classes) != 2 or np.any(classes != np.round(classes)):
         kind = type_of_target(y, input_name="y")
     else:
@@ -68,7 +68,7 @@ def encode_target(y: Any, task: str | None) -> tuple[Array, Array | None, str]:
     check_two_classes(classes)
     if len(classes) > 2:
         raise ValueError(
-            f"A path is traced for two classes and y has {len(classes)}: use PathSVC for several classes, or "
+            f"A path needs exactly two classes, but y has {len(classes)}: use PathSVC for more classes, or "
             "task='regression' if y holds amounts."
         )
     return np.where(y == classes[1], 1.0, -1.0), classes, task
@@ -85,7 +85,7 @@ def encode_classes(y: Any) -> tuple[Array, Array]:
 def check_two_classes(classes: Array) -> None:
     """Refuse a single class."""
     if len(classes) < 2:
-        raise ValueError(f"Classification needs two classes, y has only one class: {classes.tolist()[0]!r}.")
+        raise ValueError(f"Classification needs two classes, but y has only one class: {classes.tolist()[0]!r}.")
 
 
 def one_vs_rest_targets(code: Array, k: int) -> list[Array]:
@@ -103,7 +103,7 @@ def check_weights(
     s = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=True)
     if class_weight is not None:
         if classes is None or code is None:
-            raise ValueError("class_weight belongs to classification; use sample_weight for regression.")
+            raise ValueError("class_weight works for classification only; use sample_weight for regression.")
         s *= compute_class_weight(class_weight, classes=classes, y=classes[code])[code]
     if not s.any():
         raise ValueError("Every sample has weight zero; at least one weight must be positive.")
@@ -111,10 +111,10 @@ def check_weights(
 
 
 def check_moving(sample: Any, over: str, s: Array) -> Array | None:
-    """The rows whose weight moves, for ``over="weight"``."""
+    """The rows whose weight changes, for ``over="weight"``."""
     if over != "weight":
         if sample is not None:
-            raise ValueError(f"sample belongs to over='weight', this path goes over {over!r}.")
+            raise ValueError(f"sample= works with over='weight' only, but over={over!r}; leave it out.")
         return None
     if sample is None:
         raise ValueError("over='weight' needs sample=: a row, an array of rows, or a mask such as y == label.")
@@ -124,11 +124,13 @@ def check_moving(sample: Any, over: str, s: Array) -> Array | None:
     rows = np.unique(rows)
     if rows.dtype.kind not in "iu" or len(rows) == 0 or rows[0] < 0 or rows[-1] >= len(s):
         raise ValueError(
-            f"sample must hold rows from 0 to {len(s) - 1}, or a mask of {len(s)} rows of which some are True; "
+            f"sample must hold row numbers from 0 to {len(s) - 1}, or be a mask of {len(s)} rows with at least one True; "
             f"got {sample!r}."
         )
     if not np.delete(s, rows).any():
-        raise ValueError("over='weight' moves every sample that has a weight; some must stay.")
+        raise ValueError(
+            "sample= must leave at least one sample of positive weight whose weight does not change; give fewer rows."
+        )
     return rows
 
 

@@ -101,11 +101,11 @@ WRONG = {
     ("--random-state", "4294967296"): "'--random-state'",
     ("--random-state", "seed"): "'--random-state'",
     ("--loss", "epsilon_insensitive"): "--loss epsilon_insensitive does regression, not classification",
-    ("--loss", "hinge", "--search", "gradient"): "--search gradient is there for the losses",
+    ("--loss", "hinge", "--search", "gradient"): "--search gradient works for the losses",
     ("--loss", "hinge", "--gamma", "ard"): "not for --loss hinge",
-    ("--kernel", "linear", "--gamma", "ard"): "--gamma ard is there for the rbf kernel only, not for --kernel linear",
+    ("--kernel", "linear", "--gamma", "ard"): "--gamma ard works for the rbf kernel only, not for --kernel linear",
     ("--kernel", "sigmoid", "--gamma", "1", "--rank", "5"): "--rank exact with --psd clip",
-    ("--criterion", "kfold", "--search", "gradient"): "goes with --criterion auto or span",
+    ("--criterion", "kfold", "--search", "gradient"): "needs --criterion auto or span",
 }
 PYTHON = re.compile(rf"\b(?:{'|'.join(OPTIONS)})=|\b(?:n_jobs|random_state|n_splits)\b|\bNone\b")
 

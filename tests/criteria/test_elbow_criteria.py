@@ -417,13 +417,13 @@ def test_what_cannot_be_is_refused(call, message):
 @pytest.mark.usefixtures("approximate")
 def test_what_other_paths_cannot_do_is_refused():
     svr, squared, nu = traced("svr"), svmpath.trace(MOONS, LABELS, loss="squared_hinge"), traced("nu", span=(0.99, 0.1))
-    with pytest.raises(ValueError, match="errors of a classification"):
+    with pytest.raises(ValueError, match="error rate of a classification"):
         criteria.loo(svr, [1.0], count_only=True)
     with pytest.raises(ValueError, match="error of the hinge machine over C"):
         criteria.loo(svr, exact=True)
-    with pytest.raises(ValueError, match="made for loss='hinge'"):
+    with pytest.raises(ValueError, match="works for loss='hinge' only"):
         criteria.xi_alpha(svr, [1.0])
-    with pytest.raises(ValueError, match="are for losses with an elbow"):
+    with pytest.raises(ValueError, match="work for losses with an elbow only"):
         criteria.loo(squared, [1.0], max_events=0)
     with pytest.raises(ValueError, match="form= is for losses with an elbow"):
         criteria.alo(squared, [1.0], form="features")

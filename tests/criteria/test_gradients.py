@@ -272,8 +272,8 @@ def test_newton_leaves_a_machine_without_samples_left_of_the_margin():
     ("options", "keywords", "message"),
     [
         ({"loss": "hinge"}, {}, "squared hinge and least squares, not for"),
-        ({"loss": "least_squares", "rank": 5}, {}, "held whole"),
-        ({"loss": "least_squares", "over": "gamma", "span": (0.1, 1.0)}, {}, "paths over C"),
+        ({"loss": "least_squares", "rank": 5}, {}, "full kernel matrix"),
+        ({"loss": "least_squares", "over": "gamma", "span": (0.1, 1.0)}, {}, "needs a path over C"),
         ({"loss": "least_squares"}, {"loss": "error"}, "smooth held-out loss"),
         ({"loss": "least_squares"}, {"loss": lambda y, f: y * f}, "smooth held-out loss"),
         ({"loss": "least_squares"}, {"loss": "hinge"}, "loss must be one of"),
@@ -291,7 +291,7 @@ def test_what_has_no_gradient_is_refused(options, keywords, message):
 def test_a_precomputed_kernel_is_refused():
     X, y = datasets.banana(30, random_state=0)
     path = svmpath.trace(X @ X.T, y, loss="least_squares", kernel="precomputed", span=SPAN)
-    with pytest.raises(ValueError, match="rows behind the kernel"):
+    with pytest.raises(ValueError, match="need the data rows"):
         criteria.gradient(path, 1.0)
 
 

@@ -214,9 +214,9 @@ def test_splits_are_checked():
     negative = criteria.kfold(path, [2.0], cv=[(np.arange(-N, -10), np.arange(N - 10, N))])
     expected = reference.held_out(K, Y, np.ones(N), 2.0, np.arange(N - 10), np.arange(N - 10, N))
     np.testing.assert_allclose(negative.held[0], expected, atol=1e-9)
-    with pytest.raises(ValueError, match="trains on a row twice"):
+    with pytest.raises(ValueError, match="same row twice in its training part"):
         criteria.kfold(path, [2.0], cv=[([0, 0, 1, 2], [3])])
-    with pytest.raises(ValueError, match="no split at all"):
+    with pytest.raises(ValueError, match=r"at least one \(train, test\) pair"):
         criteria.kfold(path, [2.0], cv=[])
 
 
@@ -250,7 +250,7 @@ def test_held_out_samples_of_weight_zero_cannot_be_scored():
     s[:10] = 0.0
     path, _ = path_and_matrix(0.3, None, Y, s)
     curve = criteria.kfold(path, [1.0], cv=[(np.arange(10, N), np.arange(10))])
-    with pytest.raises(ValueError, match="nothing to score"):
+    with pytest.raises(ValueError, match="all have weight zero"):
         curve.scores  # noqa: B018
     assert np.isfinite(curve.decisions[0, :10]).all()
 

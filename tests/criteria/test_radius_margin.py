@@ -179,7 +179,7 @@ def test_weights_are_refused_in_a_sentence(options):
 
 
 def test_other_losses_are_refused():
-    with pytest.raises(ValueError, match="made for loss='squared_hinge'"):
+    with pytest.raises(ValueError, match="works for loss='squared_hinge' only"):
         criteria.radius_margin(svmpath.trace(X, Y, loss="least_squares"), 1.0)
 
 

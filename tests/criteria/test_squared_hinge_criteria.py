@@ -116,7 +116,7 @@ def test_criteria_of_other_losses_are_refused():
     with pytest.raises(ValueError, match="predicted for the squared hinge"):
         criteria.span(squares, [1.0])
     path, _, _ = traced("banana")
-    with pytest.raises(ValueError, match="exact for least squares only"):
+    with pytest.raises(ValueError, match="works for least squares only"):
         criteria.press(path, [1.0])
 
 

@@ -121,7 +121,7 @@ def test_max_features_bounds_the_choice():
     X, y = data()
     model = ElasticNetSVC(max_features=3).fit(X, y)
     assert np.count_nonzero(model.coef_) <= 3
-    with pytest.raises(ValueError, match="All values of lambda1 use more than max_features"):
+    with pytest.raises(ValueError, match="At all values of lambda1 there are more than max_features"):
         ElasticNetSVC(lambda1=1e-3, max_features=1).fit(X, y)
 
 

@@ -101,8 +101,8 @@ def test_several_classes_and_approximate_paths():
     [
         (PathSVC(loss="nu"), "no C to choose"),
         (PathSVC(loss="hinge", tol=0.0), "tol must be a positive number"),
-        (PathSVC(loss="hinge", criterion="radius_margin"), "made for loss='squared_hinge'"),
-        (PathSVC(loss="hinge", criterion="xi_alpha", search="continuous"), "searched on a grid only"),
+        (PathSVC(loss="hinge", criterion="radius_margin"), "works for loss='squared_hinge' only"),
+        (PathSVC(loss="hinge", criterion="xi_alpha", search="continuous"), "works with search='grid' only"),
         (PathSVC(loss="epsilon_insensitive"), "does regression"),
     ],
 )

@@ -326,7 +326,7 @@ def test_a_machine_lost_to_rounding_warns(criterion):
 @pytest.mark.parametrize("criterion", ["radius_margin", criteria.radius_margin])
 def test_what_the_bound_cannot_choose_is_refused_in_a_sentence(criterion):
     data, labels = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="for two classes; y has 3"):
+    with pytest.raises(ValueError, match="for two classes only, but y has 3"):
         PathSVC(criterion=criterion).fit(data, labels)
     with pytest.raises(ValueError, match="use search='grid'"):
         PathSVC(criterion=criterion, search="continuous").fit(X, Y)
@@ -334,7 +334,7 @@ def test_what_the_bound_cannot_choose_is_refused_in_a_sentence(criterion):
 
 def test_a_choice_by_the_bound_on_noisy_data_warns():
     noisy, noisy_Y = make_moons(200, noise=0.5, random_state=0)
-    with pytest.warns(UserWarning, match=r"errs on \d+ of 200 training samples"):
+    with pytest.warns(UserWarning, match=r"misclassifies \d+ of 200 training samples"):
         PathSVC(criterion="radius_margin", gamma=1.0).fit(noisy, noisy_Y)
     clean, clean_Y = make_moons(200, noise=0.05, random_state=0)
     PathSVC(criterion="radius_margin", gamma=1.0).fit(clean, clean_Y)

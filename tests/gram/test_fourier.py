@@ -154,7 +154,7 @@ NONE = {
 
 @pytest.mark.parametrize("name", NONE)
 def test_a_kernel_without_a_law_of_frequencies_is_refused_at_once(name):
-    with pytest.raises(ValueError, match=r"RandomFourier is for the kernels rbf.*use gram\.Nystroem"):
+    with pytest.raises(ValueError, match=r"RandomFourier works for the kernels rbf.*use gram\.Nystroem"):
         make_gram(X, NONE[name], rank=RandomFourier(10))
 
 
@@ -170,12 +170,12 @@ def test_a_rank_that_is_not_even_is_refused(rank):
         (lambda: make_gram(X, RBF(1.0), rank=RandomFourier(10), landmarks="uniform"), "leave landmarks out"),
         (lambda: PathSVC(rank=RandomFourier(10), landmarks="uniform").fit(X, Y), "leave landmarks out"),
         (lambda: svmpath.trace(X, Y, loss="least_squares", kernel="poly", rank=RandomFourier(10)), "use gram.Nystroem"),
-        (lambda: make_gram(X, ARD([1.0]), rank=RandomFourier(10)), "1 gammas, but the data have 3 columns"),
+        (lambda: make_gram(X, ARD([1.0]), rank=RandomFourier(10)), "1 gammas and the data have 3 columns"),
         (
             lambda: criteria.approximation_bound(
                 svmpath.trace(X, Y, loss="least_squares", rank=RandomFourier(10)), 1.0
             ),
-            "one on landmarks",
+            "works for landmarks",
         ),
         (
             lambda: svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.1, 1.0), rank=RandomFourier(10))(0.5),

@@ -171,7 +171,7 @@ def test_declared_indefinite():
         (lambda: ARD([0.1, 0.2]).at("gamma", 1.0), "is a vector"),
         (lambda: ARD([0.1, -0.2]), "one number >= 0 per feature"),
         (lambda: ARD([]), "one number >= 0 per feature"),
-        (lambda: ARD([0.1, 0.2])(X), "2 gammas, but the data have 4 columns"),
+        (lambda: ARD([0.1, 0.2])(X), "2 gammas and the data have 4 columns"),
         (lambda: KERNELS["gp_ard"].derivative("length_scale", X), "is a vector"),
     ],
 )

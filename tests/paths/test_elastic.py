@@ -410,7 +410,7 @@ def test_paths_and_solutions_are_pickled():
         ({"over": "lambda2"}, "needs lambda1"),
         ({"over": "lambda1", "lambda1": 1.0}, "leave lambda1= out"),
         ({"over": "ray", "lambda2": 1.0}, "leave lambda2= out"),
-        ({"l1_ratio": 0.5}, "l1_ratio belongs to over='ray'"),
+        ({"l1_ratio": 0.5}, "l1_ratio= works with over='ray' only"),
         ({"over": "ray", "l1_ratio": 1.5}, "from 0 to 1"),
         ({"lambda2": -1.0}, "lambda2 must be a number >= 0"),
         ({"penalty_factor": [1.0]}, "one number per feature"),
@@ -419,7 +419,7 @@ def test_paths_and_solutions_are_pickled():
         ({"span": (1, 1)}, "two different"),
         ({"span": (1, -1)}, "numbers >= 0"),
         ({"over": "lambda2", "lambda1": 1, "span": (1, 0)}, "positive numbers"),
-        ({"sample": 3}, "belongs to over='weight'"),
+        ({"sample": 3}, "sample= works with over='weight' only"),
     ],
 )
 def test_bad_options_are_refused(options, message):

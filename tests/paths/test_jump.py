@@ -349,7 +349,7 @@ def test_without_a_margin_there_is_no_nu_machine():
     [
         ({"over": "epsilon"}, "over must be one of 'C', 'weight', 'gamma'; got 'epsilon'"),
         ({"over": "weight"}, "needs sample="),
-        ({"over": "weight", "sample": 60}, "rows from 0 to 59"),
+        ({"over": "weight", "sample": 60}, "row numbers from 0 to 59"),
         ({"over": "weight", "sample": [True, False]}, "a mask of"),
         ({"sample": 3}, "belongs to over='weight'"),
         ({"span": (0.0, 1.0)}, "positive"),
@@ -395,7 +395,7 @@ def test_regression_is_polished_whatever_the_unit_of_y():
 
 
 def test_weights_that_cannot_be_moved_are_refused():
-    with pytest.raises(ValueError, match="some must stay"):
+    with pytest.raises(ValueError, match="at least one sample of positive weight"):
         svmpath.trace(X, Y, loss="hinge", over="weight", sample=np.arange(60))
     with pytest.raises(ValueError, match="both classes"):
         svmpath.trace(X, Y, loss="nu", over="nu", sample_weight=(Y > 0).astype(float))

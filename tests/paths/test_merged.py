@@ -330,7 +330,7 @@ def test_a_start_is_summed_over_copies():
     other = svmpath.trace(X, LABELS, loss="hinge", gamma=1.0, span=C_SPAN)(1.0)
     path = svmpath.trace(X, LABELS, loss="hinge", gamma=0.7, span=(1.0, 10.0), start=other)
     assert np.allclose(path(5.0).fitted, svmpath.trace(X, LABELS, loss="hinge", gamma=0.7)(5.0).fitted, atol=1e-9)
-    with pytest.raises(ValueError, match="start= is for losses with an elbow"):
+    with pytest.raises(ValueError, match="start= works for losses with an elbow"):
         svmpath.trace(X, LABELS, loss="squared_hinge", start=other)
 
 

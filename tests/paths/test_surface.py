@@ -156,7 +156,7 @@ def test_select_on_a_surface_of_one_cell():
         ({"gamma": (1.0, 1.0)}, "two different positive numbers"),
         ({"gamma": [1.0], "C": (0.0, 1.0)}, "two different positive numbers"),
         ({"gamma": [1.0], "loss": "nu"}, "losses that have a C"),
-        ({"gamma": [1.0], "over": "C"}, "goes over C and gamma"),
+        ({"gamma": [1.0], "over": "C"}, "a function of C and gamma"),
         ({"gamma": [1.0], "n_jobs": 0}, "got 0"),
         ({"gamma": [1.0], "kernel": "linear"}, "'gamma' is unknown"),
     ],
@@ -167,7 +167,7 @@ def test_bad_input_is_refused(options, message):
 
 
 def test_outside_is_refused(hinge):
-    with pytest.raises(ValueError, match=r"gamma = 5 lies outside \[0\.3, 3\]"):
+    with pytest.raises(ValueError, match=r"gamma = 5 lies outside the range \[0\.3, 3\]"):
         hinge(1.0, 5.0)
     with pytest.raises(ValueError, match="C = 1000 lies outside the span"):
         hinge(1000.0, 1.0)

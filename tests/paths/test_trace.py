@@ -176,7 +176,7 @@ NAN[3, 1] = np.nan
         (X, Y, {"over": "length_scale", "kernel": gp.RBF(), "span": (-1.0, 2.0)}, "two different positive numbers"),
         (X, Y, {"sample_weight": -np.ones(30)}, "[Nn]egative"),
         (X, Y, {"sample_weight": np.zeros(30)}, "weight|zero"),
-        (X, X[:, 0], {"class_weight": "balanced"}, "class_weight belongs to classification"),
+        (X, X[:, 0], {"class_weight": "balanced"}, "class_weight works for classification only"),
         (X, Y, {"kernel": "precomputed"}, "square"),
         (X @ X.T + np.tri(30), Y, {"kernel": "precomputed"}, "symmetric"),
     ],

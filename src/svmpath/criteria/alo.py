@@ -1,4 +1,4 @@
-"""Approximate leave-one-out: what leave-one-out would be if nobody else changed place."""
+"""Approximate leave-one-out, which assumes that no other sample changes its place."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from svmpath.paths import Path
 
 
 def alo(path: Path, values: Any, *, loss: HeldOutLoss = None, form: str = "direct") -> Curve:
-    """Approximate leave-one-out: exact where leaving a sample out moves no other across its margin.
+    """Approximate leave-one-out: exact for each sample whose removal makes no other sample change its place.
 
-    For losses with an elbow this is the span rule of Vapnik and Chapelle, with the offset that many derivations drop.
-    It costs some paths; exact leave-one-out (:func:`svmpath.criteria.loo`) costs a few times more, and is the better
-    choice while that can be afforded. It is poor where the elbow is small and C large, as with few features: look at
-    ``doubtful``.
+    For losses with an elbow this is the span rule of Vapnik and Chapelle, including the offset, which many derivations
+    neglect. It costs as much as a few paths. Exact leave-one-out (:func:`svmpath.criteria.loo`) costs a few times more,
+    and is the better choice if you can afford it. The approximation is poor if few samples lie on the elbow and C is
+    large, as with few features: look at ``doubtful``.
 
     Parameters
     ----------
     path : Path
-        Of ``loss="hinge"``, ``"epsilon_insensitive"`` or ``"nu"``, over any of their parameters; also an approximate
-        one (``tol=``), whose features and smoothed loss are then used. Or of
-        :func:`svmpath.trace_elastic`, where places of features are frozen as well.
+        A path with ``loss="hinge"``, ``"epsilon_insensitive"`` or ``"nu"`` over any of their parameters. It may be
+        approximate (``tol=``); then its features and smoothed loss are used. Or a path of
+        :func:`svmpath.trace_elastic`; then the places of the features are kept fixed as well.
     values : float or array of shape (m,)
         Values of the path's parameter.
     loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
         As in :func:`svmpath.criteria.press`.
     form : {"direct", "features"}, default="direct"
-        "direct" inverts the kernel matrix of the elbow points; "features" decomposes their explicit features, those of
-        a low-rank kernel or the square root of the whole matrix. The result is the same; with features it keeps more
-        digits where the elbow is nearly dependent.
+        "direct" inverts the kernel matrix of the samples on the elbow; "features" decomposes their explicit features,
+        which are those of a low-rank kernel or the square root of the full matrix. The result is the same, but
+        "features" keeps more digits if the samples on the elbow are nearly linearly dependent.
 
     Returns
     -------
     Curve
-        ``doubtful``, counted when first asked for, is the number of samples whose absence does move others across a
-        bound, so that the formula's assumption fails.
+        ``doubtful``, computed on first access, is the number of samples whose removal makes other samples change their
+        place, so that the assumption of the formula does not hold.
 
     Examples
     --------

@@ -53,20 +53,20 @@ class ApproximationBound:
     theorem3 : float
         Ding & Liao's Theorem 3; holds with probability 1 - delta under ``assumptions``.
     measured : float
-        Their eq. 24 with the spectral norm of K - K~ itself in place of its bound; still takes b to be constant.
+        Their eq. 24 with the measured spectral norm of K - K~ in place of its bound; still assumes a constant offset.
     with_offset : float
-        With that norm, the offset as it is, any targets and any weights; it assumes a positive semi-definite kernel
-        and, like the others, k(x, x) <= kappa and predictions by ``solution(X, exact_kernel=True)``.
+        A bound from the same norm for any offset, targets and weights. It assumes a positive semi-definite kernel and,
+        like the others, k(x, x) <= kappa and predictions by ``solution(X, exact_kernel=True)``.
     error_norm : float
         ||K - K~||_2.
     epsilon, delta, zeta, kappa : float
-        What entered Theorem 3; epsilon is the smallest that its condition c >= 64 k / epsilon^4 allows.
+        The constants of Theorem 3; epsilon is the smallest that its condition c >= 64 k / epsilon^4 allows.
     columns, rank : int
         c and k.
     assumptions : tuple of str
-        What Theorem 3 assumes.
+        The assumptions of Theorem 3.
     violated : tuple of str
-        Those of them known not to hold here; Theorem 3 promises nothing then.
+        The assumptions that are known not to hold here; if there are any, Theorem 3 does not apply.
     """
 
     theorem3: float
@@ -96,17 +96,17 @@ ASSUMPTIONS = (
 def approximation_bound(path: ClosedFormPath, C: float, *, delta: float = 0.05) -> ApproximationBound:
     """Bound the distance of a low-rank least squares machine from the exact one.
 
-    Needs n^2 kernel values (computed in blocks for large n) and the largest eigenvalues of the whole kernel matrix: it
-    costs more than the machine it bounds.
+    It needs n^2 kernel values (computed in blocks for large n) and the largest eigenvalues of the full kernel matrix, so
+    it costs more than the machine itself.
 
     Parameters
     ----------
     path : Path
-        A least squares path over C in low rank, best with ``landmarks="uniform"``.
+        A least squares path over C with a low-rank kernel, preferably with ``landmarks="uniform"``.
     C : float
-        The value looked at.
+        The value of C.
     delta : float, default=0.05
-        Probability with which Theorem 3 may fail.
+        The probability that Theorem 3 fails.
 
     Returns
     -------
@@ -125,11 +125,13 @@ def approximation_bound(path: ClosedFormPath, C: float, *, delta: float = 0.05) 
     """
     gram = path.problem.gram
     if not isinstance(gram, LowRankGram):
-        raise ValueError("The path holds the kernel matrix whole: there is no approximation to bound; give rank.")
+        raise ValueError(
+            "The bound needs a low-rank kernel, but this path has the full kernel matrix; trace it with rank=."
+        )
     if not isinstance(gram.approximation, Nystroem):
-        raise ValueError(f"The bound is one on landmarks, not on {gram.approximation!r}; give gram.Nystroem as rank.")
+        raise ValueError(f"The bound works for landmarks, not for {gram.approximation!r}; use rank=gram.Nystroem(...).")
     if path.over != "C":
-        raise ValueError(f"The bound needs a path over C; this one goes over {path.over}.")
+        raise ValueError(f"The bound needs a path over C, but this path is over {path.over!r}.")
     if not 0 < delta < 1:
         raise ValueError(f"delta must lie between 0 and 1, got {delta!r}.")
     solution = path(C)

@@ -19,7 +19,7 @@ HeldOutLoss = str | Callable[[Array, Array], Array] | None
 
 
 def error(y: Array, f: Array) -> Array:
-    """1 where the decision value f names the wrong class (f > 0 names +1)."""
+    """1 if the sign of the decision value f is that of the wrong class, else 0 (f > 0 means class +1)."""
     return ((f > 0) != (y > 0)).astype(float)
 
 
@@ -29,17 +29,17 @@ def squared(y: Array, f: Array) -> Array:
 
 
 def squared_hinge(y: Array, f: Array) -> Array:
-    """max(0, 1 - y f)^2, cut at 9 so that no single sample decides: a smooth stand-in for the error."""
+    """max(0, 1 - y f)^2, cut off at 9 to limit the effect of a single sample: a smooth replacement for the error."""
     return np.clip(1.0 - y * f, 0.0, 3.0) ** 2
 
 
 def logistic(y: Array, f: Array) -> Array:
-    """log(1 + exp(-y f)): a smooth stand-in for the error."""
+    """log(1 + exp(-y f)): a smooth replacement for the error."""
     return np.logaddexp(0.0, -y * f)
 
 
 def sigmoid(y: Array, f: Array) -> Array:
-    """1 / (1 + exp(5 y f)): the error with its step smoothed, as Chapelle has it."""
+    """1 / (1 + exp(5 y f)): the error with a smoothed step, as proposed by Chapelle."""
     return expit(-STEEP * y * f)
 
 
@@ -53,7 +53,7 @@ _NAMED: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def held_out_loss(loss: HeldOutLoss, task: str) -> Callable[[Array, Array], Array]:
-    """The per-sample loss meant by a name, a callable ``loss(y, f)``, or None (the task's own)."""
+    """The per-sample loss for a name, a callable ``loss(y, f)``, or None (the default of the task)."""
     if loss is None:
         return error if task == "classification" else squared
     if callable(loss):
@@ -61,13 +61,13 @@ def held_out_loss(loss: HeldOutLoss, task: str) -> Callable[[Array, Array], Arra
     if loss not in _NAMED:
         raise ValueError(unknown_name("loss", loss, _NAMED, "a callable loss(y, f)"))
     if loss != "squared" and task == "regression":
-        raise ValueError(f"loss={loss!r} looks at labels, which a regression does not have; use 'squared'.")
+        raise ValueError(f"loss={loss!r} needs labels, which a regression does not have; use loss='squared'.")
     return _NAMED[loss]
 
 
 @dataclass(frozen=True)
 class OneVsRest:
-    """A loss of k machines, one per class: the largest decision value names the class; others are averaged."""
+    """A loss of k machines, one per class: the error of the largest decision value; other losses are averaged."""
 
     loss: Callable[[Array, Array], Array]
 
@@ -88,13 +88,13 @@ class Screened:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Curve:
-    """Scores along a path; the lower, the better.
+    """Held-out scores along a path; lower is better.
 
     Attributes
     ----------
     path : Path
     criterion : str
-        Name of the criterion that made it.
+        Name of the criterion that computed it.
     values : array of shape (m,)
         Values of the path's parameter.
     loss : callable
@@ -102,13 +102,13 @@ class Curve:
     rows : array of shape (N,)
         The samples held out, one entry each time a sample was held out.
     source : array of shape (m, N), or (m, N, k) for k classes, or callable
-        Their held-out decision values, or what computes them when they are first asked for.
+        Their held-out decision values, or a function that computes them on first access.
     target : array of shape (n,) or (n, k)
-        What they are compared with.
+        Targets of all samples.
     doubts : array of shape (m,), or callable
-        Number of samples for which the criterion's formula is not known to hold, or what counts them.
+        Number of samples for which the formula of the criterion is not known to hold, or a function that counts them.
     screened : Screened, optional
-        The errors, where they were found without the held-out decision values.
+        The errors, if they were found without the held-out decision values.
     """
 
     path: Path
@@ -131,15 +131,17 @@ class Curve:
         if self.screened is not None and self.loss is error:
             return self.screened.errors.astype(float)
         if not np.isfinite(self.held).all():
-            raise ValueError("The curve has held-out values that are not finite; nothing can be chosen on it.")
+            raise ValueError(
+                "The curve has held-out values that are not finite, so it has no scores; scale the data first."
+            )
         if self.loss in _NAMED.values():
             return self.loss(self.target[self.rows], self.held)
-        # One value at a time: a user's loss sees targets and decision values of one shape.
+        # One value at a time: a user's loss gets targets and decision values of the same shape.
         rows = [np.asarray(self.loss(self.target[self.rows], f), dtype=float) for f in self.held]
         table = np.array(rows).reshape(len(self.values), -1)
         if table.shape[1] != len(self.rows):
             raise ValueError(
-                f"The held-out loss must return one number per sample, {len(self.rows)} in all; "
+                f"The held-out loss must return one number per sample, {len(self.rows)} in total; "
                 f"it returned {table.shape[1]}."
             )
         return table
@@ -161,7 +163,7 @@ class Curve:
 
     @lazy
     def smooth(self) -> Array:
-        """Mean squared held-out residual: decides between values of equal score. Of a screened curve, an estimate."""
+        """Mean squared held-out residual, which breaks ties between equal scores; with ``screen`` an estimate."""
         if self.screened is not None:
             return squared(self.target[self.rows], self.screened.estimate) @ self._weights
         return self.rescored(squared).scores
@@ -173,14 +175,14 @@ class Curve:
 
     @lazy
     def doubtful(self) -> Array:
-        """Number of samples for which the criterion's formula is not known to hold, at each value; 0 where exact."""
+        """At each value, the number of samples for which the criterion's formula is not known to hold; 0 if all are exact."""
         return self.doubts() if callable(self.doubts) else self.doubts
 
     @lazy
     def decisions(self) -> Array:
         """Held-out decision values per sample, of shape (m, n).
 
-        The mean where a sample was held out several times, NaN where it never was.
+        The mean if a sample was held out several times, NaN if it was never held out.
         """
         n = len(self.target)
         times = np.bincount(self.rows, minlength=n).astype(float)
@@ -193,7 +195,7 @@ class Curve:
     def _weights(self) -> Array:
         s = self.path.problem.s[self.rows]
         if not s.any():
-            raise ValueError("All samples that were held out have weight zero, so there is nothing to score.")
+            raise ValueError("At least one held-out sample must have a positive weight, but all have weight zero.")
         return s / s.sum()
 
     def rescored(self, loss: Any) -> Curve:

@@ -4,9 +4,9 @@ With a_i = y_i alpha_i and xi_i = max(0, 1 - y_i f_i), a sample that is an error
 
     2 a_i R^2 + xi_i >= 1,      R^2 = max_i K_ii - min_ij K_ij                                 (xi-alpha)
 
-Both bounds take for granted that the offset is held by an elbow, with all samples and without one, so that it does not
-jump. That is not known without leaving the sample out. A sample is counted as an error, and as doubtful, where the
-elbow has not more room than its coefficient needs; even so others may fill that room, and the bound fails.
+Both bounds assume that some sample lies on the elbow, with all samples and without one, so that the offset does not
+jump. This is not known without leaving the sample out. A sample is counted as an error, and as doubtful, if the samples
+on the elbow cannot take over its coefficient. Even if they can, the offset may jump, and then the bound fails.
 
 Of the samples on the elbow, 0 < a_i < C, those that are errors when left out have
 
@@ -15,7 +15,7 @@ Of the samples on the elbow, 0 < a_i < C, those that are errors when left out ha
 D being the diameter of the smallest ball around all samples, and S_i the distance of sample i to the combinations of
 the other elbow points, with coefficients of sum one, that can take over its coefficient inside their boxes. All samples
 at their limit, a_i = C, are counted as errors. S_i is not computed but bounded: by the combination of the span rule,
-brought into the boxes (``solvers.removal``); where nothing can take over, the sample is counted as well.
+brought into the boxes (``solvers.removal``). A sample whose coefficient cannot be taken over is counted as well.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ _TINY_BALL = 1e-6  # what is added to K for the ball, in units of the rows' spre
 def xi_alpha(path: JumpPath, values: Any, *, loss: Any = None) -> BoundCurve:
     """Joachims' xi-alpha estimate, a bound on the leave-one-out error rate of the hinge machine.
 
-    It costs nothing beyond the machine itself, and is pessimistic: exact leave-one-out (:func:`svmpath.criteria.loo`)
-    is the better choice wherever it can be afforded.
+    It costs nothing beyond the machine itself, and is pessimistic. Exact leave-one-out (:func:`svmpath.criteria.loo`)
+    is the better choice if you can afford it.
 
     Parameters
     ----------
     path : Path
-        Of ``loss="hinge"``.
+        A path with ``loss="hinge"``.
     values : float or array of shape (m,)
         Values of the path's parameter.
     loss : None or "error"
-        What is bounded is the error rate.
+        The bound is on the error rate.
 
     Returns
     -------
     BoundCurve
-        ``doubtful`` is the number of support vectors whose coefficient the elbow has no room to take over: they are
-        counted as errors, as the offset jumps when they are left out. It can also jump where there is room, and then
-        the bound is not one: at a small C do not rely on it.
+        ``doubtful`` is the number of support vectors whose coefficient is too large for the samples on the elbow to
+        take over. They are counted as errors, because the offset jumps when they are left out. The offset can also
+        jump for other samples, and then the bound does not hold: do not rely on it at small C.
 
     Examples
     --------
@@ -93,24 +93,24 @@ def xi_alpha(path: JumpPath, values: Any, *, loss: Any = None) -> BoundCurve:
 def span_bound(path: JumpPath, values: Any, *, loss: Any = None) -> BoundCurve:
     """Vapnik and Chapelle's span bound on the leave-one-out error rate of the hinge machine.
 
-    Every sample at its limit counts as an error, so that the bound says little where many of them are; see
-    :func:`svmpath.criteria.alo` for the prediction that is made of the same spans.
+    Every sample whose coefficient is at its limit counts as an error, so the bound says little if there are many; see
+    :func:`svmpath.criteria.alo` for the prediction from the same spans.
 
     Parameters
     ----------
     path : Path
-        Of ``loss="hinge"``, with sample weights 0 and 1 only.
+        A path with ``loss="hinge"`` and with sample weights 0 and 1 only.
     values : float or array of shape (m,)
         Values of the path's parameter.
     loss : None or "error"
-        What is bounded is the error rate.
+        The bound is on the error rate.
 
     Returns
     -------
     BoundCurve
-        ``doubtful`` is the number of samples that are counted as errors because they are at their limit, or because
-        the elbow has no room to take over their coefficient. The bound assumes that the offset does not jump when a
-        sample is left out, which is not known: with few samples or a small C it can fail.
+        ``doubtful`` is the number of samples that are counted as errors because their coefficient is at its limit or
+        too large for the samples on the elbow to take over. The bound assumes that the offset does not jump when a
+        sample is left out, which is not known: with few samples or a small C the bound can fail.
 
     Examples
     --------
@@ -141,13 +141,13 @@ def span_bound(path: JumpPath, values: Any, *, loss: Any = None) -> BoundCurve:
 
 
 def _radius(A: Array) -> float:
-    """That of the smallest ball around the rows of A but for its last column, or a little more."""
+    """The radius of the smallest ball around the rows of A without its last column, or a little more."""
     size = float(np.ptp(A[:, :-1], axis=0).max(initial=0.0)) ** 2
     return float(np.sqrt(EnclosingBall(A).at(_TINY_BALL * size).squared_radius)) if size > 0.0 else 0.0
 
 
 def _without_room(walker: Walker) -> Array:
-    """The support vectors whose coefficient the (other) elbow points have not more than enough room to take over."""
+    """The support vectors whose coefficient the (other) samples on the elbow have too little room to take over."""
     low, up = walker.program.low(walker.t), walker.program.up(walker.t)
     theta, F = walker.theta, walker.F
     above, below = (up - theta)[F], (theta - low)[F]

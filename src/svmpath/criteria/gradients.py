@@ -1,11 +1,11 @@
-"""The gradient of a held-out score by log C and the logarithms of the kernel's parameters.
+"""The gradient of a held-out score with respect to log C and the logarithms of the kernel parameters.
 
 Notation of ``solvers.samples``: the samples E that have a coefficient (all of positive weight for least squares, those
 left of the margin for the squared hinge), mu = 1 / (2 C), and
 
     H = K_EE + mu S_E^-1,     B = H^-1 - H^-1 1 1' H^-1 / (1' H^-1 1),     u = B y_E,     b = s_E'(y - K u)_E / sigma
 
-with sigma = sum_E s. Leaving out i in E leaves the residual r_i = u_i / B_ii; who is outside E keeps f_i = K_iE u + b.
+with sigma = sum_E s. Leaving out i in E gives the residual r_i = u_i / B_ii; samples outside E keep f_i = K_iE u + b.
 The score is L = sum_i w_i loss(y_i, g_i) with g_i = y_i - r_i on E and g_i = f_i outside, w = s / sum s.
 
 Forward, with the sides kept: dB = -B dH B and du = -B dH u. Backward, with q_i = w_i d loss / d g_i, the samples N
@@ -89,7 +89,7 @@ class Gradient:
     ----------
     score : float
     by : dict
-        Derivative by the logarithm of each parameter: "C", and those of the kernel by their names.
+        Derivative with respect to the logarithm of each parameter: "C" and the kernel parameters, by name.
     """
 
     score: float
@@ -97,21 +97,21 @@ class Gradient:
 
 
 def gradient(path: Path, value: float, *, loss: HeldOutLoss = None, smoothing: float = 0.0) -> Gradient:
-    """The held-out score at one C, with its derivatives by log C and the logarithms of the kernel's parameters.
+    """The held-out score at one C, and its derivatives with respect to log C and the logarithms of the kernel parameters.
 
     Parameters
     ----------
     path : Path
-        Over C, of ``loss="least_squares"``, whose score is that of :func:`svmpath.criteria.press`, or of
-        ``loss="squared_hinge"``, whose score is that of :func:`svmpath.criteria.span`; with a positive semi-definite
-        kernel held whole.
+        A path over C with ``loss="least_squares"``, whose score is that of :func:`svmpath.criteria.press`, or with
+        ``loss="squared_hinge"``, whose score is that of :func:`svmpath.criteria.span`. It needs a positive
+        semi-definite kernel with its full matrix.
     value : float
         The value of C.
     loss : {"squared", "squared_hinge", "logistic", "sigmoid"}, optional
         Smooth loss per sample; "squared" by default.
     smoothing : float, default=0.0
-        For the squared hinge. Where a sample crosses the margin the span prediction jumps a little. A positive number
-        (0.1, say) makes it continuous, and in return other than the span prediction by as much.
+        For the squared hinge. The span prediction jumps a little where a sample crosses the margin. A positive number,
+        such as 0.1, makes the score continuous, but changes it by about as much as these jumps.
 
     Returns
     -------
@@ -119,8 +119,8 @@ def gradient(path: Path, value: float, *, loss: HeldOutLoss = None, smoothing: f
 
     Notes
     -----
-    The derivatives hold while nobody crosses the margin. At a kernel parameter or C where somebody does, they are those
-    of one side: the side on which the machine was found.
+    The derivatives hold as long as no sample crosses the margin. At a value where a sample does cross it, they are
+    one-sided: those of the side on which the machine was found.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def gradient(path: Path, value: float, *, loss: HeldOutLoss = None, smoothing: f
     (['C', 'gamma'], np.True_)
     """
     if path.over != "C":
-        raise ValueError(f"criteria.gradient is made for paths over C; this one goes over {path.over!r}.")
+        raise ValueError(f"criteria.gradient needs a path over C, but this path is over {path.over!r}.")
     score = HeldOutScore.of([path.problem], path.loss, loss, smoothing)
     return score(path.problem.gram, path.inside(value))[0]
 
@@ -148,9 +148,9 @@ class HeldOutScore:
     ----------
     problems : sequence of Problem
     is_hinge : bool
-        Squared hinge; else least squares.
+        True for the squared hinge, False for least squares.
     loss, slope : callable
-        Per-sample loss and its derivative by the held-out decision value.
+        Per-sample loss and its derivative with respect to the held-out decision value.
     smoothing : float
     """
 
@@ -162,9 +162,9 @@ class HeldOutScore:
 
     @staticmethod
     def of(problems: Sequence[Problem], machine: Any, loss: HeldOutLoss, smoothing: float = 0.0) -> HeldOutScore:
-        """The score of these machines; refused in one sentence where it has no gradient."""
+        """The score of these machines; raises an error if it has no gradient."""
         if type(machine) not in _IS_HINGE:
-            raise ValueError(f"Gradients are there for the squared hinge and least squares, not for {machine!r}.")
+            raise ValueError(f"Gradients exist for the squared hinge and least squares, not for {machine!r}.")
         if not smoothing >= 0.0:
             raise ValueError(f"smoothing must be a number >= 0, got {smoothing!r}.")
         held_out = smooth_loss(loss, problems[0].task)
@@ -307,7 +307,7 @@ def _gathered(sweeps: Sequence[_Sweep], gram: DenseGram, C: float, machines: int
 
 
 def smooth_loss(loss: HeldOutLoss, task: str) -> Callable[[Array, Array], Array]:
-    """The held-out loss meant by a name or None, refused if no derivative of it is known."""
+    """The held-out loss for a name or None; raises an error if it has no known derivative."""
     found = curve.squared if loss is None else held_out_loss(loss, task)
     if found not in _SLOPES:
         raise ValueError(f"A gradient needs a smooth held-out loss, one of {', '.join(SMOOTH)}; got {loss!r}.")
@@ -315,13 +315,13 @@ def smooth_loss(loss: HeldOutLoss, task: str) -> Callable[[Array, Array], Array]
 
 
 def check_whole(gram: Gram) -> None:
-    """Refuse kernels whose matrix is not held whole, or not known to be positive semi-definite."""
+    """Raise an error unless there is a full kernel matrix that is known to be positive semi-definite."""
     if not isinstance(gram, DenseGram):
-        raise ValueError("Gradients need the kernel matrix held whole; leave rank and landmarks out.")
+        raise ValueError("Gradients need the full kernel matrix; leave rank and landmarks out.")
     if gram.kernel.pairwise:
-        raise ValueError("Gradients need the rows behind the kernel; a precomputed kernel has none to give.")
+        raise ValueError("Gradients need the data rows, which a precomputed kernel does not have; use another kernel.")
     if gram.kernel.psd is not True:
-        raise ValueError(f"Gradients need a kernel known to be positive semi-definite, which {gram.kernel!r} is not.")
+        raise ValueError(f"Gradients need a kernel that is known to be positive semi-definite; {gram.kernel!r} is not.")
 
 
 def _check_weights(problem: Problem, is_hinge: bool) -> None:
@@ -334,7 +334,7 @@ def _check_weights(problem: Problem, is_hinge: bool) -> None:
 def _regular(system: SampleSystem, C: float) -> SampleSystem:
     if not system.is_regular:
         raise PathError(
-            f"At C = {C:.6g} the system is singular in double precision: the kernel's values are too large for this C. "
-            "Bring the columns to one scale (StandardScaler), or use smaller C."
+            f"At C = {C:.6g} the system is singular in double precision: the kernel values are too large for this C. "
+            "Scale the columns (StandardScaler), or use smaller C."
         )
     return system

@@ -1,7 +1,7 @@
-"""Held-out decision values along a path: what criteria are made of, and three ways to have them.
+"""Held-out decision values along a path, which criteria are made of, and three ways to compute them.
 
-Each way has a form that serves every path, through ``path.without(rows)`` and ``path.decisions(values)`` alone. Kinds
-of path for which there is something better are listed in ``criteria.fast``.
+Each way has a general form for every path, which uses only ``path.without(rows)`` and ``path.decisions(values)``.
+``criteria.fast`` lists the kinds of path that have a faster form.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ Counts = Array | Callable[[], Array]
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Decision values of samples by machines that have not seen them.
+    """Decision values of samples, computed by machines that were trained without them.
 
     Attributes
     ----------
     rows : array of shape (N,)
         The samples held out, one entry each time a sample was held out.
     decisions : array of shape (m, N), or callable
-        At each value; or what computes them when they are first asked for.
+        The decision values at each value of the path, or a function that computes them on first access.
     doubts : array of shape (m,), or callable
-        Number of samples for which they are not known to hold.
+        Number of samples for which they are not known to be exact.
     screened : Screened, optional
-        The errors, where they were found without the decision values.
+        The errors, if they were found without the decision values.
     """
 
     rows: Array
@@ -51,10 +51,10 @@ class HeldOut:
 
 @singledispatch
 def leave_one_out(path: Path, values: Array, *, max_events: int | None = None, count_only: bool = False) -> HeldOut:
-    """Leave out every sample in turn, exactly: by a path without each.
+    """Leave out every sample in turn, exactly: in general by a path without each sample.
 
-    ``max_events`` cuts the way of each sample short, and ``count_only`` is content with the errors, where samples are
-    driven out of the machine one event after another.
+    Where samples are removed from a machine one event after another, ``max_events`` limits the number of events per
+    sample, and ``count_only`` computes only the errors.
     """
     refuse_events(path, max_events, count_only)
     problem = path.problem
@@ -68,14 +68,17 @@ def leave_one_out(path: Path, values: Array, *, max_events: int | None = None, c
 
 
 def refuse_events(path: Path, max_events: int | None, count_only: bool) -> None:
-    """Refuse what only a way from event to event has."""
+    """Raise an error for options that only removal from event to event has."""
     if max_events is not None or count_only:
-        raise ValueError(f"max_events, count_only and exact are for losses with an elbow; this path has {path.loss!r}.")
+        raise ValueError(
+            f"max_events and count_only work for losses with an elbow only, but this path has {path.loss!r}; leave "
+            "them out."
+        )
 
 
 @singledispatch
 def predict_left_out(path: Path, values: Array, *, form: str = "direct", screen: bool | None = None) -> HeldOut:
-    """Leave out every sample in turn as if no other changed its place: refused where there is no formula for that."""
+    """Leave out every sample in turn as if no other changed its place; raises an error if there is no formula for it."""
     raise ValueError(
         "Leave-one-out is predicted for the squared hinge and for losses with an elbow, not for "
         f"loss={path.loss.name!r}: use criterion 'loo', which is exact."
@@ -84,7 +87,7 @@ def predict_left_out(path: Path, values: Array, *, form: str = "direct", screen:
 
 @singledispatch
 def leave_folds_out(path: Path, values: Array, folds: Folds) -> HeldOut:
-    """Leave out everything but the training rows of each fold: by a path per fold."""
+    """Leave out all rows but the training rows of each fold: in general by a path per fold."""
     held = np.hstack([decide_fold(path, values, train, test) for train, test in folds])
     return HeldOut(held_rows(folds), held, np.zeros(len(values), dtype=int))
 
@@ -104,7 +107,7 @@ def held_rows(folds: Folds) -> Array:
 
 
 def of_rows(held: HeldOut, places: Array, rows: Array) -> HeldOut:
-    """What is known of some samples, for others that are their copies: those at ``places`` of ``held.rows``."""
+    """The held-out values of some samples for their copies; the samples are those at ``places`` of ``held.rows``."""
     decisions = _Copied(held.decisions, places) if callable(held.decisions) else held.decisions[:, places]
     seen = held.screened
     screened = None if seen is None else Screened(seen.errors[:, places], seen.estimate[:, places])
@@ -113,7 +116,7 @@ def of_rows(held: HeldOut, places: Array, rows: Array) -> HeldOut:
 
 @dataclass(frozen=True)
 class _Copied:
-    """Held-out decision values of some samples, for others that are their copies."""
+    """Held-out decision values of some samples, repeated for their copies."""
 
     source: Callable[[], Array]
     places: Array
@@ -124,7 +127,7 @@ class _Copied:
 
 @dataclass(frozen=True)
 class Joined:
-    """An array or what computes it, of several values one after another."""
+    """Several arrays, or functions that compute them, one after another."""
 
     parts: list[Any]
 
@@ -133,7 +136,7 @@ class Joined:
 
 
 def join(parts: list[HeldOut]) -> HeldOut:
-    """One after another, along the values."""
+    """Several parts as one, along the values."""
     screened = [part.screened for part in parts if part.screened is not None]
     seen = None
     if len(screened) == len(parts):

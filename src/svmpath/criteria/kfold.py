@@ -1,4 +1,4 @@
-"""Exact k-fold cross-validation along a path, whatever its loss."""
+"""Exact k-fold cross-validation along a path, for any loss."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _LAST_DIGITS = 1e-14  # relative; the largest nu of a fold and of all samples ma
 
 
 def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: HeldOutLoss = None) -> Curve:
-    """Exact cross-validation along a path: least squares without refitting, other losses by a path per fold.
+    """Exact cross-validation along a path: without refitting for least squares, with one path per fold for other losses.
 
     Parameters
     ----------
     path : Path
-        Of any loss, over any parameter. In low rank the landmarks stay as they are.
+        A path of any loss over any parameter. The landmarks of a low-rank kernel are the same in all folds.
     values : float or array of shape (m,)
         Values of the path's parameter.
     cv : int, splitter or iterable of (train, test), default=5
@@ -36,7 +36,7 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     Returns
     -------
     Curve
-        Scores pool the held-out samples of all folds.
+        Its scores are means over the held-out samples of all folds.
 
     Examples
     --------
@@ -55,27 +55,27 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
 
 
 def _splits(problem: Problem, cv: Any, groups: Any) -> list[tuple[Array, Array]]:
-    """The folds as (train, test) rows, each with something to train on."""
+    """The folds as (train, test) rows; raises an error if there is nothing to train on."""
     splitter = check_cv(cv, problem.y, classifier=problem.task == "classification")
     every, rows = np.arange(problem.n), problem.gram.rows
     X = problem.gram.X if rows is None else problem.gram.X[rows]
     folds = [(every[a], every[b]) for a, b in splitter.split(X, problem.y, groups)]
     if not folds:
-        raise ValueError("cv gives no split at all; at least one (train, test) pair is needed.")
+        raise ValueError("cv must give at least one (train, test) pair, but it gives none.")
     for train, _ in folds:
         if len(np.unique(train)) < len(train):
-            raise ValueError("A split trains on a row twice; give sample weights instead of repeated rows.")
+            raise ValueError("A split of cv has the same row twice in its training part; use sample weights instead.")
         if not problem.s[train].any():
-            raise ValueError("A fold leaves no sample of positive weight to train on; use fewer folds.")
+            raise ValueError("The training part of a fold has no sample of positive weight; use fewer folds.")
     return folds
 
 
 def _check_feasible(path: Path, values: Array, folds: list[tuple[Array, Array]]) -> None:
-    """Refuse a value for which there is no machine on some fold."""
+    """Raise an error for a value that is infeasible on a fold."""
     y, s = path.problem.y, path.problem.s
     largest = min(path.loss.largest(path.over, y[train], s[train]) for train, _ in folds)
     if values.max() > largest * (1.0 + _LAST_DIGITS):
         raise ValueError(
             f"{path.over} = {values.max():.6g} is infeasible for the training part of a fold: with these folds it is "
-            f"at most {largest:.6g} (twice the share of the smaller class)."
+            f"at most {largest:.6g} (twice the fraction of the smaller class)."
         )

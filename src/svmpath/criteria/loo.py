@@ -1,4 +1,4 @@
-"""Exact leave-one-out along a path, whatever its loss."""
+"""Exact leave-one-out along a path, for any loss."""
 
 from __future__ import annotations
 
@@ -24,36 +24,37 @@ def loo(
     Parameters
     ----------
     path : Path
-        Of any loss. For least squares this is :func:`svmpath.criteria.press`. For the squared hinge each sample's
-        absence is followed by small corrections of the set of samples on the left of the margin; for losses with an
-        elbow the sample is driven out of the machine, from event to event; for the elastic hinge its weight is driven
-        to zero. Any other machine is followed once more without each sample.
+        A path of any loss. For least squares this is :func:`svmpath.criteria.press`. For the squared hinge, the set of
+        samples on the left of the margin is corrected for each sample that is left out. For losses with an elbow and
+        the elastic hinge, the weight of each sample in turn is reduced to zero, from event to event. For any other
+        loss, a path is followed without each sample.
     values : float or array of shape (m,)
-        Values of the path's parameter; not needed if ``exact``.
+        Values of the path's parameter; leave them out if ``exact=True``.
     loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
         As in :func:`svmpath.criteria.press`.
     max_events : int, optional
-        For losses with an elbow and the elastic hinge: after so many events nobody else changes place, so that the
-        result is approximate. 0 is :func:`svmpath.criteria.alo`, the closed form with frozen places; None, all events,
-        is exact.
+        For losses with an elbow and the elastic hinge: stop after this many events per sample and keep the places fixed
+        from there on, so that the result is approximate. 0 is :func:`svmpath.criteria.alo`, a closed form with all
+        places fixed. None follows all events and is exact.
     count_only : bool, default=False
-        For classification with an elbow: find the errors only, in half the time or less. The decision values are
-        computed when they are asked for.
+        For classification with an elbow: find only the errors, in half the time or less. Decision values are computed when
+        you access them.
     exact : bool, default=False
-        For losses with an elbow over C: the error as an exact step function, by a path for every sample. For a few
-        hundred samples. The curve has one value inside each interval on which the errors are the same; its ``edges``
+        For the hinge over C: the error as an exact step function, computed from one path per sample; suitable for a
+        few hundred samples. The curve has one value in each interval on which the errors are the same; its ``edges``
         are the ends of the intervals.
 
     Returns
     -------
     Curve
-        ``doubtful`` is the number of samples where rounding leaves fewer than about four digits of the held-out values
-        (a kernel far too large for C), else 0; with ``max_events`` the number of those whose ways were cut short.
+        ``doubtful`` is the number of samples for which rounding leaves fewer than about four digits of the held-out
+        values (kernel values far too large for C), which is usually 0; with ``max_events`` it is the number of samples
+        for which that many events were not enough.
 
     Notes
     -----
-    If both classes have the same weight, the machine of a very small C errs on every sample that is left out: the other
-    class outweighs it then.
+    If both classes have the same total weight, a machine with a very small C misclassifies every sample that is left
+    out, because the other class then outweighs its own.
 
     Examples
     --------
@@ -70,11 +71,11 @@ def loo(
     """
     if exact:
         if values is not None or max_events is not None:
-            raise ValueError("exact=True finds the values itself, and all events: leave values and max_events out.")
+            raise ValueError("exact=True finds the values and all events itself: leave values and max_events out.")
         return step_curve(path, loss)
     if values is None:
-        raise ValueError("criteria.loo needs values of the path's parameter.")
+        raise ValueError("criteria.loo needs values of the path's parameter; give a number or a list of numbers.")
     if count_only and held_out_loss(loss, path.problem.task) is not error:
-        raise ValueError("count_only=True finds the exact errors of a classification; leave loss and max_events out.")
+        raise ValueError("count_only=True works for the error rate of a classification only; leave loss out.")
     values = check_values(path, values)
     return leave_one_out(path, values, max_events=max_events, count_only=count_only).curve(path, "loo", values, loss)

@@ -60,7 +60,7 @@ def leave_one_out_jump(
         found = drive_out(path, values, most=most)
         return HeldOut(rows, found.decisions, found.unsolved if most == EVERY else found.crossing)
     if max_events is not None:
-        raise ValueError("count_only=True finds the exact errors of a classification; leave loss and max_events out.")
+        raise ValueError("count_only=True finds the exact error rate of a classification; leave max_events out.")
     found = drive_out(path, values, only_errors=path.loss.falls_when_left_out)
     screened = Screened(error(path.problem.y, found.decisions) > 0, found.decisions)
     return HeldOut(rows, _Exact(path, values), found.unsolved, screened)

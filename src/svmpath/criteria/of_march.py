@@ -72,7 +72,7 @@ def predict_left_out_march(
 ) -> HeldOut:
     """Leave out every sample while the others keep their sides."""
     if form != "direct":
-        raise ValueError(f"form= is for losses with an elbow; this path has {path.loss!r}.")
+        raise ValueError(f"form= works for losses with an elbow only, but this path has {path.loss!r}; leave it out.")
     rows, predictions, doubts = np.arange(path.problem.n), _Predictions(path, values), _Doubts(path, values)
     if path.problem.n > _MANY if screen is None else screen:
         return HeldOut(rows, predictions, doubts, _screen(path, values))

@@ -1,4 +1,4 @@
-"""Exact leave-one-out of least squares, by the name that statisticians have for it."""
+"""Exact leave-one-out of least squares, which statisticians call PRESS."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ def press(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
     Parameters
     ----------
     path : Path
-        Of ``loss="least_squares"``, over C or a kernel parameter, dense or low rank. In low rank the landmarks
-        stay as they are when a sample is left out.
+        A path with ``loss="least_squares"`` over C or a kernel parameter. The landmarks of a low-rank kernel stay fixed
+        when a sample is left out.
     values : float or array of shape (m,)
         Values of the path's parameter.
     loss : {"error", "squared", "squared_hinge", "logistic", "sigmoid"} or callable, optional
-        Per-sample loss ``loss(y, f)`` of arrays; for classification y is -1 or +1 and the default is the error, for
-        regression the default is the squared error.
+        Loss per sample, as a name or a function ``loss(y, f)`` of arrays. For classification y is -1 or +1 and the
+        default is the error; for regression the default is the squared error.
 
     Returns
     -------
     Curve
-        ``doubtful`` is the number of samples where rounding leaves fewer than about four digits of the held-out
-        residuals (a kernel far too large for C), else 0.
+        ``doubtful`` is the number of samples for which rounding leaves fewer than about four digits of the held-out
+        residuals (kernel values far too large for C); usually 0.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def press(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
     """
     if type(path.loss) is not LeastSquares:
         raise ValueError(
-            f"criteria.press is exact for least squares only; this path has {path.loss!r}: use criteria.loo."
+            f"criteria.press works for least squares only, but this path has {path.loss!r}: use criteria.loo."
         )
     values = check_values(path, values)
     return leave_one_out(path, values).curve(path, "press", values, loss)

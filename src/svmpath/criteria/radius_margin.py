@@ -7,7 +7,7 @@ of the smallest ball around them (Vapnik 1998; Bonidal, Tindel & Guermeur's Theo
 
     4 R^2 sum_i a_i / m = 4 R^2 / (m margin^2)
 
-is the share that leave-one-out gets wrong. It holds whether or not other samples change sides. With J the objective of
+is the fraction that leave-one-out gets wrong. It holds whether or not other samples change sides. With J the objective of
 ``solvers.feature_newton``, sum_i a_i = 2 C J: a sum of positive terms, and too large, not too small, where J is not
 quite the minimum. Where rounding in f makes it much too large, the coefficients themselves are added up.
 """
@@ -35,23 +35,23 @@ _AGREE = 1e-6  # relative; two sums of the coefficients that differ by more have
 
 @dataclass(frozen=True, repr=False)
 class BoundCurve:
-    """A bound on the held-out error rate along a path; the lower, the better.
+    """A bound on the held-out error rate along a path; lower is better.
 
-    It has the names of a :class:`svmpath.criteria.Curve` that do not need held-out decision values, and
-    :func:`svmpath.select` takes it.
+    It has those attributes of a :class:`svmpath.criteria.Curve` that do not need held-out decision values, and you can
+    pass it to :func:`svmpath.select`.
 
     Attributes
     ----------
     path : Path
     criterion : str
-        Name of the criterion that made it.
+        Name of the criterion that computed it.
     values : array of shape (m,)
         Values of the path's parameter.
     scores : array of shape (m,)
         The bound at each value. Above one it says nothing about the error rate.
     doubtful : array of shape (m,)
-        Number of training errors at this value, the samples with y f <= 0. Each of them makes the bound loose, and its
-        minimum a bad choice; see :func:`radius_margin`.
+        Number of training errors (samples with y f <= 0) at each value. They make the bound loose and its minimum a bad
+        choice; see :func:`radius_margin`.
     """
 
     path: Path
@@ -77,12 +77,12 @@ class BoundCurve:
 
     @property
     def decisions(self) -> NoReturn:
-        """Refused: a bound has no held-out decision values."""
+        """Raises AttributeError: a bound has no held-out decision values."""
         raise AttributeError(_without_decisions(self.criterion))
 
     @property
     def held(self) -> NoReturn:
-        """Refused: a bound has no held-out decision values."""
+        """Raises AttributeError: a bound has no held-out decision values."""
         raise AttributeError(_without_decisions(self.criterion))
 
     def rescored(self, loss: Any) -> BoundCurve:
@@ -95,32 +95,32 @@ class BoundCurve:
 def radius_margin(path: MarchPath, values: Any, *, loss: Any = None) -> BoundCurve:
     """The radius-margin bound on the leave-one-out error rate, 4 R^2 / (m margin^2).
 
-    R is the radius of the smallest ball around the m samples, and the margin that of the machine, both in the feature
-    space of the kernel K + I / (2 C) in which the squared hinge machine is a hard margin machine. The bound always
-    holds. It is a smooth function of C, and the enclosing balls cost about as much as the path.
+    R is the radius of the smallest ball around the m samples, and the margin is that of the machine. Both are measured in
+    the feature space of the kernel K + I / (2 C), in which the squared hinge machine is a hard margin machine. The bound
+    always holds. It is a smooth function of C, and costs about as much as the path.
 
     Parameters
     ----------
     path : Path
-        Of ``loss="squared_hinge"`` over C, with sample weights 0 and 1 only: a bound on a number of errors has no place
-        for others. Samples of weight zero do not count.
+        A path with ``loss="squared_hinge"`` over C. Sample weights must be 0 or 1, because the bound is on a number of
+        errors. Samples of weight zero do not count.
     values : float or array of shape (m,)
         Values of C.
     loss : None or "error"
-        What is bounded is the error rate.
+        The bound is on the error rate.
 
     Returns
     -------
     BoundCurve
-        ``doubtful`` counts the training errors, the samples with y f <= 0, at each value. The bound holds there too,
-        but it is not to be believed as a measure of the error: see the notes.
+        ``doubtful`` counts the training errors (samples with y f <= 0) at each value. The bound holds in spite of them,
+        but is no good measure of the error: see the notes.
 
     Notes
     -----
     A sample inside the margin adds 8 C R^2 xi / m to the bound, xi = 1 - y f, where leave-one-out counts one error at
     most. On noisy data this grows with C for as long as there are training errors (xi >= 1), and the minimum of the
-    bound lies at a C that is too small. Do not choose by it where ``doubtful`` is not small against the number of
-    samples; use :func:`svmpath.criteria.loo` or :func:`svmpath.criteria.span`.
+    bound lies at a C that is too small. Do not use it if ``doubtful`` is not small compared with the number of
+    samples; use :func:`svmpath.criteria.loo` or :func:`svmpath.criteria.span` instead.
 
     Examples
     --------
@@ -159,20 +159,20 @@ def _sum_of_coefficients(path: MarchPath, stop: Stop) -> float:
 
 
 def counted(path: Path, criterion: str) -> Array:
-    """The samples that count; refused where they do not count alike."""
+    """The samples of positive weight; raises an error unless all weights are 0 or 1."""
     if not np.isin(path.problem.s, (0.0, 1.0)).all():
         raise ValueError(
-            f"criteria.{criterion} bounds a number of errors, in which every sample counts once: sample weights and "
-            "class weights must be 0 or 1. Use criteria.loo or criteria.span with weights."
+            f"criteria.{criterion} bounds a number of errors, so sample weights and class weights must be 0 or 1; use "
+            "criteria.loo or criteria.span with other weights."
         )
     return path.problem.active
 
 
 def error_only(criterion: str, loss: Any) -> None:
-    """Refuse any loss but the error rate."""
+    """Raise an error for any loss but the error rate."""
     if loss not in (None, "error"):
-        raise ValueError(f"criteria.{criterion} bounds the error rate and no other loss; leave loss out.")
+        raise ValueError(f"criteria.{criterion} bounds the error rate only; leave loss out.")
 
 
 def _without_decisions(criterion: str) -> str:
-    return f"criteria.{criterion} is a bound on the number of errors; it has no held-out decision values."
+    return f"criteria.{criterion} is a bound and has no held-out decision values; use criteria.loo to get them."

@@ -1,4 +1,4 @@
-"""Criteria that have a formula for some losses only, and for one kind of path."""
+"""Criteria that work for one loss and one kind of path only."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Criterion = TypeVar("Criterion", bound=Callable[..., Any])
 
 
 def requires(loss: type[Loss], kind: type[Path]) -> Callable[[Criterion], Criterion]:
-    """A criterion that is refused in one sentence for paths of another loss or kind.
+    """A criterion that raises an error for paths of another loss or kind.
 
-    Where repeated rows are merged, the criterion gets the path of the rows as they were given.
+    If repeated rows were merged, the criterion gets the path of the original rows.
     """
 
     def with_checks(criterion: Criterion) -> Criterion:
@@ -24,12 +24,14 @@ def requires(loss: type[Loss], kind: type[Path]) -> Callable[[Criterion], Criter
         def on_any_path(path: Path, *args: Any, **options: Any) -> Any:
             name = f"criteria.{criterion.__name__}"
             if type(path.loss) is not loss:
-                raise ValueError(f"{name} is made for loss={loss.name!r}; this path has loss={path.loss.name!r}.")
+                raise ValueError(
+                    f"{name} works for loss={loss.name!r} only, but this path has loss={path.loss.name!r}."
+                )
             if not path.is_exact:
                 raise ValueError(f"{name} needs an exact path: leave tol out, or use criteria.kfold.")
             given = path.unmerged
             if not isinstance(given, kind):
-                raise ValueError(f"{name} needs a path over C; this one goes over {path.over!r}.")
+                raise ValueError(f"{name} needs a path over C, but this path is over {path.over!r}.")
             found = criterion(given, *args, **options)
             return replace(found, path=path) if hasattr(found, "path") else found
 

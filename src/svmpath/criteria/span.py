@@ -1,4 +1,4 @@
-"""Leave-one-out as predicted from the spans."""
+"""The prediction of leave-one-out by the span rule."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from svmpath.paths import Path
 
 
 def span(path: Path, values: Any, *, loss: HeldOutLoss = None, screen: bool | None = None) -> Curve:
-    """Leave-one-out as predicted from the spans: exact where leaving a sample out moves no other across the margin.
+    """Prediction of leave-one-out by the span rule: exact if removing a sample moves no other across the margin.
 
     Parameters
     ----------
     path : Path
-        Of ``loss="squared_hinge"`` over C; or of a loss with an elbow, for which this is
-        :func:`svmpath.criteria.alo` by another name.
+        A path with ``loss="squared_hinge"`` over C, or of a loss with an elbow, for which this is another name of
+        :func:`svmpath.criteria.alo`.
     values : float or array of shape (m,)
         Values of the path's parameter.
     loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
         As in :func:`svmpath.criteria.press`.
     screen : bool, optional
-        Find the errors by random projections, the near ones exactly, and compute decision values only when they are
-        asked for. Default: for more than 3000 samples.
+        Find the errors by random projections, decide close cases exactly, and compute decision values only when you
+        access them. By default this is done for more than 3000 samples.
 
     Returns
     -------
     Curve
-        ``doubtful``, counted when first asked for, is the number of samples whose absence does move others across the
-        margin, for which the prediction is not exact, or of whose prediction rounding leaves fewer than about four
-        digits (a kernel far too large for C). Of a screened curve, ``smooth`` is an estimate.
+        ``doubtful``, computed on first access, is the number of samples for which the prediction is not known to be
+        exact: their removal moves other samples across the margin, or rounding leaves fewer than about four digits of
+        the prediction (kernel values far too large for C). With ``screen``, ``smooth`` is an estimate.
 
     Examples
     --------

@@ -20,13 +20,13 @@ from svmpath.paths import JumpPath, MergedPath, Path
 
 Array = np.ndarray
 
-_MOST_PATHS = 2000  # samples up to which so many paths are followed
+_MOST_PATHS = 2000  # the largest number of paths, one per sample
 _SAME = 1e-12  # relative; edges nearer to each other than this are one
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class StepCurve(Curve):
-    """A curve that is known everywhere: the errors are the same between two edges.
+    """A curve that is known at every value: the errors are constant between two edges.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class StepCurve(Curve):
     edges: Array | None = None
 
     def rescored(self, loss: Any) -> Curve:
-        """The curve at its values under another loss, of which nothing is known in between."""
+        """The curve at its values under another loss, which is not known between them."""
         names = [each.name for each in fields(Curve)]
         return Curve(**{name: getattr(self, name) for name in names}).rescored(loss)
 
@@ -61,7 +61,7 @@ class Steps(NamedTuple):
 def step_curve(path: Path, loss: HeldOutLoss) -> StepCurve:
     """The leave-one-out error at every value of the path."""
     if held_out_loss(loss, path.problem.task) is not error and path.loss.falls_when_left_out:
-        raise ValueError("exact=True is for the error rate, which is a step function; leave loss out.")
+        raise ValueError("exact=True works for the error rate only, which is a step function; leave loss out.")
     edges, values, held = find_steps(path)
     nobody = np.zeros(len(values), dtype=int)
     return StepCurve(path, "loo", values, error, held.rows, held.decisions, path.problem.y, nobody, edges=edges)
@@ -69,9 +69,10 @@ def step_curve(path: Path, loss: HeldOutLoss) -> StepCurve:
 
 @singledispatch
 def find_steps(path: Path) -> Steps:
-    """Where the leave-one-out errors change; refused where the sign is not known all along."""
+    """Where the leave-one-out errors change; raises an error for paths on which this is not known."""
     raise ValueError(
-        f"exact=True is for the error of the hinge machine over C; this path has {path.loss!r} over {path.over}."
+        f"exact=True works for the error of the hinge machine over C, but this path has {path.loss!r} over "
+        f"{path.over}; give values instead."
     )
 
 
@@ -83,7 +84,8 @@ def _(path: JumpPath) -> Steps:
         return find_steps.dispatch(Path)(path)
     if problem.n > _MOST_PATHS:
         raise ValueError(
-            f"exact=True follows a path for every sample, which is meant for at most {_MOST_PATHS} of them."
+            f"exact=True follows a path for every sample and allows at most {_MOST_PATHS} samples, but there are "
+            f"{problem.n}; give values instead."
         )
     rows = np.flatnonzero(problem.is_counted())
     profiles = [_profile(path, i) for i in rows.tolist()]

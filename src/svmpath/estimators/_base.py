@@ -1,4 +1,4 @@
-"""What the estimators share: from parameters to a search, from a choice to fitted attributes."""
+"""Code shared by the estimators: from parameters to a search, and from a choice to fitted attributes."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ Array = np.ndarray
 _EPSILONS = np.array([0.01, 0.03, 0.1, 0.3, 1.0])  # epsilon="tune" tries these times the deviation of y
 _GAMMA_POWERS = np.arange(-4, 5)  # gamma="tune" tries scikit-learn's "scale" times 4 to these powers
 _GAMMAS = 9  # values tried in a span of gamma
-_TOO_FEW_DIGITS = 1e-4  # violation, in units of decision values, from which on a machine is lost to rounding
+_TOO_FEW_DIGITS = 1e-4  # largest violation, in units of decision values, of a machine that is not lost to rounding
 # The losses whose held-out score has a gradient, and the criteria that are that score.
 _GRADIENTS = {"squared_hinge": ("auto", "span"), "least_squares": ("auto", "loo", "press")}
-_NOISY = 0.02  # share of training errors from which on the radius-margin bound is a bad guide
+_NOISY = 0.02  # fraction of training errors above which the radius-margin bound chooses badly
 SEARCHES = ("grid", "continuous", "gradient")
 
 
@@ -95,7 +95,9 @@ class PathMachine(BaseEstimator):
         tol = self._gap(loss, gram.n)
         is_rough = tol is not None and not exact_is_cheaper(gram)
         if tol is not None and not is_rough and self.verbose and not callable(self.verbose):
-            print(f"[{type(self).__name__}] exact paths: with {gram.n} samples they take less time than tol={tol:g}")
+            print(
+                f"[{type(self).__name__}] using exact paths: with {gram.n} samples they take less time than tol={tol:g}"
+            )
         self.tol_ = tol if is_rough else None
         self.criterion_ = self._criterion(loss, int(np.count_nonzero(s)), is_rough)
         self._check_bound(len(targets))
@@ -114,7 +116,7 @@ class PathMachine(BaseEstimator):
         self._store(choices[best], searches[best])
 
     def _gap(self, loss: Loss, n: int) -> float | None:
-        """The relative duality gap that is enough; None for exact paths."""
+        """The largest relative duality gap that is accepted; None for exact paths."""
         if self.tol is None:
             return None
         if isinstance(self.tol, str) and self.tol == "auto":
@@ -137,7 +139,7 @@ class PathMachine(BaseEstimator):
         return values
 
     def _criterion(self, loss: Loss, n: int, is_rough: bool) -> Any:
-        """The criterion meant by "auto": the one that costs about as much as a few paths."""
+        """The criterion that "auto" stands for: one that costs about as much as a few paths."""
         if not (isinstance(self.criterion, str) and self.criterion == "auto"):
             return self.criterion
         policy = policy_of(loss)
@@ -145,7 +147,7 @@ class PathMachine(BaseEstimator):
             return "loo"
         if policy.otherwise == "kfold" and self.verbose and not callable(self.verbose):
             what = "an approximate path" if n <= policy.loo_rows else f"{n} samples (more than {policy.loo_rows})"
-            print(f"[{type(self).__name__}] k-fold instead of exact leave-one-out: {what}")
+            print(f"[{type(self).__name__}] using k-fold instead of exact leave-one-out: {what}")
         return policy.otherwise
 
     def _check_bound(self, machines: int) -> None:
@@ -155,13 +157,12 @@ class PathMachine(BaseEstimator):
             return
         if machines > 1:
             raise ValueError(
-                f"criterion={name!r} bounds the errors of one machine, for two classes; y has {machines}: use "
-                "'span' or 'loo'."
+                f"criterion={name!r} works for two classes only, but y has {machines}: use criterion='span' or 'loo'."
             )
         if self.search == "continuous":
             raise ValueError(
-                f"criterion={name!r} is searched on a grid only; use search='grid', or criterion='span' or 'loo' "
-                "with search='continuous'."
+                f"criterion={name!r} works with search='grid' only; use search='grid', or criterion='span' or 'loo' with "
+                "search='continuous'."
             )
 
     @property
@@ -170,26 +171,25 @@ class PathMachine(BaseEstimator):
 
     @property
     def _is_gradient(self) -> bool:
-        """Whether a gradient is followed; nothing else can find one gamma per feature."""
+        """Whether to use the gradient, which is the only way to find one gamma per feature."""
         return self.search == "gradient" or self._is_ard
 
     def _check_gradient(self, loss: Loss, gram: Gram) -> None:
         """Refuse what has no gradient, before any work."""
         asked = "gamma='ard'" if self._is_ard else "search='gradient'"
         if loss.name not in _GRADIENTS:
-            raise ValueError(f"{asked} is there for the losses {' and '.join(_GRADIENTS)}, not for loss={loss.name!r}.")
+            raise ValueError(f"{asked} works for the losses {' and '.join(_GRADIENTS)}, not for loss={loss.name!r}.")
         if self._is_ard and not isinstance(gram.kernel, RBF):
-            raise ValueError(f"gamma='ard' is there for the rbf kernel only, not for kernel={self.kernel!r}.")
+            raise ValueError(f"gamma='ard' works for the rbf kernel only, not for kernel={self.kernel!r}.")
         if self.search == "continuous":
-            raise ValueError("gamma='ard' is found by gradient: use search='gradient', or leave it out.")
+            raise ValueError("gamma='ard' does not work with search='continuous': use search='gradient' instead.")
         if self.criterion not in _GRADIENTS[loss.name]:
             names = " or ".join(repr(name) for name in _GRADIENTS[loss.name])
             raise ValueError(
-                f"{asked} with loss={loss.name!r} goes with criterion={names}, whose gradient is known; "
-                f"got {self.criterion!r}."
+                f"{asked} with loss={loss.name!r} needs criterion={names}, which have a gradient; got {self.criterion!r}."
             )
         if self.rule != "min":
-            raise ValueError(f"{asked} goes down to a minimum: rule must be 'min', got {self.rule!r}.")
+            raise ValueError(f"{asked} minimises the score, so rule must be 'min'; got {self.rule!r}.")
         check_whole(gram)
         smooth_loss(self.criterion_loss, self._task)
 
@@ -228,19 +228,21 @@ class PathMachine(BaseEstimator):
         if isinstance(value, tuple):
             if len(value) != 2:
                 raise ValueError(
-                    f"{name} is a tuple of {len(value)}: a tuple is a span (low, high); give values as a list."
+                    f"{name} must be a tuple of two numbers (low, high) or a list of values; got a tuple of {len(value)}."
                 )
             return "span"
         return "fixed" if np.ndim(value) == 0 else "values"
 
     def _candidates(self, name: str, default: Array, size: int) -> Array:
-        """The values of C or gamma to be tried."""
+        """The values of C or gamma to try."""
         value, how = getattr(self, name), self._given(name)
         if how == "tune":
             return default
         if how == "fixed":
             if not isinstance(value, Real):
-                raise ValueError(f"{name} must be 'tune', a positive number, a list of them or a span, got {value!r}.")
+                raise ValueError(
+                    f"{name} must be 'tune', a positive number, a list of numbers or a tuple (low, high), got {value!r}."
+                )
             return np.array([check_positive(value, name)])
         values = np.array([check_positive(v, f"Each value of {name}") for v in value])
         if len(values) == 0:
@@ -255,7 +257,7 @@ class PathMachine(BaseEstimator):
         return self._candidates("C", np.geomspace(*policy.tuned, size), max(size, 2))
 
     def _kernel(self, X: Any) -> tuple[Kernel, str | None, Array]:
-        """The kernel, the parameter that gamma stands for (None where it has none), and its values to try."""
+        """The kernel, the full name of its gamma (None if it has none), and the values to try."""
         params = self.get_params(deep=False)
         spec, gamma = params["kernel"], params["gamma"]
         fixed = self._given("gamma") == "fixed"
@@ -295,7 +297,7 @@ class PathMachine(BaseEstimator):
         self._w = path.gram.contract(self._alpha)
 
     def _held_out_error(self, choice: Choice, search: Search) -> tuple[float, str]:
-        """The held-out error of the choice, and by what; exact where it was chosen by something else and can be had."""
+        """The held-out error of the choice and its criterion; exact if the samples are few enough, however it was chosen."""
         curve, index = choice.curve, choice.index
         is_rough = is_estimate(curve.criterion) and curve.path.is_exact
         if is_rough and curve.path.problem.n <= policy_of(search.loss).exact_rows:
@@ -306,18 +308,18 @@ class PathMachine(BaseEstimator):
 
     @staticmethod
     def _warn_of_rounding(choice: Choice, violation: float) -> None:
-        """Warn where held-out values of the choice, or its machine, are lost to rounding."""
+        """Warn if held-out values of the choice, or its machine, are lost to rounding."""
         is_exact = not is_estimate(choice.curve.criterion)  # whose only doubt is rounding
         lost = int(choice.curve.doubtful[choice.index]) if is_exact else 0
         if not lost and violation <= _TOO_FEW_DIGITS:
             return
         what = f"{lost} held-out values are lost to rounding"
         if not lost:
-            what = f"the machine violates its conditions of optimality by {violation:.1g}, in units of decision values"
+            what = f"the machine violates the optimality conditions by {violation:.1g}, in units of decision values"
         chosen = ", ".join(f"{name} = {value:.3g}" for name, value in list(choice.parameters.items())[:6])
         warnings.warn(
-            f"At the choice ({chosen}) {what}: the kernel's values are too large for this C. Bring the columns to one "
-            "scale (StandardScaler), or search smaller C.",
+            f"At the choice ({chosen}) {what}: the kernel values are too large for this C. Scale the columns "
+            "(StandardScaler), or search smaller C.",
             PrecisionWarning,
             stacklevel=5,
         )
@@ -328,8 +330,8 @@ class PathMachine(BaseEstimator):
         wrong, m = int(curve.doubtful[choice.index]) if curve.criterion == "radius_margin" else 0, curve.path.problem.n
         if wrong > _NOISY * m:
             warnings.warn(
-                f"The machine chosen by criterion='radius_margin' errs on {wrong} of {m} training samples. On noisy "
-                "data the bound is loose and its lowest C too small: use criterion='span' or 'loo'.",
+                f"The machine chosen by criterion='radius_margin' misclassifies {wrong} of {m} training samples. On noisy "
+                "data the bound is loose, and the C at its minimum is too small: use criterion='span' or 'loo'.",
                 UserWarning,
                 stacklevel=5,
             )
@@ -362,5 +364,5 @@ class PathMachine(BaseEstimator):
         """Weights of the features; for the linear kernel only."""
         check_is_fitted(self)
         if not isinstance(self.kernel_, Linear):
-            raise AttributeError("coef_ is there for a linear kernel only")
+            raise AttributeError("coef_ exists for the linear kernel only; use dual_coef_ and support_vectors_ instead")
         return np.asarray(self.path_.gram.X.T @ self._alpha).T

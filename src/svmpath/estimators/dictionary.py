@@ -1,4 +1,4 @@
-"""``KernelDictionary``: kernel columns of several widths as features, for a machine that selects among them."""
+"""``KernelDictionary``: kernel values of several widths as features, for a machine that selects among them."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _POWERS = (-2, 0, 2)  # gamma="scale" times 4 to these powers
 
 
 class KernelDictionary(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Columns k(x, c) for centres c among the training rows, one block per width.
+    """Columns k(x, c) for centres c among the training rows, one block of columns per kernel width.
 
-    Followed by :class:`svmpath.ElasticNetSVC` it is a sparse kernel machine that mixes widths: the l1 penalty keeps few
-    columns.
+    Together with :class:`svmpath.ElasticNetSVC` it makes a sparse kernel machine with several widths: the l1 penalty
+    selects a few of the columns.
 
     Parameters
     ----------
     gamma : "tune", float or list, default="tune"
-        Widths exp(-gamma ||x - c||^2); "tune" takes scikit-learn's "scale" times 1/16, 1 and 16.
+        The widths, as in exp(-gamma ||x - c||^2); "tune" uses scikit-learn's "scale" times 1/16, 1 and 16.
     kernel : str or Kernel, default="rbf"
         A kernel with the parameter gamma.
     max_centres : int, default=500
-        Centres are all training rows, or so many of them drawn at random.
+        Use all training rows as centres, or this many of them drawn at random if there are more.
     random_state : int, RandomState or None
 
     Attributes
@@ -90,7 +90,7 @@ class KernelDictionary(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return np.array([check_positive(value, "Each value of gamma") for value in values])
 
     def transform(self, X: Any) -> Array:
-        """The kernel columns, those of the first width first."""
+        """The kernel columns; those of the first width come first."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         kernels = [make_kernel(self.kernel, gamma=float(gamma), X=self.centres_) for gamma in self.gammas_]

@@ -1,4 +1,4 @@
-"""``ElasticNetSVC``: a linear support vector classifier that selects features, and chooses its penalties by itself."""
+"""``ElasticNetSVC``: a linear support vector classifier that selects features and chooses its own penalties."""
 
 from __future__ import annotations
 
@@ -39,37 +39,40 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
     """Linear support vector classifier with an l1 and an l2 penalty, both chosen in ``fit`` along exact paths.
 
     It minimises ``sum_i s_i max(0, 1 - y_i f(x_i)) + lambda2/2 ||beta||^2 + lambda1 ||beta||_1`` with
-    f(x) = beta'x + b. The l1 penalty leaves few features in use, the l2 penalty keeps those together that say the same.
+    f(x) = beta'x + b. The l1 penalty selects few features; the l2 penalty keeps correlated features together.
 
     Parameters
     ----------
     lambda1 : "tune", float or list, default="tune"
-        "tune" scores 40 values from where the first feature is used to a hundredth of that; a list holds the values.
+        "tune" scores 40 values, from the one at which the first feature becomes active to a hundredth of it; a list holds
+        the values to score.
     lambda2 : "tune", float or list, default="tune"
         "tune" tries 0 and five values, a factor of 10 apart, up to the total weight times a column's mean variance.
     standardize : bool, default=True
-        Penalise the coefficients of columns of unit deviation. ``coef_`` belongs to X as it is given.
+        Scale the columns to unit standard deviation before penalising. ``coef_`` refers to the original columns.
     penalty_factor : array of shape (d,), optional
-        Multiplies lambda1 feature by feature; 0 for a feature that is always used.
+        Multiplies lambda1 for each feature; use 0 for a feature that should always be used.
     criterion : {"auto", "kfold", "loo"}, default="auto"
-        k-fold by a path per fold, or exact leave-one-out by driving each sample's weight to zero. "auto" is "kfold" if
-        each class has at least ten samples, else "loo".
+        k-fold with a path per fold, or exact leave-one-out, which reduces the weight of each sample in turn to zero.
+        "auto" is "kfold" if each class has at least ten samples, and "loo" otherwise.
     criterion_loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
         Per-sample loss of the criterion. Default: the error, with ties broken by the squared held-out residual.
     rule : {"min", "one_se"}, default="min"
-        "min": the lowest score, and of equal ones the largest lambda1. "one_se": the largest lambda1 whose score is
+        "min": the lowest score, and among equal ones the largest lambda1. "one_se": the largest lambda1 whose score is
         within one standard error of the lowest, at the lambda2 of the lowest: fewer features.
     cv : int, splitter or iterable, default=5
         For k-fold.
     max_features : int, optional
-        Do not use more features than that (per machine). The values of lambda1 are then placed by where features come
-        into use. With several classes, which share lambda1, a machine that would use more stays at its last lambda1.
+        The largest number of features of a machine. The values of lambda1 are then chosen near those at which features
+        become active. With several classes, which share lambda1, a machine that would need more features keeps the
+        smallest lambda1 at which it does not.
     patience : int or None, default=12
-        Values of lambda1 without an improvement after which smaller ones are not scored. None scores all, as do
-        ``max_features`` and scores that are nowhere better than the first, which as a rule is that of a constant.
+        Stop after this many values of lambda1 without an improvement. None scores all values. All values are also
+        scored if ``max_features`` is given, or if no score is better than the first, which is usually that of a
+        constant.
     class_weight : dict or "balanced", optional
     n_jobs : int, optional
-        Values of lambda2 scored side by side, in threads.
+        Number of threads, which score several values of lambda2 in parallel.
     verbose : int or callable, default=0
         Print progress, or call ``verbose(done, total)``.
 
@@ -78,27 +81,28 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
     lambda1_, lambda2_ : float
         The choice.
     coef_ : array of shape (1 or k, d)
-        Coefficients; exactly zero for features that are not used. One row per class when there are more than two.
+        Coefficients; exactly zero for features that are not used. One row per class if there are more than two.
     intercept_ : array of shape (1 or k,)
     loo_error_ : float
         Held-out error rate of the choice.
     error_criterion_ : {"kfold", "loo"}
-        By what.
+        How ``loo_error_`` was computed.
     choice_ : Choice
-        ``choice_.tried`` holds the scores over lambda1 at each lambda2. With several classes its ``solution`` is that
-        of the first class against the rest.
+        ``choice_.tried`` holds the scores over lambda1 at each lambda2. With several classes, ``choice_.solution`` is
+        that of the first class against the rest.
     curve_ : Curve
         The scores over lambda1 at the chosen lambda2.
     path_ : ElasticPath
-        The path over lambda1 at the chosen lambda2; with several classes that of the first class against the rest.
+        The path over lambda1 at the chosen lambda2; with several classes, that of the first class against the rest.
     classes_ : array of shape (k,)
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Notes
     -----
-    Several classes are handled one against the rest; all machines share lambda1 and lambda2. Paths are followed by
-    compiled code: the first fit after installation takes some fifteen seconds longer, and the result is kept on disk.
+    With several classes, each class is trained against the rest; all machines share lambda1 and lambda2. Paths run in
+    compiled code. The first fit after installation takes some fifteen seconds longer, because the code is compiled; it
+    is then kept on disk.
 
     Examples
     --------
@@ -155,7 +159,7 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         y : array of shape (n,)
             Labels of any kind.
         sample_weight : array of shape (n,), optional
-            Weighs the losses, and the held-out errors.
+            Weights of the losses and of the held-out errors.
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         check_rule(self.rule)
@@ -245,8 +249,8 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
             return _between_entries(paths, values.max(), end)
         if not (values >= end).any():
             raise ValueError(
-                f"All values of lambda1 use more than max_features = {self.max_features} features; the least that "
-                f"does not is {end:.6g}."
+                f"At all values of lambda1 there are more than max_features = {self.max_features} features; use a lambda1 of "
+                f"at least {end:.6g}."
             )
         return values[values >= end]
 
@@ -279,7 +283,7 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         self.error_criterion_ = curve.criterion
         self.coef_ = np.array([solution.coef for solution in solutions])
         self.intercept_ = np.array([solution.b for solution in solutions])
-        if len(curve.values) > 1 or self.max_features is not None:  # a single value was somebody's choice
+        if len(curve.values) > 1 or self.max_features is not None:  # a single value was the caller's choice
             self._warn_if_constant()
 
     def _warn_if_constant(self) -> None:
@@ -288,23 +292,22 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         ]
         if unused and len(self.coef_) == 1:
             warnings.warn(
-                "The chosen machine uses no feature, since none that was scored has a lower held-out error than a "
-                "constant; try patience=None, a larger max_features, smaller values of lambda1 or lambda2, or other "
-                "features.",
+                "The chosen machine uses no feature, because no scored machine has a lower held-out error than a constant; "
+                "try patience=None, a larger max_features, smaller values of lambda1 or lambda2, or other features.",
                 UserWarning,
                 stacklevel=4,
             )
         elif unused:
             warnings.warn(
                 f"The machines of {len(unused)} of {len(self.coef_)} classes ({', '.join(map(str, unused[:5]))}) use "
-                "no feature at the lambda1 that all share; try patience=None, a larger max_features or smaller values "
-                "of lambda1.",
+                "no feature at the common lambda1; try patience=None, a larger max_features or smaller values of "
+                "lambda1.",
                 UserWarning,
                 stacklevel=4,
             )
 
     def decision_function(self, X: Any) -> Array:
-        """Decision values: (m,) for two classes, positive for ``classes_[1]``; else (m, k)."""
+        """Decision values: shape (m,) for two classes, positive for ``classes_[1]``; shape (m, k) for k classes."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         f = np.asarray(X @ self.coef_.T) + self.intercept_
@@ -323,7 +326,7 @@ def _span(values: Array) -> tuple[float, float]:
 
 
 def _between_entries(paths: list[ElasticPath], high: float, end: float) -> Array:
-    """Values from where features come into use: before each of these points, and between them; evenly, too."""
+    """Values of lambda1 just before and between those at which features become active, and evenly spaced ones."""
     entries = {
         event.value
         for path in paths

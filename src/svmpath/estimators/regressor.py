@@ -1,4 +1,4 @@
-"""``PathSVR``: a support vector regressor that chooses C and gamma by itself."""
+"""``PathSVR``: a support vector regressor that chooses its own C and gamma."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class PathSVR(RegressorMixin, PathMachine):
         For "epsilon_insensitive": half the width of the tube; "tune" tries five values from 0.01 to 1 times the
         standard deviation of y.
     criterion : {"auto", "loo", "press", "alo", "kfold"} or callable, default="auto"
-        What is minimised: exact leave-one-out ("loo"; "press" is its name for least squares), its approximation for
-        "epsilon_insensitive" ("alo", or "span"), exact k-fold, or ``criterion(path, values, loss=...) -> Curve``.
-        "auto" is "loo" for least squares; for "epsilon_insensitive" it is "loo" up to 200 samples and "kfold" beyond,
-        or if ``tol`` is given.
+        What to minimise: exact leave-one-out ("loo"; "press" is its name for least squares), its approximation for
+        "epsilon_insensitive" ("alo" or "span"), exact k-fold ("kfold"), or a function
+        ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for least squares; for "epsilon_insensitive" it
+        is "loo" up to 200 samples and "kfold" with more, or if ``tol`` is given.
     criterion_loss : "squared" or callable, optional
         Per-sample loss of the criterion; the squared residual by default.
     rule, search, cv, rank, landmarks, psd, tol, n_jobs, verbose, random_state
@@ -37,16 +37,17 @@ class PathSVR(RegressorMixin, PathMachine):
     Attributes
     ----------
     C_, gamma_, epsilon_ : float
-        The choice; ``gamma_`` is None for a kernel without gamma and an array of shape (d,) for ``gamma="ard"``, and
-        only "epsilon_insensitive" has an epsilon.
+        The choice; ``gamma_`` is None for a kernel without gamma and an array of shape (d,) for ``gamma="ard"``;
+        ``epsilon_`` exists only for "epsilon_insensitive".
     loo_error_ : float
-        Held-out mean squared error of the choice under ``criterion``; for "alo", up to 1000 samples, exact.
+        Held-out mean squared error of the choice under ``criterion``; for "alo" it is the exact leave-one-out error up
+        to 1000 samples.
     error_criterion_ : str
-        Which that is: "loo" (exact), "alo" or "kfold".
+        How ``loo_error_`` was computed: "loo" (exact), "alo" or "kfold".
     loss_ : str
         The loss of the machine.
     criterion_ : str or callable
-        What was minimised; what "auto" meant.
+        The criterion that was minimised; if ``criterion="auto"``, the one that was used.
     tol_, choice_, curve_, path_, kernel_, support_, dual_coef_, intercept_, n_features_in_, feature_names_in_
         As in :class:`svmpath.PathSVC`.
 
@@ -112,7 +113,7 @@ class PathSVR(RegressorMixin, PathMachine):
         X : array, DataFrame or CSR matrix of shape (n, d)
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
-            Multiplies C sample by sample, and weighs the held-out errors.
+            Multiplies C for each sample, and weights the held-out errors.
         """
         X, y = self._check_training(X, y, y_numeric=True)
         s = check_weights(sample_weight, X)

@@ -1,4 +1,4 @@
-"""Gram matrices: held whole, or as K ~ Z Z' by an approximation."""
+"""Gram matrices: the full matrix, or an approximation K ~ Z Z'."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
     "make_gram",
 ]
 
-# rank="auto": with more rows than this a decomposition per kernel takes seconds, and so many landmarks serve instead.
+# rank="auto": with more than AUTO_ROWS rows a decomposition per kernel takes seconds; AUTO_LANDMARKS are used instead.
 AUTO_ROWS = 2000
 AUTO_LANDMARKS = 500
 
@@ -42,23 +42,23 @@ def make_gram(
     psd: str = "warn",
     seed: int = 0,
 ) -> Gram:
-    """The Gram matrix of the rows of X, whole or in low rank.
+    """The Gram matrix of the rows of X, in full or of low rank.
 
     Parameters
     ----------
     X : array or CSR matrix of shape (n, d)
     kernel : Kernel
     rank : int, float, "auto", Approximation or None
-        None holds the matrix whole. A whole number is the number of columns (landmarks) used; as many as there are
-        rows leave nothing to approximate, and the matrix is held whole. A number between 0 and 1 is the relative trace
-        residual to reach. "auto" holds the matrix whole up to 2000 rows, and takes 500 landmarks beyond. An
-        approximation such as ``Nystroem(200, truncate=50)`` or ``RandomFourier(300)`` is used as it is.
+        None means the full matrix. A whole number is the number of landmarks; with as many landmarks as rows you get the
+        full matrix. A number between 0 and 1 is a target for the relative trace residual. "auto" means the full matrix
+        up to 2000 rows and 500 landmarks with more. You can also give an approximation such as
+        ``Nystroem(200, truncate=50)`` or ``RandomFourier(300)``.
     landmarks : {"rpcholesky", "greedy", "uniform", "kmeans", "density"} or array of row numbers, optional
-        How the landmarks are chosen, "rpcholesky" if not given; ``rank`` is not needed when they are given as rows.
+        How the landmarks are chosen; "rpcholesky" by default. If you give row numbers, leave ``rank`` out.
     psd : {"warn", "clip"}
-        What to do with an indefinite matrix held whole; in low rank, Z Z' is semi-definite by construction.
+        What to do with an indefinite full matrix; Z Z' is always positive semi-definite.
     seed : int
-        For what the approximation draws at random.
+        Random seed of the approximation.
 
     Examples
     --------
@@ -80,28 +80,27 @@ def make_gram(
 
 
 def make_approximation(rank: Any, landmarks: Any, n: int) -> Approximation | None:
-    """The approximation that ``rank=`` and ``landmarks=`` stand for with n rows; None for the matrix held whole."""
+    """The approximation that ``rank=`` and ``landmarks=`` stand for with n rows; None for the full matrix."""
     if isinstance(rank, Approximation):
         if landmarks is not None:
             raise ValueError(
-                f"landmarks= does not go with rank={rank!r}, which says itself what is done; leave landmarks out, or "
-                "give them to gram.Nystroem."
+                f"landmarks= cannot be combined with rank={rank!r}; leave landmarks out, or pass them to gram.Nystroem."
             )
         return rank
     if isinstance(rank, str) and rank == "auto":
         rank = automatic_rank(n)
     elif not (rank is None or is_count(rank) or is_share(rank)):
         raise ValueError(
-            "rank must be None (the whole matrix), 'auto', a whole number >= 1 (of landmarks), a number between 0 and "
-            "1 (the relative trace residual to reach) or an approximation such as gram.Nystroem(200); got "
+            "rank must be None (the full matrix), 'auto', a whole number >= 1 (of landmarks), a number between 0 and "
+            "1 (a target for the relative trace residual) or an approximation such as gram.Nystroem(200); got "
             f"{rank!r}."
         )
     if rank is None and (landmarks is None or isinstance(landmarks, str)):
-        Nystroem(1, LANDMARKS[0] if landmarks is None else landmarks)  # a wrong name is refused all the same
+        Nystroem(1, LANDMARKS[0] if landmarks is None else landmarks)  # raises an error for an unknown name
         return None
     return Nystroem(rank, LANDMARKS[0] if landmarks is None else landmarks)
 
 
 def automatic_rank(n: int) -> int | None:
-    """The rank that "auto" stands for with n rows: None (the whole matrix), or a number of landmarks."""
+    """The rank that "auto" stands for with n rows: None (the full matrix), or a number of landmarks."""
     return None if n <= AUTO_ROWS else AUTO_LANDMARKS

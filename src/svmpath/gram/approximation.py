@@ -1,4 +1,4 @@
-"""What an approximation of a kernel matrix must be able to do: give Z with K ~ Z Z', and such features of new rows."""
+"""The interface of approximations of a kernel matrix: Z with K ~ Z Z', and the same features for new rows."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Array = np.ndarray
 
 
 class Approximation(ABC):
-    """A way to approximate kernel matrices, given as ``rank=`` wherever a kernel can have low rank.
+    """A way to approximate kernel matrices, which you pass as ``rank=``.
 
-    A new one is a frozen dataclass with :meth:`factor` and :meth:`columns`; the other methods have defaults.
+    To add one, write a frozen dataclass with :meth:`factor` and :meth:`columns`; the other methods have defaults.
     """
 
     @abstractmethod
@@ -30,10 +30,10 @@ class Approximation(ABC):
 
     @abstractmethod
     def columns(self, n: int) -> int:
-        """How many columns Z has at most for n rows, as far as that is known before Z is."""
+        """The largest number of columns of Z for n rows, as far as it is known before Z is computed."""
 
-    def check(self, kernel: Kernel, X: Any) -> None:  # noqa: B027 - by default every kernel will do
-        """Refuse, in a sentence and before any work, a kernel or rows that cannot be approximated so."""
+    def check(self, kernel: Kernel, X: Any) -> None:  # noqa: B027 - by default every kernel is accepted
+        """Raise an error, before any work, for a kernel or rows that cannot be approximated in this way."""
 
     def prepare(self, X: Any, seed: int) -> Callable[[Kernel], Factor]:
         """The factor as a function of the kernel, for many values of its parameters.
@@ -43,11 +43,11 @@ class Approximation(ABC):
         return partial(self.factor, X=X, seed=seed)
 
     def is_whole(self, n: int) -> bool:
-        """Whether there is nothing to approximate with n rows: the matrix is then held whole."""
+        """Whether there is nothing to approximate with n rows, so that the full matrix is used."""
         return False
 
     def residual(self, gram: LowRankGram) -> float:
-        """How much of the kernel is missing, from 0 (nothing) to 1: the relative trace residual unless overridden."""
+        """The relative error of the approximation, from 0 to 1: the relative trace residual unless overridden."""
         return trace_residual(gram.exact_diag, gram.Z)
 
 

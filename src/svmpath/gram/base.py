@@ -20,7 +20,7 @@ _VALUES_AT_ONCE = 1 << 24  # kernel values held at a time
 
 
 def in_chunks(X: Any, width: int, function: Callable[[Any], Array]) -> Array:
-    """``function(X)`` by rows, so many at a time that an intermediate matrix of that width stays small."""
+    """``function(X)`` in chunks of rows, so that an intermediate matrix of that width stays small."""
     step = max(1, _VALUES_AT_ONCE // width)
     if X.shape[0] <= step:
         return function(X)
@@ -28,7 +28,7 @@ def in_chunks(X: Any, width: int, function: Callable[[Any], Array]) -> Array:
 
 
 class Gram(ABC):
-    """K = k(X, X) on n rows, held whole or as K ~ Z Z'.
+    """K = k(X, X) on n rows: the full matrix, or K ~ Z Z'.
 
     Attributes
     ----------
@@ -36,12 +36,12 @@ class Gram(ABC):
     n : int
         Number of rows.
     rank : int
-        Number of columns of Z; n when held whole.
+        Number of columns of Z; n for the full matrix.
     residual : float
-        How much of the kernel is missing, as its approximation measures it: trace(K - Z Z') / trace(K) for landmarks,
-        ||K - Z Z'|| / ||K|| for random Fourier features; 0 when held whole.
+        Relative error of the approximation: trace(K - Z Z') / trace(K) for landmarks, ||K - Z Z'|| / ||K|| for random
+        Fourier features; 0 for the full matrix.
     Z : array of shape (n, rank) or None
-        The factor; None when held whole.
+        The factor; None for the full matrix.
     """
 
     kernel: Kernel
@@ -52,7 +52,7 @@ class Gram(ABC):
 
     @lazy
     def repeats(self) -> Repeats | None:
-        """Which rows are copies of each other; None where none are, or where only kernel values are known."""
+        """Which rows are copies of each other; None if there are no copies, or if only kernel values are known."""
         return None if self.kernel.pairwise else find_repeats(pick(self.X, self.rows))
 
     @property
@@ -66,7 +66,7 @@ class Gram(ABC):
     @property
     @abstractmethod
     def entries(self) -> int:
-        """Number of entries of the matrix that is held, about; known before it is computed."""
+        """Approximate number of entries of the stored matrix; known before it is computed."""
 
     @property
     @abstractmethod
@@ -83,18 +83,18 @@ class Gram(ABC):
 
     @abstractmethod
     def cross(self, X: Any) -> Array:
-        """Kernel matrix of new rows against the n rows held."""
+        """Kernel matrix of new rows against the n rows."""
 
     def contract(self, v: Array) -> Array | None:
-        """What ``apply`` needs of v: Z'v in low rank, nothing else."""
+        """What ``apply`` needs of v: Z'v for a low-rank matrix, otherwise None."""
         return None
 
     def apply(self, X: Any, v: Array, w: Array | None = None) -> Array:
-        """``cross(X) @ v``, some rows at a time; ``w = contract(v)`` spares it the training rows."""
+        """``cross(X) @ v``, in chunks of rows; with ``w = contract(v)`` the training rows are not needed."""
         return in_chunks(X, self.n, lambda part: self.cross(part) @ v)
 
     def apply_exact(self, X: Any, v: Array) -> Array:
-        """``k(X, .) @ v`` with the kernel itself, also where ``cross`` stands for a low-rank one."""
+        """``k(X, .) @ v`` with the exact kernel, even if ``cross`` is a low-rank approximation."""
         return self.apply(X, v)
 
     @abstractmethod

@@ -1,10 +1,10 @@
-"""Random Fourier features: K ~ Z Z' from random waves.
+"""Random Fourier features: K ~ Z Z' from random frequencies.
 
-A kernel of the difference alone is the mean of a wave over the law of its frequencies w (Bochner)::
+A kernel that depends only on the difference is the mean of a cosine over a distribution of frequencies w (Bochner)::
 
     k(x, z) = E cos(w'(x - z)) = E [cos(w'x) cos(w'z) + sin(w'x) sin(w'z)]
 
-With m frequencies w_1..w_m drawn from that law, Z has two columns for each::
+With m frequencies w_1..w_m drawn from that distribution, Z has two columns for each::
 
     phi(x) = m^(-1/2) (cos(w_1'x), .., cos(w_m'x), sin(w_1'x), .., sin(w_m'x))
 
@@ -35,18 +35,18 @@ _SAMPLED_ROWS = 400  # rows between which kernel values are compared for the res
 
 @dataclass(frozen=True)
 class RandomFourier(Approximation):
-    """K ~ Z Z' from random Fourier features, which look at no data and are quick to compute.
+    """K ~ Z Z' from random Fourier features, which do not depend on the data and are quick to compute.
 
-    For the kernels rbf, laplacian and ARD, and scikit-learn's RBF and Matern kernels. The error of a kernel value falls
-    like ``1 / sqrt(rank)``; a Nystroem approximation of the same rank is nearly always closer, and takes longer to
-    compute. ``residual`` is not the trace residual, since the diagonal is exact whatever the rank: it is the relative
-    Frobenius error ``||K - Z Z'|| / ||K||``, measured between 400 rows drawn at random where there are more.
+    They exist for the kernels rbf, laplacian and ARD, and for scikit-learn's RBF and Matern kernels. The error of a
+    kernel value falls like ``1 / sqrt(rank)``. A Nystroem approximation of the same rank is nearly always more
+    accurate, but takes longer to compute. ``residual`` is not the trace residual, because the diagonal is exact for any
+    rank. It is the relative Frobenius error ``||K - Z Z'|| / ||K||``, measured on 400 random rows if there are more.
 
     Parameters
     ----------
     rank : int
-        Number of features, even: a cosine and a sine for each of ``rank / 2`` random frequencies. Their directions
-        are the same for all values of the kernel's parameters.
+        Number of features. It must be even: there is a cosine and a sine for each of ``rank / 2`` random frequencies.
+        The directions of the frequencies are the same for all values of the kernel parameters.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class RandomFourier(Approximation):
         n, m = gram.n, min(gram.n, _SAMPLED_ROWS)
         rows = np.sort(np.random.default_rng(gram.seed).permutation(n)[:m])
         K, Z = gram.kernel(gram.own_rows[rows]), gram.Z[rows]
-        # The diagonals are 1. Off them, the pairs that were drawn stand for all.
+        # The diagonals are 1. Off the diagonal, the sampled pairs represent all pairs.
         off = n * (n - 1) / max(m * (m - 1), 1) * (1.0 - np.eye(m))
         return float(np.sqrt((off * (K - Z @ Z.T) ** 2).sum() / (n + (off * K**2).sum())))
 
@@ -107,12 +107,13 @@ class FourierFeatures(FeatureMap):
 
 @singledispatch
 def frequencies(kernel: Any, d: int, m: int, rng: np.random.Generator) -> Array:
-    """The (d, m) array of m frequencies, one per column, drawn from the law whose mean wave is the kernel.
+    """The (d, m) array of m frequencies, one per column, drawn from the spectral distribution of the kernel.
 
-    A kernel that has such a law registers how it is drawn: from numbers that do not depend on its parameters.
+    A kernel with such a distribution registers how to draw from it: by scaling numbers that do not depend on its
+    parameters.
     """
     raise ValueError(
-        f"RandomFourier is for the kernels rbf, laplacian and ARD, and scikit-learn's RBF and Matern, not for "
+        f"RandomFourier works for the kernels rbf, laplacian and ARD, and scikit-learn's RBF and Matern, not for "
         f"{kernel!r}; use gram.Nystroem."
     )
 
@@ -127,7 +128,10 @@ def _(kernel: RBF, d: int, m: int, rng: np.random.Generator) -> Array:
 def _(kernel: ARD, d: int, m: int, rng: np.random.Generator) -> Array:
     """exp(-sum_j gamma_j t_j^2): normal with variance 2 gamma_j in feature j."""
     if len(kernel.gamma) != d:
-        raise ValueError(f"This kernel has {len(kernel.gamma)} gammas, but the data have {d} columns.")
+        raise ValueError(
+            f"An ARD kernel needs one gamma per column, but this one has {len(kernel.gamma)} gammas and the data have {d} "
+            "columns."
+        )
     return np.sqrt(2.0 * np.array(kernel.gamma))[:, None] * rng.standard_normal((d, m))
 
 

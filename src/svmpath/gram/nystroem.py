@@ -27,10 +27,10 @@ from svmpath.names import unknown_name
 
 Array = np.ndarray
 
-_PIVOTED = ("rpcholesky", "greedy")  # landmarks found by looking at the kernel
+_PIVOTED = ("rpcholesky", "greedy")  # landmarks that depend on the kernel
 _BLIND: dict[str, Callable[[Any, int, int], Landmarks]] = {"uniform": uniform, "kmeans": kmeans, "density": density}
 LANDMARKS = (*_PIVOTED, *_BLIND)
-_FIRST_LANDMARKS = 32  # where the number is to be found, they are doubled from here
+_FIRST_LANDMARKS = 32  # if a residual is given: their number is doubled, starting from here
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,14 @@ class Nystroem(Approximation):
     Parameters
     ----------
     rank : int or float, optional
-        A whole number of landmarks, or the relative trace residual to reach, between 0 and 1. Leave it out where the
-        landmarks are given as rows.
+        The number of landmarks, or a target for the relative trace residual, between 0 and 1. Leave it out if you give
+        the landmarks as row numbers.
     landmarks : {"rpcholesky", "greedy", "uniform", "kmeans", "density"} or array of int, default="rpcholesky"
-        How the landmarks are chosen, or the numbers of the rows that are landmarks.
+        How the landmarks are chosen, or their row numbers.
     truncate : int, optional
-        Keep only so many eigenvalues of the landmarks' kernel matrix, the largest.
+        Keep only this many of the largest eigenvalues of the landmarks' kernel matrix.
     min_eigenvalue : float, optional
-        Drop smaller eigenvalues of that matrix.
+        Drop the eigenvalues of that matrix that are smaller than this.
 
     Examples
     --------
@@ -70,12 +70,12 @@ class Nystroem(Approximation):
                 raise ValueError(unknown_name("landmarks", self.landmarks, LANDMARKS, "an array of row numbers"))
             if not (is_count(self.rank) or is_share(self.rank)):
                 raise ValueError(
-                    "The rank of Nystroem must be a whole number >= 1 (of landmarks) or a number between 0 and 1 (the "
-                    f"relative trace residual to reach), got {self.rank!r}."
+                    "The rank of Nystroem must be a whole number >= 1 (of landmarks) or a number between 0 and 1 (a target "
+                    f"for the relative trace residual), got {self.rank!r}."
                 )
         else:
             if self.rank is not None:
-                raise ValueError("Landmarks given as rows set the rank themselves; leave rank out.")
+                raise ValueError("rank= cannot be combined with landmarks given as row numbers; leave rank out.")
             # Plain numbers, so that two approximations can be compared.
             object.__setattr__(self, "landmarks", tuple(np.atleast_1d(np.asarray(self.landmarks)).tolist()))
         if self.truncate is not None and not is_count(self.truncate):
@@ -85,16 +85,16 @@ class Nystroem(Approximation):
 
     @property
     def is_truncated(self) -> bool:
-        """Whether eigenvalues may be dropped that are not rounding noise."""
+        """Whether eigenvalues other than rounding noise may be dropped."""
         return self.truncate is not None or self.min_eigenvalue is not None
 
     @property
     def target(self) -> float:
-        """The relative trace residual at which fewer landmarks than rows will do; zero where a number is given."""
+        """The target for the relative trace residual; zero if the number of landmarks is given."""
         return float(self.rank) if self.rank is not None and is_share(self.rank) else 0.0
 
     def count(self, n: int) -> int:
-        """How many landmarks there are at most for n rows."""
+        """The largest number of landmarks for n rows."""
         if not isinstance(self.landmarks, str):
             return len(self.landmarks)
         return n if self.rank is None or self.target else min(int(self.rank), n)
@@ -111,7 +111,7 @@ class Nystroem(Approximation):
             given(X, self.landmarks)
         elif self.landmarks in _PIVOTED and kernel.psd is False:
             raise ValueError(
-                f"landmarks={self.landmarks!r} needs a positive semi-definite kernel and {kernel!r} is "
+                f"landmarks={self.landmarks!r} needs a positive semi-definite kernel, but {kernel!r} is "
                 "indefinite; use 'uniform', 'kmeans' or 'density', or rank=None with psd='clip'."
             )
         elif self.landmarks in ("kmeans", "density") and kernel.pairwise:

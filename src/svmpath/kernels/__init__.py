@@ -1,4 +1,4 @@
-"""Kernels: k(x, z), its diagonal and its derivative by each parameter, in one class each."""
+"""Kernels: one class each, with k(x, z), its diagonal and its derivative with respect to each parameter."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ KERNELS: dict[str, type[Kernel]] = {
 
 
 def make_kernel(kernel: Any, *, gamma: Any = None, degree: int = 3, coef0: float = 0.0, X: Any = None) -> Kernel:
-    """The kernel a user means by a name, a kernel object, a scikit-learn GP kernel or a callable.
+    """A kernel from a name, a kernel object, a scikit-learn GP kernel or a callable.
 
     Parameters
     ----------
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable
-        A name of ``svmpath.kernels.KERNELS`` ("linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed"), or the
+        A name in ``svmpath.kernels.KERNELS`` ("linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed"), or the
         kernel itself.
     gamma : float, "scale", "auto" or None
         Coefficient of rbf, poly, laplacian, sigmoid; "scale" is ``1 / (d * X.var())`` and "auto" ``1 / d`` as in
-        scikit-learn, None means "scale". For a kernel object: the value of its parameter ``gamma``, if given.
+        scikit-learn; None means "scale". For a kernel object: a new value of its parameter ``gamma``, or None to keep it.
     degree, coef0 : int, float
         For poly; coef0 also for sigmoid.
     X : array or CSR matrix of shape (n, d), optional
@@ -84,7 +84,7 @@ def make_kernel(kernel: Any, *, gamma: Any = None, degree: int = 3, coef0: float
 
 
 def _named_kernel(kind: Any, gamma: Any, degree: int, coef0: float, X: Any) -> Kernel:
-    """A kernel with the options that it has a field for."""
+    """A kernel with those options that it has a field for."""
     own = {field.name for field in fields(kind)}
     options: dict[str, Any] = {"degree": degree, "coef0": float(coef0)}
     if "gamma" in own:  # else X may have no scale, and need none

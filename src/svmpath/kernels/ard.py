@@ -2,8 +2,8 @@
 
     k(x, z) = exp(-sum_j gamma_j (x_j - z_j)^2),        d k / d gamma_j = -(x_j - z_j)^2 k(x, z)
 
-A gradient by kernel values, W, becomes one by the gammas in one matrix product: with P = -W * K (entry by entry),
-row sums p and column sums q,
+A gradient W with respect to the kernel values becomes one with respect to the gammas by one matrix product: with
+P = -W * K (entry by entry), row sums p and column sums q,
 
     sum_ab W_ab d k(x_a, z_b) / d gamma_j = sum_a p_a x_aj^2 + sum_b q_b z_bj^2 - 2 sum_a x_aj (P Z)_aj
 """
@@ -27,12 +27,12 @@ _GAMMAS_SHOWN = 6  # gammas that are written out
 
 @dataclass(frozen=True, repr=False)
 class ARD(Kernel):
-    """exp(-sum_j gamma_j (x_j - z_j)^2): a Gaussian kernel that looks at each feature with its own gamma.
+    """exp(-sum_j gamma_j (x_j - z_j)^2): a Gaussian kernel with one gamma per feature.
 
     Parameters
     ----------
     gamma : sequence of float
-        One number >= 0 per feature; zero leaves a feature out. As parameters they are called ``gamma[0]``,
+        One number >= 0 per feature; a feature with gamma zero is ignored. The parameters are called ``gamma[0]``,
         ``gamma[1]``, ...
 
     Examples
@@ -67,9 +67,9 @@ class ARD(Kernel):
         return tuple(Parameter(name, lowest="not negative") for name in self.parameters)
 
     def resolve(self, name: str) -> str:
-        """The name; ``gamma`` alone is refused, since it is a vector."""
+        """The name; raises an error for ``gamma`` alone, which is a vector."""
         if name == "gamma":
-            raise ValueError("Kernel parameter 'gamma' is a vector; name one element of it, gamma[0] say.")
+            raise ValueError("Kernel parameter 'gamma' is a vector; name one of its elements, such as gamma[0].")
         return super().resolve(name)
 
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> tuple[Any, Any]:
@@ -77,7 +77,10 @@ class ARD(Kernel):
         Z = X if Z is None else pick(Z, rows)
         for A in (X, Z):
             if A.shape[1] != len(self.gamma):
-                raise ValueError(f"This kernel has {len(self.gamma)} gammas, but the data have {A.shape[1]} columns.")
+                raise ValueError(
+                    f"An ARD kernel needs one gamma per column, but this one has {len(self.gamma)} gammas and the data "
+                    f"have {A.shape[1]} columns."
+                )
         return X, Z
 
     def part(self, S: tuple[Any, Any], rows: Any, cols: Any) -> tuple[Any, Any]:
@@ -99,7 +102,7 @@ class ARD(Kernel):
         return -((X[:, None] - Z) ** 2) * self.evaluate(S)
 
     def pull_back(self, W: Array, X: Any, Z: Any = None) -> Array:
-        """By all gammas at once; see the module's first lines."""
+        """With respect to all gammas at once; see the head of the module."""
         X, Z = self.compare(X, Z)
         P = -W * self.evaluate((X, Z))
         if not (issparse(X) or issparse(Z)):

@@ -1,8 +1,8 @@
-"""What every kernel can do: values, diagonal, derivatives, and the same kernel at another parameter value.
+"""The interface of all kernels: values, diagonal, derivatives, and the same kernel with another parameter value.
 
 A kernel works in two steps, so that many parameter values share the costly one::
 
-    S = kernel.compare(X, Z)          # squared distances, inner products: free of the parameters
+    S = kernel.compare(X, Z)          # squared distances, inner products: independent of the parameters
     K = kernel.evaluate(S)            # k(x_i, z_j)
     dK = kernel.derive(S, "gamma")    # d k(x_i, z_j) / d gamma
 """
@@ -29,9 +29,9 @@ class Kernel(ABC):
     ----------
     psd : bool or None
         Whether the kernel is positive semi-definite by construction: True, False (declared indefinite) or
-        None (not known; the Gram matrix is then examined).
+        None (not known; the eigenvalues of the Gram matrix are then checked).
     pairwise : bool
-        True where X itself holds kernel values (``"precomputed"``).
+        True if X itself holds kernel values (``"precomputed"``).
     """
 
     psd: bool | None = True
@@ -44,16 +44,16 @@ class Kernel(ABC):
 
     @abstractmethod
     def declare(self) -> tuple[Parameter, ...]:
-        """The real parameters in the same order: which values each can have, and whether it is a scale."""
+        """The declarations of the real parameters, in the same order: possible values, and whether to use the logarithm."""
 
     def parameter(self, name: str) -> Parameter:
-        """What the kernel declares of one parameter, named as for :meth:`resolve`."""
+        """The declaration of one parameter, named as for :meth:`resolve`."""
         full = self.resolve(name)
         return next(parameter for parameter in self.declare() if parameter.name == full)
 
     @abstractmethod
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> Any:
-        """What the kernel needs to know of X against Z (X itself if None), or against ``Z[rows]``."""
+        """The part of the computation for X against Z (X itself if None), or ``Z[rows]``, that needs no parameters."""
 
     @abstractmethod
     def evaluate(self, S: Any) -> Array:
@@ -61,14 +61,14 @@ class Kernel(ABC):
 
     @abstractmethod
     def derive(self, S: Any, name: str) -> Array:
-        """Derivative of the kernel values by the parameter ``name``, from the result of :meth:`compare`."""
+        """Derivative of the kernel values with respect to the parameter ``name``, from the result of :meth:`compare`."""
 
     def values_and_rates(self, S: Any, name: str) -> tuple[Array, Array]:
-        """Kernel values and their derivative by a parameter, at once: many kernels share work between them."""
+        """Kernel values and their derivative with respect to a parameter; many kernels share work between the two."""
         return self.evaluate(S), self.derive(S, name)
 
     def part(self, S: Any, rows: Any, cols: Any) -> Any:
-        """What :meth:`compare` gives for some of the rows of X against some of those of Z, out of all."""
+        """The result of :meth:`compare` for some rows of X and some rows of Z, taken from that for all rows."""
         return S[np.asarray(rows)[:, None], cols]
 
     @abstractmethod
@@ -88,12 +88,12 @@ class Kernel(ABC):
         return self.derive(self.compare(X, Z), self.resolve(name))
 
     def pull_back(self, W: Array, X: Any, Z: Any = None) -> Array:
-        """``sum_ij W_ij d k(x_i, z_j) / d p`` for every parameter p: a gradient by kernel values, by parameters."""
+        """``sum_ij W_ij d k(x_i, z_j) / d p`` for every parameter p: the gradient with respect to the parameters."""
         S = self.compare(X, Z)
         return np.array([np.vdot(W, self.derive(S, name)) for name in self.parameters])
 
     def resolve(self, name: str) -> str:
-        """The full name of a parameter; the last part is enough where only one parameter ends so."""
+        """The full name of a parameter; the last part of the name is enough if it is unique."""
         names = list(self.parameters)
         if name in names:
             return name
@@ -143,10 +143,10 @@ class SimpleKernel(Kernel):
 
 
 def inside(part: str, parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
-    """The parameters of a part of a kernel, by their names in the whole: ``k1__gamma`` for ``gamma`` of k1."""
+    """The parameters of a part of a kernel, with their full names: ``k1__gamma`` for ``gamma`` of k1."""
     return tuple(replace(parameter, name=f"{part}__{parameter.name}") for parameter in parameters)
 
 
 def pick(Z: Any, rows: Any) -> Any:
-    """Z, or its rows where some are asked for."""
+    """Z, or some of its rows."""
     return Z if rows is None else Z[rows]

@@ -18,7 +18,7 @@ class _Pair(Kernel):
 
     @property
     def psd(self) -> bool | None:  # type: ignore[override]
-        """Positive semi-definite where both parts are; otherwise not known."""
+        """Positive semi-definite if both parts are; otherwise not known."""
         return True if self.k1.psd and self.k2.psd else None
 
     @property
@@ -116,7 +116,7 @@ class Scaled(Kernel):
 
     @property
     def psd(self) -> bool | None:  # type: ignore[override]
-        """Positive semi-definite where the kernel is and the scale is not negative."""
+        """Positive semi-definite if the kernel is and the scale is not negative."""
         return self.kernel.psd if self.scale >= 0 else None
 
     @property

@@ -58,7 +58,7 @@ class Linear(_Dot):
         return S
 
     def derive(self, S: Array, name: str) -> Array:
-        raise ValueError(f"The linear kernel has no parameter {name!r}.")
+        raise ValueError(f"The linear kernel has no parameter {name!r}; use another kernel.")
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Polynomial(_Dot):
 
     def __post_init__(self) -> None:
         if self.degree != int(self.degree) or self.degree < 1:
-            raise ValueError(f"The degree of a polynomial kernel is a whole number >= 1, got {self.degree!r}.")
+            raise ValueError(f"The degree of a polynomial kernel must be a whole number >= 1, got {self.degree!r}.")
 
     @property
     def psd(self) -> bool:  # type: ignore[override]

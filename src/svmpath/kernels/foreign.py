@@ -1,4 +1,4 @@
-"""Kernels that come from elsewhere: a matrix of values, a Python callable, a scikit-learn GP kernel."""
+"""Kernels that users bring along: a matrix of values, a Python callable, a scikit-learn GP kernel."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ class Precomputed(Kernel):
         return S
 
     def derive(self, S: Array, name: str) -> Array:
-        raise ValueError(f"A precomputed kernel has no parameter {name!r}.")
+        raise ValueError(f"A precomputed kernel has no parameter {name!r}; use another kernel.")
 
     def diag(self, X: Any) -> Array:
         return np.asarray(X.diagonal(), dtype=float)
 
     def at(self, name: str, value: float) -> Kernel:
-        raise ValueError(f"A precomputed kernel has no parameter {name!r}; give a kernel that has it.")
+        raise ValueError(f"A precomputed kernel has no parameter {name!r}; use a kernel that has it.")
 
 
 class _BlockKernel(Kernel):
-    """A kernel that only knows how to give whole blocks k(X, Z)."""
+    """A kernel that can only compute whole blocks k(X, Z)."""
 
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> tuple[Any, Any]:
         return X, (X if Z is None else pick(Z, rows))
@@ -93,11 +93,11 @@ class FunctionKernel(_BlockKernel):
     function : callable
         ``function(X, Z, **values)`` returns the (len(X), len(Z)) matrix of kernel values.
     values : dict, default={}
-        Its real parameters by name. Derivatives by them are central differences of fourth order (about 1e-10
-        relative accuracy), since the function does not give its own.
+        Its real parameters by name. Derivatives are approximated by central differences of fourth order (relative
+        accuracy about 1e-10), because the function does not provide them.
     declared : tuple of Parameter, default=()
-        Parameters that are not positive, or no scales: ``Parameter("shift", lowest="any", log=False)``. The others are
-        positive and searched in their logarithm.
+        Declarations of parameters that may be zero or negative, or that are not searched on a logarithmic scale:
+        ``Parameter("shift", lowest="any", log=False)``. The others are positive and searched on a logarithmic scale.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class FunctionKernel(_BlockKernel):
         if K.shape != (X.shape[0], Z.shape[0]):
             raise ValueError(
                 f"The kernel function must return a matrix of shape {(X.shape[0], Z.shape[0])} for "
-                f"{X.shape[0]} and {Z.shape[0]} rows, it returned shape {K.shape}."
+                f"{X.shape[0]} and {Z.shape[0]} rows, but it returned shape {K.shape}."
             )
         return K
 
@@ -153,7 +153,7 @@ class GPKernel(_BlockKernel):
     """A kernel of ``sklearn.gaussian_process.kernels``.
 
     Its parameters are the free (not ``"fixed"``) hyper-parameters; an element of a vector is called
-    ``length_scale[0]``. A ``WhiteKernel`` is refused: noise on the diagonal is what ``C`` is for.
+    ``length_scale[0]``. A ``WhiteKernel`` is not accepted, because ``C`` already plays the part of noise on the diagonal.
 
     Examples
     --------
@@ -172,12 +172,12 @@ class GPKernel(_BlockKernel):
         if any(isinstance(part, gp.WhiteKernel) for part in [self.kernel, *parts]):
             raise ValueError(
                 "A WhiteKernel adds noise to the diagonal of the training matrix only; the parameter C of the "
-                "machine plays that role, so leave the WhiteKernel out of the kernel."
+                "machine plays that part, so leave the WhiteKernel out of the kernel."
             )
 
     @property
     def psd(self) -> bool | None:  # type: ignore[override]
-        """Not known where a part is a periodic or pairwise kernel, which are indefinite on some data."""
+        """Not known if a part is a periodic or pairwise kernel, which are indefinite on some data."""
         parts = [self.kernel, *self.kernel.get_params(deep=True).values()]
         return None if any(isinstance(part, gp.ExpSineSquared | gp.PairwiseKernel) for part in parts) else True
 
@@ -194,9 +194,9 @@ class GPKernel(_BlockKernel):
         return [name for names in single for name in names]
 
     def resolve(self, name: str) -> str:
-        """The full name; of ``k1__length_scale[0]`` also ``length_scale[0]`` where that is unique."""
+        """The full name; ``length_scale[0]`` is enough for ``k1__length_scale[0]`` if it is unique."""
         if re.fullmatch(r".*\[\d+\]", name) is None and f"{name}[0]" in self.parameters:
-            raise ValueError(f"Kernel parameter {name!r} is a vector; name one element of it, {name}[0] say.")
+            raise ValueError(f"Kernel parameter {name!r} is a vector; name one of its elements, such as {name}[0].")
         return super().resolve(name)
 
     def _values(self, X: Any, Z: Any) -> Array:

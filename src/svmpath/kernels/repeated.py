@@ -1,9 +1,9 @@
 """Rows that repeat: found once, compared once.
 
-A product of matrices gives no promise that equal rows have equal results to the last bit: how a sum is ordered may
-depend on where the row stands. A kernel matrix in which two copies of a row differ by rounding is singular to rounding
-instead of exactly, and that is what misleads a solver. So each distinct row is compared once, and its copies get the
-same numbers.
+A matrix product does not guarantee that equal rows give equal results to the last bit: the order of summation may
+depend on the position of the row. If two copies of a row differ by rounding, the kernel matrix is nearly singular
+instead of exactly singular, which misleads a solver. So each distinct row is compared once, and its copies get the same
+numbers.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Repeats(NamedTuple):
 
 
 def find_repeats(X: Any) -> Repeats | None:
-    """The distinct rows of X; None if no row repeats. -0.0 is 0.0, and a zero of a sparse matrix is one either way."""
+    """The distinct rows of X; None if no row repeats. -0.0 equals 0.0, and stored zeros of a sparse matrix are zeros."""
     keys = _sparse_keys(X) if issparse(X) else _keys(np.asarray(X, dtype=float))
     repeats = group(keys)
     if repeats is not None and not _are_equal(X, repeats):  # two different rows have the same key
@@ -56,12 +56,12 @@ def group(keys: Array) -> Repeats | None:
 
 
 def copy_first(A: Array, repeats: Repeats | None) -> Array:
-    """A, with what its rows hold for the first copy written to the others; as it is if nothing repeats."""
+    """A, with the row of the first copy written to all other copies; A itself if no row repeats."""
     return A if repeats is None else A[repeats.first[repeats.ids]]
 
 
 def compare_distinct(compare: Callable[[Any, Any], Array], X: Any, Z: Any = None) -> Array:
-    """``compare(X, Z)``, with Z None for X against itself: of the distinct rows, and copied to the others."""
+    """``compare(X, Z)``, computed for the distinct rows and copied to the others; Z is None for X against itself."""
     rows = find_repeats(X)
     cols = rows if Z is None else find_repeats(Z)
     S = compare(X if rows is None else X[rows.first], Z if Z is None or cols is None else Z[cols.first])
@@ -76,7 +76,7 @@ def make_symmetric(S: Array) -> None:
 
 
 def mirror(S: Array, start: int, stop: int) -> None:
-    """Copy what rows start to stop hold right of their block on the diagonal below it; that block is made symmetric."""
+    """Copy the entries of rows start to stop right of their diagonal block below it; make that block symmetric."""
     S[stop:, start:stop] = S[start:stop, stop:].T
     block = S[start:stop, start:stop]
     block[:] = np.maximum(block, block.T)

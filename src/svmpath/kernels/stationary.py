@@ -26,10 +26,10 @@ _DENSE_ENTRIES = 1 << 24  # entries up to which a sparse matrix may be filled
 def squared_distances(X: Any, Z: Any = None) -> Array:
     """``||x_i - z_j||^2`` for all rows; X against itself if Z is None.
 
-    ``|x|^2 + |z|^2 - 2 x.z`` is one matrix product and loses digits where x and z are close to each other. Such pairs
-    are done again from their differences, so that every distance has nine digits at least, and equal rows have
-    distance zero. Rows are moved by one common vector first (dense input), so that a far-away origin (a column of
-    years, say) makes nothing look close. Against itself, the result is symmetric to the last bit.
+    ``|x|^2 + |z|^2 - 2 x.z`` is one matrix product, but loses digits if x and z are close to each other. Such pairs are
+    computed again from their differences, so that every distance has at least nine digits, and equal rows have
+    distance zero. Dense rows are first shifted by a common vector, because digits would also be lost if all rows were
+    far from the origin (as with a column of years). For X against itself, the result is symmetric to the last bit.
     """
     Z = None if Z is X else Z
     if Z is not None and issparse(X) != issparse(Z):
@@ -75,7 +75,7 @@ def _sparse_squared_distances(X: Any, Z: Any) -> Array:
 
 
 def _finish(S: Array, rows: slice, cols: slice, close: tuple[Array, Array], X: Any, Z: Any) -> None:
-    """Put close pairs of some rows right; of X against itself, also the diagonal and what is below it."""
+    """Correct the close pairs of some rows; for X against itself, also the diagonal and the part below it."""
     block = S[rows, cols]
     if X is Z:
         np.fill_diagonal(block, np.inf)  # known, and not to be done again
@@ -98,7 +98,7 @@ def _are_near(S: Array, left: Array, right: Array) -> Array:
 
 
 def _by_difference(S: Array, near: Array, rows: slice, cols: slice, X: Any, Z: Any) -> None:
-    """Do some entries of S[rows, cols] again from differences of rows, a bounded number at a time."""
+    """Compute some entries of S[rows, cols] again from differences of rows, a bounded number at a time."""
     i, j = np.divmod(near, S.shape[1] - cols.start)
     i, j = i + rows.start, j + cols.start
     step = max(1, _DIFFERENCES_AT_ONCE // X.shape[1])

@@ -1,4 +1,4 @@
-"""The parts every machine shares: a problem, a solution that measures its own error, a loss.
+"""What all machines share: a problem, a solution that measures its own error, a loss.
 
 One scale for all kernel machines::
 
@@ -41,11 +41,10 @@ class Problem:
     classes : array or None
         The two labels that -1 and +1 stand for.
     copies : array of int of shape (n,), optional
-        Which rows are the same sample, by equal numbers from 0 on: equal rows of X with equal labels or targets. Paths
-        are then traced with one row for each; see ``paths.merged``.
+        Rows with the same number, from 0 on, are copies: equal rows of X with equal labels or targets. Paths are then
+        traced with one row for each sample; see ``paths.merged``.
     stands_for : array of int of shape (n,), optional
-        How many samples each row stands for where rows are left out one at a time; zero for a row that is not to be
-        left out. Each for itself if None.
+        How many samples each row stands for in leave-one-out; zero for a row that is not left out. None means one.
     """
 
     gram: Gram
@@ -63,7 +62,7 @@ class Problem:
 
     @lazy
     def active(self) -> Array:
-        """The samples that count: those of positive weight."""
+        """The samples of positive weight."""
         return np.flatnonzero(self.s > 0)
 
     def is_counted(self) -> Array:
@@ -81,7 +80,7 @@ class Problem:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Solution:
-    """A machine at one value of its hyper-parameters; call it on new rows for decision values.
+    """A machine at one value of its hyper-parameters; call it with new rows to get their decision values.
 
     Attributes
     ----------
@@ -113,32 +112,34 @@ class Solution:
         ----------
         X : array or CSR matrix of shape (m, d); (m, n) kernel values for a precomputed kernel
         exact_kernel : bool, default=False
-            In low rank, expand on the kernel itself instead of its low-rank stand-in (m * n kernel values).
+            With a low-rank kernel, use the exact kernel instead of its approximation (computes m * n kernel values).
         """
         gram = self.problem.gram
         X = check_rows(X, gram.X.shape[1])
         return (gram.apply_exact if exact_kernel else gram.apply)(X, self.alpha) + self.b
 
     def compress(self, size: int, *, random_state: Any = None) -> Compressed:
-        """A machine on few rows with nearly the same decision values, so that predictions cost few kernel values.
+        """A machine with fewer support vectors and nearly the same decision values, for faster predictions.
 
-        Rows are chosen among the support vectors (in low rank, among the landmarks) whose kernel functions explain the
-        decision values in training; their coefficients are fitted by least squares and the offset is kept.
+        It chooses rows among the support vectors (with a low-rank kernel, among the landmarks) whose kernel functions
+        explain the decision values of the training rows best. Their coefficients are fitted by least squares, and the
+        offset is kept.
 
         Parameters
         ----------
         size : int
-            Largest number of rows. Fewer are taken where there are no more, or where fewer span the same: then the new
-            machine is this one to rounding. That is so from the dimension of the kernel's space on, for linear and
-            polynomial kernels; and in low rank from the rank on, if the landmarks are training rows. Those of
-            ``landmarks="kmeans"`` are not: there a difference is left, of 1e-2 say, whatever the size.
+            The largest number of rows. Fewer are used if there are no more, or if fewer span the same space: then the
+            new machine equals this one up to rounding. This is the case for linear and polynomial kernels if ``size``
+            is at least the dimension of the feature space, and for low-rank kernels if it is at least the rank and the
+            landmarks are training rows. The landmarks of ``landmarks="kmeans"`` are not training rows: with them a
+            difference of about 1e-2 remains for any size.
         random_state : int, RandomState or None
-            For the choice of the rows, which has a random part.
+            Random seed for choosing the rows.
 
         Returns
         -------
         Compressed
-            Call it on new rows. Its ``error`` is the largest difference to this solution on the training rows.
+            Call it with new rows. Its ``error`` is the largest difference from this solution on the training rows.
 
         Examples
         --------
@@ -156,7 +157,7 @@ class Solution:
 
     @property
     def support(self) -> Array:
-        """Indices of the samples with alpha != 0."""
+        """Indices of the support vectors: the samples with alpha != 0."""
         return np.flatnonzero(self.alpha)
 
     @lazy
@@ -171,13 +172,13 @@ class Solution:
 
     @property
     def rounding(self) -> float:
-        """How exactly the decision values of the training rows are known in double precision."""
+        """A bound on the rounding error of the decision values of the training rows."""
         root = np.sqrt(np.abs(self.problem.gram.diag))  # |K_ij| <= root_i root_j
         return float(4 * np.finfo(float).eps * (root.max() * (root @ np.abs(self.alpha)) + abs(self.b)))
 
     @lazy
     def gap(self) -> float:
-        """Duality gap relative to the primal objective, or to what its terms cancel where that is more."""
+        """Duality gap relative to the primal objective, or to a thousandth of what cancels in its terms if that is larger."""
         return self.loss.gap(self)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -185,29 +186,29 @@ class Solution:
 
 
 def relative_gap(gap: float, primal: float, cancelled: float) -> float:
-    """The duality gap over the primal objective, or over a thousandth of what its terms cancel where that is more.
+    """The duality gap over the primal objective, or over a thousandth of what cancels in its terms if that is larger.
 
-    Each term is a difference (1 - y f, |e| - epsilon). Where the objective is next to zero, nothing but the rounding of
-    these differences is left of it, and a gap is small or large by the numbers that were subtracted: ``cancelled`` is
+    Each term is a difference (1 - y f, |e| - epsilon). If the objective is almost zero, it consists of the rounding
+    errors of these differences, and the gap must be compared with the numbers that were subtracted: ``cancelled`` is
     their sum over the terms that are not zero. A thousandth of it is no more than the objective of other machines.
     """
     return float(max(gap, 0.0) / max(abs(primal), _SHARE * cancelled, np.finfo(float).tiny))
 
 
 class Loss(ABC):
-    """The formulas of one loss, and what it says about itself.
+    """The formulas of one loss, and what it declares about itself.
 
     Attributes
     ----------
     name : str
     tasks : tuple of str
-        The tasks it can do.
+        The tasks that it can be used for.
     parameters : tuple of Parameter
-        Its hyper-parameters over which a path can go; those of the kernel are not among them.
+        Its hyper-parameters that a path can follow; those of the kernel are not among them.
     has_kernel : bool
-        Whether its machines have a kernel; else they are linear in the columns of X.
+        Whether its machines have a kernel; otherwise they are linear in the columns of X.
     falls_when_left_out : bool
-        Whether y f of a sample only falls while it is driven out of the machine, as long as an elbow holds the offset.
+        Whether y f of a sample can only fall while the sample is removed, as long as the elbow is not empty.
     """
 
     name: ClassVar[str]
@@ -226,15 +227,15 @@ class Loss(ABC):
 
     @property
     def own(self) -> Mapping[str, float]:
-        """Hyper-parameters of the loss itself beside C, where no path goes over them."""
+        """Hyper-parameters of the loss itself other than C, for paths that do not follow them."""
         return {}
 
     def default_span(self, over: str, y: Array, s: Array) -> tuple[float, float] | None:
-        """Where a path over one of its parameters goes if nothing is said; None where that is a matter of policy."""
+        """The default span of a path over one of its parameters; None if the policy of the loss decides."""
         return (1.0, 0.0) if over == "weight" else None
 
     def largest(self, over: str, y: Array, s: Array) -> float:
-        """The largest value of a parameter at which there is a machine for these targets and weights."""
+        """The largest feasible value of a parameter for these targets and weights."""
         return float("inf")
 
     @abstractmethod

@@ -24,22 +24,22 @@ _END_ROUNDING = 1e-12  # relative; an end of the span that went through a logari
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be traced, whatever the problem.
+    """What to trace, independent of the problem.
 
     Attributes
     ----------
     loss : Loss
     over : str
-        The hyper-parameter that moves.
+        The hyper-parameter to follow.
     span : tuple of two floats
     C : float
-        Where the path does not go over it.
+        The value of C, unless the path is over C.
     exact : bool
-        Whether every single event is wanted of a path that can do without.
+        Whether to find every event, on a path that does not need to.
     rows : array of int, optional
-        Those whose weight moves, for ``over="weight"``.
+        For ``over="weight"``: the rows whose weight changes.
     tol : float, optional
-        A relative duality gap that is enough.
+        The largest relative duality gap that is accepted.
     """
 
     loss: Any
@@ -52,7 +52,7 @@ class Request:
 
     @property
     def motion(self) -> Motion:
-        """What moves, and the hyper-parameters of the machine that stay."""
+        """The hyper-parameter to follow, and the fixed ones of the machine."""
         values = {**({"C": self.C} if "C" in self.loss.overs else {}), **self.loss.own}
         values.pop(self.over, None)
         return Motion(self.over, values, self.rows)
@@ -69,18 +69,18 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Path(ABC):
-    """The solution over a span of one hyper-parameter; call it at a value for the solution there.
+    """The solution as a function of one hyper-parameter; call it with a value to get the solution there.
 
     Attributes
     ----------
     problem : Problem
     loss : Loss
     motion : Motion
-        Which hyper-parameter moves, and what the others are.
+        Which hyper-parameter the path follows, and the values of the others.
     span : tuple of two floats
-        Where the path starts and where it ends.
+        The first and the last value of the hyper-parameter.
     made : Made
-        What was made of the kernel matrix, to be shared with other paths.
+        Results computed from the kernel matrix, which other paths can share.
     """
 
     problem: Problem
@@ -95,7 +95,7 @@ class Path(ABC):
         return self.motion.over
 
     def __getstate__(self) -> dict[str, Any]:
-        # What was made of the kernel matrix, and all that is lazy, is made again when needed: saved models stay small.
+        # Results computed from the kernel matrix, and lazy attributes, are computed again when needed: saved models stay small.
         return {each.name: self.__dict__[each.name] for each in fields(self)} | {"made": Made()}
 
     def __repr__(self) -> str:
@@ -108,7 +108,7 @@ class Path(ABC):
     @property
     @abstractmethod
     def breakpoints(self) -> Array:
-        """Values where the path is kinked, with both ends, in the direction of the span."""
+        """Values at which there are events, and both ends, in the direction of the span."""
 
     @abstractmethod
     def events(self) -> Iterable[Event]:
@@ -119,13 +119,13 @@ class Path(ABC):
 
     @property
     def is_exact(self) -> bool:
-        """Whether machines are optimal to rounding, and not only to a given gap."""
+        """Whether machines are optimal up to rounding, and not only up to a given gap."""
         return True
 
     # --- what criteria ask -------------------------------------------------------------------------------------------
 
     def decisions(self, values: Array) -> Array:
-        """Decision values of all rows, also of those with weight zero, at each value."""
+        """Decision values of all rows, including those with weight zero, at each value."""
         return np.array([self(float(value)).fitted for value in values])
 
     def without(self, rows: Array) -> Any:
@@ -145,11 +145,11 @@ class Path(ABC):
 
     @property
     def has_boxes(self) -> bool:
-        """Whether coefficients have an upper bound, so that copies of a sample can share one in several ways."""
+        """Whether coefficients have an upper bound, so that there are several ways to split one among copies of a sample."""
         return False
 
     def is_lost_to_rounding(self, values: Array) -> Array:
-        """Where held-out values have fewer than about four digits, if that can be known of all at once."""
+        """At which values rounding leaves fewer than about four digits of the held-out values, if this is easy to know."""
         return np.zeros(len(values), dtype=bool)
 
     # --- what trace and surface ask ----------------------------------------------------------------------------------
@@ -160,21 +160,21 @@ class Path(ABC):
         raise ValueError(f"start= is for losses with an elbow ({names}), not for loss={self.loss.name!r}.")
 
     def limited(self, limit: Limit) -> Path:
-        """The path, to be ended at a limit."""
+        """The path, which ends at a limit."""
         raise ValueError(
-            "max_events and time_limit are for exact paths of losses with an elbow over C, epsilon, nu or a "
-            f"weight, not for loss={self.loss.name!r} over {self.over!r}."
+            "max_events and time_limit work for exact paths of losses with an elbow over C, epsilon, nu or a "
+            f"weight, not for loss={self.loss.name!r} over {self.over!r}; leave them out."
         )
 
     def followed(self, *, shorten: bool = False) -> Path:
-        """The path, its events known if it is one that has to know them; one that cannot be followed is refused here.
+        """The path, with its events computed if it needs them; raises an error if the path cannot be followed.
 
-        With ``shorten`` it may end before the span does, where there are no machines any more.
+        With ``shorten`` it may end before the span does, where the problem has no solution any more.
         """
         return self
 
     def with_kernel(self, name: str, value: float, near: Path | None = None) -> Path:
-        """The path with another value of a kernel parameter, as far as that helps from one with a similar kernel."""
+        """The path with another value of a kernel parameter; a path with a similar kernel may be used as a start."""
         return replace(self, problem=self.problem.at(name, value), made=Made())
 
     def at_kernel(self, name: str, value: float, C: float) -> Solution:
@@ -188,10 +188,13 @@ class Path(ABC):
         return self._solve(self.inside(value))
 
     def inside(self, value: float) -> float:
-        """The value, if it lies in the span; refused otherwise."""
+        """The value if it lies in the span; raises an error otherwise."""
         low, high = sorted(self.span)
         if not low - _END_ROUNDING * abs(low) <= value <= high + _END_ROUNDING * abs(high):
-            raise ValueError(f"{self.over} = {value:.6g} lies outside the span [{low:.6g}, {high:.6g}] of this path.")
+            raise ValueError(
+                f"{self.over} = {value:.6g} lies outside the span [{low:.6g}, {high:.6g}] of this path; trace it over a "
+                "wider span=."
+            )
         return float(min(max(value, low), high))
 
     @property
@@ -201,23 +204,23 @@ class Path(ABC):
 
     @property
     def residual(self) -> float:
-        """How much of the kernel a low-rank one misses, see :class:`svmpath.gram.Gram`; 0 when held whole.
+        """Relative error of a low-rank kernel, see :class:`svmpath.gram.Gram`; 0 for a full kernel matrix.
 
-        Over a kernel parameter each value has its own: ``path(value).problem.gram.residual``.
+        On a path over a kernel parameter, each value has its own residual: ``path(value).problem.gram.residual``.
         """
         return self.problem.gram.residual
 
     @property
     def classes(self) -> Array | None:
-        """The labels that negative and positive decision values stand for."""
+        """The labels of negative and positive decision values."""
         return self.problem.classes
 
     def check(self, tol: float = 1e-8) -> None:
-        """Raise :class:`svmpath.PathError` where the path is not optimal.
+        """Raise :class:`svmpath.PathError` if the path is not optimal.
 
-        Looks at every breakpoint and at one value between each two. A violation that is no larger than the rounding
-        in the decision values themselves cannot be distinguished from none, and is accepted up to 1e-6: with more
-        rounding than that the path has too few digits to be called optimal.
+        Checks every breakpoint and one value between each two. A violation that is no larger than the rounding error
+        of the decision values cannot be distinguished from zero, and is accepted up to 1e-6. With more rounding than
+        that, the path has too few digits to be called optimal.
         """
         nodes = self.breakpoints
         between = (nodes[1:] + nodes[:-1]) / 2
@@ -229,10 +232,9 @@ class Path(ABC):
             where = f"at {self.over} = {value:.6g}: violation {violation:.2e} > {tol:.2e}"
             if violation <= tol + rounding:
                 raise PathError(
-                    f"The path has too few digits {where}. Kernel values times coefficients are too large for double "
-                    "precision: scale the data, or end the span earlier."
+                    f"The path has too few digits {where}. Kernel values times coefficients are too large for "
+                    "double precision: scale the data, or end the span earlier."
                 )
             raise PathError(
-                f"The path is not optimal {where}. Bring the columns to one scale, end the span earlier, or ask for "
-                "less with a larger tol."
+                f"The path is not optimal {where}. Scale the columns, end the span earlier, or accept a larger tol."
             )

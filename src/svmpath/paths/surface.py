@@ -1,9 +1,9 @@
-"""The machine as a function of two parameters: paths over C side by side along a parameter of the kernel.
+"""The machine as a function of two parameters: paths over C for several values of a kernel parameter.
 
-A path over C is exact at any C. To move the kernel, the new matrix is put in and the change it makes is taken back by
-homotopy (``solvers.box_qp.solve_from``): from a neighbour that costs few events. So the paths along gamma are each
-started from the one before, and a machine between them from the nearest path. All of it is exact; the gammas only
-decide how far there is to go.
+A path over C is exact at any C. A machine with another kernel matrix is found by homotopy from the machine that is
+known (``solvers.box_qp.solve_from``), which takes few events if the kernels are similar. So each path is started from
+the one at the neighbouring gamma, and a machine between two gammas from the nearest path. All results are exact; the
+choice of the gammas affects only the time.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _SAME_GAMMA = 1e-12  # relative; a gamma so near to one of the paths is that one
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Surface:
-    """Machines over C and a parameter of the kernel; call it at a pair for the solution there.
+    """Machines over C and a kernel parameter; call it with a pair of values to get the solution there.
 
     Attributes
     ----------
     problem : Problem
     loss : Loss
     over : str
-        The kernel's parameter.
+        Name of the kernel parameter.
     span : tuple of two floats
-        Of C.
+        The span of C.
     gammas : array of shape (k,)
-        Values of the kernel's parameter, in the order given.
+        Values of the kernel parameter, in the order given.
     paths : tuple of Path
-        The path over C at each of them.
+        The path over C at each of these values.
     """
 
     problem: Problem
@@ -61,10 +61,13 @@ class Surface:
         )
 
     def __call__(self, C: float, gamma: float) -> Solution:
-        """The solution at any pair inside, also between the gammas."""
+        """The solution at any pair in the span of C and the range of gamma, not only at the gammas of the paths."""
         low, high = float(self.gammas.min()), float(self.gammas.max())
         if not low * (1 - _SAME_GAMMA) <= gamma <= high * (1 + _SAME_GAMMA):
-            raise ValueError(f"{self.over} = {gamma:.6g} lies outside [{low:.6g}, {high:.6g}] of this surface.")
+            raise ValueError(
+                f"{self.over} = {gamma:.6g} lies outside the range [{low:.6g}, {high:.6g}] of this surface; trace a "
+                "surface with a wider range of gamma."
+            )
         k = int(np.argmin(np.abs(np.log(self.gammas / gamma))))
         path, C = self.paths[k], self.paths[k].inside(C)
         if abs(self.gammas[k] - gamma) <= _SAME_GAMMA * gamma:
@@ -74,14 +77,14 @@ class Surface:
     def curves(
         self, criterion: Callable[..., Any], values: Any = None, *, n_jobs: int | None = None, **options: Any
     ) -> Curves:
-        """A criterion along every path.
+        """Score every path with a criterion.
 
         Parameters
         ----------
         criterion : callable
-            Of :mod:`svmpath.criteria`: ``criterion(path, values, **options)``.
+            A function of :mod:`svmpath.criteria`: ``criterion(path, values, **options)``.
         values : array of shape (m,), optional
-            Values of C; three per factor of ten if not given.
+            Values of C; three per factor of ten by default.
         n_jobs : int, optional
             Number of threads.
         **options
@@ -90,7 +93,7 @@ class Surface:
         Returns
         -------
         Curves
-            Hand it to :func:`svmpath.select`.
+            Pass it to :func:`svmpath.select`.
         """
         if values is None:
             low, high = sorted(self.span)
@@ -101,7 +104,7 @@ class Surface:
         return Curves(self, scoring, values, tuple(curves))
 
     def check(self, tol: float = 1e-8) -> None:
-        """Raise :class:`svmpath.PathError` where a path is not optimal."""
+        """Raise :class:`svmpath.PathError` if a path is not optimal."""
         for path in self.paths:
             path.check(tol)
 
@@ -114,7 +117,7 @@ class Scoring:
     options: dict[str, Any]
 
     def __call__(self, path: Path, values: Array, loss: Any = None) -> Any:
-        """The curve of a path; a held-out loss among the options goes before the one given."""
+        """The curve of a path; a held-out loss in the options takes precedence over ``loss``."""
         options = self.options if loss is None else {"loss": loss, **self.options}
         return self.criterion(path, values, **options)
 
@@ -128,7 +131,7 @@ class Curves:
     surface : Surface
     criterion : Scoring
     values : array of shape (m,)
-        Of C.
+        Values of C.
     curves : tuple of Curve
         One per gamma.
     """
@@ -143,7 +146,7 @@ class Curves:
 
     @lazy
     def scores(self) -> Array:
-        """Scores of shape (k, m); the lower, the better."""
+        """Scores of shape (k, m); lower is better."""
         return np.array([curve.scores for curve in self.curves])
 
 
@@ -167,21 +170,20 @@ def surface(
     C : (float, float)
         Span of C.
     gamma : list or array of floats, or (float, float)
-        Values of the kernel's parameter ``gamma``; a tuple of two is a span, which is filled with neighbours at most
-        28 % apart.
+        Values of the kernel parameter ``gamma``. A tuple of two is a span, which is filled with values at most 28 % apart.
     n_jobs : int, optional
-        Number of threads: each takes a stretch of neighbouring gammas.
+        Number of threads; each takes a range of neighbouring gammas.
     **options
-        As in :func:`svmpath.trace`: kernel, epsilon, sample_weight, ...
+        Further arguments of :func:`svmpath.trace`: kernel, epsilon, sample_weight, ...
 
     Returns
     -------
     Surface
-        ``surface(C, gamma)`` is the exact machine at any pair inside.
+        ``surface(C, gamma)`` is the exact machine at any pair in these ranges.
 
     Notes
     -----
-    A path over C of a loss with an elbow holds its kernel matrix: a surface needs memory for two matrices per gamma.
+    A path over C of a loss with an elbow stores its kernel matrix: a surface needs memory for two matrices per gamma.
 
     Examples
     --------
@@ -201,7 +203,8 @@ def surface(
     """
     if loss == "nu" or "over" in options or "span" in options or "start" in options:
         raise ValueError(
-            "A surface goes over C and gamma, for losses that have a C; give C=(first, last) and gamma=..."
+            "A surface is a function of C and gamma, so it works with losses that have a C and takes no over=, span= or "
+            "start=; give C=(first, last) and gamma=... instead."
         )
     threads = count_jobs(n_jobs)
     span, gammas = check_span(C, Parameter("C"), "C"), _check_gammas(gamma)
@@ -226,7 +229,7 @@ def _check_gammas(gamma: Any) -> Array:
     if gammas.ndim != 1 or not len(gammas) or not (np.isfinite(gammas) & (gammas > 0)).all():
         raise ValueError(f"gamma must be a list of positive numbers, or a tuple (first, last), got {gamma!r}.")
     if len(np.unique(gammas)) < len(gammas):
-        raise ValueError("gamma holds a value twice.")
+        raise ValueError("gamma must hold distinct values, but one of them appears twice; remove the duplicate.")
     return gammas
 
 

@@ -73,14 +73,15 @@ def trace(
     loss : {"least_squares", "squared_hinge", "hinge", "huber_hinge", "epsilon_insensitive", "nu"} or Loss, optional
         A name, or an object of ``svmpath.losses`` with parameters of its own. Default: "squared_hinge" for
         classification, "least_squares" for regression. For the elastic hinge, see :func:`svmpath.trace_elastic`.
-    over : str
-        The hyper-parameter that moves. "C" for all but "nu"; "epsilon" for "epsilon_insensitive"; "nu" for "nu";
+    over : str, default="C"
+        The hyper-parameter to follow: "C" for all losses but "nu"; "epsilon" for "epsilon_insensitive"; "nu" for "nu";
         "weight" (of some samples) for "hinge" and "epsilon_insensitive"; a real parameter of the kernel ("gamma",
-        "coef0", ...) for all but "nu" and "huber_hinge".
+        "coef0", ...) for all losses but "nu" and "huber_hinge".
     span : (float, float), optional
-        Its first and last value, in either direction. Default: (1e-3, 1e6) for C, (1e-3, 1e3) for losses with an
-        elbow; scikit-learn's "scale" times 1/256 to 256 for gamma; half the range of y to a thousandth of it for
-        epsilon; the largest feasible nu to a hundredth of it; (1, 0) for a weight, which removes the samples.
+        The first and the last value of the hyper-parameter; the path may go up or down. Default: (1e-3, 1e6) for C,
+        (1e-3, 1e3) for losses with an elbow; scikit-learn's "scale" times 1/256 to 256 for gamma; half the range of y
+        to a thousandth of it for epsilon; the largest feasible nu to a hundredth of it; (1, 0) for a weight, which
+        removes the samples.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object, or a function
         k(X, Z) -> matrix.
@@ -88,55 +89,56 @@ def trace(
     degree : int, default=3
     coef0 : float, default=0.0
     C : float, default=1.0
-        The weight of the losses, where the path does not go over it.
+        The weight of the losses, unless the path is over C.
     epsilon : float, default=0.1
-        Half the width of the tube of "epsilon_insensitive", where the path does not go over it.
+        Half the width of the tube of "epsilon_insensitive", unless the path is over epsilon.
     sample : int, array of int, or mask of shape (n,), optional
-        For ``over="weight"``: the rows whose weight is multiplied by the value; ``y == label`` for those of a class.
+        For ``over="weight"``: the rows whose weight is multiplied by the value. Use ``y == label`` for the rows of a
+        class.
     task : {"classification", "regression"}, optional
-        Decided by scikit-learn's ``type_of_target`` if not given: continuous targets mean regression.
+        By default scikit-learn's ``type_of_target`` decides: continuous targets mean regression.
     sample_weight : array of shape (n,), optional
-        Multiplies C sample by sample; zero leaves a sample out.
+        Multiplies C for each sample. A sample with weight zero takes no part in the fit.
     class_weight : dict or "balanced", optional
-        Multiplies C class by class.
+        Multiplies C for each class.
     rank : int, float, "auto" or Approximation, optional
-        Low-rank kernel: a number of landmarks, the relative trace residual to reach (between 0 and 1), "auto" (500
-        landmarks from 2000 rows on), or an approximation such as ``svmpath.gram.Nystroem(200, truncate=50)`` or
-        ``svmpath.gram.RandomFourier(300)``. None holds the kernel matrix whole.
+        Low-rank kernel: the number of landmarks, a target for the relative trace residual (between 0 and 1), "auto"
+        (500 landmarks for more than 2000 rows), or an approximation such as
+        ``svmpath.gram.Nystroem(200, truncate=50)`` or ``svmpath.gram.RandomFourier(300)``. None uses the full kernel
+        matrix.
     landmarks : {"rpcholesky", "greedy", "uniform", "kmeans", "density"} or array of rows, default="rpcholesky"
-        How the landmarks are chosen; not beside an approximation object.
+        How the landmarks are chosen. Do not combine it with an approximation object.
     psd : {"warn", "clip"}, default="warn"
         What to do with an indefinite kernel matrix.
     breakpoints : {"auto", "exact"}, default="auto"
-        Losses with an elbow always record every event. For the squared hinge, "exact" finds every single change of
-        side; "auto" walks through four nodes per factor of ten. The solution is exact at every value either way.
+        Losses with an elbow always record every event. For the squared hinge, "exact" finds every event; "auto"
+        computes four nodes per factor of ten. The solution is exact at every value in both cases.
     tol : float, optional
-        For a loss with an elbow over C: a relative duality gap that is enough. With many samples the path is then
-        approximate, of nodes so close to each other that no machine in between has a larger gap; with ``rank=`` it
-        serves tens of thousands of samples. With few samples (2000, or eight per feature of a low-rank kernel) an exact
-        path takes less time, and is what you get: ``path.is_exact`` says which.
+        For a loss with an elbow over C: the largest relative duality gap that you accept. With many samples the path
+        is then approximate, with nodes so close to each other that no machine between them has a larger gap; with
+        ``rank=`` you can use tens of thousands of samples. With few samples (2000, or eight per feature of a low-rank
+        kernel) an exact path takes less time, so you get an exact one; see ``path.is_exact``.
     start : Solution or array of shape (n,), optional
-        For a loss with an elbow: a machine of a similar problem (other kernel, weights, labels or rows), or its
-        ``alpha / C``, one number per row and zero for new ones. The first machine of the path is found from it by
-        following the change, in fewer events the more alike they are.
+        For a loss with an elbow: the solution of a similar problem (other kernel, weights, labels or rows) to start
+        from, or an array ``alpha / C`` with one number per row and zero for new rows. The more similar the problems
+        are, the less time the first machine of the path takes.
     max_events : int, optional
-        For an exact path of a loss with an elbow over C, epsilon, nu or a weight: after about so many events the path
-        ends where it is, with a :class:`svmpath.LimitWarning` that says how far that is; ``path.span`` is what was
-        walked.
+        For an exact path of a loss with an elbow over C, epsilon, nu or a weight: end the path after about this many
+        events. A :class:`svmpath.LimitWarning` says where it ended, and ``path.span`` is shortened accordingly.
     time_limit : float, optional
-        Likewise after so many seconds.
+        The same after this many seconds.
     random_state : int, RandomState or None
-        For the choice of landmarks.
+        Random seed for choosing the landmarks or random features.
 
     Returns
     -------
     Path
-        Call it at any value inside the span: ``path(0.7).alpha``, ``path(0.7)(X_new)``.
+        Call it with any value in the span: ``path(0.7).alpha``, ``path(0.7)(X_new)``.
 
     Notes
     -----
-    Losses with an elbow are followed by compiled code. The first such path after installation is compiled, which takes
-    some ten seconds; the result is kept on disk, and ``svmpath compile`` does it beforehand.
+    The paths of losses with an elbow run in compiled code. The first such path after installation takes some ten
+    seconds longer, because the code is compiled; it is then kept on disk. ``svmpath compile`` compiles it in advance.
 
     Examples
     --------
@@ -169,7 +171,7 @@ def trace(
     problem = Problem(gram, y, s, task, classes, copies=find_copies(gram, y))
     tol = None if tol is None else check_positive(tol, "tol")
     if start is not None and tol is not None:
-        raise ValueError("start= is for exact paths; it does not go with tol=.")
+        raise ValueError("start= works with exact paths only; leave out start= or tol=.")
     request = Request(machine, over, span, check_positive(C, "C"), breakpoints == "exact", rows, tol)
     path = trace_problem(problem, request)
     if start is not None:
@@ -180,7 +182,7 @@ def trace(
 
 
 def check_over(over: Any, loss: Loss, kernel: Kernel) -> str:
-    """The full name of the hyper-parameter that moves."""
+    """The full name of the hyper-parameter that the path follows."""
     if over in loss.overs:
         return str(over)
     has_kernel = (type(loss), KERNEL) in TRACKERS
@@ -192,7 +194,7 @@ def check_over(over: Any, loss: Loss, kernel: Kernel) -> str:
 
 
 def parameter_of(over: str, loss: Loss, kernel: Kernel) -> Parameter:
-    """What is known of the hyper-parameter that moves."""
+    """The declaration of the hyper-parameter that the path follows."""
     found = next((each for each in loss.parameters if each.name == over), None)
     return found or kernel.parameter(over)
 
@@ -209,19 +211,19 @@ def span_of(span: Any, over: str, loss: Loss, kernel: Kernel, X: Any, y: Array, 
     if max(first, last) > largest * (1 + _ROUNDING):
         raise ValueError(
             f"{over} = {max(first, last):.6g} is infeasible: with these classes and weights it is at most "
-            f"{largest:.6g} (twice the share of the smaller class)."
+            f"{largest:.6g} (twice the fraction of the smaller class)."
         )
     return min(first, largest), min(last, largest)
 
 
 def _default_span(over: str, loss: Loss, X: Any) -> tuple[float, float]:
-    """Where a path over C or gamma goes if nothing is said."""
+    """The default span of a path over C or gamma."""
     if over == "C":
         return policy_of(loss).span
     if over == "gamma":
         scale = gamma_value("scale", X)
         return scale / _GAMMA_FACTOR, scale * _GAMMA_FACTOR
-    raise ValueError(f"span=(first, last) is needed for a path over {over!r}.")
+    raise ValueError(f"There is no default span for a path over {over!r}; give span=(first, last).")
 
 
 def check_limit(max_events: Any, time_limit: Any) -> Limit:
@@ -238,7 +240,7 @@ def check_start(start: Any, n: int) -> Array:
         start = start.alpha / scale
     theta = np.asarray(start, dtype=float)
     if not np.isfinite(theta).all():
-        raise ValueError("start holds numbers that are not finite.")
+        raise ValueError("start must hold finite numbers, but it contains NaN or infinity.")
     if theta.shape != (n,):
         raise ValueError(
             f"start must be a Solution or hold one finite number per row, of shape ({n},); got {theta.shape}."

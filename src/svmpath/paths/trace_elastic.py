@@ -59,11 +59,12 @@ def trace_elastic(
     y : array of shape (n,)
         Two labels of any kind.
     over : {"lambda1", "lambda2", "ray", "weight"}, default="lambda1"
-        The hyper-parameter that moves. "ray" moves both penalties in a constant ratio, "weight" the weight of some
-        samples.
+        The hyper-parameter to follow. "ray" changes both penalties in a constant ratio, "weight" changes the weight of
+        some samples.
     span : (float, float), optional
-        Its first and last value, in either direction. Default: from the value below which features are used to a
-        hundredth of it for lambda1 and a ray; (100, 0.01) for lambda2; (1, 0) for a weight, which removes the samples.
+        The first and the last value of the hyper-parameter; the path may go up or down. Default: for lambda1 and a ray,
+        from the value at which the first feature becomes active to a hundredth of it; (100, 0.01) for lambda2; (1, 0)
+        for a weight, which removes the samples.
     lambda1 : float, optional
         Weight of the l1 norm. Required for ``over="lambda2"`` and ``over="weight"``.
     lambda2 : float, default=1.0
@@ -72,22 +73,23 @@ def trace_elastic(
     l1_ratio : float in [0, 1], default=0.5
         For ``over="ray"``: lambda1 = value * l1_ratio and lambda2 = value * (1 - l1_ratio).
     penalty_factor : array of shape (d,), optional
-        Multiplies lambda1 feature by feature (om above); 0 for a feature that is always used. Default: ones.
+        Multiplies lambda1 for each feature (om above); use 0 for a feature that should always be used. Default: ones.
     standardize : bool, default=False
-        Penalise the coefficients of columns scaled to unit standard deviation. ``coef`` belongs to X as given.
+        Scale the columns to unit standard deviation before penalising. ``coef`` refers to the original columns.
     max_features : int, optional
-        End the path where more features would be used; ``path.span`` says where that is.
+        End the path where it would need more features than this; ``path.span`` says where it ended.
     sample : int, array of int, or mask of shape (n,), optional
-        For ``over="weight"``: the rows whose weight is multiplied by the value; ``y == label`` for those of a class.
+        For ``over="weight"``: the rows whose weight is multiplied by the value. Use ``y == label`` for the rows of a
+        class.
     sample_weight : array of shape (n,), optional
-        Weights of the losses; zero leaves a sample out.
+        Weights of the losses. A sample with weight zero takes no part in the fit.
     class_weight : dict or "balanced", optional
-        Multiplies the weights class by class.
+        Multiplies the weights of each class.
 
     Returns
     -------
     ElasticPath
-        Call it at any value inside the span: ``path(0.7).coef``, ``path(0.7)(X_new)``.
+        Call it with any value in the span: ``path(0.7).coef``, ``path(0.7)(X_new)``.
 
     See Also
     --------
@@ -95,8 +97,9 @@ def trace_elastic(
 
     Notes
     -----
-    The path is exact: every change of place of a sample or a feature is an event. It is followed by compiled code, and
-    the first path after installation takes some fifteen seconds longer; ``svmpath compile`` does this beforehand.
+    The path is exact: it records every sample and every feature that changes its place. It runs in compiled code. The
+    first path after installation takes some fifteen seconds longer, because the code is compiled; ``svmpath compile``
+    compiles it in advance.
 
     Examples
     --------
@@ -125,7 +128,7 @@ def trace_elastic(
 
 
 class Penalties(NamedTuple):
-    """The penalties as they were given; None where nothing was."""
+    """The penalties that the caller gave; None where there is none."""
 
     lambda1: float | None
     lambda2: float | None
@@ -133,15 +136,15 @@ class Penalties(NamedTuple):
 
 
 def check_motion(over: str, given: Penalties, rows: Array | None) -> Motion:
-    """What moves and what stays, refused where a penalty is given that moves itself, or one is missing."""
+    """The hyper-parameter to follow and the fixed ones; a penalty that is missing, or given in vain, is refused."""
     moving = {"lambda1": ("lambda1",), "lambda2": ("lambda2",), "ray": ("lambda1", "lambda2")}.get(over, ())
     for name in moving:
         if getattr(given, name) is not None:
-            raise ValueError(f"The path over {over} moves {name} itself; leave {name}= out.")
+            raise ValueError(f"A path over {over} computes {name} itself; leave {name}= out.")
     if given.l1_ratio is not None and over != "ray":
-        raise ValueError(f"l1_ratio belongs to over='ray', this path goes over {over!r}.")
+        raise ValueError(f"l1_ratio= works with over='ray' only, but over={over!r}; leave it out.")
     if over in ("lambda2", "weight") and given.lambda1 is None:
-        raise ValueError(f"A path of the elastic hinge over {over} needs lambda1=.")
+        raise ValueError(f"A path of the elastic hinge over {over} needs lambda1=; give a number >= 0.")
     ratio = 0.5 if given.l1_ratio is None else check_amount(given.l1_ratio, "l1_ratio")
     if ratio > 1:
         raise ValueError(f"l1_ratio must be a number from 0 to 1, got {ratio!r}.")
@@ -149,7 +152,7 @@ def check_motion(over: str, given: Penalties, rows: Array | None) -> Motion:
     lam2 = check_amount(1.0 if given.lambda2 is None else given.lambda2, "lambda2")
     if over == "weight" and lam1 == lam2 == 0.0:
         raise ValueError(
-            "Without lambda1 and lambda2 the machine is not determined; give one of them a positive value."
+            "lambda1 and lambda2 are both zero, so the solution is not unique; give one of them a positive value."
         )
     fixed = {"l1_ratio": ratio} if over == "ray" else {"lambda1": lam1, "lambda2": lam2}
     return Motion(over, {name: value for name, value in fixed.items() if name != over}, rows)

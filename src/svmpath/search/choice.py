@@ -1,7 +1,7 @@
-"""From curves to a choice: one rule for one curve, and for several side by side.
+"""From curves to a choice: one rule for one curve, and for several curves.
 
-The lowest score wins; of equal scores the lowest mean squared held-out residual, then the simplest machine. Simple is a
-small C, a small gamma, a large lambda1, a large lambda2: each says so by the sign with which it is sorted.
+The lowest score wins; among equal scores the lowest mean squared held-out residual, then the simplest machine. Simple
+means a small C, a small gamma, a large lambda1, a large lambda2: a sign says in which direction to sort.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from svmpath.names import unknown_name
 Array = np.ndarray
 
 RULES = ("min", "one_se")
-_NEAR_END = 0.02  # relative; a continuous search ends a little before the wall
+_NEAR_END = 0.02  # relative; a continuous search stops slightly before the end of its range
 _SAME_SCORE = 1e-12  # relative; scores closer than this are the same score in another order of addition
 
 
 @dataclass(frozen=True)
 class Scores:
-    """What is kept of a curve once it is scored: numbers along it, and none of the matrices behind it.
+    """The numbers of a curve that are kept after scoring, without the matrices that they were computed from.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Choice:
     tried : dict
         For a search over gamma: the scores over C at each gamma tried; empty otherwise.
     at_edge : tuple of str
-        The parameters whose chosen value is the first or last one that was offered.
+        The parameters whose chosen value is the first or the last that was tried.
     """
 
     curve: Curve
@@ -88,18 +88,18 @@ class Choice:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """The hyper-parameters chosen, and those of the kernel."""
+        """The chosen hyper-parameters, and those of the kernel."""
         return dict(self.solution.parameters)
 
 
 def is_end(values: Array, value: float) -> bool:
-    """Whether a value is the first or last of several, or as good as that."""
+    """Whether a value is the first or last of several values, or very close to it."""
     ends = np.array([values.min(), values.max()]) if len(values) > 1 else np.array([])
     return bool(np.any(np.abs(ends - value) <= _NEAR_END * np.abs(ends)))
 
 
 def check_rule(rule: Any) -> str:
-    """The rule, refused if there is none of that name."""
+    """The rule; raises an error for an unknown name."""
     if rule not in RULES:
         raise ValueError(unknown_name("rule", rule, RULES))
     return str(rule)
@@ -109,7 +109,7 @@ def best_value(curve: Curve | Scores, rule: str = "min", sign: float = 1.0) -> i
     """The position of the best value of a curve; a sign of -1 means that larger values make simpler machines."""
     scores = curve.scores
     if not np.isfinite(scores).all():
-        raise ValueError("The curve has scores that are not finite; nothing can be chosen on it.")
+        raise ValueError("The curve has scores that are not finite, so no value can be chosen; scale the data first.")
     lowest = int(np.argmin(scores))
     if check_rule(rule) == "one_se":
         good = np.flatnonzero(scores <= scores[lowest] + curve.standard_errors[lowest])
@@ -121,10 +121,10 @@ def best_value(curve: Curve | Scores, rule: str = "min", sign: float = 1.0) -> i
 
 
 def best_pair(tried: Mapping[float, Curve | Scores], rule: str = "min", sign: float = 1.0) -> tuple[float, int]:
-    """The best of several curves, by the value that each belongs to, and the position of its best value.
+    """The value of the best of several curves, and the position of the best value on it.
 
-    Both values make simpler machines where they are smaller, or for a sign of -1 where they are larger. The rule
-    "one_se" takes the simplest value, then the simplest curve, whose score is within one standard error of the lowest.
+    Smaller values make simpler machines; with a sign of -1, larger values do. The rule "one_se" takes the simplest
+    value, then the simplest curve, whose score is within one standard error of the lowest.
     """
     lowest = {outer: best_value(tried[outer], "min", sign) for outer in sorted(tried, key=lambda outer: sign * outer)}
     low = min(tried[outer].scores[i] for outer, i in lowest.items())

@@ -1,7 +1,7 @@
 """The two-layer search for C and gamma.
 
-The inner layer follows a path over C and scores it; the outer layer moves gamma. Both the criterion and the search
-are arguments (Ding & Liao's Algorithm 2 is this with a k-fold criterion on a Nystroem kernel and a grid).
+The inner layer follows a path over C and scores it; the outer layer varies gamma. The criterion and the search are
+arguments. (Ding & Liao's Algorithm 2 is this search with k-fold, a Nystroem kernel and a grid.)
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ def select(curve: Curve | Curves, rule: str = "min", *, refine: int = 2) -> Choi
     ----------
     curve : Curve or Curves
     rule : {"min", "one_se"}
-        "min": the lowest score; of equal scores the lowest mean squared held-out residual, then the smallest value.
-        "one_se": the smallest value whose score is within one standard error of the lowest (smaller C and smaller
+        "min": the lowest score; among equal scores the lowest mean squared held-out residual, then the smallest value.
+        "one_se": the smallest value whose score is within one standard error of the lowest (a smaller C and a smaller
         gamma both mean a smoother machine).
     refine : int, default=2
-        Of a surface: how often new gammas are tried halfway between the best one and its neighbours. At each the values
-        of C lie along the valley of the scores, twice as close as the last time. 0 chooses among what is there.
+        For a surface: how many times new gammas are tried halfway between the best one and its neighbours. Each time,
+        the values of C near the lowest scores are twice as close to each other as before. 0 compares only the scores
+        of the surface itself.
 
     Returns
     -------
@@ -63,15 +64,14 @@ def select(curve: Curve | Curves, rule: str = "min", *, refine: int = 2) -> Choi
         return _search_of(curve, rule).along_valley(curve, refine)
     if not hasattr(curve, "scores"):
         raise TypeError(
-            f"select needs a curve, such as criteria.loo(path, values) gives, not {type(curve).__name__}: score the "
-            "path first."
+            f"select needs a curve, such as criteria.loo(path, values), not {type(curve).__name__}: score the path first."
         )
     index, values = best_value(curve, rule), curve.values
     return Choice(curve, index, rule, {}, (curve.path.over,) if is_end(values, values[index]) else ())
 
 
 def _search_of(curves: Curves, rule: str) -> Search:
-    """The search that goes on from a surface."""
+    """The search that refines a surface."""
     surface = curves.surface
     return Search([surface.problem], surface.loss, curves.values, surface.over, curves.criterion, None, rule)
 
@@ -87,14 +87,14 @@ class Search:
     C : array of shape (m,)
         Values of C to score; their span is the span of the paths.
     over : str or None
-        The kernel's parameter that the outer layer moves; None to leave the kernel alone.
+        The kernel parameter that the outer layer varies; None for a fixed kernel.
     criterion : callable
         ``criterion(path, values, loss=...) -> Curve``.
     held_out : HeldOutLoss
         The per-sample loss of the criterion.
     rule : str
     tol : float or None
-        Of approximate paths; see :func:`svmpath.trace`.
+        For approximate paths; see :func:`svmpath.trace`.
     """
 
     problems: list[Problem]
@@ -107,7 +107,7 @@ class Search:
     tol: float | None = None
 
     def curve(self, gamma: float | None = None, C: Array | None = None) -> Curve:
-        """The curve over C at one value of the kernel's parameter."""
+        """The curve over C at one value of the kernel parameter."""
         values = self.C if C is None else C
         gram = self.problems[0].gram
         if gamma is not None and self.over is not None:
@@ -119,7 +119,7 @@ class Search:
         return self._along(gram, (float(values.min()), float(values.max())), values, None)
 
     def paths(self, gram: Gram, span: tuple[float, float], made: Made | None = None) -> Iterator[Path]:
-        """The paths of all machines on one kernel; they share it and the weights, and what is made of these."""
+        """The paths of all machines on one kernel; they share the kernel, the weights and what is computed from these."""
         made = Made() if made is None else made
         for problem in self.problems:
             yield trace_problem(replace(problem, gram=gram), Request(self.loss, "C", span, tol=self.tol), made)
@@ -144,7 +144,7 @@ class Search:
         return self._choose(ledger, gammas)
 
     def along_valley(self, curves: Curves, rounds: int) -> Choice:
-        """The best cell of a surface, then halfway to its neighbours along the valley of the scores, some times."""
+        """The best cell of a surface, then, several times, values halfway to its neighbours along the valley of the scores."""
         ledger = _Ledger(None, len(curves.curves))
         gammas = curves.surface.gammas
         for gamma, curve in zip(gammas.tolist(), curves.curves, strict=True):
@@ -156,7 +156,7 @@ class Search:
         return self._choose(ledger, gammas)
 
     def _valley(self, tried: Mapping[float, Scores], gamma: float, turn: int) -> Array:
-        """Values of C around where the valley passes at a gamma: between the lowest scores of its two neighbours."""
+        """Values of C near the expected minimum at a gamma: between the minima of its two neighbours."""
         known = np.sort(list(tried))
         lows = [np.log(tried[each].values[best_value(tried[each])]) for each in known]
         middle = np.interp(np.log(gamma), np.log(known), lows)
@@ -173,8 +173,8 @@ class Search:
     def continuous(self, gammas: Array, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
         """Minimise over (log gamma, log C), starting from the best of a grid.
 
-        One decomposition serves every C, so that the minimisation is nested: Brent's method over log gamma, between
-        the neighbours of the grid's best, of the minimum over log C.
+        One decomposition serves every C, so the minimisation is nested: for each gamma the minimum over log C, and over
+        log gamma Brent's method between the neighbours of the best gamma of the grid.
         """
         ledger = _Ledger(progress, max(len(gammas), 1) + _MOST_GAMMAS)
         self._score(gammas, ledger, n_jobs)
@@ -195,7 +195,7 @@ class Search:
         return replace(choice, curve=curve, index=index, at_edge=("C", *edges) if at_C else edges)
 
     def _score(self, gammas: Array, ledger: _Ledger, n_jobs: int | None) -> None:
-        """Score the kernels at several gammas, side by side."""
+        """Score the kernels at several gammas, in parallel."""
         if self.over is None:
             ledger.add(np.nan, self.curve())
         else:
@@ -222,7 +222,7 @@ class Search:
         """The choice among all that was tried."""
         gamma, index = best_pair(ledger.tried, self.rule)
         curve = ledger.curve(gamma)
-        if curve is None:  # its matrices were let go when another kernel scored better
+        if curve is None:  # its matrices were dropped when another kernel scored better
             curve = self.curve(None if self.over is None else gamma, ledger.tried[gamma].values)
         edges = ("C",) if is_end(self.C, float(curve.values[index])) else ()
         if self.over is not None and is_end(offered, gamma):
