@@ -30,10 +30,10 @@ compile: $(VENV)/installed-dev
 	$(RUN) -m svmpath compile
 
 unit: compile
-	$(RUN) -m pytest -n 2 -q -m "not slow"
+	$(RUN) -m pytest -n 2 --dist worksteal -q -m "not slow"
 
 slow: compile
-	$(RUN) -m pytest -n 2 -q -m slow
+	$(RUN) -m pytest -n 2 --dist worksteal -q -m slow
 
 # The tests with the oldest version of every package that pyproject.toml allows, in an environment of their own.
 oldest: $(VENV)/installed-dev

@@ -37,6 +37,7 @@ def _terms(solution) -> tuple[float, float, float]:
         "least_squares": least_squares,
         "squared_hinge": squared_hinge,
         "hinge": hinge,
+        "huber_hinge": huber_hinge,
         "nu": hinge,
         "epsilon_insensitive": epsilon_insensitive,
         "elastic_hinge": elastic_hinge,
@@ -63,10 +64,10 @@ def check(solution, what: str) -> None:
 
 def _lost(solution) -> float:
     """What solving K + 1 / (2 C s) in double precision leaves open, relative; nothing for losses with an elbow."""
-    if solution.loss.name not in ("least_squares", "squared_hinge"):
+    if solution.loss.name not in ("least_squares", "squared_hinge", "huber_hinge"):
         return 0.0
-    problem = solution.problem
-    condition = 2.0 * solution.parameters["C"] * problem.s.max() * problem.gram.diag.sum()
+    problem, curvature = solution.problem, 1.0 / solution.parameters.get("h", 0.5)  # of the loss
+    condition = curvature * solution.parameters["C"] * problem.s.max() * problem.gram.diag.sum()
     return _EPS * (1.0 + float(condition))
 
 
@@ -87,6 +88,17 @@ def hinge(solution):
     uneven = abs((y * a).sum()) * (1.0 + np.abs(f).max())
     size = losses + abs(half) + _NOTHING * limit.sum()
     return losses + 2.0 * half - a.sum() + uneven, size, slip * (limit.sum() + a.sum())
+
+
+def huber_hinge(solution):
+    product, f, limit, slip = _parts(solution)
+    y, alpha, h = solution.problem.y, solution.alpha, solution.parameters["h"]
+    u, a, counted = 1.0 - y * f, np.clip(y * alpha, 0.0, limit), limit > 0
+    half, losses = 0.5 * alpha @ product, limit @ np.where(u < h, np.maximum(u, 0.0) ** 2 / (2.0 * h), u - h / 2.0)
+    dual = a.sum() - half - (h * a[counted] ** 2 / (2.0 * limit[counted])).sum()
+    uneven = abs((y * a).sum()) * (1.0 + np.abs(f).max())
+    size = losses + abs(half) + _NOTHING * limit.sum()
+    return losses + half - dual + uneven, size, slip * (limit.sum() + a.sum())
 
 
 def epsilon_insensitive(solution):

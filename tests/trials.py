@@ -18,6 +18,7 @@ from functools import partial
 
 import numpy as np
 from scipy import sparse
+from sklearn.model_selection import KFold
 from sklearn.svm import SVC, SVR
 
 import svmpath
@@ -470,6 +471,8 @@ def check_fit(data: Data, rng, make: Callable, loss: str) -> None:
         options["gamma"] = (gamma_value("scale", data.X) * 4.0 ** rng.choice(np.arange(-4, 5.0), 2, False)).tolist()
     if loss == "epsilon_insensitive":
         options["epsilon"] = 0.1 * float(data.y.std() or 1.0)
+    if loss == "huber_hinge":  # which chooses by folds: any that there are with few samples of a class
+        options["cv"] = KFold(2, shuffle=True, random_state=0)
     model = make(**options).fit(data.X, data.y, sample_weight=data.s)
     solution = model.path_(model.C_)
     certificates.check(solution, f"fit {options}, C_ = {model.C_:.6g}, gamma_ = {model.gamma_}")
@@ -506,6 +509,7 @@ def _register() -> None:
         "least_squares": ("C", "gamma"),
         "squared_hinge": ("C", "gamma"),
         "hinge": ("C", "weight", "gamma"),
+        "huber_hinge": ("C",),
         "epsilon_insensitive": ("C", "epsilon", "gamma"),
         "nu": ("nu",),
         "elastic_hinge": ("lambda1", "lambda2", "ray"),
@@ -526,7 +530,7 @@ def _register() -> None:
     TASKS["steps:hinge:C"] = Task(check_steps, share=0.5)
     TASKS["bounds:squared_hinge:C"] = Task(_bound(check_bounds, "squared_hinge"))
     TASKS["bounds:hinge:C"] = Task(_bound(check_bounds, "hinge"))
-    for loss in ("least_squares", "squared_hinge", "hinge", "epsilon_insensitive"):
+    for loss in ("least_squares", "squared_hinge", "hinge", "huber_hinge", "epsilon_insensitive"):
         targets = ("numbers",) if loss == "epsilon_insensitive" else ("labels",)
         TASKS[f"surface:{loss}"] = Task(_bound(check_surface, loss), targets, 0.5, False)
         if loss != "epsilon_insensitive":

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar, overload
 
 T = TypeVar("T")
+Owner = TypeVar("Owner")
 
 
 class lazy(Generic[T]):
@@ -34,3 +35,9 @@ class lazy(Generic[T]):
         # No __set__: from now on the instance's own dictionary answers, without coming here.
         value = instance.__dict__[self._name] = self._compute(instance)
         return value
+
+
+def with_known(instance: Owner, **values: Any) -> Owner:
+    """The instance, with lazy attributes whose values are known already; it may be frozen, and must be new."""
+    instance.__dict__.update(values)
+    return instance

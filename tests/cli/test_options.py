@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 from typer.main import get_command
 
 from svmpath import PathSVC, PathSVR, cli
-from svmpath.cli.options import OPTIONS, in_options, losses_with_an_elbow, names_for
+from svmpath.cli.options import OPTIONS, in_options, names_for
 from svmpath.cli.tune import tune as tune_command
 from tests.cli.tables import GOOD, csv
 
@@ -30,10 +30,6 @@ def test_help_lists_every_name(option):
     parameters = get_command(cli.app).commands["tune"].params
     text = next(parameter.help for parameter in parameters if option in parameter.opts)
     assert set(names_for(option)) <= set(re.findall(r"\w+", text))
-
-
-def test_losses_with_an_elbow_are_those_of_the_library():
-    assert losses_with_an_elbow() == ("hinge", "epsilon_insensitive")
 
 
 TYPOS = {

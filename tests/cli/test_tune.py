@@ -1,6 +1,7 @@
 """``svmpath tune``: from a table to a model, for every kind of table and option."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from svmpath.cli import main
 from svmpath.datasets import twonorm
+from svmpath.losses import POLICIES, SquaredHinge
 from tests.cli.tables import FIXED, GOOD, csv, flats, load
 
 
@@ -68,7 +70,7 @@ def test_the_loss_and_how_samples_were_held_out_are_named(tune, monkeypatch):
     assert "error rate (exact leave-one-out)" in out  # what is reported
     assert (summary["choice"]["loss"], summary["held_out"]["criterion"]) == ("squared_hinge", "loo")
     assert summary["curve"]["criterion"] == "span"
-    monkeypatch.setattr("svmpath.estimators._base._EXACT", 30)
+    monkeypatch.setitem(POLICIES, SquaredHinge, replace(POLICIES[SquaredHinge], exact_rows=30))
     out, _, summary = tune("data.csv", "--target", "sold", *FIXED)
     assert "error rate (span prediction of leave-one-out)" in out
     assert summary["held_out"]["criterion"] == "span"
@@ -177,8 +179,8 @@ def test_options_reach_the_estimator(tune):
 
 
 def test_many_rows_are_approximated_and_it_is_said(tune, monkeypatch):
-    monkeypatch.setattr("svmpath.cli.automatic.MANY_ROWS", 50)
-    monkeypatch.setattr("svmpath.cli.automatic.LANDMARKS", 12)
+    monkeypatch.setattr("svmpath.gram.AUTO_ROWS", 50)
+    monkeypatch.setattr("svmpath.gram.AUTO_LANDMARKS", 12)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     np.savez("data.npz", X=X, y=np.sign(X[:, 0]))

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from sklearn.svm import SVC
 
 from svmpath.cli.results import held_out_by
 from svmpath.datasets import twonorm
+from svmpath.losses import POLICIES, EpsilonInsensitive, Hinge
 from tests.cli.tables import FIXED, csv, flats, load
 
 
@@ -68,7 +70,7 @@ def test_criteria_of_losses_with_an_elbow(tune, loss, target, criterion):
 
 
 def test_an_error_that_stays_approximate_is_reported_as_such(tune, monkeypatch):
-    monkeypatch.setattr("svmpath.estimators._base._EXACT_ELBOW", 30)
+    monkeypatch.setitem(POLICIES, Hinge, replace(POLICIES[Hinge], exact_rows=30))
     flats().drop(columns="price").to_csv("data.csv", index=False)
     out, _, summary = tune("data.csv", "--target", "sold", "--loss", "hinge", *FIXED, "--criterion", "alo")
     assert "error rate (approximate leave-one-out)" in out
@@ -76,7 +78,8 @@ def test_an_error_that_stays_approximate_is_reported_as_such(tune, monkeypatch):
 
 
 def test_the_switch_to_folds_is_reported_in_one_sentence(tune, monkeypatch):
-    monkeypatch.setattr("svmpath.estimators._base._LOO", {"hinge": 39, "epsilon_insensitive": 39})
+    monkeypatch.setitem(POLICIES, Hinge, replace(POLICIES[Hinge], loo_rows=39))
+    monkeypatch.setitem(POLICIES, EpsilonInsensitive, replace(POLICIES[EpsilonInsensitive], loo_rows=39))
     reported = "40 samples are too many for exact leave-one-out by default, so 3-fold was used instead"
     flats().drop(columns="price").to_csv("data.csv", index=False)
     arguments = ("data.csv", "--target", "sold", "--loss", "hinge", *FIXED, "--cv", "3")
@@ -146,5 +149,5 @@ def test_losses_that_do_not_fit_the_task_are_refused(refused):
         "tune", *arguments, "--loss", "epsilon_insensitive"
     )
     # The nu machine is followed over nu and has no C to choose.
-    possible = "--loss must be one of 'least_squares', 'squared_hinge', 'hinge', 'epsilon_insensitive'; got 'nu'"
-    assert possible in refused("tune", *arguments, "--loss", "nu")
+    names = "'least_squares', 'squared_hinge', 'hinge', 'huber_hinge', 'epsilon_insensitive'"
+    assert f"--loss must be one of {names}; got 'nu'" in refused("tune", *arguments, "--loss", "nu")

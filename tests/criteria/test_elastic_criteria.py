@@ -8,6 +8,7 @@ import svmpath
 from svmpath import criteria
 from svmpath.criteria import of_elastic
 from tests.cases import CASES
+from tests.speed import slow_except
 
 
 def data(n=40, p=8, seed=0, tied=False):
@@ -30,7 +31,7 @@ def refits(X, y, value, s=None, **options):
 
 
 @pytest.mark.parametrize("lambda2", [10.0, 0.1, 1e-3])
-@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("tied", slow_except([False, True], [True]))
 @pytest.mark.parametrize("p", [8, 60])
 def test_leave_one_out_is_what_refits_say(p, lambda2, tied):
     X, y = data(30, p, tied=tied)
@@ -121,7 +122,6 @@ def test_frozen_places_are_a_closed_form():
         expected[i] -= Z[i] @ d + y[i] * nu / lam2
     curve = criteria.loo(path, value, max_events=0)
     np.testing.assert_allclose(y * curve.decisions[0], expected, atol=1e-9)
-    assert curve.criterion == "alo"
 
 
 def test_frozen_places_are_exact_where_not_doubtful():

@@ -77,6 +77,7 @@ def test_regression_finds_what_the_continuous_search_finds():
     assert found.gamma_ == pytest.approx(other.gamma_, rel=0.2)
 
 
+@pytest.mark.slow
 def test_what_is_given_stays_as_it_is():
     model = PathSVC(search="gradient", gamma=0.3).fit(X, Y)
     assert model.gamma_ == 0.3
@@ -128,6 +129,7 @@ def test_the_held_out_error_is_that_of_refits():
     assert model.loo_error_ == pytest.approx(np.mean((held > 0) != (Y > 0)))
 
 
+@pytest.mark.slow
 def test_regression_with_one_gamma_per_feature():
     model = PathSVR(gamma="ard", random_state=0).fit(X, T)
     assert model.gamma_[0] > 5 * model.gamma_[2:].max()
@@ -155,6 +157,7 @@ def test_columns_of_other_scales_are_made_up_for():
     assert other.score(NEW * scales, NEW_Y) > 0.85  # in another of the many minima
 
 
+@pytest.mark.slow
 def test_a_constant_column_has_no_gamma():
     Z = np.column_stack([X[:, :2], np.full(len(X), 7.0)])
     model = PathSVC(loss="least_squares", gamma="ard", random_state=0).fit(Z, Y)
@@ -270,6 +273,7 @@ def test_what_has_no_gradient_is_refused(asked, options, message):
         PathSVC(**asked, **options).fit(data, Y)
 
 
+@pytest.mark.slow
 def test_other_kernels_have_no_ard():
     for kernel in ("linear", "poly", "laplacian", gp.RBF(1.0), RBF(1.0) + Laplacian(1.0)):
         with pytest.raises(ValueError, match=r"rbf kernel only|'gamma' is|positive semi-definite"):
@@ -280,7 +284,7 @@ def test_other_kernels_have_no_ard():
 def test_ard_with_a_continuous_search_is_refused():
     with pytest.raises(ValueError, match="found by gradient"):
         PathSVC(gamma="ard", search="continuous").fit(X, Y)
-    with pytest.raises(ValueError, match="search must be one of grid, continuous, gradient"):
+    with pytest.raises(ValueError, match="search must be one of 'grid', 'continuous', 'gradient'"):
         PathSVC(search="gradients").fit(X, Y)
 
 

@@ -3,6 +3,7 @@
 import gc
 import pickle
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,9 @@ from sklearn.preprocessing import StandardScaler
 
 import svmpath
 from svmpath import PathSVC, PathSVR, criteria
+from svmpath.criteria import CRITERIA
 from svmpath.kernels import RBF, Linear
+from svmpath.losses import POLICIES, SquaredHinge
 from tests import reference
 from tests.speed import slow_except
 
@@ -114,7 +117,7 @@ def test_kfold_scores_every_kernel_on_the_same_folds(rank, monkeypatch):
         rows.append(curve.rows)
         return curve
 
-    monkeypatch.setattr("svmpath.criteria.kfold", watched)
+    monkeypatch.setitem(CRITERIA, "kfold", replace(CRITERIA["kfold"], function=watched))
     cv = StratifiedKFold(4, shuffle=True)  # no random_state: drawn anew at each call of split
     PathSVC(criterion="kfold", cv=cv, rank=rank, random_state=0).fit(X, Y)
     assert len(rows) >= 11
@@ -372,7 +375,7 @@ def test_several_classes_rescore():
 
 def test_squared_hinge_is_the_default_chooses_by_the_span_prediction_and_reports_exact_leave_one_out():
     model = PathSVC().fit(X, Y)
-    assert model.loss == "squared_hinge"
+    assert model.loss_ == "squared_hinge"
     assert model.curve_.criterion == "span"
     assert model.error_criterion_ == "loo"
     path = svmpath.trace(X, Y, loss="squared_hinge", gamma=model.gamma_)
@@ -406,7 +409,7 @@ def test_squared_hinge_with_several_classes_weights_and_low_rank():
 
 
 def test_beyond_the_samples_for_which_it_is_exact_the_error_is_called_a_prediction(monkeypatch):
-    monkeypatch.setattr("svmpath.estimators._base._EXACT", 100)
+    monkeypatch.setitem(POLICIES, SquaredHinge, replace(POLICIES[SquaredHinge], exact_rows=100))
     model = PathSVC(gamma=1.0).fit(X, Y)
     assert model.error_criterion_ == "span"
     assert model.loo_error_ == model.curve_.scores[model.choice_.index]

@@ -176,7 +176,7 @@ def test_regression_and_other_parameters_are_refused():
     X, y = datasets.banana(30, random_state=0)
     with pytest.raises(ValueError, match="classification, not regression"):
         svmpath.trace(X, X[:, 0], loss="squared_hinge")
-    with pytest.raises(ValueError, match="traced over C"):
+    with pytest.raises(ValueError, match="over must be one of 'C', 'gamma'"):
         svmpath.trace(X, y, loss="squared_hinge", over="epsilon")
 
 

@@ -76,7 +76,7 @@ def middles(sides):
     return np.sqrt(nodes[1:] * nodes[:-1])
 
 
-@pytest.mark.parametrize("name", slow_except(PROBLEMS, ["ties on a grid", "duplicates", "linear"]))
+@pytest.mark.parametrize("name", slow_except(PROBLEMS, ["duplicates", "linear"]))
 def test_sides_of_a_dense_scan(name):
     X, y, span, options, s = PROBLEMS[name]
     rows = features(X, y, span, options, s)
@@ -111,13 +111,13 @@ def test_both_directions_tell_the_same(name):
         np.testing.assert_array_equal(there.at(C), back.at(C))
 
 
-def test_segments_hold_the_sides():
+def test_the_sides_follow_from_the_events():
     X, y, span, options, s = PROBLEMS["contradictory duplicates"]
     sides = exact_sides(features(X, y, span, options, s), span)
-    segments = list(sides.segments())
-    assert [begin for begin, _, _ in segments] == sides.breakpoints[:-1].tolist()
-    assert [end for _, end, _ in segments] == sides.breakpoints[1:].tolist()
-    for begin, end, left in segments:
+    left, events = sides.at(span[0]), list(sides.events())
+    for begin, end in pairwise(sides.breakpoints.tolist()):
+        for event in [event for event in events if event.value == begin]:
+            left[event.sample] = event.target == "left"
         np.testing.assert_array_equal(left, sides.at(np.sqrt(begin * end)))
 
 
@@ -251,7 +251,7 @@ def test_sides_that_are_not_the_minimisers_are_refused(monkeypatch):
 
 
 def test_too_few_digits_are_refused():
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(0)
     X = rng.normal(size=(12, 5)) + 100.0
     y = np.where(rng.random(12) < 0.5, 1.0, -1.0)
     rows = features(X, y, (1e-4, 1e4), {"kernel": "poly", "gamma": 20.0, "coef0": 1.0})

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from svmpath.report import write_files, write_json
+from svmpath.report import to_json, write_files
+
+
+def write_json(facts, path):
+    write_files({Path(path): lambda part: part.write_text(to_json(facts), encoding="utf-8")})
 
 
 @pytest.fixture(autouse=True)

@@ -33,7 +33,7 @@ class Kinks(PiecewiseQuadratic[Number]):
         s = np.where(point.E, self.s, 0.0)
         return self.point(s @ self.k / (1.0 + s.sum()))
 
-    def is_tied(self, aim, moved):
+    def is_tied(self, point, aim, moved):
         return bool(np.abs(self.k - aim.x)[moved].max() <= 1e-12)
 
     def search(self, point, aim):

@@ -42,8 +42,8 @@ def tune(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Loss of the machine: squared_hinge (default for classification), hinge, least_squares (default for "
-            "regression) or epsilon_insensitive.",
+            help="Loss of the machine: squared_hinge (default for classification), hinge, huber_hinge, least_squares "
+            "(default for regression) or epsilon_insensitive.",
             show_default=False,
         ),
     ] = None,

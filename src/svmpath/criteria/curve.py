@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from svmpath.lazy import lazy
+from svmpath.names import unknown_name
 from svmpath.paths import Path
 
 Array = np.ndarray
@@ -58,7 +59,7 @@ def held_out_loss(loss: HeldOutLoss, task: str) -> Callable[[Array, Array], Arra
     if callable(loss):
         return loss
     if loss not in _NAMED:
-        raise ValueError(f"loss must be one of {', '.join(_NAMED)}, or a callable loss(y, f), got {loss!r}.")
+        raise ValueError(unknown_name("loss", loss, _NAMED, "a callable loss(y, f)"))
     if loss != "squared" and task == "regression":
         raise ValueError(f"loss={loss!r} needs labels, which a regression does not have; use loss='squared'.")
     return _NAMED[loss]

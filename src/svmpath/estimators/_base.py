@@ -122,8 +122,8 @@ class PathMachine(BaseEstimator):
         return check_positive(self.tol, "tol")
 
     def _epsilons(self, loss: Loss, y: Array, s: Array) -> list[float]:
-        """The values of epsilon to try; none if the loss has no epsilon."""
-        if "epsilon" not in loss.own:
+        """The values of epsilon to be tried; none where the loss has no epsilon, or is an object with its own."""
+        if "epsilon" not in loss.own or loss is self.loss:
             return []
         epsilon = self.epsilon
         if isinstance(epsilon, str) and epsilon == "tune":

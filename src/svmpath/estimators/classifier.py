@@ -17,10 +17,11 @@ class PathSVC(ClassifierMixin, PathMachine):
 
     Parameters
     ----------
-    loss : {"squared_hinge", "least_squares", "hinge"}, optional
+    loss : {"squared_hinge", "least_squares", "hinge", "huber_hinge"} or Loss, optional
         The l2-SVM (the default), in which samples beyond the margin have coefficient zero; the least squares machine
-        (LS-SVM), which is several times faster to fit and in which every sample has a coefficient; or the C-SVM of
-        scikit-learn's SVC, which has the fewest support vectors.
+        (LS-SVM), which is several times faster to fit and in which every sample has a coefficient; the C-SVM of
+        scikit-learn's SVC, which has the fewest support vectors; or the hinge with a rounded kink. An object of
+        ``svmpath.losses`` has its own parameters: ``HuberHinge(h=0.2)``.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         A name in ``svmpath.kernels.KERNELS`` ("linear", "poly", ...), a kernel object or a function k(X, Z).
     gamma : "tune", float, "scale", "auto", (low, high), list or "ard", default="tune"
@@ -31,7 +32,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         hinge or least squares).
     C : "tune", float, (low, high) or list, default="tune"
         "tune" scores 22 values from 1e-3 to 1e4, 46 from 1e-3 to 1e6 for least squares, 19 from 1e-3 to 1e3 for the
-        hinge.
+        hinge and the huberised hinge.
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
@@ -42,7 +43,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         ("radius_margin" for the squared hinge, "xi_alpha" and "span_bound" for the hinge; two classes only), or a
         function ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for least squares; "span" for the
         squared hinge, where exact leave-one-out costs several times as much as the path; and for the hinge "loo" up
-        to 500 samples and "kfold" with more, or if ``tol`` is given.
+        to 500 samples and "kfold" with more, or if ``tol`` is given; and "kfold" for the huberised hinge.
     criterion_loss : {"error", "squared", "squared_hinge", "logistic", "sigmoid"} or callable, optional
         Per-sample loss of the criterion; the last three are smooth replacements for the error. Default: the error,
         with ties broken by the squared held-out residual; the squared residual for ``search="continuous"`` and

@@ -17,8 +17,8 @@ class PathSVR(RegressorMixin, PathMachine):
 
     Parameters
     ----------
-    loss : {"least_squares", "epsilon_insensitive"}, optional
-        Least squares by default.
+    loss : {"least_squares", "epsilon_insensitive"} or Loss, optional
+        Least squares by default. ``losses.EpsilonInsensitive(0.3)`` has its own epsilon.
     kernel, gamma, C, degree, coef0
         As in :class:`svmpath.PathSVC`.
     epsilon : float, "tune" or list, default=0.1

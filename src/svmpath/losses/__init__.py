@@ -9,6 +9,7 @@ from svmpath.losses.elastic_hinge import ElasticHinge
 from svmpath.losses.elbow import ElbowLoss
 from svmpath.losses.epsilon import EpsilonInsensitive
 from svmpath.losses.hinge import Hinge
+from svmpath.losses.huber_hinge import HuberHinge
 from svmpath.losses.least_squares import LeastSquares
 from svmpath.losses.motion import Motion
 from svmpath.losses.nu import Nu
@@ -24,6 +25,7 @@ __all__ = [
     "ElbowLoss",
     "EpsilonInsensitive",
     "Hinge",
+    "HuberHinge",
     "LeastSquares",
     "Loss",
     "Motion",
@@ -38,20 +40,23 @@ __all__ = [
 ]
 
 LOSSES: dict[str, type[Loss]] = {
-    loss.name: loss for loss in (LeastSquares, SquaredHinge, Hinge, EpsilonInsensitive, Nu, ElasticHinge)
+    loss.name: loss for loss in (LeastSquares, SquaredHinge, Hinge, HuberHinge, EpsilonInsensitive, Nu, ElasticHinge)
 }
 DEFAULT_LOSS = {"classification": "squared_hinge", "regression": "least_squares"}
 
 
 def make_loss(loss: Any, task: str, *, over: str | None = None, **own: float | None) -> Loss:
-    """The loss of that name, or the default one of the task if None.
+    """The loss of that name, or the default one of the task if None; a loss object is what it is.
 
     Refused in one sentence if there is none, or it cannot do the task or has no parameter ``over``. ``own`` holds
-    values of parameters that some losses have beside C; each takes those that it knows.
+    values of parameters that some losses have beside C; each takes those that it knows, and an object has its own.
     """
-    name = DEFAULT_LOSS[task] if loss is None else loss
+    made = loss if isinstance(loss, Loss) else None
+    name = made.name if made else DEFAULT_LOSS[task] if loss is None else loss
     if not isinstance(name, str) or name not in loss_names(task, over):
-        raise ValueError(_refusal(loss, task, over))
+        raise ValueError(_refusal(name, task, over))
+    if made:
+        return made
     kind = LOSSES[name]
     known = getattr(kind, "__dataclass_fields__", {})
     return kind(**{key: value for key, value in own.items() if key in known and value is not None})

@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmpath.gram import DenseGram
+from svmpath.lazy import with_known
 from svmpath.losses.base import Loss, Problem, Solution
 from svmpath.solvers.feature_newton import ActiveSystem, Factored, FewSamples, Point, Rows, minimise
 from svmpath.solvers.parallel import interruptible
@@ -119,8 +120,7 @@ class SquaredHinge(Loss):
         s, f = problem.s[E], problem.gram.matmul(alpha)
         left = (problem.y - f)[E] - alpha[E] / (2 * C * s)
         solution = self._solution(problem, alpha, float(s @ left / s.sum()), C)
-        solution.__dict__["fitted"] = f + solution.b  # known already
-        return solution
+        return with_known(solution, fitted=f + solution.b)
 
     def _solution(self, problem: Problem, alpha: Array, b: float, C: float) -> Solution:
         return Solution(problem, self, alpha, b, {"C": C, **problem.gram.kernel.parameters})
@@ -161,8 +161,8 @@ def _factor(gram: object) -> Array:
     values, Q = interruptible(np.linalg.eigh, gram.K)
     if values[0] < -1e-8 * max(values[-1], 0.0):
         raise ValueError(
-            f"loss='squared_hinge' needs a positive semi-definite kernel, but the matrix of {gram.kernel!r} is "
-            "indefinite; use psd='clip' to replace it by its positive semi-definite part, or loss='least_squares'."
+            f"Machines in features need a positive semi-definite kernel, but the matrix of {gram.kernel!r} is indefinite; "
+            "use psd='clip' to replace it by its positive semi-definite part, or loss='least_squares'."
         )
     kept = values > 0
     return Q[:, kept] * np.sqrt(values[kept])

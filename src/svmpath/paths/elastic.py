@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from svmpath.exceptions import PathError
-from svmpath.lazy import lazy
+from svmpath.lazy import lazy, with_known
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, ElasticSolution
 from svmpath.paths.elastic_record import Record, is_plain, penalties
 from svmpath.paths.elastic_record import line as line_of
@@ -195,8 +195,7 @@ class ElasticPath(Path):
             walker, line = self.begin(np.inf)
             top = walker.value or 1.0
             path = replace(self, span=(top, part * top))
-            path.__dict__["record"] = path._follow(walker, line)
-            return path
+            return with_known(path, record=path._follow(walker, line))
 
     def top(self) -> float:
         """The value below which the machine is no longer constant, wherever the span is; 0 if there is none."""
@@ -363,8 +362,7 @@ class ElasticPath(Path):
         """The path of the same machine with weight zero for some rows, over the whole span."""
         s = self.problem.s.copy()
         s[rows] = 0.0
-        problem = replace(self.problem, s=s)
-        problem.__dict__["table"] = self.problem.table
+        problem = with_known(replace(self.problem, s=s), table=self.problem.table)
         return replace(self, problem=problem, max_features=None)
 
     def machines(self, values: Array) -> Iterator[tuple[int, ElasticSolution]]:
@@ -456,6 +454,4 @@ def cut(path: ElasticPath) -> ElasticPath:
             f"At {path.over} = {high:.6g} more than max_features = {path.max_features} features are already active; "
             "start the span at a larger value or allow more features."
         )
-    shorter = replace(path, span=(end, high) if path._is_reversed else (high, end))
-    shorter.__dict__["record"] = record
-    return shorter
+    return with_known(replace(path, span=(end, high) if path._is_reversed else (high, end)), record=record)

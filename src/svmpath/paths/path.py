@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from svmpath.exceptions import PathError
-from svmpath.losses import Loss, Motion, Problem, Solution
+from svmpath.losses import LOSSES, ElbowLoss, Loss, Motion, Problem, Solution
 from svmpath.paths.made import Made
 
 if TYPE_CHECKING:
@@ -155,8 +155,9 @@ class Path(ABC):
     # --- what trace and surface ask ----------------------------------------------------------------------------------
 
     def started(self, start: Array) -> Path:
-        """The path, whose first machine is found from the coefficients alpha / C of a similar one."""
-        raise ValueError(f"start= works for losses with an elbow, not for loss={self.loss.name!r}; leave it out.")
+        """The path, its first machine to be found from the coefficients alpha / C of a similar one."""
+        names = ", ".join(repr(name) for name, kind in LOSSES.items() if issubclass(kind, ElbowLoss))
+        raise ValueError(f"start= is for losses with an elbow ({names}), not for loss={self.loss.name!r}.")
 
     def limited(self, limit: Limit) -> Path:
         """The path, which ends at a limit."""

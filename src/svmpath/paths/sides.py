@@ -94,15 +94,6 @@ class Sides:
         flips = np.bincount(self.samples[: self._done(C)], minlength=self.n)
         return self._unpacked() ^ (flips % 2 == 1)
 
-    def segments(self) -> Iterator[tuple[float, float, Array]]:
-        """Both ends of each interval between breakpoints, and which samples are on the left throughout."""
-        left, done, nodes = self._unpacked(), 0, self.breakpoints
-        for begin, end, until in zip(nodes[:-1], nodes[1:], self._done(nodes[:-1]), strict=True):
-            for sample in self.samples[done:until]:
-                left[sample] = not left[sample]
-            done = until
-            yield float(begin), float(end), left.copy()
-
     def events(self) -> Iterator[Event]:
         """The changes of side, in the direction of the span."""
         left = self._unpacked()

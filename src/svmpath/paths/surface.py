@@ -151,7 +151,14 @@ class Curves:
 
 
 def surface(
-    X: Any, y: Any, *, loss: str = "hinge", C: Any = (1e-3, 1e3), gamma: Any, n_jobs: int | None = None, **options: Any
+    X: Any,
+    y: Any,
+    *,
+    loss: str | Loss = "hinge",
+    C: Any = (1e-3, 1e3),
+    gamma: Any,
+    n_jobs: int | None = None,
+    **options: Any,
 ) -> Surface:
     """Follow a support vector machine over C and gamma.
 
@@ -159,7 +166,7 @@ def surface(
     ----------
     X : array or CSR matrix of shape (n, d)
     y : array of shape (n,)
-    loss : {"hinge", "epsilon_insensitive", "squared_hinge", "least_squares"}
+    loss : {"hinge", "huber_hinge", "epsilon_insensitive", "squared_hinge", "least_squares"} or Loss
     C : (float, float)
         Span of C.
     gamma : list or array of floats, or (float, float)

@@ -39,7 +39,7 @@ def trace(
     X: Any,
     y: Any,
     *,
-    loss: str | None = None,
+    loss: str | Loss | None = None,
     over: str = "C",
     span: tuple[float, float] | None = None,
     kernel: Any = "rbf",
@@ -70,13 +70,13 @@ def trace(
         The data; the (n, n) kernel values for ``kernel="precomputed"``.
     y : array of shape (n,)
         Two labels of any kind (classification) or numbers (regression).
-    loss : {"squared_hinge", "least_squares", "hinge", "epsilon_insensitive", "nu"}, optional
-        The default is "squared_hinge" for classification and "least_squares" for regression. For the elastic hinge,
-        see :func:`svmpath.trace_elastic`.
+    loss : {"least_squares", "squared_hinge", "hinge", "huber_hinge", "epsilon_insensitive", "nu"} or Loss, optional
+        A name, or an object of ``svmpath.losses`` with parameters of its own. Default: "squared_hinge" for
+        classification, "least_squares" for regression. For the elastic hinge, see :func:`svmpath.trace_elastic`.
     over : str, default="C"
         The hyper-parameter to follow: "C" for all losses but "nu"; "epsilon" for "epsilon_insensitive"; "nu" for "nu";
         "weight" (of some samples) for "hinge" and "epsilon_insensitive"; a real parameter of the kernel ("gamma",
-        "coef0", ...) for all losses but "nu".
+        "coef0", ...) for all losses but "nu" and "huber_hinge".
     span : (float, float), optional
         The first and the last value of the hyper-parameter; the path may go up or down. Default: (1e-3, 1e6) for C,
         (1e-3, 1e3) for losses with an elbow; scikit-learn's "scale" times 1/256 to 256 for gamma; half the range of y

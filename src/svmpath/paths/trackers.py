@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from svmpath.gram import Gram
-from svmpath.losses import EpsilonInsensitive, Hinge, LeastSquares, Loss, Nu, Problem, SquaredHinge
+from svmpath.losses import EpsilonInsensitive, Hinge, HuberHinge, LeastSquares, Loss, Nu, Problem, SquaredHinge
 from svmpath.paths import jump
 from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.jump import JumpPath
@@ -16,6 +16,7 @@ from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath
 from svmpath.paths.made import Made
 from svmpath.paths.march import MarchPath
 from svmpath.paths.merged import MergedPath, merge, refine
+from svmpath.paths.newton_path import NewtonPath
 from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Path, Request
 
@@ -30,6 +31,7 @@ TRACKERS: dict[tuple[type[Loss], str], Tracker] = {
     (LeastSquares, KERNEL): ClosedFormPath.of,
     (SquaredHinge, MACHINE): MarchPath.of,
     (SquaredHinge, KERNEL): NewtonKernelPath.of,
+    (HuberHinge, MACHINE): NewtonPath.of,
     (Hinge, MACHINE): JumpPath.of,
     (Hinge, KERNEL): KernelPath.of,
     (Hinge, GAP): NodePath.of,
@@ -66,7 +68,8 @@ def _what(problem: Problem, request: Request) -> str:
     if request.tol is None:
         return what
     if over != "C" or (type(loss), GAP) not in TRACKERS:
-        raise ValueError(f"tol= works for losses with an elbow over C, not for {loss!r} over {over!r}; leave it out.")
+        names = " or ".join(repr(kind.name) for kind, way in TRACKERS if way == GAP)
+        raise ValueError(f"tol= works for loss={names} over C, not for {loss!r} over {over!r}; leave it out.")
     return MACHINE if exact_is_cheaper(problem.gram) else GAP
 
 

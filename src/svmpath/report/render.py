@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["to_json", "write_files", "write_json"]
+__all__ = ["to_json", "write_files"]
 
 
 def to_json(facts: Mapping[str, Any]) -> str:
@@ -26,20 +26,6 @@ def to_json(facts: Mapping[str, Any]) -> str:
     }
     """
     return json.dumps(facts, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
-
-
-def write_json(facts: Mapping[str, Any], path: str | Path) -> None:
-    """Write the facts to `path`, completely or not at all.
-
-    Parameters
-    ----------
-    facts : mapping
-        As :func:`svmpath.report.summarise` gives them.
-    path : str or Path
-        The file to write or replace.
-    """
-    text = to_json(facts)
-    write_files({Path(path): lambda part: part.write_text(text, encoding="utf-8")})
 
 
 def write_files(writers: Mapping[Path, Callable[[Path], object]]) -> None:

@@ -86,7 +86,7 @@ class _Sphere(PiecewiseQuadratic[Point]):
         theta = factored.solve(factored.c - last)
         return self.point(theta, self._rows.A @ theta)
 
-    def is_tied(self, aim: Point, moved: Array) -> bool:
+    def is_tied(self, point: Point, aim: Point, moved: Array) -> bool:
         return bool(np.abs(self._rows.y - aim.f)[moved].max() <= _SPHERE_TIE * self._size)
 
     def search(self, point: Point, aim: Point) -> Point:

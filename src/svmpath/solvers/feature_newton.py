@@ -288,7 +288,7 @@ class _InFeatures(PiecewiseQuadratic[Point]):
         self.factored = self._system.factor(self._lam)
         return point_at(self._rows, self.factored.solve())
 
-    def is_tied(self, aim: Point, moved: Array) -> bool:
+    def is_tied(self, point: Point, aim: Point, moved: Array) -> bool:
         return is_on_margin(self._rows.y[moved], aim.f[moved])
 
     def search(self, point: Point, aim: Point) -> Point:

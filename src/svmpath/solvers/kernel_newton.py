@@ -79,7 +79,7 @@ class _InCoefficients(PiecewiseQuadratic[Coefficients]):
         f += b
         return Coefficients(u, b, f, (y * f < 1.0) & (s > 0))
 
-    def is_tied(self, aim: Coefficients, moved: Array) -> bool:
+    def is_tied(self, point: Coefficients, aim: Coefficients, moved: Array) -> bool:
         return is_on_margin(self._y[moved], aim.f[moved])
 
     def search(self, point: Coefficients, aim: Coefficients) -> Coefficients:

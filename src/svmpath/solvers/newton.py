@@ -22,11 +22,11 @@ Array = np.ndarray
 
 
 class HasSides(Protocol):
-    """A point that knows its piece: E is True for samples on the left of the margin."""
+    """A point that knows its piece: E is True for samples on the left of the margin, or numbers their places."""
 
     @property
     def E(self) -> Array:
-        """The samples on the left."""
+        """The side of every sample."""
 
 
 AnyPoint = TypeVar("AnyPoint")
@@ -75,8 +75,8 @@ class PiecewiseQuadratic(Newton[SidedPoint]):
         """The lowest point between two points."""
 
     @abstractmethod
-    def is_tied(self, aim: SidedPoint, moved: Array) -> bool:
-        """Whether these samples, which change sides, lie on the margin to rounding."""
+    def is_tied(self, point: SidedPoint, aim: SidedPoint, moved: Array) -> bool:
+        """Whether these samples, which change sides from the point to the aim, lie on the margin to rounding."""
 
     def with_minimiser(self, point: SidedPoint) -> SidedPoint:
         """The point itself, or one where J is less and whose piece has a minimiser."""
@@ -84,7 +84,7 @@ class PiecewiseQuadratic(Newton[SidedPoint]):
 
     def advance(self, point: SidedPoint, aim: SidedPoint) -> tuple[SidedPoint, bool]:
         moved = aim.E != point.E
-        if not moved.any() or self.is_tied(aim, moved):
+        if not moved.any() or self.is_tied(point, aim, moved):
             keeps_sides: Any = aim
             return replace(keeps_sides, E=point.E), True
         value = self.objective(point) if self._value is None else self._value

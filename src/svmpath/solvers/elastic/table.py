@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from svmpath.lazy import lazy
+from svmpath.lazy import lazy, with_known
 from svmpath.solvers.loops.elastic_state import Data
 
 Array = np.ndarray
@@ -73,9 +73,7 @@ class Table:
 
     def with_om(self, om: Array, margin: Array | None = None) -> Table:
         """The same rows with other penalty factors, and other margins."""
-        table = replace(self, om=om, margin=self.margin if margin is None else margin)
-        table.__dict__["parts"] = self.parts
-        return table
+        return with_known(replace(self, om=om, margin=self.margin if margin is None else margin), parts=self.parts)
 
     def of_columns(self, columns: Array) -> Table:
         """Some columns alone, each with a penalty factor of one."""
