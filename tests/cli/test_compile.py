@@ -23,7 +23,7 @@ def test_compile_says_what_it_did(run):
 COVERED = """
 import sys
 import numpy as np
-from svmpath import PathSVC, criteria, trace
+from svmpath import PathSVC, criteria, trace, trace_elastic
 from svmpath.cli.compile import _engines
 
 def signatures():
@@ -52,7 +52,7 @@ for labels, options in [
 for labels, options in [(y, {"loss": "hinge"}), (y, {"loss": "squared_hinge", "breakpoints": "exact"}), (z, tube)]:
     trace(X, labels, over="gamma", span=(0.1, 1.0), **options)(0.5)
 for options in [{}, {"over": "lambda2", "lambda1": 1.0}, {"penalty_factor": [1.0, 1.0, 0.0, 2.0]}]:
-    path = trace(X, y, loss="elastic_hinge", sample_weight=S, **options)
+    path = trace_elastic(X, y, sample_weight=S, **options)
     criteria.kfold(path, [path.span[0] * 0.5])
 after = signatures()
 assert before, "nothing was compiled"

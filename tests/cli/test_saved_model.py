@@ -38,7 +38,7 @@ def test_predict_runs_nothing_foreign(refused):
     csv(GOOD)
     skops.io.dump(subprocess.Popen, "model.skops")
     sentence = refused("predict", "model.skops", "data.csv", "-o", "out.csv")
-    assert "types that svmpath does not write and will not run (subprocess.Popen)" in sentence
+    assert "types that svmpath does not write and will not load (subprocess.Popen)" in sentence
 
 
 @pytest.mark.parametrize(

@@ -80,8 +80,8 @@ def refuse_events(path: Path, max_events: int | None, count_only: bool) -> None:
 def predict_left_out(path: Path, values: Array, *, form: str = "direct", screen: bool | None = None) -> HeldOut:
     """Leave out every sample in turn as if no other changed its place; raises an error if there is no such formula."""
     raise ValueError(
-        "Leave-one-out is predicted for the squared hinge and for losses with an elbow, not for "
-        f"loss={path.loss.name!r}: use criterion 'loo', which is exact."
+        "Leave-one-out can be predicted for the squared hinge and for losses with an elbow, not for "
+        f"loss={path.loss.name!r}: use exact leave-one-out (criterion='loo') instead."
     )
 
 

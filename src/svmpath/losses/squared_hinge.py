@@ -161,7 +161,7 @@ def _factor(gram: object) -> Array:
     values, Q = interruptible(np.linalg.eigh, gram.K)
     if values[0] < -1e-8 * max(values[-1], 0.0):
         raise ValueError(
-            f"Machines in features need a positive semi-definite kernel, but the matrix of {gram.kernel!r} is indefinite; "
+            f"This path needs a positive semi-definite kernel, but the matrix of {gram.kernel!r} is indefinite; "
             "use psd='clip' to replace it by its positive semi-definite part, or loss='least_squares'."
         )
     kept = values > 0
