@@ -493,7 +493,7 @@ def hinge_over_C() -> Values:
 @problem
 def hinge_steps() -> Values:
     X, y = labels(16, seed=21)
-    curve = loo_steps(svmpath.trace(X, y, loss="hinge", span=(1e-1, 1e2)))
+    curve = criteria.loo(svmpath.trace(X, y, loss="hinge", span=(1e-1, 1e2)), exact=True)
     found = of_curve(curve) | {"edges": curve.edges, "between": curve([0.3, 3.0, 30.0])}
     return found | named("select", of_choice(svmpath.select(curve)))
 
