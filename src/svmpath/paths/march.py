@@ -1,4 +1,4 @@
-"""Paths whose slacks are smooth, not linear: step, correct, and remember where one has been (squared hinge over C)."""
+"""Paths whose slacks are smooth, not linear: step, correct, and keep the points found (squared hinge over C)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STRIDE = 2.0  # most that the logarithm of C changes from one Newton start to t
 
 @dataclass(frozen=True)
 class Stop:
-    """One value on the way: its position among the values asked for, the point there, and the system that made it."""
+    """One value on the way: its position among the given values, the point there, and the system that gave it."""
 
     position: int
     C: float
@@ -45,14 +45,13 @@ class Stop:
 class MarchPath(Path):
     """The squared hinge machine over C.
 
-    Between two changes of sides the machine is a smooth function of C; a change of sides makes a kink. Each value is
-    found by Newton's method from a neighbour already known, and is exact there.
+    Between two changes of sides the machine is a smooth function of C; a change of sides makes a kink. The machine at
+    each value is found by Newton's method from a neighbour already known, and is exact.
 
     Attributes
     ----------
     exact : bool
-        Whether breakpoints and events are those of every single change of side, found one by one, or recorded at the
-        nodes between which they happen.
+        Whether every change of side is found, or changes are only recorded from one node to the next.
     """
 
     loss: SquaredHinge
@@ -65,19 +64,19 @@ class MarchPath(Path):
 
     def without(self, rows: Array) -> MarchPath:
         """The path of the same machine with weight zero for some rows, in the same features."""
-        self.rows  # noqa: B018 - made with all the weights, for whoever is left out
+        self.rows  # noqa: B018 - computed with all weights, including those of the samples left out
         return super().without(rows)
 
     @lazy
     def rows(self) -> Rows:
-        """The problem in features: made once, whatever the values asked for."""
+        """The problem in features, which is the same for all values."""
         if self.made.of_kernel.rows is None:
             self.made.of_kernel.rows = self.loss.rows(self.problem)
         return replace(self.made.of_kernel.rows, y=self.problem.y, s=self.problem.s)
 
     @lazy
     def _visited(self) -> dict[int, tuple[float, Array, Array]]:
-        """C, theta and the packed sides where one has been, by the logarithm of C in steps."""
+        """C, theta and the packed sides at the points found so far, by the logarithm of C in steps."""
         return {}
 
     @lazy

@@ -48,7 +48,7 @@ class NewtonPath(Path):
 
     def without(self, rows: Array) -> NewtonPath:
         """The path of the same machine with weight zero for some rows, in the same features."""
-        self.rows  # noqa: B018 - made with all the weights, for whoever is left out
+        self.rows  # noqa: B018 - computed with all weights, including those of the samples left out
         return super().without(rows)
 
     @lazy
