@@ -145,7 +145,7 @@ class ElasticPath(Path):
                 walker.to(line, low, most_features=-1 if limit is None else limit)
                 end = walker.value
             except PathError:
-                # No walk leads there: these machines are solved for directly, one by one; but nobody knows where they
+                # No walk leads there: these machines are solved directly, one by one, but it is not known where they
                 # begin to use too many features.
                 end = low if limit is None else walker.value
         done = walker.events, walker.snapshots, end

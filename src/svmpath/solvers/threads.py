@@ -91,9 +91,9 @@ def jobs(n_jobs: int | None) -> Iterator[None]:
 
 @contextmanager
 def blas_threads(entries: int) -> Iterator[None]:
-    """While inside, BLAS uses one thread, or those asked for if matrices of so many entries repay them.
+    """Inside this context, BLAS uses one thread, or the requested number if matrices have enough entries to profit.
 
-    Whoever begins a piece of such work looks first whether anybody still waits for it.
+    It begins with a checkpoint, so that work whose results are no longer needed is not started.
     """
     checkpoint()
     number = 1
