@@ -66,7 +66,7 @@ class _Call:
 
 
 def checkpoint() -> None:
-    """End the work of this thread if its results are no longer needed; engines call it whenever they return to Python."""
+    """End the work of this thread if its results are no longer needed; engines call it when they return to Python."""
     call = getattr(_worker, "call", None)
     if call is not None and call.is_cancelled:
         raise Cancelled

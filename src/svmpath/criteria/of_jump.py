@@ -145,7 +145,7 @@ def drive_out(
     Z = _features(path) if in_features else None
     for k, walker in path.states(values):
         f = path.decided(walker)
-        # If the elbow is empty, the offset is the middle of an interval, and the last step of a removal, to that middle,
+        # If the elbow is empty, the offset is the middle of an interval, and the last step of a removal, to it,
         # can be in favour of the sample: removals that can end so, from a small elbow, are completed.
         falls = only_errors and is_held(walker) and len(walker.F) > _FEW
         removal, rows = samples(path, walker, f if falls else None)
