@@ -263,7 +263,7 @@ class Walk:
         return True
 
     def _has_kept(self, here: Point, places: Places, there: Point, watch: Array) -> bool:
-        """Whether those who were not watched are still far from zero."""
+        """Whether the slacks that were not watched are still far from zero."""
         aside = np.ones(len(places.bound), dtype=bool)
         aside[watch] = False
         new = np.empty(len(self.status))

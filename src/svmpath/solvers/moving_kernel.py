@@ -282,7 +282,7 @@ class Places:
         return M, scale
 
     def _reciprocal_condition(self, M: Array, lu: Array, scale: float, watch: Array | None) -> float:
-        """Of M: estimated where everybody is looked at, else seen from the smallest pivot, which is quicker."""
+        """That of M: estimated if all variables are watched, else from the smallest pivot, which is faster."""
         if watch is None:
             return float(lapack.dgecon(lu, lapack.dlange("1", M))[0])
         return float(np.abs(lu.diagonal()).min()) / scale
