@@ -109,8 +109,8 @@ def exact_sides(rows: Rows, span: tuple[float, float]) -> Sides:
     """The sides over a span of C, in either direction; see the module's first lines."""
     low, high = sorted(span)
     if len(np.unique(rows.y[rows.s > 0])) < 2:  # f is the label of the one class that counts, at every C
-        nobody = np.zeros(len(rows.y), dtype=bool)
-        return Sides(span, np.packbits(nobody), len(nobody), np.empty(0), np.empty(0, dtype=int), 0.0)
+        none = np.zeros(len(rows.y), dtype=bool)
+        return Sides(span, np.packbits(none), len(none), np.empty(0), np.empty(0, dtype=int), 0.0)
     with blas_threads(rows.A.size):
         walk = _Walk(_principal(rows), low)
         first = walk.E

@@ -1,6 +1,6 @@
 """A walk over a parameter of the kernel, from event to event.
 
-While everybody keeps their place the machine is a smooth function of the parameter, known exactly at any value, with
+As long as no place changes, the machine is a smooth function of the parameter, known exactly at any value, with
 its rate (``solvers.moving_kernel``). It is not linear, so that the next event has to be searched for. In t, which is
 the logarithm of the parameter as a rule:
 

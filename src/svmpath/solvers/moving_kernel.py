@@ -1,11 +1,11 @@
-"""A quadratic program whose matrix moves with a parameter of the kernel, everybody keeping their place.
+"""A quadratic program whose matrix moves with a parameter of the kernel, at fixed places.
 
 The program is that of ``solvers.box_qp`` with c, l, u, b constant and K moving, and may have a ridge::
 
     minimise    1/2 theta' (K(v) + diag(rho)) theta + c'theta,    l <= theta <= u,    G theta = b
 
 The value v of the kernel's parameter is given by t, which counts from the first value on: in the logarithm of v where
-v is a scale. While everybody keeps their place, with F the free variables and B the others,
+v is a scale. As long as no place changes, with F the free variables and B the others,
 
     M (nu, theta_F) = (b - G theta_B, -c_F - K_FB theta_B),         M = [ 0, G_F; G_F', K_FF + rho_F ]
     M (nu, theta_F)' = (0, -(K' theta)_F),        g' = K' theta + K_:F theta_F' + nu'
@@ -174,7 +174,7 @@ class _Watched:
 
 
 class Places:
-    """Everybody at a place: the point at any t follows.
+    """The places of all variables, which determine the point at any t.
 
     Attributes
     ----------

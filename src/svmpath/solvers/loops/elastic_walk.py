@@ -176,9 +176,9 @@ def enter(D: Data, S: State, when: Array, what: Array, j: int, sign: int) -> Non
 def null_step(D: Data, S: State, i: int, turn: float, j: int, far: float) -> tuple[float, int, int, int]:
     """alpha_E changes by Q[DA], and alpha_i by turn if i >= 0, while beta stays, until a place changes.
 
-    Returns the length of the step, its kind (0 no event before ``far``, 1 a sample leaves the elbow, 2 a feature enters),
-    which one, and its new place. With j >= 0 the c of that active feature leaves its threshold, and the other threshold
-    is ``far``.
+    Returns the length of the step, its kind (0 no event before ``far``, 1 a sample leaves the elbow, 2 a feature
+    enters), which one, and its new place. With j >= 0 the c of that active feature leaves its threshold, and the other
+    threshold is ``far``.
     """
     dc, n, k, da, num = S.P[DC], len(S.place), S.num[K], S.Q[DA], S.num
     num[NULLS] += 1
