@@ -362,7 +362,7 @@ def test_a_surface_comes_with_the_path():
         ({"over": "gamma"}, "With loss='huber_hinge' over must be 'C'; got 'gamma'."),
         ({"tol": 1e-3}, "tol= works for loss='hinge' or 'epsilon_insensitive' over C, not for HuberHinge(h=0.5)"),
         ({"start": np.zeros(30)}, "start= is for losses with an elbow ('hinge', 'epsilon_insensitive', 'nu'), not for"),
-        ({"max_events": 3}, "max_events and time_limit are for exact paths of losses with an elbow"),
+        ({"max_events": 3}, "max_events and time_limit work for exact paths of losses with an elbow"),
         ({"task": "regression"}, "loss='huber_hinge' does classification, not regression; use loss='least_squares'"),
     ],
 )
@@ -376,7 +376,7 @@ def test_criteria_without_a_formula_for_it_refuse_it():
     X, y = banana(30)
     path = svmpath.trace(X, y, loss="huber_hinge", span=(0.1, 10.0))
     for criterion in (criteria.alo, criteria.span, criteria.press, criteria.radius_margin, criteria.xi_alpha):
-        with pytest.raises(ValueError, match="this path has"):
+        with pytest.raises(ValueError, match="this path has|not for loss='huber_hinge'"):
             criterion(path, [1.0])
 
 
