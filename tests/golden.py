@@ -13,7 +13,7 @@ of either. A difference is max |a - b| / (1 + max |b|) over an array; texts must
 
 Left out is what a problem does not determine: the coefficients of samples where several sets of them give the same
 decision values (``with_alpha=False``). The problems are such that events have an order: where several happen at one
-value, or a path begins at a machine whose coefficients are not unique, rounding decides how it is told.
+value, or a path begins at a machine whose coefficients are not unique, rounding decides which comes first.
 
 On another machine BLAS rounds differently. ``--portable`` leaves out what that decides: the nodes of a path to a gap,
 and the order of events where there are ties.
@@ -41,36 +41,18 @@ from scipy import sparse
 from sklearn.model_selection import GroupKFold, KFold
 
 import svmpath
-import svmpath.gram
 from svmpath import criteria
+from svmpath.gram import Nystroem
 from svmpath.kernels import ARD, RBF
 from svmpath.paths import SPath
 
 Array = np.ndarray
 Values = dict[str, Any]
 
-# --- calls that are spelled differently before and after -------------------------------------------------------------
-
-
-def trace_elastic(X: Any, y: Array, **options: Any) -> Any:
-    """A path of the elastic hinge."""
-    if hasattr(svmpath, "trace_elastic"):
-        return svmpath.trace_elastic(X, y, **options)
-    return svmpath.trace(X, y, loss="elastic_hinge", **options)
-
 
 def low_rank(rank: Any = None, **options: Any) -> Values:
-    """The options of ``trace`` and the estimators that ask for a low-rank kernel."""
-    if hasattr(svmpath.gram, "Nystroem"):
-        return {"rank": svmpath.gram.Nystroem(rank, **options)}
-    return {"rank": rank, **options}
-
-
-def loo_steps(path: Any) -> Any:
-    """The leave-one-out error as a step function."""
-    if hasattr(criteria, "loo_steps"):
-        return criteria.loo_steps(path)
-    return criteria.loo(path, exact=True)
+    """The options of ``trace`` and the estimators for a low-rank kernel."""
+    return {"rank": Nystroem(rank, **options)}
 
 
 # --- data ------------------------------------------------------------------------------------------------------------
@@ -511,7 +493,7 @@ def hinge_over_C() -> Values:
 @problem
 def hinge_steps() -> Values:
     X, y = labels(16, seed=21)
-    curve = loo_steps(svmpath.trace(X, y, loss="hinge", span=(1e-1, 1e2)))
+    curve = criteria.loo(svmpath.trace(X, y, loss="hinge", span=(1e-1, 1e2)), exact=True)
     found = of_curve(curve) | {"edges": curve.edges, "between": curve([0.3, 3.0, 30.0])}
     return found | named("select", of_choice(svmpath.select(curve)))
 
@@ -724,7 +706,7 @@ def nu_default_span() -> Values:
 @problem
 def elastic_over_lambda1() -> Values:
     X, y = wide(40, 12, seed=50)
-    path = trace_elastic(X, y, over="lambda1", lambda2=0.5)
+    path = svmpath.trace_elastic(X, y, over="lambda1", lambda2=0.5)
     values = places(path)[1:-1]
     curves = {
         "loo": criteria.loo(path, values),
@@ -740,7 +722,7 @@ def elastic_over_lambda1() -> Values:
 @problem
 def elastic_lasso() -> Values:
     X, y = wide(30, 40, seed=51)
-    path = trace_elastic(X, y, over="lambda1", lambda2=0.0, sample_weight=weights(30))
+    path = svmpath.trace_elastic(X, y, over="lambda1", lambda2=0.0, sample_weight=weights(30))
     middle = 0.5 * (path.breakpoints[1:] + path.breakpoints[:-1])  # at a breakpoint beta jumps
     return of_path(path, fresh(40), values=thinned(middle, 5), with_alpha=False)
 
@@ -748,7 +730,7 @@ def elastic_lasso() -> Values:
 @problem
 def elastic_over_lambda2() -> Values:
     X, y = wide(36, 10, seed=52)
-    path = trace_elastic(X, y, over="lambda2", lambda1=1.0, class_weight="balanced")
+    path = svmpath.trace_elastic(X, y, over="lambda2", lambda1=1.0, class_weight="balanced")
     return all_of(path, fresh(10), {"loo": criteria.loo(path, [50.0, 1.0, 0.02])})
 
 
@@ -757,7 +739,7 @@ def elastic_ray() -> Values:
     X, y = wide(36, 10, seed=253)
     factor = np.ones(10)
     factor[[3, 4]] = 0.0, 2.0
-    path = trace_elastic(
+    path = svmpath.trace_elastic(
         X * np.arange(1, 11), y, over="ray", l1_ratio=0.7, penalty_factor=factor, standardize=True, span=(20.0, 0.2)
     )
     return all_of(path, fresh(10), {"kfold": criteria.kfold(path, [10.0, 1.0], cv=3)})
@@ -766,9 +748,9 @@ def elastic_ray() -> Values:
 @problem
 def elastic_over_weight() -> Values:
     X, y = wide(30, 8, seed=54)
-    path = trace_elastic(X, y, over="weight", sample=[2, 3, 11], lambda1=0.8, lambda2=0.6)
+    path = svmpath.trace_elastic(X, y, over="weight", sample=[2, 3, 11], lambda1=0.8, lambda2=0.6)
     found = of_path(path, fresh(8))
-    path = trace_elastic(X, y, over="weight", sample=y == -1, span=(1.0, 0.3), lambda1=0.8, lambda2=0.6)
+    path = svmpath.trace_elastic(X, y, over="weight", sample=y == -1, span=(1.0, 0.3), lambda1=0.8, lambda2=0.6)
     return found | named("label", of_path(path, fresh(8)))
 
 
@@ -776,14 +758,14 @@ def elastic_over_weight() -> Values:
 def elastic_sparse_few_features() -> Values:
     X, y = wide(40, 25, seed=55)
     X = sparse.csr_matrix(np.where(np.abs(X) > 0.7, X, 0.0))
-    path = trace_elastic(X, y, over="lambda1", lambda2=0.3, max_features=8)
+    path = svmpath.trace_elastic(X, y, over="lambda1", lambda2=0.3, max_features=8)
     return of_path(path, sparse.csr_matrix(fresh(25)))
 
 
 @problem
 def elastic_by_size() -> Values:
     X, y = wide(30, 5, seed=56)
-    by_size = SPath(trace_elastic(X, y, over="lambda1", lambda2=1e-2))
+    by_size = SPath(svmpath.trace_elastic(X, y, over="lambda1", lambda2=1e-2))
     machines = [by_size(share * by_size.sizes[-1]) for share in (0.1, 0.5, 0.9, 1.0)]
     jumps = thinned(by_size.jumps(), 10)
     found = {"sizes": thinned(by_size.sizes, 40), "coef": [machine.coef for machine in machines], "jumps": jumps}
@@ -856,9 +838,9 @@ def tied_grid_elastic() -> Values:
     rng = np.random.default_rng(0)
     X = rng.integers(-1, 2, size=(40, 8)).astype(float)
     y = np.where(rng.random(40) < 0.4, 1, -1)
-    path = trace_elastic(X, y, over="lambda1", lambda2=1.0)
+    path = svmpath.trace_elastic(X, y, over="lambda1", lambda2=1.0)
     found = all_of(path, fresh(8), {"loo": criteria.loo(path, places(path)[1:-1])})
-    return found | named("lasso", of_path(trace_elastic(X, y, over="lambda1", lambda2=0.0), fresh(8)))
+    return found | named("lasso", of_path(svmpath.trace_elastic(X, y, over="lambda1", lambda2=0.0), fresh(8)))
 
 
 @problem
