@@ -30,11 +30,11 @@ _worker = threading.local()  # .call: the call that a worker works for
 
 
 class Cancelled(BaseException):
-    """Ends a worker whose results nobody waits for any more; never seen outside of it."""
+    """Ends a worker whose results are no longer needed; never leaves the worker."""
 
 
 class _Call:
-    """The results of one call of ``in_threads``, and whether anybody still wants them."""
+    """The results of one call of ``in_threads``, and whether they are still needed."""
 
     def __init__(self, size: int) -> None:
         self.results: list[Any] = [None] * size
@@ -58,7 +58,7 @@ class _Call:
     def wait(self) -> None:
         """Until all is done or something failed, looking up often enough to be interrupted."""
         while True:
-            checkpoint()  # whoever waits may be a worker of another call
+            checkpoint()  # the waiting thread may be a worker of another call
             with self._changed:
                 if self.error is not None or self._left == 0:
                     return
@@ -66,7 +66,7 @@ class _Call:
 
 
 def checkpoint() -> None:
-    """End this thread's work if nobody waits for it any more; engines call it whenever they are back in Python."""
+    """End the work of this thread if its results are no longer needed; engines call it when they return to Python."""
     call = getattr(_worker, "call", None)
     if call is not None and call.is_cancelled:
         raise Cancelled
@@ -81,7 +81,7 @@ def interruptible(function: Callable[..., Result], *arguments: Any, **options: A
     """``function(*arguments, **options)``, for one call that may take more than a second inside BLAS or LAPACK.
 
     The main thread waits for another one that does the work, unless the arrays given are small. Any other thread does
-    the work itself: nobody can interrupt it, and whoever waits for it can leave.
+    the work itself: it cannot be interrupted, but the thread that waits for it can stop waiting.
     """
     sizes = [each.size for each in arguments if isinstance(each, np.ndarray)]
     is_short = bool(sizes) and sum(sizes) < _SHORT

@@ -175,7 +175,7 @@ def test_bad_input_is_refused_in_a_sentence(call, message):
 
 def test_error_rate_of_a_regression_is_refused():
     path, _ = path_and_matrix(0.3, None, T)
-    with pytest.raises(ValueError, match="use 'squared'"):
+    with pytest.raises(ValueError, match="use loss='squared'"):
         criteria.press(path, [1.0], loss="error")
 
 

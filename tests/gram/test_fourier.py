@@ -179,7 +179,7 @@ def test_a_rank_that_is_not_even_is_refused(rank):
         ),
         (
             lambda: svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.1, 1.0), rank=RandomFourier(10))(0.5),
-            "without rank=",
+            "leave out rank=",
         ),
     ],
 )

@@ -225,13 +225,13 @@ def test_newton_is_asked_where_sides_turn_in_circles(monkeypatch):
     rows = features(X, y, span, options, s)
     expected = exact_sides(rows, span)
     calls = []
-    ask = module._Walk._ask
+    ask = module._Walk._ask_newton
 
     def counted(self, C, high, E):
         calls.append(C)
         ask(self, C, high, E)
 
-    monkeypatch.setattr(module._Walk, "_ask", counted)
+    monkeypatch.setattr(module._Walk, "_ask_newton", counted)
     exact_sides(rows, span)
     assert not calls  # nor did the walk above
     monkeypatch.setattr(module, "_CIRCLES", 0)  # every event counts as a circle

@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> None:
             stream.reconfigure(errors="replace")  # a name that the terminal cannot show must not end the work
     code = _run(lambda: app(args=arguments, prog_name="svmpath", standalone_mode=False))
     if code == INTERRUPTED and workers_left():
-        # They stop at their next checkpoint, which may be seconds away, and nobody waits for them.
+        # They stop at their next checkpoint, which may be seconds away; the program does not wait for them.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

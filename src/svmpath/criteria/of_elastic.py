@@ -1,12 +1,13 @@
-"""Leave-one-out of the elastic-net hinge machine: the weight of one sample is driven to zero, exactly.
+"""Leave-one-out of the elastic-net hinge machine: the weight of one sample is reduced to zero, exactly.
 
-At a value of the path everybody's place is known. A sample on the right (alpha = 0) can go without a change. Any other
-is put on the left with the weight that it uses, and this weight falls to zero along a straight line, from event to
-event (``solvers.elastic``): a few events, where a machine fitted afresh has a whole path of them.
+At a value of the path all places are known. Removing a sample on the right (alpha = 0) changes nothing. Any other
+sample is put on the left with the weight that it uses, and this weight falls to zero along a straight line, from event
+to event (``solvers.elastic``). This takes a few events, whereas a new fit takes a whole path of them.
 
-If nobody else changes place on the way, the way is one straight piece. Taken as such in any case (``max_events=0``) it
-is the closed form of approximate leave-one-out; those who would have changed place are counted as doubtful. For small
-lambda2 most of them do: there the approximation is no better than the training error.
+If no other place changes on the way, the solution moves along one straight line. Using this line in any case
+(``max_events=0``) gives a closed form, approximate leave-one-out; samples for which a place would have changed are
+counted as doubtful. For small lambda2 these are most samples, and the approximation is no better than the training
+error.
 """
 
 from __future__ import annotations

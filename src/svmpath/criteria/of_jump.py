@@ -1,6 +1,6 @@
-"""Held-out values of machines with an elbow, from the solution with all samples: exact, or with frozen places.
+"""Held-out values of machines with an elbow, from the solution with all samples: exact, or with fixed places.
 
-Frozen, with the elbow E, M = [0, 1'; 1, K_EE] and R = M^-1, leaving out a sample with coefficient alpha_i gives
+With fixed places, the elbow E, M = [0, 1'; 1, K_EE] and R = M^-1, leaving out a sample with coefficient alpha_i gives
 
     f^(-i)(x_i) = f(x_i) - alpha_i s_i,      s_i = 1 / R_ii on the elbow,      s_i = K_ii - v'R v otherwise,
 
@@ -12,18 +12,18 @@ offset.
 The nu machine has a row in M for each class, and the sum of its coefficients is nu (W - s_i) without sample i: its
 rates are those of ``solvers.removal`` with that change.
 
-Where the elbow is empty the offset is an interval, and leaving out i moves it to one of its ends, at which another
-sample comes to the elbow; that one change is made before the places are frozen. With explicit features Z, K = Z Z', R
-is had from the singular values of the centred rows Z_E, and no kernel value is needed.
+If the elbow is empty, the offset is an interval, and leaving out i moves it to one of its ends, at which another sample
+comes to the elbow; this one change is made before the places are fixed. With explicit features Z, K = Z Z', R is
+computed from the singular values of the centred rows Z_E, and no kernel value is needed.
 
-The work is done by ``solvers.removal``; here it is decided which samples have to be looked at. A sample without a
-coefficient can be left out for nothing, unless the offset is an interval that this sample limits. Of the nu machine
-every sample takes part in the sum of the coefficients, and none can be left out for nothing.
+The work is done by ``solvers.removal``; this file decides which samples need it. Leaving out a sample whose coefficient
+is zero changes nothing, unless the offset is an interval that this sample limits. In the nu machine every sample takes
+part in the sum of the coefficients, so leaving out any sample changes the machine.
 
-For the number of errors alone, of the hinge machine, more is known. While sample i is driven out, y_i f_i falls: its
-slope is the span of i, and where the offset jumps it jumps against i. So a sample that is wrong in training is wrong
-when left out, and a walk may end where y_i f_i has become negative, or where it is known to stay positive. This holds
-as long as somebody stays on the elbow.
+For the number of errors of the hinge machine, more is known. While sample i is removed, y_i f_i falls: its slope is
+minus the span of i, and if the offset jumps, it jumps against i. So a sample that is misclassified in training is
+misclassified when left out, and a removal may end when y_i f_i has become negative, or is known to stay positive. This
+holds as long as some sample stays on the elbow.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class _Exact:
 
 @dataclass(frozen=True)
 class _Doubts:
-    """Counts the samples whose absence leads somebody across a bound."""
+    """Counts the samples whose removal makes another sample change its place."""
 
     path: JumpPath
     values: Array
@@ -116,11 +116,11 @@ class DrivenOut:
     ----------
     decisions : array of shape (m, n)
     events : array of int of shape (m,)
-        Changes of place on the ways of all samples.
+        Changes of place during the removal of all samples.
     crossing : array of int of shape (m,)
-        Samples for which, with all places frozen, somebody crosses a bound.
+        Number of samples for which, with all places fixed, a variable crosses a bound.
     unsolved : array of int of shape (m,)
-        Samples for which no exact value could be had.
+        Number of samples for which no exact value could be computed.
     """
 
     decisions: Array
@@ -145,8 +145,8 @@ def drive_out(
     Z = _features(path) if in_features else None
     for k, walker in path.states(values):
         f = path.decided(walker)
-        # Where nobody holds the offset it is the middle of an interval, and the last step of a walk, to that middle,
-        # can be in favour of the sample: the walks that can end so, from a small elbow, are gone to their end.
+        # If the elbow is empty, the offset is the middle of an interval, and the last step of a removal, to it,
+        # can be in favour of the sample: removals that can end so, from a small elbow, are completed.
         falls = only_errors and is_held(walker) and len(walker.F) > _FEW
         removal, rows = samples(path, walker, f if falls else None)
         if Z is not None:

@@ -1,4 +1,4 @@
-"""Held-out values of the squared hinge: as predicted if nobody changes sides, and exact.
+"""Held-out values of the squared hinge: predicted, as if no other sample changed sides, and exact.
 
 With E = {y f < 1}, the slacks xi_i = 1 - y_i f_i and the leverages h_i = s_i a_i' M_E^-1 a_i of the rows E (see
 ``solvers.feature_newton``), leaving out i in E while the others keep their sides gives
@@ -22,9 +22,9 @@ P = A M_E^-1 A'::
 
 which is repeated with the sides of f' until they are those that were assumed. S = {i} is the prediction.
 
-P has as many digits as M_E, which loses them like C times the kernel. How many it has shows where the answer is known
-(``_rounding``). Samples for which they are too few are left out one by one, by the machine's own dual system; what then
-still violates the conditions of optimality is counted as doubtful.
+P has as many digits as M_E, which loses them in proportion to C times the kernel. Identities show how many it has
+(``_rounding``). If they are too few, samples are left out one by one, with the dual system of the machine; those that
+still violate the optimality conditions are counted as doubtful.
 """
 
 from __future__ import annotations

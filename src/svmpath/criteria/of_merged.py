@@ -34,7 +34,7 @@ def leave_one_out_merged(path: MergedPath, values: Array, *, max_events: int | N
 
 
 def predict_left_out_merged(path: MergedPath, values: Array, **options: Any) -> HeldOut:
-    """The same with everybody's place frozen."""
+    """The same with all places fixed."""
     small, to_all = split_copies(path, is_frozen=True)
     return to_all(predict_left_out(small, values, **options))
 

@@ -63,8 +63,8 @@ def step_curve(path: Path, loss: HeldOutLoss) -> StepCurve:
     if held_out_loss(loss, path.problem.task) is not error and path.loss.falls_when_left_out:
         raise ValueError("exact=True works for the error rate only, which is a step function; leave loss out.")
     edges, values, held = find_steps(path)
-    nobody = np.zeros(len(values), dtype=int)
-    return StepCurve(path, "loo", values, error, held.rows, held.decisions, path.problem.y, nobody, edges=edges)
+    none = np.zeros(len(values), dtype=int)
+    return StepCurve(path, "loo", values, error, held.rows, held.decisions, path.problem.y, none, edges=edges)
 
 
 @singledispatch

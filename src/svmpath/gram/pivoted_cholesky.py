@@ -114,7 +114,7 @@ def _random(K: Source, limit: int, residual: float, rng: np.random.Generator) ->
 
 
 def _with_room(Ft: Array, wanted: int, limit: int) -> Array:
-    """Ft with room for so many rows; twice as many as before, since nobody knows how many it takes."""
+    """Ft with room for at least this many rows; the room is doubled, because the final number is not known."""
     if wanted <= len(Ft):
         return Ft
     return np.vstack([Ft, np.zeros((min(limit, max(2 * len(Ft), wanted)) - len(Ft), Ft.shape[1]))])

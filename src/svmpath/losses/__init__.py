@@ -46,10 +46,11 @@ DEFAULT_LOSS = {"classification": "squared_hinge", "regression": "least_squares"
 
 
 def make_loss(loss: Any, task: str, *, over: str | None = None, **own: float | None) -> Loss:
-    """The loss of that name, or the default one of the task if None; a loss object is what it is.
+    """The loss of that name, the default loss of the task if None, or the given loss object itself.
 
-    Refused in one sentence if there is none, or it cannot do the task or has no parameter ``over``. ``own`` holds
-    values of parameters that some losses have beside C; each takes those that it knows, and an object has its own.
+    Raises an error if there is no such loss, or if it cannot do the task or has no parameter ``over``. ``own`` holds
+    values of parameters that some losses have in addition to C; each loss takes those that it has, and an object keeps
+    its own.
     """
     made = loss if isinstance(loss, Loss) else None
     name = made.name if made else DEFAULT_LOSS[task] if loss is None else loss

@@ -55,7 +55,7 @@ class EpsilonInsensitive(ElbowLoss):
         return {"epsilon": self.epsilon}
 
     def default_span(self, over: str, y: Array, s: Array) -> tuple[float, float] | None:
-        """Epsilon from half the range of y to a thousandth of that."""
+        """epsilon from half the range of y to a thousandth of that."""
         if over != "epsilon":
             return super().default_span(over, y, s)
         half = 0.5 * float(np.ptp(y)) or 1.0

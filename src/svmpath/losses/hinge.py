@@ -5,7 +5,7 @@ The problem, with xi_i = max(0, 1 - y_i f(x_i))::
     minimise   C sum_i s_i xi_i + 1/2 alpha' K alpha,      f = K alpha + b,    sum_i alpha_i = 0
 
 The dual problem maximises sum_i a_i - 1/2 alpha' K alpha over 0 <= a_i = y_i alpha_i <= C s_i. In theta = alpha / C and
-lambda = 1 / C the box stands still, and lambda is the only thing that moves::
+lambda = 1 / C the box is constant, and lambda is the only thing that changes::
 
     minimise   1/2 theta' K theta - lambda y'theta    over theta_i between 0 and s_i y_i,    sum_i theta_i = 0
 

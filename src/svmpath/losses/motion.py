@@ -1,4 +1,4 @@
-"""What moves along a path, and what stays."""
+"""Which hyper-parameter changes along a path, and which stay fixed."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Motion:
-    """Which hyper-parameter moves, and what the others are.
+    """Which hyper-parameter a path follows, and the values of the others.
 
-    A walk goes along t, which rises: t = -1 / C over C, in which machines with an elbow are piecewise linear, and minus
-    the value over anything else.
+    A walk goes along an increasing t: over C it is t = -1 / C, in which machines with an elbow are piecewise linear;
+    over any other parameter it is minus the value.
 
     Attributes
     ----------
     over : str
-        The hyper-parameter that moves.
+        The hyper-parameter that the path follows.
     fixed : mapping
-        The hyper-parameters of the machine that stay.
+        The fixed hyper-parameters of the machine.
     rows : array of int or None
         For "weight": the samples whose weight is multiplied.
     """

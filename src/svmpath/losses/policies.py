@@ -1,4 +1,4 @@
-"""What is done by default with each loss: how far paths go, how many values are scored, what can be afforded."""
+"""The defaults of each loss: the span of paths, the number of values to score, and limits on the number of samples."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class Policy:
     Attributes
     ----------
     span : (float, float)
-        Of C, for ``trace``.
+        The default span of C in ``trace``.
     tuned : (float, float)
-        Of C, for ``C="tune"`` of the estimators.
+        The span of C for ``C="tune"`` of the estimators.
     per_decade : int
         Values of C that are scored per factor of ten.
     loo_rows : float
-        Samples up to which ``criterion="auto"`` is exact leave-one-out.
+        Largest number of samples for which ``criterion="auto"`` is exact leave-one-out.
     otherwise : str
-        What it is beyond.
+        The criterion of "auto" with more samples.
     exact_rows : int
-        Samples up to which the exact leave-one-out error of a choice is computed that was made by an estimate.
+        Largest number of samples for which a choice by an estimate gets its exact leave-one-out error.
     """
 
     span: tuple[float, float] = (1e-3, 1e3)
@@ -51,5 +51,5 @@ POLICIES: dict[type[Loss], Policy] = {
 
 
 def policy_of(loss: Loss) -> Policy:
-    """The defaults of a loss; those of a loss that has none in the table are careful."""
+    """The defaults of a loss; a loss that is not in the table gets cautious ones."""
     return POLICIES.get(type(loss), Policy())

@@ -29,8 +29,8 @@ class Piece:
 class ClosedFormPath(Path):
     """The least squares machine over C, or over a parameter of its kernel.
 
-    Over C one decomposition, made when first needed, serves the whole path. Over a kernel parameter each value
-    has its own kernel matrix; the distances or inner products behind it are computed once.
+    Over C, one decomposition serves the whole path; it is computed when first needed. Over a kernel parameter, each
+    value has its own kernel matrix; the distances or inner products that it is made of are computed once.
 
     """
 
@@ -50,10 +50,10 @@ class ClosedFormPath(Path):
 
     @property
     def breakpoints(self) -> Array:
-        """Both ends of the span: nothing happens between them.
+        """Both ends of the span; there are no events between them.
 
-        In low rank, landmarks that look at the kernel ("rpcholesky", "greedy") change along a path over its parameter,
-        and the path jumps there; "uniform", "kmeans", "density" and given rows stay.
+        Landmarks that depend on the kernel ("rpcholesky", "greedy") change along a path over a kernel parameter, and
+        the path jumps there; "uniform", "kmeans", "density" and given rows stay fixed.
         """
         return np.array(self.span if self.span[0] != self.span[1] else self.span[:1])
 

@@ -145,7 +145,7 @@ class ElasticPath(Path):
                 walker.to(line, low, most_features=-1 if limit is None else limit)
                 end = walker.value
             except PathError:
-                # No walk leads there: these machines are solved for directly, one by one; but nobody knows where they
+                # No walk leads there: these machines are solved directly, one by one, but it is not known where they
                 # begin to use too many features.
                 end = low if limit is None else walker.value
         done = walker.events, walker.snapshots, end
@@ -291,7 +291,7 @@ class ElasticPath(Path):
         return self._read(value, first.alpha, np.where(penalised, 0.0, first.beta), float(first.x[3]))
 
     def _solved(self, value: float) -> ElasticSolution | None:
-        """With everybody at the recorded place."""
+        """With the recorded places."""
         walker = self._at_places(value)
         return None if walker is None else self._machine_of(walker, value)
 
@@ -306,7 +306,7 @@ class ElasticPath(Path):
         return None if walker is None else self._machine_of(walker, value)
 
     def _at_places(self, value: float, places_at: float | None = None) -> Walker | None:
-        """A walker with everybody at the recorded place; None where these do not determine a point."""
+        """A walker with the recorded places; None if these do not determine a point."""
         place, sign = self.record.places(value if places_at is None else places_at)
         here, w = penalties(self.motion, value), self.motion.weights(self.problem.s, value)
         x = np.array([value, here["lambda1"], here["lambda2"], 0.0])

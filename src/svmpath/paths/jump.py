@@ -1,15 +1,14 @@
 """Paths whose slacks are linear in a parameter: from event to event, exactly (hinge, epsilon-insensitive, nu).
 
-What is kept of a walk is the status of every variable at its beginning, and the events. The machine at a value is
-solved afresh from the statuses there, so that it does not inherit the rounding of the walk, and its optimality is
-measured each time: where a status turns out to be wrong, the optimum is found from that point by the same engine
-("polish").
+A walk is stored as the status of every variable at its beginning, and the events. The machine at a value is solved anew
+from the statuses there, so that it does not inherit the rounding errors of the walk. Its optimality is measured each
+time; if a status is wrong, the optimum is found from that point by the same engine ("polish").
 
 Trust: optimality is measured from the exact gradient at the end of the walk and at some of its breakpoints. If it fails
-there, also for machines that are solved afresh, the walk is repeated with other tolerances for what counts as
-dependent. If none serves, a walk is taken whose machines can be polished, though some of its events may be wrong; last
-comes a kernel to whose diagonal tiny multiples of its largest entry are added, which is then stated
-by :attr:`JumpPath.jitter`. If that fails, too, :class:`svmpath.PathError` is raised.
+there, also for machines that are solved anew, the walk is repeated with other tolerances for what counts as dependent.
+If none of these walks is good, one is used whose machines can be polished, although some of its events may be wrong.
+The last attempt adds tiny multiples of the largest entry to the diagonal of the kernel matrix
+(:attr:`JumpPath.jitter`). If that fails, too, :class:`svmpath.PathError` is raised.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _MEASURED = 32  # breakpoints at which a walk that is not trusted is measured on
 
 @dataclass(frozen=True)
 class Record:
-    """A walk: the program, the statuses at its first t, the events, and how it was got.
+    """A walk: the program, the statuses at its first t, the events, and how it was found.
 
     Attributes
     ----------
@@ -57,11 +56,11 @@ class Record:
     first : array of shape (N,)
     events : EventLog
     tol : float
-        What counted as dependent.
+        The tolerance for what counts as dependent.
     jitter : float
         What was added to the diagonal of K, in units of its largest entry.
     violation : float
-        The largest that was found when optimality was measured.
+        The largest violation that was measured.
     end : float
         The last t.
     """
@@ -88,9 +87,9 @@ class JumpPath(Path):
     start : array of shape (n,) or None
         Coefficients alpha / C of a similar machine, from which the first one is found.
     limit : Limit or None
-        Where the walk is to end before the span does.
+        A limit at which the walk ends before the span does.
     walked : Record or None
-        The walk, if it was made already.
+        The walk, if it has already been made.
     """
 
     loss: ElbowLoss
@@ -104,7 +103,7 @@ class JumpPath(Path):
 
     @property
     def matrix(self) -> Centred:
-        """The kernel matrix, held whole."""
+        """The full kernel matrix."""
         made = self.made.of_kernel
         if made.matrix is None:
             made.matrix = self._make_matrix()
@@ -133,7 +132,7 @@ class JumpPath(Path):
 
     @lazy
     def _outcome(self) -> Record | PathError:
-        """The walk, or why there is none: all attempts are made once, not at every value."""
+        """The walk, or the reason why there is none: all attempts are made once, not at every value."""
         if self.walked is not None:
             return self.walked
         with blas_threads(self.problem.n**2):
@@ -144,18 +143,18 @@ class JumpPath(Path):
 
     @property
     def jitter(self) -> float:
-        """What had to be added to the diagonal of the kernel matrix, in units of its largest entry; 0 as a rule.
+        """What was added to the diagonal of the kernel matrix, in units of its largest entry; usually 0.
 
-        Random numbers from this to its double, one per sample: they break ties, too.
+        One random number per sample, between this and twice this, which also breaks ties.
         """
         return max([self.record.jitter, *(record.jitter for record in self._other_walks.values() if record)])
 
     @property
     def certificate(self) -> float:
-        """The largest violation found when optimality was measured after the walk.
+        """The largest violation of optimality that was measured after the walk.
 
-        Where no attempt at the walk was good (rows that are equal to some ten digits), it is that of machines solved
-        for from its places; some of its events may then be wrong.
+        If no attempt at the walk was good (for example with rows that agree in ten digits), it is that of machines
+        solved from its places; some of its events may then be wrong.
         """
         return self.record.violation
 
@@ -230,15 +229,15 @@ class JumpPath(Path):
         return True
 
     def started(self, start: Array) -> JumpPath:
-        """The path, its first machine to be found from the coefficients alpha / C of a similar one."""
+        """The path, whose first machine is found from the coefficients alpha / C of a similar one."""
         return replace(self, start=start)
 
     def limited(self, limit: Limit) -> JumpPath:
-        """The path, to be ended at a limit."""
+        """The path, which ends at a limit."""
         return replace(self, limit=limit)
 
     def followed(self, *, shorten: bool = False) -> JumpPath:
-        """The path with its walk; one that cannot be followed is refused here."""
+        """The path with its walk; raises an error if the path cannot be followed."""
         path = self.within_reach() if shorten else self
         path.record  # noqa: B018 - walks
         return path.as_far_as_walked()
@@ -268,7 +267,7 @@ class JumpPath(Path):
         return replace(super().without(rows), start=None, limit=None, walked=None)
 
     def decisions(self, values: Array) -> Array:
-        """Decision values of all rows, also of those with weight zero, at each value: one walk, nothing recorded."""
+        """Decision values of all rows, including those with weight zero, at each value: one walk, not recorded."""
         held = np.empty((len(values), self.problem.n))
         for k, walker in self._stops(values):
             # A walk that has failed or cannot be trusted is replaced by all attempts.
@@ -486,7 +485,7 @@ class JumpPath(Path):
         return "Scale the columns, or end the span earlier."
 
     def within_reach(self) -> JumpPath:
-        """The path, or where its machine ceases to exist (nu: the margin vanishes) its part up to a little before."""
+        """The path, or its part up to just before the machine ceases to exist (nu: the margin becomes zero)."""
         (a, b), program = self._ends, self._program
         walker = self._start(program, a, DEPENDENT_BELOW)
         status = walker.status.copy()
@@ -511,7 +510,7 @@ class JumpPath(Path):
         return replace(self, span=(end, self.span[1]) if self._is_reversed else (self.span[0], end))
 
     def as_far_as_walked(self) -> JumpPath:
-        """The path, or where its walk has reached a limit the part that was walked, with a warning that says so."""
+        """The path, or the part that was walked before a limit was reached, with a warning."""
         (a, b), record = self._ends, self.record
         if self.limit is None:
             return self
@@ -572,7 +571,7 @@ class JumpPath(Path):
         return replace(record, violation=worst)
 
     def _excess(self, solution: Solution) -> float:
-        """The violation beyond what rounding explains; which is not more than a little."""
+        """The violation beyond what rounding explains; rounding is assumed to explain only a small part."""
         return max(solution.violation - min(solution.rounding, WALK_ACCEPTED * self.loss.scale(self.problem)), 0.0)
 
     def _solve(self, value: float) -> Solution:
@@ -586,7 +585,7 @@ class JumpPath(Path):
                 return self._elsewhere(t, error)
 
     def _elsewhere(self, t: float, error: PathError) -> Solution:
-        """The machine at t from another attempt, where the walk that was trusted is wrong next to t; last, alone."""
+        """The machine at t from another attempt, if the trusted walk is wrong near t; at last, without a walk."""
 
         def by_another_walk(attempt: tuple[float, float]) -> Solution | None:
             record = self._other_record(attempt)

@@ -1,4 +1,4 @@
-"""What paths make of a kernel matrix, and hand on to others on the same kernel."""
+"""Results computed from a kernel matrix, which paths on the same kernel share."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from svmpath.solvers.spectral import Spectrum
 
 @dataclass
 class OfKernel:
-    """What serves any labels and weights.
+    """Results that do not depend on labels and weights.
 
     Attributes
     ----------
     matrix : Centred or None
-        The kernel matrix, held whole.
+        The full kernel matrix.
     rows : Rows or None
-        Features whose inner products are the kernel, with the labels and weights of whoever made them.
+        Features whose inner products are the kernel, with the labels and weights of the path that computed them.
     """
 
     matrix: Centred | None = None
@@ -27,13 +27,13 @@ class OfKernel:
 
 @dataclass
 class Made:
-    """A store that is empty at first. Paths that share it, and with it kernel and weights, fill it as they need it.
+    """A store that is empty at first, and is filled by the paths that share it; they have the same kernel and weights.
 
     Attributes
     ----------
     of_kernel : OfKernel
     spectrum : Spectrum or None
-        Of the weighted kernel matrix.
+        The spectrum of the weighted kernel matrix.
     merged : Made or None
         The store of the problem with one row for all copies of a sample.
     split : Made or None

@@ -1,4 +1,4 @@
-"""Paths whose slacks are smooth, not linear: step, correct, and remember where one has been (squared hinge over C)."""
+"""Paths whose slacks are smooth, not linear: step, correct, and keep the points found (squared hinge over C)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from svmpath.solvers.threads import blas_threads
 
 @dataclass(frozen=True)
 class Stop:
-    """One value on the way: its position among the values asked for, the point there, and the system that made it."""
+    """One value on the way: its position among the given values, the point there, and the system that gave it."""
 
     position: int
     C: float
@@ -40,14 +40,13 @@ class Stop:
 class MarchPath(CurvedPath):
     """The squared hinge machine over C.
 
-    Between two changes of sides the machine is a smooth function of C; a change of sides makes a kink. Each value is
-    found by Newton's method from a neighbour already known, and is exact there.
+    Between two changes of sides the machine is a smooth function of C; a change of sides makes a kink. The machine at
+    each value is found by Newton's method from a neighbour already known, and is exact.
 
     Attributes
     ----------
     exact : bool
-        Whether breakpoints and events are those of every single change of side, found one by one, or recorded at the
-        nodes between which they happen.
+        Whether every change of side is found, or changes are only recorded from one node to the next.
     """
 
     loss: SquaredHinge

@@ -1,4 +1,4 @@
-"""Repeated rows merged: one row with the sum of their weights, and the machine given for the rows as they came.
+"""Merging repeated rows: one row with the sum of their weights, and solutions for the original rows.
 
 In ``C sum_i s_i loss(y_i, f(x_i)) + 1/2 ||f - b||^2`` rows with the same x and y have the same loss, whatever f is, so
 that only the sum of their weights counts: with one row of weight S = sum_i s_i in their place the objective is the same
@@ -7,7 +7,7 @@ function of f and b, term by term. The coefficient A of that row is split in pro
     alpha_i = A s_i / S,
 
 which keeps f = sum alpha_i k(., x_i) + b, stays in each row's own box (0 to C s_i where A is in 0 to C S), and is the
-only answer where alpha is unique. Rows with the same x and another y are not copies and stay apart.
+only solution if alpha is unique. Rows with the same x but another y are not copies and are not merged.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _PAYS = 0.9  # share of distinct samples up to which they are merged
 
 
 def find_copies(gram: Gram, labels: Array) -> Array | None:
-    """Which rows are the same sample, as numbers from 0 on; None where too few are for it to pay.
+    """Which rows are the same sample, as numbers from 0 on; None if there are too few copies to be worth merging.
 
-    A clipped kernel is not merged: what is clipped depends on how often each row is there.
+    Rows of a clipped kernel are not merged: the clipped part depends on how often each row occurs.
     """
     if getattr(gram, "clip", False) and gram.kernel.psd is not True:
         return None
@@ -41,7 +41,7 @@ def find_copies(gram: Gram, labels: Array) -> Array | None:
 
 
 def refine(copies: Array | None, marks: Array) -> Array | None:
-    """The copies that have equal marks (whole numbers >= 0), too; None where too few are left for it to pay."""
+    """The copies that also have equal marks (whole numbers >= 0); None if too few are left to be worth merging."""
     if copies is None:
         return None
     found = group(copies.astype(np.int64) * (int(marks.max(initial=0)) + 1) + marks)
@@ -58,7 +58,7 @@ def merge(problem: Problem) -> Problem:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class MergedPath(Path):
-    """A path of a problem with repeated rows, followed with one row for each distinct sample.
+    """A path of a problem with repeated rows, which is followed with one row for each distinct sample.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class MergedPath(Path):
 
     @lazy
     def _share(self) -> Array:
-        """What each row gets of its merged row's coefficient."""
+        """The share of each row in the coefficient of its merged row."""
         total = self.inner.problem.s[self.copies]
         return np.divide(self.problem.s, total, out=np.zeros(self.problem.n), where=total > 0)
 
@@ -105,11 +105,11 @@ class MergedPath(Path):
 
     @property
     def jitter(self) -> float:
-        """What had to be added to the diagonal of the merged kernel matrix, in units of its largest entry."""
+        """What was added to the diagonal of the merged kernel matrix, in units of its largest entry."""
         return self.inner.jitter  # type: ignore[attr-defined]
 
     def events(self) -> Iterable[Event]:
-        """The changes of place, one event for every copy that has a weight."""
+        """The changes of place, with one event for every copy of positive weight."""
         members = [rows[self.problem.s[rows] > 0] for rows in self._members]
         for event in self.inner.events():
             for row in members[event.sample]:
@@ -131,11 +131,11 @@ class MergedPath(Path):
         return self.split(merged, problem)
 
     def split(self, merged: Solution, problem: Problem) -> Solution:
-        """The solution for the rows as they were given, from one of the merged problem."""
+        """The solution for the original rows, from one of the merged problem."""
         return replace(merged, problem=problem, alpha=merged.alpha[self.copies] * self._share)
 
     def check(self, tol: float = 1e-8) -> None:
-        """Raise :class:`svmpath.PathError` where the merged path is not optimal."""
+        """Raise :class:`svmpath.PathError` if the merged path is not optimal."""
         self.inner.check(tol)
 
     def without(self, rows: Array) -> Path:
@@ -171,15 +171,15 @@ class MergedPath(Path):
         return self.inner.is_lost_to_rounding(values)
 
     def started(self, start: Array) -> MergedPath:
-        """The path from coefficients of the rows as they were given."""
+        """The path that starts from coefficients of the original rows."""
         return self.around(self.inner.started(np.bincount(self.copies, start)))
 
     def limited(self, limit: Limit) -> MergedPath:
-        """The path, to be ended at a limit."""
+        """The path, which ends at a limit."""
         return self.around(self.inner.limited(limit))
 
     def followed(self, *, shorten: bool = False) -> MergedPath:
-        """The path with what has to be known of it."""
+        """The path, with its events computed if it needs them."""
         return self.around(self.inner.followed(shorten=shorten))
 
     def with_kernel(self, name: str, value: float, near: Path | None = None) -> MergedPath:
@@ -193,7 +193,7 @@ class MergedPath(Path):
 
     @property
     def unmerged(self) -> Path:
-        """The path of the problem as it was given, with as many rows."""
+        """The path of the original problem, without merged rows."""
         return self.again(replace(self.problem, copies=None))
 
 
@@ -202,7 +202,7 @@ def split_off(problem: Problem) -> tuple[Problem, Array] | None:
 
     Leaving out one of m copies of weight w is the same for each of them, and the others may stay merged: two rows, one
     of weight w and one of weight (m - 1) w, of which the first is left out and stands for all m. Copies of weight zero
-    are not in the machine and need no second row. None where this does not pay.
+    are not in the machine and need no second row. None if this is not worthwhile.
     """
     assert problem.copies is not None
     weights = np.unique(problem.s, return_inverse=True)[1]

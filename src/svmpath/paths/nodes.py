@@ -155,7 +155,7 @@ class NodePath(Path):
         return Solution(self.problem, self.loss, alpha, self._offset(x, alpha, value), self._values(value))
 
     def node(self, value: float) -> Node:
-        """A machine at a value of C that is found, not mixed."""
+        """A machine at a value of C that is computed, not interpolated."""
         lams = np.array([node.lam for node in self.nodes])
         k = int(np.argmin(np.abs(np.log(lams * value))))
         return self._node(1.0 / value, [replace(self.nodes[k], x=self.nodes[k].x / (lams[k] * value))])
@@ -170,7 +170,7 @@ class NodePath(Path):
         return float(C * (self._A[row] @ x) - whole[0])
 
     def check(self, tol: float = 1e-8) -> None:
-        """Raise :class:`svmpath.PathError` where the gap is larger than promised, or than ``tol`` if that is more."""
+        """Raise :class:`svmpath.PathError` if the gap is larger than guaranteed, or than ``tol`` if that is larger."""
         allowed = max(self.tol, tol)
         nodes = self.breakpoints
         for value in np.concatenate([nodes, 0.5 * (nodes[1:] + nodes[:-1])]):
@@ -183,5 +183,5 @@ class NodePath(Path):
 
     def without(self, rows: Array) -> NodePath:
         """The path of the same machine with weight zero for some rows, in the same features."""
-        self._A  # noqa: B018 - made with all the weights, for whoever is left out
+        self._A  # noqa: B018 - computed with all weights, including those of the samples left out
         return super().without(rows)

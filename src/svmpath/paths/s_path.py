@@ -2,9 +2,9 @@
 
 The machine with the constraint "size <= s" is the machine of the lambda1 whose size is s: one path, two indices. As
 lambda1 falls, s never falls. While the elbow determines beta (as many samples on it as active features and the offset),
-lambda1 falls and alpha moves, but s stands still: all of that stretch is one point of the s-path, a jump of its alpha.
-Between events s is linear in lambda1. With lambda2 = 0 it is the other way round, too: where beta jumps at a
-constant lambda1, s goes on, and the machines on the way are mixtures of both ends.
+lambda1 falls and alpha changes, but s does not: this whole interval is one point of the s-path, where alpha jumps.
+Between events s is linear in lambda1. With lambda2 = 0 the opposite happens, too: where beta jumps at a constant
+lambda1, s increases, and the machines on the way are convex combinations of both ends.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class SPath:
         return self._ends[1]
 
     def __call__(self, s: float) -> ElasticSolution:
-        """The machine of size s; of a stretch of lambda1 with this size, that with the largest lambda1."""
+        """The machine of size s; if an interval of lambda1 has this size, the machine with the largest lambda1."""
         (first, last), values = self._ends, self.values
         least = self.path(values[0]).norm1
         if not least * (1 - 1e-12) <= s <= last[-1] * (1 + 1e-12):
@@ -105,7 +105,7 @@ class SPath:
         return self.path.loss.read(problem, parameters, problem.y * here.alpha, coef * problem.scale, b)
 
     def jumps(self) -> list[Jump]:
-        """The sizes at which alpha jumps, with the stretch of lambda1 that each of them hides."""
+        """The sizes at which alpha jumps, with the interval of lambda1 that belongs to each."""
         (first, last), values = self._ends, self.values
         near = _SAME_SIZE * max(last[-1], np.finfo(float).tiny)
         flat = last - first <= near

@@ -109,8 +109,8 @@ def exact_sides(rows: Rows, span: tuple[float, float]) -> Sides:
     """The sides over a span of C, in either direction; see the module's first lines."""
     low, high = sorted(span)
     if len(np.unique(rows.y[rows.s > 0])) < 2:  # f is the label of the one class that counts, at every C
-        nobody = np.zeros(len(rows.y), dtype=bool)
-        return Sides(span, np.packbits(nobody), len(nobody), np.empty(0), np.empty(0, dtype=int), 0.0)
+        none = np.zeros(len(rows.y), dtype=bool)
+        return Sides(span, np.packbits(none), len(none), np.empty(0), np.empty(0, dtype=int), 0.0)
     with blas_threads(rows.A.size):
         walk = _Walk(_principal(rows), low)
         first = walk.E
@@ -179,18 +179,18 @@ class _Walk:
         while True:
             series = piece.series(max(abs(u), abs(end)))
             if self._is_wrong(_Slacks.of(series, u)) or max(self._turns.values(), default=0) > _CIRCLES:
-                self._ask(scale.C(u), high, piece.E)
+                self._ask_newton(scale.C(u), high, piece.E)
                 return True
             u, row = first_crossing(series, u, end, self._counted)
             self._before = _Slacks.of(series, u)
             if row is None:
                 break
-            self._tell(scale.C(u), row)
+            self._record(scale.C(u), row)
             piece.flip(row)
         self.C, self.E = (high if u == scale.u(high) else scale.C(u)), piece.E
         return u >= end
 
-    def _tell(self, C: float, row: int) -> None:
+    def _record(self, C: float, row: int) -> None:
         """Note an event; values that differ by rounding are one."""
         if self.values and self.values[-1] * (1.0 + _SAME_C) >= C:
             C = self.values[-1]
@@ -213,12 +213,12 @@ class _Walk:
             )
         return not is_new and lowest < -min(_WRONG + self._noise * self.C, _HOPELESS)
 
-    def _ask(self, C: float, high: float, E: Array) -> None:
+    def _ask_newton(self, C: float, high: float, E: Array) -> None:
         """Take the sides slightly beyond C from Newton's method, and record the changes at C."""
         self.C = min(C * (1.0 + _BEYOND), high)
         self.E = minimise(self._rows, ActiveSystem(self._rows), 1.0 / self.C, start(self._rows))[0].E.copy()
         for row in np.flatnonzero(self.E != E):
-            self._tell(C, int(row))
+            self._record(C, int(row))
         self._turns, self._is_new, self._before = {}, True, None
 
 

@@ -1,4 +1,4 @@
-"""Which path follows which loss over which kind of parameter."""
+"""Which class of path follows which loss over which kind of parameter."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def trace_problem(problem: Problem, request: Request, made: Made | None = None) 
 
 
 def _what(problem: Problem, request: Request) -> str:
-    """What the path goes over; refused where no tracker does that."""
+    """The kind of parameter that the path follows; raises an error if no tracker does that."""
     loss, over = request.loss, request.over
     what = MACHINE if over in loss.overs else KERNEL
     if (type(loss), what) not in TRACKERS:
@@ -81,7 +81,7 @@ def exact_is_cheaper(gram: Gram) -> bool:
 
 
 def automatic_gap(loss: type[Loss], n: int) -> float | None:
-    """The relative duality gap that is enough with n rows: None where paths are exact."""
+    """The relative duality gap that is accepted by default with n rows; None if paths are exact."""
     return _GAP if (loss, GAP) in TRACKERS and n > jump.WHOLE_ROWS else None
 
 

@@ -435,7 +435,7 @@ def column_variances(X: Any) -> Array:
 
 
 class _Steps:
-    """Tells how far the work is."""
+    """Reports the progress."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self._progress, self._total, self._count = progress, total, 0

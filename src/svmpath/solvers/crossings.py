@@ -9,11 +9,11 @@ x = (u - a) / (b - a). The B_l are not negative on [0, 1] and sum to one, and p'
     rises throughout if             min_l (p_{l+1} - p_l) >  rho' (b - a) / (K - 1)
     falls throughout if             max_l (p_{l+1} - p_l) < -rho' (b - a) / (K - 1)
 
-One that rises and is not negative at a does not become so; one that falls has one zero or none, as the sign at b
-tells. Where nothing is proven the interval is halved: the p_l tend to p as b - a shrinks, and rho does not grow. So
-this ends, except next to a zero of q and q' at once, and where rho hides the sign. Halving stops where p is constant to
-rounding. If rho is below rounding there, the slack touches zero to rounding, which is no crossing; else what is proven
-ends there.
+A slack that rises and is not negative at a does not become negative; one that falls has one zero or none, depending on
+the sign at b. If none of these holds, the interval is halved: the p_l tend to p as b - a shrinks, and rho does not
+grow. So this ends, except near a common zero of q and q', and where rho hides the sign. Halving stops where p is
+constant to rounding. If rho is below rounding there, the slack touches zero to rounding, which is no crossing;
+otherwise the proof ends there.
 """
 
 from __future__ import annotations

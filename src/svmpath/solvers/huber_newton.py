@@ -16,8 +16,8 @@ coefficients alpha_L = C s y as they are,
 
     (K_QQ + lam h S^-1) alpha_Q + b 1 = y_Q - K_QL alpha_L,      1'alpha_Q = -1'alpha_L
 
-Without Q the matrix is singular in b. J is then linear in b around the point, and falls to one side, until somebody
-comes onto the slope; or it is constant, the coefficients of L sum to zero, and b is the middle of an interval.
+If Q is empty, the matrix is singular in b. J is then linear in b around the point, and falls to one side until some
+sample comes onto the slope; or it is constant, the coefficients of L sum to zero, and b is the middle of an interval.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class HuberMachines(PiecewiseQuadratic[Point]):
         return self.point(point.theta + t * p, point.f + t * df)
 
     def with_minimiser(self, point: Point) -> Point:
-        """The point itself if somebody is on the slope; else with the best offset, unless that is no better."""
+        """The point itself if a sample is on the slope; else with the best offset, unless that is no better."""
         if np.any(point.E == SLOPE) or self._is_balanced(point.E):
             return point
         return self._with_offset(point.theta, point.f - point.theta[-1])

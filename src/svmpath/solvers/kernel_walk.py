@@ -1,6 +1,6 @@
 """A walk over a parameter of the kernel, from event to event.
 
-While everybody keeps their place the machine is a smooth function of the parameter, known exactly at any value, with
+As long as no place changes, the machine is a smooth function of the parameter, known exactly at any value, with
 its rate (``solvers.moving_kernel``). It is not linear, so that the next event has to be searched for. In t, which is
 the logarithm of the parameter as a rule:
 
@@ -218,9 +218,9 @@ class Walk:
         return replace(point, t=point.t + x, slacks=point.slacks + x * point.rates)
 
     def _overlook(self, here: Point, j: int) -> Point:
-        """Of a variable that depends on the free ones the gradient is zero as long as theirs are.
+        """Do not free a variable that depends on the free ones: its gradient is zero as long as theirs are.
 
-        Only if it clearly falls below zero, somebody has to make room.
+        Only if it clearly falls below zero, the variable becomes free and another one has to leave.
         """
         if j in self._dependent:
             return self._enter(self.status)
@@ -242,7 +242,7 @@ class Walk:
         self.t, self.theta = point.t, self._places.theta_of(point)
 
     def _record_changes(self, before: Array) -> None:
-        """Record whoever has changed place since ``before``, as events at t."""
+        """Record the variables that have changed place since ``before``, as events at t."""
         for j in np.flatnonzero(before != self.status):
             self._events.append((self.t, int(j), int(before[j]), int(self.status[j])))
 
@@ -263,7 +263,7 @@ class Walk:
         return True
 
     def _has_kept(self, here: Point, places: Places, there: Point, watch: Array) -> bool:
-        """Whether those who were not watched are still far from zero."""
+        """Whether the slacks that were not watched are still far from zero."""
         aside = np.ones(len(places.bound), dtype=bool)
         aside[watch] = False
         new = np.empty(len(self.status))
@@ -341,7 +341,7 @@ class Walk:
         return None
 
     def _enter(self, before: Array) -> Point:
-        """The machine slightly beyond t, by homotopy from here; whoever has another place there changes it at t."""
+        """The machine slightly beyond t, by homotopy from here; variables with another place there change it at t."""
         # Farther, if one has just been here.
         self._again = self._again + 1 if self.t - self._entered <= 10 * BEYOND[min(self._again, 3)] else 0
         for beyond in BEYOND[min(self._again, 3) :] if self._again < ENTRIES_AT_ONE_VALUE else ():

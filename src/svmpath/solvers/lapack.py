@@ -38,7 +38,7 @@ def pivoted_cholesky(K: Array, tol: float) -> tuple[Array, Array, int]:
     n, r, info = ctypes.c_int(len(L)), ctypes.c_int(0), ctypes.c_int(0)
     limit = ctypes.c_double(tol)
 
-    def work_on(L: Array) -> None:  # holds all that the routine writes to, also where nobody waits for it any more
+    def work_on(L: Array) -> None:  # holds all that the routine writes to, even if its results are no longer needed
         first = (b"L", ctypes.byref(n), L.ctypes.data, ctypes.byref(n), pivots.ctypes.data)
         _dpstrf(*first, ctypes.byref(r), ctypes.byref(limit), work.ctypes.data, ctypes.byref(info))
 

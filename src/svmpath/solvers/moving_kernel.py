@@ -1,11 +1,11 @@
-"""A quadratic program whose matrix moves with a parameter of the kernel, everybody keeping their place.
+"""A quadratic program whose matrix moves with a parameter of the kernel, at fixed places.
 
 The program is that of ``solvers.box_qp`` with c, l, u, b constant and K moving, and may have a ridge::
 
     minimise    1/2 theta' (K(v) + diag(rho)) theta + c'theta,    l <= theta <= u,    G theta = b
 
 The value v of the kernel's parameter is given by t, which counts from the first value on: in the logarithm of v where
-v is a scale. While everybody keeps their place, with F the free variables and B the others,
+v is a scale. As long as no place changes, with F the free variables and B the others,
 
     M (nu, theta_F) = (b - G theta_B, -c_F - K_FB theta_B),         M = [ 0, G_F; G_F', K_FF + rho_F ]
     M (nu, theta_F)' = (0, -(K' theta)_F),        g' = K' theta + K_:F theta_F' + nu'
@@ -174,7 +174,7 @@ class _Watched:
 
 
 class Places:
-    """Everybody at a place: the point at any t follows.
+    """The places of all variables, which determine the point at any t.
 
     Attributes
     ----------
@@ -282,7 +282,7 @@ class Places:
         return M, scale
 
     def _reciprocal_condition(self, M: Array, lu: Array, scale: float, watch: Array | None) -> float:
-        """Of M: estimated where everybody is looked at, else seen from the smallest pivot, which is quicker."""
+        """That of M: estimated if all variables are watched, else from the smallest pivot, which is faster."""
         if watch is None:
             return float(lapack.dgecon(lu, lapack.dlange("1", M))[0])
         return float(np.abs(lu.diagonal()).min()) / scale

@@ -1,10 +1,10 @@
 """How many threads BLAS may use.
 
-One, unless the user asks for more by ``n_jobs=k``. On a machine with other work to do, two BLAS threads that wait for
-each other take ten times as long as one, and on an idle one they gain at most a factor of 1.6. With ``n_jobs=k`` there
-are k kernels side by side with one BLAS thread each; where only one kernel is left to work on, large matrices get k.
-``n_jobs=None`` is one, or what ``joblib.parallel_config(n_jobs=k)`` says, which is the only switch of functions without
-an ``n_jobs`` of their own.
+One, unless the user asks for more by ``n_jobs=k``. On a computer that is busy with other work, two BLAS threads that
+wait for each other take ten times as long as one, and on an idle one they gain at most a factor of 1.6. With
+``n_jobs=k`` there are k kernels side by side with one BLAS thread each; where only one kernel is left to work on, large
+matrices get k. ``n_jobs=None`` is one, or what ``joblib.parallel_config(n_jobs=k)`` says, which is the only switch of
+functions without an ``n_jobs`` of their own.
 """
 
 from __future__ import annotations
@@ -91,9 +91,9 @@ def jobs(n_jobs: int | None) -> Iterator[None]:
 
 @contextmanager
 def blas_threads(entries: int) -> Iterator[None]:
-    """While inside, BLAS uses one thread, or those asked for if matrices of so many entries repay them.
+    """Inside this context, BLAS uses one thread, or the requested number if matrices have enough entries to profit.
 
-    Whoever begins a piece of such work looks first whether anybody still waits for it.
+    It begins with a checkpoint, so that work whose results are no longer needed is not started.
     """
     checkpoint()
     number = 1

@@ -11,10 +11,10 @@ With a coefficient alpha_i per sample and c = Z'alpha, (beta, b) is optimal wher
     c_j = lambda2 beta_j + lambda1 om_j s_j where feature j is active with sign s_j,    |c_j| <= lambda1 om_j elsewhere
     sum_i y_i alpha_i = 0
 
-While nobody changes place, alpha, lambda2 beta and lambda2 b are linear along any straight line of (lambda1, lambda2,
-w). With lambda2 = 0 the same rates say what happens in the limit: if lambda2 beta' = 0, alpha moves and beta stays as
-it is; otherwise beta jumps in that direction while the parameter stays, until somebody comes to the elbow or a
-coefficient comes to zero (the parametric simplex method).
+As long as no place changes, alpha, lambda2 beta and lambda2 b are linear along any straight line of (lambda1, lambda2,
+w). With lambda2 = 0 the same rates describe the limit: if lambda2 beta' = 0, alpha changes and beta stays as it is;
+otherwise beta jumps in that direction while the parameter stays, until a sample comes to the elbow or a coefficient
+becomes zero (the parametric simplex method).
 
 The elbow is kept independent: a sample whose row depends on the others', or a feature whose column they need, is
 exchanged at constant beta ("null step"). So there are never more samples on the elbow than active features plus one.

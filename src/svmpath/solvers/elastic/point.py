@@ -185,7 +185,7 @@ class PlacedPoint:
         return True
 
     def settle(self) -> None:
-        """Correct beta_A, b and alpha_E so that the equations of E and A hold to rounding; nobody changes place."""
+        """Correct beta_A, b and alpha_E so that the equations of E and A hold to rounding; no place changes."""
         self._measure()
         S = self.state
         k, m = S.num[:2]

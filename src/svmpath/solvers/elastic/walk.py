@@ -267,9 +267,9 @@ class Walker(PlacedPoint):
         return layout.END if value <= end else layout.FULL
 
     def leave_out(self, max_events: int | None = None) -> tuple[Array, Array, Array]:
-        """Decision values of all samples, each left out; whether its way was walked to the end; how wrong the end is.
+        """Held-out decision values of all samples; whether each removal was completed; and the violation at its end.
 
-        With ``max_events`` nobody changes place after so many events: the rest of the way is taken as straight.
+        With ``max_events`` places are kept fixed after that many events: the rest of the way is a straight line.
         """
         n = len(self.r)
         f, done, off = np.empty(n), np.ones(n, dtype=bool), np.zeros(n)

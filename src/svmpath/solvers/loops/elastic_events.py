@@ -111,7 +111,7 @@ def rates(D: Data, S: State, g: float) -> tuple[bool, float, float]:
         for j in range(m):
             dx[j] = f[j] if g == 0.0 else 0.0
             is_flat = is_flat and f[j] == d2 * beta[A[j]]
-        if g != 0.0:  # nobody takes up the weight that is taken away: the offset moves alone
+        if g != 0.0:  # no sample can take over the removed weight: the offset moves alone
             b, is_flat = np.sign(g), False
     else:
         for a in range(k):

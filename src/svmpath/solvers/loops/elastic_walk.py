@@ -174,10 +174,11 @@ def enter(D: Data, S: State, when: Array, what: Array, j: int, sign: int) -> Non
 
 @inner
 def null_step(D: Data, S: State, i: int, turn: float, j: int, far: float) -> tuple[float, int, int, int]:
-    """Alpha_E moves by Q[DA], and alpha_i by turn if i >= 0, while beta stays as it is, until somebody gives way.
+    """alpha_E changes by Q[DA], and alpha_i by turn if i >= 0, while beta stays, until a place changes.
 
-    Returns its length, kind (0 nobody before ``far``, 1 leave, 2 enter), who, and where to. With j >= 0 that active
-    feature's c comes away from its threshold, and the other one is ``far``.
+    Returns the length of the step, its kind (0 no event before ``far``, 1 a sample leaves the elbow, 2 a feature
+    enters), which one, and its new place. With j >= 0 the c of that active feature leaves its threshold, and the other
+    threshold is ``far``.
     """
     dc, n, k, da, num = S.P[DC], len(S.place), S.num[K], S.Q[DA], S.num
     num[NULLS] += 1
@@ -210,7 +211,7 @@ def null_step(D: Data, S: State, i: int, turn: float, j: int, far: float) -> tup
 
 @inner
 def hit(D: Data, S: State, when: Array, what: Array, i: int) -> int:
-    """Sample i comes to the elbow; where its row depends on the others, somebody gives way ("null step").
+    """Sample i comes to the elbow; if its row depends on the others, another place changes first ("null step").
 
     1 where G is as good as before, 0 where it has to be made anew, -1 where that comes first and nothing was done.
     """
@@ -251,7 +252,7 @@ def hit(D: Data, S: State, when: Array, what: Array, i: int) -> int:
 
 @inner
 def vanish(D: Data, S: State, when: Array, what: Array, at: int) -> int:
-    """The active feature at that position comes to zero; where E needs its column, somebody else gives way.
+    """The active feature at that position becomes zero; if E needs its column, another place changes first.
 
     1 where G is as good as before, 0 where it has to be made anew, -2 where nothing gives way.
     """
