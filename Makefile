@@ -1,5 +1,5 @@
 # Set-up happens by itself: every target builds the virtual environment it needs, once.
-# Only relative paths are used, so that a folder with a space in its name does no harm.
+# Paths are relative, or quoted where they cannot be, so that a folder with a space in its name does no harm.
 PYTHON ?= python3
 VENV ?= .venv
 RUN := $(VENV)/bin/python
@@ -35,12 +35,13 @@ unit: compile
 slow: compile
 	$(RUN) -m pytest -n 2 --dist worksteal -q -m slow
 
-# The tests with the oldest version of every package that pyproject.toml allows, in an environment of their own.
+# The tests with the oldest version of every package that pyproject.toml allows, in an environment of their own. Some
+# tests start Python in another folder, where relative paths would find nothing.
 oldest: $(VENV)/installed-dev
 	$(PYTHON) -m venv --clear $(VENV)-oldest
 	$(RUN) tests/oldest.py > $(VENV)-oldest/oldest.txt
 	$(VENV)-oldest/bin/python -m pip install -q --disable-pip-version-check -r $(VENV)-oldest/oldest.txt
-	PYTHONPATH=src NUMBA_CACHE_DIR=$(VENV)-oldest/numba $(VENV)-oldest/bin/python -m pytest -q -m "not slow"
+	PYTHONPATH="$(CURDIR)/src" NUMBA_CACHE_DIR="$(CURDIR)/$(VENV)-oldest/numba" $(VENV)-oldest/bin/python -m pytest -q -m "not slow"
 
 fuzz: $(VENV)/installed-dev
 	$(RUN) tests/fuzz.py

@@ -164,9 +164,14 @@ def check_amount(value: Any, name: str) -> float:
 
 def check_whole(value: Any, name: str, least: int = 1, words: str = "") -> int:
     """The value as an int that is not smaller than ``least``."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+    if not is_whole_number(value, least):
         raise ValueError(f"{name} must be a whole number >= {least}{words}, got {value!r}.")
     return int(value)
+
+
+def is_whole_number(value: Any, least: int = 1) -> bool:
+    """Whether it is an integer, and not a bool, that is not smaller than ``least``."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= least)
 
 
 def _is_number(value: Any) -> bool:

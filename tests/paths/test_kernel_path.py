@@ -232,7 +232,16 @@ def test_failure_is_loud(monkeypatch):
         svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.5, 2.0))
 
 
-def test_jitter_is_told(monkeypatch):
+def test_failure_gives_the_reason_of_the_attempt_without_jitter(monkeypatch):
+    def fail(self, jitter):
+        raise svmpath.PathError(f"no way with a jitter of {jitter:g}.")
+
+    monkeypatch.setattr(KernelPath, "_march", fail)
+    with pytest.raises(svmpath.PathError, match=r"no way with a jitter of 0\."):
+        svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.5, 2.0))
+
+
+def test_jitter_is_reported(monkeypatch):
     march = KernelPath._march
     monkeypatch.setattr(KernelPath, "_march", lambda self, jitter: march(self, max(jitter, 1e-12)))
     path = svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.5, 2.0))

@@ -21,7 +21,7 @@ def fail_below(limit):
 
 def test_the_first_success_ends_the_attempts():
     make, made = fail_below(2)
-    assert first_success([0, 1, 2, 3], make, otherwise=PathError("none")) == 20
+    assert first_success([0, 1, 2, 3], make) == 20
     assert made == [0, 1, 2]
 
 
@@ -29,8 +29,17 @@ def test_the_last_reason_is_raised_if_all_fail():
     make, _ = fail_below(9)
     with pytest.raises(PathError, match="not with 3"):
         first_success([0, 1, 3], make, otherwise=PathError("none"))
+    with pytest.raises(PathError, match="not with 3"):
+        first_success([0, 1, 3], make)
     with pytest.raises(PathError, match="nothing was good"):
         first_success([0, 1], lambda setting: None, otherwise=PathError("nothing was good"))
+
+
+def test_the_first_and_the_last_reason_are_kept():
+    make, _ = fail_below(9)
+    found = try_in_turn([0, 1, 3], make)
+    assert str(found.first_error) == "not with 0"
+    assert str(found.error) == "not with 3"
 
 
 def test_the_best_of_results_that_are_not_good():

@@ -1,10 +1,14 @@
 """An edit in any file of a folder of compiled loops is seen by the cache of numba."""
 
+import importlib
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from numba.core.caching import NullCache
+from numba.core.dispatcher import Dispatcher
 
 from svmpath.solvers import loops
 from svmpath.solvers.loops.stamp import STAMP, digest
@@ -98,3 +102,24 @@ def test_the_digest_changes_with_text_and_name(tmp_path):
 
 def test_the_stamp_is_that_of_this_folder():
     assert digest(FOLDER) == STAMP
+
+
+def cached_dispatchers():
+    """What numba keeps on disk, of all modules of the folder."""
+    for path in sorted(FOLDER.glob("*.py")):
+        module = importlib.import_module(f"{loops.__name__}.{path.stem}" if path.stem != "__init__" else loops.__name__)
+        for name, value in vars(module).items():
+            if isinstance(value, Dispatcher) and value.py_func.__module__ == module.__name__ and is_cached(value):
+                yield f"{path.stem}.{name}", value
+
+
+def is_cached(dispatcher):
+    return not isinstance(dispatcher._cache, NullCache)
+
+
+def test_everything_that_is_kept_on_disk_is_stamped():
+    found = dict(cached_dispatchers())
+    assert {"hermite.first_zero", "box_walk.follow", "box_removal.leave_out"} <= set(found)
+    for name, dispatcher in found.items():
+        cells = dispatcher.py_func.__closure__ or ()
+        assert STAMP in [cell.cell_contents for cell in cells], f"{name} is not made with STAMP: see stamp.py"

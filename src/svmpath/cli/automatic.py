@@ -17,17 +17,17 @@ def note_approximations(settings: Mapping[str, Any], task: str, rows: int) -> No
 
     rank = automatic_rank(rows) if settings["rank"] == "auto" else None
     if rank is not None:
-        _check_whole(settings, rows)
+        _check_full_matrix(settings, rows)
         note(f"with {rows} rows, the kernel is approximated with {rank} landmarks; use --rank exact to avoid this.")
-    loss = make_loss(settings["loss"], task)
+    loss = make_loss(settings["loss"], task, over="C")
     gap = automatic_gap(type(loss), rows)
     if gap is not None:
         _check_gap(settings, loss.name, rows)
         note(f"with {rows} rows, the paths of {loss.name} are approximated to a relative duality gap of {gap:g}.")
 
 
-def _check_whole(settings: Mapping[str, Any], rows: int) -> None:
-    """Refuse what needs the whole kernel matrix."""
+def _check_full_matrix(settings: Mapping[str, Any], rows: int) -> None:
+    """Refuse what needs the full kernel matrix."""
     asked = {"--search gradient": settings["search"] == "gradient", "--gamma ard": settings["gamma"] == "ard"}
     for option, is_given in asked.items():
         if is_given:

@@ -74,8 +74,9 @@ def tune(
         typer.Option(
             metavar="NAME",
             help="Held-out error to minimise: exact leave-one-out (loo), its approximation (alo; not for "
-            "least_squares) or k-fold (kfold). auto is leave-one-out, which is predicted for the squared hinge; for "
-            "hinge with more than 500 rows and epsilon_insensitive with more than 200 it is k-fold.",
+            "least_squares and huber_hinge) or k-fold (kfold). auto is leave-one-out, which is predicted for the "
+            "squared hinge; for hinge with more than 500 rows, epsilon_insensitive with more than 200 and huber_hinge "
+            "it is k-fold.",
         ),
     ] = "auto",
     cv: Annotated[

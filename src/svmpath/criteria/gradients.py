@@ -170,7 +170,7 @@ class HeldOutScore:
         held_out = smooth_loss(loss, problems[0].task)
         is_hinge = _IS_HINGE[type(machine)]
         for problem in problems:
-            check_whole(problem.gram)
+            check_full_matrix(problem.gram)
             _check_weights(problem, is_hinge)
         return HeldOutScore(problems, is_hinge, held_out, _SLOPES[held_out], smoothing)
 
@@ -314,10 +314,10 @@ def smooth_loss(loss: HeldOutLoss, task: str) -> Callable[[Array, Array], Array]
     return found
 
 
-def check_whole(gram: Gram) -> None:
+def check_full_matrix(gram: Gram) -> None:
     """Raise an error unless there is a full kernel matrix that is known to be positive semi-definite."""
     if not isinstance(gram, DenseGram):
-        raise ValueError("Gradients need the full kernel matrix; leave rank and landmarks out.")
+        raise ValueError("Gradients need the full kernel matrix; use rank=None.")
     if gram.kernel.pairwise:
         raise ValueError("Gradients need the data rows, which a precomputed kernel does not have; use another kernel.")
     if gram.kernel.psd is not True:

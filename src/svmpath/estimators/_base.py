@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath import criteria
-from svmpath.criteria.gradients import check_whole, smooth_loss
+from svmpath.criteria.gradients import check_full_matrix, smooth_loss
 from svmpath.criteria.table import is_bound, is_estimate, make_criterion
 from svmpath.exceptions import PrecisionWarning
 from svmpath.gram import Gram, make_gram
@@ -189,7 +189,7 @@ class PathMachine(BaseEstimator):
             )
         if self.rule != "min":
             raise ValueError(f"{asked} minimises the score, so rule must be 'min'; got {self.rule!r}.")
-        check_whole(gram)
+        check_full_matrix(gram)
         smooth_loss(self.criterion_loss, self._task)
 
     def _run(self, search: Search, gammas: Array) -> Choice:

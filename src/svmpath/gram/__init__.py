@@ -10,8 +10,9 @@ from svmpath.gram.dense import DenseGram
 from svmpath.gram.features import Factor, FeatureMap
 from svmpath.gram.fourier import RandomFourier
 from svmpath.gram.low_rank import LowRankGram
-from svmpath.gram.nystroem import LANDMARKS, Nystroem, is_count, is_share
+from svmpath.gram.nystroem import LANDMARKS, Nystroem, is_share
 from svmpath.kernels import Kernel
+from svmpath.validation import is_whole_number
 
 __all__ = [
     "LANDMARKS",
@@ -89,7 +90,7 @@ def make_approximation(rank: Any, landmarks: Any, n: int) -> Approximation | Non
         return rank
     if isinstance(rank, str) and rank == "auto":
         rank = automatic_rank(n)
-    elif not (rank is None or is_count(rank) or is_share(rank)):
+    elif not (rank is None or is_whole_number(rank) or is_share(rank)):
         raise ValueError(
             "rank must be None (the full matrix), 'auto', a whole number >= 1 (of landmarks), a number between 0 and "
             "1 (a target for the relative trace residual) or an approximation such as gram.Nystroem(200); got "

@@ -24,6 +24,7 @@ from sklearn.gaussian_process import kernels as gp
 from svmpath.gram.approximation import Approximation
 from svmpath.gram.features import Factor, FeatureMap
 from svmpath.kernels import ARD, RBF, GPKernel, Kernel, Laplacian
+from svmpath.validation import is_whole_number
 
 if TYPE_CHECKING:
     from svmpath.gram.low_rank import LowRankGram
@@ -62,8 +63,7 @@ class RandomFourier(Approximation):
     rank: int
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.rank, int | np.integer) and not isinstance(self.rank, bool)
-        if not whole or self.rank < 2 or self.rank % 2:
+        if not is_whole_number(self.rank, least=2) or self.rank % 2:
             raise ValueError(
                 "The rank of RandomFourier must be an even whole number >= 2 (a cosine and a sine for each random "
                 f"frequency), got {self.rank!r}."

@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh, lapack, solve_triangular
 
-from svmpath.gram.approximation import Approximation
+from svmpath.gram.approximation import Approximation, trace_residual
 from svmpath.gram.features import Factor, LandmarkFeatures
 from svmpath.gram.landmarks import Landmarks, density, given, kmeans, uniform
 from svmpath.gram.pivoted_cholesky import pivoted_cholesky
 from svmpath.kernels import Kernel
 from svmpath.names import unknown_name
+from svmpath.validation import check_whole, is_whole_number
 
 Array = np.ndarray
 
@@ -68,7 +69,7 @@ class Nystroem(Approximation):
         if isinstance(self.landmarks, str):
             if self.landmarks not in LANDMARKS:
                 raise ValueError(unknown_name("landmarks", self.landmarks, LANDMARKS, "an array of row numbers"))
-            if not (is_count(self.rank) or is_share(self.rank)):
+            if not (is_whole_number(self.rank) or is_share(self.rank)):
                 raise ValueError(
                     "The rank of Nystroem must be a whole number >= 1 (of landmarks) or a number between 0 and 1 (a "
                     f"target for the relative trace residual), got {self.rank!r}."
@@ -78,8 +79,8 @@ class Nystroem(Approximation):
                 raise ValueError("rank= cannot be combined with landmarks given as row numbers; leave rank out.")
             # Plain numbers, so that two approximations can be compared.
             object.__setattr__(self, "landmarks", tuple(np.atleast_1d(np.asarray(self.landmarks)).tolist()))
-        if self.truncate is not None and not is_count(self.truncate):
-            raise ValueError(f"truncate must be a whole number >= 1, got {self.truncate!r}.")
+        if self.truncate is not None:
+            check_whole(self.truncate, "truncate")
         if self.min_eigenvalue is not None and not self.min_eigenvalue >= 0:
             raise ValueError(f"min_eigenvalue must be a number >= 0, got {self.min_eigenvalue!r}.")
 
@@ -128,11 +129,6 @@ class Nystroem(Approximation):
         return _Recipe(self, X, seed)
 
 
-def is_count(value: Any) -> bool:
-    """Whether it is a whole number >= 1."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
-
-
 def is_share(value: Any) -> bool:
     """Whether it is a number between 0 and 1."""
     return isinstance(value, Real) and not isinstance(value, Integral) and 0.0 < float(value) < 1.0
@@ -173,13 +169,12 @@ class _Recipe:
         limit, target = self.approximation.count(self.X.shape[0]), self.approximation.target
         if target == 0.0:
             return self._nystroem(kernel, self._choose(limit))
-        trace = float(kernel.diag(self.X).sum())
+        diag = kernel.diag(self.X)
         c = min(_FIRST_LANDMARKS, limit)
         while True:
             factor = self._nystroem(kernel, self._choose(c))
             assert factor.Z is not None
-            missing = trace - float(np.einsum("ij,ij->", factor.Z, factor.Z))
-            if missing <= target * trace or c == limit:
+            if trace_residual(diag, factor.Z) <= target or c == limit:
                 return factor
             c = min(2 * c, limit)
 

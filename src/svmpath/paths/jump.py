@@ -204,7 +204,7 @@ class JumpPath(Path):
                 return self._start(program, t, attempt[0])
             return solve_from(program, t, theta, status, tol=attempt[0])
 
-        return first_success(PLAIN_ATTEMPTS, make, otherwise=PathError(f"{self._not_followed} {self._advice}"))
+        return first_success(PLAIN_ATTEMPTS, make)
 
     def from_places(self, status: Array, good: float = MACHINE_GOOD) -> Solution:
         """The machine at the first value of the span from these places; polished if its violation is not good."""

@@ -142,7 +142,7 @@ class KernelPath(OverKernel):
         with blas_threads(self.problem.n**2):
             tried = try_in_turn(JITTERS, self._march)
         if tried.good is None:
-            raise self._failure(tried.error)
+            raise self._failure(tried.first_error)  # later ones are about a kernel with jitter
         return tried.good
 
     @property

@@ -26,12 +26,14 @@ class Attempts(Generic[Result]):
         The first result that was good.
     poor : list
         The results before it, which were not.
-    error : PathError or None
-        Why the last of the attempts without a result had none.
+    first_error, error : PathError or None
+        Why the first and the last of the attempts without a result had none. Where later attempts change the problem,
+        the first says more about the one that was given.
     """
 
     good: Result | None = None
     poor: list[Result] = field(default_factory=list)
+    first_error: PathError | None = None
     error: PathError | None = None
 
     def best(self, cost: Callable[[Result], float]) -> Result | None:
@@ -68,7 +70,7 @@ def try_in_turn(
         except NoMarginError:
             raise
         except PathError as error:
-            found.error = error
+            found.first_error, found.error = found.first_error or error, error
             continue
         if result is None:
             continue
@@ -83,11 +85,16 @@ def first_success(
     settings: Iterable[Setting],
     make: Callable[[Setting], Result | None],
     *,
-    otherwise: PathError,
     is_good: Callable[[Result], bool] | None = None,
+    otherwise: PathError | None = None,
 ) -> Result:
-    """The first good result; where there is none, the error of the last attempt that failed, or ``otherwise``."""
+    """The first good result; where there is none, the error of the last attempt that failed, or ``otherwise``.
+
+    ``otherwise`` is needed only where an attempt may fail without an error: by a result of None or a poor one.
+    """
     found = try_in_turn(settings, make, is_good=is_good)
-    if found.good is None:
-        raise found.error or otherwise
-    return found.good
+    if found.good is not None:
+        return found.good
+    error = found.error or otherwise
+    assert error is not None
+    raise error

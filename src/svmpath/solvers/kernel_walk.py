@@ -56,9 +56,7 @@ STRIDE = 0.3  # the longest step of a logarithm; of a plain parameter, a twentie
 SHORTEST = 0.01  # a noisy step is not made shorter than this, in units of the longest
 HORIZON = 3.0  # how many predicted steps marginal points are watched for: a prediction may fall short
 EXTRAPOLATED = 0.003  # how far beyond two points a zero may be to be taken as they predict it
-CORRECTED = (
-    1e-7  # how far a zero may be from where a cubic has it, to be corrected by the rates: the square is rounding
-)
+CORRECTED = 1e-7  # how far a zero may be from that of a cubic to be corrected by the rates: the square is rounding
 AT_ONCE = 1e-9  # an event so near is taken where the rates predict it
 BEYOND = (1e-9, 1e-8, 1e-7, 1e-6)  # how far beyond trouble the machine is solved for, one after another
 

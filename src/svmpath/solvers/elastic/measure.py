@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from svmpath.solvers.loops.elastic_tolerances import AT_BOUND, SMALL_OBJECTIVE
+from svmpath.solvers.loops.elastic_tolerances import ALPHA_AT_BOUND, SMALL_OBJECTIVE
 from svmpath.solvers.offset import middle
 
 Array = np.ndarray
@@ -70,7 +70,7 @@ def _largest(Z: Any) -> Array:
 def offset_shift(y: Array, s: Array, a: Array, f: Array) -> float:
     """What to add to the offset so that it is the middle of its interval; zero where an elbow sample fixes it."""
     active = s > 0.0
-    low, high = a <= AT_BOUND * s, a >= (1.0 - AT_BOUND) * s
+    low, high = a <= ALPHA_AT_BOUND * s, a >= (1.0 - ALPHA_AT_BOUND) * s
     if np.any(active & ~low & ~high):
         return 0.0
     lack = y - f  # what the offset lacks for a margin of one

@@ -19,7 +19,6 @@ from svmpath.solvers.loops.box_state import (
     FASTEST,
     FREE,
     FRESH,
-    INFINITE,
     LARGEST,
     LOW,
     SIZE,
@@ -38,6 +37,7 @@ from svmpath.solvers.loops.box_tolerances import (
     RATE_REFINED,
 )
 from svmpath.solvers.loops.decorators import inner
+from svmpath.solvers.loops.infinite import INFINITE
 from svmpath.solvers.loops.linalg import combine, times
 
 

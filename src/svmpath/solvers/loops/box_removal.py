@@ -16,7 +16,6 @@ from svmpath.solvers.loops.box_state import (
     FULL,
     GO,
     INFEASIBLE,
-    INFINITE,
     PAUSE,
     RECORDED,
     REFACTOR,
@@ -41,6 +40,7 @@ from svmpath.solvers.loops.box_tolerances import (
 )
 from svmpath.solvers.loops.box_walk import find_successor, follow
 from svmpath.solvers.loops.decorators import entry, inner
+from svmpath.solvers.loops.infinite import INFINITE
 from svmpath.solvers.loops.linalg import delete, replace
 from svmpath.solvers.loops.stamp import STAMP
 

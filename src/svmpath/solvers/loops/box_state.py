@@ -30,8 +30,6 @@ T, WORST, SYNCED_AT, FIRST, COMPLEMENT, LARGEST, FASTEST = range(7)
 SIZE, SEED, RECORDED, EVENTS, SYNCED, FIRST_EVENTS, ZERO_STEPS, STEPS = range(8)
 FRESH, STALE, WAS_CUT, TURNED, WATCH, ENTERING = range(8, 14)
 
-INFINITE = 1e300  # for steps that never end: arithmetic with it stays finite
-
 
 class Data(NamedTuple):
     """The program: see ``solvers.box_qp.Program``."""

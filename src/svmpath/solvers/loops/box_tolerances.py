@@ -1,8 +1,8 @@
 """All tolerances and limits of the jump engine, each with its reason; see ``solvers.box_qp`` for the letters.
 
 They are used by the compiled loops (``box_rates``, ``box_walk``, ``box_removal``), by the Python around them
-(``solvers.box_qp``, ``solvers.walker``, ``solvers.removal``) and by the paths (``paths.jump``). The unit of K is its
-largest diagonal entry kmax; the unit of a gradient is what one unit of a decision value f is in it.
+(``solvers.box_qp``, ``solvers.box_program``, ``solvers.removal``) and by the paths (``paths.jump``). The unit of K is
+its largest diagonal entry kmax; the unit of a gradient is what one unit of a decision value f is in it.
 """
 
 from __future__ import annotations

@@ -32,7 +32,6 @@ from svmpath.solvers.loops.box_state import (
     GO,
     GROW,
     INFEASIBLE,
-    INFINITE,
     LOW,
     NEARLY_DEPENDENT,
     PAUSE,
@@ -72,6 +71,7 @@ from svmpath.solvers.loops.box_tolerances import (
     ZERO_STEPS_IN_ORDER,
 )
 from svmpath.solvers.loops.decorators import entry, inner
+from svmpath.solvers.loops.infinite import INFINITE
 from svmpath.solvers.loops.linalg import append, combine, delete, replace
 from svmpath.solvers.loops.stamp import STAMP
 

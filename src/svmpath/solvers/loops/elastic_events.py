@@ -51,7 +51,8 @@ from svmpath.solvers.loops.elastic_state import (
     Y,
 )
 from svmpath.solvers.loops.elastic_system import add_one, add_products, solve
-from svmpath.solvers.loops.elastic_tolerances import FLAT, INFINITE, PATIENCE, RATE_NOISE, SAME_STEP
+from svmpath.solvers.loops.elastic_tolerances import FLAT, PATIENCE, RATE_NOISE, SAME_STEP
+from svmpath.solvers.loops.infinite import INFINITE
 
 Array = np.ndarray
 

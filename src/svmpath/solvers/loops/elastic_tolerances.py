@@ -7,8 +7,6 @@ this file.
 
 from __future__ import annotations
 
-INFINITE = 1e300  # the length of a step that nothing ends; numbers stay finite under fastmath
-
 # --- rates: what is zero but for rounding ---
 
 RATE_NOISE = 1e-10  # a rate below this, in units of what it is made of, is none: ties and duplicates make such rates
@@ -66,5 +64,5 @@ RIDGE = 1e-13  # relative to the diagonal; for columns without any penalty
 
 # --- the measure ---
 
-AT_BOUND = 1e-10  # an alpha nearer to its bound than this, relative, is at it
+ALPHA_AT_BOUND = 1e-10  # an alpha nearer to its bound than this, relative, is at it
 SMALL_OBJECTIVE = 1e-6  # gaps are relative to at least this part of all weights: below it, an objective is rounding's

@@ -87,7 +87,6 @@ from svmpath.solvers.loops.elastic_system import (
 from svmpath.solvers.loops.elastic_tolerances import (
     BROKEN,
     DEPENDENCE_MARGIN,
-    INFINITE,
     NO_MOVE,
     NO_STEP,
     RATE_NOISE,
@@ -95,6 +94,7 @@ from svmpath.solvers.loops.elastic_tolerances import (
     UNUSED,
     USELESS,
 )
+from svmpath.solvers.loops.infinite import INFINITE
 from svmpath.solvers.loops.stamp import STAMP
 
 Array = np.ndarray

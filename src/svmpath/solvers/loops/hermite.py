@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from svmpath.solvers.loops.decorators import exact_entry, exact_inner
 from svmpath.solvers.loops.stamp import STAMP
 
 Array = np.ndarray
@@ -16,14 +16,8 @@ _ROOT = 1e-15  # relative to the interval; a root has no more digits
 _AT_END = 0.02  # how near to an end, relative to the interval, a minimum is as good as there
 _CONSTANT = 1e-10  # a function that varies by less does not dip
 
-# Not the options of ``loops.decorators``: operations keep their order, since roots are wanted to the last digits.
-_EXACT_ORDER: Any = {"nogil": True, "error_model": "numpy"}
-_entry: Any = njit(cache=True, **_EXACT_ORDER)
-_INNER_ONLY: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # called by compiled code only
-_inner: Any = njit(**_EXACT_ORDER, **_INNER_ONLY)
 
-
-@_inner
+@exact_inner
 def _at(b0: float, b1: float, b2: float, b3: float, x: float) -> float:
     """The cubic at x, by de Casteljau's rule."""
     y = 1.0 - x
@@ -31,13 +25,13 @@ def _at(b0: float, b1: float, b2: float, b3: float, x: float) -> float:
     return y * (y * b01 + x * b12) + x * (y * b12 + x * b23)
 
 
-@_inner
+@exact_inner
 def _slope(b0: float, b1: float, b2: float, b3: float, x: float) -> float:
     y = 1.0 - x
     return 3.0 * (y * y * (b1 - b0) + 2.0 * x * y * (b2 - b1) + x * x * (b3 - b2))
 
 
-@_inner
+@exact_inner
 def _turns(b0: float, b1: float, b2: float, b3: float) -> tuple[float, float]:
     """The zeros of the derivative, in order; 2 where there is none inside (0, 1)."""
     p, q, r = b1 - b0, b2 - b1, b3 - b2
@@ -53,7 +47,7 @@ def _turns(b0: float, b1: float, b2: float, b3: float) -> tuple[float, float]:
     return min(x, z), max(x, z)
 
 
-@_inner
+@exact_inner
 def _zero(b0: float, b1: float, b2: float, b3: float, low: float, high: float) -> float:
     """The zero of a cubic that falls from a positive to a negative value: Newton's method, kept inside a bracket."""
     x = 0.5 * (low + high)
@@ -74,7 +68,7 @@ def _zero(b0: float, b1: float, b2: float, b3: float, low: float, high: float) -
     return x
 
 
-@_inner
+@exact_inner
 def _fall(b0: float, b1: float, b2: float, b3: float, floor: float) -> float:
     """The first x at which the cubic falls below -floor, moved back to where it is zero; 2 if it does not."""
     x, z = _turns(b0, b1, b2, b3)
@@ -88,7 +82,7 @@ def _fall(b0: float, b1: float, b2: float, b3: float, floor: float) -> float:
 
 
 def _make_inspect_cubics(stamp: int) -> Any:
-    @_entry
+    @exact_entry
     def inspect_cubics(
         s: Array, d: Array, s2: Array, d2: Array, h: float, floor: Array, margin: float
     ) -> tuple[float, int, float]:
@@ -122,7 +116,7 @@ inspect_cubics = _make_inspect_cubics(STAMP)
 
 
 def _make_first_zero(stamp: int) -> Any:
-    @_entry
+    @exact_entry
     def first_zero(s: Array, d: Array, q: Array, floor: Array) -> tuple[float, int]:
         """The first zero beyond 0 of floor + max(s, 0) + d x + q x^2 / 2, and whose it is; infinity if none."""
         _ = stamp  # belongs to the key of numba's cache
