@@ -1,4 +1,4 @@
-"""Random trials of every engine and criterion, each in a process with a time limit; what fails is told by its seed.
+"""Random trials of every engine and criterion, each in a process with a time limit; what fails is reported by its seed.
 
 ``make fuzz`` runs on from the seed where it ended, keeps the counts in ``.fuzz/``, and ends with an error if any trial
 failed: a wrong answer, a path that was refused, an exception, or no answer within 20 s. A seed decides about the data

@@ -164,7 +164,7 @@ def run(seed):
 
 
 def run_criteria(seed, path, what):
-    """Leave-one-out and k-fold: what is held out is told by machines that are optimal without it."""
+    """Leave-one-out and k-fold: what is held out is predicted by machines that are optimal without it."""
     if path.over == "weight" or seed % 2:
         return
     rng = np.random.default_rng([seed, 8])

@@ -67,7 +67,7 @@ class Data:
 
 KINDS: dict[str, Callable[[np.random.Generator, int], Rows]] = {}
 # A column of 1e6 beside one of 1e-6, a date beside a share, a mean of a thousand deviations: whoever does not scale
-# them may be told to.
+# them may be asked to.
 UNSCALED = ("scales", "dates", "far_from_zero")
 
 

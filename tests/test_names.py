@@ -2,7 +2,7 @@
 
 import pytest
 
-from svmpath.names import nearest_name, unknown_name
+from svmpath.names import did_you_mean, either, nearest_name, unknown_name
 
 LOSSES = ["hinge", "squared_hinge", "least_squares", "epsilon_insensitive", "nu"]
 
@@ -42,3 +42,14 @@ def test_the_nearest_name(given, possible, nearest):
 
 def test_what_is_the_same_but_for_its_case_comes_before_what_is_spelt_alike():
     assert nearest_name("NU", ["mu", "nu"]) == "nu"
+
+
+def test_names_in_a_sentence():
+    assert either(["a"]) == "'a'"
+    assert either(["a", "b"]) == "'a' or 'b'"
+    assert either(["a", "b", "c"]) == "'a', 'b' or 'c'"
+
+
+def test_a_question_is_put_only_where_a_name_is_near():
+    assert did_you_mean("atuo", ["exact", "auto"]) == " Did you mean 'auto'?"
+    assert did_you_mean("full", ["exact", "auto"]) == did_you_mean(0, ["auto"]) == ""

@@ -31,9 +31,26 @@ def unknown_name(what: str, given: object, possible: Iterable[str], other: str =
     listed = ", ".join(map(repr, names))
     head = f"{what} must be " + (f"one of {listed}" if len(names) > 1 else listed)
     choices = f"{head}, or {other}" if other else head
-    nearest = nearest_name(given, names)
-    question = "" if nearest is None else f" Did you mean {nearest!r}?"
-    return f"{choices}; got {given!r}.{question}"
+    return f"{choices}; got {given!r}.{did_you_mean(given, names)}"
+
+
+def did_you_mean(given: object, possible: Iterable[str]) -> str:
+    """A question to be put after a sentence, where one of the names is probably meant; else nothing."""
+    nearest = nearest_name(given, possible)
+    return "" if nearest is None else f" Did you mean {nearest!r}?"
+
+
+def either(names: Iterable[str]) -> str:
+    """The names in a sentence.
+
+    Examples
+    --------
+    >>> from svmpath.names import either
+    >>> print(either(["hinge", "nu", "squared_hinge"]))
+    'hinge', 'nu' or 'squared_hinge'
+    """
+    *others, last = map(repr, names)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def nearest_name(given: object, possible: Iterable[str]) -> str | None:

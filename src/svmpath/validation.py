@@ -9,6 +9,7 @@ from sklearn.utils import assert_all_finite, check_array, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
+from svmpath.names import unknown_name
 from svmpath.parameters import Parameter
 
 Array = np.ndarray
@@ -50,7 +51,7 @@ def check_symmetric_values(X: Any) -> None:
 def encode_target(y: Any, task: str | None) -> tuple[Array, Array | None, str]:
     """The target as floats, the labels that -1 and +1 stand for, and the task."""
     if task not in (None, *TASKS):
-        raise ValueError(f"task must be 'classification', 'regression' or None, got {task!r}.")
+        raise ValueError(unknown_name("task", task, TASKS, "None"))
     y = column_or_1d(y, warn=True)
     if y.dtype.kind == "f":
         assert_all_finite(y, input_name="y")

@@ -106,6 +106,11 @@ WRONG = {
     ("--kernel", "linear", "--gamma", "ard"): "--gamma ard works for the rbf kernel only, not for --kernel linear",
     ("--kernel", "sigmoid", "--gamma", "1", "--rank", "5"): "--rank exact with --psd clip",
     ("--criterion", "kfold", "--search", "gradient"): "needs --criterion auto or span",
+    ("--rank", "5", "--search", "gradient"): "Gradients need the full kernel matrix; use --rank exact.",
+    ("--gamma", "tun"): "LOW:HIGH, not 'tun'. Did you mean 'tune'?",
+    ("--C", "Tune"): "LOW:HIGH, not 'Tune'. Did you mean 'tune'?",
+    ("--rank", "atuo"): "between 0 and 1, not 'atuo'. Did you mean 'auto'?",
+    ("--epsilon", "tun"): "a number >= 0, not 'tun'. Did you mean 'tune'?",
 }
 PYTHON = re.compile(rf"\b(?:{'|'.join(OPTIONS)})=|\b(?:n_jobs|random_state|n_splits)\b|\bNone\b")
 

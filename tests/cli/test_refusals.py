@@ -57,7 +57,7 @@ REFUSED_OPTIONS = {
     ("--kernel", "precomputed"): "--kernel precomputed needs kernel values",
     ("--kernel", "magic"): "'magic'",
     ("--loss", "magic"): "'magic'",
-    ("--loss", "hinge"): "--loss hinge does classification, not regression",
+    ("--loss", "hinge"): "does classification, not regression; use --loss least_squares or epsilon_insensitive.",
     (
         "--criterion",
         "alo",
@@ -73,7 +73,7 @@ REFUSED_OPTIONS = {
     ("--criterion", "kfold", "--cv", "50"): "50",
     ("--output", "data.csv"): "--output must be a folder, but 'data.csv' is a file",
     ("--output", "data.csv/deeper"): "--output must be a folder",
-    ("--no-such-option",): "No such option: --no-such-option; see svmpath --help",
+    ("--no-such-option",): "No such option: --no-such-option; see svmpath tune --help",
     ("--target", "z"): "there is no column 'z' to predict",
 }
 
@@ -97,3 +97,10 @@ def test_refusals_without_data(refused, run):
     code, out, err = run()
     assert code in (0, 2)  # as the version of typer has it
     assert "Usage: svmpath" in out + err
+
+
+@pytest.mark.parametrize("options", [("--n-jobs", "two"), ("--cv", "1"), ("--zzz", "x")], ids=" ".join)
+def test_a_usage_error_points_to_the_help_of_its_command(refused, options):
+    assert refused("tune", *csv(GOOD), *options).endswith("; see svmpath tune --help.")
+    assert refused("predict", "--zzz").endswith("; see svmpath predict --help.")
+    assert refused("fly").endswith("; see svmpath --help.")

@@ -4,6 +4,7 @@ import json
 import subprocess
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import skops.io
@@ -92,3 +93,14 @@ def test_a_model_of_another_format_is_refused_by_name(refused):
 def test_a_model_without_a_proper_header_is_refused(refused, content, sentence):
     with_header(content)
     assert sentence in refused("predict", "model.skops", "data.csv", "-o", "out.csv")
+
+
+def test_a_model_of_a_version_before_there_were_headers_is_named_as_such(refused):
+    csv(GOOD)
+    skops.io.dump(SimpleNamespace(a=1), "model.skops")
+    with zipfile.ZipFile("model.skops") as archive:
+        schema = archive.read("schema.json").decode().replace('"types"', '"svmpath.gone"')
+    with zipfile.ZipFile("model.skops", "w") as archive:
+        archive.writestr("schema.json", schema)
+    sentence = refused("predict", "model.skops", "data.csv", "-o", "out.csv")
+    assert "model.skops: the model was written by an earlier version of svmpath; tune again." in sentence

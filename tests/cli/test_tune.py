@@ -274,6 +274,12 @@ def test_an_epsilon_without_a_tube_is_noted(tune):
     assert note in tune(*csv(GOOD), *FIXED, "--epsilon", "0.5")[1]
 
 
+def test_a_gamma_that_the_kernel_does_not_have_is_noted(tune):
+    note = "Note: --gamma has no effect with --kernel linear."
+    assert note in tune(*csv(GOOD), "--C", "1", "--kernel", "linear", "--gamma", "3")[1]
+    assert note not in tune(*csv(GOOD), "--C", "1", "--kernel", "linear")[1]
+
+
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_an_indefinite_kernel_is_clipped_on_request(tune, run, loss):
     X, y = twonorm(40, 0)

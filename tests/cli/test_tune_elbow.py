@@ -151,3 +151,24 @@ def test_losses_that_do_not_fit_the_task_are_refused(refused):
     # The nu machine is followed over nu and has no C to choose.
     names = "'least_squares', 'squared_hinge', 'hinge', 'huber_hinge', 'epsilon_insensitive'"
     assert f"--loss must be one of {names}; got 'nu'" in refused("tune", *arguments, "--loss", "nu")
+
+
+def test_a_loss_whose_default_is_folds_is_not_said_to_have_too_many_samples(tune):
+    flats().drop(columns="price").to_csv("data.csv", index=False)
+    _, err, summary = tune("data.csv", "--target", "sold", "--loss", "huber_hinge", *FIXED)
+    reported = "exact leave-one-out of huber_hinge takes one path per sample, so 5-fold is its default"
+    assert summary["curve"]["switched"] == reported
+    assert f"Note: {reported}; use --criterion loo if you want leave-one-out anyway." in err
+
+
+def test_the_approximation_is_refused_where_the_help_says_so(refused):
+    flats().drop(columns="price").to_csv("data.csv", index=False)
+    arguments = ("data.csv", "--target", "sold", *FIXED, "--criterion", "alo", "--loss")
+    for loss in ("huber_hinge", "least_squares"):
+        assert f"not for --loss {loss}" in refused("tune", *arguments, loss)
+
+
+def test_every_way_of_holding_out_that_is_printed_has_words():
+    assert held_out_by("kfold", 5) == "5-fold"
+    assert held_out_by("span", None) == "span prediction of leave-one-out"
+    assert [held_out_by(name, None) for name in ("loo", "alo")] == ["exact leave-one-out", "approximate leave-one-out"]

@@ -318,7 +318,7 @@ def test_bounds_hold_where_the_offset_jumps(n):
     assert criteria.xi_alpha(path, values).doubtful[-1] == 0
 
 
-def test_bounds_of_equal_rows_are_told_without_a_warning():
+def test_bounds_of_equal_rows_are_computed_without_a_warning():
     path = svmpath.trace(np.ones((20, 2)), LABELS[:20], loss="hinge", gamma=1.0, span=(0.1, 10.0))
     assert np.all(criteria.span_bound(path, [1.0]).scores >= criteria.loo(path, [1.0]).scores - 1e-12)
 

@@ -302,7 +302,7 @@ def test_one_class_with_weight_is_refused():
         criteria.gradient(path, 1.0)
 
 
-def test_a_system_lost_to_rounding_is_told():
+def test_a_system_lost_to_rounding_is_reported():
     X, y = datasets.banana(30, random_state=0)
     path = svmpath.trace(1e9 * X, y, loss="least_squares", kernel="linear", span=(1.0, 1e300))
     with pytest.raises(PathError, match="singular in double precision"):

@@ -223,10 +223,10 @@ def test_threads_change_nothing():
 
 
 @pytest.mark.slow
-def test_progress_is_told():
-    told = []
-    PathSVC(loss="least_squares", gamma="ard", verbose=lambda *step: told.append(step)).fit(X, Y)
-    assert told[-1][0] == told[-1][1] == len(told)
+def test_progress_is_reported():
+    steps = []
+    PathSVC(loss="least_squares", gamma="ard", verbose=lambda *step: steps.append(step)).fit(X, Y)
+    assert steps[-1][0] == steps[-1][1] == len(steps)
 
 
 def test_saved_and_loaded(fitted, tmp_path):

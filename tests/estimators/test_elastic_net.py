@@ -161,6 +161,9 @@ def test_threads_and_progress_change_nothing(capsys):
     [
         ({"lambda1": "auto"}, "lambda1 must be 'tune'"),
         ({"lambda2": "auto"}, "lambda2 must be 'tune'"),
+        ({"lambda1": "tun"}, "Did you mean 'tune'"),
+        ({"criterion_loss": "eror"}, "criterion_loss must be one of 'error', .* Did you mean 'error'"),
+        ({"criterion": "kfold", "cv": 500}, "cv=500 is more than the .* rows; use cv="),
         ({"lambda1": -1.0}, "lambda1 must be a number >= 0"),
         ({"lambda2": []}, "lambda2 is an empty list"),
         ({"criterion": "press"}, "criterion must be one of"),

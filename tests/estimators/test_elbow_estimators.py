@@ -81,7 +81,7 @@ def test_many_samples_are_left_to_folds_and_it_is_said(capsys):
 
 
 @pytest.mark.parametrize("criterion", ["alo", "span", "xi_alpha", "span_bound"])
-def test_estimates_and_bounds_choose_and_the_error_told_is_exact(criterion):
+def test_estimates_and_bounds_choose_and_the_error_reported_is_exact(criterion):
     model = PathSVC(loss="hinge", C=C, gamma=1.0, criterion=criterion).fit(X, Y)
     assert (model.criterion_, model.error_criterion_) == (criterion, "loo")
     exact = PathSVC(loss="hinge", C=[model.C_], gamma=1.0).fit(X, Y)

@@ -278,6 +278,14 @@ def test_saved_models_predict_the_same_and_are_small(tmp_path, model, y, rank):
         ({"rule": "best"}, Y, "rule must be"),
         ({"search": "random"}, Y, "search must be"),
         ({"criterion": "aic"}, Y, "criterion must be"),
+        ({"criterion": "lo"}, Y, "criterion must be one of 'auto', 'loo', .* Did you mean 'loo'"),
+        ({"criterion": ["loo"]}, Y, r"criterion must be one of 'auto', .* got \['loo'\]"),
+        ({"criterion_loss": "eror"}, Y, "criterion_loss must be one of 'error', .* Did you mean 'error'"),
+        ({"criterion_loss": ["error"]}, Y, "criterion_loss must be one of"),
+        ({"C": "tun"}, Y, "C must be 'tune', or .* got 'tun'. Did you mean 'tune'"),
+        ({"gamma": "scal"}, Y, "gamma must be one of 'tune', 'scale', 'auto', 'ard', or .* Did you mean 'scale'"),
+        ({"psd": "clop"}, Y, "psd must be one of 'warn', 'clip'; got 'clop'. Did you mean 'clip'"),
+        ({"rank": "atuo"}, Y, "Did you mean 'auto'"),
         ({"rank": -3}, Y, "rank must be"),
         ({"kernel": "rfb"}, Y, "kernel must be"),
         ({"criterion": "kfold", "cv": 500}, Y, "n_splits|number of splits"),
@@ -431,3 +439,15 @@ def test_several_classes_of_the_squared_hinge_are_those_of_single_paths():
     for c in range(3):
         path = svmpath.trace(data, (labels == c) * 2.0 - 1, loss="squared_hinge", gamma=0.1, rank=150)
         np.testing.assert_allclose(model.curve_.held[:, :, c], criteria.span(path, values).held, atol=1e-6)
+
+
+def test_a_held_out_loss_for_labels_is_refused_for_regression_by_its_name():
+    with pytest.raises(ValueError, match="criterion_loss='error' needs labels.*use criterion_loss='squared'"):
+        PathSVR(criterion_loss="error").fit(X, T)
+
+
+def test_folds_by_default_are_explained(capsys):
+    PathSVC(loss="huber_hinge", C=1.0, gamma=1.0, verbose=1).fit(X, Y)
+    out = capsys.readouterr().out
+    assert "using k-fold instead of exact leave-one-out: it takes one path per sample with loss='huber_hinge'" in out
+    assert "more than 0" not in out

@@ -41,3 +41,9 @@ def test_refusals_list_the_losses_that_are_possible():
         svmpath.trace(X, LABELS, loss="squared_hinge", tol=1e-3)
     with pytest.raises(ValueError, match=r"start= is for .* \('hinge', 'epsilon_insensitive', 'nu'\), not for"):
         svmpath.trace(X, LABELS, loss="squared_hinge", start=np.zeros(40))
+
+
+def test_losses_that_do_the_task_are_listed_in_a_sentence():
+    names = "'least_squares', 'squared_hinge', 'hinge' or 'huber_hinge'"
+    with pytest.raises(ValueError, match=f"does regression, not classification; use loss={names}[.]"):
+        make_loss("epsilon_insensitive", "classification", over="C")

@@ -182,7 +182,7 @@ def test_a_double_crossing_is_seen(monkeypatch):
     assert [event.sample for event in rough] == [event.sample for event in exact]
 
 
-def test_dips_of_cubics_are_told():
+def test_dips_of_cubics_are_found():
     t = np.array([0.0, 1.0])
     values = (t - 0.5) ** 2 + np.array([[1e-4], [0.5]])  # one comes close to zero, one does not
     rates = np.tile(2 * (t - 0.5), (2, 1))

@@ -1,4 +1,4 @@
-"""Repeated rows are merged before a path is followed; what is told is that of the rows as they were given."""
+"""Repeated rows are merged before a path is followed; results are those of the rows as they were given."""
 
 from __future__ import annotations
 

@@ -165,6 +165,8 @@ NAN[3, 1] = np.nan
         (X[0], Y, {}, "2D array"),
         (X, Y, {"loss": "hinges"}, "loss must be one of .* got 'hinges'. Did you mean 'hinge'"),
         (X, Y, {"task": "ranking"}, "task must be"),
+        (X, Y, {"task": "clasification"}, "task must be one of .*, or None; .* Did you mean 'classification'"),
+        (X, Y, {"gamma": "scal"}, "gamma must be one of 'scale', 'auto', or a positive number; .* mean 'scale'"),
         (X, Y, {"span": (1.0, 1.0)}, "two different positive numbers"),
         (X, Y, {"span": (0.0, 1.0)}, "two different positive numbers"),
         (X, Y, {"span": 3.0}, "pair of numbers"),

@@ -326,7 +326,7 @@ def test_places_alone_give_the_optimum_back(seed):
     np.testing.assert_allclose(g[walker.F], 0.0, atol=1e-12)
 
 
-def test_singular_places_are_told():
+def test_singular_places_are_reported():
     P = program(np.zeros((2, 2)), np.zeros(2, dtype=np.int64), np.zeros(2), np.ones(2), np.array([1.0]))
     assert at_places(P, 0.0, np.array([FREE, FREE])) is None
 

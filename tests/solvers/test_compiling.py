@@ -1,4 +1,4 @@
-"""Whoever has to wait for the compiler is told, once; nobody else is."""
+"""Whoever has to wait for the compiler gets a message, once; nobody else does."""
 
 import subprocess
 import sys

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from svmpath.exceptions import DataError
-from svmpath.names import unknown_name
+from svmpath.names import did_you_mean, unknown_name
 
 _PARAMETERS = (
     "loss", "epsilon", "kernel", "degree", "coef0", "gamma", "C", "criterion", "cv", "search", "rank", "landmarks",
@@ -28,7 +28,7 @@ OPTIONS = {name: "--" + name.replace("_", "-") for name in _PARAMETERS} | {"n_sp
 def names_for(option: str) -> tuple[str, ...]:
     """The names that an option accepts: those in the tables of the library that work for a data file."""
     from svmpath.estimators._base import SEARCHES
-    from svmpath.gram.nystroem import LANDMARKS
+    from svmpath.gram import LANDMARKS, PSD
     from svmpath.kernels import KERNELS
     from svmpath.losses import loss_names
     from svmpath.validation import TASKS
@@ -40,7 +40,7 @@ def names_for(option: str) -> tuple[str, ...]:
         "--criterion": ("auto", "loo", "alo", "kfold"),  # one for each way of holding samples out
         "--search": SEARCHES,
         "--landmarks": LANDMARKS,
-        "--psd": ("warn", "clip"),
+        "--psd": PSD,
     }
     return possible[option]
 
@@ -69,7 +69,10 @@ def read_number_or_span(option: str, text: str, words: tuple[str, ...]) -> str |
     except ValueError:
         values = []
     if not 1 <= len(values) <= 2 or not all(0 < value < float("inf") for value in values):
-        raise DataError(f"{option} must be {', '.join(words)}, a positive number or LOW:HIGH, not {text!r}")
+        raise DataError(
+            f"{option} must be {', '.join(words)}, a positive number or LOW:HIGH, not {text!r}."
+            f"{did_you_mean(text, words)}"
+        )
     if len(values) == 1:
         return values[0]
     if not values[0] < values[1]:
@@ -86,7 +89,7 @@ def read_epsilon(text: str | None) -> str | float:
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise DataError(f"--epsilon must be tune or a number >= 0, not {text!r}")
+        raise DataError(f"--epsilon must be tune or a number >= 0, not {text!r}.{did_you_mean(text, ['tune'])}")
     return value
 
 
@@ -101,7 +104,8 @@ def read_rank(text: str) -> int | float | str | None:
     if (isinstance(value, int) and value >= 1) or (isinstance(value, float) and 0 < value < 1):
         return value
     raise DataError(
-        f"--rank must be exact, auto, a whole number of landmarks or a residual between 0 and 1, not {text!r}"
+        f"--rank must be exact, auto, a whole number of landmarks or a residual between 0 and 1, not {text!r}."
+        f"{did_you_mean(text, ['exact', 'auto'])}"
     )
 
 

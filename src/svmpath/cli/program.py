@@ -73,7 +73,8 @@ def _run(command: Callable[[], Any]) -> int:
             raise
         message = error.format_message()
         if not message.startswith("Usage:"):  # which is the answer to a bare svmpath
-            message = f"Error: {end_sentence(' '.join(message.split()), '; see svmpath --help.')}"
+            name = getattr(getattr(error, "ctx", None), "command_path", None) or "svmpath"
+            message = f"Error: {end_sentence(' '.join(message.split()), f'; see {name} --help.')}"
         print(message, file=sys.stderr)
         return 2
     return code if isinstance(code, int) else 0

@@ -10,13 +10,6 @@ from rich.table import Table as RichTable
 
 from svmpath.cli.console import note
 
-# How samples were held out, in words.
-_HELD_OUT_BY = {
-    "loo": "exact leave-one-out",
-    "span": "span prediction of leave-one-out",
-    "alo": "approximate leave-one-out",
-}
-
 
 def print_results(facts: Mapping[str, Any]) -> None:
     """Show the most important facts.
@@ -72,7 +65,9 @@ def _print_notes(facts: Mapping[str, Any]) -> None:
 
 def held_out_by(criterion: str, folds: int | None) -> str:
     """How samples were held out, in words."""
-    return f"{folds}-fold" if criterion == "kfold" else _HELD_OUT_BY.get(criterion, criterion)
+    from svmpath.criteria.table import CRITERIA
+
+    return f"{folds}-fold" if criterion == "kfold" else CRITERIA[criterion].words
 
 
 def _error(held_out: Mapping[str, Any]) -> str:

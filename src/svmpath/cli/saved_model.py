@@ -64,7 +64,7 @@ def read_model(path: Path) -> Any:
     _check_file(path)
     header = _read_header(path)
     _check_format(header, path.name)
-    types = _check_types(path)
+    types = _check_types(path, is_headed=header is not None)
     try:
         pipeline = skops.io.load(path, trusted=types)
     except Exception as error:
@@ -109,7 +109,7 @@ def _check_format(header: Mapping[str, Any] | None, name: str) -> None:
         )
 
 
-def _check_types(path: Path) -> list[str]:
+def _check_types(path: Path, is_headed: bool) -> list[str]:
     """The types in a model that skops does not trust by itself, if all of them are known."""
     import skops.io
 
@@ -118,6 +118,8 @@ def _check_types(path: Path) -> list[str]:
     except Exception as error:  # whatever a damaged archive makes skops stumble over
         raise _damaged(path) from error
     foreign = [name for name in types if not is_known(name)]
+    if foreign and not is_headed and all(name.startswith("svmpath.") for name in foreign):
+        raise DataError(f"{path.name}: the model was written by an earlier version of svmpath; tune again")
     if foreign:
         raise DataError(
             f"{path.name}: the model contains types that svmpath does not write and will not load "

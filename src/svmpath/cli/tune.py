@@ -133,6 +133,8 @@ def tune(
             check_name("--task", task)
         if epsilon is not None and loss != "epsilon_insensitive":
             note("--epsilon has an effect with --loss epsilon_insensitive only.")
+        if kernel == "linear" and gamma not in ("tune", "ard"):  # ard is refused
+            note("--gamma has no effect with --kernel linear.")
         check_folder(output)
         facts = _read_fit_save(data, target, task, output, settings)
     with ignore_closed_output():

@@ -52,16 +52,21 @@ _NAMED: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
-def held_out_loss(loss: HeldOutLoss, task: str) -> Callable[[Array, Array], Array]:
-    """The per-sample loss for a name, a callable ``loss(y, f)``, or None (the default of the task)."""
+def held_out_loss(loss: HeldOutLoss, task: str, parameter: str = "loss") -> Callable[[Array, Array], Array]:
+    """The per-sample loss for a name, a callable ``loss(y, f)``, or None (the default of the task).
+
+    ``parameter`` is what the user knows it by.
+    """
     if loss is None:
         return error if task == "classification" else squared
     if callable(loss):
         return loss
-    if loss not in _NAMED:
-        raise ValueError(unknown_name("loss", loss, _NAMED, "a callable loss(y, f)"))
+    if not isinstance(loss, str) or loss not in _NAMED:
+        raise ValueError(unknown_name(parameter, loss, _NAMED, "a callable loss(y, f)"))
     if loss != "squared" and task == "regression":
-        raise ValueError(f"loss={loss!r} needs labels, which a regression does not have; use loss='squared'.")
+        raise ValueError(
+            f"{parameter}={loss!r} needs labels, which a regression does not have; use {parameter}='squared'."
+        )
     return _NAMED[loss]
 
 

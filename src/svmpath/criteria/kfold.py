@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values
+from svmpath.criteria.folds import make_folds
 from svmpath.criteria.held_out import leave_folds_out
 from svmpath.losses import Problem
 from svmpath.paths import Path
@@ -56,10 +56,10 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
 
 def _splits(problem: Problem, cv: Any, groups: Any) -> list[tuple[Array, Array]]:
     """The folds as (train, test) rows; raises an error if there is nothing to train on."""
-    splitter = check_cv(cv, problem.y, classifier=problem.task == "classification")
     every, rows = np.arange(problem.n), problem.gram.rows
     X = problem.gram.X if rows is None else problem.gram.X[rows]
-    folds = [(every[a], every[b]) for a, b in splitter.split(X, problem.y, groups)]
+    splits = make_folds(cv, X, problem.y, is_classification=problem.task == "classification", groups=groups)
+    folds = [(every[train], every[test]) for train, test in splits]
     if not folds:
         raise ValueError("cv must give at least one (train, test) pair, but it gives none.")
     for train, _ in folds:

@@ -29,7 +29,7 @@ class Criterion:
         Held-out values of machines that have not seen the sample; a prediction of them; a bound on the number of
         errors, without held-out values.
     words : str
-        What it is, for the help of the command line.
+        What it is, as the command line prints it beside a result.
     takes_folds : bool
         Whether it has an option ``cv``.
     """
@@ -44,7 +44,7 @@ CRITERIA: dict[str, Criterion] = {
     "loo": Criterion(loo, "exact", "exact leave-one-out"),
     "press": Criterion(press, "exact", "exact leave-one-out of least squares"),
     "kfold": Criterion(kfold, "exact", "k-fold cross-validation", takes_folds=True),
-    "span": Criterion(span, "estimate", "leave-one-out as predicted from the spans"),
+    "span": Criterion(span, "estimate", "span prediction of leave-one-out"),
     "alo": Criterion(alo, "estimate", "approximate leave-one-out"),
     "radius_margin": Criterion(radius_margin, "bound", "the radius-margin bound of the squared hinge"),
     "xi_alpha": Criterion(xi_alpha, "bound", "Joachims' bound for the hinge"),
@@ -56,7 +56,7 @@ def make_criterion(criterion: Any, cv: Any = 5) -> Callable[..., Any]:
     """The criterion meant by its name or a callable ``criterion(path, values, loss=...)``."""
     if callable(criterion):
         return criterion
-    if criterion not in CRITERIA:
+    if not isinstance(criterion, str) or criterion not in CRITERIA:
         raise ValueError(unknown_name("criterion", criterion, CRITERIA, "a callable"))
     known = CRITERIA[criterion]
     return partial(known.function, cv=cv) if known.takes_folds else known.function

@@ -15,8 +15,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath import criteria
+from svmpath.criteria.curve import held_out_loss
 from svmpath.criteria.gradients import check_full_matrix, smooth_loss
-from svmpath.criteria.table import is_bound, is_estimate, make_criterion
+from svmpath.criteria.table import CRITERIA, is_bound, is_estimate, make_criterion
 from svmpath.exceptions import PrecisionWarning
 from svmpath.gram import Gram, make_gram
 from svmpath.kernels import ARD, RBF, Kernel, Linear, gamma_value, make_kernel
@@ -34,6 +35,8 @@ Array = np.ndarray
 
 _EPSILONS = np.array([0.01, 0.03, 0.1, 0.3, 1.0])  # epsilon="tune" tries these times the deviation of y
 _GAMMA_POWERS = np.arange(-4, 5)  # gamma="tune" tries scikit-learn's "scale" times 4 to these powers
+_GAMMA_NAMES = ("tune", "scale", "auto", "ard")
+_NUMBERS = "a positive number, a list of numbers or a tuple (low, high)"  # what C and gamma may be beside names
 _GAMMAS = 9  # values tried in a span of gamma
 _TOO_FEW_DIGITS = 1e-4  # largest violation, in units of decision values, of a machine that is not lost to rounding
 # The losses whose held-out score has a gradient, and the criteria that are that score.
@@ -100,6 +103,7 @@ class PathMachine(BaseEstimator):
         self.criterion_ = self._criterion(loss, int(np.count_nonzero(s)), is_rough)
         self._check_bound(len(targets))
         held_out = params["criterion_loss"]
+        held_out_loss(held_out, self._task, "criterion_loss")  # refuses an unknown name
         if self._is_gradient:
             self._check_gradient(loss, gram)
         if held_out is None and (self._is_gradient or params["search"] == "continuous"):
@@ -138,13 +142,19 @@ class PathMachine(BaseEstimator):
 
     def _criterion(self, loss: Loss, n: int, is_rough: bool) -> Any:
         """The criterion that "auto" stands for: one that costs about as much as a few paths."""
-        if not (isinstance(self.criterion, str) and self.criterion == "auto"):
+        if callable(self.criterion):
+            return self.criterion
+        if not isinstance(self.criterion, str) or self.criterion not in ("auto", *CRITERIA):
+            raise ValueError(unknown_name("criterion", self.criterion, ("auto", *CRITERIA), "a callable"))
+        if self.criterion != "auto":
             return self.criterion
         policy = policy_of(loss)
         if n <= policy.loo_rows and not is_rough:
             return "loo"
         if policy.otherwise == "kfold" and self.verbose and not callable(self.verbose):
             what = "an approximate path" if n <= policy.loo_rows else f"{n} samples (more than {policy.loo_rows})"
+            if policy.loo_rows == 0:
+                what = f"it takes one path per sample with loss={loss.name!r}"
             print(f"[{type(self).__name__}] using k-fold instead of exact leave-one-out: {what}")
         return policy.otherwise
 
@@ -240,10 +250,7 @@ class PathMachine(BaseEstimator):
             return default
         if how == "fixed":
             if not isinstance(value, Real):
-                raise ValueError(
-                    f"{name} must be 'tune', a positive number, a list of numbers or a tuple (low, high), got "
-                    f"{value!r}."
-                )
+                raise ValueError(unknown_name(name, value, ["tune"], _NUMBERS))
             return np.array([check_positive(value, name)])
         values = np.array([check_positive(v, f"Each value of {name}") for v in value])
         if len(values) == 0:
@@ -263,6 +270,8 @@ class PathMachine(BaseEstimator):
         spec, gamma = params["kernel"], params["gamma"]
         fixed = self._given("gamma") == "fixed"
         fixed = fixed and not self._is_ard
+        if isinstance(gamma, str) and gamma not in _GAMMA_NAMES:
+            raise ValueError(unknown_name("gamma", gamma, _GAMMA_NAMES, _NUMBERS))
         start = gamma if fixed else ("scale" if isinstance(spec, str) else None)
         kernel = make_kernel(spec, gamma=start, degree=params["degree"], coef0=params["coef0"], X=X)
         if fixed or not any(name.split("__")[-1] == "gamma" for name in kernel.parameters):

@@ -9,10 +9,10 @@ from typing import Any, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from svmpath.criteria.curve import Curve
+from svmpath.criteria.curve import Curve, held_out_loss
+from svmpath.criteria.folds import make_folds
 from svmpath.losses import Motion
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, deviations
 from svmpath.names import unknown_name
@@ -163,6 +163,7 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         check_rule(self.rule)
+        held_out_loss(self.criterion_loss, "classification", "criterion_loss")  # refuses an unknown name
         self.classes_, code = encode_classes(y)
         s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
         k = len(self.classes_)
@@ -185,7 +186,7 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         few = int(np.bincount(code).min()) < _ENOUGH_FOR_FOLDS
         if self.criterion == "loo" or (self.criterion == "auto" and few):
             return None
-        return list(check_cv(self.cv, y, classifier=True).split(X, y))
+        return make_folds(self.cv, X, y, is_classification=True)
 
     def _patience(self) -> int | None:
         patience = None if self.patience is None else check_whole(self.patience, "patience", words=" or None")
@@ -195,7 +196,7 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         """The values of lambda2 to be tried."""
         if isinstance(self.lambda2, str):
             if self.lambda2 != "tune":
-                raise ValueError(f"lambda2 must be 'tune', a number >= 0 or a list of them, got {self.lambda2!r}.")
+                raise ValueError(unknown_name("lambda2", self.lambda2, ["tune"], "a number >= 0 or a list of them"))
             spread = 1.0 if self.standardize else float(np.mean(deviations(X, s) ** 2))
             return _SHARES * s.sum() * spread
         return _amounts(self.lambda2, "lambda2")
@@ -204,7 +205,7 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         """The values of lambda1 to be scored at one lambda2."""
         if isinstance(self.lambda1, str):
             if self.lambda1 != "tune":
-                raise ValueError(f"lambda1 must be 'tune', a number >= 0 or a list of them, got {self.lambda1!r}.")
+                raise ValueError(unknown_name("lambda1", self.lambda1, ["tune"], "a number >= 0 or a list of them"))
             largest = max(lambda1_max(problem, Motion("lambda1", {"lambda2": lam2})) for problem in problems) or 1.0
             return np.geomspace(largest, _LAMBDA1_END * largest, _LAMBDA1_VALUES)
         return np.unique(_amounts(self.lambda1, "lambda1"))[::-1]

@@ -12,6 +12,7 @@ from svmpath.gram.fourier import RandomFourier
 from svmpath.gram.low_rank import LowRankGram
 from svmpath.gram.nystroem import LANDMARKS, Nystroem, is_share
 from svmpath.kernels import Kernel
+from svmpath.names import did_you_mean, unknown_name
 from svmpath.validation import is_whole_number
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
 # rank="auto": with more than AUTO_ROWS rows a decomposition per kernel takes seconds; AUTO_LANDMARKS are used instead.
 AUTO_ROWS = 2000
 AUTO_LANDMARKS = 500
+PSD = ("warn", "clip")  # what can be done about an indefinite matrix
 
 
 def make_gram(
@@ -71,8 +73,8 @@ def make_gram(
     >>> gram.rank < 60, gram.residual <= 1e-6
     (True, True)
     """
-    if psd not in ("warn", "clip"):
-        raise ValueError(f"psd must be 'warn' or 'clip', got {psd!r}.")
+    if psd not in PSD:
+        raise ValueError(unknown_name("psd", psd, PSD))
     approximation = make_approximation(rank, landmarks, X.shape[0])
     if approximation is None or approximation.is_whole(X.shape[0]):
         return DenseGram(kernel, X, clip=psd == "clip")
@@ -94,7 +96,7 @@ def make_approximation(rank: Any, landmarks: Any, n: int) -> Approximation | Non
         raise ValueError(
             "rank must be None (the full matrix), 'auto', a whole number >= 1 (of landmarks), a number between 0 and "
             "1 (a target for the relative trace residual) or an approximation such as gram.Nystroem(200); got "
-            f"{rank!r}."
+            f"{rank!r}.{did_you_mean(rank, ['auto'])}"
         )
     if rank is None and (landmarks is None or isinstance(landmarks, str)):
         Nystroem(1, LANDMARKS[0] if landmarks is None else landmarks)  # raises an error for an unknown name

@@ -47,6 +47,8 @@ KERNELS: dict[str, type[Kernel]] = {
     "precomputed": Precomputed,
 }
 
+_GAMMA_RULES = ("scale", "auto")  # scikit-learn's, which look at the data
+
 
 def make_kernel(kernel: Any, *, gamma: Any = None, degree: int = 3, coef0: float = 0.0, X: Any = None) -> Kernel:
     """A kernel from a name, a kernel object, a scikit-learn GP kernel or a callable.
@@ -96,8 +98,8 @@ def _named_kernel(kind: Any, gamma: Any, degree: int, coef0: float, X: Any) -> K
 def gamma_value(gamma: Any, X: Any = None) -> float:
     """The number that ``gamma`` stands for: itself, or scikit-learn's "scale" and "auto" on X."""
     if gamma is None or isinstance(gamma, str):
-        if gamma not in (None, "scale", "auto"):
-            raise ValueError(f"gamma must be a positive number, 'scale' or 'auto', got {gamma!r}.")
+        if gamma not in (None, *_GAMMA_RULES):
+            raise ValueError(unknown_name("gamma", gamma, _GAMMA_RULES, "a positive number"))
         if X is None:
             raise ValueError(f"gamma={gamma!r} needs the data X; give a number instead.")
         spread = 1.0 if gamma == "auto" else _variance(X)

@@ -15,7 +15,7 @@ from svmpath.losses.motion import Motion
 from svmpath.losses.nu import Nu
 from svmpath.losses.policies import POLICIES, Policy, policy_of
 from svmpath.losses.squared_hinge import SquaredHinge
-from svmpath.names import unknown_name
+from svmpath.names import either, unknown_name
 
 __all__ = [
     "DEFAULT_LOSS",
@@ -77,6 +77,6 @@ def _refusal(loss: Any, task: str, over: str | None) -> str:
     if not kind.has_kernel:
         return f"loss={loss!r} is linear and has no kernel: use svmpath.trace_elastic or svmpath.ElasticNetSVC."
     if task not in kind.tasks:
-        names = " or ".join(map(repr, loss_names(task, over)))
+        names = either(loss_names(task, over))
         return f"loss={loss!r} does {' and '.join(kind.tasks)}, not {task}; use loss={names}."
     return f"loss={loss!r} has no {over} to choose; follow it with svmpath.trace."

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import error
+from svmpath.losses import policy_of
 
 __all__ = ["summarise"]
 
@@ -151,10 +152,12 @@ def _switched(model: Any) -> str | None:
     """Why "auto" was k-fold and not leave-one-out, in one sentence; None if it was leave-one-out."""
     if model.criterion != "auto" or model.criterion_ != "kfold":
         return None
-    why = f"{model.path_.problem.n} samples are too many for exact leave-one-out by default"
     if not model.path_.is_exact:
-        why = "there is no exact leave-one-out along approximate paths"
-    return f"{why}, so {model.cv}-fold was used instead"
+        return f"there is no exact leave-one-out along approximate paths, so {model.cv}-fold was used instead"
+    if policy_of(model.path_.loss).loo_rows == 0:
+        return f"exact leave-one-out of {model.loss_} takes one path per sample, so {model.cv}-fold is its default"
+    n = model.path_.problem.n
+    return f"{n} samples are too many for exact leave-one-out by default, so {model.cv}-fold was used instead"
 
 
 def _plain(value: Any) -> Any:
