@@ -14,19 +14,19 @@ Y = np.repeat([0, 1], 10)
 
 @pytest.mark.parametrize("is_classification", [True, False])
 def test_more_folds_than_rows_are_refused(is_classification):
-    with pytest.raises(ValueError, match="^cv=21 is more than the 20 rows; use cv=20 or less[.]$"):
+    with pytest.raises(ValueError, match=r"^cv=21 is more than the 20 rows; use cv=20 or less[.]$"):
         make_folds(21, X, Y, is_classification=is_classification)
 
 
 def test_more_folds_than_rows_of_any_class_are_refused():
-    with pytest.raises(ValueError, match="^cv=11 is more than the 10 rows of the largest class; use fewer folds"):
+    with pytest.raises(ValueError, match=r"^cv=11 is more than the 10 rows of the largest class; use fewer folds"):
         make_folds(11, X, Y, is_classification=True)
     assert len(make_folds(11, X, Y, is_classification=False)) == 11
 
 
 def test_a_class_with_fewer_rows_than_folds_is_named_once():
     y = np.repeat([0, 1], [17, 3])
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="smallest class") as caught:
         folds = make_folds(5, X, y, is_classification=True)
     assert [str(each.message) for each in caught] == [
         "The smallest class has only 3 of the 20 rows, so with cv=5 some folds hold none of it; use fewer folds."

@@ -442,7 +442,7 @@ def test_several_classes_of_the_squared_hinge_are_those_of_single_paths():
 
 
 def test_a_held_out_loss_for_labels_is_refused_for_regression_by_its_name():
-    with pytest.raises(ValueError, match="criterion_loss='error' needs labels.*use criterion_loss='squared'"):
+    with pytest.raises(ValueError, match=r"criterion_loss='error' needs labels.*use criterion_loss='squared'"):
         PathSVR(criterion_loss="error").fit(X, T)
 
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import svmpath
-from svmpath.losses import EpsilonInsensitive, Hinge, LeastSquares
+from svmpath.losses import EpsilonInsensitive, Hinge, LeastSquares, make_loss
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 NUMBERS = X[:, 0] + 0.3 * np.random.default_rng(1).normal(size=40)
