@@ -376,7 +376,7 @@ def test_criteria_without_a_formula_for_it_refuse_it():
     X, y = banana(30)
     path = svmpath.trace(X, y, loss="huber_hinge", span=(0.1, 10.0))
     for criterion in (criteria.alo, criteria.span, criteria.press, criteria.radius_margin, criteria.xi_alpha):
-        with pytest.raises(ValueError, match="this path has|not for loss='huber_hinge'"):
+        with pytest.raises(ValueError, match=r"this path has|not for loss='huber_hinge'"):
             criterion(path, [1.0])
 
 
