@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from math import log
+from dataclasses import dataclass
 
 import numpy as np
 
 from svmpath.lazy import lazy
 from svmpath.losses import Problem, Solution, SquaredHinge
+from svmpath.paths.curved import CurvedPath
 from svmpath.paths.made import Made
-from svmpath.paths.path import Array, Event, Path, Request
+from svmpath.paths.path import Array, Event, Request
 from svmpath.paths.sides import Sides, exact_sides
 from svmpath.solvers.feature_newton import (
     ActiveSystem,
     Factored,
     FewSamples,
     Point,
-    Rows,
     minimise,
     objective,
     point_at,
     start,
 )
 from svmpath.solvers.threads import blas_threads
-
-_NODES_PER_DECADE = 4  # nodes of the path per factor of ten
-_NEAR_ENOUGH = 16  # points kept per factor of e
-_STRIDE = 2.0  # most that the logarithm of C changes from one Newton start to the next
 
 
 @dataclass(frozen=True)
@@ -42,7 +37,7 @@ class Stop:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class MarchPath(Path):
+class MarchPath(CurvedPath):
     """The squared hinge machine over C.
 
     Between two changes of sides the machine is a smooth function of C; a change of sides makes a kink. The machine at
@@ -62,23 +57,6 @@ class MarchPath(Path):
         """The path of a problem."""
         return cls(problem, request.loss, request.motion, request.span, request.exact, made=made)
 
-    def without(self, rows: Array) -> MarchPath:
-        """The path of the same machine with weight zero for some rows, in the same features."""
-        self.rows  # noqa: B018 - computed with all weights, including those of the samples left out
-        return super().without(rows)
-
-    @lazy
-    def rows(self) -> Rows:
-        """The problem in features, which is the same for all values."""
-        if self.made.of_kernel.rows is None:
-            self.made.of_kernel.rows = self.loss.rows(self.problem)
-        return replace(self.made.of_kernel.rows, y=self.problem.y, s=self.problem.s)
-
-    @lazy
-    def _visited(self) -> dict[int, tuple[float, Array, Array]]:
-        """C, theta and the packed sides at the points found so far, by the logarithm of C in steps."""
-        return {}
-
     @lazy
     def sides(self) -> Sides:
         """The side of every sample at every C, all changes included."""
@@ -87,15 +65,7 @@ class MarchPath(Path):
     @property
     def breakpoints(self) -> Array:
         """Every value at which a sample changes sides if ``exact``, else nodes evenly spaced in the logarithm."""
-        first, last = self.span
-        if self.exact and first != last:
-            return self.sides.breakpoints
-        if first == last:
-            return np.array([first])
-        count = 1 + max(1, round(_NODES_PER_DECADE * abs(np.log10(last / first))))
-        nodes = np.geomspace(first, last, count)
-        nodes[[0, -1]] = self.span
-        return nodes
+        return self.sides.breakpoints if self.exact and self.span[0] != self.span[1] else self.nodes
 
     def events(self) -> Iterable[Event]:
         """Every change of side if ``exact``; else those between one node and the next, recorded where first seen."""
@@ -119,7 +89,8 @@ class MarchPath(Path):
         """Walk through the values from the smallest C to the largest, each from the last."""
         rows, order = self.rows, np.argsort(values, kind="stable")
         with blas_threads(rows.A.size):
-            system, point, last = ActiveSystem(rows), self._approach(float(values[order[0]])), None
+            point, last = self._approach(ActiveSystem(rows), float(values[order[0]])), None
+            system = ActiveSystem(rows)
             for position in order:
                 C = float(values[position])
                 point, last = self._predict(point, last, 1.0 / C), point
@@ -141,29 +112,20 @@ class MarchPath(Path):
         guess = point_at(self.rows, 2 * point.theta - last.theta, 2 * point.f - last.f)
         return guess if objective(self.rows, guess, lam) < objective(self.rows, point, lam) else point
 
-    def _approach(self, C: float) -> Point:
-        """A point near the one at C: the nearest visited, and steps from there where it is far.
+    def _first_point(self, machines: ActiveSystem) -> Point:
+        return start(self.rows)
 
-        From the limit for C to zero straight to a large C Newton's method can take hundreds of steps.
-        """
-        visited = list(self._visited.values())  # another thread may add to it
-        if visited:
-            near, theta, E = min(visited, key=lambda each: abs(log(each[0] / C)))
-            point = Point(theta, self.rows.A @ theta, np.unpackbits(E, count=self.problem.n).astype(bool))
-        else:
-            largest = float(np.einsum("ij,ij->i", self.rows.A, self.rows.A).max())
-            near, point = min(C, 1.0 / largest), start(self.rows)
-        between = np.geomspace(near, C, 2 + int(abs(np.log(C / near)) / _STRIDE))[:-1]
-        system = ActiveSystem(self.rows)
-        for value in between[1:] if visited else between:
-            point, _ = minimise(self.rows, system, 1.0 / value, point)
-            self._remember(float(value), point)
-        return point
+    def _next_point(self, machines: ActiveSystem, C: float, point: Point) -> Point:
+        return minimise(self.rows, machines, 1.0 / C, point)[0]
 
-    def _remember(self, C: float, point: Point) -> None:
-        """Keep a point to start from; of points closer to each other than a start need be, the last."""
-        self._visited[round(_NEAR_ENOUGH * np.log(C))] = (C, point.theta, np.packbits(point.E))
+    def _pack(self, point: Point) -> tuple[Array, Array]:
+        return point.theta, np.packbits(point.E)
+
+    def _unpack(self, machines: ActiveSystem, kept: tuple[Array, Array]) -> Point:
+        theta, E = kept
+        return Point(theta, self.rows.A @ theta, np.unpackbits(E, count=self.problem.n).astype(bool))
 
     def _solve(self, value: float) -> Solution:
         with blas_threads(self.rows.A.size):
-            return self.loss.solve(self.problem, self.rows, self._approach(value), value)
+            point = self._approach(ActiveSystem(self.rows), value)
+            return self.loss.solve(self.problem, self.rows, point, value)

@@ -1,34 +1,24 @@
-"""Paths over C that are curved between events: every machine is found by Newton's method from a neighbour.
-
-The machine of a smooth piecewise quadratic loss such as the huberised hinge is neither linear in C nor in 1 / C while
-places stay. So there are no segments to write down; but the machine at C is a good start for those near it, and a few
-Newton steps are exact wherever they are asked for.
-"""
+"""The path over C of a smooth loss that is quadratic in pieces, its events recorded at nodes (huberised hinge)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from svmpath.interrupts import checkpoint
-from svmpath.lazy import lazy
 from svmpath.losses import Problem, Solution
 from svmpath.losses.huber_hinge import HuberHinge
+from svmpath.paths.curved import CurvedPath
 from svmpath.paths.made import Made
-from svmpath.paths.path import Array, Event, Path, Request
-from svmpath.solvers.feature_newton import Rows
+from svmpath.paths.path import Array, Event, Request
 from svmpath.solvers.huber_newton import HuberMachines, Point
 from svmpath.solvers.threads import blas_threads
 
-_NODES_PER_DECADE = 4  # nodes of the path per factor of ten
-_KEPT = 16  # points kept per factor of e
-_STRIDE = 2.0  # most that the logarithm of C changes from one Newton start to the next
-
 
 @dataclass(frozen=True, repr=False, eq=False)
-class NewtonPath(Path):
+class NewtonPath(CurvedPath):
     """The huberised hinge machine over C.
 
     Each value is reached by Newton's method from the nearest one that is known, and is exact there. Breakpoints are
@@ -46,32 +36,10 @@ class NewtonPath(Path):
         """The path of a problem."""
         return cls(problem, request.loss, request.motion, request.span, made=made)
 
-    def without(self, rows: Array) -> NewtonPath:
-        """The path of the same machine with weight zero for some rows, in the same features."""
-        self.rows  # noqa: B018 - computed with all weights, including those of the samples left out
-        return super().without(rows)
-
-    @lazy
-    def rows(self) -> Rows:
-        """The problem in features: made once, whatever the values asked for."""
-        if self.made.of_kernel.rows is None:
-            self.made.of_kernel.rows = self.loss.rows(self.problem)
-        return replace(self.made.of_kernel.rows, y=self.problem.y, s=self.problem.s)
-
-    @lazy
-    def _visited(self) -> dict[int, tuple[float, Array]]:
-        """C and theta where one has been, by the logarithm of C in steps."""
-        return {}
-
     @property
     def breakpoints(self) -> Array:
         """Nodes evenly spaced in the logarithm of C, in the direction of the span."""
-        first, last = self.span
-        if first == last:
-            return np.array([first])
-        nodes = np.geomspace(first, last, 1 + max(1, round(_NODES_PER_DECADE * abs(np.log10(last / first)))))
-        nodes[[0, -1]] = self.span
-        return nodes
+        return self.nodes
 
     def events(self) -> Iterable[Event]:
         """Changes of place between one node and the next, recorded at the second."""
@@ -101,24 +69,17 @@ class NewtonPath(Path):
                 self._remember(C, point)
                 yield int(position), point
 
-    def _approach(self, machines: HuberMachines, C: float) -> Point:
-        """A point near the one at C: the nearest visited, and steps from there where it is far."""
-        visited = list(self._visited.values())  # another thread may add to it
-        if visited:
-            near, theta = min(visited, key=lambda each: abs(np.log(each[0] / C)))
-            point = machines.point(theta)
-        else:
-            largest = float(np.einsum("ij,ij->i", self.rows.A, self.rows.A).max() * self.rows.s.max())
-            near, point = min(C, 1.0 / largest), machines.start()
-        between = np.geomspace(near, C, 2 + int(abs(np.log(C / near)) / _STRIDE))[:-1]
-        for value in between[1:] if visited else between:
-            point = machines.at(float(value), point)
-            self._remember(float(value), point)
-        return point
+    def _first_point(self, machines: HuberMachines) -> Point:
+        return machines.start()
 
-    def _remember(self, C: float, point: Point) -> None:
-        """Keep a point to start from; of points closer to each other than a start need be, the last."""
-        self._visited[round(_KEPT * np.log(C))] = (C, point.theta)
+    def _next_point(self, machines: HuberMachines, C: float, point: Point) -> Point:
+        return machines.at(C, point)
+
+    def _pack(self, point: Point) -> Array:
+        return point.theta
+
+    def _unpack(self, machines: HuberMachines, kept: Array) -> Point:
+        return machines.point(kept)
 
     def _solve(self, value: float) -> Solution:
         with blas_threads(self.rows.A.size):
