@@ -23,7 +23,7 @@ S = RNG.exponential(size=150) * (RNG.random(150) < 0.9) + 1e-300
 @pytest.fixture(autouse=True)
 def approximate(monkeypatch):
     """Approximate paths also where exact ones would take less time."""
-    monkeypatch.setattr(sys.modules["svmpath.paths.trackers"], "exact_is_cheaper", lambda gram: False)
+    monkeypatch.setattr(sys.modules["svmpath.paths.trackers"], "exact_is_cheaper", lambda n, rank: False)
 
 
 OPTIONS = [{}, {"rank": 40}, {"sample_weight": S}, {"kernel": "linear"}]
