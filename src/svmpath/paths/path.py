@@ -164,7 +164,9 @@ class Path(ABC):
     def started(self, start: Array) -> Path:
         """The path, its first machine to be found from the coefficients alpha / C of a similar one."""
         names = ", ".join(repr(name) for name, kind in LOSSES.items() if issubclass(kind, ElbowLoss))
-        raise ValueError(f"start= is for losses with an elbow ({names}), not for loss={self.loss.name!r}.")
+        raise ValueError(
+            f"start= works for losses with an elbow ({names}), not for loss={self.loss.name!r}; leave it out."
+        )
 
     def limited(self, limit: Limit) -> Path:
         """The path, which ends at a limit."""
