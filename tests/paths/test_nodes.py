@@ -139,7 +139,7 @@ def test_events_are_about_as_many_as_there_are():
 
 
 def test_start_does_not_go_with_tol():
-    with pytest.raises(ValueError, match="does not go with tol"):
+    with pytest.raises(ValueError, match="leave out start= or tol="):
         svmpath.trace(X, Y, loss="hinge", tol=1e-3, start=np.zeros(150))
 
 
