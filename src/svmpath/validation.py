@@ -141,7 +141,7 @@ def check_moving(sample: Any, over: str, s: Array) -> Array | None:
 def check_span(span: Any, parameter: Parameter, name: str = "span") -> tuple[float, float]:
     """Two different values of a parameter as floats, in any order."""
     try:
-        first, last = (float(value) for value in span)
+        first, last = (float(value) for value in (() if isinstance(span, str) else span))
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a pair of numbers (first, last), got {span!r}.") from None
     if first == last or not (parameter.allows(first) and parameter.allows(last)):

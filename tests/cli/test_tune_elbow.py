@@ -122,7 +122,7 @@ def test_the_tube_is_tuned_or_given(tune, run):
 def test_many_rows_are_followed_to_a_gap(tune, refused, monkeypatch):
     monkeypatch.setattr("svmpath.paths.jump.WHOLE_ROWS", 30)
     for module in ("svmpath.paths.trackers", "svmpath.estimators._base"):  # as with many rows
-        monkeypatch.setattr(sys.modules[module], "exact_is_cheaper", lambda gram: False)
+        monkeypatch.setattr(sys.modules[module], "exact_is_cheaper", lambda n, rank: False)
     X, y = twonorm(60, 0)
     np.savez("data.npz", X=X, y=y)
     _, err, summary = tune("data.npz", "--loss", "hinge", "--rank", "20", *FIXED)

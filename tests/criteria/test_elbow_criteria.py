@@ -254,7 +254,7 @@ def test_low_rank_keeps_the_landmarks():
 @pytest.fixture
 def approximate(monkeypatch):
     """Approximate paths also where exact ones would take less time."""
-    monkeypatch.setattr(sys.modules["svmpath.paths.trackers"], "exact_is_cheaper", lambda gram: False)
+    monkeypatch.setattr(sys.modules["svmpath.paths.trackers"], "exact_is_cheaper", lambda n, rank: False)
 
 
 @pytest.mark.usefixtures("approximate")

@@ -56,13 +56,37 @@ def test_leave_one_out_equals_paths_without_each_sample(name):
     np.testing.assert_array_equal(fast.rows, plain.rows)
 
 
-@pytest.mark.parametrize("name", MACHINES)
+def has_fast_folds(name):
+    return leave_folds_out.dispatch(type(traced(name)[0])) is not leave_folds_out.dispatch(Path)
+
+
+@pytest.mark.parametrize("name", ["least squares", "least squares over gamma", "squared hinge over gamma"])
 def test_folds_equal_paths_without_each_fold(name):
+    assert has_fast_folds(name)
     path, values = traced(name)
     folds = list(KFold(4, shuffle=True, random_state=0).split(X))
     fast, plain = leave_folds_out(path, values, folds), slow(leave_folds_out, path, values, folds)
     np.testing.assert_allclose(decisions(fast), decisions(plain), atol=1e-6, rtol=1e-6)
     np.testing.assert_array_equal(fast.rows, plain.rows)
+
+
+@pytest.mark.parametrize("name", ["squared hinge", "hinge", "epsilon over C", "elastic"])
+def test_the_general_form_of_folds_equals_paths_of_the_training_rows(name):
+    assert not has_fast_folds(name)
+    path, values = traced(name)
+    train, test = np.arange(6, 24), np.arange(6)
+    held = decisions(slow(leave_folds_out, path, values, [(train, test)]))
+    options = {key: value for key, value in MACHINES[name].items() if key != "over"}
+    if name == "elastic":
+        refit = svmpath.trace_elastic(
+            X[train], LABELS[train], lambda2=0.5, sample_weight=WEIGHTS[train], span=path.span
+        )
+    else:
+        target = AMOUNTS if path.problem.task == "regression" else LABELS
+        weights = WEIGHTS[train]
+        refit = svmpath.trace(X[train], target[train], gamma=1.0, span=path.span, sample_weight=weights, **options)
+    for k, value in enumerate(values):
+        np.testing.assert_allclose(held[k], refit(float(value))(X[test]), atol=1e-6)
 
 
 @pytest.mark.parametrize("name", [name for name in MACHINES if name != "elastic"])

@@ -449,5 +449,40 @@ def test_a_held_out_loss_for_labels_is_refused_for_regression_by_its_name():
 def test_folds_by_default_are_explained(capsys):
     PathSVC(loss="huber_hinge", C=1.0, gamma=1.0, verbose=1).fit(X, Y)
     out = capsys.readouterr().out
-    assert "using k-fold instead of exact leave-one-out: it takes one path per sample with loss='huber_hinge'" in out
+    assert "using k-fold instead of exact leave-one-out: that takes one path per sample with loss='huber_hinge'" in out
     assert "more than 0" not in out
+
+
+@pytest.mark.filterwarnings("error")
+def test_doubts_of_a_users_criterion_are_not_taken_for_rounding():
+    def mine(path, values, loss=None):
+        return replace(criteria.alo(path, values, loss=loss), criterion="mine")
+
+    model = PathSVC(loss="hinge", gamma=1.0, criterion=mine).fit(X, Y)
+    assert model.curve_.doubtful[model.choice_.index] > 0
+
+
+def test_attributes_of_another_loss_are_gone_after_a_second_fit():
+    model = PathSVR(loss="epsilon_insensitive", gamma=1.0, C=[1.0], epsilon=0.3).fit(X[:40], X[:40, 0])
+    assert model.epsilon_ == 0.3
+    assert not hasattr(model.set_params(loss=None).fit(X[:40], X[:40, 0]), "epsilon_")
+
+
+def test_merged_rows_decide_whether_paths_are_exact(monkeypatch):
+    monkeypatch.setattr("svmpath.paths.trackers._FEW_ROWS", 40)
+    twice = np.repeat(X[:30], 2, axis=0)
+    model = PathSVC(loss="hinge", gamma=1.0, C=[1.0], tol=1e-3, rank=3, random_state=0).fit(twice, np.repeat(Y[:30], 2))
+    assert model.path_.is_exact
+    assert model.tol_ is None
+    assert model.criterion_ == "loo"
+
+
+@pytest.mark.parametrize("values", [(1.0, 2.0, 3.0), (1.0,)])
+def test_a_tuple_is_a_span(values):
+    with pytest.raises(ValueError, match="a tuple of two numbers"):
+        PathSVC(C=values).fit(X, Y)
+
+
+def test_a_choice_needs_a_curve():
+    with pytest.raises(TypeError, match="needs a curve"):
+        svmpath.select(svmpath.trace(X, Y))

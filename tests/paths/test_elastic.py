@@ -440,7 +440,7 @@ def test_bad_data_are_refused():
         elastic(np.where(X > 2, np.nan, X), y)
     with pytest.raises(ValueError, match="only one class"):
         elastic(X, np.ones(60))
-    with pytest.raises(ValueError, match="two classes and y has 60"):
+    with pytest.raises(ValueError, match="two classes, but y has 60"):
         elastic(X, np.arange(60.0))
     with pytest.raises(ValueError, match="one coefficient per feature"):
         elastic(X, y)(1.0).compress(3)

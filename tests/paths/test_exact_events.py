@@ -246,7 +246,7 @@ def test_sides_that_are_not_the_minimisers_are_refused(monkeypatch):
     rows = features(X, y, span, options, s)
     false = lambda rows, system, lam, point: (start(rows), None)  # noqa: E731
     monkeypatch.setattr(module, "minimise", false)
-    with pytest.raises(svmpath.PathError, match="cannot be found"):
+    with pytest.raises(svmpath.PathError, match="cannot be resolved"):
         exact_sides(rows, (1e2, 1e1))
 
 

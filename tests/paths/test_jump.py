@@ -351,7 +351,7 @@ def test_without_a_margin_there_is_no_nu_machine():
         ({"over": "weight"}, "needs sample="),
         ({"over": "weight", "sample": 60}, "row numbers from 0 to 59"),
         ({"over": "weight", "sample": [True, False]}, "a mask of"),
-        ({"sample": 3}, "belongs to over='weight'"),
+        ({"sample": 3}, "sample= works with over='weight' only"),
         ({"span": (0.0, 1.0)}, "positive"),
         ({"start": np.zeros(3)}, r"shape \(60,\)"),
         ({"loss": "nu"}, "over must be 'nu'; got 'C'"),
@@ -399,7 +399,7 @@ def test_weights_that_cannot_be_moved_are_refused():
         svmpath.trace(X, Y, loss="hinge", over="weight", sample=np.arange(60))
     with pytest.raises(ValueError, match="both classes"):
         svmpath.trace(X, Y, loss="nu", over="nu", sample_weight=(Y > 0).astype(float))
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match="must hold finite numbers"):
         svmpath.trace(X, Y, loss="hinge", start=np.full(60, np.nan))
 
 

@@ -339,7 +339,7 @@ def test_criteria_along_gamma_are_those_over_C_at_each_gamma(loss):
 
 
 def test_low_rank_is_refused_where_events_are_asked_for():
-    with pytest.raises(ValueError, match="without rank="):
+    with pytest.raises(ValueError, match="leave out rank="):
         svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.1, 1.0), rank=10)
     path = svmpath.trace(X, Y, loss="squared_hinge", over="gamma", span=(0.1, 1.0), rank=20, random_state=0)
     assert isinstance(path, NewtonKernelPath)

@@ -173,7 +173,7 @@ NAN[3, 1] = np.nan
         (X, Y, {"over": "nu"}, "over must be one of 'C', 'gamma'; got 'nu'"),
         (X, Y, {"over": "c"}, "Did you mean 'C'"),
         (X, Y, {"over": "gamma", "kernel": "linear"}, "over must be 'C'; got 'gamma'"),
-        (X, Y, {"over": "coef0", "kernel": "poly"}, r"span=\(first, last\) is needed"),
+        (X, Y, {"over": "coef0", "kernel": "poly"}, r"give span=\(first, last\)"),
         (X, Y, {"over": "gamma", "span": (0.1, 1.0), "C": -1.0}, "C must be a positive number"),
         (X, Y, {"over": "length_scale", "kernel": gp.RBF(), "span": (-1.0, 2.0)}, "two different positive numbers"),
         (X, Y, {"sample_weight": -np.ones(30)}, "[Nn]egative"),

@@ -344,7 +344,7 @@ def test_a_group_without_room_is_refused():
     P = program(
         kernel(rng, 4), np.array([0, 0, 1, 1]), np.zeros(4), np.array([1.0, 1.0, 0.0, 0.0]), np.array([1.0, 0.0])
     )
-    with pytest.raises(PathError, match="No sample of positive weight is left"):
+    with pytest.raises(PathError, match="No sample of positive weight remains"):
         solve_from(P, 0.0, np.zeros(4), np.full(4, LOW))
 
 

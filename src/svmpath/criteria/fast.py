@@ -1,6 +1,6 @@
 """Which kinds of path have something better than ``path.without(rows)`` and ``path.decisions(values)``.
 
-Every row of these tables is checked against the general form in the tests.
+``tests/criteria/test_fast.py`` compares them with the general form.
 """
 
 from __future__ import annotations

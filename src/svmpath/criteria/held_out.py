@@ -95,9 +95,6 @@ def leave_folds_out(path: Path, values: Array, folds: Folds) -> HeldOut:
 def decide_fold(path: Path, values: Array, train: Array, test: Array) -> Array:
     """Decision values of the test rows along the path of the train rows, of shape (m, len(test))."""
     fold = path.without(np.setdiff1d(np.arange(path.problem.n), train))
-    largest = fold.loss.largest(fold.over, fold.problem.y, fold.problem.s)
-    if min(fold.span) < largest < max(fold.span):
-        fold = fold.over_span((min(fold.span[0], largest), min(fold.span[1], largest)))
     return fold.decisions(values)[:, test]
 
 

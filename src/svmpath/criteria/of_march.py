@@ -208,7 +208,7 @@ def _without(path: MarchPath, stop: Stop, i: int) -> tuple[float, float]:
         found.append(path.loss.in_samples(problem, others, stop.C))
     if not found or found[0].violation > _TOO_FEW_DIGITS:
         with suppress(PathError):  # what Newton's method cannot settle shows in the violation
-            found.append(replace(path, problem=problem)(stop.C))
+            found.append(path.without(np.array([i]))(stop.C))
     if not found:
         return float(stop.point.f[i]), np.inf
     best = min(found, key=lambda machine: machine.violation)

@@ -17,6 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 from svmpath.criteria.held_out import HeldOut
 from svmpath.criteria.of_jump import FORMS
 from svmpath.paths import NodePath
+from svmpath.paths.jump import WHOLE_ROWS
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
@@ -28,7 +29,8 @@ _SUPPORT_BLOCK = 512  # samples whose effect on all others is looked at at a tim
 def leave_one_out_nodes(path: NodePath, values: Array, **options: Any) -> HeldOut:
     """Refused: machines that are optimal only to a gap have no exact held-out values."""
     raise ValueError(
-        "criteria.loo needs an exact path: leave tol out (up to 20 000 samples), or use criteria.kfold or criteria.alo."
+        f"criteria.loo needs an exact path: leave tol out (up to {WHOLE_ROWS} samples), or use criteria.kfold or "
+        "criteria.alo."
     )
 
 

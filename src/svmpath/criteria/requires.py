@@ -30,7 +30,7 @@ def requires(loss: type[Loss], kind: type[Path]) -> Callable[[Criterion], Criter
             if not path.is_exact:
                 raise ValueError(f"{name} needs an exact path: leave tol out, or use criteria.kfold.")
             given = path.unmerged
-            if not isinstance(given, kind):
+            if path.over != "C" or not isinstance(given, kind):
                 raise ValueError(f"{name} needs a path over C, but this path is over {path.over!r}.")
             found = criterion(given, *args, **options)
             return replace(found, path=path) if hasattr(found, "path") else found

@@ -67,6 +67,11 @@ def is_bound(criterion: Any) -> bool:
     return _kind(criterion) == "bound"
 
 
+def is_exact(criterion: Any) -> bool:
+    """Whether its held-out values are exact, so that their only doubt is rounding."""
+    return _kind(criterion) == "exact"
+
+
 def is_estimate(criterion: Any) -> bool:
     """Whether it predicts held-out values, or bounds the number of errors."""
     return _kind(criterion) in ("bound", "estimate")

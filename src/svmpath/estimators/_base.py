@@ -17,11 +17,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from svmpath import criteria
 from svmpath.criteria.curve import held_out_loss
 from svmpath.criteria.gradients import check_full_matrix, smooth_loss
-from svmpath.criteria.table import CRITERIA, is_bound, is_estimate, make_criterion
+from svmpath.criteria.table import CRITERIA, is_bound, is_estimate, is_exact, make_criterion
 from svmpath.exceptions import PrecisionWarning
 from svmpath.gram import Gram, make_gram
 from svmpath.kernels import ARD, RBF, Kernel, Linear, gamma_value, make_kernel
-from svmpath.losses import Loss, Problem, make_loss, policy_of
+from svmpath.losses import LOSSES, Loss, Problem, make_loss, policy_of
 from svmpath.names import unknown_name
 from svmpath.paths.merged import find_copies
 from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
@@ -96,10 +96,10 @@ class PathMachine(BaseEstimator):
         copies = find_copies(gram, y)
         problems = [Problem(gram, target, s, self._task, classes, copies=copies) for target in targets]
         tol = self._gap(loss, gram.n)
-        is_rough = tol is not None and not exact_is_cheaper(gram)
+        distinct = gram.n if copies is None else int(copies.max()) + 1
+        is_rough = tol is not None and not exact_is_cheaper(distinct, gram.rank)
         if tol is not None and not is_rough and self.verbose and not callable(self.verbose):
             print(f"[{type(self).__name__}] exact paths: with {gram.n} samples they take less time than tol={tol:g}")
-        self.tol_ = tol if is_rough else None
         self.criterion_ = self._criterion(loss, int(np.count_nonzero(s)), is_rough)
         self._check_bound(len(targets))
         held_out = params["criterion_loss"]
@@ -154,7 +154,7 @@ class PathMachine(BaseEstimator):
         if policy.otherwise == "kfold" and self.verbose and not callable(self.verbose):
             what = "an approximate path" if n <= policy.loo_rows else f"{n} samples (more than {policy.loo_rows})"
             if policy.loo_rows == 0:
-                what = f"it takes one path per sample with loss={loss.name!r}"
+                what = f"that takes one path per sample with loss={loss.name!r}"
             print(f"[{type(self).__name__}] using k-fold instead of exact leave-one-out: {what}")
         return policy.otherwise
 
@@ -293,9 +293,12 @@ class PathMachine(BaseEstimator):
         self.choice_ = choice
         self.curve_ = choice.curve
         self.path_ = path
+        self.tol_ = None if path.is_exact else search.tol
         self.kernel_ = path.problem.gram.kernel
         self.C_ = choice.value
         self.gamma_ = self._gamma_of(self.kernel_)
+        for name in self._own_names & vars(self).keys():  # of the loss of an earlier fit
+            delattr(self, name)
         for name, value in search.loss.own.items():
             setattr(self, f"{name}_", value)
         self.loo_error_, self.error_criterion_ = self._held_out_error(choice, search)
@@ -305,6 +308,11 @@ class PathMachine(BaseEstimator):
         self.intercept_ = np.array([solution.b for solution in solutions])
         self._alpha = alpha.T
         self._w = path.gram.contract(self._alpha)
+
+    @property
+    def _own_names(self) -> set[str]:
+        """The attributes that hold parameters of losses beside C."""
+        return {f"{name}_" for kind in LOSSES.values() for name in getattr(kind, "__dataclass_fields__", {})}
 
     def _held_out_error(self, choice: Choice, search: Search) -> tuple[float, str]:
         """The held-out error of the choice and its criterion; exact if there are not too many samples."""
@@ -319,8 +327,7 @@ class PathMachine(BaseEstimator):
     @staticmethod
     def _warn_of_rounding(choice: Choice, violation: float) -> None:
         """Warn if held-out values of the choice, or its machine, are lost to rounding."""
-        is_exact = not is_estimate(choice.curve.criterion)  # whose only doubt is rounding
-        lost = int(choice.curve.doubtful[choice.index]) if is_exact else 0
+        lost = int(choice.curve.doubtful[choice.index]) if is_exact(choice.curve.criterion) else 0
         if not lost and violation <= _TOO_FEW_DIGITS:
             return
         what = f"{lost} held-out values are lost to rounding"

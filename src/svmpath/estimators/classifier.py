@@ -84,7 +84,7 @@ class PathSVC(ClassifierMixin, PathMachine):
     error_criterion_ : str
         How ``loo_error_`` was computed: "loo" (exact), "span", "kfold", ...
     loss_ : str
-        The loss of the machine.
+        The loss of the machine; its own parameters have names of the same form (``h_`` for "huber_hinge").
     tol_ : float or None
         The relative duality gap of the paths; None if they are exact.
     criterion_ : str or callable

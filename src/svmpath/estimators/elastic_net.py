@@ -18,7 +18,7 @@ from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, deviation
 from svmpath.names import unknown_name
 from svmpath.paths.elastic import ElasticPath, FeatureEvent
 from svmpath.paths.trace_elastic import elastic_path, elastic_problem, lambda1_max
-from svmpath.search import Choice, ElasticSearch, Scores, best_pair
+from svmpath.search import Choice, ElasticSearch, Scores, best_pair, best_value
 from svmpath.search.choice import check_rule
 from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.threads import count_jobs
@@ -263,8 +263,9 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
 
     def _choose(self, curves: dict[float, Curve]) -> tuple[Choice, float]:
         """The best pair; of equal ones that with the largest lambda1 and lambda2, whose machine is the simplest."""
-        lam2, index = best_pair(curves, self.rule, sign=-1.0)
+        lam2, _ = best_pair(curves, sign=-1.0)
         curve = curves[lam2]
+        index = best_value(curve, self.rule, sign=-1.0)
         edges = [name for name, values, value in (
             ("lambda1", curve.values, curve.values[index]), ("lambda2", np.array(list(curves)), lam2)
         ) if len(values) > 1 and value in (values.min(), values.max())]  # fmt: skip

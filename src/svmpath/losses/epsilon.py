@@ -31,6 +31,8 @@ from svmpath.solvers.box_qp import FREE, LOW, UP, Program
 
 Array = np.ndarray
 
+_EPSILON = Parameter("epsilon", lowest="not negative", log=False)
+
 
 @dataclass(frozen=True)
 class EpsilonInsensitive(ElbowLoss):
@@ -46,8 +48,11 @@ class EpsilonInsensitive(ElbowLoss):
 
     name = "epsilon_insensitive"
     tasks = ("regression",)
-    parameters = (Parameter("C"), Parameter("epsilon", lowest="not negative", log=False), WEIGHT)
+    parameters = (Parameter("C"), _EPSILON, WEIGHT)
     names = ("inside", "tube", "outside")
+
+    def __post_init__(self) -> None:
+        _EPSILON.check(self.epsilon)
 
     @property
     def own(self) -> Mapping[str, float]:

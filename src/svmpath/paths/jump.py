@@ -244,15 +244,18 @@ class JumpPath(Path):
 
     def with_kernel(self, name: str, value: float, near: Path | None = None) -> JumpPath:
         """The path with another value of a kernel parameter; its first machine is found from that of the near path."""
-        path = replace(self, problem=self.problem.at(name, value), made=Made())
-        low = min(self.span)
-        path = path if near is None else replace(path, start=near(low).alpha / low)
-        return path
+        problem, low = self.problem.at(name, value), min(self.span)
+        start = self.start if near is None else near(low).alpha / low
+        return replace(self, problem=problem, made=Made(), start=start, limit=None, walked=None)
+
+    def over_span(self, span: tuple[float, float]) -> JumpPath:
+        """The same path over another span, which has a walk of its own."""
+        return replace(self, span=span, limit=None, walked=None)
 
     def at_kernel(self, name: str, value: float, C: float) -> Solution:
         """The machine at one C with another value of a kernel parameter, by homotopy from the one that it has here."""
         problem = self.problem.at(name, value)
-        there = replace(self, problem=problem, span=(C, C), made=Made(), start=self(C).alpha / C)
+        there = replace(self.over_span((C, C)), problem=problem, made=Made(), start=self(C).alpha / C)
         return there.from_places(there.begin().status)
 
     def _problem_at(self, t: float) -> Problem:

@@ -142,7 +142,7 @@ class MergedPath(Path):
         """The path of the same machine with weight zero for some rows."""
         s = self.problem.s.copy()
         s[rows] = 0.0
-        return self.again(replace(self.problem, s=s), self.made.for_weights())
+        return self.again(replace(self.problem, s=s), self.made.for_weights()).feasible()
 
     def again(self, problem: Problem, made: Made | None = None) -> Path:
         """The path of another problem with the same parameters."""

@@ -34,6 +34,8 @@ class NewtonPath(CurvedPath):
     @classmethod
     def of(cls, problem: Problem, request: Request, made: Made) -> NewtonPath:
         """The path of a problem."""
+        if request.exact:
+            raise ValueError(f"breakpoints='exact' does not work for loss={request.loss.name!r}; leave it out.")
         return cls(problem, request.loss, request.motion, request.span, made=made)
 
     @property

@@ -129,10 +129,17 @@ class Path(ABC):
         return np.array([self(float(value)).fitted for value in values])
 
     def without(self, rows: Array) -> Any:
-        """The path of the same machine with weight zero for some rows."""
+        """The path of the same machine with weight zero for some rows; over nu it may have to begin later."""
         s = self.problem.s.copy()
         s[rows] = 0.0
-        return replace(self, problem=replace(self.problem, s=s), made=self.made.for_weights())
+        return replace(self, problem=replace(self.problem, s=s), made=self.made.for_weights()).feasible()
+
+    def feasible(self) -> Any:
+        """The part of the path along which there are machines for its targets and weights."""
+        largest = self.loss.largest(self.over, self.problem.y, self.problem.s)
+        if not min(self.span) < largest < max(self.span):
+            return self
+        return self.over_span((min(self.span[0], largest), min(self.span[1], largest)))
 
     def over_span(self, span: tuple[float, float]) -> Path:
         """The same path over another span."""
@@ -157,10 +164,14 @@ class Path(ABC):
     def started(self, start: Array) -> Path:
         """The path, its first machine to be found from the coefficients alpha / C of a similar one."""
         names = ", ".join(repr(name) for name, kind in LOSSES.items() if issubclass(kind, ElbowLoss))
-        raise ValueError(f"start= is for losses with an elbow ({names}), not for loss={self.loss.name!r}.")
+        raise ValueError(
+            f"start= works for losses with an elbow ({names}), not for loss={self.loss.name!r}; leave it out."
+        )
 
     def limited(self, limit: Limit) -> Path:
         """The path, which ends at a limit."""
+        if not self.is_exact:
+            raise ValueError("max_events and time_limit need an exact path: leave tol out.")
         raise ValueError(
             "max_events and time_limit work for exact paths of losses with an elbow over C, epsilon, nu or a "
             f"weight, not for loss={self.loss.name!r} over {self.over!r}; leave them out."

@@ -202,10 +202,10 @@ def surface(
     >>> 0.1 <= choice.parameters["gamma"] <= 1.0
     True
     """
-    if loss == "nu" or "over" in options or "span" in options or "start" in options:
+    if loss == "nu" or options.keys() & {"over", "span", "start", "max_events", "time_limit"}:
         raise ValueError(
-            "A surface is a function of C and gamma, so it works with losses that have a C and takes no over=, span= "
-            "or start=; give C=(first, last) and gamma=... instead."
+            "A surface is a function of C and gamma, so it works with losses that have a C and takes no over=, span=, "
+            "start=, max_events= or time_limit=; give C=(first, last) and gamma=... instead."
         )
     threads = count_jobs(n_jobs)
     span, gammas = check_span(C, Parameter("C"), "C"), _check_gammas(gamma)

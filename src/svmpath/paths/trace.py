@@ -79,9 +79,9 @@ def trace(
         "coef0", ...) for all losses but "nu" and "huber_hinge".
     span : (float, float), optional
         The first and the last value of the hyper-parameter; the path may go up or down. Default: (1e-3, 1e6) for C,
-        (1e-3, 1e3) for losses with an elbow; scikit-learn's "scale" times 1/256 to 256 for gamma; half the range of y
-        to a thousandth of it for epsilon; the largest feasible nu to a hundredth of it; (1, 0) for a weight, which
-        removes the samples.
+        (1e-3, 1e3) for losses with an elbow and "huber_hinge"; scikit-learn's "scale" times 1/256 to 256 for gamma;
+        half the range of y to a thousandth of it for epsilon; the largest feasible nu to a hundredth of it; (1, 0) for
+        a weight, which removes the samples.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object, or a function
         k(X, Z) -> matrix.

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from svmpath.gram import Gram
 from svmpath.losses import EpsilonInsensitive, Hinge, HuberHinge, LeastSquares, Loss, Nu, Problem, SquaredHinge
 from svmpath.paths import jump
 from svmpath.paths.closed_form import ClosedFormPath
@@ -62,6 +61,8 @@ def trace_problem(problem: Problem, request: Request, made: Made | None = None) 
 def _what(problem: Problem, request: Request) -> str:
     """The kind of parameter that the path follows; raises an error if no tracker does that."""
     loss, over = request.loss, request.over
+    if type(loss) not in (kind for kind, _ in TRACKERS):
+        raise ValueError(f"No path follows {loss!r}: give its class a row in svmpath.paths.TRACKERS.")
     what = MACHINE if over in loss.overs else KERNEL
     if (type(loss), what) not in TRACKERS:
         raise ValueError(f"With loss={loss.name!r} a path can be over {' or '.join(loss.overs)}, not over {over!r}.")
@@ -70,14 +71,14 @@ def _what(problem: Problem, request: Request) -> str:
     if over != "C" or (type(loss), GAP) not in TRACKERS:
         names = " or ".join(repr(kind.name) for kind, way in TRACKERS if way == GAP)
         raise ValueError(f"tol= works for loss={names} over C, not for {loss!r} over {over!r}; leave it out.")
-    return MACHINE if exact_is_cheaper(problem.gram) else GAP
+    return MACHINE if exact_is_cheaper(problem.gram.n, problem.gram.rank) else GAP
 
 
-def exact_is_cheaper(gram: Gram) -> bool:
-    """Whether every event of a path over C takes less time than an approximate path to a gap of 1e-3."""
-    if gram.n <= _FEW_ROWS or gram.n > _MANY_ROWS:
-        return gram.n <= _FEW_ROWS
-    return gram.n <= _ROWS_PER_RANK * gram.rank
+def exact_is_cheaper(n: int, rank: int) -> bool:
+    """Whether an exact path over C on n distinct rows takes less time than an approximate one to a gap of 1e-3."""
+    if n <= _FEW_ROWS or n > _MANY_ROWS:
+        return n <= _FEW_ROWS
+    return n <= _ROWS_PER_RANK * rank
 
 
 def automatic_gap(loss: type[Loss], n: int) -> float | None:
@@ -106,4 +107,6 @@ def _trace_merged(problem: Problem, request: Request, made: Made) -> Path:
         moving = np.unique(problem.copies[rows])
     made.merged = Made() if made.merged is None else made.merged
     inner = trace_problem(merge(problem), replace(request, rows=moving), made.merged)
-    return MergedPath(problem, inner.loss, inner.motion, inner.span, inner, _Again(request), made=made)
+    motion = replace(inner.motion, rows=rows)
+    again = _Again(replace(request, tol=None) if inner.is_exact else request)  # exact paths stay so, with copies apart
+    return MergedPath(problem, inner.loss, motion, inner.span, inner, again, made=made)
