@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -95,6 +96,13 @@ def test_every_lower_bound_is_pinned_by_make_oldest():
     needed = {re.match(r"[\w-]+", line)[0] for line in PROJECT["dependencies"]}
     assert needed <= {pin.split("==")[0] for pin in oldest()}
     assert "numpy==2.0.*" in oldest()
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_make_oldest_finds_the_package_from_any_folder():
+    commands = run("make", "-n", "oldest", cwd=ROOT)
+    assert f'PYTHONPATH="{ROOT}/src"' in commands
+    assert f'NUMBA_CACHE_DIR="{ROOT}/' in commands
 
 
 def test_the_citation_names_this_version():
