@@ -160,7 +160,7 @@ def test_declared_indefinite():
             "A declared parameter must be 'a'; got 'b'",
         ),
         (lambda: make_kernel("rbf", gamma=-1.0), "gamma must be a positive number"),
-        (lambda: make_kernel("rbf", gamma="big"), "gamma must be a positive number"),
+        (lambda: make_kernel("rbf", gamma="big"), "gamma must be one of 'scale', 'auto', or a positive number"),
         (lambda: make_kernel("rbf"), "needs the data X"),
         (lambda: make_kernel(Linear(), gamma=1.0), "'gamma' is unknown"),
         (lambda: Polynomial(degree=2.5), "whole number"),
