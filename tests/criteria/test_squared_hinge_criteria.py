@@ -1,7 +1,5 @@
 """Span prediction, exact leave-one-out and k-fold of the squared hinge, against their definitions."""
 
-import sys
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
@@ -204,9 +202,9 @@ def test_held_out_values_that_are_lost_are_doubtful(monkeypatch):
         X, np.where(y == 1, 1.0, -1.0), loss="squared_hinge", kernel="poly", degree=2, gamma=1.0, coef0=1.0,
         span=(1e-3, 1e8),
     )  # fmt: skip
-    monkeypatch.setattr(sys.modules["svmpath.criteria.loo"], "LOST", 1e-6)  # which kernel values of 1e13 do not allow
+    monkeypatch.setattr(of_march, "_TOO_FEW_DIGITS", 1e-6)  # which kernel values of 1e13 do not allow
     assert criteria.loo(path, [1e3]).doubtful[0] > 0
-    monkeypatch.setattr(sys.modules["svmpath.criteria.loo"], "LOST", 1e-4)
+    monkeypatch.setattr(of_march, "_TOO_FEW_DIGITS", 1e-4)
     monkeypatch.setattr(of_march, "_MOST_REFITS", 0)
     assert criteria.loo(path, [1e3]).doubtful[0] == len(path(1e3).support)
 
