@@ -90,7 +90,7 @@ WRONG = {
     ("--C", "1:2:3"): "--C must be",
     ("--cv", "0"): "'--cv'",
     ("--cv", "five"): "'--cv'",
-    ("--cv", "13", "--criterion", "kfold"): "--cv 13",
+    ("--cv", "13", "--criterion", "kfold"): "--cv 13 is more than the 12 rows; use --cv 12 or less.",
     ("--rank", "-5"): "--rank must be",
     ("--rank", "1.0"): "--rank must be",
     ("--rank", "full"): "--rank must be",
@@ -161,10 +161,11 @@ def test_the_checks_of_scikit_learn_are_translated(run, monkeypatch):
     assert run("tune", *csv(CLASSES))[2] == "Error: --n-jobs must be an int. Got 1.5 instead.\n"
 
 
-@pytest.mark.filterwarnings("always:The least populated class")
+@pytest.mark.filterwarnings("always:The smallest class")
 def test_notes_speak_of_options_too(run):
     rng = np.random.default_rng(0)
     rows = "".join(f"{a:.3f},{'uuv'[i % 3] if i < 9 else 'u'}\n" for i, a in enumerate(rng.normal(size=20)))
     _, _, err = run("tune", *csv("a,y\n" + rows), "--criterion", "kfold", "--C", "1", "--gamma", "1")
     assert "n_splits" not in err
+    assert "The smallest class has only 3 of the 20 rows" in err
     assert "--cv 5" in err

@@ -288,7 +288,7 @@ def test_saved_models_predict_the_same_and_are_small(tmp_path, model, y, rank):
         ({"rank": "atuo"}, Y, "Did you mean 'auto'"),
         ({"rank": -3}, Y, "rank must be"),
         ({"kernel": "rfb"}, Y, "kernel must be"),
-        ({"criterion": "kfold", "cv": 500}, Y, "n_splits|number of splits"),
+        ({"criterion": "kfold", "cv": 500}, Y, "cv=500 is more than the 120 rows; use cv=120 or less"),
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(options, y, message):

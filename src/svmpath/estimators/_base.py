@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath import criteria
 from svmpath.criteria.curve import held_out_loss
+from svmpath.criteria.folds import make_folds
 from svmpath.criteria.gradients import check_full_matrix, smooth_loss
 from svmpath.criteria.table import CRITERIA, is_bound, is_estimate, is_exact, make_criterion
 from svmpath.exceptions import PrecisionWarning
@@ -226,8 +226,7 @@ class PathMachine(BaseEstimator):
         """The folds, drawn once, so that every kernel is scored on the same ones."""
         if self.criterion_ != "kfold":
             return None
-        cv = check_cv(self.cv, y, classifier=self._task == "classification")
-        return list(cv.split(X, y))
+        return make_folds(self.cv, X, y, is_classification=self._task == "classification")
 
     def _given(self, name: str) -> str:
         """How C or gamma is given: "tune", "span" (a tuple of two), "values" (a list or array) or "fixed"."""
