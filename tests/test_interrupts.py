@@ -50,7 +50,8 @@ def test_a_signal_ends_long_work(name):
     assert child.returncode == -signal.SIGINT
 
 
-@pytest.mark.parametrize("loss", ["least_squares", pytest.param("squared_hinge", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
 def test_workers_of_interrupted_work_leave_and_the_next_work_is_not_affected(loss):
     code = (
         DATA.replace("3000", "1200")

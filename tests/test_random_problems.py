@@ -115,6 +115,7 @@ def job(what):
     return 2 * what
 
 
+@pytest.mark.slow
 def test_a_job_that_hangs_dies_or_raises_is_reported_and_the_others_are_done():
     jobs = [1, "raises", "loops", 2, "dies", 3, "sleeps", 4]
     outcomes = {outcome.job: outcome for outcome in workers.run_all(job, jobs, processes=2, limit=0.5)}

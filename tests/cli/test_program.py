@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 import svmpath
 from tests.cli.tables import FIXED, GOOD, csv
 
@@ -15,6 +17,7 @@ def test_help(run):
     assert run("--version") == (0, f"svmpath {svmpath.__version__}\n", "")
 
 
+@pytest.mark.slow
 def test_python_m_svmpath():
     csv(GOOD)
     command = [sys.executable, "-m", "svmpath"]

@@ -20,6 +20,7 @@ EXCUSED = {
 }
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [PathSVR(loss="epsilon_insensitive", gamma=[0.5], C=C)], expected_failed_checks=lambda estimator: EXCUSED
 )

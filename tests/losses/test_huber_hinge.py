@@ -397,6 +397,7 @@ def test_the_command_line_tunes_saves_and_predicts(tmp_path):
     assert len((tmp_path / "predicted.csv").read_text(encoding="utf-8").splitlines()) == 41
 
 
+@pytest.mark.slow
 @parametrize_with_checks([PathSVC(loss="huber_hinge", gamma=1.0, C=[1.0])])
 def test_estimator_check(estimator, check):
     check(estimator)

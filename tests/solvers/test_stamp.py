@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
 
@@ -70,6 +71,7 @@ def use(folder):
     return [line.split() for line in child.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_an_edit_in_another_file_is_seen_by_what_is_stamped(tmp_path):
     tiny = tmp_path / "tiny"
     tiny.mkdir()
