@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types compile unit slow oldest fuzz bench docs clean
+.PHONY: demo test lint types compile compile-elastic compile-others unit slow oldest fuzz bench docs clean
 
 demo: $(VENV)/installed
 	$(RUN) examples/demo_data.py demo
@@ -16,7 +16,7 @@ demo: $(VENV)/installed
 
 # Side by side where it can be: types are checked while the engines are compiled.
 test: $(VENV)/installed-dev
-	$(MAKE) -j 2 lint types unit
+	$(MAKE) -j 3 lint types unit
 
 lint: $(VENV)/installed-dev
 	$(RUN) -m ruff check .
@@ -25,9 +25,14 @@ lint: $(VENV)/installed-dev
 types: $(VENV)/installed-dev
 	$(RUN) -m mypy
 
-# Compiled once here, and not by each of the processes that test side by side.
-compile: $(VENV)/installed-dev
-	$(RUN) -m svmpath compile
+# Compiled once here, and not by each of the processes that test side by side; two engines at a time.
+compile: compile-elastic compile-others
+
+compile-elastic: $(VENV)/installed-dev
+	$(RUN) -m svmpath compile elastic
+
+compile-others: $(VENV)/installed-dev
+	$(RUN) -m svmpath compile path loo kernel
 
 unit: compile
 	$(RUN) -m pytest -n 2 --dist worksteal -q -m "not slow"

@@ -31,7 +31,7 @@ WORK = {
 }
 
 
-QUICK = ["least squares", "squared hinge in two threads"]  # the engines; the ways to them in make slow
+QUICK = ["least squares"]  # the others in make slow
 
 
 @pytest.mark.parametrize("name", slow_except(WORK, QUICK))

@@ -18,6 +18,13 @@ def test_compile_says_what_it_did(run):
     )
 
 
+def test_one_engine_is_compiled_alone(run):
+    assert run("compile", "kernel")[1].startswith("Paths over the kernel: ")
+    code, _, err = run("compile", "elastc")
+    assert code == 2
+    assert "Did you mean 'elastic'?" in err
+
+
 # Every kind of path and held-out error that runs in compiled code, in a process of its own: what is compiled is looked
 # at by signature, since a function for other types of arguments would be compiled again.
 COVERED = """
@@ -34,7 +41,7 @@ def signatures():
                 found[value.py_func.__qualname__] = set(value.signatures)
     return found
 
-for _, _, work in _engines():
+for _, _, work in _engines().values():
     work()
 before = signatures()
 rng = np.random.default_rng(1)

@@ -26,6 +26,7 @@ ESTIMATORS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*no feature:UserWarning")  # many checks have labels at random
 @parametrize_with_checks(QUICK, expected_failed_checks=lambda estimator: EXCUSED)
 def test_estimator_check(estimator, check):
