@@ -296,3 +296,21 @@ def test_a_path_with_too_few_digits_is_not_called_optimal():
     with pytest.raises(svmpath.PathError, match="too few digits"):
         svmpath.trace(X, y, span=(1e5, 1e6), **options).check()
     svmpath.trace(StandardScaler().fit_transform(X), y, span=(1e-2, 1.0), **options).check()
+
+
+def test_signs_that_rounding_has_turned_leave_a_sample(monkeypatch):
+    """Columns of dates, unscaled: the dual system has so few digits that every coefficient has the wrong sign."""
+    module = sys.modules["svmpath.losses.squared_hinge"]
+    solve, calls = module.balanced, []
+
+    def turned(K, y, s, C):
+        calls.append(len(y))
+        return -solve(K, y, s, C) if len(calls) == 1 else solve(K, y, s, C)
+
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    path = svmpath.trace(X, y, loss="squared_hinge", kernel="linear", span=(0.1, 10.0))
+    monkeypatch.setattr(module, "balanced", turned)
+    machine = path.loss.in_samples(path.problem, np.arange(4), 1.0)
+    assert calls[0] == 4
+    assert min(calls) >= 1
+    assert machine.violation < 1e-9

@@ -85,7 +85,8 @@ class SquaredHinge(Loss):
             a = y * alpha
             negative = E[a[E] < 0]
             if len(negative):
-                E = np.setdiff1d(E, negative[np.argsort(a[negative])[:most]])
+                # One at least stays: where rounding turns all signs there would be none left to begin again with.
+                E = np.setdiff1d(E, negative[np.argsort(a[negative])[: min(most, len(E) - 1)]])
                 continue
             found.append(solution)
             slack = np.where(s > 0, 1.0 - y * solution.fitted, 0.0)
