@@ -71,6 +71,7 @@ bench: $(VENV)/installed-dev
 	$(RUN) benchmarks/selection_quality.py --splits 2
 	$(RUN) benchmarks/default_times.py --sets iris breast_cancer
 	$(RUN) benchmarks/gradient_selection.py --splits 2 --sets heart noisy housing
+	$(RUN) benchmarks/peers_tuning.py --splits 2 --only 'wine/*' 'noise-1000/*'
 
 docs: $(VENV)/installed-docs
 	$(RUN) -m sphinx -W --keep-going -b html docs docs/_build/html

@@ -900,19 +900,21 @@ def surface_of_epsilon_repeated_rows() -> Values:
 @problem
 def svc_squared_hinge() -> Values:
     X, y = labels(40, seed=70)
-    return of_model(svmpath.PathSVC(loss="squared_hinge").fit(X, y, sample_weight=weights(40)), fresh(2))
+    return of_model(
+        svmpath.PathSVC(loss="squared_hinge", search="grid", rank=None).fit(X, y, sample_weight=weights(40)), fresh(2)
+    )
 
 
 @problem
 def svc_least_squares() -> Values:
     X, y = labels(40, seed=71)
-    return of_model(svmpath.PathSVC(loss="least_squares", rule="one_se").fit(X, y), fresh(2))
+    return of_model(svmpath.PathSVC(loss="least_squares", rule="one_se", search="grid", rank=None).fit(X, y), fresh(2))
 
 
 @problem
 def svc_hinge() -> Values:
     X, y = labels(40, seed=72)
-    return of_model(svmpath.PathSVC(loss="hinge", gamma=[0.1, 0.5, 2.0]).fit(X, y), fresh(2))
+    return of_model(svmpath.PathSVC(loss="hinge", gamma=[0.1, 0.5, 2.0], search="grid", rank=None).fit(X, y), fresh(2))
 
 
 @problem
@@ -920,7 +922,9 @@ def svc_hinge_bounds() -> Values:
     X, y = labels(36, seed=73)
     found = {}
     for name in ("xi_alpha", "span_bound", "alo"):
-        model = svmpath.PathSVC(loss="hinge", gamma=[0.2, 1.0], C=[0.1, 1.0, 10.0], criterion=name)
+        model = svmpath.PathSVC(
+            loss="hinge", gamma=[0.2, 1.0], C=[0.1, 1.0, 10.0], criterion=name, search="grid", rank=None
+        )
         found |= named(name, of_model(model.fit(X, y), fresh(2)))
     return found
 
@@ -928,7 +932,9 @@ def svc_hinge_bounds() -> Values:
 @problem
 def svc_radius_margin() -> Values:
     X, y = labels(36, seed=74)
-    model = svmpath.PathSVC(loss="squared_hinge", gamma=(0.1, 2.0), C=(0.1, 100.0), criterion="radius_margin")
+    model = svmpath.PathSVC(
+        loss="squared_hinge", gamma=(0.1, 2.0), C=(0.1, 100.0), criterion="radius_margin", search="grid", rank=None
+    )
     return of_model(model.fit(X, y), fresh(2))
 
 
@@ -937,7 +943,9 @@ def svc_several_classes() -> Values:
     X, y = classes(45, seed=75)
     found = {}
     for loss, criterion in (("squared_hinge", "auto"), ("hinge", "kfold"), ("least_squares", "auto")):
-        model = svmpath.PathSVC(loss=loss, gamma=[0.1, 0.5], criterion=criterion, cv=3, class_weight="balanced")
+        model = svmpath.PathSVC(
+            loss=loss, gamma=[0.1, 0.5], criterion=criterion, cv=3, class_weight="balanced", search="grid", rank=None
+        )
         found |= named(loss, of_model(model.fit(X, y), fresh(3)))
     return found
 
@@ -966,14 +974,14 @@ def svc_ard() -> Values:
 def svc_low_rank() -> Values:
     X, y = labels(60, seed=79)
     options = low_rank(12, landmarks="uniform", truncate=10)
-    model = svmpath.PathSVC(loss="squared_hinge", gamma=[0.1, 0.5], random_state=0, **options)
+    model = svmpath.PathSVC(loss="squared_hinge", gamma=[0.1, 0.5], random_state=0, **options, search="grid")
     return of_model(model.fit(X, y), fresh(2))
 
 
 @problem
 def svr_least_squares() -> Values:
     X, y = numbers(40, seed=80)
-    return of_model(svmpath.PathSVR(loss="least_squares").fit(X, y), fresh(2))
+    return of_model(svmpath.PathSVR(loss="least_squares", search="grid", rank=None).fit(X, y), fresh(2))
 
 
 @problem
@@ -986,7 +994,9 @@ def svr_least_squares_gradient() -> Values:
 @problem
 def svr_epsilon() -> Values:
     X, y = repeated(*numbers(24, seed=82))
-    model = svmpath.PathSVR(loss="epsilon_insensitive", epsilon="tune", gamma=[0.2, 1.0], C=[0.1, 1.0, 10.0])
+    model = svmpath.PathSVR(
+        loss="epsilon_insensitive", epsilon="tune", gamma=[0.2, 1.0], C=[0.1, 1.0, 10.0], search="grid", rank=None
+    )
     return of_model(model.fit(X, y), fresh(2))
 
 

@@ -1,6 +1,8 @@
 """Imports go down only, and outside packages enter by their own doors."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,7 +35,7 @@ DOORS = {
     "typer": {"cli"},
     "rich": {"cli"},
     "skops": {"cli", "report"},
-    "pandas": {"cli", "datasets"},
+    "pandas": {"cli", "datasets", "search"},
     "pyarrow": {"datasets"},
     "matplotlib": {"displays"},
     "plotly": {"report"},
@@ -94,3 +96,18 @@ def test_the_guard_sees_a_wrong_import():
 
 def test_there_is_no_drawer_for_odds_and_ends():
     assert not [path for path in files() if path.stem in ("utils", "helpers", "misc")]
+
+
+def test_a_default_fit_loads_nothing_that_it_does_not_need():
+    program = """
+import sys
+import sklearn.model_selection, sklearn.svm
+before = set(sys.modules)
+from svmpath import PathSVC
+imported = set(sys.modules)
+PathSVC(gamma=1.0, C=[1.0]).fit([[0.0], [1.0], [2.0], [3.5]], [0, 0, 1, 1])
+print(*sorted({name.split(".")[0] for name in set(sys.modules) - imported}))
+print(*sorted({"numba", "sklearn.cluster", "sklearn.manifold"} & (set(sys.modules) - before)))
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout == "\n\n"  # the import brings all that a fit needs, and none of what takes long to load

@@ -1,5 +1,6 @@
 """Some hundreds of the trials of ``make fuzz``, and how it runs them."""
 
+import itertools
 import json
 import time
 from dataclasses import replace
@@ -23,6 +24,18 @@ def test_random_trials(block):
         for outcome in workers.run_all(trials.run, seeds, limit=fuzz.LIMIT, warm_up=trials.warm_up)
         if outcome.state != workers.FINE
     ]
+    assert not failed, "\n".join(failed)
+
+
+@pytest.mark.parametrize("block", slow_except(range(3), [0]))
+def test_random_options_of_the_default_search(block):
+    every = (seed for seed in itertools.count(10_000 * block) if trials.draw(seed).task.startswith("auto:"))
+    failed = []
+    for seed in itertools.islice(every, 30):
+        try:
+            trials.run(seed)
+        except Exception as error:
+            failed.append(f"seed {seed} ({trials.draw(seed).name}): {error}")
     assert not failed, "\n".join(failed)
 
 

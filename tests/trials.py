@@ -25,7 +25,17 @@ import svmpath
 from svmpath import criteria
 from svmpath.exceptions import NoMarginError
 from svmpath.kernels import gamma_value
-from tests import certificates, fuzz_elastic, fuzz_gradients, fuzz_jump, fuzz_kernel, fuzz_loo, fuzz_refits, problems
+from tests import (
+    certificates,
+    fuzz_auto,
+    fuzz_elastic,
+    fuzz_gradients,
+    fuzz_jump,
+    fuzz_kernel,
+    fuzz_loo,
+    fuzz_refits,
+    problems,
+)
 from tests.problems import Data
 
 NODES = 30  # breakpoints of a path that are looked at, and as many values between them
@@ -537,6 +547,8 @@ def _register() -> None:
             TASKS[f"fit:PathSVC:{loss}"] = Task(_bound(check_fit, svmpath.PathSVC, loss), ("labels", "classes"), 0.3)
         if loss in ("least_squares", "epsilon_insensitive"):
             TASKS[f"fit:PathSVR:{loss}"] = Task(_bound(check_fit, svmpath.PathSVR, loss), ("numbers",), 0.3)
+    TASKS["auto:PathSVC"] = Task(fuzz_auto.check, ("labels", "classes"), 2.0)
+    TASKS["auto:PathSVR"] = Task(fuzz_auto.check, ("numbers",))
     TASKS["fit:ElasticNetSVC"] = Task(check_elastic_fit, ("labels", "classes"), 0.5, False)
 
 

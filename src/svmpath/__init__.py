@@ -5,7 +5,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from svmpath.exceptions import DataError, IndefiniteKernelWarning, LimitWarning, PathError, PrecisionWarning
+from svmpath.exceptions import (
+    DataError,
+    EdgeWarning,
+    IndefiniteKernelWarning,
+    LimitWarning,
+    PathError,
+    PrecisionWarning,
+)
 
 if TYPE_CHECKING:
     from svmpath import criteria, datasets, gram, kernels
@@ -17,6 +24,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DataError",
+    "EdgeWarning",
     "ElasticNetSVC",
     "IndefiniteKernelWarning",
     "KernelDictionary",

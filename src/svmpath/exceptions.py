@@ -22,4 +22,8 @@ class IndefiniteKernelWarning(UserWarning):
 
 
 class LimitWarning(UserWarning):
-    """A path ends before its span does, as it was given a limit of events or of time."""
+    """A path or a search ends early, as it was given a limit of events or of time."""
+
+
+class EdgeWarning(UserWarning):
+    """The best value lies at the end of the range that was searched, where the score still falls."""

@@ -86,6 +86,24 @@ def test_progress_waits_and_stays_off_pipes(monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def test_progress_counts_stages(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    with ProgressBar("Reading", delay=0.0) as progress:
+        progress.stage("Tuning", parts="stage")
+        progress(1, 3)
+        time.sleep(0.3)
+        progress(3, 3)  # what follows the last stage belongs to it
+        time.sleep(0.3)
+    _, err = capsys.readouterr()
+    assert "Tuning, stage 2 of 3" in err
+    assert "Tuning, stage 3 of 3" in err
+    with ProgressBar("Working", delay=0.0, is_hidden=True):
+        time.sleep(0.1)
+    assert capsys.readouterr() == ("", "")
+
+
 def test_warnings_become_notes(run, monkeypatch):
     import warnings
 
@@ -94,11 +112,22 @@ def test_warnings_become_notes(run, monkeypatch):
         warnings.warn("the kernel\nis indefinite", UserWarning, stacklevel=1)
         warnings.warn("the kernel is indefinite", UserWarning, stacklevel=1)
         warnings.warn("an option will go", FutureWarning, stacklevel=1)
+        warnings.warn("The best C is the largest", svmpath.EdgeWarning, stacklevel=1)  # said below the table
+        warnings.warn("time_limit=2 seconds was reached", svmpath.LimitWarning, stacklevel=1)
         raise ValueError("enough")
 
     monkeypatch.setattr(PathSVC, "fit", fit)
     code, _, err = run("tune", *csv(GOOD.replace(".5", "")))
-    assert (code, err) == (2, "Note: the kernel is indefinite\nError: enough.\n")
+    limit = "Note: --time-limit was reached; the model is the best of what was tried by then.\n"
+    assert (code, err) == (2, f"Note: the kernel is indefinite\n{limit}Error: enough.\n")
+
+
+def test_a_matrix_that_does_not_fit_is_named(run, monkeypatch):
+    sentence = "The full matrix would need 9 GiB, but may take 0.9 GiB here (memory_limit=1e+09); use rank=1000, say."
+    monkeypatch.setattr(PathSVC, "fit", raising(MemoryError(sentence)))
+    _, _, err = run("tune", *csv(GOOD.replace(".5", "")))
+    assert err.startswith("Error: The full matrix would need 9 GiB, but may take 0.9 GiB here (--memory-limit 1e+09); ")
+    assert err.endswith("use --rank 1000, say.\n")
 
 
 def test_a_closed_pipe_does_not_undo_the_work(tune, monkeypatch):
@@ -124,11 +153,11 @@ import sys, threading
 from svmpath import PathSVC
 from svmpath.cli import main
 
-fit = PathSVC._run
+fit = PathSVC._fit
 def announce(self, *rest):
     print("fitting", flush=True)
     return fit(self, *rest)
-PathSVC._run = announce
+PathSVC._fit = announce
 main(sys.argv[1:])
 """
 

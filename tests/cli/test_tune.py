@@ -24,7 +24,7 @@ def test_classification_with_categories_and_words(tune, run):
     for word in (
         "classification (2 classes)",
         "40",
-        "1 numbers, 2 categories",
+        "1 numeric, 2 categorical",
         "error rate (exact leave-one-out)",
         "Time",
     ):
@@ -133,7 +133,7 @@ def test_npz(tune, run):
     X, y = twonorm(60, 0)
     np.savez("data.npz", X=X, y=y, other=np.where(y > 0, "up", "down"))
     out, _, summary = tune("data.npz", *FIXED)
-    assert "20 numbers" in out
+    assert "20 numeric" in out
     assert summary["data"]["target"] == "y"
     assert "names" not in summary["data"]
     assert run("predict", "model.skops", "data.npz", "-o", "out.csv")[0] == 0
@@ -184,12 +184,67 @@ def test_many_rows_are_approximated_and_it_is_said(tune, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     np.savez("data.npz", X=X, y=np.sign(X[:, 0]))
-    _, err, summary = tune("data.npz", *FIXED)
-    assert "Note: with 60 rows, the kernel is approximated with 12 landmarks; use --rank exact to avoid this." in err
-    assert summary["choice"]["rank"] == 12
-    _, err, summary = tune("data.npz", *FIXED, "--rank", "exact")
+    twelve = "Note: with 60 rows, the kernel is approximated with 12 landmarks; use --rank exact to avoid this."
+    for options in (["--search", "grid"], ["--landmarks", "greedy"], ["--loss", "hinge"]):
+        out, err, summary = tune("data.npz", *FIXED, *options)
+        assert twelve in err
+        assert summary["choice"]["rank"] == 12
+        assert "12 (residual" in out
+    out, err, summary = tune("data.npz", *FIXED, "--rank", "exact")
     assert err == ""
     assert summary["choice"]["rank"] is None
+    assert "Rank            │ full" in out
+
+
+def test_a_rank_that_is_chosen_is_said_beforehand_and_reported(tune, monkeypatch):
+    monkeypatch.setattr("svmpath.gram.AUTO_ROWS", 50)
+    monkeypatch.setattr("svmpath.search.auto._WHOLE", 50)
+    monkeypatch.setattr("svmpath.search.auto._MOST_WHOLE", 50)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    np.savez("data.npz", X=X, y=np.sign(X[:, 0] + 0.5 * rng.normal(size=400)))
+    out, err, summary = tune("data.npz", *FIXED)
+    chosen = "the kernel may be approximated; its rank is chosen by held-out error"
+    assert f"Note: with 400 rows, {chosen}; use --rank exact to avoid this.\n" in err
+    model, choice = load()["model"], summary["choice"]
+    assert 0 < choice["rank"] <= 300
+    assert (choice["rank"], choice["residual"]) == (model.rank_, pytest.approx(model.residual_))
+    assert f"{choice['rank']} (residual {choice['residual']:.2g})" in out
+
+
+def test_the_loss_that_was_chosen_is_named(tune):
+    table = flats().drop(columns=["sold", "price"])
+    table["rooms"] = np.digitize(table["area"], [50, 90]) + 1
+    table.to_csv("data.csv", index=False)
+    out, _, summary = tune("data.csv", "--target", "rooms", *FIXED)
+    names = ["least_squares", "squared_hinge"]
+    assert summary["choice"]["losses"] == names
+    assert summary["choice"]["loss"] == load()["model"].loss_
+    other = next(name for name in names if name != summary["choice"]["loss"])
+    assert f"{summary['choice']['loss']} (chosen, not {other}), rbf kernel" in out
+    out, _, summary = tune("data.csv", "--target", "rooms", *FIXED, "--loss", "squared_hinge")
+    assert "squared_hinge, rbf kernel" in out
+    assert summary["choice"]["losses"] == ["squared_hinge"]
+
+
+def test_verbose_prints_stages_on_stderr(tune):
+    flats().to_csv("data.csv", index=False)
+    out, err, _ = tune("data.csv", "--target", "sold", "--verbose")
+    lines = [line for line in err.splitlines() if line.startswith("[PathSVC] ")]
+    assert [line.split()[1] for line in lines] == ["screen:", "confirm:"]
+    assert "PathSVC" not in out
+    assert "[PathSVC] scored" in tune("data.csv", "--target", "sold", "--verbose", "--search", "grid")[1]
+
+
+@pytest.mark.filterwarnings("always::svmpath.LimitWarning")
+def test_a_limit_of_time_is_noted(tune):
+    flats().to_csv("data.csv", index=False)
+    reached = "Note: --time-limit was reached; the model is the best of what was tried by then.\n"
+    assert reached in tune("data.csv", "--target", "sold", "--time-limit", "1e-6")[1]
+    assert "limit" not in tune("data.csv", "--target", "sold", "--time-limit", "1e6", "--memory-limit", "1GB")[1]
+    assert load()["model"].memory_limit == "1GB"
+    arguments = ("data.csv", "--target", "sold", *FIXED, "--time-limit", "1e6", "--search", "grid")
+    assert "Note: --time-limit has an effect with --search auto only.\n" in tune(*arguments)[1]
 
 
 def test_the_polynomial_kernel_takes_its_options(tune):
@@ -200,12 +255,14 @@ def test_the_polynomial_kernel_takes_its_options(tune):
     assert summary["held_out"]["value"] < 0.1
 
 
-def test_a_choice_at_the_edge_is_noted(tune):
+@pytest.mark.filterwarnings("always::svmpath.EdgeWarning")
+def test_a_choice_at_the_edge_is_noted_once(tune):
     x = np.linspace(0, 1, 60)
     np.savez("data.npz", X=x[:, None], y=np.sin(9 * x))  # no noise: the larger C, the better
     _, err, summary = tune("data.npz", "--gamma", "1")
     assert summary["choice"]["at_edge"] == ["C"]
     assert "Note: the chosen C = 1e+06 lies at the edge of the searched range" in err
+    assert err.count("Note:") == 1
 
 
 def test_summary_is_json_that_anyone_can_read(tune):

@@ -55,6 +55,7 @@ CRITERIA = {
 }
 
 
+@pytest.mark.filterwarnings("always::svmpath.EdgeWarning")
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize(("loss", "target"), [("hinge", "sold"), ("epsilon_insensitive", "price")])
 def test_criteria_of_losses_with_an_elbow(tune, loss, target, criterion):
@@ -102,6 +103,7 @@ def test_the_switch_to_folds_is_reported_in_one_sentence(tune, monkeypatch):
     assert tune(*arguments)[2]["curve"]["switched"] == reported
 
 
+@pytest.mark.filterwarnings("always::svmpath.EdgeWarning")
 def test_the_tube_is_tuned_or_given(tune, run):
     table = flats().drop(columns="sold")
     table.to_csv("data.csv", index=False)
@@ -159,6 +161,13 @@ def test_a_loss_whose_default_is_folds_is_not_said_to_have_too_many_samples(tune
     reported = "exact leave-one-out of huber_hinge takes one path per sample, so 5-fold is its default"
     assert summary["curve"]["switched"] == reported
     assert f"Note: {reported}; use --criterion loo if you want leave-one-out anyway." in err
+
+
+def test_folds_for_rows_that_contradict_each_other_are_explained(tune):
+    arguments = csv("a,y\n" + "".join(f"{i // 2 % 6},{'uv'[i % 2]}\n" for i in range(24)))
+    _, _, summary = tune(*arguments, "--loss", "hinge", *FIXED)
+    reported = "equal rows with different targets make exact leave-one-out slow, so 5-fold was used instead"
+    assert summary["curve"]["switched"] == reported
 
 
 def test_the_approximation_is_refused_where_the_help_says_so(refused):

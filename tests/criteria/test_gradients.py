@@ -12,6 +12,7 @@ from svmpath.gram import DenseGram
 from svmpath.kernels import ARD, RBF, Linear, Polynomial
 from svmpath.losses import LeastSquares, Problem, SquaredHinge
 from svmpath.solvers.kernel_newton import approach, machine_of, minimise
+from svmpath.solvers.samples import SampleSystem
 from tests import reference
 from tests.cases import CASES
 from tests.speed import slow_except
@@ -307,3 +308,34 @@ def test_a_system_lost_to_rounding_is_reported():
     path = svmpath.trace(1e9 * X, y, loss="least_squares", kernel="linear", span=(1.0, 1e300))
     with pytest.raises(PathError, match="singular in double precision"):
         criteria.gradient(path, 1e300)
+
+
+# --- parts -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.4), ARD([0.4, 0.1, 0.7]), RBF(0.4) + Polynomial(0.3, 1.0, 2)], ids=repr)
+def test_a_gram_matrix_pulls_back_like_its_kernel(kernel):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 3))[rng.integers(0, 12, 30)]  # rows that repeat
+    rows, cols = np.array([3, 1, 20, 7]), np.array([5, 29, 0])
+    W = rng.normal(size=(4, 3))
+    for gram in (DenseGram(kernel, X), DenseGram(kernel, X, rows=np.arange(30)[::-1])):
+        own = X if gram.rows is None else X[gram.rows]
+        expected = [(W * kernel.derivative(name, own[rows], own[cols])).sum() for name in kernel.parameters]
+        np.testing.assert_allclose(gram.pull(W, rows, cols), expected, rtol=1e-12)
+        gram.distinct.compared  # noqa: B018 - known from now on
+        np.testing.assert_allclose(gram.pull(W, rows, cols), expected, rtol=1e-12)
+
+
+def test_a_softened_system_is_that_of_smaller_weights():
+    rng = np.random.default_rng(1)
+    A = rng.normal(size=(9, 12))
+    K, y, s, D = A @ A.T, np.sign(rng.normal(size=9)), rng.exponential(size=9), rng.exponential(size=9)
+    found = SampleSystem(K.copy(), y, s, 0.3).softened(D)
+    H = K + np.diag(0.15 / s + D)
+    inverse = np.linalg.inv(H)
+    ones = inverse.sum(axis=1)
+    B = inverse - np.outer(ones, ones) / ones.sum()
+    np.testing.assert_allclose(found.B, B, atol=1e-12)
+    np.testing.assert_allclose(found.solve(), B @ y, atol=1e-12)
+    np.testing.assert_allclose(found.slack_diag, (0.15 / s + D) * np.diag(B), atol=1e-12)

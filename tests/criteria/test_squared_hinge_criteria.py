@@ -219,3 +219,17 @@ def test_a_held_out_value_of_zero_counts_alike_with_and_without_a_screen(label, 
     full, screened = (criteria.span(path, values, screen=screen) for screen in (False, True))
     assert np.any(full.held[:, -1] == 0), "the data are made for a tie"
     np.testing.assert_array_equal(screened.screened.errors, full.losses > 0)
+
+
+def test_samples_that_are_alone_with_their_feature_have_finite_predictions():
+    """A kernel far too large for C: leverages are one but for rounding, and what they leave is rounding alone."""
+    path, values = poly_path_too_large(), np.geomspace(1e3, 1e9, 40)
+    assert np.isfinite(criteria.span(path, values).held).all()
+
+
+def poly_path_too_large():
+    rng = np.random.default_rng(9)
+    return svmpath.trace(
+        rng.normal(size=(24, 7)), np.where(np.arange(24) % 2, 1.0, -1.0), loss="squared_hinge", kernel="poly", degree=3,
+        gamma=5e3, rank=8, landmarks="uniform", span=(1e3, 1e9), random_state=0,
+    )  # fmt: skip

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import time
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,14 @@ from sklearn.gaussian_process import kernels as gp
 
 import svmpath
 from svmpath import PathSVC, PathSVR, cli, criteria, datasets
+from svmpath.gram import DenseGram
 from svmpath.kernels import ARD, RBF, Laplacian
+from svmpath.losses import Problem, SquaredHinge
+from svmpath.search import GradientSearch, Search
+from svmpath.search.axis import Axis
+from svmpath.search.choice import Scores
 from svmpath.search.gradient import column_variances
+from svmpath.search.screen import Screen
 from tests import reference
 from tests.speed import slow_except
 
@@ -68,7 +75,54 @@ def test_the_curve_is_that_of_the_criterion_and_holds_the_choice():
     assert np.all(np.diff(curve.values) > 0)
     expected = criteria.span(svmpath.trace(X, Y, loss="squared_hinge", gamma=model.gamma_), [model.C_], loss="squared")
     assert model.choice_.score == pytest.approx(expected.scores[0])
-    assert len(model.choice_.tried) == 9
+    assert model.gamma_ in model.choice_.tried
+
+
+def test_every_stage_is_kept_with_the_points_it_came_to():
+    model = PathSVC(search="gradient", random_state=0).fit(X, Y)
+    screen, descent = model.choice_.stages
+    assert (screen.name, screen.loss, screen.criterion) == ("screen", "least_squares", "press")
+    assert (descent.name, descent.loss, descent.criterion) == ("gradient", "squared_hinge", "smoothed span")
+    assert screen.rank < descent.rank == len(Y)
+    lowest = {gamma: scores.scores.min() for gamma, scores in descent.tried.items()}
+    assert min(lowest, key=lowest.get) == model.gamma_
+    assert model.C_ in descent.tried[model.gamma_].values
+    # It begins at the best pair of the screen, and the scores are those of the machines there.
+    begin, scores = next(iter(descent.tried.items()))
+    best = min(screen.tried, key=lambda gamma: screen.tried[gamma].scores.min())
+    assert begin == pytest.approx(best)
+    assert scores.values[0] == pytest.approx(screen.tried[best].values[np.argmin(screen.tried[best].scores)])
+    path = svmpath.trace(X, Y, loss="squared_hinge", gamma=begin, span=(1e-3, 1e6))
+    assert scores.scores[0] == pytest.approx(criteria.gradient(path, float(scores.values[0]), smoothing=0.1).score)
+
+
+def test_stages_of_one_gamma_per_feature(fitted):
+    stages = {stage.name: stage for stage in fitted.choice_.stages}
+    assert list(stages) == ["screen", "gradient", "penalty", "ard"]
+    assert set(stages["penalty"].tried) <= {np.inf, 1.0, 0.1, 0.0}
+    found = stages["ard"]
+    assert found.gammas.shape == (len(found.tried), 6)
+    assert any(np.array_equal(row, fitted.gamma_) for row in found.gammas)
+
+
+def test_one_line_per_stage_is_printed(capsys):
+    PathSVC(loss="least_squares", gamma="ard", random_state=0, verbose=True).fit(X[:60], Y[:60])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines] == ["screen:", "gradient:", "penalty:", "ard:"]
+
+
+@pytest.mark.parametrize("way", ["single", "ard"])
+def test_when_time_is_up_the_best_point_so_far_is_taken(way):
+    problem = Problem(DenseGram(RBF(1.0), X), Y, np.ones(len(Y)), "classification")
+    search = Search([problem], SquaredHinge(), np.array([1.0]), "gamma", criteria.span, "squared")
+    axes = Axis(np.geomspace(1e-2, 1e4, 7), limits=(1e-3, 1e5)), Axis(np.geomspace(1e-3, 10, 5), limits=(1e-4, 1e2))
+    late = GradientSearch(search, *axes, until=time.monotonic() - 1.0)
+    choice = getattr(late, way)()
+    (start,) = late.stages[1].tried  # no step was made
+    assert dict(choice.parameters)["gamma" if way == "single" else "gamma[0]"] == pytest.approx(start)
+    unlimited = GradientSearch(search, *axes, until=time.monotonic() + 600.0)
+    plain = GradientSearch(search, *axes)
+    assert unlimited.single().score == plain.single().score < choice.score
 
 
 def test_regression_finds_what_the_continuous_search_finds():
@@ -152,7 +206,10 @@ def test_where_no_feature_stands_out_one_gamma_serves_all():
 def test_columns_of_other_scales_are_made_up_for():
     scales = np.array([1e3, 1e-2, 1.0, 1.0, 1.0, 1.0])
     model, plain = (PathSVC(gamma="ard", random_state=0).fit(X * factor, Y) for factor in (scales, 1.0))
-    np.testing.assert_allclose(model.gamma_ * scales**2, plain.gamma_, rtol=1e-3)
+    # The same minimum, as closely as L-BFGS looks for it: where columns are noise the score is flat.
+    np.testing.assert_allclose((model.gamma_ * scales**2)[:2], plain.gamma_[:2], rtol=0.03)
+    assert np.all((model.gamma_ * scales**2)[2:] < 0.05)
+    assert model.choice_.score == pytest.approx(plain.choice_.score, rel=0.01)
     other = PathSVC(loss="least_squares", gamma="ard", random_state=0).fit(X * scales, Y)
     assert other.score(NEW * scales, NEW_Y) > 0.85  # in another of the many minima
 
@@ -226,7 +283,8 @@ def test_threads_change_nothing():
 def test_progress_is_reported():
     steps = []
     PathSVC(loss="least_squares", gamma="ard", verbose=lambda *step: steps.append(step)).fit(X, Y)
-    assert steps[-1][0] == steps[-1][1] == len(steps)
+    assert steps[-1][0] == steps[-1][1] >= len(steps) > 3  # fewer where a stage ends early
+    assert steps == sorted(set(steps))
 
 
 def test_saved_and_loaded(fitted, tmp_path):
@@ -284,7 +342,7 @@ def test_other_kernels_have_no_ard():
 def test_ard_with_a_continuous_search_is_refused():
     with pytest.raises(ValueError, match="does not work with search='continuous'"):
         PathSVC(gamma="ard", search="continuous").fit(X, Y)
-    with pytest.raises(ValueError, match="search must be one of 'grid', 'continuous', 'gradient'"):
+    with pytest.raises(ValueError, match="search must be one of 'auto', 'grid', 'continuous', 'gradient'"):
         PathSVC(search="gradients").fit(X, Y)
 
 
@@ -339,6 +397,14 @@ def test_many_rows_are_refused_unless_asked_for(tmp_path, capsys):
 
 
 # --- parts -----------------------------------------------------------------------------------------------------------
+
+
+def test_valleys_of_a_screen():
+    problem = Problem(DenseGram(RBF(1.0), X), Y, np.ones(len(Y)), "classification")
+    screen = Screen([problem], np.array([1.0, 10.0]), "gamma", 0)
+    for gamma, low in {0.1: 0.5, 0.2: 0.4, 0.4: 0.45, 0.8: 0.3, 1.6: 0.32, 3.2: 0.31, 6.4: 0.305}.items():
+        screen.tried[gamma] = Scores(screen.C, np.array([9.0, low]), np.full(2, 0.02), np.zeros(2))
+    assert screen.valleys() == [0.8, 6.4]  # 0.2 is more than a standard error above the best
 
 
 def test_variances_of_columns():

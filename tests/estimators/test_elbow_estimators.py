@@ -65,7 +65,7 @@ def test_exact_leave_one_out_is_the_default_and_that_of_refits(task):
         twin, target = SVC(C=model.C_, gamma=1.0, tol=1e-8), Y
     else:
         model = PathSVR(loss="epsilon_insensitive", C=C, gamma=1.0).fit(X, WAVE)
-        twin, target = SVR(C=model.C_, gamma=1.0, epsilon=0.1, tol=1e-8), WAVE
+        twin, target = SVR(C=model.C_, gamma=1.0, epsilon=model.epsilon_, tol=1e-8), WAVE
     assert model.criterion_ == model.error_criterion_ == "loo"
     held = cross_val_predict(twin, X, target, cv=LeaveOneOut())
     expected = np.mean(held != target) if task == "classification" else np.mean((held - target) ** 2)

@@ -48,7 +48,7 @@ def test_fit_chooses_and_stores_the_choice():
 
 
 def test_no_pair_of_values_tried_has_a_lower_score():
-    model = PathSVC().fit(X, Y)
+    model = PathSVC(search="grid").fit(X, Y)
     assert model.choice_.score == min(scores.scores.min() for scores in model.choice_.tried.values())
     assert len(model.choice_.tried) == 11
 
@@ -58,7 +58,7 @@ def test_a_search_keeps_one_kernel_matrix_not_all(loss):
     # Two matrices (kernel and its eigenvectors or factor) of the chosen kernel, and the distances, may stay.
     gc.collect()
     tracemalloc.start()
-    options = {"gamma": list(np.geomspace(1.0, 100.0, 12)), "C": [0.1, 1.0, 10.0]}
+    options = {"gamma": list(np.geomspace(1.0, 100.0, 12)), "C": [0.1, 1.0, 10.0], "search": "grid"}
     model = PathSVC(loss=loss, **options).fit(BIG, BIG_Y)
     gc.collect()
     kept, _ = tracemalloc.get_traced_memory()
@@ -119,7 +119,7 @@ def test_kfold_scores_every_kernel_on_the_same_folds(rank, monkeypatch):
 
     monkeypatch.setitem(CRITERIA, "kfold", replace(CRITERIA["kfold"], function=watched))
     cv = StratifiedKFold(4, shuffle=True)  # no random_state: drawn anew at each call of split
-    PathSVC(criterion="kfold", cv=cv, rank=rank, random_state=0).fit(X, Y)
+    PathSVC(criterion="kfold", cv=cv, rank=rank, random_state=0, search="grid").fit(X, Y)
     assert len(rows) >= 11
     assert all(np.array_equal(rows[0], other) for other in rows)
 
@@ -161,7 +161,7 @@ def test_ways_to_give_C_and_gamma():
     listed = PathSVC(C=[0.1, 1.0], gamma=[0.5, 2.0]).fit(X, Y)
     assert listed.C_ in (0.1, 1.0)
     assert sorted(listed.choice_.tried) == [0.5, 2.0]
-    spans = PathSVC(C=(0.1, 10.0), gamma=(0.5, 8.0)).fit(X, Y)
+    spans = PathSVC(C=(0.1, 10.0), gamma=(0.5, 8.0), search="grid").fit(X, Y)
     assert spans.curve_.values[[0, -1]] == pytest.approx([0.1, 10.0])
     assert 0.5 <= spans.gamma_ <= 8.0
     assert len(spans.choice_.tried) in (10, 11)
@@ -232,11 +232,17 @@ def test_same_seed_same_model_and_jobs_change_nothing():
 
 def test_verbose_prints_or_calls(capsys):
     seen = []
-    PathSVC(verbose=lambda done, total: seen.append((done, total))).fit(X, Y)
+    PathSVC(verbose=lambda done, total: seen.append((done, total)), search="grid").fit(X, Y)
     assert seen[-1] == (11, 11)
     assert capsys.readouterr().out == ""
-    PathSVC(verbose=1, gamma=[1.0]).fit(X, Y)
+    PathSVC(verbose=1, gamma=[1.0], search="grid").fit(X, Y)
     assert "scored 1 of 1 kernels" in capsys.readouterr().out
+    seen.clear()
+    PathSVC(verbose=lambda done, total: seen.append((done, total)), random_state=0).fit(X, Y)
+    assert seen == [(1, 3), (2, 3)]  # there are few samples, and nothing to narrow
+    PathSVC(verbose=1, random_state=0).fit(X, Y)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines] == ["screen:", "confirm:"]
 
 
 @pytest.mark.parametrize("rank", [None, 20])

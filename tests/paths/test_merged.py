@@ -190,7 +190,8 @@ def test_leave_one_out_is_that_of_the_unmerged_problem(name, criterion):
 
 def test_leave_one_out_asks_about_fewer_rows():
     path, values = traced("hinge")
-    problem, leader = split_off(path.problem)
+    problem, leader, first = split_off(path.problem)
+    np.testing.assert_array_equal(problem.y, path.problem.y[first])
     assert problem.n < 0.6 * N
     assert problem.s.sum() == pytest.approx(WEIGHTS.sum(), rel=1e-15)
     assert problem.stands_for.sum() == N
@@ -397,7 +398,7 @@ def expect_the_same(ours, theirs, X):
     assert np.allclose(getattr(ours, decide)(X), getattr(theirs, decide)(X), rtol=0, atol=1e-8)
 
 
-SOME = {"gamma": [0.1, 0.5], "C": np.geomspace(0.05, 20.0, 7)}
+SOME = {"random_state": 0, "search": "grid", "gamma": [0.1, 0.5], "C": np.geomspace(0.05, 20.0, 7)}
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "least_squares"])
@@ -414,13 +415,13 @@ def test_pathsvc_of_several_named_classes(monkeypatch, loss, criterion):
     [
         {},
         pytest.param({"search": "continuous"}, marks=pytest.mark.slow),
-        {"rank": 5, "random_state": 0},
+        {"rank": 5},
         {"rule": "one_se"},
     ],
 )
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "least_squares"])
 def test_pathsvc_with_weights(monkeypatch, loss, options):
-    ours, theirs = fitted_both_ways(monkeypatch, PathSVC(loss, **SOME, **options), X, LABELS, sample_weight=WEIGHTS)
+    ours, theirs = fitted_both_ways(monkeypatch, PathSVC(loss, **{**SOME, **options}), X, LABELS, sample_weight=WEIGHTS)
     if options.get("search") == "continuous":  # a minimum that is found to three digits
         assert ours.choice_.score == pytest.approx(theirs.choice_.score, rel=1e-3)
         return

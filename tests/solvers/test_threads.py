@@ -143,16 +143,18 @@ def test_estimators_and_paths_keep_to_the_rule(threads, monkeypatch):
 
     monkeypatch.setattr(np.linalg, "eigh", spy)
     X, y = problem()
-    PathSVC(loss="least_squares", kernel="laplacian", gamma=2.0, C=[1.0]).fit(X, y)
-    criteria.press(svmpath.trace(X, y, loss="least_squares", kernel="laplacian", gamma=2.0), [1.0])
+    C = np.geomspace(0.1, 10.0, 12).tolist()  # so many that they share a decomposition
+    options = {"loss": "least_squares", "kernel": "laplacian"}
+    PathSVC(**options, gamma=2.0, C=C, search="grid").fit(X, y)
+    criteria.press(svmpath.trace(X, y, **options, gamma=2.0), C)
     assert {number for _, number in seen} == {1}
     seen.clear()
-    PathSVC(loss="least_squares", kernel="laplacian", gamma=2.0, C=[1.0], n_jobs=2).fit(X, y)
+    PathSVC(**options, gamma=2.0, C=C, search="grid", n_jobs=2).fit(X, y)
     with joblib.parallel_config(n_jobs=2):
-        criteria.press(svmpath.trace(X, y, loss="least_squares", kernel="laplacian", gamma=2.0), [1.0])
+        criteria.press(svmpath.trace(X, y, **options, gamma=2.0), C)
     assert {number for size, number in seen if size >= 300} == {2}
     seen.clear()
-    PathSVC(loss="least_squares", kernel="laplacian", gamma=[1.0, 2.0], C=[1.0], n_jobs=2).fit(X, y)
+    PathSVC(**options, gamma=[1.0, 2.0], C=C, search="grid", n_jobs=2).fit(X, y)
     assert {number for size, number in seen} == {1}
     assert threads() == 3
 

@@ -12,14 +12,20 @@ from svmpath.exceptions import DataError
 def note_approximations(settings: Mapping[str, Any], task: str, rows: int) -> None:
     """Note what ``--rank auto`` and paths of many rows approximate; refuse what does not go with that."""
     from svmpath.gram import automatic_rank
-    from svmpath.losses import make_loss
+    from svmpath.losses import make_loss, policy_of
     from svmpath.paths.trackers import automatic_gap
 
+    loss = make_loss(settings["loss"], task, over="C")
     rank = automatic_rank(rows) if settings["rank"] == "auto" else None
     if rank is not None:
         _check_full_matrix(settings, rows)
-        note(f"with {rows} rows, the kernel is approximated with {rank} landmarks; use --rank exact to avoid this.")
-    loss = make_loss(settings["loss"], task, over="C")
+        is_free = settings["search"] == "auto" and settings["landmarks"] is None and not policy_of(loss).walks
+        how = (
+            "may be approximated; its rank is chosen by held-out error"
+            if is_free
+            else f"is approximated with {rank} landmarks"
+        )
+        note(f"with {rows} rows, the kernel {how}; use --rank exact to avoid this.")
     gap = automatic_gap(type(loss), rows)
     if gap is not None:
         _check_gap(settings, loss.name, rows)

@@ -18,6 +18,16 @@ from svmpath.cli.options import in_options
 from svmpath.exceptions import PathError
 
 INTERRUPTED = 130  # the exit code of a program that Ctrl-C has ended
+# Warnings in other words; None for what is said elsewhere (EdgeWarning: by the notes below the table).
+_OWN_WORDS = {
+    # One for each step of the pipeline.
+    "InconsistentVersionWarning": "the model was written with another version of scikit-learn; tune again to be safe.",
+    # One for each gamma, each with its own numbers.
+    "IndefiniteKernelWarning": "the kernel is indefinite on these data: the problem is not convex; --psd clip makes it "
+    "convex.",
+    "LimitWarning": "--time-limit was reached; the model is the best of what was tried by then.",
+    "EdgeWarning": None,
+}
 
 
 @contextmanager
@@ -30,8 +40,10 @@ def user_errors() -> Iterator[None]:
     except KeyboardInterrupt:
         report_interrupt()
         raise typer.Exit(INTERRUPTED) from None
-    except MemoryError:
-        _fail("there is not enough memory for a table of this size; use --rank, or fewer rows or columns")
+    except MemoryError as error:
+        known = str(error).startswith("The ")  # a matrix that was not made, since it would not have fitted
+        few = "there is not enough memory for a table of this size; use --rank, or fewer rows or columns"
+        _fail(in_options(first_line(error)) if known else few)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         _fail(f"{error.strerror or error}{where}")
@@ -89,12 +101,8 @@ def _notes_once() -> Callable[..., None]:
     printed: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *place: object, **more: object) -> None:
-        sentence = in_options(" ".join(str(message).split()))
-        if category.__name__ == "InconsistentVersionWarning":  # one for each step of the pipeline
-            sentence = "the model was written with another version of scikit-learn; tune again to be safe."
-        if category.__name__ == "IndefiniteKernelWarning":  # one for each gamma, each with its own numbers
-            sentence = "the kernel is indefinite on these data: the problem is not convex; --psd clip makes it convex."
-        if issubclass(category, UserWarning) and sentence not in printed:
+        sentence = _OWN_WORDS.get(category.__name__, in_options(" ".join(str(message).split())))
+        if sentence is not None and issubclass(category, UserWarning) and sentence not in printed:
             printed.add(sentence)
             note(sentence)
 
@@ -107,7 +115,7 @@ class ProgressBar:
     It is also the function the estimators call: ``progress(done, total)``.
     """
 
-    def __init__(self, description: str, delay: float = 1.0) -> None:
+    def __init__(self, description: str, delay: float = 1.0, is_hidden: bool = False) -> None:
         console = Console(stderr=True)
         self._bar = Progress(
             SpinnerColumn(),
@@ -120,7 +128,8 @@ class ProgressBar:
         )
         self._task = self._bar.add_task(description, total=None)
         self._lock = threading.Lock()
-        self._over = not console.is_terminal
+        self._description, self._parts = description, ""
+        self._over = is_hidden or not console.is_terminal
         # A timer, because the first report of the estimator may come late.
         self._timer = threading.Timer(delay, self._show)
         self._timer.daemon = True
@@ -142,10 +151,12 @@ class ProgressBar:
             if not self._over:
                 self._bar.start()
 
-    def stage(self, description: str) -> None:
-        """Begin another piece of work."""
+    def stage(self, description: str, parts: str = "") -> None:
+        """Begin another piece of work; `parts` is the word for what it consists of."""
+        self._description, self._parts = description, parts
         self._bar.update(self._task, description=description, total=None, completed=0)
 
     def __call__(self, done: int, total: int) -> None:
         """Report that `done` of `total` parts are done."""
-        self._bar.update(self._task, completed=done, total=total)
+        at = f", {self._parts} {min(done + 1, total)} of {total}" if self._parts else ""
+        self._bar.update(self._task, description=self._description + at, completed=done, total=total)

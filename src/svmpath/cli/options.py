@@ -14,7 +14,7 @@ from svmpath.names import did_you_mean, unknown_name
 
 _PARAMETERS = (
     "loss", "epsilon", "kernel", "degree", "coef0", "gamma", "C", "criterion", "cv", "search", "rank", "landmarks",
-    "psd", "n_jobs", "random_state",
+    "psd", "n_jobs", "time_limit", "memory_limit", "random_state",
 )  # fmt: skip
 # The option for each parameter of the estimators; n_splits is what scikit-learn's splitters call the number of folds.
 OPTIONS = {name: "--" + name.replace("_", "-") for name in _PARAMETERS} | {"n_splits": "--cv"}
@@ -107,6 +107,17 @@ def read_rank(text: str) -> int | float | str | None:
         f"--rank must be exact, auto, a whole number of landmarks or a residual between 0 and 1, not {text!r}."
         f"{did_you_mean(text, ['exact', 'auto'])}"
     )
+
+
+def read_size(option: str, text: str) -> str:
+    """A number of bytes as it was written, such as 4GiB, if it can be read."""
+    from svmpath.gram.memory import parse_bytes
+
+    try:
+        parse_bytes(text)
+    except ValueError:
+        raise DataError(f"{option} must be a number of bytes, such as 4GiB or 500MB, not {text!r}") from None
+    return text
 
 
 # ----------------------------------------------------------------------------------------------------

@@ -10,6 +10,8 @@ from rich.table import Table as RichTable
 
 from svmpath.cli.console import note
 
+_KINDS = {"numbers": "numeric", "categories": "categorical"}  # columns
+
 
 def print_results(facts: Mapping[str, Any]) -> None:
     """Show the most important facts.
@@ -35,18 +37,25 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
         "Task": data["task"] + classes,
         "Target": data["target"],
         "Rows": str(data["rows"]),
-        "Columns": ", ".join(f"{count} {kind}" for kind, count in data["columns"].items() if count),
-        "Machine": f"{choice['loss']}, {choice['kernel']} kernel",
+        "Columns": ", ".join(f"{count} {_KINDS[kind]}" for kind, count in data["columns"].items() if count),
+        "Machine": _machine(choice),
         "C": _figures(choice["C"]),
         "gamma": _figures(choice["gamma"]),
         "epsilon": _figures(choice.get("epsilon")),
-        "Rank": None if choice["rank"] is None else f"{choice['rank']} (residual {choice['residual']:.2g})",
+        "Rank": "full" if choice["rank"] is None else f"{choice['rank']} (residual {choice['residual']:.2g})",
         "Chosen by": held_out_by(facts["curve"]["criterion"], held_out["folds"]),
         "Held-out error": _error(held_out),
         "Baseline": _baseline(held_out),
         "Support vectors": str(facts["support_vectors"]),
         "Time": f"{facts['seconds']:.2f} s",
     }
+
+
+def _machine(choice: Mapping[str, Any]) -> str:
+    """The loss and the kernel, and which other loss was compared."""
+    others = [name for name in choice["losses"] if name != choice["loss"]]
+    better = f" (chosen, not {', '.join(others)})" if others else ""
+    return f"{choice['loss']}{better}, {choice['kernel']} kernel"
 
 
 def _print_notes(facts: Mapping[str, Any]) -> None:

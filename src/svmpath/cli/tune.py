@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +13,7 @@ import typer
 
 from svmpath.cli.automatic import note_approximations
 from svmpath.cli.console import ProgressBar, ignore_closed_output, note, user_errors
-from svmpath.cli.options import check_name, read_epsilon, read_number_or_span, read_rank
+from svmpath.cli.options import check_name, read_epsilon, read_number_or_span, read_rank, read_size
 from svmpath.cli.outputs import MODEL, SUMMARY, check_folder
 from svmpath.cli.results import print_results
 from svmpath.exceptions import DataError
@@ -42,8 +44,9 @@ def tune(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Loss of the machine: squared_hinge (default for classification), hinge, huber_hinge, least_squares "
-            "(default for regression) or epsilon_insensitive.",
+            help="Loss of the machine: squared_hinge (default for two classes), hinge, huber_hinge, least_squares "
+            "(default for regression) or epsilon_insensitive. With several classes, the better of squared_hinge and "
+            "least_squares is the default.",
             show_default=False,
         ),
     ] = None,
@@ -76,7 +79,7 @@ def tune(
             help="Held-out error to minimise: exact leave-one-out (loo), its approximation (alo; not for "
             "least_squares and huber_hinge) or k-fold (kfold). auto is leave-one-out, which is predicted for the "
             "squared hinge; for hinge with more than 500 rows, epsilon_insensitive with more than 200 and huber_hinge "
-            "it is k-fold.",
+            "with more than 20 it is k-fold.",
         ),
     ] = "auto",
     cv: Annotated[
@@ -86,20 +89,27 @@ def tune(
         str,
         typer.Option(
             metavar="NAME",
-            help="How gamma and C are searched: grid, continuous (along paths) or gradient.",
+            help="How gamma and C are searched: auto (many pairs screened, few confirmed), grid (all pairs), "
+            "continuous (along paths) or gradient.",
         ),
-    ] = "grid",
+    ] = "auto",
     rank: Annotated[
         str,
         typer.Option(
             help="Low-rank kernel: exact (none), a number of landmarks, a target for the residual in (0, 1), or auto "
-            "(exact up to 2000 rows, then 500 landmarks)."
+            "(exact up to 2000 rows; with more, --search auto doubles the rank while that helps, other searches and "
+            "losses with an elbow use 500 landmarks)."
         ),
     ] = "auto",
     landmarks: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="Landmarks for --rank: rpcholesky, greedy, uniform, kmeans or density."),
-    ] = "rpcholesky",
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Landmarks for --rank: rpcholesky (the default), greedy, uniform (where --rank auto chooses the "
+            "rank), kmeans or density.",
+            show_default=False,
+        ),
+    ] = None,
     psd: Annotated[
         str,
         typer.Option(
@@ -108,7 +118,24 @@ def tune(
         ),
     ] = "warn",
     n_jobs: Annotated[int | None, typer.Option(help="Number of threads; -1 uses all cores.")] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS", help="Begin nothing new after so many seconds of --search auto.", show_default=False
+        ),
+    ] = None,
+    memory_limit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="What one matrix may take, such as 4GiB or 500MB; 70 % of what is free if not given.",
+            show_default=False,
+        ),
+    ] = None,
     random_state: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
+    says_stages: Annotated[
+        bool, typer.Option("--verbose", help="Print a line for each stage of the search, in place of a progress bar.")
+    ] = False,
 ) -> None:
     """Choose the hyper-parameters for a table of data and save the fitted model."""
     with user_errors():
@@ -124,9 +151,11 @@ def tune(
             "cv": _FOLDS if cv is None else cv,
             "search": check_name("--search", search),
             "rank": read_rank(rank),
-            "landmarks": check_name("--landmarks", landmarks),
+            "landmarks": landmarks if landmarks is None else check_name("--landmarks", landmarks),
             "psd": check_name("--psd", psd),
             "n_jobs": n_jobs,
+            "time_limit": time_limit,
+            "memory_limit": memory_limit if memory_limit is None else read_size("--memory-limit", memory_limit),
             "random_state": random_state,
         }
         if task is not None:
@@ -135,8 +164,10 @@ def tune(
             note("--epsilon has an effect with --loss epsilon_insensitive only.")
         if kernel == "linear" and gamma not in ("tune", "ard"):  # ard is refused
             note("--gamma has no effect with --kernel linear.")
+        if time_limit is not None and (search != "auto" or gamma == "ard"):
+            note("--time-limit has an effect with --search auto only.")
         check_folder(output)
-        facts = _read_fit_save(data, target, task, output, settings)
+        facts = _read_fit_save(data, target, task, output, settings, says_stages)
     with ignore_closed_output():
         print_results(facts)
         if cv is not None and facts["curve"]["criterion"] != "kfold":
@@ -145,10 +176,10 @@ def tune(
 
 
 def _read_fit_save(
-    data: Path, target: str | None, task: str | None, output: Path, settings: Mapping[str, Any]
+    data: Path, target: str | None, task: str | None, output: Path, settings: Mapping[str, Any], says_stages: bool
 ) -> dict[str, Any]:
     """Read, fit, save; returns the facts for the summary."""
-    with ProgressBar(f"Reading {data.name}") as progress:
+    with ProgressBar(f"Reading {data.name}", is_hidden=says_stages) as progress:
         from svmpath.datasets import prepare_target, read_table
         from svmpath.report import summarise
 
@@ -161,11 +192,14 @@ def _read_fit_save(
         _check_categories(table)
         note_approximations(settings, task, table.n_rows)
         pipeline = _pipeline(table, task, settings)
-        progress.stage("Tuning")
+        progress.stage("Tuning", parts="stage" if settings["search"] == "auto" else "kernel")
         start = time.perf_counter()
-        pipeline.set_params(model__verbose=progress)
-        pipeline.fit(table.X, y)
+        with redirect_stdout(sys.stderr) if says_stages else nullcontext():
+            pipeline.set_params(model__verbose=1 if says_stages else progress)
+            pipeline.fit(table.X, y)
         pipeline.set_params(model__verbose=0)
+        progress.stage("Computing the held-out error")
+        _ = pipeline["model"].loo_error_  # computed when it is first asked for
         seconds = time.perf_counter() - start
         facts = summarise(
             pipeline["model"],

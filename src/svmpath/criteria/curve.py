@@ -90,6 +90,11 @@ class Screened:
     errors: Array
     estimate: Array
 
+    @property
+    def parts(self) -> tuple[Array, Array]:
+        """Both."""
+        return self.errors, self.estimate
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Curve:
@@ -133,7 +138,7 @@ class Curve:
     @lazy
     def losses(self) -> Array:
         """Per-sample losses, of shape (m, N)."""
-        if self.screened is not None and self.loss is error:
+        if self.screened is not None and self.loss in (error, OneVsRest(error)):
             return self.screened.errors.astype(float)
         if not np.isfinite(self.held).all():
             raise ValueError(
@@ -170,7 +175,8 @@ class Curve:
     def smooth(self) -> Array:
         """Mean squared held-out residual, which breaks ties between equal scores; with ``screen`` an estimate."""
         if self.screened is not None:
-            return squared(self.target[self.rows], self.screened.estimate) @ self._weights
+            residuals = squared(self.target[self.rows], self.screened.estimate)
+            return (residuals if residuals.ndim == 2 else residuals.mean(axis=2)) @ self._weights
         return self.rescored(squared).scores
 
     @lazy
@@ -211,6 +217,25 @@ class Curve:
             loss = OneVsRest(loss)
         return replace(self, loss=loss)
 
+    def joined(self, other: Curve) -> Curve:
+        """The curve, and another one of the same machines at other values."""
+        values = np.concatenate([self.values, other.values])
+        source, doubts = Joined([self.source, other.source]), Joined([self.doubts, other.doubts])
+        seen = None
+        if self.screened is not None and other.screened is not None:
+            pairs = zip(self.screened.parts, other.screened.parts, strict=True)
+            seen = Screened(*(np.vstack(pair) for pair in pairs))
+        return replace(self, values=values, source=source, doubts=doubts, screened=seen)
+
+    def in_order(self) -> Curve:
+        """The curve with its values in increasing order."""
+        order = np.argsort(self.values, kind="stable")
+        if np.array_equal(order, np.arange(len(order))):
+            return self
+        seen = None if self.screened is None else Screened(*(part[order] for part in self.screened.parts))
+        source, doubts = Ordered(self.source, order), Ordered(self.doubts, order)
+        return replace(self, values=self.values[order], source=source, doubts=doubts, screened=seen)
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
 
@@ -225,13 +250,54 @@ class Most:
         return np.max([each() if callable(each) else each for each in self.doubts], axis=0)
 
 
+@dataclass(frozen=True)
+class Stacked:
+    """Held-out decision values of several curves side by side, of shape (m, N, k)."""
+
+    curves: list[Curve]
+
+    def __call__(self) -> Array:
+        return np.stack([curve.held for curve in self.curves], axis=2)
+
+
 def one_vs_rest(curves: list[Curve]) -> Curve:
-    """One curve from those of k one-vs-rest machines with the same values, rows and weights."""
+    """One curve from those of k one-vs-rest machines with the same values, rows and weights.
+
+    Where each was screened, the errors are those of the estimated decision values: what an estimate of the leverages
+    changes is small compared to the distance from one machine's value to the next.
+    """
     first = curves[0]
-    source = np.stack([curve.held for curve in curves], axis=2)
     target = np.stack([curve.target for curve in curves], axis=1)
     loss, doubts = OneVsRest(first.loss), Most([curve.doubts for curve in curves])
-    return replace(first, loss=loss, source=source, target=target, doubts=doubts, screened=None)
+    seen = [curve.screened for curve in curves if curve.screened is not None]
+    if len(seen) < len(curves) or first.loss is not error:
+        source = np.stack([curve.held for curve in curves], axis=2)
+        return replace(first, loss=loss, source=source, target=target, doubts=doubts, screened=None)
+    estimate = np.stack([each.estimate for each in seen], axis=2)
+    errors = np.argmax(estimate, axis=2) != np.argmax(target, axis=1)[first.rows]
+    screened = Screened(errors, estimate)
+    return replace(first, loss=loss, source=Stacked(curves), target=target, doubts=doubts, screened=screened)
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Several arrays, or functions that compute them, one after another."""
+
+    parts: list[Any]
+
+    def __call__(self) -> Array:
+        return np.concatenate([part() if callable(part) else part for part in self.parts])
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """The rows of an array, or of one that a function computes, in another order."""
+
+    part: Any
+    order: Array
+
+    def __call__(self) -> Array:
+        return (self.part() if callable(self.part) else self.part)[self.order]
 
 
 def check_values(path: Path, values: Any) -> Array:

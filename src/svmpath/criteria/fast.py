@@ -20,6 +20,7 @@ from svmpath.criteria.of_kernel import (
 from svmpath.criteria.of_march import leave_one_out_march, predict_left_out_march
 from svmpath.criteria.of_merged import leave_folds_out_merged, leave_one_out_merged, predict_left_out_merged
 from svmpath.criteria.of_nodes import leave_one_out_nodes, predict_left_out_nodes
+from svmpath.criteria.of_samples import predict_left_out_samples
 from svmpath.paths import (
     ClosedFormPath,
     ElasticPath,
@@ -29,6 +30,7 @@ from svmpath.paths import (
     NewtonKernelPath,
     NodePath,
     OverKernel,
+    SamplePath,
 )
 
 FAST: dict[Any, dict[type, Callable[..., Any]]] = {
@@ -43,6 +45,7 @@ FAST: dict[Any, dict[type, Callable[..., Any]]] = {
     },
     predict_left_out: {
         MarchPath: predict_left_out_march,
+        SamplePath: predict_left_out_samples,
         JumpPath: predict_left_out_jump,
         NodePath: predict_left_out_nodes,
         ElasticPath: predict_left_out_elastic,

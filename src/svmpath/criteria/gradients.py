@@ -15,7 +15,7 @@ outside E, kappa = sum_N q, T = diag(q_i u_i / B_ii^2) and p_i = q_i / B_ii on E
     W_E = (v - kappa/sigma s_E) u' - B T B,        v = B (p - K_EN q_N + kappa/sigma K_EE s_E)
 
 One inverse and one product of n_E^3, whatever the number of parameters; each parameter then costs n^2
-(:meth:`svmpath.kernels.Kernel.pull_back`). Machines on the same E (all classes of least squares) share B, and their T
+(:meth:`svmpath.gram.DenseGram.pull`). Machines on the same E (all classes of least squares) share B, and their T
 are added.
 
 **Smoothing.** When a sample j crosses the margin its u_j is zero, so that u is continuous; but B is that of one sample
@@ -188,25 +188,33 @@ class HeldOutScore:
                 sweeps, machines = [self._least_squares(gram, C)], []
             return _gathered(sweeps, gram, C, len(self.problems)), machines
 
-    def machines(self, gram: DenseGram, C: float) -> list[tuple[Array, float]]:
+    @property
+    def name(self) -> str:
+        """The criterion that it is."""
+        return "press" if not self.is_hinge else "span" if self.smoothing == 0.0 else "smoothed span"
+
+    def machines(
+        self, gram: DenseGram, C: float, starts: Sequence[Coefficients | None] = ()
+    ) -> list[tuple[Array, float]]:
         """Coefficients and offset of each machine, without its gradient."""
         K, s, E = gram.K, self.problems[0].s, self.problems[0].active
         if self.is_hinge:
-            found = [minimise(K, y, s, 1.0 / C, approach(K, y, s, C))[0] for y in (each.y for each in self.problems)]
+            pairs = zip(self.problems, starts or [None] * len(self.problems), strict=True)
+            found = [minimise(K, each.y, s, 1.0 / C, _begin(K, each.y, s, C, start))[0] for each, start in pairs]
             return [(machine.u, machine.b) for machine in found]
-        system = _regular(SampleSystem(K[np.ix_(E, E)], self.problems[0].y[E], s[E], 1.0 / C), C)
-        pairs = []
+        system = _regular(SampleSystem(_block(K, E), self.problems[0].y[E], s[E], 1.0 / C), C)
+        machines = []
         for problem in self.problems:
             u = np.zeros(len(s))
             u[E] = system.solve_for(problem.y[E])
-            pairs.append((u, float(s @ (problem.y - K @ u) / s.sum())))
-        return pairs
+            machines.append((u, float(s @ (problem.y - K @ u) / s.sum())))
+        return machines
 
     def _least_squares(self, gram: DenseGram, C: float) -> _Sweep:
         """All machines at once: they share E, and with it B."""
         E, s = self.problems[0].active, self.problems[0].s
         Y = np.stack([problem.y for problem in self.problems], axis=1)
-        system = _regular(SampleSystem(gram.K[np.ix_(E, E)], Y[E, 0], s[E], 1.0 / C), C)
+        system = _regular(SampleSystem(_block(gram.K, E), Y[E, 0], s[E], 1.0 / C), C)
         U = np.stack([system.solve_for(y) for y in Y[E].T], axis=1)
         r = U / np.diagonal(system.B)[:, None]
         w = (s / s.sum())[E, None]
@@ -214,21 +222,22 @@ class HeldOutScore:
         q = w * self.slope(Y[E], held)
         none = np.empty(0, dtype=int)
         found = _Sweep(float(np.sum(w * self.loss(Y[E], held))), E, none, U, q[:0], s)
-        return found.back(system.B, q / np.diagonal(system.B)[:, None], q * r / np.diagonal(system.B)[:, None], None)
+        diag = np.diagonal(system.B)[:, None]
+        return found.back(lambda right: system.B @ right, system.B, q / diag, q * r / diag, gram.K)
 
     def _hinge(self, gram: DenseGram, problem: Problem, C: float, start: Coefficients | None) -> tuple[Any, Any]:
         """One machine, from one nearby if there is any."""
         K, y, s = gram.K, problem.y, problem.s
-        start = approach(K, y, s, C) if start is None else machine_of(K, y, s, start.u, start.b)
-        machine, system = minimise(K, y, s, 1.0 / C, start)
+        machine, system = minimise(K, y, s, 1.0 / C, _begin(K, y, s, C, start))
         E, w = np.flatnonzero(machine.E), s / s.sum()
         u = machine.u[E]
-        B, D, bend = system.B, np.zeros(len(E)), np.zeros(len(E))
-        if self.smoothing > 0.0:
+        D, bend = np.zeros(len(E)), np.zeros(len(E))
+        if self.smoothing == 0.0:
+            B = system.B
+        else:
             D = self.smoothing / (u**2 + _TINY)
             bend = -2.0 * u * D / (u**2 + _TINY)  # dD / du
-            softer = 1.0 / (1.0 / s[E] + 2.0 * C * D)  # weights that add D to H
-            B = _regular(SampleSystem(K[np.ix_(E, E)], y[E], softer, 1.0 / C), C).B
+            B = _regular(system.softened(D), C).B
         span = 1.0 / np.diagonal(B) - D
         held = machine.f.copy()
         held[E] = y[E] - u * span
@@ -241,7 +250,7 @@ class HeldOutScore:
             p += (square @ t) * bend
         N = np.flatnonzero(~machine.E & (q != 0.0))
         found = _Sweep(float(w @ self.loss(y, held)), E, N, u[:, None], q[N][:, None], s)
-        return found.back(system.B, p[:, None], t[:, None], K, B), machine
+        return found.back(lambda right: system.solve_for(right[:, 0])[:, None], B, p[:, None], t[:, None], K), machine
 
 
 @dataclass(frozen=True)
@@ -272,17 +281,17 @@ class _Sweep:
     W: Array | None = None
     by_mu: float = 0.0
 
-    def back(self, B: Array, p: Array, t: Array, K: Array | None, softer: Array | None = None) -> _Sweep:
-        """The backward pass: p and t of shape (n_E, k), the B of the machine, and that of the spans if another."""
+    def back(self, solve: Callable[[Array], Array], B: Array, p: Array, t: Array, K: Array) -> _Sweep:
+        """The backward pass: a product with the B of the machine, the B of the spans, p and t of shape (n_E, k)."""
         s, right = self.s[self.E], p
         lift = np.zeros((len(s), 1))
         if len(self.N):
-            assert K is not None
             lift = s[:, None] * (self.q.sum(axis=0) / s.sum())
-            right = p - K[np.ix_(self.E, self.N)] @ self.q + K[np.ix_(self.E, self.E)] @ lift
-        V = B @ right
-        half = B if softer is None else softer
-        W = -(half * t.sum(axis=1)) @ half
+            pushed = np.zeros((len(K), self.q.shape[1]))
+            pushed[self.N], pushed[self.E] = self.q, -lift
+            right = p - (K @ pushed)[self.E]  # all of K: to pick its rows and columns costs more than the product
+        V = solve(right)
+        W = (B * -t.sum(axis=1)) @ B
         by_mu = float(np.sum((np.einsum("ic,ic->i", V, self.U) + np.diagonal(W)) / s))
         W += (V - lift) @ self.U.T
         return _Sweep(self.score, self.E, self.N, self.U, self.q, self.s, W, by_mu)
@@ -290,10 +299,18 @@ class _Sweep:
     def by_kernel(self, gram: DenseGram) -> Array:
         """The derivatives by the kernel's parameters."""
         assert self.W is not None
-        X = gram.X if gram.rows is None else gram.X[gram.rows]
-        inner = X[self.E]
-        found = gram.kernel.pull_back(self.W, inner)
-        return found + gram.kernel.pull_back(self.q @ self.U.T, X[self.N], inner) if len(self.N) else found
+        W = np.concatenate([self.W, self.q @ self.U.T]) if len(self.N) else self.W
+        return gram.pull(W, np.append(self.E, self.N), self.E)
+
+
+def _begin(K: Array, y: Array, s: Array, C: float, start: Coefficients | None) -> Coefficients:
+    """A machine to start from: that of another kernel or C, or one approached from small C."""
+    return approach(K, y, s, C) if start is None else machine_of(K, y, s, start.u, start.b)
+
+
+def _block(K: Array, E: Array) -> Array:
+    """A copy of K_EE."""
+    return K.take(E, axis=0).take(E, axis=1)
 
 
 def _gathered(sweeps: Sequence[_Sweep], gram: DenseGram, C: float, machines: int) -> Gradient:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.curve import Curve, HeldOutLoss, Screened, held_out_loss
+from svmpath.criteria.curve import Curve, HeldOutLoss, Joined, Screened, held_out_loss
 from svmpath.interrupts import checkpoint
 from svmpath.paths import Path
 
@@ -94,7 +93,7 @@ def leave_folds_out(path: Path, values: Array, folds: Folds) -> HeldOut:
 
 def decide_fold(path: Path, values: Array, train: Array, test: Array) -> Array:
     """Decision values of the test rows along the path of the train rows, of shape (m, len(test))."""
-    fold = path.without(np.setdiff1d(np.arange(path.problem.n), train))
+    fold = path.without(np.setdiff1d(np.arange(path.problem.n), train)).beside(path)
     return fold.decisions(values)[:, test]
 
 
@@ -120,16 +119,6 @@ class _Copied:
 
     def __call__(self) -> Array:
         return self.source()[:, self.places]
-
-
-@dataclass(frozen=True)
-class Joined:
-    """Several arrays, or functions that compute them, one after another."""
-
-    parts: list[Any]
-
-    def __call__(self) -> Array:
-        return np.concatenate([part() if callable(part) else part for part in self.parts])
 
 
 def join(parts: list[HeldOut]) -> HeldOut:

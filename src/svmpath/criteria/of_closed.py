@@ -41,7 +41,7 @@ def leave_one_out_closed(
     if len(problem.active) < 2:
         raise ValueError("Leave-one-out needs at least two samples of positive weight.")
     held = np.empty((len(values), problem.n))
-    for piece in path.pieces(values):
+    for piece in path.few_pieces(values):
         with blas_threads(piece.problem.gram.entries):
             slack = piece.spectrum.slack_diag(0.5 / piece.C)
             held[piece.positions] = _divided(piece, slack)
@@ -98,6 +98,7 @@ def _leave_fold_out(piece: Piece, train: Array, test: Array) -> Array:
     Whatever is not in ``train`` is left out of the fit, also rows that are in neither.
     """
     problem, spectrum = piece.problem, piece.spectrum
+    assert isinstance(spectrum, Spectrum)
     active = problem.active
     out = np.flatnonzero(~np.isin(active, train))  # positions among the active samples
     root = np.sqrt(problem.s[active])

@@ -31,6 +31,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ from svmpath.criteria.held_out import HeldOut, refuse_events
 from svmpath.exceptions import PathError
 from svmpath.paths import MarchPath
 from svmpath.paths.march import Stop
-from svmpath.solvers.feature_newton import ActiveSystem, FewSamples, Rows, minimise, point_at
+from svmpath.solvers.feature_newton import LEAST_SLACK, ActiveSystem, AnyRows, FewSamples, minimise, point_at
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
@@ -62,7 +63,7 @@ def leave_one_out_march(
     refuse_events(path, max_events, count_only)
     held, doubtful = np.empty((len(values), path.problem.n)), np.zeros(len(values), dtype=int)
     for stop in path.walk(values):
-        with blas_threads(path.rows.A.size):
+        with blas_threads(path.rows.entries):
             held[stop.position], doubtful[stop.position] = _leave_one_out(path, stop)
     return HeldOut(np.arange(path.problem.n), held, doubtful)
 
@@ -71,12 +72,17 @@ def predict_left_out_march(
     path: MarchPath, values: Array, *, form: str = "direct", screen: bool | None = None
 ) -> HeldOut:
     """Leave out every sample while the others keep their sides."""
-    if form != "direct":
-        raise ValueError(f"form= works for losses with an elbow only, but this path has {path.loss!r}; leave it out.")
-    rows, predictions, doubts = np.arange(path.problem.n), _Predictions(path, values), _Doubts(path, values)
+    refuse_form(path, form)
+    rows, predictions, doubts = np.arange(path.problem.n), _Predictions(path, values), Doubts(path, values)
     if path.problem.n > _MANY if screen is None else screen:
         return HeldOut(rows, predictions, doubts, _screen(path, values))
     return HeldOut(rows, predictions(), doubts)
+
+
+def refuse_form(path: MarchPath, form: str) -> None:
+    """Raise an error for an option that only losses with an elbow have."""
+    if form != "direct":
+        raise ValueError(f"form= works for losses with an elbow only, but this path has {path.loss!r}; leave it out.")
 
 
 @dataclass(frozen=True)
@@ -89,13 +95,13 @@ class _Predictions:
     def __call__(self) -> Array:
         held = np.empty((len(self.values), self.path.problem.n))
         for stop in self.path.walk(self.values):
-            with blas_threads(self.path.rows.A.size):
+            with blas_threads(self.path.rows.entries):
                 held[stop.position] = _predict_rows(self.path.rows, stop)
         return held
 
 
 @dataclass(frozen=True)
-class _Doubts:
+class Doubts:
     """Counts the samples whose absence moves others across the margin, or whose prediction is lost to rounding.
 
     A product of n x n_E numbers per value.
@@ -107,7 +113,7 @@ class _Doubts:
     def __call__(self) -> Array:
         doubtful = np.zeros(len(self.values), dtype=int)
         for stop in self.path.walk(self.values):
-            with blas_threads(self.path.rows.A.size):
+            with blas_threads(self.path.rows.entries):
                 E = np.flatnonzero(stop.point.E)
                 V = stop.factored.half(self.path.rows.A)
                 inside, _ = _rounding(self.path.rows, stop, E, V)
@@ -120,7 +126,7 @@ class _Doubts:
         return doubtful
 
 
-def _predict_rows(rows: Rows, stop: Stop) -> Array:
+def _predict_rows(rows: AnyRows, stop: Stop) -> Array:
     """Held-out decision values, a block of the rows E at a time."""
     held = stop.point.f.copy()
     E = np.flatnonzero(stop.point.E)
@@ -134,41 +140,40 @@ def _predict_rows(rows: Rows, stop: Stop) -> Array:
 def _screen(path: MarchPath, values: Array) -> Screened:
     """The errors of the span prediction, most of them decided by estimates of the leverages."""
     rows = path.rows
-    A = rows.A.astype(np.float32)
-    Om = np.random.default_rng(0).normal(size=(_PROJECTIONS, A.shape[1])) / np.sqrt(_PROJECTIONS)
+    image = rows.projector()
+    Om = np.random.default_rng(0).normal(size=(_PROJECTIONS, rows.width)) / np.sqrt(_PROJECTIONS)
     errors = np.zeros((len(values), path.problem.n), dtype=bool)
     estimate = np.empty((len(values), path.problem.n), dtype=np.float32)
     for stop in path.walk(values):
         point = stop.point
         slack = 1.0 - rows.y * point.f
-        open_ = np.flatnonzero(point.E & (slack <= 1.0))  # the others are errors, or are not in E
+        E = np.flatnonzero(point.E)
         if isinstance(stop.factored, FewSamples):  # which has all leverages for the price of its factor
-            about, wrong = _exact(rows, stop, open_)
+            about, wrong = _exact(rows, stop, E)
         else:
-            about, wrong = _estimate(rows, stop, A, Om, open_)
-        errors[stop.position] = point.E & (slack > 1.0)
-        errors[stop.position, open_] = wrong
-        slack[open_] /= np.maximum(1.0 - about, 0.1)
+            about, wrong = _estimate(rows, stop, image, Om, E)
+        errors[stop.position, E] = wrong | (slack[E] > 1.0)
+        slack[E] /= np.maximum(1.0 - about, 0.1)
         estimate[stop.position] = rows.y * (1.0 - slack)
     return Screened(errors, estimate)
 
 
-def _estimate(rows: Rows, stop: Stop, A: Array, Om: Array, open_: Array) -> tuple[Array, Array]:
-    """Leverages of some rows by random projections, exact near the bar, and which of them are errors."""
-    P = stop.factored.project(Om).T.astype(np.float32)
+def _estimate(rows: AnyRows, stop: Stop, image: Any, Om: Array, E: Array) -> tuple[Array, Array]:
+    """Leverages of the rows E by random projections, exact near the bar, and which of them are errors."""
+    P = stop.factored.project(Om).T
     # To copy many rows costs more than to project them all.
-    B = (A @ P)[open_] if 3 * len(open_) > len(A) else A[open_] @ P
-    about = rows.s[open_] * np.einsum("ij,ij->i", B, B)
-    bar = rows.y[open_] * stop.point.f[open_]
-    wrong = (about > _TOO_LARGE * bar) & (bar > 0)
+    B = image(slice(None), P)[E] if 3 * len(E) > len(rows.y) else image(E, P)
+    about = rows.s[E] * np.einsum("ij,ij->i", B, B)
+    bar = rows.y[E] * stop.point.f[E]  # below zero where the sample is an error even by the machine that has seen it
+    wrong = about > _TOO_LARGE * bar
     near = np.flatnonzero(~wrong & (about * _TOO_SMALL >= bar))
     for start in range(0, len(near), _ROW_BLOCK):
         part = near[start : start + _ROW_BLOCK]
-        about[part], wrong[part] = _exact(rows, stop, open_[part])
+        about[part], wrong[part] = _exact(rows, stop, E[part])
     return about, wrong
 
 
-def _exact(rows: Rows, stop: Stop, which: Array) -> tuple[Array, Array]:
+def _exact(rows: AnyRows, stop: Stop, which: Array) -> tuple[Array, Array]:
     """Leverages of some of the rows E, and which of them are errors: as on a curve that is not screened."""
     slack = stop.factored.slack_diag(rows, which)
     held = rows.y[which] - stop.factored.residuals(rows, stop.point.f, which) / slack
@@ -204,7 +209,7 @@ def _without(path: MarchPath, stop: Stop, i: int) -> tuple[float, float]:
     problem = replace(path.problem, s=s)
     found = []
     others = np.flatnonzero(stop.point.E & (s > 0))
-    if 0 < len(others) <= path.rows.A.shape[1]:
+    if 0 < len(others) <= path.rows.width:
         found.append(path.loss.in_samples(problem, others, stop.C))
     if not found or found[0].violation > _TOO_FEW_DIGITS:
         with suppress(PathError):  # what Newton's method cannot settle shows in the violation
@@ -215,7 +220,7 @@ def _without(path: MarchPath, stop: Stop, i: int) -> tuple[float, float]:
     return float(best.fitted[i]), best.violation
 
 
-def _correct(rows: Rows, stop: Stop, V: Array, i: int, others: Array) -> float | None:
+def _correct(rows: AnyRows, stop: Stop, V: Array, i: int, others: Array) -> float | None:
     """The held-out decision value of i by corrections of the rows; None if they do not settle."""
     point = stop.point
     for _ in range(_MOST_CORRECTIONS):
@@ -236,7 +241,7 @@ def _correct(rows: Rows, stop: Stop, V: Array, i: int, others: Array) -> float |
     return None
 
 
-def _refit(rows: Rows, stop: Stop, i: int) -> float:
+def _refit(rows: AnyRows, stop: Stop, i: int) -> float:
     """The held-out decision value of i by Newton's method on the other rows."""
     s = rows.s.copy()
     s[i] = 0.0
@@ -246,25 +251,25 @@ def _refit(rows: Rows, stop: Stop, i: int) -> float:
     return float(found.f[i])
 
 
-def _half_leverages(rows: Rows, stop: Stop) -> tuple[Array, Array]:
+def _half_leverages(rows: AnyRows, stop: Stop) -> tuple[Array, Array]:
     """The samples E, and V with A M_E^-1 A' = V'V."""
     return np.flatnonzero(stop.point.E), stop.factored.half(rows.A)
 
 
-def _predict(rows: Rows, stop: Stop, E: Array, V: Array) -> tuple[Array, Array, Array]:
+def _predict(rows: AnyRows, stop: Stop, E: Array, V: Array) -> tuple[Array, Array, Array]:
     """Decision values, held-out for samples E; their steps delta with f' = f + V'V[:, i] delta_i; 1 - leverages."""
     y, s, f = rows.y[E], rows.s[E], stop.point.f
     if isinstance(stop.factored, FewSamples):
         slack = stop.factored.slack_diag(rows, E)
     else:
-        slack = 1.0 - s * np.einsum("ij,ij->j", V[:, E], V[:, E])
+        slack = np.maximum(1.0 - s * np.einsum("ij,ij->j", V[:, E], V[:, E]), LEAST_SLACK)
     residual = stop.factored.residuals(rows, f, E) / slack
     held = f.copy()
     held[E] = y - residual
     return held, -s * residual, slack
 
 
-def _rounding(rows: Rows, stop: Stop, E: Array, V: Array) -> tuple[float, float]:
+def _rounding(rows: AnyRows, stop: Stop, E: Array, V: Array) -> tuple[float, float]:
     """What rounding does to the prediction of samples E, to be divided by 1 - leverage, and to V'V at all rows.
 
     With an offset, V'V takes the weights of E to one everywhere, and their labels times weights to f.
@@ -277,7 +282,7 @@ def _rounding(rows: Rows, stop: Stop, E: Array, V: Array) -> tuple[float, float]
     return float(miss[E].max(initial=0.0)), float(miss.max(initial=0.0))
 
 
-def _changes_sides(rows: Rows, stop: Stop, E: Array, V: Array, step: Array) -> Array:
+def _changes_sides(rows: AnyRows, stop: Stop, E: Array, V: Array, step: Array) -> Array:
     """Which samples (rows) change sides when one of E (columns) is left out and the others keep theirs."""
     f = stop.point.f[:, None] + (V.T @ V[:, E]) * step
     new = (rows.y[:, None] * f < 1.0) & (rows.s > 0)[:, None]

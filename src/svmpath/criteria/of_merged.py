@@ -50,10 +50,14 @@ def split_copies(path: MergedPath, is_frozen: bool = False) -> tuple[Path, Calla
     is_alike = path.over != "weight" and not (is_frozen and path.inner.has_boxes)
     split = split_off(path.problem) if is_alike else None
     if split is None:
-        return path.unmerged, lambda held: held
-    problem, leader = split
+        whole = path.unmerged if path.start is None else path.unmerged.warmed(path.start)
+        path.scored["path"] = whole, np.arange(path.problem.n)
+        return whole, lambda held: held
+    problem, leader, rows = split
     path.made.split = Made() if path.made.split is None else path.made.split
     small = path.again(problem, path.made.split)
+    small = small if path.start is None else small.warmed(path.start[rows])
+    path.scored["path"] = small, leader
     return small, lambda held: of_rows(held, np.searchsorted(held.rows, leader), np.arange(path.problem.n))
 
 

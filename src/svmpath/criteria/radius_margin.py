@@ -14,7 +14,7 @@ quite the minimum. Where rounding in f makes it much too large, the coefficients
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -64,6 +64,21 @@ class BoundCurve:
         low, high = self.values.min(), self.values.max()
         where = f"{len(self.values)} values of {self.path.over} in [{low:.6g}, {high:.6g}]"
         return f"<BoundCurve: {self.criterion} at {where}>"
+
+    @property
+    def target(self) -> Array:
+        """Targets of all samples."""
+        return self.path.problem.y
+
+    def joined(self, other: BoundCurve) -> BoundCurve:
+        """The curve, and another one of the same machine at other values."""
+        pairs = [(getattr(self, name), getattr(other, name)) for name in ("values", "scores", "doubtful")]
+        return BoundCurve(self.path, self.criterion, *(np.concatenate(pair) for pair in pairs))
+
+    def in_order(self) -> BoundCurve:
+        """The curve with its values in increasing order."""
+        order = np.argsort(self.values, kind="stable")
+        return replace(self, values=self.values[order], scores=self.scores[order], doubtful=self.doubtful[order])
 
     @property
     def standard_errors(self) -> Array:

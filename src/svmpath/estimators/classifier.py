@@ -8,31 +8,40 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from svmpath.estimators._base import Array, PathMachine
+from svmpath.gram.memory import limited
+from svmpath.names import unknown_name
 from svmpath.solvers.threads import jobs
 from svmpath.validation import check_weights, encode_classes, one_vs_rest_targets
 
+SHAPES = ("ovr", "ovo")  # of the decision values of several classes
+
 
 class PathSVC(ClassifierMixin, PathMachine):
-    """Support vector classifier that chooses C and gamma in ``fit``, by leave-one-out along paths over C.
+    """Support vector classifier that chooses C and gamma in ``fit``, by held-out error.
 
     Parameters
     ----------
     loss : {"squared_hinge", "least_squares", "hinge", "huber_hinge"} or Loss, optional
-        The l2-SVM (the default), in which samples beyond the margin have coefficient zero; the least squares machine
-        (LS-SVM), which is several times faster to fit and in which every sample has a coefficient; the C-SVM of
-        scikit-learn's SVC, which has the fewest support vectors; or the hinge with a rounded kink. An object of
-        ``svmpath.losses`` has its own parameters: ``HuberHinge(h=0.2)``.
+        The l2-SVM, in which samples beyond the margin have coefficient zero; the least squares machine (LS-SVM), which
+        is several times faster to fit and in which every sample has a coefficient; the C-SVM of scikit-learn's SVC,
+        which has the fewest support vectors; or the hinge with a rounded kink. An object of ``svmpath.losses`` has its
+        own parameters: ``HuberHinge(h=0.2)``. By default it is the squared hinge for two classes; for more, the
+        default search tries least squares and the squared hinge and keeps the one with the lower held-out error
+        (other searches, and a ``criterion`` of your own, use the squared hinge).
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         A name in ``svmpath.kernels.KERNELS`` ("linear", "poly", ...), a kernel object or a function k(X, Z).
     gamma : "tune", float, "scale", "auto", (low, high), list or "ard", default="tune"
         "tune" tries nine values around "scale", a factor of 4 apart, then the values halfway between the best and its
-        neighbours. A tuple is a range that is searched in the same way; a list holds the values to try. None uses a
-        kernel object as it is; a kernel without gamma is always used as it is. "ard" finds one gamma per feature by
-        gradient descent, if cross-validation shows that this helps (rbf kernel with the full kernel matrix, squared
-        hinge or least squares).
+        neighbours; if the best is an end, the default search goes on beyond it, by a factor of up to 256. A tuple is a
+        range that is searched in the same way, but not left; a list holds the values to try. None uses a kernel object
+        as it is; a kernel without gamma is always used as it is. "ard" finds one gamma per feature by gradient descent,
+        if cross-validation shows that this helps (rbf kernel with the full kernel matrix, squared hinge or least
+        squares).
     C : "tune", float, (low, high) or list, default="tune"
-        "tune" scores 22 values from 1e-3 to 1e4, 46 from 1e-3 to 1e6 for least squares, 19 from 1e-3 to 1e3 for the
-        hinge and the huberised hinge.
+        "tune" screens 28 values from 1e-3 to 1e6. What is confirmed may go beyond them if the best is an end: from 1e-5
+        to 1e5 for the squared hinge, 1e6 for least squares, and 1e4 for the hinge and the huberised hinge. Other
+        searches score 22 values from 1e-3 to 1e4, 46 up to 1e6 for least squares, and 19 up to 1e3 for the hinge and
+        the huberised hinge.
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
@@ -43,58 +52,97 @@ class PathSVC(ClassifierMixin, PathMachine):
         ("radius_margin" for the squared hinge, "xi_alpha" and "span_bound" for the hinge; two classes only), or a
         function ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for least squares; "span" for the
         squared hinge, where exact leave-one-out costs several times as much as the path; and for the hinge "loo" up
-        to 500 samples and "kfold" with more, or if ``tol`` is given; and "kfold" for the huberised hinge.
+        to 500 samples and "kfold" with more, or if ``tol`` is given; and for the huberised hinge "kfold" with more than
+        20.
     criterion_loss : {"error", "squared", "squared_hinge", "logistic", "sigmoid"} or callable, optional
         Per-sample loss of the criterion; the last three are smooth replacements for the error. Default: the error,
         with ties broken by the squared held-out residual; the squared residual for ``search="continuous"`` and
         ``search="gradient"``.
     rule : {"min", "one_se"}, default="min"
         How a value is chosen on the curve; see :func:`svmpath.select`.
-    search : {"grid", "continuous", "gradient"}, default="grid"
-        "grid" scores a grid of values; "continuous" minimises over (log gamma, log C) along paths over C; "gradient"
-        minimises with the gradient of the held-out score (squared hinge and least squares with the full kernel matrix;
-        see :func:`svmpath.criteria.gradient`).
+    search : {"auto", "grid", "continuous", "gradient"}, default="auto"
+        "auto" screens many pairs of C and gamma and confirms a few (see Notes). "grid" is the exhaustive alternative:
+        it scores the machine asked for at every value of C, for every gamma. "continuous" minimises over
+        (log gamma, log C) along paths over C; "gradient" minimises with the gradient of the held-out score (squared
+        hinge and least squares with the full kernel matrix; see :func:`svmpath.criteria.gradient`).
     cv : int, splitter or iterable, default=5
         For ``criterion="kfold"``.
-    rank, landmarks, psd
-        Low-rank kernels, such as ``rank="auto"`` or ``rank=svmpath.gram.RandomFourier(300)``, and indefinite kernels;
-        see :func:`svmpath.trace`.
+    rank : "auto", None, int, float or Approximation, default="auto"
+        None is the full kernel matrix, a whole number so many landmarks, a number between 0 and 1 a target for the
+        residual; or an object such as ``svmpath.gram.RandomFourier(300)``. "auto" is the full kernel matrix up to 2000
+        samples, and up to 8000 if few of them violate the margin (two classes, squared hinge). With more, the
+        default search uses landmarks that are drawn uniformly, and doubles their number from 300 up to 1200 until the
+        held-out score gains less than a quarter of its standard error, or less than 0.5 %. Other searches, losses
+        with an elbow, and ``landmarks`` that are given use 500.
+    landmarks, psd
+        How landmarks are chosen, and indefinite kernels; see :func:`svmpath.trace`.
     tol : float, "auto" or None, default="auto"
         For the hinge with many samples: the largest relative duality gap of the paths; see :func:`svmpath.trace`. With
         few samples exact paths take less time, and are used anyway. "auto" means exact paths up to 20 000 samples and
         1e-3 with more. None means exact paths.
     class_weight : dict or "balanced", optional
+    scale : bool, default=False
+        Whether to standardise the columns in ``fit``: mean 0 and standard deviation 1, weighted by ``sample_weight``
+        (not by ``class_weight``). Constant columns keep their scale, and sparse columns are not centred. New rows are
+        scaled alike. Not for precomputed kernels. With False there is a warning if the standard deviations of two
+        columns differ by more than a factor of 30; columns with only two values do not count, and there is none for
+        ``gamma="ard"`` and for kernels with a width per column or functions of your own.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        What ``decision_function`` returns for k > 2 classes: the k values of the classes, or the k (k - 1) / 2
+        differences between two of them. No machines are trained for pairs, and ``predict`` is the same.
     n_jobs : int, optional
         Number of threads, as in scikit-learn. They score several values of gamma in parallel or, if there is only one
         kernel, are BLAS threads for large matrices. None means one thread, unless
         ``joblib.parallel_config(n_jobs=...)`` sets another number.
+    memory_limit : float or str, optional
+        How many bytes one matrix may take: a number, or a text such as "4GiB" or "500MB". By default 70 % of what is
+        free. A matrix that would be larger raises a MemoryError before it is made, and ``rank="auto"`` stays below it.
+    time_limit : float, optional
+        Seconds after which the default search begins nothing new. The best of what was tried by then is fitted, with a
+        ``LimitWarning``. What has begun is completed, so that ``fit`` may take longer. Other searches ignore it.
+    warm_start : bool, default=False
+        Whether another call of ``fit`` begins the default search at the C and gamma of the last one: with values of C
+        within a factor of 30 and five values of gamma within a factor of 4.
     verbose : int or callable, default=0
-        Print progress, or call ``verbose(done, total)``.
+        Print a line per stage (or per kernel of a grid), or call ``verbose(done, total)``.
     random_state : int, RandomState or None
-        Random seed for landmarks or random features, and for the random starts and folds of a gradient search.
+        Random seed for landmarks or random features, for the rows that are screened, and for the random starts and
+        folds of a gradient search.
 
     Attributes
     ----------
     C_, gamma_ : float
-        The choice; ``gamma_`` is None for a kernel without gamma, and an array of shape (d,) for ``gamma="ard"``.
+        The choice; ``gamma_`` is None for a kernel without gamma, and an array of shape (d,) for ``gamma="ard"``. With
+        ``scale=True`` it is the gamma of the scaled columns.
     loo_error_ : float
-        Held-out error rate of the choice. It is the k-fold error for "kfold" and the exact leave-one-out error for
-        "loo". If the choice was made by an estimate or a bound, it is the exact leave-one-out error up to 3000 samples
-        (1000 for the hinge), and the estimate or bound itself with more.
+        Held-out error rate of the choice, computed when it is first asked for. It is the k-fold error for "kfold" and
+        the exact leave-one-out error for "loo". If the choice was made by an estimate or a bound, it is the exact
+        leave-one-out error up to 3000 samples (1000 for the hinge), and the estimate or bound itself with more.
     error_criterion_ : str
         How ``loo_error_`` was computed: "loo" (exact), "span", "kfold", ...
     loss_ : str
-        The loss of the machine; its own parameters have names of the same form (``h_`` for "huber_hinge").
+        The loss of the machine, also where it was chosen; its own parameters have names of the same form (``h_`` for
+        "huber_hinge").
+    rank_ : int
+        The rank of the kernel matrix; the number of samples for the full matrix.
+    residual_ : float
+        The relative error of a low-rank kernel matrix; 0 for the full matrix.
+    search_table_ : DataFrame
+        Every pair of C and gamma that was tried, in the order of the stages: ``stage``, ``loss``, ``criterion``,
+        ``rank``, ``gamma``, ``C``, ``score``, ``standard_error`` and ``kept``. Scores of different stages cannot be
+        compared with each other.
     tol_ : float or None
         The relative duality gap of the paths; None if they are exact.
     criterion_ : str or callable
         The criterion that was minimised; if ``criterion="auto"``, the one that was used.
     choice_ : Choice
-        The choice; with several classes, its ``solution`` is that of the first class against the rest.
+        The choice; with several classes, its ``solution`` is that of the first class against the rest. ``stages`` holds
+        what each stage of the default search tried.
     curve_ : Curve
         The scores over C at the chosen gamma.
     path_ : Path
-        The path over C at the chosen gamma; with several classes, that of the first class against the rest.
+        The path over C at the chosen gamma; with several classes, that of the first class against the rest. With
+        ``scale=True`` its machines take rows from ``scaler_.transform``.
     kernel_ : Kernel
         The kernel at the chosen gamma.
     classes_ : array of shape (k,)
@@ -102,12 +150,31 @@ class PathSVC(ClassifierMixin, PathMachine):
         Indices of the support vectors: the samples with a non-zero coefficient.
     dual_coef_ : array of shape (1 or k, n_support)
         Signed dual coefficients; one row per class if there are more than two.
+    support_vectors_ : array or CSR matrix of shape (n_support, d)
+        The support vectors in the units of X.
     intercept_ : array of shape (1 or k,)
+        The offset. For the linear kernel it belongs to ``coef_``, so that ``X @ coef_.T + intercept_`` are the decision
+        values, also with ``scale=True``; for other kernels it is added to the kernel expansion in the scaled columns.
+    coef_ : array of shape (1 or k, d)
+        For the linear kernel: the weights of the columns in the units of X.
+    scaler_ : StandardScaler or None
+        What ``scale=True`` has scaled the columns by.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Notes
     -----
+    ``search="auto"`` screens, narrows and confirms:
+
+    1. Screen: least squares on up to 100 landmarks and 2000 rows scores all values of C at all values of gamma.
+    2. Narrow, with more than 700 samples: the best values of gamma on all rows, in low rank.
+    3. Confirm: the loss and the criterion asked for, on the kernel matrix asked for, decide between the best pairs and
+       their neighbours.
+    4. Several classes: the other of the two losses at the gamma that was found. Many samples: the rank is doubled.
+
+    The last machine is exact; which pairs are looked at is a heuristic. With C and gamma given, nothing is searched. If
+    C or gamma is a tuple and the score still falls at the end of that range, there is an ``EdgeWarning``.
+
     With several classes, each class is trained against the rest; all machines share C, gamma and the work on the
     kernel.
 
@@ -116,9 +183,26 @@ class PathSVC(ClassifierMixin, PathMachine):
     >>> from sklearn.datasets import load_iris
     >>> from svmpath import PathSVC
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = PathSVC().fit(X, y)
+    >>> model = PathSVC(random_state=0).fit(X, y)
     >>> model.loo_error_ < 0.05, model.score(X, y) > 0.95
     (True, True)
+
+    What the search has tried, and the pair that it chose:
+
+    >>> table = model.search_table_
+    >>> list(table["stage"].unique())
+    ['screen', 'confirm', 'compare']
+    >>> last = table[table["stage"] != "screen"]
+    >>> bool((last.loc[last["kept"], "C"] == model.C_).all()), sorted(last["loss"].unique())
+    (True, ['least_squares', 'squared_hinge'])
+
+    Columns in different units:
+
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = PathSVC(kernel="linear", scale=True).fit(X, y)
+    >>> bool(abs(X @ model.coef_.T + model.intercept_ - model.decision_function(X)).max() < 1e-9)
+    True
     """
 
     _task = "classification"
@@ -135,14 +219,19 @@ class PathSVC(ClassifierMixin, PathMachine):
         criterion: Any = "auto",
         criterion_loss: Any = None,
         rule: str = "min",
-        search: str = "grid",
+        search: str = "auto",
         cv: Any = 5,
-        rank: Any = None,
+        rank: Any = "auto",
         landmarks: Any = None,
         psd: str = "warn",
         tol: float | str | None = "auto",
         class_weight: Any = None,
+        scale: bool = False,
+        decision_function_shape: str = "ovr",
         n_jobs: int | None = None,
+        memory_limit: Any = None,
+        time_limit: float | None = None,
+        warm_start: bool = False,
         verbose: Any = 0,
         random_state: Any = None,
     ) -> None:
@@ -162,7 +251,12 @@ class PathSVC(ClassifierMixin, PathMachine):
         self.psd = psd
         self.tol = tol
         self.class_weight = class_weight
+        self.scale = scale
+        self.decision_function_shape = decision_function_shape
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.time_limit = time_limit
+        self.warm_start = warm_start
         self.verbose = verbose
         self.random_state = random_state
 
@@ -180,16 +274,33 @@ class PathSVC(ClassifierMixin, PathMachine):
         X, y = self._check_training(X, y)
         self.classes_, code = encode_classes(y)
         s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
-        with jobs(self.n_jobs):
+        self._check_shape()
+        X = self._to_scale(X, sample_weight, s)
+        with jobs(self.n_jobs), limited(self.memory_limit):
             self._fit(X, one_vs_rest_targets(code, len(self.classes_)), s, y)
         return self
 
     def decision_function(self, X: Any) -> Array:
-        """Decision values: shape (m,) for two classes, positive for ``classes_[1]``; shape (m, k) for k classes."""
+        """Decision values of each row.
+
+        Shape (m,) for two classes, positive for ``classes_[1]``. For k classes shape (m, k), the largest for the class
+        that is predicted; with ``decision_function_shape="ovo"`` shape (m, k (k - 1) / 2), one column for each pair of
+        classes in the order (0, 1), (0, 2), ..., (1, 2), ..., positive if the first of the two wins.
+        """
+        self._check_shape()
         f = self._decide(X)
-        return f[:, 0] if len(self.classes_) == 2 else f
+        if len(self.classes_) == 2:
+            return f[:, 0]
+        if self.decision_function_shape == "ovr":
+            return f
+        first, second = np.triu_indices(len(self.classes_), 1)
+        return f[:, first] - f[:, second]
 
     def predict(self, X: Any) -> Array:
         """The class of each row."""
-        f = self.decision_function(X)
-        return self.classes_[(f > 0).astype(int) if f.ndim == 1 else np.argmax(f, axis=1)]
+        f = self._decide(X)
+        return self.classes_[(f[:, 0] > 0).astype(int) if len(self.classes_) == 2 else np.argmax(f, axis=1)]
+
+    def _check_shape(self) -> None:
+        if self.decision_function_shape not in SHAPES:
+            raise ValueError(unknown_name("decision_function_shape", self.decision_function_shape, SHAPES))

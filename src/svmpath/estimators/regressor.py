@@ -8,12 +8,13 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from svmpath.estimators._base import Array, PathMachine
+from svmpath.gram.memory import limited
 from svmpath.solvers.threads import jobs
 from svmpath.validation import check_weights
 
 
 class PathSVR(RegressorMixin, PathMachine):
-    """Support vector regressor that chooses C and gamma in ``fit``, by exact leave-one-out.
+    """Support vector regressor that chooses C and gamma in ``fit``, by held-out error.
 
     Parameters
     ----------
@@ -21,9 +22,9 @@ class PathSVR(RegressorMixin, PathMachine):
         Least squares by default. ``losses.EpsilonInsensitive(0.3)`` has its own epsilon.
     kernel, gamma, C, degree, coef0
         As in :class:`svmpath.PathSVC`.
-    epsilon : float, "tune" or list, default=0.1
+    epsilon : "tune", float or list, default="tune"
         For "epsilon_insensitive": half the width of the tube; "tune" tries five values from 0.01 to 1 times the
-        standard deviation of y.
+        standard deviation of y; the default search, all but the middle one at the gamma that is best with that.
     criterion : {"auto", "loo", "press", "alo", "kfold"} or callable, default="auto"
         What to minimise: exact leave-one-out ("loo"; "press" is its name for least squares), its approximation for
         "epsilon_insensitive" ("alo" or "span"), exact k-fold ("kfold"), or a function
@@ -31,7 +32,8 @@ class PathSVR(RegressorMixin, PathMachine):
         is "loo" up to 200 samples and "kfold" with more, or if ``tol`` is given.
     criterion_loss : "squared" or callable, optional
         Per-sample loss of the criterion; the squared residual by default.
-    rule, search, cv, rank, landmarks, psd, tol, n_jobs, verbose, random_state
+    rule, search, cv, rank, landmarks, psd, tol, scale, n_jobs, memory_limit, time_limit, warm_start, verbose,
+    random_state
         As in :class:`svmpath.PathSVC`.
 
     Attributes
@@ -40,24 +42,29 @@ class PathSVR(RegressorMixin, PathMachine):
         The choice; ``gamma_`` is None for a kernel without gamma and an array of shape (d,) for ``gamma="ard"``;
         ``epsilon_`` exists only for "epsilon_insensitive".
     loo_error_ : float
-        Held-out mean squared error of the choice under ``criterion``; for "alo" it is the exact leave-one-out error up
-        to 1000 samples.
+        Held-out mean squared error of the choice under ``criterion``, computed when it is first asked for; for "alo"
+        it is the exact leave-one-out error up to 1000 samples.
     error_criterion_ : str
         How ``loo_error_`` was computed: "loo" (exact), "alo" or "kfold".
     loss_ : str
         The loss of the machine.
     criterion_ : str or callable
         The criterion that was minimised; if ``criterion="auto"``, the one that was used.
-    tol_, choice_, curve_, path_, kernel_, support_, dual_coef_, intercept_, n_features_in_, feature_names_in_
+    rank_, residual_, search_table_, tol_, choice_, curve_, path_, kernel_, support_, support_vectors_, dual_coef_,
+    intercept_, coef_, scaler_, n_features_in_, feature_names_in_
         As in :class:`svmpath.PathSVC`.
 
     Examples
     --------
     >>> import numpy as np
     >>> from svmpath import PathSVR
-    >>> X = np.linspace(0, 6, 80)[:, None]; y = np.sin(X[:, 0])
-    >>> PathSVR().fit(X, y).score(X, y) > 0.999
-    True
+    >>> X = np.linspace(0, 6, 80)[:, None]; y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=80)
+    >>> model = PathSVR(random_state=0).fit(X, y)
+    >>> model.score(X, np.sin(X[:, 0])) > 0.99, model.rank_
+    (True, 80)
+    >>> table = model.search_table_
+    >>> list(table["stage"].unique()), bool(table.loc[table["kept"], "C"].iloc[-1] == model.C_)
+    (['screen', 'confirm'], True)
     """
 
     _task = "regression"
@@ -68,20 +75,24 @@ class PathSVR(RegressorMixin, PathMachine):
         kernel: Any = "rbf",
         gamma: Any = "tune",
         C: Any = "tune",
-        epsilon: Any = 0.1,
+        epsilon: Any = "tune",
         *,
         degree: int = 3,
         coef0: float = 0.0,
         criterion: Any = "auto",
         criterion_loss: Any = None,
         rule: str = "min",
-        search: str = "grid",
+        search: str = "auto",
         cv: Any = 5,
-        rank: Any = None,
+        rank: Any = "auto",
         landmarks: Any = None,
         psd: str = "warn",
         tol: float | str | None = "auto",
+        scale: bool = False,
         n_jobs: int | None = None,
+        memory_limit: Any = None,
+        time_limit: float | None = None,
+        warm_start: bool = False,
         verbose: Any = 0,
         random_state: Any = None,
     ) -> None:
@@ -101,7 +112,11 @@ class PathSVR(RegressorMixin, PathMachine):
         self.landmarks = landmarks
         self.psd = psd
         self.tol = tol
+        self.scale = scale
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.time_limit = time_limit
+        self.warm_start = warm_start
         self.verbose = verbose
         self.random_state = random_state
 
@@ -117,7 +132,8 @@ class PathSVR(RegressorMixin, PathMachine):
         """
         X, y = self._check_training(X, y, y_numeric=True)
         s = check_weights(sample_weight, X)
-        with jobs(self.n_jobs):
+        X = self._to_scale(X, sample_weight, s)
+        with jobs(self.n_jobs), limited(self.memory_limit):
             self._fit(X, [np.asarray(y, dtype=float)], s, y)
         return self
 

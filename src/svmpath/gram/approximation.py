@@ -17,12 +17,19 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
+_TRACE_ROUNDING = {4: 1e-5, 8: 1e-10}  # relative; by the number of bytes of an entry of Z
+
 
 class Approximation(ABC):
     """A way to approximate kernel matrices, which you pass as ``rank=``.
 
     To add one, write a frozen dataclass with :meth:`factor` and :meth:`columns`; the other methods have defaults.
     """
+
+    @property
+    def dtype(self) -> type:
+        """The type of the entries of Z."""
+        return np.float64
 
     @abstractmethod
     def factor(self, kernel: Kernel, X: Any, seed: int) -> Factor:
@@ -54,6 +61,7 @@ class Approximation(ABC):
 def trace_residual(diag: Array, Z: Array) -> float:
     """trace(K - Z Z') / trace(K), from the diagonal of K."""
     trace = float(diag.sum())
-    missing = trace - float(np.einsum("ij,ij->", Z, Z))
+    missing = trace - float(np.einsum("ij,ij->i", Z, Z).sum(dtype=float))
     share = missing / trace if trace > 0 else 0.0
-    return share if share < -1e-10 else max(share, 0.0)  # below zero by more than rounding: indefinite
+    # Below zero by more than rounding: indefinite.
+    return share if share < -_TRACE_ROUNDING[Z.dtype.itemsize] else max(share, 0.0)

@@ -9,6 +9,7 @@ import numpy as np
 
 from svmpath.exceptions import IndefiniteKernelWarning
 from svmpath.gram.base import Array, Gram, in_chunks
+from svmpath.gram.memory import require
 from svmpath.interrupts import interruptible
 from svmpath.kernels import Kernel
 from svmpath.kernels.base import pick
@@ -17,6 +18,7 @@ from svmpath.lazy import lazy
 
 # Below this share of the largest eigenvalue a negative one is rounding, not the kernel.
 _NEGATIVE_EIGENVALUE = 1e-8
+_REMEDY = "an approximation of low rank: rank=1000, say"
 
 
 class Distinct:
@@ -47,8 +49,21 @@ class Distinct:
     def compared(self) -> Any:
         """What ``kernel.compare`` gives for the rows: made once for all values of the kernel's parameters."""
         if self._S is None:
+            self.check_memory()
             self._S = self.kernel.compare(self.X)
         return self._S
+
+    def part(self, rows: Array, cols: Array) -> Any:
+        """The same for some rows and columns; not kept if it is not known."""
+        if self._S is None:
+            return self.kernel.compare(self.X[rows], self.X[cols])
+        return self.kernel.part(self._S, rows, cols)
+
+    def check_memory(self) -> None:
+        """Raise an error, before any work, if there is no room for the matrix."""
+        if not self.kernel.pairwise:  # which is held already
+            k = self.X.shape[0]
+            require(8.0 * k**2, f"The full kernel matrix of {k} rows", _REMEDY)
 
     def at(self, name: str, value: float) -> Distinct:
         """The same rows with one kernel parameter at another value."""
@@ -57,6 +72,7 @@ class Distinct:
     @lazy
     def K(self) -> Array:
         """The matrix of the distinct rows; raises an error if it is not symmetric."""
+        self.check_memory()
         K = self.kernel.evaluate(self.kernel.compare(self.X) if self._S is None else self._S)
         if self.kernel.psd is True:
             return K
@@ -160,6 +176,8 @@ class DenseGram(Gram):
         return self._expand(self.distinct.examined)
 
     def _expand(self, K: Array) -> Array:
+        if self._ids is not None:
+            require(8.0 * self.n**2, f"The full kernel matrix of {self.n} rows", _REMEDY)
         return K if self._ids is None else K.take(self._ids, axis=0).take(self._ids, axis=1)
 
     def _collapse(self, v: Array) -> Array:
@@ -201,8 +219,20 @@ class DenseGram(Gram):
         S = self.distinct.compared
         return S if self._ids is None else self.kernel.part(S, self._ids, self._ids)
 
+    def pull(self, W: Array, rows: Array, cols: Array) -> Array:
+        """``sum_ij W_ij d k(x_i, x_j) / d p`` over some rows i and columns j, for every parameter p of the kernel."""
+        K = self.block(rows, cols)
+        if self._ids is not None:
+            rows, cols = self._ids[rows], self._ids[cols]
+        return self.kernel.pull(W, self.distinct.part(rows, cols), K)
+
     def at(self, name: str, value: float) -> DenseGram:
         return DenseGram(self.kernel.at(name, value), self.X, self.rows, self.clip, self.distinct.at(name, value))
+
+    def with_kernel(self, kernel: Kernel) -> DenseGram:
+        """The same rows with another kernel of rows."""
+        distinct = Distinct(kernel, self.distinct.X, self.distinct.ids)
+        return DenseGram(kernel, self.X, self.rows, self.clip, distinct)
 
     def take(self, rows: Any) -> DenseGram:
         rows = np.arange(self.n)[rows]

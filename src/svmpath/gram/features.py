@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.linalg.blas import dtrmm
 
+from svmpath.gram.memory import require
 from svmpath.kernels import Kernel
-from svmpath.kernels.repeated import find_repeats
+from svmpath.kernels.repeated import Repeats, find_repeats
 from svmpath.lazy import lazy
 
 Array = np.ndarray
+
+_NUMBERS_AT_ONCE = 1 << 20  # held at a time while features are made: as many as stay near the processor
 
 
 class FeatureMap(ABC):
@@ -43,12 +47,30 @@ class FeatureMap(ABC):
     def compute(self, X: Any) -> Array:
         """Features of rows that do not repeat."""
 
-    def __call__(self, X: Any) -> Array:
-        """Features of new rows; equal rows have equal features to the last bit."""
+    def __call__(self, X: Any, dtype: type = np.float64) -> Array:
+        """Features of new rows; equal rows have equal features to the last bit.
+
+        They are made in double precision, some rows at a time: no other array is as large as the result.
+        """
+        n, step = X.shape[0], max(1, _NUMBERS_AT_ONCE // self.width)
+        require(n * self.rank * np.dtype(dtype).itemsize, f"The {n} x {self.rank} features", "a smaller rank=")
         repeats = None if self.pairwise else find_repeats(X)
-        if repeats is None:
-            return self.compute(X)
-        return self.compute(X[repeats.first])[repeats.ids]
+        Z = np.empty((n, self.rank), dtype=dtype)
+        for start in range(0, n, step):
+            Z[start : start + step] = self.compute(X[start : start + step])
+        if repeats is not None:
+            _copy_to_repeats(Z, repeats)
+        return Z
+
+
+def _copy_to_repeats(Z: Array, repeats: Repeats) -> None:
+    """Give every copy of a row the features of the first one, in place."""
+    leader = repeats.first[repeats.ids]
+    copies = np.flatnonzero(leader != np.arange(len(Z)))
+    step = max(1, _NUMBERS_AT_ONCE // Z.shape[1])
+    for start in range(0, len(copies), step):
+        part = copies[start : start + step]
+        Z[part] = Z[leader[part]]
 
 
 @dataclass(frozen=True)
@@ -99,10 +121,15 @@ class LandmarkFeatures(FeatureMap):
         """The (c, r) matrix that makes features of kernel values."""
         if not self.triangular:
             return self.root
-        return solve_triangular(self.root, np.eye(len(self.root)), lower=True, check_finite=False).T
+        root = solve_triangular(self.root, np.eye(len(self.root)), lower=True, check_finite=False)
+        return np.asfortranarray(root).T
 
     def compute(self, X: Any) -> Array:
-        return self.kernel(X, self.points, self.rows) @ self.T
+        K = self.kernel(X, self.points, self.rows)
+        if not self.triangular:
+            return K @ self.T
+        # In place, at half the price of a product of full matrices.
+        return dtrmm(1.0, self.T.T, np.ascontiguousarray(K, dtype=float).T, side=0, lower=1, overwrite_b=1).T
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}

@@ -8,7 +8,6 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.exceptions import ConvergenceWarning
 
 Array = np.ndarray
@@ -36,8 +35,8 @@ class Landmarks:
 
 
 def uniform(X: Any, c: int, seed: int) -> Landmarks:
-    """c rows, each set of c rows with the same probability."""
-    rows = np.sort(np.random.default_rng(seed).choice(X.shape[0], size=c, replace=False))
+    """c rows, each set of c rows with the same probability; those of a smaller c are among them."""
+    rows = np.sort(np.random.default_rng(seed).permutation(X.shape[0])[:c])
     return given(X, rows)
 
 
@@ -64,6 +63,9 @@ def density(X: Any, c: int, seed: int) -> Landmarks:
 
 
 def _cluster(X: Any, c: int, seed: int) -> tuple[Array, Array]:
+    # Loaded here, because that takes long, and few fits need it.
+    from sklearn.cluster import KMeans, MiniBatchKMeans
+
     method = MiniBatchKMeans if X.shape[0] > _BATCHES_FROM else KMeans
     model = method(n_clusters=c, n_init=1, max_iter=20, random_state=seed)
     with _FILTERS, warnings.catch_warnings():

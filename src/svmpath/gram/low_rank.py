@@ -11,6 +11,7 @@ import numpy as np
 from svmpath.gram.approximation import Approximation
 from svmpath.gram.base import Array, Gram, in_chunks
 from svmpath.gram.features import Factor, FeatureMap
+from svmpath.gram.products import times, transposed_times
 from svmpath.kernels import Kernel, Linear
 from svmpath.kernels.base import pick
 from svmpath.lazy import lazy
@@ -79,7 +80,7 @@ class LowRankGram(Gram):
     @property
     def Z(self) -> Array:  # type: ignore[override]
         if self.factor.Z is None:
-            self._factor = Factor(self.features(self.own_rows), self.features)
+            self._factor = Factor(self.features(self.own_rows, self.approximation.dtype), self.features)
         assert self.factor.Z is not None
         return self.factor.Z
 
@@ -113,20 +114,24 @@ class LowRankGram(Gram):
 
     @property
     def diag(self) -> Array:
-        return np.einsum("ij,ij->i", self.Z, self.Z)
+        return np.einsum("ij,ij->i", self.Z, self.Z).astype(float)
 
     def block(self, rows: Any, cols: Any) -> Array:
         own = np.arange(self.n)
-        return Linear().compare(self.Z[rows], None if np.array_equal(own[rows], own[cols]) else self.Z[cols])
+        return Linear().compare(self._some(rows), None if np.array_equal(own[rows], own[cols]) else self._some(cols))
+
+    def _some(self, rows: Any) -> Array:
+        """Some rows of Z, in double precision."""
+        return self.Z[rows].astype(float, copy=False)
 
     def matmul(self, v: Array) -> Array:
-        return self.Z @ (self.Z.T @ v)
+        return times(self.Z, self.contract(v))
 
     def cross(self, X: Any) -> Array:
-        return Linear().compare(self.features(X), self.Z)
+        return Linear().compare(self.features(X), self._some(slice(None)))
 
     def contract(self, v: Array) -> Array:
-        return self.Z.T @ v
+        return transposed_times(self.Z, v)
 
     def apply(self, X: Any, v: Array, w: Array | None = None) -> Array:
         w = self.contract(v) if w is None else w

@@ -5,7 +5,8 @@ With C = k(X, points), W = k(points, points) and weights D (the identity unless 
     D^1/2 W D^1/2 = U diag(s) U',     Z = C T,     T = D^1/2 U_k diag(s_k)^(-1/2)
 
 keeping the k largest eigenvalues. Where none is dropped the weights cancel, and any square root of W^-1 will do: the
-pivoted Cholesky factor W = L L' is cheaper and keeps more digits, Z = C L^-T.
+pivoted Cholesky factor W = L L' is cheaper and keeps more digits, Z = C L^-T. Landmarks that are combinations of others
+are left out.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh, lapack, solve_triangular
+from scipy.linalg import eigh, lapack
 
 from svmpath.gram.approximation import Approximation, trace_residual
 from svmpath.gram.features import Factor, LandmarkFeatures
@@ -49,6 +50,9 @@ class Nystroem(Approximation):
         Keep only this many of the largest eigenvalues of the landmarks' kernel matrix.
     min_eigenvalue : float, optional
         Drop the eigenvalues of that matrix that are smaller than this.
+    single : bool, default=False
+        Store the features in single precision, with half the memory: for hundreds of thousands of rows. It needs
+        landmarks that are chosen without the kernel: "uniform", "kmeans", "density" or row numbers.
 
     Examples
     --------
@@ -64,6 +68,7 @@ class Nystroem(Approximation):
     landmarks: Any = "rpcholesky"
     truncate: int | None = None
     min_eigenvalue: float | None = None
+    single: bool = False
 
     def __post_init__(self) -> None:
         if isinstance(self.landmarks, str):
@@ -79,10 +84,20 @@ class Nystroem(Approximation):
                 raise ValueError("rank= cannot be combined with landmarks given as row numbers; leave rank out.")
             # Plain numbers, so that two approximations can be compared.
             object.__setattr__(self, "landmarks", tuple(np.atleast_1d(np.asarray(self.landmarks)).tolist()))
+        if self.single and isinstance(self.landmarks, str) and self.landmarks in _PIVOTED:
+            names = ", ".join(repr(name) for name in _BLIND)
+            raise ValueError(
+                f"single=True does not work with landmarks={self.landmarks!r}, whose factor is built up in double "
+                f"precision; use one of {names}, or row numbers."
+            )
         if self.truncate is not None:
             check_whole(self.truncate, "truncate")
         if self.min_eigenvalue is not None and not self.min_eigenvalue >= 0:
             raise ValueError(f"min_eigenvalue must be a number >= 0, got {self.min_eigenvalue!r}.")
+
+    @property
+    def dtype(self) -> type:
+        return np.float32 if self.single else np.float64
 
     @property
     def is_truncated(self) -> bool:
@@ -151,7 +166,8 @@ class _Recipe:
         return self._cholesky(kernel) if wanted.landmarks in _PIVOTED else self._grow(kernel)
 
     def _nystroem(self, kernel: Kernel, landmarks: Landmarks) -> Factor:
-        return nystroem(kernel, self.X, landmarks, self.approximation.truncate, self.approximation.min_eigenvalue)
+        wanted = self.approximation
+        return nystroem(kernel, self.X, landmarks, wanted.truncate, wanted.min_eigenvalue, wanted.dtype)
 
     def _cholesky(self, kernel: Kernel) -> Factor:
         wanted, n = self.approximation, self.X.shape[0]
@@ -185,6 +201,7 @@ def nystroem(
     landmarks: Landmarks,
     truncate: int | None = None,
     min_eigenvalue: float | None = None,
+    dtype: type = np.float64,
 ) -> Factor:
     """The factor Z, and the map to such features.
 
@@ -194,26 +211,43 @@ def nystroem(
         Keep only this many eigenvalues, the largest.
     min_eigenvalue : float, optional
         Drop smaller eigenvalues. Those that are rounding noise, and negative ones, are dropped in any case.
+    dtype : type
+        Of the entries of Z; it is computed in double precision whatever it is stored in.
     """
     points = None if kernel.pairwise else landmarks.points
     rows = landmarks.rows if kernel.pairwise else None
     W = kernel(landmarks.points, points, rows)
     if truncate is None and min_eigenvalue is None and kernel.psd is True:
-        T = _inverse_root(W)
+        kept, L = _independent(W)
+        features = LandmarkFeatures(kernel, _some(points, kept), _some(rows, kept), L, triangular=True)
     else:
         T = _truncated_inverse_root(W, landmarks.weights, truncate, min_eigenvalue)
-    features = LandmarkFeatures(kernel, points, rows, T)
-    return Factor(features(X), features)
+        features = LandmarkFeatures(kernel, points, rows, T)
+    return Factor(features(X, dtype), features)
 
 
-def _inverse_root(W: Array) -> Array:
-    """T with T T' = W^-1 on the space that W spans, by LAPACK's pivoted Cholesky."""
+def inverse_root(kernel: Kernel, W: Array) -> Array:
+    """T with T T' = W^-1 on the space that W = k(points, points) spans, without its negative part if it has one."""
+    if not W.any():  # as of the linear kernel where all columns are zero: there are no features
+        return np.zeros((len(W), 0))
+    if kernel.psd is not True:
+        return _truncated_inverse_root(W, None, None, None)
+    kept, L = _independent(W)
+    T = np.zeros((len(W), len(kept)))
+    T[kept] = lapack.dtrtri(L, lower=1)[0].T
+    return T
+
+
+def _independent(W: Array) -> tuple[Array, Array]:
+    """Landmarks that span what W spans, in the order of LAPACK's pivoted Cholesky, and L with W = L L' on them."""
     L, pivots, r, _ = lapack.dpstrf(W, tol=10 * np.finfo(float).eps * float(np.diagonal(W).max()), lower=1)
     if r == 0:
         raise ValueError("The kernel is zero on every landmark, so it has no low-rank factor; use rank=None.")
-    T = np.zeros((len(W), r))
-    T[pivots[:r] - 1] = solve_triangular(L[:r, :r], np.eye(r), lower=True, check_finite=False).T
-    return T
+    return pivots[:r] - 1, np.tril(L[:r, :r])
+
+
+def _some(values: Any, kept: Array) -> Any:
+    return None if values is None else values[kept]
 
 
 def _truncated_inverse_root(

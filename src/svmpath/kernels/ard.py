@@ -101,10 +101,10 @@ class ARD(Kernel):
         X, Z = (_column(A, int(found[1])) for A in S)
         return -((X[:, None] - Z) ** 2) * self.evaluate(S)
 
-    def pull_back(self, W: Array, X: Any, Z: Any = None) -> Array:
+    def pull(self, W: Array, S: tuple[Any, Any], K: Array | None = None) -> Array:
         """With respect to all gammas at once; see the head of the module."""
-        X, Z = self.compare(X, Z)
-        P = -W * self.evaluate((X, Z))
+        X, Z = S
+        P = -W * (self.evaluate(S) if K is None else K)
         if not (issparse(X) or issparse(Z)):
             centre = X.mean(axis=0)  # distances do not change, and squares of far-away numbers would lose digits
             X, Z = X - centre, Z - centre

@@ -69,7 +69,7 @@ class Kernel(ABC):
 
     def part(self, S: Any, rows: Any, cols: Any) -> Any:
         """The result of :meth:`compare` for some rows of X and some rows of Z, taken from that for all rows."""
-        return S[np.asarray(rows)[:, None], cols]
+        return S.take(rows, axis=0).take(cols, axis=1)
 
     @abstractmethod
     def diag(self, X: Any) -> Array:
@@ -89,7 +89,10 @@ class Kernel(ABC):
 
     def pull_back(self, W: Array, X: Any, Z: Any = None) -> Array:
         """``sum_ij W_ij d k(x_i, z_j) / d p`` for every parameter p: the gradient with respect to the parameters."""
-        S = self.compare(X, Z)
+        return self.pull(W, self.compare(X, Z))
+
+    def pull(self, W: Array, S: Any, K: Array | None = None) -> Array:
+        """The same from the result of :meth:`compare`, and from the kernel values if they are known."""
         return np.array([np.vdot(W, self.derive(S, name)) for name in self.parameters])
 
     def resolve(self, name: str) -> str:

@@ -30,7 +30,7 @@ from svmpath.lazy import with_known
 from svmpath.losses.base import Loss, Problem, Solution, relative_gap
 from svmpath.losses.squared_hinge import SquaredHinge
 from svmpath.parameters import Parameter
-from svmpath.solvers.feature_newton import Rows
+from svmpath.solvers.feature_newton import AnyRows, Rows
 from svmpath.solvers.huber_newton import LEFT, RIGHT, SLOPE, HuberMachines, Point, best_offset
 from svmpath.solvers.samples import balanced
 from svmpath.solvers.threads import blas_threads
@@ -81,13 +81,13 @@ class HuberHinge(Loss):
 
     # --- machines, for NewtonPath -----------------------------------------------------------------------
 
-    def rows(self, problem: Problem) -> Rows:
+    def rows(self, problem: Problem) -> AnyRows:
         """Features whose inner products are the kernel up to the offset, with labels and weights."""
         return SquaredHinge().rows(problem)
 
-    def machines(self, rows: Rows) -> HuberMachines:
+    def machines(self, rows: AnyRows) -> HuberMachines:
         """What finds the machines of these rows by Newton's method."""
-        return HuberMachines(rows, self.h)
+        return HuberMachines(Rows(rows.A, rows.y, rows.s, rows.matrix), self.h)  # in double precision
 
     def solve(self, problem: Problem, machines: HuberMachines, point: Point, C: float) -> Solution:
         """The machine at C, from a point near it, its coefficients with as many digits as there are."""

@@ -17,10 +17,14 @@ from __future__ import annotations
 import numpy as np
 
 from svmpath.losses.base import Loss, Problem, Solution
+from svmpath.solvers.samples import OneValue
+from svmpath.solvers.single_spectrum import SingleSpectrum
 from svmpath.solvers.spectral import Spectrum, decompose_dense, decompose_factor
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
+
+_MANY_PER_FEATURE = 2  # samples, from which on leverages in single precision are far enough from one
 
 
 class LeastSquares(Loss):
@@ -36,9 +40,12 @@ class LeastSquares(Loss):
         with blas_threads(gram.entries):
             if gram.Z is None:
                 return decompose_dense(gram.block(some, some), s[some])
-            return decompose_factor(gram.Z[some], s[some])
+            Z = gram.Z[some]
+            if Z.dtype == np.float32 and len(Z) > _MANY_PER_FEATURE * Z.shape[1]:
+                return SingleSpectrum(Z, s[some])
+            return decompose_factor(Z.astype(float, copy=False), s[some])
 
-    def solve(self, problem: Problem, spectrum: Spectrum, C: float) -> Solution:
+    def solve(self, problem: Problem, spectrum: Spectrum | OneValue, C: float) -> Solution:
         """The machine at one C, with one step of iterative refinement."""
         alpha = np.zeros(problem.n)
         self._add(alpha, problem, spectrum, problem.y, C)
@@ -51,7 +58,7 @@ class LeastSquares(Loss):
         b = _offset(problem, problem.gram.matmul(alpha))
         return Solution(problem, self, alpha, b, {"C": C, **problem.gram.kernel.parameters})
 
-    def _add(self, alpha: Array, problem: Problem, spectrum: Spectrum, target: Array, C: float) -> None:
+    def _add(self, alpha: Array, problem: Problem, spectrum: Spectrum | OneValue, target: Array, C: float) -> None:
         """Add to alpha the coefficients for a target."""
         mu = np.array([0.5 / C])
         rows = problem.active

@@ -27,6 +27,8 @@ class Policy:
         Largest number of samples for which ``criterion="auto"`` is exact leave-one-out.
     otherwise : str
         The criterion of "auto" with more samples.
+    walks : bool
+        Whether a path goes from event to event, so that it costs more the longer its span.
     exact_rows : int
         Largest number of samples for which a choice by an estimate gets its exact leave-one-out error.
     """
@@ -36,6 +38,7 @@ class Policy:
     per_decade: int = 3
     loo_rows: float = 0
     otherwise: str = "kfold"
+    walks: bool = False
     exact_rows: int = 1000
 
 
@@ -45,8 +48,8 @@ POLICIES: dict[type[Loss], Policy] = {
     # Exact leave-one-out costs several times the path, its prediction no more than the path.
     SquaredHinge: Policy((1e-3, 1e6), (1e-3, 1e4), otherwise="span", exact_rows=3000),
     # In few dimensions the prediction is off by factors, so that it is exact leave-one-out or folds.
-    Hinge: Policy(loo_rows=500),
-    EpsilonInsensitive: Policy(loo_rows=200),
+    Hinge: Policy(loo_rows=500, walks=True),
+    EpsilonInsensitive: Policy(loo_rows=200, walks=True),
 }
 
 

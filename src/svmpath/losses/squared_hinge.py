@@ -22,14 +22,17 @@ import numpy as np
 from svmpath.gram import DenseGram
 from svmpath.lazy import with_known
 from svmpath.losses.base import Loss, Problem, Solution
-from svmpath.solvers.feature_newton import ActiveSystem, Factored, FewSamples, Point, Rows, minimise
+from svmpath.solvers.feature_newton import ActiveSystem, AnyRows, Factored, FewSamples, Point, Rows, minimise
 from svmpath.solvers.parallel import interruptible
 from svmpath.solvers.samples import KernelMatrix, balanced
+from svmpath.solvers.single_rows import SingleRows
 from svmpath.solvers.spectral import thin_factor
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
+_AS_GOOD_AS_EXACT = 1e-11  # violation, in units of decision values, of a machine that need not be solved again
+_DOUBLE_FROM = 1e-3  # violation from which on a machine in single precision is solved again in double precision
 _REFINE = 2  # steps of refinement of the coefficients
 _REPAIRS = 60  # dual systems that are solved at most for the sides of one machine
 _AT_ONCE = 4  # of them, those after which all samples on the wrong side change it
@@ -41,32 +44,40 @@ class SquaredHinge(Loss):
     name = "squared_hinge"
     tasks = ("classification",)
 
-    def rows(self, problem: Problem) -> Rows:
-        """Features whose inner products are the kernel up to the offset, with labels and weights.
-
-        They are centred: the offset takes up what that changes, and a far-away origin costs no digits.
-        """
+    def rows(self, problem: Problem) -> AnyRows:
+        """Features whose inner products are the kernel up to the offset, with labels and weights."""
         gram = problem.gram
         with blas_threads(gram.entries):
             Z = gram.Z if gram.Z is not None else _factor(gram)
-            Z = Z - problem.s @ Z / problem.s.sum()
-        return Rows.of(Z, problem.y, problem.s, self._matrix(problem))
+            if Z.dtype == np.float32:
+                return SingleRows.of(Z, problem.y, problem.s)
+            return Rows.of(Z, problem.y, problem.s, self._matrix(problem))
 
     @staticmethod
     def _matrix(problem: Problem) -> KernelMatrix | None:
         return KernelMatrix(problem.gram.K) if isinstance(problem.gram, DenseGram) else None
 
-    def solve(self, problem: Problem, rows: Rows, point: Point, C: float) -> Solution:
-        """The machine at C, from a point near it."""
-        point, factored = minimise(rows, ActiveSystem(rows), 1.0 / C, point)
+    def solve(
+        self, problem: Problem, rows: AnyRows, point: Point, C: float, system: ActiveSystem | None = None
+    ) -> Solution:
+        """The machine at C, from a point near it, and the system of some rows that is known perhaps."""
+        point, factored = minimise(rows, ActiveSystem(rows) if system is None else system, 1.0 / C, point)
         E = np.flatnonzero(point.E)
         if len(E) == 0:
             return self._solution(problem, np.zeros(problem.n), float(point.theta[-1]), C)
-        if len(E) <= rows.A.shape[1]:
+        if len(E) <= rows.width:
             return self.in_samples(problem, E, C)
         alpha = np.zeros(problem.n)
         alpha[E] = 2 * C * rows.s[E] * (rows.y[E] - point.f[E])
-        return self._refined(problem, rows, factored, E, alpha, C)
+        found = self._refined(problem, rows, factored, E, alpha, C)
+        if isinstance(rows, SingleRows) and rows.arithmetic is np.float32 and found.violation > _DOUBLE_FROM:
+            return self.solve(problem, rows.doubled(), point, C)
+        return found
+
+    def polished(self, problem: Problem, alpha: Array, E: Array, C: float) -> Solution:
+        """The machine of these coefficients if they are good to rounding; else by its dual system on the samples E."""
+        solution = self._machine(problem, alpha, E, C)
+        return solution if solution.violation <= _AS_GOOD_AS_EXACT else self.in_samples(problem, E, C)
 
     def in_samples(self, problem: Problem, E: Array, C: float) -> Solution:
         """The machine by its dual system on the samples E; who turns out to be on the other side is moved there.
@@ -98,18 +109,18 @@ class SquaredHinge(Loss):
         return min(found or [solution], key=lambda each: each.violation)
 
     def _refined(
-        self, problem: Problem, rows: Rows, factored: Factored | FewSamples, E: Array, alpha: Array, C: float
+        self, problem: Problem, rows: AnyRows, factored: Factored | FewSamples, E: Array, alpha: Array, C: float
     ) -> Solution:
         """The machine from coefficients near it, by steps in the features, while they bring it nearer."""
-        A, s = rows.A[E], rows.s[E]
+        some, s = rows.among(E), rows.s[E]
         best = self._machine(problem, alpha, E, C)
         for _ in range(_REFINE):
             # The system (K + 1 / (2 C s)) alpha + b = y on E, 1'alpha = 0, solved for what is left of it.
             left = (problem.y - best.fitted)[E] - best.alpha[E] / (2 * C * s)
-            right = A.T @ (s * left)
+            right = some.pull(s * left)
             right[-1] += best.alpha.sum() / (2 * C)
             alpha = best.alpha.copy()
-            alpha[E] += 2 * C * s * (left - A @ factored.solve(right))
+            alpha[E] += 2 * C * s * (left - some.decide(factored.solve(right)))
             new = self._machine(problem, alpha, E, C)
             if not new.violation < best.violation:
                 break

@@ -10,6 +10,7 @@ from svmpath.paths.merged import MergedPath
 from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Event, Path, Request
 from svmpath.paths.s_path import SPath
+from svmpath.paths.sample_path import SamplePath
 from svmpath.paths.surface import Curves, Surface, surface
 from svmpath.paths.trace import trace
 from svmpath.paths.trace_elastic import trace_elastic
@@ -32,6 +33,7 @@ __all__ = [
     "Path",
     "Request",
     "SPath",
+    "SamplePath",
     "Surface",
     "surface",
     "trace",

@@ -10,8 +10,12 @@ import numpy as np
 from svmpath.losses import LeastSquares, Problem, Solution
 from svmpath.paths.made import Made
 from svmpath.paths.path import Array, Event, Path, Request
+from svmpath.solvers.samples import OneValue
 from svmpath.solvers.spectral import Spectrum
+from svmpath.solvers.threads import blas_threads
 
+_FEW = 8  # values for which a factor each costs less than a spectrum
+_MOST_HELD = 1 << 28  # numbers that the factors of a kernel may take up
 _TOO_FEW_DIGITS = 1e-4  # relative error from which on a held-out residual is lost to rounding
 
 
@@ -20,7 +24,7 @@ class Piece:
     """Values of the path that share one kernel: the problem, its spectrum, the C of each value."""
 
     problem: Problem
-    spectrum: Spectrum
+    spectrum: Spectrum | OneValue
     positions: Array
     C: Array
 
@@ -70,13 +74,46 @@ class ClosedFormPath(Path):
             problem = self.problem.at(self.over, value)
             yield Piece(problem, self.loss.decompose(problem), np.array([position]), np.array([self.motion.fixed["C"]]))
 
+    def few_pieces(self, values: Array) -> Iterator[Piece]:
+        """The values one by one, if that costs less than one decomposition for all of them; else as ``pieces``."""
+        factors = self._factors(values)
+        if factors is None:
+            yield from self.pieces(values)
+            return
+        for position, (value, factor) in enumerate(zip(values, factors, strict=True)):
+            yield Piece(self.problem, factor, np.array([position]), np.array([value]))
+
+    def _factors(self, values: Array) -> list[OneValue] | None:
+        """What is known of each value by a factor of its own; None if there are too many, or a factor fails."""
+        problem, known = self.problem, self.made.factors
+        is_dense = self.over == "C" and problem.gram.Z is None and problem.gram.kernel.psd is True
+        new = [float(value) for value in values if float(value) not in known]
+        held = (len(known) + len(new)) * 2 * problem.n**2
+        if not is_dense or self.made.spectrum is not None or len(known) + len(new) > _FEW or held > _MOST_HELD:
+            return None
+        rows, s = problem.active, problem.s[problem.active]
+        some = rows if len(rows) < problem.n else slice(None)
+        for C in new:
+            with blas_threads(problem.gram.entries):
+                known[C] = OneValue(np.array(problem.gram.block(some, some)), s, 0.5 / C)
+        factors = [known[float(value)] for value in values]
+        return factors if all(factor.is_regular for factor in factors) else None
+
+    def near(self, value: float) -> Array | None:
+        """Decision values of all rows at this value, if a factor for it is at hand and all rows have weight."""
+        factor, s = self.made.factors.get(value), self.problem.s
+        if factor is None or not factor.is_regular or not s.all():
+            return None
+        root = np.sqrt(s)
+        return self.problem.y - factor.residuals(root * self.problem.y, np.array([0.5 / value]))[:, 0] / root
+
     def is_lost_to_rounding(self, values: Array) -> Array:
         """Where rounding leaves fewer than about four digits of the held-out residuals."""
         lost = np.zeros(len(values), dtype=bool)
-        for piece in self.pieces(values):
+        for piece in self.few_pieces(values):
             lost[piece.positions] = piece.spectrum.rounding(0.5 / piece.C) > _TOO_FEW_DIGITS
         return lost
 
     def _solve(self, value: float) -> Solution:
-        piece = next(self.pieces(np.array([value])))
+        piece = next(self.few_pieces(np.array([value])))
         return self.loss.solve(piece.problem, piece.spectrum, float(piece.C[0]))

@@ -15,11 +15,11 @@ import numpy as np
 
 from svmpath.lazy import lazy
 from svmpath.paths.path import Array, Path
-from svmpath.solvers.feature_newton import Rows
+from svmpath.solvers.feature_newton import AnyRows
 
 _NODES_PER_DECADE = 4  # nodes of the path per factor of ten
 _KEPT_PER_E = 16  # points kept per factor of e
-_STRIDE = 2.0  # most that the logarithm of C changes from one Newton start to the next
+STRIDE = 2.0  # most that the logarithm of C changes from one Newton start to the next
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -37,7 +37,7 @@ class CurvedPath(Path):
         return super().without(rows)
 
     @lazy
-    def rows(self) -> Rows:
+    def rows(self) -> AnyRows:
         """The problem in features: made once, whatever the values asked for."""
         if self.made.of_kernel.rows is None:
             self.made.of_kernel.rows = self.loss.rows(self.problem)
@@ -84,9 +84,9 @@ class CurvedPath(Path):
             near, kept = min(visited, key=lambda each: abs(log(each[0] / C)))
             point = self._unpack(machines, kept)
         else:
-            largest = float(np.einsum("ij,ij->i", self.rows.A, self.rows.A).max() * max(1.0, self.rows.s.max()))
+            largest = self.rows.largest * max(1.0, float(self.rows.s.max()))
             near, point = min(C, 1.0 / largest), self._first_point(machines)
-        between = np.geomspace(near, C, 2 + int(abs(np.log(C / near)) / _STRIDE))[:-1]
+        between = np.geomspace(near, C, 2 + int(abs(np.log(C / near)) / STRIDE))[:-1]
         for value in between[1:] if visited else between:
             point = self._next_point(machines, float(value), point)
             self._remember(float(value), point)

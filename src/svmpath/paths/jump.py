@@ -138,8 +138,8 @@ class JumpPath(Path):
         with blas_threads(self.problem.n**2):
             try:
                 return self._first_good_walk()
-            except PathError as error:
-                return error
+            except PathError as error:  # it may be for where it starts
+                return error if self.start is None else replace(self, start=None)._outcome
 
     @property
     def jitter(self) -> float:
@@ -231,6 +231,25 @@ class JumpPath(Path):
     def started(self, start: Array) -> JumpPath:
         """The path, whose first machine is found from the coefficients alpha / C of a similar one."""
         return replace(self, start=start)
+
+    def beside(self, near: Path) -> JumpPath:
+        """The path, its first machine to be found from the first one of a similar path, where there is one.
+
+        It may be that of another kernel, or of other weights.
+        """
+        if not isinstance(near, JumpPath) or self.over != "C" or near.over != "C":
+            return self
+        start = near.first
+        return self if start is None else self.started(np.where(self.problem.s > 0, start, 0.0))
+
+    @property
+    def first(self) -> Array | None:
+        """Coefficients alpha / C of the first machine; None if it is not easily found."""
+        try:
+            theta, _, nu, g, _ = self._beginning
+            return self.loss.theta(self._read(self._program, self._ends[0], theta, nu, g))
+        except PathError:
+            return None
 
     def limited(self, limit: Limit) -> JumpPath:
         """The path, which ends at a limit."""
@@ -413,7 +432,26 @@ class JumpPath(Path):
         """The violation up to which a walk is trusted."""
         return WALK_TRUSTED * self.loss.scale(self.problem)
 
+    @lazy
+    def _beginning(self) -> tuple[Array, Array, Array, Array, float]:
+        """theta, statuses, nu, g and worst of a walker at the first t of the span, where several walks begin."""
+        found = self._found(self._program, self._ends[0], DEPENDENT_BELOW)
+        return found.theta.copy(), found.status.copy(), found.nu.copy(), found.g.copy(), found.worst
+
     def _start(self, program: Program, t: float, tol: float) -> Walker:
+        """A walker at the optimum at t."""
+        is_first = program is self._program and tol == DEPENDENT_BELOW and t == self._ends[0]
+        if not is_first or self.over != "C":
+            return self._found(program, t, tol)
+        theta, status, nu, g, worst = self._beginning
+        try:
+            walker = Walker(program, t, theta, status, nu, tol, g)
+        except PathError:  # tied samples: a walker that was led there copes with them, a new one may not
+            return self._found(program, t, tol)
+        walker.worst = worst
+        return walker
+
+    def _found(self, program: Program, t: float, tol: float) -> Walker:
         """The optimum at t. Over C the walk begins where the machine is constant: the guess is good there."""
         if self.start is not None:
             theta = self.loss.split(self.start)

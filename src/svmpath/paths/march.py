@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from svmpath.lazy import lazy
 from svmpath.losses import Problem, Solution, SquaredHinge
-from svmpath.paths.curved import CurvedPath
+from svmpath.paths.curved import STRIDE, CurvedPath
 from svmpath.paths.made import Made
 from svmpath.paths.path import Array, Event, Request
 from svmpath.paths.sides import Sides, exact_sides
 from svmpath.solvers.feature_newton import (
     ActiveSystem,
+    AnyRows,
     Factored,
     FewSamples,
     Point,
+    from_sides,
     minimise,
     objective,
     point_at,
     start,
 )
 from svmpath.solvers.threads import blas_threads
+
+_MANY_ENTRIES = 2_000_000  # of the features, from which on the first machine is found with some of them first
+_FEWER = 4  # times fewer features
 
 
 @dataclass(frozen=True)
@@ -47,10 +52,13 @@ class MarchPath(CurvedPath):
     ----------
     exact : bool
         Whether every change of side is found, or changes are only recorded from one node to the next.
+    start : array of shape (n,), optional
+        Decision values of a similar machine, whose sides the first machine starts from.
     """
 
     loss: SquaredHinge
     exact: bool = False
+    start: Array | None = None
 
     @classmethod
     def of(cls, problem: Problem, request: Request, made: Made) -> MarchPath:
@@ -88,15 +96,52 @@ class MarchPath(CurvedPath):
     def walk(self, values: Array) -> Iterator[Stop]:
         """Walk through the values from the smallest C to the largest, each from the last."""
         rows, order = self.rows, np.argsort(values, kind="stable")
-        with blas_threads(rows.A.size):
-            point, last = self._approach(ActiveSystem(rows), float(values[order[0]])), None
-            system = ActiveSystem(rows)
+        with blas_threads(rows.entries):
+            system = self._known.pop("system", None) or ActiveSystem(rows)
+            point, last = self._approach(system, float(values[order[0]])), None
             for position in order:
                 C = float(values[position])
                 point, last = self._predict(point, last, 1.0 / C), point
                 point, factored = minimise(rows, system, 1.0 / C, point)
                 self._remember(C, point)
                 yield Stop(int(position), C, point, factored)
+            self._known["system"] = system
+
+    @lazy
+    def _known(self) -> dict[str, ActiveSystem]:
+        """The system of the last walk, for one who takes it out: the next machine needs a few rows more or less."""
+        return {}
+
+    def warmed(self, f: Array) -> MarchPath:
+        """The path, its first machine to be found from the sides of a similar one with decision values f."""
+        return replace(self, start=f)
+
+    def near(self, C: float) -> Array | None:
+        """Decision values of all rows at the value nearest to C of those visited so far; None if there is none."""
+        if not self._visited:
+            return None
+        _, (theta, _) = min(self._visited.values(), key=lambda each: abs(np.log(each[0] / C)))
+        return self.rows.decide(theta)
+
+    def _approach(self, machines: ActiveSystem, C: float) -> Point:
+        """As of every curved path; the first of all from the sides of a similar machine, if there is one."""
+        f = self.start
+        if self._visited or (f is None and self.rows.entries < _MANY_ENTRIES):
+            return super()._approach(machines, C)
+        return from_sides(self.rows, machines, 1.0 / C, self._with_few_features(self.rows, C) if f is None else f)
+
+    def _with_few_features(self, rows: AnyRows, C: float) -> Array:
+        """Decision values at C of the machine that has the leading features only."""
+        few = rows.leading(rows.width // _FEWER)
+        system, largest = ActiveSystem(few), few.largest * max(1.0, float(few.s.max()))
+        if few.entries >= _MANY_ENTRIES:
+            point, steps = from_sides(few, system, 1.0 / C, self._with_few_features(few, C)), np.array([C])
+        else:
+            near = min(C, 1.0 / largest)
+            point, steps = start(few), np.geomspace(near, C, 2 + int(np.log(C / near) / STRIDE))
+        for value in steps:
+            point, _ = minimise(few, system, 1.0 / value, point)
+        return point.f
 
     def decisions(self, values: Array) -> Array:
         """Decision values of all rows at each value: one walk."""
@@ -123,9 +168,10 @@ class MarchPath(CurvedPath):
 
     def _unpack(self, machines: ActiveSystem, kept: tuple[Array, Array]) -> Point:
         theta, E = kept
-        return Point(theta, self.rows.A @ theta, np.unpackbits(E, count=self.problem.n).astype(bool))
+        return Point(theta, self.rows.decide(theta), np.unpackbits(E, count=self.problem.n).astype(bool))
 
     def _solve(self, value: float) -> Solution:
-        with blas_threads(self.rows.A.size):
-            point = self._approach(ActiveSystem(self.rows), value)
-            return self.loss.solve(self.problem, self.rows, point, value)
+        with blas_threads(self.rows.entries):
+            system = self._known.pop("system", None) or ActiveSystem(self.rows)
+            point = self._approach(system, value)
+            return self.loss.solve(self.problem, self.rows, point, value, system)

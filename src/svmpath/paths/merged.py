@@ -40,6 +40,16 @@ def find_copies(gram: Gram, labels: Array) -> Array | None:
     return None if rows is None else refine(rows.ids, np.unique(labels, return_inverse=True)[1])
 
 
+def has_contradictions(gram: Gram, labels: Array) -> bool:
+    """Whether most rows occur with several of a few labels."""
+    rows = gram.repeats
+    if rows is None:
+        return False
+    classes, codes = np.unique(labels, return_inverse=True)
+    seen = len(np.unique(rows.ids.astype(np.int64) * len(classes) + codes))
+    return len(classes) < len(rows.first) and seen > 1.5 * len(rows.first)
+
+
 def refine(copies: Array | None, marks: Array) -> Array | None:
     """The copies that also have equal marks (whole numbers >= 0); None if too few are left to be worth merging."""
     if copies is None:
@@ -66,10 +76,13 @@ class MergedPath(Path):
         The path of the merged problem.
     trace : callable
         ``trace(problem, span, made)`` is the path of another problem.
+    start : array of shape (n,), optional
+        Decision values of a similar machine on the original rows.
     """
 
     inner: Path
     trace: Callable[..., Path]
+    start: Array | None = None
 
     @property
     def copies(self) -> Array:
@@ -174,6 +187,29 @@ class MergedPath(Path):
         """The path that starts from coefficients of the original rows."""
         return self.around(self.inner.started(np.bincount(self.copies, start)))
 
+    def warmed(self, f: Array) -> MergedPath:
+        """The path that starts from decision values of the original rows."""
+        merged = np.empty(self.inner.problem.n)
+        merged[self.copies] = f
+        return replace(self, inner=self.inner.warmed(merged), start=f)
+
+    def near(self, value: float) -> Array | None:
+        """Decision values of the original rows near a value, of the path itself or of the one that was scored."""
+        path, rows = self.scored.get("path", (self.inner, self.copies))
+        f = path.near(value)
+        return None if f is None else f[rows]
+
+    @lazy
+    def scored(self) -> dict[str, tuple[Path, Array]]:
+        """The path that a criterion took in place of this one, and its row for each of these."""
+        return {}
+
+    def beside(self, near: Path) -> MergedPath:
+        """The path, which may find its first machine from those of a similar path of the same rows."""
+        if not isinstance(near, MergedPath) or not np.array_equal(near.copies, self.copies):
+            return self
+        return self.around(self.inner.beside(near.inner))
+
     def limited(self, limit: Limit) -> MergedPath:
         """The path, which ends at a limit."""
         return self.around(self.inner.limited(limit))
@@ -197,8 +233,10 @@ class MergedPath(Path):
         return self.again(replace(self.problem, copies=None))
 
 
-def split_off(problem: Problem) -> tuple[Problem, Array] | None:
+def split_off(problem: Problem) -> tuple[Problem, Array, Array] | None:
     """The problem with one copy of each sample apart from the others, and the row to be left out for each sample.
+
+    Also the original row of each of its rows.
 
     Leaving out one of m copies of weight w is the same for each of them, and the others may stay merged: two rows, one
     of weight w and one of weight (m - 1) w, of which the first is left out and stands for all m. Copies of weight zero
@@ -218,4 +256,4 @@ def split_off(problem: Problem) -> tuple[Problem, Array] | None:
     small = merge(replace(problem, copies=rows.ids))
     counts = np.bincount(alike.ids)[alike.ids[rows.first]] * ~is_rest[rows.first]
     leader = rows.ids[alike.first][alike.ids]
-    return replace(small, stands_for=counts), leader
+    return replace(small, stands_for=counts), leader, rows.first

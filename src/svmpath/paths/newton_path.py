@@ -62,7 +62,7 @@ class NewtonPath(CurvedPath):
     def _walk(self, values: Array) -> Iterator[tuple[int, Point]]:
         """The position of each value and the point there, from the smallest C to the largest, each from the last."""
         order = np.argsort(values, kind="stable")
-        with blas_threads(self.rows.A.size):
+        with blas_threads(self.rows.entries):
             machines = self.loss.machines(self.rows)  # of this walk alone: a path may be asked by several threads
             for position in order:
                 checkpoint()
@@ -84,6 +84,6 @@ class NewtonPath(CurvedPath):
         return machines.point(kept)
 
     def _solve(self, value: float) -> Solution:
-        with blas_threads(self.rows.A.size):
+        with blas_threads(self.rows.entries):
             machines = self.loss.machines(self.rows)
             return self.loss.solve(self.problem, machines, self._approach(machines, value), value)

@@ -168,6 +168,18 @@ class Path(ABC):
             f"start= works for losses with an elbow ({names}), not for loss={self.loss.name!r}; leave it out."
         )
 
+    def warmed(self, f: Array) -> Path:
+        """The path, its first machine to be found from decision values of a similar one, if that saves anything."""
+        return self
+
+    def beside(self, near: Path) -> Path:
+        """The path, which may find its first machine from those of a path with a similar kernel or other weights."""
+        return self
+
+    def near(self, value: float) -> Array | None:
+        """Decision values of all rows at a value near this one, if they are at hand."""
+        return None
+
     def limited(self, limit: Limit) -> Path:
         """The path, which ends at a limit."""
         if not self.is_exact:

@@ -30,7 +30,7 @@ import numpy as np
 from svmpath.exceptions import PathError
 from svmpath.paths.path import Array, Event
 from svmpath.solvers.crossings import first_crossing
-from svmpath.solvers.feature_newton import ActiveSystem, Rows, minimise, start
+from svmpath.solvers.feature_newton import ActiveSystem, AnyRows, Rows, minimise, start
 from svmpath.solvers.fixed_sides import FixedSides, Series
 from svmpath.solvers.parallel import interruptible
 from svmpath.solvers.threads import blas_threads
@@ -105,13 +105,13 @@ class Sides:
         return np.unpackbits(self.first, count=self.n).astype(bool)
 
 
-def exact_sides(rows: Rows, span: tuple[float, float]) -> Sides:
+def exact_sides(rows: AnyRows, span: tuple[float, float]) -> Sides:
     """The sides over a span of C, in either direction; see the module's first lines."""
     low, high = sorted(span)
     if len(np.unique(rows.y[rows.s > 0])) < 2:  # f is the label of the one class that counts, at every C
         none = np.zeros(len(rows.y), dtype=bool)
         return Sides(span, np.packbits(none), len(none), np.empty(0), np.empty(0, dtype=int), 0.0)
-    with blas_threads(rows.A.size):
+    with blas_threads(rows.entries):
         walk = _Walk(_principal(rows), low)
         first = walk.E
         walk.to(high)
@@ -121,7 +121,7 @@ def exact_sides(rows: Rows, span: tuple[float, float]) -> Sides:
     return Sides(span, np.packbits(first), len(first), values, samples, walk.rounding)
 
 
-def _principal(rows: Rows) -> Rows:
+def _principal(rows: AnyRows) -> Rows:
     """The same machine in centred features along their principal axes, in which M keeps most digits."""
     Z = rows.A[:, :-1] - rows.s @ rows.A[:, :-1] / rows.s.sum()
     scaled = Z * np.sqrt(rows.s)[:, None]

@@ -13,11 +13,11 @@ from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath
 from svmpath.paths.made import Made
-from svmpath.paths.march import MarchPath
 from svmpath.paths.merged import MergedPath, merge, refine
 from svmpath.paths.newton_path import NewtonPath
 from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Path, Request
+from svmpath.paths.sample_path import squared_hinge_path
 
 Array = np.ndarray
 Tracker = Callable[[Problem, Request, Made], Path]
@@ -28,7 +28,7 @@ MACHINE, KERNEL, GAP = "machine", "kernel", "gap"
 TRACKERS: dict[tuple[type[Loss], str], Tracker] = {
     (LeastSquares, MACHINE): ClosedFormPath.of,
     (LeastSquares, KERNEL): ClosedFormPath.of,
-    (SquaredHinge, MACHINE): MarchPath.of,
+    (SquaredHinge, MACHINE): squared_hinge_path,
     (SquaredHinge, KERNEL): NewtonKernelPath.of,
     (HuberHinge, MACHINE): NewtonPath.of,
     (Hinge, MACHINE): JumpPath.of,

@@ -101,6 +101,7 @@ def _data(y: Any, file: str, kinds: Mapping[str, str], target: str, task: str, n
 def _choice(model: Any) -> dict[str, Any]:
     choice = {
         "loss": model.loss_,
+        "losses": _losses(model),
         "kernel": model.kernel if isinstance(model.kernel, str) else repr(model.kernel),
         "C": model.C_,
         "gamma": model.gamma_,
@@ -112,6 +113,12 @@ def _choice(model: Any) -> dict[str, Any]:
     if hasattr(model, "epsilon_"):
         choice["epsilon"] = model.epsilon_
     return choice
+
+
+def _losses(model: Any) -> list[str]:
+    """The losses that were compared, or the only one."""
+    last = [stage.loss for stage in model.choice_.stages if stage.name not in ("screen", "narrow")]
+    return sorted({model.loss_, *last})
 
 
 def _held_out(model: Any, y: Any, task: str) -> dict[str, Any]:
@@ -154,9 +161,11 @@ def _switched(model: Any) -> str | None:
         return None
     if not model.path_.is_exact:
         return f"there is no exact leave-one-out along approximate paths, so {model.cv}-fold was used instead"
-    if policy_of(model.path_.loss).loo_rows == 0:
+    policy, n = policy_of(model.path_.loss), model.path_.problem.n
+    if not policy.walks:
         return f"exact leave-one-out of {model.loss_} takes one path per sample, so {model.cv}-fold is its default"
-    n = model.path_.problem.n
+    if n <= policy.loo_rows:
+        return f"equal rows with different targets make exact leave-one-out slow, so {model.cv}-fold was used instead"
     return f"{n} samples are too many for exact leave-one-out by default, so {model.cv}-fold was used instead"
 
 

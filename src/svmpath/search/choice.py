@@ -44,6 +44,44 @@ class Scores:
         """The scores of a curve."""
         return Scores(curve.values, curve.scores, curve.standard_errors, curve.smooth)
 
+    def and_of(self, curve: Curve) -> Scores:
+        """These and the scores of a curve at other values."""
+        new = Scores.of(curve)
+        names = ("values", "scores", "standard_errors", "smooth")
+        return Scores(*(np.append(getattr(self, name), getattr(new, name)) for name in names))
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What one stage of a search tried.
+
+    Attributes
+    ----------
+    name : {"screen", "narrow", "confirm", "rank", "compare", "grid", "gradient", "penalty", "ard"}
+    loss : str
+        The loss of its machines.
+    criterion : str
+        What its scores are. Scores of different stages cannot be compared.
+    rank : int
+        The rank of its kernel matrix; the number of samples for the full matrix.
+    tried : dict
+        The scores over C at each gamma; NaN stands for a kernel that stays as it is. Of a descent ("gradient", "ard"):
+        the points that it came to, in order, whose scores have no standard errors; with one gamma per feature they are
+        numbered from 0. Of "penalty": the loss on folds at each eta.
+    seconds : float
+        How long it took.
+    gammas : array of shape (m, d) or None
+        With one gamma per feature: those of each point.
+    """
+
+    name: str
+    loss: str
+    criterion: str
+    rank: int
+    tried: Mapping[float, Scores]
+    seconds: float
+    gammas: Array | None = None
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Choice:
@@ -58,7 +96,9 @@ class Choice:
     tried : dict
         For a search over gamma: the scores over C at each gamma tried; empty otherwise.
     at_edge : tuple of str
-        The parameters whose chosen value is the first or the last that was tried.
+        The parameters whose chosen value is the first or the last that was allowed.
+    stages : tuple of Stage
+        What each stage of the search tried.
     """
 
     curve: Curve
@@ -66,6 +106,7 @@ class Choice:
     rule: str
     tried: Mapping[float, Scores]
     at_edge: tuple[str, ...]
+    stages: tuple[Stage, ...] = ()
 
     def __repr__(self) -> str:
         path = self.curve.path
@@ -134,9 +175,9 @@ def best_pair(tried: Mapping[float, Curve | Scores], rule: str = "min", sign: fl
         return outer, equal[outer]
     bar = tried[outer].scores[equal[outer]] + tried[outer].standard_errors[equal[outer]]
     good = (
-        (sign * float(each.values[i]), sign * outer, int(i))
+        (sign * float(each.values[i]), sign * outer, int(i), outer)
         for outer, each in tried.items()
         for i in np.flatnonzero(each.scores <= bar)
     )
-    _, signed, index = min(good)
-    return sign * signed, index
+    _, _, index, outer = min(good)
+    return outer, index  # the very key: NaN, which stands for a kernel without parameters, equals no other NaN

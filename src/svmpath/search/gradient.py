@@ -1,8 +1,8 @@
 """Choosing C and the kernel's parameters by the gradient of a held-out score.
 
 The score of ``criteria.gradients``, L(log C, log gamma) or, with one gamma per feature, L(log C, log gamma_1, ...), is
-minimised by L-BFGS within the bounds of the search. It has several minima: the descent starts from the best points of
-a coarse grid, scored along paths, and from a random one near the best.
+minimised by L-BFGS within the bounds of the search. It has several minima: a screen of many pairs (``search.screen``)
+says where the descent starts. Each machine of a descent is found from the last one.
 
 With many gammas leave-one-out itself can be fitted too well: no sample is held out from the choice of the gammas. So L
 is minimised with a penalty on their spread,
@@ -11,20 +11,24 @@ is minimised with a penalty on their spread,
 
 v_j being the variance of feature j, so that the units of the features do not matter,
 
-for eta of infinity (one gamma for all), one, a tenth and zero. Which of them is decided by folds that are held out from
-the descent.
+for eta of infinity (one gamma for all), one, a tenth and zero, each descent from the end of the one before. Which of
+them is decided by folds that are held out from the descent.
 """
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.sparse import issparse
+from scipy.sparse import diags_array, issparse
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from svmpath.criteria.gradients import SMOOTHING, HeldOutScore
@@ -32,22 +36,31 @@ from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram
 from svmpath.kernels import ARD
 from svmpath.losses import Problem
-from svmpath.search.choice import Choice, Scores, is_end
+from svmpath.search.axis import Axis
+from svmpath.search.choice import Choice, Scores, Stage, is_end
 from svmpath.search.grid import Progress, Search
+from svmpath.search.screen import NO_GAMMA, Screen
+from svmpath.search.trials import best_C, pair_text
 from svmpath.solvers.kernel_newton import Coefficients
+from svmpath.solvers.parallel import side_by_side
+from svmpath.solvers.threads import count_jobs
 
 Array = np.ndarray
 
-_STARTS = 2  # of the best gammas of the grid
+_STARTS = 2  # valleys of the screen from which a descent starts
+_FEW = 100  # samples up to which the score is rough, and the next best gamma and a random point are starts as well
 _AWAY = 1.0  # deviation of a random start from the best one, in logarithms
 _STEPS = 60  # of L-BFGS
-_ENOUGH = 1e-6  # relative change of the score at which it stops
-_WALL = 10.0  # times the first score: what a machine lost to rounding counts for
-_COARSE = 8  # values of C at each gamma of the grid
+_CLOSE_ENOUGH = 1e-5  # relative change of the score at which it stops
 _ROUGHLY = 1e-4  # the same where only the best of several is looked for
+_STEEP = 8.0  # times the relative score: what is minimised, with a curvature of about one near a minimum
+_WALL = 10.0  # times the first score: what a machine lost to rounding counts for
+_BESIDE = 2  # values of C on either side of the choice, on its curve
 _ETAS = (1.0, 0.1, 0.0)
 _FOLDS = 4
-_AWAY_FROM_MIDDLE = 4.0  # times the middle of the grid, beyond which that is a start of its own
+_HOPELESS = 1.02  # times the lowest loss on the folds, beyond which no smaller penalty is tried
+_AWAY_FROM_MIDDLE = 4.0  # times the middle of the screen, beyond which that is a start of its own
+_UNEVEN = 4.0  # ratio of the columns' variances beyond which gammas that make up for them are a start of their own
 _GAMMA_RANGE = (1e-6, 1e4)  # of a feature's gamma, in units of one over the number of features times its variance
 
 
@@ -59,149 +72,242 @@ class GradientSearch:
     ----------
     search : Search
         Its ``held_out`` loss must be smooth, and its problems share a kernel matrix held whole.
-    gammas : array of shape (m,)
-        Values of gamma to start from; their range is searched. Empty where the kernel stays as it is.
+    C, gamma : Axis
+        The values that are screened; any value within their limits, or between the first and the last of a list, may be
+        chosen. ``gamma`` is None where the kernel stays as it is.
     seed : int
-        For the random starts and the folds.
+        For the landmarks of the screen, the random starts and the folds.
     smoothing : float
         Of the span prediction; see :func:`svmpath.criteria.gradient`.
+    n_jobs : int or None
+        Threads for the screen and the folds.
+    until : float or None
+        The time (``time.monotonic``) after which no descent is begun, and the present one ends at its best point.
+    tell : callable
+        ``tell(sentence)``, called once per stage.
+    stages : list of Stage
+        What each stage tried.
     """
 
     search: Search
-    gammas: Array
+    C: Axis
+    gamma: Axis | None
     seed: int = 0
     smoothing: float = SMOOTHING
+    n_jobs: int | None = None
+    until: float | None = None
+    tell: Callable[[str], None] = lambda sentence: None
+    stages: list[Stage] = field(default_factory=list)
 
-    def single(self, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
+    def single(self, progress: Progress | None = None) -> Choice:
         """The best C and gamma."""
-        steps = _Steps(progress, 1 + _STARTS + 1)
-        return self._choice(*self._single(n_jobs, steps))
-
-    def ard(self, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
-        """The best C and gammas, one per feature."""
-        steps = _Steps(progress, 1 + _STARTS + 1 + _FOLDS + 1)
-        chart, x, tried = self._single(n_jobs, steps)
-        problems = self.search.problems
-        C, gamma = chart.C(x), float(np.exp(x[-1]))
-        wide = Features(self._span, C, column_variances(problems[0].gram.X), gamma)
-        first = wide.point(C, np.full(len(wide.variances), gamma))
-        base = self._score(problems)(chart.gram(x, problems), C)[0].score
-        penalty = _Penalty(base, len(problems[0].active), wide)
-        start = self._screened(wide, [first, *self._others(wide, C, gamma, tried)], penalty)
-        eta = self._eta(wide, first, start, penalty, steps)
-        if eta < np.inf:
-            pair = (start, wide.perturbed(start, np.random.default_rng(self.seed)))
-            ends = [self._down(wide, each, penalty.times(eta), problems) for each in pair]
-            found = [end for end in ends if end is not None]
-            first = min(found, key=lambda end: end.score).x if found else first
+        steps = _Steps(progress, 1 + _STARTS)
+        ground, end, _ = self._single(steps)
         steps.end()
-        return self._choice(wide, first, tried)
+        return self._choice(ground, end)
 
-    def _screened(self, wide: Features, starts: list[Array], penalty: _Penalty) -> Array:
-        """The start from which a middling penalty leads lowest."""
-        if len(starts) == 1:
-            return starts[0]
-        middling = penalty.times(_ETAS[len(_ETAS) // 2])
-        ends = [self._down(wide, start, middling, self.search.problems, _ROUGHLY) for start in starts]
-        scores = [np.inf if end is None else end.score for end in ends]
-        return starts[int(np.argmin(scores))]
-
-    def _others(self, wide: Features, C: float, gamma: float, tried: Mapping[float, Scores]) -> list[Array]:
-        """Starts beside the best single gamma.
-
-        A very small one makes a linear machine, which hardly feels its gammas: then also the middle of the grid. And
-        where columns have other scales, gammas that undo this.
-        """
-        middle = sorted(tried)[len(tried) // 2]
-        scores = tried[middle]
-        pairs = [(C, gamma)]
-        if abs(np.log(middle / gamma)) > np.log(_AWAY_FROM_MIDDLE):
-            pairs.append((float(scores.values[np.argmin(scores.scores)]), middle))
-        even = wide.even
-        starts = [wide.point(C, g * np.ones(len(even))) for C, g in pairs[1:]]
-        return starts if np.allclose(even, 1.0) else [*starts, *(wide.point(C, g * even) for C, g in pairs)]
+    def ard(self, progress: Progress | None = None) -> Choice:
+        """The best C and gammas, one per feature."""
+        steps = _Steps(progress, 1 + _STARTS + 1 + len(_ETAS) + 1)
+        one, best, screen = self._single(steps)
+        problems, C, gamma = self.search.problems, one.chart.C(best.x), float(np.exp(best.x[-1]))
+        wide = Features(one.chart.span, C, column_variances(problems[0].gram.X), gamma)
+        ground, start = self._ground(wide, problems), time.perf_counter()
+        first = replace(best, x=wide.point(C, np.full(len(wide.variances), gamma)))
+        ground.visits.append((first.x, first.score))
+        penalty = _Penalty(best.score, len(problems[0].active), wide)
+        begin = self._begin(ground, [first, *self._others(wide, gamma, screen)], penalty)
+        eta = self._eta(first, begin, penalty, steps)
+        end = self._chain(ground, begin, penalty, eta) or first
+        if eta == 0.0 and not self._is_late():  # without a penalty there are several minima
+            away = replace(begin, x=wide.perturbed(begin.x, np.random.default_rng(self.seed)))
+            end = min(end, self._down(ground, away) or end, key=lambda each: each.score)
+        self._enter("ard", ground, end, time.perf_counter() - start)
+        steps.end()
+        return self._choice(ground, end)
 
     # --- one gamma ---------------------------------------------------------------------------------------------------
 
-    @property
-    def _span(self) -> tuple[float, float]:
-        return float(self.search.C.min()), float(self.search.C.max())
-
-    def _single(self, n_jobs: int | None, steps: _Steps) -> tuple[_Chart, Array, dict[float, Scores]]:
-        """Where the descents from the best of a coarse grid end lowest, and the grid."""
-        chart = Single(self._span, float(self.search.C[0]), self.search.over, self.gammas)
-        C = np.geomspace(*self._span, min(_COARSE, len(self.search.C)))
-        coarse = replace(self.search, C=C).grid(self.gammas, n_jobs)
+    def _single(self, steps: _Steps) -> tuple[_Ground, _End, Screen]:
+        """Where the descents from the best pairs of a screen end lowest, and the screen."""
+        problems, over = self.search.problems, None if self.gamma is None else self.search.over
+        gammas = np.empty(0) if self.gamma is None else np.array(_limits(self.gamma))
+        chart = Single(_limits(self.C), float(self.C.values[0]), over, gammas)
+        screen = self._screen()
+        self.stages.append(screen.stage())
+        self.tell(screen.summary())
         steps.done()
-        tried = coarse.tried or {float("nan"): Scores.of(coarse.curve)}
-        order = sorted(tried, key=lambda gamma: float(tried[gamma].scores.min()))
-        starts = [chart.point(tried[gamma].values[np.argmin(tried[gamma].scores)], gamma) for gamma in order[:_STARTS]]
-        starts.append(chart.perturbed(starts[0], np.random.default_rng(self.seed)))
-        ends = []
-        for start in starts:
-            ends.append(_descend(self._terrain(chart, self.search.problems), start, chart.bounds))
-            steps.done()
-        found = [end for end in ends if end is not None]
-        if not found:
+        start, ground = time.perf_counter(), self._ground(chart, problems)
+        ends: list[_End] = []
+        valleys = screen.valleys()[:_STARTS]
+        others = [gamma for gamma in screen.best() if gamma not in valleys]  # if those cannot be resolved
+        starts = [chart.point(best_C(screen.tried[gamma]), gamma) for gamma in [*valleys, *others]]
+        enough = len(valleys)
+        if len(problems[0].active) <= _FEW:
+            starts.insert(enough, chart.perturbed(starts[0], np.random.default_rng(self.seed)))
+            enough += 2
+        for k, x in enumerate(starts):
+            if ends and (k >= enough or self._is_late()):
+                break
+            end = self._down(ground, _End(x))
+            if end is not None:
+                ends.append(end)
+                steps.done()
+        if not ends:
             raise PathError(
                 "The gradient search found no starting point that can be resolved in double precision: scale the "
                 "columns (StandardScaler), or search smaller C."
             )
-        return chart, min(found, key=lambda end: end.score).x, dict(coarse.tried)
+        best = min(ends, key=lambda end: end.score)
+        self._enter("gradient", ground, best, time.perf_counter() - start)
+        return ground, best, screen
+
+    def _screen(self, factors: Array | None = None) -> Screen:
+        """Least squares on landmarks at many pairs; with squared distances that are sums with these factors."""
+        problems = self.search.problems
+        if factors is not None:
+            X, root = problems[0].gram.X, np.sqrt(factors)
+            gram = DenseGram(problems[0].gram.kernel, X @ diags_array(root) if issparse(X) else X * root)
+            problems = [replace(problem, gram=gram) for problem in problems]
+        screen = Screen(problems, self.C.values, None if self.gamma is None else self.search.over, self.seed)
+        screen.look(self.gamma, self.n_jobs, self.until)
+        return screen
 
     # --- one gamma per feature -------------------------------------------------------------------------------------
 
-    def _eta(self, wide: Features, first: Array, start: Array, penalty: _Penalty, steps: _Steps) -> float:
-        """The penalty, by folds that are held out from the descent; infinity is one gamma for all."""
-        problems = self.search.problems
-        folds = _folds(problems, self.seed)
-        losses = np.zeros((len(folds), 1 + len(_ETAS)))
-        for row, (train, test) in zip(losses, folds, strict=True):
-            part = [_take(problem, train) for problem in problems]
-            ends = [self._down(wide, start, penalty.times(eta), part, _ROUGHLY) for eta in _ETAS]
-            points = [first, *(None if end is None else end.x for end in ends)]
-            row[:] = [self._error(wide, x, part, test) for x in points]
+    def _others(self, wide: Features, gamma: float, screen: Screen) -> list[_End]:
+        """Starts beside the best single gamma.
+
+        A very small one makes a linear machine, which hardly feels its gammas: then also the middle of the screen. And
+        where columns have other scales, the best pairs after gammas that undo this.
+        """
+        even, ones = wide.even, np.ones(len(wide.variances))
+        starts = [wide.point(pair[0], pair[1] * ones) for pair in self._from_middle(gamma, screen)]
+        if even.max() > _UNEVEN * even.min():
+            screen = self._screen(even)
+            best = screen.best()[0]
+            pairs = [(screen.best_C(best), best), *self._from_middle(best, screen)]
+            starts += [wide.point(pair[0], pair[1] * even) for pair in pairs]
+        return [_End(x) for x in starts]
+
+    def _from_middle(self, gamma: float, screen: Screen) -> list[tuple[float, float]]:
+        """The C and gamma of the middle of a screen, if this gamma is far from it."""
+        assert self.gamma is not None
+        middle = float(self.gamma.values[len(self.gamma.values) // 2])
+        is_far = abs(np.log(middle / gamma)) > np.log(_AWAY_FROM_MIDDLE)
+        return [(screen.best_C(middle), middle)] if is_far else []
+
+    def _begin(self, ground: _Ground, starts: list[_End], penalty: _Penalty) -> _End:
+        """The start from which a middling penalty leads lowest."""
+        if len(starts) == 1:
+            return starts[0]
+        middling = penalty.times(_ETAS[len(_ETAS) // 2])
+        ends = [None if self._is_late() else self._down(ground, start, middling, _ROUGHLY) for start in starts]
+        scores = [np.inf if end is None else end.score for end in ends]
+        return starts[int(np.argmin(scores))]
+
+    def _chain(self, ground: _Ground, start: _End, penalty: _Penalty, eta: float) -> _End | None:
+        """The end of a descent with this penalty, from that with the next larger one; None if it is too late."""
+        found: _End | None = None
+        for each in (each for each in _ETAS if each >= eta):
+            if not self._is_late():
+                enough = _CLOSE_ENOUGH if each == eta else _ROUGHLY
+                found = self._down(ground, found or start, penalty.times(each), enough) or found
+        return found
+
+    def _eta(self, first: _End, begin: _End, penalty: _Penalty, steps: _Steps) -> float:
+        """The penalty, by folds that are held out from the descent; infinity is one gamma for all.
+
+        Smaller and smaller ones are tried, until the loss on the folds is clearly above the lowest.
+        """
+        problems, start = self.search.problems, time.perf_counter()
+        folds = []
+        for train, test in _folds(problems, self.seed):
+            ground = self._ground(penalty.chart, [_take(problem, train) for problem in problems])
+            folds.append(_Fold(ground, test, first.among(train), begin.among(train)))
+        weight, mean = np.array([problems[0].s[fold.test].sum() for fold in folds]), {np.inf: 0.0}
+        for eta in (np.inf, *_ETAS) if folds else ():
+            tempered = partial(self._held_out, penalty=penalty.times(eta))
+            losses = side_by_side(tempered, folds, count_jobs(self.n_jobs))
+            if self._is_late():  # what was cut short is no measure
+                break
+            mean[eta] = float(weight @ losses / weight.sum())
             steps.done()
-        weight = np.array([problems[0].s[test].sum() for _, test in folds])
-        return (np.inf, *_ETAS)[int(np.argmin(weight @ losses))] if len(folds) else np.inf
+            if mean[eta] > _HOPELESS * min(mean.values()):
+                break
+        eta = min(mean, key=lambda each: mean[each])
+        seconds, n = time.perf_counter() - start, problems[0].n
+        tried = {each: _scores([each], [loss]) for each, loss in mean.items()}
+        self.stages.append(Stage("penalty", self.search.loss.name, "kfold", n, tried, seconds))
+        self.tell(f"penalty: {len(mean)} values of eta on {len(folds)} folds: best {eta:g} ({seconds:.2f} s)")
+        return eta
 
-    def _down(
-        self, wide: Features, x: Array, penalty: _Penalty, problems: Sequence[Problem], enough: float = _ENOUGH
-    ) -> _End | None:
-        """The minimum of the penalised score from x."""
-        return _descend(self._terrain(wide, problems, penalty), x, wide.bounds, enough)
-
-    def _error(self, wide: Features, x: Array | None, problems: Sequence[Problem], test: Array) -> float:
-        """The mean loss on rows that had no part in the choice of x."""
-        if x is None:
-            return np.inf
-        gram, whole, score = wide.gram(x, problems), self.search.problems, self._score(problems)
+    def _held_out(self, fold: _Fold, penalty: _Penalty) -> float:
+        """The mean loss on rows that had no part in a descent with this penalty, nor in the machine."""
+        if penalty.eta < np.inf:
+            end = self._down(fold.ground, fold.now, penalty, _ROUGHLY)
+            if end is None:
+                return np.inf
+            fold.now = end
+        end, score, chart = fold.now if penalty.eta < np.inf else fold.first, fold.ground.score, fold.ground.chart
+        gram, whole = chart.gram(end.x, fold.ground.problems), self.search.problems
         try:
-            machines = score.machines(gram, wide.C(x))
+            machines = score.machines(gram, chart.C(end.x), end.machines)
         except PathError:
             return np.inf
-        K, s = gram.cross(whole[0].gram.X[test]), whole[0].s[test]
+        K, s = gram.cross(whole[0].gram.X[fold.test]), whole[0].s[fold.test]
         pairs = zip(whole, machines, strict=True)
-        losses = [s @ score.loss(each.y[test], K @ u + b) / s.sum() for each, (u, b) in pairs]
-        return float(np.mean(losses))
+        return float(np.mean([s @ score.loss(each.y[fold.test], K @ u + b) / s.sum() for each, (u, b) in pairs]))
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
-    def _score(self, problems: Sequence[Problem]) -> HeldOutScore:
-        return HeldOutScore.of(problems, self.search.loss, self.search.held_out, self.smoothing)
+    def _is_late(self) -> bool:
+        return self.until is not None and time.monotonic() > self.until
 
-    def _terrain(self, chart: _Chart, problems: Sequence[Problem], penalty: Any = None) -> _Terrain:
-        return _Terrain(self._score(problems), chart, problems, penalty)
+    def _ground(self, chart: _Chart, problems: Sequence[Problem]) -> _Ground:
+        score = HeldOutScore.of(problems, self.search.loss, self.search.held_out, self.smoothing)
+        return _Ground(score, chart, problems)
 
-    def _choice(self, chart: _Chart, x: Array, tried: dict[float, Scores]) -> Choice:
+    def _down(
+        self, ground: _Ground, start: _End, penalty: _Penalty | None = None, enough: float = _CLOSE_ENOUGH
+    ) -> _End | None:
+        """The minimum of the score, with a penalty or without, from a start."""
+        return _descend(ground, start, penalty, enough, self.until)
+
+    def _enter(self, name: str, ground: _Ground, end: _End, seconds: float) -> None:
+        """Keep a stage, and tell of it."""
+        loss, n = self.search.loss.name, self.search.problems[0].n
+        tried, gammas = ground.chart.tried(ground.visits)
+        self.stages.append(Stage(name, loss, ground.score.name, n, tried, seconds, gammas))
+        self.tell(
+            f"{name}: {len(ground.visits)} points by the gradient of {ground.score.name} of {loss}, {n} rows, rank {n}"
+            f": best {ground.chart.text(end.x)}, score {end.score:.4g} ({seconds:.2f} s)"
+        )
+
+    def _choice(self, ground: _Ground, end: _End) -> Choice:
         """The end of the descent, on the curve over C of its kernel."""
-        problems, C = self.search.problems, chart.C(x)
-        values = np.unique(np.append(self.search.C, C))
-        curve = self.search.on(chart.gram(x, problems), values)
-        edges = ("C",) if is_end(self.search.C, C) else ()
-        if isinstance(chart, Single) and chart.over is not None and is_end(self.gammas, float(np.exp(x[-1]))):
+        chart, C = ground.chart, ground.chart.C(end.x)
+        values = replace(self.C, limits=chart.span).around(C, _BESIDE)  # also where only a list was screened
+        paths = list(self.search.paths(chart.gram(end.x, ground.problems), chart.span))
+        if end.machines:
+            paths = [path.warmed(each.f) for path, each in zip(paths, end.machines, strict=True)]
+        curve = self.search.scored(paths, values)
+        edges = ("C",) if is_end(np.array(chart.span), C) else ()
+        if isinstance(chart, Single) and chart.over is not None and is_end(chart.gammas, float(np.exp(end.x[-1]))):
             edges = (*edges, chart.over)
-        return Choice(curve, int(np.searchsorted(values, C)), self.search.rule, tried, edges)
+        tried = self.stages[1].tried if self.gamma is not None else {}
+        return Choice(curve, int(np.argmin(np.abs(values - C))), self.search.rule, tried, edges, tuple(self.stages))
+
+
+def _limits(axis: Axis) -> tuple[float, float]:
+    """Between which values a descent may go."""
+    return (float(axis.values.min()), float(axis.values.max())) if axis.limits is None else axis.limits
+
+
+def _scores(values: Sequence[float], scores: Sequence[float]) -> Scores:
+    """Scores without more."""
+    unknown = np.full(len(values), np.nan)
+    return Scores(np.array(values), np.array(scores), unknown, unknown)
 
 
 # --- from numbers to machines and back -------------------------------------------------------------------------------
@@ -254,6 +360,14 @@ class _Chart(ABC):
     def slope(self, by: Any) -> Array:
         """The gradient by the coordinates."""
 
+    @abstractmethod
+    def text(self, x: Array) -> str:
+        """The point in words."""
+
+    @abstractmethod
+    def tried(self, visits: Sequence[tuple[Array, float]]) -> tuple[dict[float, Scores], Array | None]:
+        """The scores at the points visited, and their gammas, as a stage keeps them."""
+
 
 @dataclass(frozen=True)
 class Single(_Chart):
@@ -279,6 +393,19 @@ class Single(_Chart):
     def slope(self, by: Any) -> Array:
         names = ["C"] if self.is_free else []
         return np.array([by[name] for name in ([*names, self.over] if self.over is not None else names)])
+
+    def _gamma(self, x: Array) -> float:
+        return NO_GAMMA if self.over is None else float(np.exp(x[-1]))
+
+    def text(self, x: Array) -> str:
+        return pair_text(self._gamma(x), self.C(x))
+
+    def tried(self, visits: Sequence[tuple[Array, float]]) -> tuple[dict[float, Scores], None]:
+        found: dict[float, dict[float, float]] = {}
+        for x, score in visits:
+            gamma = next(iter(found)) if found and self.over is None else self._gamma(x)  # NaN is not equal to itself
+            found.setdefault(gamma, {})[self.C(x)] = score
+        return {gamma: _scores(list(scores), list(scores.values())) for gamma, scores in found.items()}, None
 
 
 @dataclass(frozen=True)
@@ -320,11 +447,21 @@ class Features(_Chart):
         return gamma
 
     def gram(self, x: Array, problems: Sequence[Problem]) -> DenseGram:
-        return DenseGram(ARD(self.gammas(x)), problems[0].gram.X)
+        gram = problems[0].gram
+        assert isinstance(gram, DenseGram)
+        return gram.with_kernel(ARD(self.gammas(x)))
 
     def slope(self, by: Any) -> Array:
         names = ["C"] if self.is_free else []
         return np.array([by[name] for name in [*names, *(f"gamma[{j}]" for j in self.columns)]])
+
+    def text(self, x: Array) -> str:
+        gammas = self.gammas(x)
+        return f"gammas from {gammas.min():.3g} to {gammas.max():.3g}, C = {self.C(x):.3g}"
+
+    def tried(self, visits: Sequence[tuple[Array, float]]) -> tuple[dict[float, Scores], Array]:
+        scores = {float(k): _scores([self.C(x)], [score]) for k, (x, score) in enumerate(visits)}
+        return scores, np.array([self.gammas(x) for x, _ in visits]).reshape(len(visits), len(self.variances))
 
 
 @dataclass(frozen=True)
@@ -348,57 +485,86 @@ class _Penalty:
         return float(rate * (away @ away)), np.append(np.zeros(first), 2.0 * rate * away)
 
 
-class _Terrain:
-    """The score as a function of the coordinates; it begins each machine from the last one found."""
-
-    def __init__(self, score: HeldOutScore, chart: _Chart, problems: Sequence[Problem], penalty: Any = None) -> None:
-        self._score, self._chart, self._problems, self._penalty = score, chart, problems, penalty
-        self._machines: list[Coefficients] = []
-
-    def __call__(self, x: Array) -> tuple[float, Array]:
-        chart = self._chart
-        gram = chart.gram(x, self._problems)
-        found, self._machines = self._score(gram, chart.C(x), self._machines)
-        slope = chart.slope(found.by)
-        if self._penalty is None:
-            return found.score, slope
-        more, by = self._penalty(x)
-        return found.score + more, slope + by
-
-
 @dataclass(frozen=True)
 class _End:
-    """Where a descent ended."""
+    """Where a descent ended, or may begin; the machines there or nearby, if they are known."""
 
     x: Array
-    score: float
+    score: float = np.inf
+    machines: Sequence[Coefficients] = ()
+
+    def among(self, rows: Array) -> _End:
+        """The same with some of the rows."""
+        return replace(self, score=np.inf, machines=[_part(machine, rows) for machine in self.machines])
 
 
-def _descend(
-    terrain: Callable[[Array], tuple[float, Array]], start: Array, bounds: list[Any], enough: float = _ENOUGH
-) -> _End | None:
+def _part(machine: Coefficients, rows: Array) -> Coefficients:
+    """Some of the coefficients, with a sum of zero."""
+    u = machine.u[rows]
+    return Coefficients(u - u.mean(), machine.b, machine.f[rows], machine.E[rows])
+
+
+class _Ground:
+    """The score as a function of the coordinates, and what was visited."""
+
+    def __init__(self, score: HeldOutScore, chart: _Chart, problems: Sequence[Problem]) -> None:
+        self.score, self.chart, self.problems = score, chart, problems
+        self.visits: list[tuple[Array, float]] = []
+
+    def __call__(self, x: Array, machines: Sequence[Coefficients]) -> tuple[_End, Array]:
+        """The score at x with its machines, which are found from those given; and its gradient."""
+        found, machines = self.score(self.chart.gram(x, self.problems), self.chart.C(x), machines)
+        self.visits.append((x.copy(), found.score))
+        return _End(x.copy(), found.score, machines), self.chart.slope(found.by)
+
+
+@dataclass
+class _Fold:
+    """Rows to descend with, and rows to test: the single gamma, and where the next descent begins."""
+
+    ground: _Ground
+    test: Array
+    first: _End
+    now: _End
+
+
+class _Late(Exception):
+    """There is no time for another step."""
+
+
+def _descend(ground: _Ground, start: _End, penalty: _Penalty | None, enough: float, until: float | None) -> _End | None:
     """The lowest point that L-BFGS finds from a start; None where the start itself is lost to rounding."""
+
+    def visit(x: Array, machines: Sequence[Coefficients]) -> tuple[_End, Array]:
+        end, slope = ground(x, machines)
+        more, by = (0.0, 0.0) if penalty is None else penalty(x)
+        return replace(end, score=end.score + more), slope + by
+
     try:
-        first, _ = terrain(start)
+        first, slope = visit(start.x, start.machines)
     except PathError:
         return None
-    if len(start) == 0 or not first > 0.0:
-        return _End(start, first)
-    best = [_End(start, first)]
+    if len(start.x) == 0 or not first.score > 0.0:
+        return first
+    known: dict[bytes, tuple[_End, Array] | None] = {start.x.tobytes(): (first, slope)}
+    best = last = first
 
     def relative(x: Array) -> tuple[float, Array]:
         # L-BFGS measures change against one: scores of targets in any unit are brought there.
+        nonlocal best, last
+        if until is not None and time.monotonic() > until:
+            raise _Late
         try:
-            score, slope = terrain(x)
+            last, slope = known.pop(x.tobytes(), None) or visit(x, last.machines)
         except PathError:
-            return _WALL, np.zeros(len(x))
-        if score < best[0].score:
-            best[0] = _End(x.copy(), score)
-        return score / first, slope / first
+            return _WALL * _STEEP, np.zeros(len(x))
+        best = last if last.score < best.score else best
+        return _STEEP * last.score / first.score, _STEEP * slope / first.score
 
-    options = {"maxiter": _STEPS, "ftol": enough, "gtol": 1e-6}
-    minimize(relative, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    return best[0]
+    options = {"maxiter": _STEPS, "ftol": enough, "gtol": 1e-6 * _STEEP}
+    with suppress(_Late):
+        minimize(relative, start.x, jac=True, method="L-BFGS-B", bounds=ground.chart.bounds, options=options)
+    return best
 
 
 def _take(problem: Problem, rows: Array) -> Problem:
@@ -439,11 +605,13 @@ class _Steps:
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self._progress, self._total, self._count = progress, total, 0
+        self._lock = Lock()
 
     def done(self) -> None:
-        self._count += 1
-        if self._progress is not None:
-            self._progress(min(self._count, self._total), self._total)
+        with self._lock:
+            self._count += 1
+            if self._progress is not None:
+                self._progress(min(self._count, self._total), self._total)
 
     def end(self) -> None:
         """All is done, also where there was less to do than might have been."""

@@ -6,14 +6,14 @@ arguments. (Ding & Liao's Algorithm 2 is this search with k-fold, a Nystroem ker
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from svmpath.criteria.curve import Curve, HeldOutLoss, one_vs_rest
+from svmpath.criteria.curve import Curve, HeldOutLoss, OneVsRest, held_out_loss, one_vs_rest
 from svmpath.gram import Gram
 from svmpath.losses import Loss, Problem
 from svmpath.paths import Curves, Made, Path, Request, trace_problem
@@ -24,7 +24,9 @@ from svmpath.validation import check_whole
 
 Array = np.ndarray
 Progress = Callable[[int, int], None]
+Starts = dict[int, Array]  # by the number of a machine: its decision values on all rows
 
+_ONE_ROW_EACH = ("loo", "press", "span", "alo")  # criteria that hold out every sample once
 _MOST_GAMMAS = 16  # evaluations of Brent's method over log gamma
 
 
@@ -115,9 +117,17 @@ class Search:
             gram = gram.at(self.over, float(gamma))
         return self.on(gram, values)
 
-    def on(self, gram: Gram, values: Array) -> Curve:
-        """The curve over these values of C on a Gram matrix."""
-        return self._along(gram, (float(values.min()), float(values.max())), values, None)
+    def on(self, gram: Gram, values: Array, starts: Starts | None = None) -> Curve:
+        """The curve over these values of C on a Gram matrix.
+
+        ``starts`` holds decision values of each machine on a similar kernel (another gamma or rank), which the first
+        machines are found from; it is empty at first, and left with those at the best value.
+        """
+        return self._along(gram, (float(values.min()), float(values.max())), values, None, starts)
+
+    def with_gram(self, gram: Gram) -> Search:
+        """The same search on another kernel matrix of the rows."""
+        return replace(self, problems=[replace(problem, gram=gram) for problem in self.problems])
 
     def paths(self, gram: Gram, span: tuple[float, float], made: Made | None = None) -> Iterator[Path]:
         """The paths of all machines on one kernel; they share the kernel, the weights and results from these."""
@@ -125,20 +135,51 @@ class Search:
         for problem in self.problems:
             yield trace_problem(replace(problem, gram=gram), Request(self.loss, "C", span, tol=self.tol), made)
 
-    def _along(self, gram: Gram, span: tuple[float, float], values: Array, made: Made | None) -> Curve:
+    def _along(
+        self,
+        gram: Gram,
+        span: tuple[float, float],
+        values: Array,
+        made: Made | None,
+        starts: Starts | None = None,
+    ) -> Curve:
         """The curve on one kernel."""
-        curves = [self.criterion(path, values, loss=self.held_out) for path in self.paths(gram, span, made)]
+        paths = list(self.paths(gram, span, made))
+        if starts is not None:
+            paths = [path.warmed(starts[k]) if k in starts else path for k, path in enumerate(paths)]
+        curve = self.scored(paths, values)
+        if starts is not None:
+            best = float(values[best_value(curve, self.rule)])
+            starts.update({k: f for k, path in enumerate(paths) if (f := path.near(best)) is not None})
+        return curve
+
+    def scored(self, paths: Iterable[Path], values: Array) -> Curve:
+        """The curve of the paths of all machines."""
+        curves = [self.criterion(path, values, loss=self.held_out) for path in paths]
         return curves[0] if len(curves) == 1 else one_vs_rest(curves)
+
+    def later(self, paths: list[Path], values: Array) -> Curve:
+        """The curve of the paths; if it can be, computed when it is first looked at."""
+        name = getattr(self.criterion, "__name__", "")
+        if name not in _ONE_ROW_EACH:
+            return self.scored(paths, values)
+        problems = [path.problem for path in paths]
+        loss = held_out_loss(self.held_out, problems[0].task)
+        held, doubts = (_Later(self, paths, values, what) for what in ("held", "doubtful"))
+        rows, target = np.arange(problems[0].n), problems[0].y
+        if len(paths) > 1:
+            loss, target = OneVsRest(loss), np.stack([problem.y for problem in problems], axis=1)
+        return Curve(paths[0], name, values, loss, rows, held, target, doubts)
 
     def grid(self, gammas: Array, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
         """The best of all pairs of C and gamma."""
-        ledger = _Ledger(progress, max(len(gammas), 1))
+        ledger = Ledger(progress, max(len(gammas), 1))
         self._score(gammas, ledger, n_jobs)
         return self._choose(ledger, gammas)
 
     def coarse_to_fine(self, gammas: Array, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
         """A grid, then the two values halfway (in the logarithm) between its best gamma and its neighbours."""
-        ledger = _Ledger(progress, len(gammas) + 2)
+        ledger = Ledger(progress, len(gammas) + 2)
         self._score(gammas, ledger, n_jobs)
         best, _ = best_pair(ledger.tried, self.rule)
         self._score(_halfway(gammas, best), ledger, n_jobs)
@@ -146,7 +187,7 @@ class Search:
 
     def along_valley(self, curves: Curves, rounds: int) -> Choice:
         """The best cell of a surface, then repeatedly values halfway to its neighbours along the valley of scores."""
-        ledger = _Ledger(None, len(curves.curves))
+        ledger = Ledger(None, len(curves.curves))
         gammas = curves.surface.gammas
         for gamma, curve in zip(gammas.tolist(), curves.curves, strict=True):
             ledger.add(gamma, curve)
@@ -177,7 +218,7 @@ class Search:
         One decomposition serves every C, so the minimisation is nested: for each gamma the minimum over log C, and over
         log gamma Brent's method between the neighbours of the best gamma of the grid.
         """
-        ledger = _Ledger(progress, max(len(gammas), 1) + _MOST_GAMMAS)
+        ledger = Ledger(progress, max(len(gammas), 1) + _MOST_GAMMAS)
         self._score(gammas, ledger, n_jobs)
         if self.over is not None and len(gammas) > 1:
             best, _ = best_pair(ledger.tried, self.rule)
@@ -195,7 +236,7 @@ class Search:
         at_C = is_end(self.C, float(curve.values[index]))
         return replace(choice, curve=curve, index=index, at_edge=("C", *edges) if at_C else edges)
 
-    def _score(self, gammas: Array, ledger: _Ledger, n_jobs: int | None) -> None:
+    def _score(self, gammas: Array, ledger: Ledger, n_jobs: int | None) -> None:
         """Score the kernels at several gammas, in parallel."""
         if self.over is None:
             ledger.add(np.nan, self.curve())
@@ -219,7 +260,7 @@ class Search:
         """The criterion at other values of the same kernel, with its decomposition."""
         return self._along(curve.path.problem.gram, curve.path.span, values, curve.path.made)
 
-    def _choose(self, ledger: _Ledger, offered: Array) -> Choice:
+    def _choose(self, ledger: Ledger, offered: Array) -> Choice:
         """The choice among all that was tried."""
         gamma, index = best_pair(ledger.tried, self.rule)
         curve = ledger.curve(gamma)
@@ -244,7 +285,21 @@ def _halfway(values: Array, chosen: float) -> Array:
     return np.array([np.sqrt(value * chosen) for value in _around(values, chosen) if value != chosen])
 
 
-class _Ledger:
+@dataclass(frozen=True)
+class _Later:
+    """Computes an array of a curve."""
+
+    search: Search
+    paths: list[Path]
+    values: Array
+    what: str
+
+    def __call__(self) -> Array:
+        found: Array = getattr(self.search.scored(self.paths, self.values), self.what)
+        return found
+
+
+class Ledger:
     """What was tried: all scores, the curve of the best kernel only, and how far the work is.
 
     A curve holds its kernel matrix and decomposition; a search that kept every curve would fill the memory.
@@ -264,7 +319,7 @@ class _Ledger:
         rank = (float(scores.scores[index]), float(scores.smooth[index]))
         with self._lock:
             self.tried[gamma] = scores
-            if self._best is None or rank < self._best[:2]:
+            if self._best is None or rank < self._best[:2] or gamma == self._best[2]:
                 self._best = (*rank, gamma, curve)
             if self._progress is not None:
                 self._progress(min(len(self.tried), self._total), self._total)

@@ -15,7 +15,8 @@ Where the kernel matrix is dense and E is smaller than theta, the system is solv
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_solve, lapack
@@ -26,13 +27,20 @@ from svmpath.solvers.line_search import exact_step
 from svmpath.solvers.newton import PiecewiseQuadratic
 from svmpath.solvers.parallel import interruptible
 from svmpath.solvers.samples import KernelMatrix
+from svmpath.solvers.single_rows import SingleRows
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
+LEAST_SLACK = 2.0**-52  # one minus a leverage; less is rounding, for a sample that is alone with its feature
 MOST_STEPS = 300  # of Newton's method per machine
 _MARGIN_TIE = 1e-11  # samples so close to the margin (times the size of f) may be on either side
 _REBUILD_SHARE = 0.6  # share of E that may change at once before A_E' S A_E is formed anew
+_NO_STEP = 1e-6  # a step of Newton's method that moves no decision value by more (relative), in single precision
+_RATE_UNKNOWN = np.inf
+_RATE_SAFETY = 10.0  # an observed rate may be by so much better than the next one
+_MANY_STEPS = 15  # for one machine; so many are a sign of steps that are too inexact
+_POOR_RATE = 0.2  # from which on products of rows are computed in double precision
 _REBUILD_AFTER = 4  # times the number of rows that may have changed in all before it is formed anew
 
 
@@ -44,11 +52,58 @@ class Rows:
     y: Array
     s: Array
     matrix: KernelMatrix | None = None
+    is_single = False
 
     @staticmethod
     def of(Z: Array, y: Array, s: Array, matrix: KernelMatrix | None = None) -> Rows:
-        """The rows of a feature matrix."""
-        return Rows(np.column_stack([Z, np.ones(len(Z))]), y, s, matrix)
+        """The rows of a feature matrix, centred.
+
+        The offset takes up what that changes, and a far-away origin costs no digits.
+        """
+        A = np.empty((len(Z), Z.shape[1] + 1))
+        np.subtract(Z, s @ Z / s.sum(), out=A[:, :-1])
+        A[:, -1] = 1.0
+        return Rows(A, y, s, matrix)
+
+    @property
+    def width(self) -> int:
+        """Number of entries of theta."""
+        return self.A.shape[1]
+
+    @property
+    def entries(self) -> int:
+        """Number of entries of A."""
+        return self.A.size
+
+    @lazy
+    def largest(self) -> float:
+        """The largest squared length of a row of A."""
+        return float(np.einsum("ij,ij->i", self.A, self.A).max())
+
+    def decide(self, theta: Array) -> Array:
+        """A theta."""
+        return self.A @ theta
+
+    def pull(self, v: Array) -> Array:
+        """A' v."""
+        return self.A.T @ v
+
+    def leading(self, r: int) -> Rows:
+        """The same rows with the first r features only."""
+        return replace(self, A=np.column_stack([self.A[:, :r], np.ones(len(self.A))]), matrix=None)
+
+    def among(self, which: Array) -> Rows:
+        """Some of the rows."""
+        return Rows(self.A[which], self.y[which], self.s[which])
+
+    def image(self, which: Any, B: Array) -> Array:
+        """A[which] B."""
+        return self.A[which] @ B
+
+    def projector(self) -> Any:
+        """``image`` in single precision, for many calls."""
+        A = self.A.astype(np.float32)
+        return lambda which, B: A[which] @ B.astype(np.float32)
 
     @lazy
     def plain(self) -> bool:
@@ -66,22 +121,47 @@ class Rows:
         return scaled.T @ scaled, A.T @ (s * y)
 
 
+AnyRows = Rows | SingleRows
+
+
 @dataclass(frozen=True)
 class Point:
-    """theta, the decision values f = A theta, and the side E of every row (True where y f < 1)."""
+    """theta, the decision values f = A theta, and the side E of every row (True where y f < 1).
+
+    ``pull`` is A_E' S (y - f) on the rows E, where it is known.
+    """
 
     theta: Array
     f: Array
     E: Array
+    pull: Array | None = None
 
 
 class ActiveSystem:
     """M_E and c_E for the rows E, changed by the rows that change sides."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: AnyRows) -> None:
         self._rows = rows
         self._E = self._built = np.zeros(len(rows.y), dtype=bool)
         self._changed = len(rows.y) * _REBUILD_AFTER + 1  # nothing is built yet
+        self._rate = _RATE_UNKNOWN  # times lam: see ``rate``
+
+    def rate(self, lam: float) -> float:
+        """By which factor an error shrinks in a Newton step with features in single precision, if that is known."""
+        return self._rate / lam
+
+    def observe(self, rate: float, lam: float) -> None:
+        """Take note of a rate; where it is poor, products are in double precision from now on."""
+        known = 0.0 if self._rate == _RATE_UNKNOWN else self._rate
+        self._rate = max(known, _RATE_SAFETY * rate * lam)
+        if rate > _POOR_RATE:
+            self.strengthen()
+
+    def strengthen(self) -> None:
+        """From now on compute products of rows in double precision."""
+        if isinstance(self._rows, SingleRows) and self._rows.arithmetic is np.float32:
+            self._rows, self._rate = self._rows.doubled(), _RATE_UNKNOWN
+            self._changed = len(self._rows.y) * _REBUILD_AFTER + 1
 
     def at(self, E: Array) -> None:
         """Move to another set of rows."""
@@ -89,7 +169,8 @@ class ActiveSystem:
 
     def factor(self, lam: float) -> Factored | FewSamples:
         """The system at one lam, ready to be solved."""
-        if self._rows.matrix is not None and 0 < np.count_nonzero(self._E) < self._rows.A.shape[1]:
+        if self._rows.matrix is not None and 0 < np.count_nonzero(self._E) < self._rows.width:
+            assert isinstance(self._rows, Rows)
             few = FewSamples(self._rows, np.flatnonzero(self._E), lam)
             if few.is_regular:
                 return few
@@ -146,14 +227,14 @@ class Factored:
         with blas_threads(self._M.size):
             return np.ascontiguousarray(lapack.dtrtri(self.U)[0])
 
-    def residuals(self, rows: Rows, f: Array, which: Array) -> Array:
+    def residuals(self, rows: AnyRows, f: Array, which: Array) -> Array:
         """The residuals y - f of these rows, which must be of E."""
         return rows.y[which] - f[which]
 
-    def slack_diag(self, rows: Rows, which: Array) -> Array:
+    def slack_diag(self, rows: AnyRows, which: Array) -> Array:
         """One minus the leverages of these rows, which must be of E."""
-        V = rows.A[which] @ self.inverse
-        return 1.0 - rows.s[which] * np.einsum("ij,ij->i", V, V)
+        V = rows.image(which, self.inverse)
+        return np.maximum(1.0 - rows.s[which] * np.einsum("ij,ij->i", V, V), LEAST_SLACK)
 
     def project(self, Om: Array) -> Array:
         """Om U^-T: applied to a row a, its squared length estimates a' M_E^-1 a."""
@@ -225,11 +306,11 @@ class FewSamples:
         with blas_threads(len(self._E) ** 2):
             return self._system.rounding
 
-    def residuals(self, rows: Rows, f: Array, which: Array) -> Array:
+    def residuals(self, rows: AnyRows, f: Array, which: Array) -> Array:
         """As of :class:`Factored`: from the coefficients, since for large C f is y to rounding."""
         return 0.5 * self._lam / rows.s[which] * self.u[np.searchsorted(self._E, which)]
 
-    def slack_diag(self, rows: Rows, which: Array) -> Array:
+    def slack_diag(self, rows: AnyRows, which: Array) -> Array:
         """One minus the leverages of these rows, which must be of E."""
         with blas_threads(len(self._E) ** 2):
             return self._system.slack_diag[np.searchsorted(self._E, which)]
@@ -250,23 +331,23 @@ def _root(M: Array) -> Array:
     return np.asfortranarray(np.linalg.qr(np.sqrt(np.maximum(values, floor))[:, None] * Q.T)[1])
 
 
-def objective(rows: Rows, point: Point, lam: float) -> float:
+def objective(rows: AnyRows, point: Point, lam: float) -> float:
     """J at a point."""
     slack = np.maximum(1.0 - rows.y * point.f, 0.0)
     w = point.theta[:-1]
     return float(slack @ (slack if rows.plain else rows.s * slack) + 0.5 * lam * (w @ w))
 
 
-def point_at(rows: Rows, theta: Array, f: Array | None = None) -> Point:
+def point_at(rows: AnyRows, theta: Array, f: Array | None = None) -> Point:
     """The point of a theta."""
-    f = rows.A @ theta if f is None else f
+    f = rows.decide(theta) if f is None else f
     E = rows.y * f < 1.0
     return Point(theta, f, E if rows.plain else E & (rows.s > 0))
 
 
-def start(rows: Rows) -> Point:
+def start(rows: AnyRows) -> Point:
     """The limit for lam to infinity: w = 0, and b the weighted mean of the labels."""
-    theta = np.zeros(rows.A.shape[1])
+    theta = np.zeros(rows.width)
     theta[-1] = rows.s @ rows.y / rows.s.sum()
     return point_at(rows, theta)
 
@@ -277,7 +358,7 @@ class _InFeatures(PiecewiseQuadratic[Point]):
     most_steps = MOST_STEPS
     factored: Factored | FewSamples
 
-    def __init__(self, rows: Rows, system: ActiveSystem, lam: float) -> None:
+    def __init__(self, rows: AnyRows, system: ActiveSystem, lam: float) -> None:
         self._rows, self._system, self._lam = rows, system, lam
 
     def objective(self, point: Point) -> float:
@@ -298,9 +379,57 @@ class _InFeatures(PiecewiseQuadratic[Point]):
         return point_at(rows, point.theta + t * p, point.f + t * df)
 
 
-def minimise(rows: Rows, system: ActiveSystem, lam: float, point: Point) -> tuple[Point, Factored | FewSamples]:
+class _InSingle(_InFeatures):
+    """J of rows in single precision: the gradient is exact, Newton's steps are nearly so.
+
+    A step that stays on one piece leaves an error that is smaller by a factor, which the next such step shows.
+    """
+
+    _last: float | None = None  # how far the last step led, if it stayed on its piece
+    _steps = 0
+
+    def aim(self, point: Point) -> Point:
+        rows = self._rows
+        self._steps += 1
+        if self._steps == _MANY_STEPS:
+            self._system.strengthen()
+        self._system.at(point.E)
+        self.factored = self._system.factor(self._lam)
+        if point.pull is None:
+            left = rows.pull(np.where(point.E, rows.s * (rows.y - point.f), 0.0))
+        else:
+            left = point.pull.copy()
+        left[:-1] -= 0.5 * self._lam * point.theta[:-1]
+        theta = point.theta + self.factored.solve(left)
+        assert isinstance(rows, SingleRows)
+        return Point(theta, *rows.look(theta))
+
+    def advance(self, point: Point, aim: Point) -> tuple[Point, bool]:
+        step = float(np.abs(aim.f - point.f).max()) / (1.0 + float(np.abs(aim.f).max()))
+        stays = np.array_equal(aim.E, point.E)
+        if stays and self._last is not None:
+            self._system.observe(step / self._last, self._lam)
+        if step <= _NO_STEP or (stays and self._system.rate(self._lam) * step <= _NO_STEP):
+            return (aim if stays else replace(aim, E=point.E, pull=None)), True
+        if not stays:
+            self._last = None
+            return super().advance(point, aim)
+        self._last, self._value = step, None
+        return aim, False
+
+
+def from_sides(rows: AnyRows, system: ActiveSystem, lam: float, f: Array) -> Point:
+    """The minimiser on the piece where decision values f lie: a point to start from, if f is nearly right."""
+    E = (rows.y * f < 1.0) & (rows.s > 0)
+    if not E.any():
+        return start(rows)
+    system.at(E)
+    return point_at(rows, system.factor(lam).solve())
+
+
+def minimise(rows: AnyRows, system: ActiveSystem, lam: float, point: Point) -> tuple[Point, Factored | FewSamples]:
     """The minimiser of J at lam, by Newton steps from a point near it, and the system it solves."""
-    method = _InFeatures(rows, system, lam)
+    method = (_InSingle if rows.is_single else _InFeatures)(rows, system, lam)
     found, is_found = method.minimise(point)
     if not is_found:
         raise not_found(lam)

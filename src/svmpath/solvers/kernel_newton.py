@@ -23,7 +23,9 @@ from svmpath.solvers.samples import SampleSystem
 Array = np.ndarray
 
 _INSIDE = 0.999  # y f of the first sample after a machine without samples left of the margin was brought nearer to zero
-_LOG_STRIDE = 2.0  # most that the logarithm of C changes from one start to the next
+# Most that the logarithm of C changes from one start to the next, for ten to twenty steps of Newton's method: straight
+# on to a very large C it may take hundreds.
+_LOG_STRIDE = 9.0
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,41 @@ def machine_of(K: Array, y: Array, s: Array, u: Array, b: float) -> Coefficients
 
 
 def approach(K: Array, y: Array, s: Array, C: float) -> Coefficients:
-    """A machine near the one at C, from the limit for C to zero in steps: straight on may take hundreds of them."""
+    """A machine near the one at C, from the limit for C to zero; in steps if C is very large for the kernel."""
     now = machine_of(K, y, s, np.zeros(len(y)), float(s @ y / s.sum()))
     near = min(C, 1.0 / max(float(np.diagonal(K).max()), np.finfo(float).tiny))
-    for value in np.geomspace(near, C, 2 + int(np.log(C / near) / _LOG_STRIDE))[:-1]:
+    for value in np.geomspace(near, C, 1 + int(np.log(C / near) / _LOG_STRIDE))[:-1]:
         now, _ = minimise(K, y, s, 1.0 / value, now)
     return now
+
+
+def machine_with(K: Array, y: Array, s: Array, lam: float, E: Array) -> Coefficients:
+    """The machine at lam if the samples E were those on the left of the margin: a start where they nearly are."""
+    rows = np.flatnonzero(E & (s > 0))
+    if len(rows) == 0:
+        return machine_of(K, y, s, np.zeros(len(y)), float(s @ y / s.sum()))
+    system = SampleSystem(K.take(rows, axis=0).take(rows, axis=1), y[rows], s[rows], lam)
+    u = np.zeros(len(y))
+    if not system.is_regular:
+        return machine_of(K, y, s, u, float(s @ y / s.sum()))
+    u[rows] = system.solve()
+    f = K @ u
+    b = float(s[rows] @ (y - f)[rows] / s[rows].sum())
+    return Coefficients(u, b, f + b, (y * (f + b) < 1.0) & (s > 0))
+
+
+def prolonged(now: Coefficients, last: Coefficients | None, y: Array, s: Array, lam: float) -> Coefficients:
+    """The machine now, or the last two prolonged if J is less there: free, since f is linear in the coefficients."""
+    if last is None:
+        return now
+    f = 2 * now.f - last.f
+    guess = Coefficients(2 * now.u - last.u, 2 * now.b - last.b, f, (y * f < 1.0) & (s > 0))
+    return guess if _objective(guess, y, s, lam) < _objective(now, y, s, lam) else now
+
+
+def _objective(machine: Coefficients, y: Array, s: Array, lam: float) -> float:
+    slack = np.maximum(1.0 - y * machine.f, 0.0)
+    return float(s @ slack**2 + 0.5 * lam * (machine.u @ (machine.f - machine.b)))
 
 
 class _InCoefficients(PiecewiseQuadratic[Coefficients]):
@@ -61,12 +92,11 @@ class _InCoefficients(PiecewiseQuadratic[Coefficients]):
         self._K, self._y, self._s, self._lam = K, y, s, lam
 
     def objective(self, point: Coefficients) -> float:
-        slack = np.maximum(1.0 - self._y * point.f, 0.0)
-        return float(self._s @ slack**2 + 0.5 * self._lam * (point.u @ (point.f - point.b)))
+        return _objective(point, self._y, self._s, self._lam)
 
     def aim(self, point: Coefficients) -> Coefficients:
         K, y, s, lam, E = self._K, self._y, self._s, self._lam, np.flatnonzero(point.E)
-        self.system = SampleSystem(K[np.ix_(E, E)], y[E], s[E], lam)
+        self.system = SampleSystem(K.take(E, axis=0).take(E, axis=1), y[E], s[E], lam)
         if not self.system.is_regular:
             raise PathError(
                 f"At C = {1 / lam:.6g} the system of {len(E)} samples is singular in double precision: the kernel "
@@ -74,7 +104,7 @@ class _InCoefficients(PiecewiseQuadratic[Coefficients]):
             )
         u = np.zeros(len(y))
         u[E] = self.system.solve()
-        f = K[:, E] @ u[E]
+        f = K @ u  # all columns: to pick those of E costs more than the product
         b = float(s[E] @ (y - f)[E] / s[E].sum())
         f += b
         return Coefficients(u, b, f, (y * f < 1.0) & (s > 0))

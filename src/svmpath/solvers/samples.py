@@ -120,9 +120,23 @@ class SampleSystem:
         H -= mean
         H -= (mean - mean.mean() - along)[:, None]
         H[np.diag_indices_from(H)] += 0.5 * lam / s
-        self._H, self._y, self._s, self._lam = H, y, s, lam
+        self._y, self._s, self._lam = y, s, lam
+        self._factor(H)
+
+    def _factor(self, H: Array) -> None:
+        self._H = H
         self._U, failed = lapack.dpotrf(H.T, lower=0, clean=1)
         self.is_regular = not failed  # or H has no factor because of rounding
+
+    def softened(self, D: Array) -> SampleSystem:
+        """The system of H + diag(D), by weights that are smaller."""
+        other = object.__new__(SampleSystem)
+        other._y, other._lam = self._y, self._lam
+        other._s = 1.0 / (1.0 / self._s + 2.0 / self._lam * D)
+        H = self._H.copy()
+        H[np.diag_indices_from(H)] += D
+        other._factor(H)
+        return other
 
     @lazy
     def _ones(self) -> Array:
@@ -150,10 +164,15 @@ class SampleSystem:
         return np.einsum("ij,ij->i", V, V)
 
     @lazy
+    def B_diag(self) -> Array:
+        """The diagonal of B."""
+        B = self._inverse_diag - self._ones**2 / self._ones.sum()
+        return np.maximum(B, _EPS * self._inverse_diag)
+
+    @property
     def slack_diag(self) -> Array:
         """One minus the leverages of the samples E."""
-        B = self._inverse_diag - self._ones**2 / self._ones.sum()
-        return 0.5 * self._lam / self._s * np.maximum(B, _EPS * self._inverse_diag)
+        return 0.5 * self._lam / self._s * self.B_diag
 
     @lazy
     def B(self) -> Array:
@@ -170,3 +189,28 @@ class SampleSystem:
         The condition of H is that of H with a unit diagonal: a factor is none the worse for rows of another scale.
         """
         return float(_EPS * (np.diagonal(self._H) * self._inverse_diag).max())
+
+
+class OneValue:
+    """What :class:`svmpath.solvers.spectral.Spectrum` tells of a machine, at one mu and from one factor.
+
+    For a few values a Cholesky factor each costs less than one spectrum. See ``solvers.spectral`` for B(mu) and R; the
+    coefficients that solve the system for a target z are R B(mu) R z / mu.
+    """
+
+    def __init__(self, K: Array, s: Array, mu: float) -> None:
+        self._root, self._mu, self._s = np.sqrt(s), mu, s
+        self._system = SampleSystem(K, np.zeros(len(s)), s, 2.0 * mu)
+        self.is_regular = self._system.is_regular
+
+    def residuals(self, z: Array, mu: Array) -> Array:
+        """B(mu) z, as an (n, 1) array."""
+        return (self._mu * self._system.solve_for(z / self._root) / self._root)[:, None]
+
+    def slack_diag(self, mu: Array) -> Array:
+        """The diagonal of B(mu), as an (n, 1) array."""
+        return self._system.slack_diag[:, None]
+
+    def rounding(self, mu: Array) -> Array:
+        """About the relative error that rounding leaves in held-out residuals."""
+        return np.array([self._system.rounding])

@@ -1,0 +1,295 @@
+"""The search that is done by default: screen, narrow, confirm.
+
+1. **Screen.** Least squares on a few landmarks scores gamma over a factor of 65 000 and C over nine decades
+   (``search.screen``), then the two values next to the best gamma. If the best is at an end, the range is widened.
+2. **Narrow** (more than 700 samples). The best gammas, and twice the best, which a low rank makes look worse than it
+   is, are scored on all rows in a low rank; by the squared hinge for two classes, by least squares otherwise.
+3. **Confirm.** The loss asked for, on the kernel asked for, decides. For two classes up to 700 samples, and for losses
+   with an elbow, it is followed over C around the best value at each of the best gammas. Otherwise a descent goes from
+   the best pair to better neighbours, as long as there are any and the work is within its budget.
+
+Where the best value of C is the last one tried, more are tried, and so for gamma. Every pair tried is kept, with its
+score and its stage. Budgets are numbers of operations, not seconds: the same data give the same choice on any machine.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+
+from svmpath.criteria.curve import Curve
+from svmpath.criteria.table import make_criterion
+from svmpath.exceptions import PathError
+from svmpath.gram import LowRankGram, Nystroem
+from svmpath.gram.memory import memory_limit
+from svmpath.kernels import Kernel
+from svmpath.losses import SquaredHinge, policy_of
+from svmpath.paths import Path
+from svmpath.search.axis import Axis, is_among
+from svmpath.search.choice import Choice, Scores, Stage
+from svmpath.search.grid import Search
+from svmpath.search.rank import double_rank
+from svmpath.search.screen import NO_GAMMA, Screen
+from svmpath.search.trials import Trials, best_C, ordered, pair_text, pairs_text
+
+Array = np.ndarray
+
+_SMALL = 700  # samples up to which kernels are confirmed without narrowing
+_KEPT = 3  # gammas that are narrowed
+_CONFIRMED = 2  # gammas that are confirmed, if there is no descent
+_NARROW_RANK = 300
+_NARROW_ROWS = 20_000  # for least squares
+_WHOLE = 2000  # samples up to which the full kernel matrix is used
+_MOST_WHOLE = 8000  # and up to which it may be, if few samples are on the left of the margin
+_BUDGET = 2e10  # operations of a machine on the full kernel matrix
+_SINGLE = 2_000_000  # entries of features from which on they are kept in single precision
+_REASONS = {
+    "enough": "the last gains too little to go on",
+    "rank": "more is not tried",
+    "memory": "more does not fit in memory",
+    "time": "there is no time for more",
+}
+
+
+@dataclass(frozen=True)
+class AutoSearch:
+    """Screens, narrows and confirms.
+
+    Attributes
+    ----------
+    searches : list of Search
+        The machines, their criterion and rule, on the kernel matrix that is asked for. With several losses, or values
+        of epsilon, the first is searched in full, the others at its gamma only.
+    C, gamma : Axis
+        The values that may be chosen; ``gamma`` is None for a kernel without gamma, or one that is fixed.
+    seed : int
+        For landmarks, and the rows that are looked at.
+    until : float or None
+        The time (``time.monotonic``) after which nothing new is begun.
+    is_free : bool
+        Whether the search also chooses the rank of the kernel matrix.
+    tell : callable
+        ``tell(sentence)``, called once per stage.
+    """
+
+    searches: Sequence[Search]
+    C: Axis
+    gamma: Axis | None
+    seed: int
+    n_jobs: int | None = None
+    until: float | None = None
+    is_free: bool = False
+    tell: Callable[[str], None] = lambda sentence: None
+    stages: list[Stage] = field(default_factory=list)
+    narrowed: list[Curve] = field(default_factory=list)  # of the best gamma, if by the loss and criterion asked for
+    starts: dict[float, list[Array | None]] = field(default_factory=dict)  # by gamma: decision values of each machine
+
+    def run(self) -> tuple[Choice, Search, list[Path]]:
+        """The choice, the search that it belongs to, and the paths of all its machines."""
+        if self.gamma is None and self.C.is_fixed and len(self.searches) == 1:
+            return self._given()
+        scores = self._candidates()
+        gamma = ordered(scores)[0]
+        if self._is_whole(gamma):
+            best = self._best_of(self._confirmed(scores))
+        else:
+            best = self._grown(gamma, best_C(scores[gamma]))
+        return best.choice(tuple(self.stages)), best.search, best.machines()
+
+    def _given(self) -> tuple[Choice, Search, list[Path]]:
+        """The machines at the only pair; their held-out error is computed when it is asked for."""
+        C, search = float(self.C.values[0]), self.search
+        if self.is_free and (self._n > _WHOLE or 24.0 * self._n**2 > memory_limit()):
+            found = self._grown(NO_GAMMA, C)
+            return found.choice(tuple(self.stages)), found.search, found.machines()
+        paths = list(search.paths(search.problems[0].gram, (C, C)))
+        if (
+            self._is_binary
+            and self._n > _SMALL
+            and paths[0].problem.gram.Z is None
+            and not policy_of(search.loss).walks
+        ):
+            low = self._standing_in()
+            (quick,) = low.paths(low.problems[0].gram, (C, C))
+            paths = [paths[0].warmed(quick.decisions(self.C.values)[0])]
+        curve = search.later(paths, self.C.values)
+        return Choice(curve, 0, search.rule, {}, ()), search, paths
+
+    @property
+    def search(self) -> Search:
+        """The first of the searches."""
+        return self.searches[0]
+
+    @property
+    def _n(self) -> int:
+        return self.search.problems[0].n
+
+    @property
+    def _is_binary(self) -> bool:
+        return len(self.search.problems) == 1 and self.search.problems[0].task == "classification"
+
+    def _is_late(self) -> bool:
+        return self.until is not None and time.monotonic() > self.until
+
+    def _trials(self, search: Search) -> Trials:
+        return Trials(search, self.C, self.gamma, self.until, self.starts)
+
+    def _enter(self, name: str, trials: Trials) -> None:
+        """Keep a stage, and tell of it."""
+        (gamma, C), tried = trials.best(), trials.tried
+        loss, rank, seconds = trials.search.loss.name, trials.rank, time.perf_counter() - trials.start
+        self.stages.append(Stage(name, loss, trials.criterion, rank, tried, seconds))
+        number = sum(len(scores.values) for scores in tried.values())
+        self.tell(
+            f"{name}: {pairs_text(number)} by {trials.criterion} of {loss}, {self._n} rows, rank {rank}: best "
+            f"{pair_text(gamma, C)}, score {trials.lowest()[0]:.4g} ({seconds:.2f} s)"
+        )
+
+    def _confirmed(self, scores: Mapping[float, Scores]) -> Trials:
+        """The loss asked for, at the best gammas or from the best pair on."""
+        found, order = self._trials(self.search), ordered(scores)
+        if policy_of(self.search.loss).walks or (self._is_binary and self._n <= _SMALL):
+            found.follow({gamma: best_C(scores[gamma]) for gamma in order}, _CONFIRMED)
+        else:
+            found.descend(order[0], partial(self._valley, scores), jumps=not self._is_binary)
+        self._enter("confirm", found)
+        return found
+
+    def _valley(self, scores: Mapping[float, Scores], gamma: float) -> float:
+        """About the best C at a gamma: as far as the last scores go, and beyond as on the screen."""
+        if gamma in scores or self.gamma is None:
+            return best_C(scores[gamma])
+        screened = self.stages[0].tried
+        order = sorted(screened)
+        at = np.log([best_C(screened[each]) for each in order])
+        nearest = min(scores, key=lambda each: abs(np.log(each / gamma)))
+        shift = np.interp(np.log([gamma, nearest]), np.log(order), at)
+        return best_C(scores[nearest]) * float(np.exp(shift[0] - shift[1]))
+
+    def _is_whole(self, gamma: float) -> bool:
+        """Whether the kernel matrix is used as it is: its rank is given, or the full matrix is affordable."""
+        n, gram = self._n, self.search.problems[0].gram
+        if not self.is_free or 24.0 * n**2 > memory_limit():
+            return not self.is_free
+        if n <= _WHOLE:
+            return True
+        size, starts = n, self.starts.get(gamma)
+        if isinstance(self.search.loss, SquaredHinge) and self._is_binary and starts and starts[0] is not None:
+            size = int(np.count_nonzero(self.search.problems[0].y * starts[0] < 1.0))
+        return n <= _MOST_WHOLE and 4.0 * size**3 <= _BUDGET and gram.Z is None
+
+    def _grown(self, gamma: float, C: float) -> Trials:
+        """The loss asked for in low rank, doubled until that gains nothing."""
+        kernel = self.search.problems[0].gram.kernel
+        kernel = kernel if self.gamma is None else kernel.at(str(self.search.over), gamma)
+        search = self.search if len(self.searches) == 1 else self._best_loss(kernel, gamma, C)
+        left = np.inf if self.until is None else self.until - time.monotonic()
+        starts = {k: f for k, f in enumerate(self.starts.get(gamma, [])) if f is not None}
+        # With rule="one_se" the curve that was kept may be that of another gamma.
+        first = next((each for each in self.narrowed if each.path.gram.kernel.parameters == kernel.parameters), None)
+        gram_of, around = partial(self._low_rank, kernel), partial(self.C.around, each_side=1)
+        grown = double_rank(
+            search, gram_of, C, rank=_NARROW_RANK, seconds=left, starts=starts, first=first, around=around
+        )
+        for step in grown.steps:
+            name, criterion = search.loss.name, grown.curve.criterion
+            self.stages.append(Stage("rank", name, criterion, step.rank, {gamma: step.scores}, step.seconds))
+        ranks = ", ".join(f"{step.rank}: {step.score:.4g} ({step.seconds:.2f} s)" for step in grown.steps)
+        self.tell(f"rank: score of {search.loss.name} by rank, {self._n} rows: {ranks}; {_REASONS[grown.reason]}")
+        gram = grown.curve.path.gram
+        found = self._trials(search.with_gram(gram))
+        found.adopt(gamma, grown.curve)
+        return found
+
+    def _best_loss(self, kernel: Kernel, gamma: float, C: float) -> Search:
+        """The search with the loss that is best in the first rank."""
+        gram, found = self._low_rank(kernel, _NARROW_RANK), []
+        for search in self.searches:
+            found.append(self._trials(search.with_gram(gram)))
+            found[-1].visit(gamma, C)
+            self._enter("compare", found[-1])
+        lowest = min(range(len(found)), key=lambda k: found[k].lowest())
+        return self.searches[lowest]
+
+    def _low_rank(self, kernel: Kernel, rank: int) -> LowRankGram:
+        """A Gram matrix of the same rows in low rank; in single precision if it is large."""
+        gram = self.search.problems[0].gram
+        approximation = Nystroem(rank, "uniform", single=self._n * rank > _SINGLE)
+        return LowRankGram(kernel, gram.X, approximation, self.seed, gram.rows)
+
+    # --- the stages --------------------------------------------------------------------------------------------------
+
+    def _candidates(self) -> Mapping[float, Scores]:
+        """The scores of the kernels that are left to be confirmed, or of all that were looked at."""
+        if self.gamma is None and self.C.is_fixed:  # there is only a loss to choose
+            zero = np.zeros(1)
+            return {NO_GAMMA: Scores(self.C.values, zero, zero, zero)}
+        screen = self._screen()
+        return screen.tried if self._n <= _SMALL or self._is_late() else self._narrow(screen)
+
+    def _screen(self) -> Screen:
+        """Least squares on landmarks, at all values of C and many of gamma."""
+        screen = Screen(
+            self.search.problems, self.C.values, None if self.gamma is None else self.search.over, self.seed
+        )
+        screen.look(self.gamma, self.n_jobs, self.until)
+        self._enter_screen("screen", screen)
+        return screen
+
+    def _narrow(self, screen: Screen) -> Mapping[float, Scores]:
+        """The best gammas on all rows, in low rank."""
+        best = screen.best()
+        larger = [] if self.gamma is None else self.gamma.neighbours(best[0])[:1]
+        kept = [*best[:_KEPT], *(each for each in larger if not is_among(each, best[:_KEPT]))]
+        if not self._is_binary:
+            return self._screen_again(kept)
+        trials = self._trials(self._standing_in())
+        trials.follow({gamma: screen.best_C(gamma) for gamma in kept}, len(kept))
+        self._enter("narrow", trials)
+        self.starts.update(trials.ends)
+        is_asked = isinstance(self.search.loss, SquaredHinge) and self.search.criterion is trials.search.criterion
+        if is_asked and trials.rank == _NARROW_RANK:
+            self.narrowed.append(trials.best_curve())
+        return trials.tried
+
+    def _screen_again(self, kept: list[float]) -> Mapping[float, Scores]:
+        """The gammas that are left by least squares on more landmarks and rows."""
+        over = None if self.gamma is None else self.search.over
+        screen = Screen(self.search.problems, self.C.values, over, self.seed, _NARROW_ROWS, _NARROW_RANK)
+        axis = None if self.gamma is None else replace(self.gamma, values=np.sort(kept))
+        screen.look(axis, self.n_jobs, self.until, wide=False)
+        self._enter_screen("narrow", screen)
+        return screen.tried
+
+    def _enter_screen(self, name: str, screen: Screen) -> None:
+        """Keep a stage of least squares, and tell of it."""
+        self.stages.append(screen.stage(name))
+        self.tell(screen.summary(name))
+
+    def _standing_in(self) -> Search:
+        """The search by the squared hinge in low rank."""
+        gram = self.search.problems[0].gram
+        if gram.Z is None or gram.rank > 2 * _NARROW_RANK:
+            gram = self._low_rank(gram.kernel, min(_NARROW_RANK, self._n // 2))
+        search = self.search.with_gram(gram)
+        return replace(search, loss=SquaredHinge(), criterion=make_criterion("span"), tol=None)
+
+    def _best_of(self, found: Trials) -> Trials:
+        """The best of several losses, the others at the gamma of the first only."""
+        (gamma, C), gram = found.best(), found.search.problems[0].gram  # in the rank that was found to be enough
+        if len(self.searches) > 1:
+            self.starts.update({gamma: [path.near(C) for path in found.machines()]})
+        for search in self.searches[1:]:
+            if self._is_late():
+                break
+            other = self._trials(search.with_gram(gram))
+            with suppress(PathError):  # there are others
+                other.compare(gamma, C, found)
+                self._enter("compare", other)
+                found = min(found, other, key=lambda each: each.lowest())
+        return found

@@ -1,0 +1,186 @@
+"""The first look at many kernels: least squares on a few landmarks, scored by leave-one-out.
+
+For every gamma the kernel is replaced by features of m landmarks, the same for all gammas, so that distances are
+computed once; least squares stands in for the loss asked for. Its held-out residuals at every C and for all classes
+cost one small eigendecomposition per gamma (``solvers.ridge``). The score of a pair is
+
+    mean_i s_i min(r_i^2, 9) / mean_i s_i         (classification: labels -1 and +1)
+    mean_i s_i r_i^2 / mean_i s_i                 (regression)
+
+The cut keeps single samples from deciding: it ranks kernels better than the residuals themselves, and better than
+the number of errors.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from svmpath.gram import Gram
+from svmpath.gram.nystroem import inverse_root
+from svmpath.interrupts import checkpoint
+from svmpath.losses import Problem
+from svmpath.search.axis import Axis, is_among
+from svmpath.search.choice import Scores, Stage
+from svmpath.search.trials import best_C, ordered, pair_text, pairs_text
+from svmpath.solvers.parallel import side_by_side
+from svmpath.solvers.ridge import press_residuals
+from svmpath.solvers.threads import blas_threads, count_jobs
+
+Array = np.ndarray
+NO_GAMMA = float("nan")  # stands for the gamma of a kernel without one
+
+MOST_ROWS = 2000  # rows that are looked at
+_MOST_WIDENINGS = 3  # times that a range is widened
+_LANDMARKS = ((700, 64), (np.inf, 100))  # up to so many rows, so many landmarks
+_LEAST_PER_CLASS = 20  # rows of a rare class that are kept when rows are drawn
+_CUT = 9.0
+
+
+class Screen:
+    """Scores kernels by least squares on landmarks.
+
+    Parameters
+    ----------
+    problems : list of Problem
+        One per class, or one; they share a Gram matrix and weights.
+    C : array of shape (m,)
+    over : str or None
+        The kernel parameter that is varied.
+    seed : int
+        For the landmarks, and for the rows if some are drawn.
+    rows : int
+        At most so many rows are looked at.
+    landmarks : int, optional
+        Their number; 64 up to 700 rows and 100 with more, if it is not given.
+
+    Attributes
+    ----------
+    tried : dict
+        The scores at each value of the parameter; NaN stands for a kernel without one.
+    """
+
+    def __init__(
+        self,
+        problems: Sequence[Problem],
+        C: Array,
+        over: str | None,
+        seed: int,
+        rows: int = MOST_ROWS,
+        landmarks: int | None = None,
+    ) -> None:
+        self._start = time.perf_counter()
+        self.C, self.over, self.task = C, over, problems[0].task
+        self.tried: dict[float, Scores] = {}
+        gram = problems[0].gram
+        self.kernel = gram.kernel
+        self.rows = drawn_rows(problems, rows, seed)
+        if landmarks is None:
+            landmarks = next(number for most, number in _LANDMARKS if len(self.rows) <= most)
+        drawn = np.random.default_rng(seed).permutation(len(self.rows))[:landmarks]
+        self.landmarks = self.rows[np.sort(drawn)]
+        self.Y, self.s = np.column_stack([each.y[self.rows] for each in problems]), problems[0].s[self.rows]
+        with blas_threads(len(self.rows) * len(self.landmarks)):
+            self.S, self.SW = (compared(gram, some, self.landmarks) for some in (self.rows, self.landmarks))
+
+    def look(
+        self, gamma: Axis | None, n_jobs: int | None = None, until: float | None = None, wide: bool = True
+    ) -> None:
+        """Score the values of an axis, then values beyond the best if it is an end, and its neighbours.
+
+        ``wide`` means that values beyond are as far apart as those of the axis; else neighbours are not looked at.
+        """
+        if gamma is None:
+            self.score([NO_GAMMA])
+            return
+        self.score(gamma.values.tolist(), n_jobs)
+        for _ in range(_MOST_WIDENINGS):
+            beyond = gamma.beyond(self.best()[0], list(self.tried), wide)
+            if beyond is None or (until is not None and time.monotonic() > until):
+                break
+            self.score([beyond])
+        if wide:
+            self.score([each for each in gamma.neighbours(self.best()[0]) if not is_among(each, self.tried)])
+
+    def stage(self, name: str = "screen") -> Stage:
+        """What was tried so far."""
+        seconds = time.perf_counter() - self._start
+        return Stage(name, "least_squares", "press", len(self.landmarks), dict(self.tried), seconds)
+
+    def summary(self, name: str = "screen") -> str:
+        """A sentence on it."""
+        best, stage = self.best()[0], self.stage()
+        return (
+            f"{name}: {pairs_text(len(self.tried) * len(self.C))} by press of least_squares, {len(self.rows)} rows, "
+            f"rank {stage.rank}: best {pair_text(best, best_C(self.tried[best]))} ({stage.seconds:.2f} s)"
+        )
+
+    def score(self, gammas: Sequence[float], n_jobs: int | None = None) -> None:
+        """Score the kernels at these values that have not been scored yet."""
+        new = [float(gamma) for gamma in gammas if float(gamma) not in self.tried]
+        found = side_by_side(self._at, new, count_jobs(n_jobs))
+        self.tried.update(zip(new, found, strict=True))
+
+    def _at(self, gamma: float) -> Scores:
+        checkpoint()
+        kernel = self.kernel if self.over is None else self.kernel.at(self.over, gamma)
+        with blas_threads(len(self.rows) * len(self.landmarks)):
+            Z = kernel.evaluate(self.S) @ inverse_root(kernel, kernel.evaluate(self.SW))
+            return self._scores(press_residuals(Z, self.Y, self.s, self.C))
+
+    def _scores(self, residuals: Array) -> Scores:
+        """The scores at all C from residuals of shape (n, m, k)."""
+        squares = np.square(residuals, out=residuals)
+        share = self.s / self.s.sum()
+        smooth = share @ squares.mean(axis=2)
+        if self.task == "classification":
+            np.minimum(squares, _CUT, out=squares)
+        losses = squares.mean(axis=2)
+        scores = share @ losses
+        errors = np.sqrt((share @ share) * (share @ (losses - scores) ** 2))
+        return Scores(self.C, scores, errors, smooth)
+
+    def best(self) -> list[float]:
+        """The values tried, the best first."""
+        return ordered(self.tried)
+
+    def valleys(self) -> list[float]:
+        """The values tried that score less than both next to them, within a standard error of the best; it is first."""
+        order, lowest = sorted(self.tried), {gamma: float(each.scores.min()) for gamma, each in self.tried.items()}
+        best = self.best()[0]
+        bar = lowest[best] + float(self.tried[best].standard_errors[int(np.argmin(self.tried[best].scores))])
+        heights = [np.inf, *(lowest[gamma] for gamma in order), np.inf]
+        around = zip(order, heights, heights[1:], heights[2:], strict=False)
+        found = [gamma for gamma, left, at, right in around if at < min(left, right) and at <= bar]
+        return [best, *sorted((gamma for gamma in found if gamma != best), key=lambda gamma: lowest[gamma])]
+
+    def best_C(self, gamma: float) -> float:
+        """The best C at the value tried that is nearest to this one."""
+        near = min(self.tried, key=lambda each: abs(np.log(each / gamma)) if each == each else 0.0)
+        return best_C(self.tried[near])
+
+
+def compared(gram: Gram, rows: Array, landmarks: Array) -> Array:
+    """What the kernel compares of some rows of a Gram matrix and its landmarks, whatever its parameters."""
+    own = np.arange(gram.X.shape[0]) if gram.rows is None else gram.rows
+    if gram.kernel.pairwise:
+        return gram.kernel.compare(gram.X[own[rows]], None, own[landmarks])
+    return gram.kernel.compare(gram.X[own[rows]], gram.X[own[landmarks]])
+
+
+def drawn_rows(problems: Sequence[Problem], most: int, seed: int) -> Array:
+    """At most so many of the rows that have weight, in order, with some of every class."""
+    rows = problems[0].active
+    if len(rows) <= most:
+        return rows
+    order = np.random.default_rng([seed, 1]).permutation(rows)
+    if problems[0].task == "regression":
+        return np.sort(order[:most])
+    # A class is the set of rows on which its machine, or the only one, has a positive target; and the rest.
+    labels = np.argmax([each.y[order] > 0 for each in problems], axis=0) if len(problems) > 1 else problems[0].y[order]
+    first = [order[labels == label][:_LEAST_PER_CLASS] for label in np.unique(labels)]
+    kept = np.concatenate([*first, order])
+    _, at = np.unique(kept, return_index=True)
+    return np.sort(kept[np.sort(at)][:most])

@@ -1,0 +1,168 @@
+"""Features in single precision for the squared hinge with many rows: A = [Z - m, 1], Z stored once and not copied.
+
+What is large is done in single precision, what needs digits in double precision:
+
+- A_E' S A_E is the sum of products of a block of rows, each in single precision and added up in double precision. It is
+  wrong by about 1e-7 of its diagonal, which makes Newton's steps inexact by a factor (``rate``), not the machine;
+- f = A theta and the gradient A' v are computed in double precision from the stored numbers, so that the machine that
+  the steps lead to is that of the stored features to rounding;
+- where the factor is not small, for large C, A_E' S A_E is computed in double precision, too.
+
+m is the mean of Z rounded to single precision. It is subtracted from a block of rows when that is multiplied, so that
+neither digits nor memory are lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from svmpath.gram.memory import require
+from svmpath.gram.products import blocks, converted, times, transposed_times
+from svmpath.lazy import lazy
+
+Array = np.ndarray
+
+_MULTIPLIED_AT_ONCE = 1024  # rows; more would lose digits of their products, fewer cost time
+
+
+@dataclass(frozen=True)
+class SingleRows:
+    """The data, as :class:`svmpath.solvers.feature_newton.Rows`, with features in single precision.
+
+    Attributes
+    ----------
+    Z : array of shape (n, r), float32
+    mean : array of shape (r,), float32
+        What is subtracted from every row.
+    y, s : array of shape (n,)
+        Labels and weights.
+    arithmetic : type
+        Of products of rows with each other: np.float32 or np.float64.
+    """
+
+    Z: Array
+    mean: Array
+    y: Array
+    s: Array
+    arithmetic: Any = np.float32
+    matrix = None
+    is_single = True
+
+    @staticmethod
+    def of(Z: Array, y: Array, s: Array) -> SingleRows:
+        """The rows of a feature matrix in single precision."""
+        return SingleRows(Z, (transposed_times(Z, s) / s.sum()).astype(np.float32), y, s)
+
+    @property
+    def width(self) -> int:
+        """Number of entries of theta."""
+        return self.Z.shape[1] + 1
+
+    @property
+    def entries(self) -> int:
+        """Number of entries of A."""
+        return len(self.Z) * self.width
+
+    @lazy
+    def plain(self) -> bool:
+        """Whether every weight is one."""
+        return bool(np.all(self.s == 1.0))
+
+    @lazy
+    def A(self) -> Array:
+        """The whole matrix in double precision, for those who cannot do with less."""
+        require(8.0 * self.entries, f"The {len(self.Z)} x {self.width} features in double precision", "a smaller rank=")
+        A = np.ones((len(self.Z), self.width))
+        A[:, :-1] = self.Z
+        A[:, :-1] -= self.mean
+        return A
+
+    @lazy
+    def largest(self) -> float:
+        """The largest squared length of a row of A."""
+        return 1.0 + max(float(np.square(self.Z[part] - self.mean).sum(axis=1).max()) for part in blocks(self.Z))
+
+    def doubled(self) -> SingleRows:
+        """The same features, with products of rows in double precision."""
+        return replace(self, arithmetic=np.float64)
+
+    def leading(self, r: int) -> SingleRows:
+        """The same rows with the first r features only."""
+        return replace(self, Z=self.Z[:, :r], mean=self.mean[:r])
+
+    def decide(self, theta: Array) -> Array:
+        """A theta."""
+        w = theta[:-1]
+        return times(self.Z, w) + (theta[-1] - self.mean.astype(float) @ w)
+
+    def pull(self, v: Array) -> Array:
+        """A' v."""
+        total = v.sum()
+        return np.append(transposed_times(self.Z, v) - self.mean.astype(float) * total, total)
+
+    def look(self, theta: Array) -> tuple[Array, Array, Array]:
+        """f = A theta, the rows E with y f < 1, and A_E' S (y - f) on these rows: all in one reading of Z."""
+        w, mean = theta[:-1], self.mean.astype(float)
+        f, left = np.empty(len(self.y)), np.empty(len(self.y))
+        total, offset = np.zeros(len(w)), theta[-1] - mean @ w
+        for part, block in converted(self.Z):
+            f[part] = block @ w + offset
+            y = self.y[part]
+            left[part] = np.where(y * f[part] < 1.0, self.s[part] * (y - f[part]), 0.0)
+            total += left[part] @ block
+        E = (self.y * f < 1.0) & (self.s > 0)
+        return f, E, np.append(total - mean * left.sum(), left.sum())
+
+    def among(self, which: Array) -> Among:
+        """Some of the rows, as far as products with vectors go."""
+        return Among(self, which)
+
+    def image(self, which: Any, B: Array) -> Array:
+        """A[which] B, in single precision."""
+        B = B.astype(np.float32)
+        return self.Z[which] @ B[:-1] + (B[-1] - self.mean @ B[:-1])
+
+    def projector(self) -> Any:
+        """``image``, for many calls."""
+        return self.image
+
+    def moments(self, which: Array) -> tuple[Array, Array]:
+        """A' S A and A' S y of some of the rows."""
+        G, c = np.zeros((self.width, self.width)), np.zeros(self.width)
+        mean: Array = self.mean.astype(self.arithmetic)
+        for start in range(0, len(which), _MULTIPLIED_AT_ONCE):
+            part = which[start : start + _MULTIPLIED_AT_ONCE]
+            B = self.Z[part].astype(self.arithmetic, copy=False)
+            B -= mean
+            s = self.s[part]
+            sides = np.array([s, s * self.y[part]], dtype=self.arithmetic) @ B
+            G[-1, :-1] += sides[0]
+            c[:-1] += sides[1]
+            if not self.plain:
+                B *= np.sqrt(s).astype(self.arithmetic)[:, None]
+            G[:-1, :-1] += B.T @ B
+        G[:-1, -1] = G[-1, :-1]
+        G[-1, -1] = self.s[which].sum()
+        c[-1] = self.s[which] @ self.y[which]
+        return G, c
+
+
+@dataclass(frozen=True)
+class Among:
+    """Some rows of A; nothing is copied."""
+
+    rows: SingleRows
+    which: Array
+
+    def decide(self, theta: Array) -> Array:
+        """A[which] theta."""
+        return self.rows.decide(theta)[self.which]
+
+    def pull(self, v: Array) -> Array:
+        """A[which]' v."""
+        every = np.zeros(len(self.rows.y))
+        every[self.which] = v
+        return self.rows.pull(every)

@@ -1,0 +1,224 @@
+"""The default search: stages, budgets, and its choice against a direct evaluation and against a grid."""
+
+import time
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_moons
+
+from svmpath import PathSVC, PathSVR
+from svmpath.datasets import twonorm
+from svmpath.exceptions import LimitWarning
+from svmpath.paths import Request, trace_problem
+from svmpath.search import auto
+from svmpath.search.rank import double_rank
+from tests import reference
+
+
+def rings(n, seed):
+    """Two rings with noise: no linear machine, and no kernel that is too smooth."""
+    rng = np.random.default_rng(seed)
+    radius, angle = np.where(np.arange(n) % 2, 1.0, 2.0), rng.uniform(0, 2 * np.pi, n)
+    X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]) + 0.35 * rng.normal(size=(n, 2))
+    return X, (radius > 1.5).astype(int)
+
+
+def moons(n, seed):
+    return make_moons(n, noise=0.3, random_state=seed)
+
+
+def waves(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 2, size=(n, 2))
+    return X, np.sin(3 * X[:, 0]) + 0.5 * X[:, 1] + 0.2 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("make", [rings, moons, twonorm], ids=lambda make: make.__name__)
+def test_its_choice_is_about_as_good_as_that_of_a_grid(make):
+    X, y = make(120, 0)
+    new, labels = make(2000, 1)
+    errors = {}
+    for search in ("auto", "grid"):
+        model = PathSVC(search=search, random_state=0).fit(X, y)
+        errors[search] = np.mean(model.predict(new) != labels)
+    dull = np.mean(PathSVC(C=1e-3, gamma=1e-3).fit(X, y).predict(new) != labels)
+    assert errors["auto"] <= errors["grid"] + 0.025
+    if make is not twonorm:  # which any machine solves
+        assert errors["auto"] < dull - 0.1
+
+
+def test_its_choice_for_numbers_is_about_as_good_as_that_of_a_grid():
+    X, y = waves(150, 0)
+    new, amounts = waves(1000, 1)
+    auto, grid = (PathSVR(search=search, random_state=0).fit(X, y).score(new, amounts) for search in ("auto", "grid"))
+    assert auto >= grid - 0.02
+    assert auto > 0.85
+
+
+# --- stages ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_limits(monkeypatch):
+    """All stages with some hundred samples."""
+    monkeypatch.setattr(auto, "_SMALL", 60)
+    monkeypatch.setattr(auto, "_NARROW_RANK", 30)
+
+
+def stages_of(model):
+    return [stage.name for stage in model.choice_.stages]
+
+
+def test_few_samples_are_screened_and_confirmed():
+    X, y = moons(80, 0)
+    assert stages_of(PathSVC(random_state=0).fit(X, y)) == ["screen", "confirm"]
+    three = np.digitize(X[:, 0], [0.0, 1.0])
+    assert stages_of(PathSVC(random_state=0).fit(X, three)) == ["screen", "confirm", "compare"]
+    assert stages_of(PathSVR(random_state=0).fit(X, X[:, 0])) == ["screen", "confirm"]
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("what", ["labels", "classes", "numbers"])
+def test_more_samples_are_narrowed_in_between(small_limits, what, kernel):
+    X, y = moons(120, 0)
+    target = {"labels": y, "classes": np.digitize(X[:, 0], [0.0, 1.0]), "numbers": np.sin(2 * X[:, 0])}[what]
+    model = (PathSVR if what == "numbers" else PathSVC)(kernel=kernel, random_state=0).fit(X, target)
+    screen, narrow, confirm, *others = model.choice_.stages
+    assert [screen.name, narrow.name, confirm.name] == ["screen", "narrow", "confirm"]
+    assert len(others) == (what == "classes")
+    assert narrow.rank == (2 if (what, kernel) == ("labels", "linear") else 30)  # two columns have no more
+    assert confirm.rank == model.rank_ == 120
+    assert narrow.loss == ("squared_hinge" if what == "labels" else "least_squares")
+    assert len(narrow.tried) < len(screen.tried) or kernel == "linear"
+    assert model.path_(model.C_).violation < 1e-6
+    assert model.score(X, target) > (0.1 if (what, kernel) == ("numbers", "linear") else 0.8)
+
+
+def test_a_low_rank_that_grows(monkeypatch):
+    monkeypatch.setattr(auto, "_WHOLE", 60)
+    monkeypatch.setattr(auto, "_BUDGET", 1.0)
+    monkeypatch.setattr(auto, "_NARROW_RANK", 10)
+    monkeypatch.setattr(auto, "double_rank", partial(double_rank, most=80))
+    X, y = moons(200, 0)
+    for target, make in ((y, PathSVC), (np.digitize(X[:, 0], [0.0, 1.0]), PathSVC), (X[:, 0] ** 2, PathSVR)):
+        model = make(random_state=0).fit(X, target)
+        ranks = [stage for stage in model.choice_.stages if stage.name == "rank"]
+        assert [stage.rank for stage in ranks] == [10 * 2**k for k in range(len(ranks))]
+        assert model.rank_ <= ranks[-1].rank  # less where landmarks are nearly combinations of others
+        assert 0.0 <= model.residual_ <= 1.0
+        assert model.loss_ == model.path_.loss.name
+        table = model.search_table_
+        assert table[~table.stage.isin(["screen", "narrow"])].kept.sum() == 1
+        assert model.score(X, target) > 0.85
+        full = make(rank=None, random_state=0).fit(X, target)
+        assert full.rank_ == 200
+        assert abs(full.score(X, target) - model.score(X, target)) < 0.06
+
+
+@pytest.mark.parametrize("best", ["least_squares", "squared_hinge"])
+def test_all_classes_have_machines_of_the_loss_that_is_best_in_low_rank(monkeypatch, best):
+    monkeypatch.setattr(auto, "_WHOLE", 60)
+    monkeypatch.setattr(auto, "_BUDGET", 1.0)
+    monkeypatch.setattr(auto, "_NARROW_RANK", 20)
+    monkeypatch.setattr(auto, "double_rank", partial(double_rank, most=40))
+    lowest = auto.Trials.lowest
+    monkeypatch.setattr(
+        auto.Trials, "lowest", lambda self: lowest(self) if self.search.loss.name == best else (np.inf, np.inf)
+    )
+    X, y = moons(200, 0)
+    classes = np.digitize(X[:, 0], [0.0, 1.0])
+    model = PathSVC(random_state=0).fit(X, classes)
+    assert model.loss_ == model.path_.loss.name == best
+    Z, f = np.asarray(model.path_.gram.Z, dtype=float), model.decision_function(X)
+    for k in range(3):
+        y = np.where(classes == k, 1.0, -1.0)
+        if best == "least_squares":
+            alpha, b = reference.fit(Z @ Z.T, y, np.ones(200), model.C_)
+        else:
+            alpha, b, _ = reference.squared_hinge(Z @ Z.T, y, np.ones(200), model.C_)
+        np.testing.assert_allclose(f[:, k], Z @ (Z.T @ alpha) + b, atol=1e-4)
+
+
+@pytest.fixture
+def many(monkeypatch):
+    """A hundred samples are many: narrowed, and in a low rank that grows."""
+    for name, value in (("_SMALL", 40), ("_WHOLE", 60), ("_MOST_WHOLE", 0), ("_NARROW_RANK", 16)):
+        monkeypatch.setattr(auto, name, value)
+
+
+@pytest.mark.filterwarnings("ignore::svmpath.exceptions.EdgeWarning")
+@pytest.mark.parametrize("loss", ["squared_hinge", "least_squares", "huber_hinge"])
+@pytest.mark.parametrize("gamma", ["tune", 0.5])
+def test_a_rank_that_grows_leaves_the_values_of_C_that_were_given(many, loss, gamma):
+    X, y = twonorm(120, 0)
+    for C in (1.0, [1.0, 9.0], (1.0, 1.5)):
+        model = PathSVC(loss, C=C, gamma=gamma, random_state=0).fit(X, y)
+        assert "rank" in stages_of(model)
+        assert model.C_ in C if isinstance(C, list) else np.min(C) <= model.C_ <= np.max(C)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_all_machines_of_a_rank_that_grows_have_the_loss_that_was_chosen(many, seed):
+    X, y = make_classification(150, 6, n_informative=4, n_redundant=0, n_classes=3, flip_y=0.1, random_state=seed)
+    model = PathSVC(random_state=0).fit(X, y)
+    rank = model.choice_.stages[-1]
+    assert model.loss_ == model.path_.loss.name == rank.loss == ("least_squares" if seed else "squared_hinge")
+    f = model.decision_function(X)
+    for k in range(3):
+        sign = np.where(y == k, 1.0, -1.0)
+        path = trace_problem(replace(model.path_.problem, y=sign), Request(model.path_.loss, "C", model.path_.span))
+        np.testing.assert_allclose(f[:, k], path(model.C_).fitted, atol=1e-6)
+
+
+@pytest.mark.parametrize("rule", ["min", "one_se"])
+def test_the_pair_chosen_is_marked_where_a_rank_grows(many, rule):
+    X, y = moons(110, 0)
+    model = PathSVC(rule=rule, random_state=0).fit(X, y)
+    rank = model.search_table_.query("stage == 'rank'")
+    assert rank[rank.kept].C.tolist() == [model.C_]
+
+
+@pytest.mark.parametrize("criterion", ["radius_margin", "kfold", "loo"])
+def test_scores_of_a_rank_that_grows_are_of_the_criterion_asked_for(many, monkeypatch, criterion):
+    first = []
+    monkeypatch.setattr(auto, "double_rank", lambda *a, **o: (first.append(o["first"]), double_rank(*a, **o))[1])
+    X, y = twonorm(120, 0)
+    model = PathSVC(criterion=criterion, random_state=0).fit(X, y)
+    assert first == [None]
+    assert model.curve_.criterion == criterion
+
+
+def test_a_rank_that_grows_begins_with_the_curve_of_its_own_gamma(many, monkeypatch):
+    seen = []
+
+    def spied(search, gram_of, *args, first, **options):
+        seen.append((gram_of(4).kernel, first))
+        return double_rank(search, gram_of, *args, first=first, **options)
+
+    monkeypatch.setattr(auto, "double_rank", spied)
+    for seed in range(3):
+        X, y = make_classification(150, 6, n_informative=4, n_redundant=0, flip_y=0.1, random_state=seed)
+        for rule in ("min", "one_se"):
+            PathSVC(rule=rule, random_state=0).fit(X, y)
+    assert all(first is None or first.path.gram.kernel == kernel for kernel, first in seen)
+    assert sum(first is None for _, first in seen) < 6
+
+
+def test_time_that_is_over_leaves_one_machine():
+    X, y = moons(100, 0)
+    with pytest.warns(LimitWarning, match="time_limit"):
+        model = PathSVC(time_limit=1e-9, random_state=0).fit(X, y)
+    confirm = model.choice_.stages[-1]
+    assert len(confirm.tried) == 1
+    assert np.mean(model.predict(X) == y) > 0.8
+    assert model.path_(model.C_).violation < 1e-8
+
+
+def test_seconds_of_the_stages_are_those_of_the_search():
+    X, y = moons(100, 0)
+    start = time.perf_counter()
+    model = PathSVC(random_state=0).fit(X, y)
+    total = time.perf_counter() - start
+    assert 0 < sum(stage.seconds for stage in model.choice_.stages) <= total
