@@ -143,11 +143,12 @@ def methods(n: int, seed: int, grid: dict[str, Any]) -> dict[str, PathSVC]:
     """The four selections; the folds and landmarks depend on the split only."""
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
     c = max(1, round(0.1 * n))
+    grid = {"search": "grid", **grid}
     nystroem = {"rank": Nystroem(c, "uniform", truncate=max(1, c // 2)), "random_state": seed}
     return {
-        "5-fold": PathSVC(criterion="kfold", cv=folds, **grid),
+        "5-fold": PathSVC(criterion="kfold", cv=folds, rank=None, **grid),
         "5-fold approx": PathSVC(criterion="kfold", cv=folds, **nystroem, **grid),
-        "PRESS": PathSVC(criterion="press", **grid),
+        "PRESS": PathSVC(criterion="press", rank=None, **grid),
         "PRESS 100": PathSVC(criterion="press", rank=min(100, n), random_state=seed, **grid),
     }
 

@@ -4,7 +4,7 @@ Three ways of choosing, all by the squared held-out residual (span prediction fo
 for least squares), with the defaults of ``PathSVC`` and ``PathSVR`` otherwise:
 
     grid       a path over C for each of 9 gammas and for two more between the best ones: the surface
-    gradient   L-BFGS over (log C, log gamma) from the best points of a coarse grid
+    gradient   L-BFGS over (log C, log gamma) from the best point of a screen
     ard        one gamma per feature by gradient, their spread decided by held-out folds
 
 Data: the first splits of the npz files in the folder named by SVMPATH_DATA (or ../shared/data), standardised, with 400
@@ -45,7 +45,7 @@ REGRESSION = ("airfoil", "autompg", "housing")
 NOISE = 8  # features that mean nothing
 N_NOISY = 200
 METHODS: dict[str, dict[str, Any]] = {
-    "grid": {"criterion_loss": "squared"},
+    "grid": {"search": "grid", "criterion_loss": "squared"},
     "gradient": {"search": "gradient"},
     "ard": {"gamma": "ard"},
 }

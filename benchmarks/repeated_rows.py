@@ -30,11 +30,11 @@ from svmpath import PathSVC, PathSVR
 from svmpath.estimators import _base
 
 MODELS = {
-    "PathSVC()": lambda: PathSVC(),
-    'PathSVC(loss="hinge")': lambda: PathSVC(loss="hinge"),
-    'PathSVC(loss="least_squares")': lambda: PathSVC(loss="least_squares"),
-    "PathSVR()": lambda: PathSVR(),
-    'PathSVR(loss="epsilon_insensitive")': lambda: PathSVR(loss="epsilon_insensitive"),
+    "PathSVC()": lambda: PathSVC(random_state=0),
+    'PathSVC(loss="hinge")': lambda: PathSVC(loss="hinge", random_state=0),
+    'PathSVC(loss="least_squares")': lambda: PathSVC(loss="least_squares", random_state=0),
+    "PathSVR()": lambda: PathSVR(random_state=0),
+    'PathSVR(loss="epsilon_insensitive")': lambda: PathSVR(loss="epsilon_insensitive", random_state=0),
 }
 AIM = 5.0
 

@@ -179,11 +179,11 @@ def run(split: Split, seed: int, gammas: Array, values: Array) -> Outcome:
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
     errors, seconds, models = {}, {}, {}
     for name, options in METHODS.items():
-        model = PathSVC(gamma=list(gammas), C=list(values), cv=folds, **options)
+        model = PathSVC(gamma=list(gammas), C=list(values), search="grid", cv=folds, **options)
         seconds[name] = processor_time(model, X, y)
         place = (int(np.argmin(abs(gammas - model.gamma_))), int(np.argmin(abs(values - model.C_))))
         errors[name], models[name] = grid[place], model
-    other = PathSVC(loss="least_squares", gamma=list(gammas))
+    other = PathSVC(loss="least_squares", gamma=list(gammas), search="grid")
     seconds[OTHER] = processor_time(other, X, y)
     errors[OTHER] = 100.0 * (1.0 - other.score(X_test, y_test))
     scores = np.concatenate([t.scores for t in models["span"].choice_.tried.values()])
