@@ -87,13 +87,33 @@ def test_more_samples_are_narrowed_in_between(small_limits, what, kernel):
     model = (PathSVR if what == "numbers" else PathSVC)(kernel=kernel, random_state=0).fit(X, target)
     screen, narrow, confirm, *others = model.choice_.stages
     assert [screen.name, narrow.name, confirm.name] == ["screen", "narrow", "confirm"]
-    assert len(others) == (what == "classes")
+    assert {stage.name for stage in others} == ({"compare"} if what == "classes" else set())
     assert narrow.rank == (2 if (what, kernel) == ("labels", "linear") else 30)  # two columns have no more
     assert confirm.rank == model.rank_ == 120
     assert narrow.loss == ("squared_hinge" if what == "labels" else "least_squares")
     assert len(narrow.tried) < len(screen.tried) or kernel == "linear"
     assert model.path_(model.C_).violation < 1e-6
     assert model.score(X, target) > (0.1 if (what, kernel) == ("numbers", "linear") else 0.8)
+
+
+@pytest.mark.parametrize("gains", [True, False])
+def test_another_loss_sees_the_full_matrix_if_it_gains_in_low_rank(small_limits, monkeypatch, gains):
+    in_low_rank = auto.AutoSearch._in_low_rank
+
+    def better_or_worse(self, *args):
+        first, other = in_low_rank(self, *args)
+        curve, shift = other.best_curve(), 1.0 if not gains else -1.0
+        vars(curve)["scores"] = first.best_curve().scores + shift
+        monkeypatch.setattr(other, "best_curve", lambda: curve)
+        return [first, other]
+
+    monkeypatch.setattr(auto.AutoSearch, "_in_low_rank", better_or_worse)
+    X, _ = moons(120, 0)
+    model = PathSVC(random_state=0).fit(X, np.digitize(X[:, 0], [0.0, 1.0]))
+    compared = [(stage.loss, stage.rank) for stage in model.choice_.stages if stage.name == "compare"]
+    assert compared[:2] == [("least_squares", 30), ("squared_hinge", 30)]
+    assert compared[2:] == ([("squared_hinge", 120)] if gains else [])
+    assert gains or model.loss_ == "least_squares"
 
 
 def test_a_low_rank_that_grows(monkeypatch):

@@ -89,8 +89,10 @@ def test_a_descent_jumps_only_where_it_may():
     for jumps in (True, False):
         trials = trials_of(SquaredHinge())
         trials.descend(0.05, lambda gamma: 1.0, jumps=jumps)
-        first = [*trials.tried][1]  # the first gamma after that of the start
-        assert np.isclose(first, 0.2 if jumps else 0.1)
+        moves = trials._moves(0.05, 1.0, lambda gamma: 1.0, jumps)
+        assert np.isclose(moves[0], [0.1, 1.0]).all() and moves[1][0] == 0.05  # twice gamma, then a larger C
+        assert np.isclose([gamma for gamma, _ in moves], 0.2).any() == jumps
+        assert len(trials.tried) > 1
 
 
 @pytest.mark.parametrize("rule", ["min", "one_se"])

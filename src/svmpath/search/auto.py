@@ -25,7 +25,7 @@ import numpy as np
 from svmpath.criteria.curve import Curve
 from svmpath.criteria.table import make_criterion
 from svmpath.exceptions import PathError
-from svmpath.gram import LowRankGram, Nystroem
+from svmpath.gram import Gram, LowRankGram, Nystroem
 from svmpath.gram.memory import memory_limit
 from svmpath.kernels import Kernel
 from svmpath.losses import SquaredHinge, policy_of
@@ -130,8 +130,12 @@ class AutoSearch:
         return self.search.problems[0].n
 
     @property
+    def _is_single(self) -> bool:
+        return len(self.search.problems) == 1
+
+    @property
     def _is_binary(self) -> bool:
-        return len(self.search.problems) == 1 and self.search.problems[0].task == "classification"
+        return self._is_single and self.search.problems[0].task == "classification"
 
     def _is_late(self) -> bool:
         return self.until is not None and time.monotonic() > self.until
@@ -192,7 +196,8 @@ class AutoSearch:
         starts = {k: f for k, f in enumerate(self.starts.get(gamma, [])) if f is not None}
         # With rule="one_se" the curve that was kept may be that of another gamma.
         first = next((each for each in self.narrowed if each.path.gram.kernel.parameters == kernel.parameters), None)
-        gram_of, around = partial(self._low_rank, kernel), partial(self.C.around, each_side=1)
+        # With several machines a value of C costs as much as all machines of two classes do.
+        gram_of, around = partial(self._low_rank, kernel), partial(self.C.around, each_side=int(self._is_single))
         grown = double_rank(
             search, gram_of, C, rank=_NARROW_RANK, seconds=left, starts=starts, first=first, around=around
         )
@@ -203,18 +208,30 @@ class AutoSearch:
         self.tell(f"rank: score of {search.loss.name} by rank, {self._n} rows: {ranks}; {_REASONS[grown.reason]}")
         gram = grown.curve.path.gram
         found = self._trials(search.with_gram(gram))
-        found.adopt(gamma, grown.curve)
+        found.adopt(gamma, grown.curve, grown.paths or [grown.curve.path])  # what is narrowed is one machine
         return found
 
     def _best_loss(self, kernel: Kernel, gamma: float, C: float) -> Search:
         """The search with the loss that is best in the first rank."""
+        found = self._in_low_rank(self.searches, kernel, gamma, C)
+        lowest = min(range(len(found)), key=lambda k: found[k].lowest())
+        return self.searches[lowest]
+
+    def _is_promising(self, search: Search, gamma: float, C: float, gram: Gram) -> bool:
+        """Whether another loss is worth the full kernel matrix: of many samples, if it gains a lot in low rank."""
+        if self._n <= _SMALL or policy_of(search.loss).walks or gram.Z is not None:
+            return True
+        first, other = (each.best_curve() for each in self._in_low_rank([self.search, search], gram.kernel, gamma, C))
+        return bool(other.scores[0] < first.scores[0] - first.standard_errors[0])
+
+    def _in_low_rank(self, searches: Sequence[Search], kernel: Kernel, gamma: float, C: float) -> list[Trials]:
+        """One pair by several losses in the first rank."""
         gram, found = self._low_rank(kernel, _NARROW_RANK), []
-        for search in self.searches:
+        for search in searches:
             found.append(self._trials(search.with_gram(gram)))
             found[-1].visit(gamma, C)
             self._enter("compare", found[-1])
-        lowest = min(range(len(found)), key=lambda k: found[k].lowest())
-        return self.searches[lowest]
+        return found
 
     def _low_rank(self, kernel: Kernel, rank: int) -> LowRankGram:
         """A Gram matrix of the same rows in low rank; in single precision if it is large."""
@@ -287,6 +304,8 @@ class AutoSearch:
         for search in self.searches[1:]:
             if self._is_late():
                 break
+            if not self._is_promising(search, gamma, C, found.best_curve().path.gram):
+                continue
             other = self._trials(search.with_gram(gram))
             with suppress(PathError):  # there are others
                 other.compare(gamma, C, found)

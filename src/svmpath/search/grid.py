@@ -123,6 +123,10 @@ class Search:
         ``starts`` holds decision values of each machine on a similar kernel (another gamma or rank), which the first
         machines are found from; it is empty at first, and left with those at the best value.
         """
+        return self.traced(gram, values, starts)[0]
+
+    def traced(self, gram: Gram, values: Array, starts: Starts | None = None) -> tuple[Curve, list[Path]]:
+        """The same curve, and the paths of all its machines."""
         return self._along(gram, (float(values.min()), float(values.max())), values, None, starts)
 
     def with_gram(self, gram: Gram) -> Search:
@@ -142,8 +146,8 @@ class Search:
         values: Array,
         made: Made | None,
         starts: Starts | None = None,
-    ) -> Curve:
-        """The curve on one kernel."""
+    ) -> tuple[Curve, list[Path]]:
+        """The curve on one kernel, and its paths."""
         paths = list(self.paths(gram, span, made))
         if starts is not None:
             paths = [path.warmed(starts[k]) if k in starts else path for k, path in enumerate(paths)]
@@ -151,7 +155,7 @@ class Search:
         if starts is not None:
             best = float(values[best_value(curve, self.rule)])
             starts.update({k: f for k, path in enumerate(paths) if (f := path.near(best)) is not None})
-        return curve
+        return curve, paths
 
     def scored(self, paths: Iterable[Path], values: Array) -> Curve:
         """The curve of the paths of all machines."""
@@ -258,7 +262,7 @@ class Search:
 
     def rescore(self, curve: Curve, values: Array) -> Curve:
         """The criterion at other values of the same kernel, with its decomposition."""
-        return self._along(curve.path.problem.gram, curve.path.span, values, curve.path.made)
+        return self._along(curve.path.problem.gram, curve.path.span, values, curve.path.made)[0]
 
     def _choose(self, ledger: Ledger, offered: Array) -> Choice:
         """The choice among all that was tried."""

@@ -20,6 +20,7 @@ import numpy as np
 from svmpath.criteria.curve import Curve
 from svmpath.gram import Gram, LowRankGram
 from svmpath.gram.memory import memory_limit
+from svmpath.paths import Path
 from svmpath.search.choice import Scores, best_value
 from svmpath.search.grid import Search, Starts
 
@@ -67,6 +68,8 @@ class Grown:
     ----------
     curve : Curve
         At the best of the ranks tried.
+    paths : list of Path
+        Of all its machines; empty if it is the curve that was known already.
     steps : list of Step
         All ranks tried.
     reason : {"enough", "rank", "memory", "time"}
@@ -74,6 +77,7 @@ class Grown:
     """
 
     curve: Curve
+    paths: list[Path]
     steps: list[Step]
     reason: str
 
@@ -142,6 +146,7 @@ def double_rank(
     begin, starts = monotonic(), {} if starts is None else starts
     around = _around if around is None else around
     curve, steps, reason = first, [], "rank"
+    paths: list[Path] = []
     if first is not None:
         steps.append(_step(rank, first, 0.0))
     for each in _ranks(rank, min(most, search.problems[0].n), skip=first is not None):
@@ -154,16 +159,16 @@ def double_rank(
             reason = "time"
             break
         values = np.asarray(C, dtype=float) if not steps and np.ndim(C) else around(steps[-1].C if steps else float(C))
-        new = search.on(gram, values, starts)
+        new, traced = search.traced(gram, values, starts)
         steps.append(_step(each, new, monotonic() - now))
         is_enough = len(steps) > 1 and steps[-2].score - steps[-1].score < _least_gain(steps[-1], share)
         if curve is None or steps[-1].score < min(step.score for step in steps[:-1]):
-            curve = new
+            curve, paths = new, traced
         if is_enough:
             reason = "enough"
             break
     assert curve is not None
-    return Grown(curve, steps, reason)
+    return Grown(curve, paths, steps, reason)
 
 
 def _least_gain(step: Step, share: float) -> float:

@@ -33,7 +33,7 @@ _BEHIND = 0.5  # standard errors from the best of others, with which a first pai
 _FAR = 64.0  # factor from a gamma at which a path fails, for rows being too much alike, to the next that is tried
 _DESCENT = 10**0.5  # factor from one C to the next in a descent
 _JUMP = 4.0  # factor from one gamma to a much larger one
-_BUDGET = 2e10  # operations of a descent
+_BUDGET = 4e10  # operations of a descent
 _MOST_STEPS = 8  # machines of a descent
 _MOST_HELD = 5e7  # entries of the kernel matrices that a descent may keep
 
@@ -118,11 +118,9 @@ class Trials:
 
     # --- paths over C ------------------------------------------------------------------------------------------------
 
-    def adopt(self, gamma: float, curve: Curve) -> None:
+    def adopt(self, gamma: float, curve: Curve, paths: list[Path]) -> None:
         """Take over a curve at a gamma, with the paths of its machines."""
-        path = curve.path
-        others = replace(self.search, problems=self.search.problems[1:]).paths(path.gram, path.span, path.made)
-        self._paths[gamma] = [path, *others]
+        self._paths[gamma] = paths
         self._enter(gamma, curve)
 
     def compare(self, gamma: float, C: float, with_: Trials) -> None:
@@ -221,13 +219,14 @@ class Trials:
     def _moves(
         self, gamma: float, C: float, valley: Callable[[float], float], jumps: bool
     ) -> list[tuple[float, float]]:
-        """The pairs next to a pair, those with a larger gamma first: a low rank makes these look worse."""
+        """The pairs next to a pair, those with a larger gamma or C first: a low rank makes these look worse."""
         if self._gamma is None:
             return self._along_C(gamma, C)
-        steps = [(1, _JUMP)] * jumps + [(1, None), (-1, None)]
+        steps = [(1, None), (-1, None), *([(1, _JUMP)] if jumps else [])]
         gammas = [self._gamma.next(gamma, direction, step) for direction, step in steps]
         pairs = [None if g is None else (g, self._C.nearest(C * valley(g) / valley(gamma))) for g in gammas]
-        order = [*pairs[:-1], *self._along_C(gamma, C), pairs[-1]]
+        larger, smaller, *far = pairs
+        order = [larger, *self._along_C(gamma, C)[:1], *far, *self._along_C(gamma, C)[1:], smaller]
         return [pair for pair in order if pair is not None]
 
     def _along_C(self, gamma: float, C: float) -> list[tuple[float, float]]:
