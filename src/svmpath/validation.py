@@ -97,6 +97,14 @@ def one_vs_rest_targets(code: Array, k: int) -> list[Array]:
 # --- weights ---------------------------------------------------------------------------------------------------------
 
 
+def check_groups(groups: Any, X: Any) -> Array:
+    """Groups as an array, one for each row."""
+    groups = column_or_1d(groups)
+    if len(groups) != X.shape[0]:
+        raise ValueError(f"groups must have one entry per row: {X.shape[0]} rows, {len(groups)} groups.")
+    return groups
+
+
 def check_weights(
     sample_weight: Any, X: Any, class_weight: Any = None, classes: Array | None = None, code: Array | None = None
 ) -> Array:

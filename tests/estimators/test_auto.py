@@ -347,11 +347,11 @@ def test_free_values_give_no_warning_on_ordinary_data(seed):
 @pytest.mark.parametrize("given", [{}, {"C": 2.0, "gamma": 1.0}])
 def test_the_error_is_that_of_exact_leave_one_out_when_it_is_asked_for(loss, given):
     model = PathSVC(loss, random_state=0, **given).fit(X, LABELS)
-    assert model._error is None
+    assert model._kept == {}
     path = svmpath.trace(X, LABELS, loss=loss, gamma=model.gamma_, span=(0.9 * model.C_, 1.1 * model.C_))
     assert model.loo_error_ == pytest.approx(criteria.loo(path, np.array([model.C_])).scores[0])
     assert model.error_criterion_ == "loo"
-    assert model._error is not None
+    assert model._kept
 
 
 def test_the_error_of_numbers_and_classes():

@@ -60,7 +60,7 @@ def test_the_choice_is_the_best_of_all_pairs():
                 wrong += np.sum((path(lam1)(X[test]) > 0) != (y[test] == 1))
             table[k, j] = wrong / len(y)
         np.testing.assert_allclose(model.choice_.tried[lam2].scores, table[k])
-    assert model.loo_error_ == pytest.approx(table.min())
+    assert model.held_out_error_ == pytest.approx(table.min())
     assert table[lambda2.index(model.lambda2_), lambda1.tolist().index(model.lambda1_)] == pytest.approx(table.min())
     assert model.error_criterion_ == "kfold"
 
@@ -115,7 +115,7 @@ def test_one_standard_error_uses_fewer_features():
     assert sparse_one.lambda1_ >= best.lambda1_
     assert np.count_nonzero(sparse_one.coef_) <= np.count_nonzero(best.coef_)
     low = best.curve_.scores[best.choice_.index]
-    assert sparse_one.loo_error_ <= low + best.curve_.standard_errors[best.choice_.index]
+    assert sparse_one.held_out_error_ <= low + best.curve_.standard_errors[best.choice_.index]
 
 
 def test_max_features_bounds_the_choice():
@@ -201,9 +201,9 @@ def test_few_features_are_better_than_none(seed):
     X, y = many_features(seed)
     model = ElasticNetSVC(max_features=5, lambda2=1.0).fit(X, y)
     assert 1 <= np.count_nonzero(model.coef_) <= 5
-    assert model.loo_error_ < model.curve_.scores[np.argmax(model.curve_.values)]
+    assert model.held_out_error_ < model.curve_.scores[np.argmax(model.curve_.values)]
     whole = ElasticNetSVC(max_features=5, lambda2=1.0, patience=None).fit(X, y)
-    assert model.loo_error_ == whole.loo_error_
+    assert model.held_out_error_ == whole.held_out_error_
 
 
 def test_a_machine_without_features_is_warned_of():

@@ -38,7 +38,7 @@ def test_hinge_chooses_like_a_grid_search_and_is_the_same_machine():
     folds = list(StratifiedKFold(5).split(X, Y))
     grid = GridSearchCV(SVC(tol=1e-8), {"C": C, "gamma": [0.2, 1.0, 5.0]}, cv=folds).fit(X, Y)
     model = PathSVC(loss="hinge", C=C, gamma=[0.2, 1.0, 5.0], criterion="kfold", cv=folds).fit(X, Y)
-    assert model.loo_error_ == pytest.approx(1 - grid.best_score_, abs=1e-9)
+    assert model.held_out_error_ == pytest.approx(1 - grid.best_score_, abs=1e-9)
     assert model.error_criterion_ == "kfold"
     twin = SVC(C=model.C_, gamma=model.gamma_, tol=1e-10).fit(X, Y)
     np.testing.assert_allclose(model.decision_function(X), twin.decision_function(X), atol=1e-5)

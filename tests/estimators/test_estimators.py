@@ -404,7 +404,7 @@ def test_squared_hinge_is_the_default_chooses_by_the_span_prediction_and_reports
 def test_squared_hinge_with_other_criteria(criterion):
     model = PathSVC(loss="squared_hinge", criterion=criterion, gamma=[0.3, 1.0, 3.0], C=[0.1, 1.0, 10.0]).fit(X, Y)
     assert model.score(NEW, NEW_Y) > 0.9
-    assert model.loo_error_ == pytest.approx(model.choice_.score)
+    assert model.held_out_error_ == pytest.approx(model.choice_.score)
     continuous = PathSVC(loss="squared_hinge", gamma=(0.1, 10.0), C=(0.1, 100.0), search="continuous").fit(X, Y)
     assert continuous.score(NEW, NEW_Y) > 0.9
 
@@ -426,7 +426,7 @@ def test_beyond_the_samples_for_which_it_is_exact_the_error_is_called_a_predicti
     monkeypatch.setitem(POLICIES, SquaredHinge, replace(POLICIES[SquaredHinge], exact_rows=100))
     model = PathSVC(gamma=1.0).fit(X, Y)
     assert model.error_criterion_ == "span"
-    assert model.loo_error_ == model.curve_.scores[model.choice_.index]
+    assert model.held_out_error_ == model.curve_.scores[model.choice_.index]
 
 
 @pytest.mark.filterwarnings("ignore:The machine chosen by criterion='radius_margin'")

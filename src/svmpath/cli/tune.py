@@ -199,7 +199,7 @@ def _read_fit_save(
             pipeline.fit(table.X, y)
         pipeline.set_params(model__verbose=0)
         progress.stage("Computing the held-out error")
-        _ = pipeline["model"].loo_error_  # computed when it is first asked for
+        _ = pipeline["model"].held_out_error_  # computed when it is first asked for
         seconds = time.perf_counter() - start
         facts = summarise(
             pipeline["model"],

@@ -159,7 +159,7 @@ class Curve:
     @lazy
     def scores(self) -> Array:
         """Weighted mean held-out loss at each value."""
-        return self.losses @ self._weights
+        return np.minimum(self.losses @ self._weights, self.losses.max(axis=1))  # no mean is larger, but for rounding
 
     @lazy
     def standard_errors(self) -> Array:
@@ -230,8 +230,10 @@ class Curve:
     def in_order(self) -> Curve:
         """The curve with its values in increasing order."""
         order = np.argsort(self.values, kind="stable")
-        if np.array_equal(order, np.arange(len(order))):
-            return self
+        return self if np.array_equal(order, np.arange(len(order))) else self.taken(order)
+
+    def taken(self, order: Array) -> Curve:
+        """The curve at some of its values, given by their positions."""
         seen = None if self.screened is None else Screened(*(part[order] for part in self.screened.parts))
         source, doubts = Ordered(self.source, order), Ordered(self.doubts, order)
         return replace(self, values=self.values[order], source=source, doubts=doubts, screened=seen)

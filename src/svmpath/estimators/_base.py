@@ -15,10 +15,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath import criteria
-from svmpath.criteria.curve import held_out_loss
+from svmpath.criteria.curve import Curve, held_out_loss
 from svmpath.criteria.folds import make_folds
 from svmpath.criteria.gradients import check_full_matrix, smooth_loss
 from svmpath.criteria.table import CRITERIA, is_bound, is_estimate, is_exact, make_criterion
+from svmpath.estimators.held_out import HeldOutMixin
 from svmpath.estimators.scaling import fit_scaler, scaled, shift_of_offset, warn_of_uneven_columns
 from svmpath.exceptions import EdgeWarning, LimitWarning, PrecisionWarning
 from svmpath.gram import DenseGram, Gram, make_gram
@@ -35,7 +36,14 @@ from svmpath.search.gradient import column_variances
 from svmpath.search.table import search_table
 from svmpath.search.trials import falls_at_end, lowest_over_gamma
 from svmpath.solvers.threads import blas_threads, jobs
-from svmpath.validation import check_amount, check_positive, check_symmetric_values, check_weights, is_pairwise
+from svmpath.validation import (
+    check_amount,
+    check_groups,
+    check_positive,
+    check_symmetric_values,
+    check_weights,
+    is_pairwise,
+)
 
 Array = np.ndarray
 
@@ -54,16 +62,19 @@ _TOO_FEW_FOR_FOLDS = 20  # samples up to which "auto" is leave-one-out, though i
 _TOO_FEW_DIGITS = 1e-4  # largest violation, in units of decision values, of a machine that is not lost to rounding
 # The losses whose held-out score has a gradient, and the criteria that are that score.
 _GRADIENTS = {"squared_hinge": ("auto", "span"), "least_squares": ("auto", "loo", "press")}
+_EXACT = ("loo", "press")  # criteria that are exact leave-one-out
 _NOISY = 0.02  # fraction of training errors above which the radius-margin bound chooses badly
 SEARCHES = ("auto", "grid", "continuous", "gradient")
 
 
-class PathMachine(BaseEstimator):
+class PathMachine(HeldOutMixin, BaseEstimator):
     """Parameters and fitting common to :class:`PathSVC` and :class:`PathSVR`; not for direct use."""
 
     _task: str
     _until: float | None = None
     _stage = 0
+    _groups: Array | None = None
+    _given_weight: Array | None = None
     _shift: Any = 0.0  # intercept_ + _shift is the offset of the machine that takes scaled columns
 
     def __sklearn_tags__(self) -> Any:
@@ -287,6 +298,8 @@ class PathMachine(BaseEstimator):
             raise ValueError(unknown_name("criterion", self.criterion, ("auto", *CRITERIA), "a callable"))
         if self.criterion != "auto":
             return self.criterion
+        if self._groups is not None:  # samples of a group are held out together
+            return "kfold"
         policy, n = policy_of(loss), len(problems[0].active)
         is_few = n <= policy.loo_rows or (policy.otherwise == "kfold" and n <= _TOO_FEW_FOR_FOLDS)
         if not is_few or self._is_rough(loss, problems[0]):
@@ -298,6 +311,9 @@ class PathMachine(BaseEstimator):
     def _explain_folds(self, loss: Loss, n: int) -> None:
         """Say why k-fold is used where "auto" could mean exact leave-one-out."""
         most = policy_of(loss).loo_rows
+        if self._groups is not None:
+            self._tell("using k-fold instead of leave-one-out: groups are held out together")
+            return
         what = f"{n} samples (more than {most})" if n > most else "an approximate path, or equal rows of both classes"
         if most == 0:
             what = f"that takes one path per sample with loss={loss.name!r}"
@@ -376,7 +392,12 @@ class PathMachine(BaseEstimator):
         """The folds, drawn once, so that every kernel is scored on the same ones."""
         if criterion != "kfold":
             return None
-        return make_folds(self.cv, X, y, is_classification=self._task == "classification")
+        return make_folds(self.cv, X, y, is_classification=self._task == "classification", groups=self._groups)
+
+    def _keep_rows(self, X: Any, sample_weight: Any, groups: Any) -> None:
+        """What else was given to ``fit``, for estimates that fit again."""
+        self._given_weight = None if sample_weight is None else check_weights(sample_weight, X)
+        self._groups = None if groups is None else check_groups(groups, X)
 
     def _given(self, name: str) -> str:
         """How C or gamma is given: "tune", "span" (a tuple of two), "values" (a list or array) or "fixed"."""
@@ -450,7 +471,7 @@ class PathMachine(BaseEstimator):
             delattr(self, name)
         for name, value in search.loss.own.items():
             setattr(self, f"{name}_", value)
-        self._error: tuple[float, str] | None = None  # found when it is asked for
+        self._kept = {}  # found when it is asked for
         alpha = np.array([solution.alpha for solution in solutions])
         self.support_ = np.flatnonzero(np.any(alpha != 0, axis=0))
         self.dual_coef_ = alpha[:, self.support_]
@@ -465,34 +486,22 @@ class PathMachine(BaseEstimator):
         """The attributes that hold parameters of losses beside C."""
         return {f"{name}_" for kind in LOSSES.values() for name in getattr(kind, "__dataclass_fields__", {})}
 
-    @property
-    def loo_error_(self) -> float:
-        """Held-out error of the choice; computed when it is first asked for."""
-        return self._held_out_error()[0]
-
-    @property
-    def error_criterion_(self) -> str:
-        """How ``loo_error_`` was computed."""
-        return self._held_out_error()[1]
-
-    def _held_out_error(self) -> tuple[float, str]:
-        """The held-out error of the choice and its criterion; exact if there are not too many samples."""
-        check_is_fitted(self)
-        if self._error is None:
-            self._error = self._find_error()
-        return self._error
-
-    def _find_error(self) -> tuple[float, str]:
-        curve, index = self.curve_, self.choice_.index
-        path = curve.path
-        if is_estimate(curve.criterion) and path.is_exact and path.problem.n <= policy_of(path.loss).exact_rows:
-            targets = [path.problem.y] if is_bound(curve.criterion) else np.atleast_2d(curve.target.T)
-            problems = [replace(path.problem, y=target) for target in targets]
-            exact = Search(problems, path.loss, curve.values, None, make_criterion("loo"), None)
-            with jobs(self.n_jobs):
-                curve, index = exact.rescore(curve, np.array([self.C_])), 0
-        name = "loo" if curve.criterion == "press" else curve.criterion  # the same, by its name for least squares
-        return float(curve.rescored(None).scores[index]), name
+    def _find_held(self, exact: bool) -> Curve | None:
+        """The curve at the choice: exact leave-one-out if there are not too many samples, else as it was chosen."""
+        curve, path = self.curve_, self.path_
+        is_affordable = path.is_exact and path.problem.n <= policy_of(path.loss).exact_rows
+        name = curve.criterion
+        if name not in _EXACT and is_affordable and (exact or is_estimate(name)):
+            name = "loo"
+        if exact and name not in _EXACT:
+            return None
+        if name == curve.criterion and curve.screened is None:
+            return curve.taken(np.array([self.choice_.index]))
+        targets = [path.problem.y] if is_bound(curve.criterion) else np.atleast_2d(curve.target.T)
+        problems = [replace(path.problem, y=target) for target in targets]
+        search = Search(problems, path.loss, curve.values, None, make_criterion(name), None)
+        with jobs(self.n_jobs):
+            return search.rescore(curve, np.array([self.C_]))
 
     def _warn_of_time(self, choice: Choice) -> None:
         """Warn if a search, not just one fit, was cut short."""

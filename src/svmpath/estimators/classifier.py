@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from svmpath.estimators._base import Array, PathMachine
 from svmpath.gram.memory import limited
@@ -114,12 +115,19 @@ class PathSVC(ClassifierMixin, PathMachine):
     C_, gamma_ : float
         The choice; ``gamma_`` is None for a kernel without gamma, and an array of shape (d,) for ``gamma="ard"``. With
         ``scale=True`` it is the gamma of the scaled columns.
-    loo_error_ : float
-        Held-out error rate of the choice, computed when it is first asked for. It is the k-fold error for "kfold" and
-        the exact leave-one-out error for "loo". If the choice was made by an estimate or a bound, it is the exact
-        leave-one-out error up to 3000 samples (1000 for the hinge), and the estimate or bound itself with more.
+    held_out_error_ : float
+        Held-out error rate of the choice, weighted; computed when it is first asked for. If the choice was made by an
+        estimate or a bound, it is the exact leave-one-out error up to 3000 samples (1000 for the hinge), and the
+        estimate or bound itself with more.
     error_criterion_ : str
-        How ``loo_error_`` was computed: "loo" (exact), "span", "kfold", ...
+        How ``held_out_error_`` was computed: "loo" (exact leave-one-out), "span", "kfold", ...
+    loo_error_ : float
+        The fraction of errors by exact leave-one-out at the choice, unweighted. It is not there with more than 3000
+        samples (1000 for the hinge), unless the choice was made by it.
+    held_out_decisions_ : array of shape (n,) or (n, k)
+        Decision values of the training rows by machines that have not seen them, at the choice.
+    n_support_ : array of shape (k,)
+        Number of support vectors of each class.
     loss_ : str
         The loss of the machine, also where it was chosen; its own parameters have names of the same form (``h_`` for
         "huber_hinge").
@@ -260,7 +268,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PathSVC:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> PathSVC:
         """Choose C and gamma, and fit.
 
         Parameters
@@ -270,11 +278,17 @@ class PathSVC(ClassifierMixin, PathMachine):
             Labels of any kind.
         sample_weight : array of shape (n,), optional
             Multiplies C for each sample, and weights the held-out errors.
+        groups : array of shape (n,), optional
+            Samples that belong together, such as the visits of one patient: they are held out together. ``criterion``
+            "auto" then means k-fold; a number as ``cv`` means grouped folds, and splitters such as
+            ``LeaveOneGroupOut()`` are given the groups.
         """
         X, y = self._check_training(X, y)
         self.classes_, code = encode_classes(y)
+        self._code = code
         s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
         self._check_shape()
+        self._keep_rows(X, sample_weight, groups)
         X = self._to_scale(X, sample_weight, s)
         with jobs(self.n_jobs), limited(self.memory_limit):
             self._fit(X, one_vs_rest_targets(code, len(self.classes_)), s, y)
@@ -295,6 +309,12 @@ class PathSVC(ClassifierMixin, PathMachine):
             return f
         first, second = np.triu_indices(len(self.classes_), 1)
         return f[:, first] - f[:, second]
+
+    @property
+    def n_support_(self) -> Array:
+        """Number of support vectors of each class, in the order of ``classes_``."""
+        check_is_fitted(self)
+        return np.bincount(self._code[self.support_], minlength=len(self.classes_))
 
     def predict(self, X: Any) -> Array:
         """The class of each row."""

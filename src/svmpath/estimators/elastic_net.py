@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath.criteria.curve import Curve, held_out_loss
 from svmpath.criteria.folds import make_folds
+from svmpath.estimators.held_out import HeldOutMixin
 from svmpath.losses import Motion
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, deviations
 from svmpath.names import unknown_name
@@ -22,7 +23,14 @@ from svmpath.search import Choice, ElasticSearch, Scores, best_pair, best_value
 from svmpath.search.choice import check_rule
 from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.threads import count_jobs
-from svmpath.validation import check_amount, check_weights, check_whole, encode_classes, one_vs_rest_targets
+from svmpath.validation import (
+    check_amount,
+    check_groups,
+    check_weights,
+    check_whole,
+    encode_classes,
+    one_vs_rest_targets,
+)
 
 Array = np.ndarray
 
@@ -35,7 +43,7 @@ _ENOUGH_FOR_FOLDS = (
 _CRITERIA = ("auto", "kfold", "loo")
 
 
-class ElasticNetSVC(ClassifierMixin, BaseEstimator):
+class ElasticNetSVC(HeldOutMixin, ClassifierMixin, BaseEstimator):
     """Linear support vector classifier with an l1 and an l2 penalty, both chosen in ``fit`` along exact paths.
 
     It minimises ``sum_i s_i max(0, 1 - y_i f(x_i)) + lambda2/2 ||beta||^2 + lambda1 ||beta||_1`` with
@@ -83,10 +91,14 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
     coef_ : array of shape (1 or k, d)
         Coefficients; exactly zero for features that are not used. One row per class if there are more than two.
     intercept_ : array of shape (1 or k,)
-    loo_error_ : float
-        Held-out error rate of the choice.
+    held_out_error_ : float
+        Weighted held-out error rate of the choice.
     error_criterion_ : {"kfold", "loo"}
-        How ``loo_error_`` was computed.
+        How ``held_out_error_`` was computed.
+    loo_error_ : float
+        Exact leave-one-out error rate of the choice, unweighted; only if ``error_criterion_`` is "loo".
+    held_out_decisions_ : array of shape (n,) or (n, k)
+        Decision values of the training rows by machines that have not seen them, at the choice.
     choice_ : Choice
         ``choice_.tried`` holds the scores over lambda1 at each lambda2. With several classes, ``choice_.solution`` is
         that of the first class against the rest.
@@ -150,7 +162,7 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ElasticNetSVC:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> ElasticNetSVC:
         """Choose lambda1 and lambda2, and fit.
 
         Parameters
@@ -160,12 +172,15 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
             Labels of any kind.
         sample_weight : array of shape (n,), optional
             Weights of the losses and of the held-out errors.
+        groups : array of shape (n,), optional
+            Samples that belong together: they are held out together, by grouped folds or by the splitter ``cv``.
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         check_rule(self.rule)
         held_out_loss(self.criterion_loss, "classification", "criterion_loss")  # refuses an unknown name
         self.classes_, code = encode_classes(y)
         s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
+        groups = None if groups is None else check_groups(groups, X)
         k = len(self.classes_)
         targets = one_vs_rest_targets(code, k)
         first = elastic_problem(
@@ -173,20 +188,20 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
             penalty_factor=self.penalty_factor, standardize=self.standardize,
         )  # fmt: skip
         problems = [first, *(_relabelled(first, target) for target in targets[1:])]
-        search = ElasticSearch(self._folds(X, y, code), self.criterion_loss, self._patience())
+        search = ElasticSearch(self._folds(X, y, code, groups), self.criterion_loss, self._patience())
         found = self._curves(problems, self._lambda2_values(X, s), search)
         choice, lam2 = self._choose({each: curve for each, (curve, _) in found.items()})
         self._store(problems, choice, lam2, found[lam2][1])
         return self
 
-    def _folds(self, X: Any, y: Array, code: Array) -> Any:
+    def _folds(self, X: Any, y: Array, code: Array, groups: Array | None) -> Any:
         """The folds, drawn once for all values; None for leave-one-out."""
         if self.criterion not in _CRITERIA:
             raise ValueError(unknown_name("criterion", self.criterion, _CRITERIA))
         few = int(np.bincount(code).min()) < _ENOUGH_FOR_FOLDS
-        if self.criterion == "loo" or (self.criterion == "auto" and few):
+        if self.criterion == "loo" or (self.criterion == "auto" and few and groups is None):
             return None
-        return make_folds(self.cv, X, y, is_classification=True)
+        return make_folds(self.cv, X, y, is_classification=True, groups=groups)
 
     def _patience(self) -> int | None:
         patience = None if self.patience is None else check_whole(self.patience, "patience", words=" or None")
@@ -281,12 +296,16 @@ class ElasticNetSVC(ClassifierMixin, BaseEstimator):
         solutions = [path(max(here, min(path.span))) for path, here in zip(paths, at, strict=True)]
         self.choice_, self.curve_, self.path_ = choice, curve, first
         self.lambda1_, self.lambda2_ = value, lam2
-        self.loo_error_ = float(curve.rescored(None).scores[choice.index])
-        self.error_criterion_ = curve.criterion
+        self._kept = {}
         self.coef_ = np.array([solution.coef for solution in solutions])
         self.intercept_ = np.array([solution.b for solution in solutions])
         if len(curve.values) > 1 or self.max_features is not None:  # a single value was the caller's choice
             self._warn_if_constant()
+
+    def _find_held(self, exact: bool) -> Curve | None:
+        """The curve at the choice; leave-one-out only if it was chosen by that."""
+        is_answer = not exact or self.curve_.criterion == "loo"
+        return self.curve_.taken(np.array([self.choice_.index])) if is_answer else None
 
     def _warn_if_constant(self) -> None:
         unused = [

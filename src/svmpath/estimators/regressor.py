@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from svmpath.estimators._base import Array, PathMachine
 from svmpath.gram.memory import limited
@@ -41,11 +42,17 @@ class PathSVR(RegressorMixin, PathMachine):
     C_, gamma_, epsilon_ : float
         The choice; ``gamma_`` is None for a kernel without gamma and an array of shape (d,) for ``gamma="ard"``;
         ``epsilon_`` exists only for "epsilon_insensitive".
-    loo_error_ : float
-        Held-out mean squared error of the choice under ``criterion``, computed when it is first asked for; for "alo"
-        it is the exact leave-one-out error up to 1000 samples.
+    held_out_error_ : float
+        Held-out mean squared error of the choice, weighted; computed when it is first asked for.
     error_criterion_ : str
-        How ``loo_error_`` was computed: "loo" (exact), "alo" or "kfold".
+        How ``held_out_error_`` was computed: "loo" (exact leave-one-out), "alo" or "kfold".
+    loo_error_ : float
+        Mean squared error by exact leave-one-out at the choice, unweighted. For the epsilon-insensitive loss it is not
+        there with more than 1000 samples.
+    held_out_decisions_ : array of shape (n,)
+        Predictions of the training rows by machines that have not seen them, at the choice.
+    n_support_ : array of shape (1,)
+        Number of support vectors.
     loss_ : str
         The loss of the machine.
     criterion_ : str or callable
@@ -120,7 +127,7 @@ class PathSVR(RegressorMixin, PathMachine):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PathSVR:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> PathSVR:
         """Choose C and gamma, and fit.
 
         Parameters
@@ -129,13 +136,24 @@ class PathSVR(RegressorMixin, PathMachine):
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
             Multiplies C for each sample, and weights the held-out errors.
+        groups : array of shape (n,), optional
+            Samples that belong together, such as the visits of one patient: they are held out together. ``criterion``
+            "auto" then means k-fold; a number as ``cv`` means grouped folds, and splitters such as
+            ``LeaveOneGroupOut()`` are given the groups.
         """
         X, y = self._check_training(X, y, y_numeric=True)
         s = check_weights(sample_weight, X)
+        self._keep_rows(X, sample_weight, groups)
         X = self._to_scale(X, sample_weight, s)
         with jobs(self.n_jobs), limited(self.memory_limit):
             self._fit(X, [np.asarray(y, dtype=float)], s, y)
         return self
+
+    @property
+    def n_support_(self) -> Array:
+        """Number of support vectors."""
+        check_is_fitted(self)
+        return np.array([len(self.support_)])
 
     def predict(self, X: Any) -> Array:
         """The predicted value of each row."""

@@ -126,11 +126,11 @@ def _held_out(model: Any, y: Any, task: str) -> dict[str, Any]:
         "criterion": model.error_criterion_,  # "loo" is exact, "span" and "alo" predict it
         "folds": model.cv if model.error_criterion_ == "kfold" else None,  # also where "auto" meant it
         "kind": "error rate" if task == "classification" else "mean squared error",
-        "value": model.loo_error_,
+        "value": model.held_out_error_,
         "baseline": _baseline(y, task),
     }
     if task == "regression":
-        held_out["root_mean_squared_error"] = math.sqrt(model.loo_error_)
+        held_out["root_mean_squared_error"] = math.sqrt(model.held_out_error_)
     return held_out
 
 

@@ -1,0 +1,98 @@
+"""Held-out decision values of the choice, and the errors that are read off them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_moons
+from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedGroupKFold, TimeSeriesSplit
+
+from svmpath import ElasticNetSVC, PathSVC, PathSVR
+from svmpath.losses import POLICIES, SquaredHinge
+
+X, Y = make_moons(80, noise=0.3, random_state=0)
+S = np.random.default_rng(1).integers(1, 4, size=80).astype(float)
+GROUPS = np.repeat(np.arange(20), 4)
+ONE = {"gamma": 1.0, "C": 2.0}
+
+
+def left_out(model, fit_to, i):
+    """The decision value of row i by a machine fitted without it."""
+    keep = np.arange(len(X)) != i
+    return model.fit(X[keep], fit_to[keep], sample_weight=S[keep])
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "least_squares", "hinge"])
+def test_decisions_and_both_errors_are_those_of_refits(loss):
+    model = PathSVC(loss, **ONE).fit(X, Y, sample_weight=S)
+    held = np.array([left_out(PathSVC(loss, **ONE), Y, i).decision_function(X[[i]])[0] for i in range(len(X))])
+    np.testing.assert_allclose(model.held_out_decisions_, held, atol=1e-7)
+    wrong = (held > 0) != Y
+    assert model.loo_error_ == pytest.approx(wrong.mean())
+    assert model.held_out_error_ == pytest.approx(np.average(wrong, weights=S))
+    assert model.loo_error_ != model.held_out_error_
+
+
+def test_where_leave_one_out_is_not_affordable_there_is_no_loo_error(monkeypatch):
+    monkeypatch.setitem(POLICIES, SquaredHinge, replace(POLICIES[SquaredHinge], exact_rows=50))
+    model = PathSVC(**ONE).fit(X, Y)
+    assert model.error_criterion_ == "span"
+    assert 0.0 < model.held_out_error_ < 0.5
+    assert not hasattr(model, "loo_error_")
+    with pytest.raises(AttributeError, match="use held_out_error_, which was found by 'span'"):
+        model.loo_error_  # noqa: B018
+
+
+def test_folds_and_leave_one_out_are_two_figures():
+    model = PathSVC(criterion="kfold", random_state=0, **ONE).fit(X, Y)
+    assert model.error_criterion_ == "kfold"
+    assert model.loo_error_ == PathSVC(random_state=0, **ONE).fit(X, Y).loo_error_
+    assert not hasattr(ElasticNetSVC(lambda1=1.0, lambda2=1.0, criterion="kfold").fit(X, Y), "loo_error_")
+    assert ElasticNetSVC(lambda1=1.0, lambda2=1.0, criterion="loo").fit(X, Y).loo_error_ < 0.5
+
+
+def test_an_error_rate_is_not_above_one():
+    # Seven equal weights of 1/7 add up to more than one.
+    model = PathSVC(gamma=1e-6, C=1e-6).fit(np.arange(14.0)[:, None] % 7, np.arange(14) // 7)
+    assert 0.0 <= model.loo_error_ <= 1.0
+    assert 0.0 <= model.held_out_error_ <= 1.0
+
+
+@pytest.mark.parametrize("make", [PathSVC, PathSVR, ElasticNetSVC])
+def test_groups_are_held_out_together(make):
+    model = (
+        make(random_state=0, **ONE) if make is not ElasticNetSVC else make(lambda1=0.5, lambda2=1.0, standardize=False)
+    )
+    model.fit(X, Y, groups=GROUPS)
+    assert model.error_criterion_ == "kfold"
+    splitter = GroupKFold(5) if make is PathSVR else StratifiedGroupKFold(5)
+    for train, test in splitter.split(X, Y, GROUPS):
+        other = type(model)(**model.get_params()).fit(X[train], Y[train])
+        f = other.predict(X[test]) if make is PathSVR else other.decision_function(X[test])
+        np.testing.assert_allclose(model.held_out_decisions_[test], f, atol=1e-6)
+
+
+def test_splitters_are_given_the_groups():
+    model = PathSVC(cv=LeaveOneGroupOut(), **ONE).fit(X, Y, groups=GROUPS)
+    keep = GROUPS != 7
+    f = PathSVC(**ONE).fit(X[keep], Y[keep]).decision_function(X[~keep])
+    np.testing.assert_allclose(model.held_out_decisions_[~keep], f, atol=1e-6)
+    ordered = PathSVR(criterion="kfold", cv=TimeSeriesSplit(4), **ONE).fit(X, X[:, 1])
+    assert np.isnan(ordered.held_out_decisions_).sum() == 16  # the first part is never held out
+    assert np.isfinite(ordered.held_out_error_)
+
+
+def test_wrong_groups_get_a_sentence():
+    with pytest.raises(ValueError, match="groups must have one entry per row: 80 rows, 79 groups"):
+        PathSVC().fit(X, Y, groups=GROUPS[:-1])
+    with pytest.raises(ValueError, match="cv=5 is more than the 2 groups; use cv=2 or less, or LeaveOneGroupOut"):
+        PathSVC().fit(X, Y, groups=GROUPS > 10)
+
+
+def test_support_vectors_are_counted_by_class():
+    data, labels = load_iris(return_X_y=True)
+    model = PathSVC("squared_hinge", gamma=0.5, C=1.0).fit(data, labels)
+    assert model.n_support_.sum() == len(model.support_)
+    assert model.n_support_.shape == (3,)
+    assert model.n_support_[1] == np.sum(labels[model.support_] == 1)
+    assert PathSVR(**ONE).fit(X, X[:, 0]).n_support_.tolist() == [80]
