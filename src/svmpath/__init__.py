@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from svmpath import criteria, datasets, gram, kernels
     from svmpath.estimators import ElasticNetSVC, KernelDictionary, PathSVC, PathSVR
     from svmpath.paths import surface, trace, trace_elastic
+    from svmpath.report import Report
     from svmpath.search import select
 
 __version__ = "0.1.0"
@@ -33,6 +34,7 @@ __all__ = [
     "PathSVC",
     "PathSVR",
     "PrecisionWarning",
+    "Report",
     "__version__",
     "criteria",
     "datasets",
@@ -51,6 +53,7 @@ _HOMES = {
     "KernelDictionary": "svmpath.estimators",
     "PathSVC": "svmpath.estimators",
     "PathSVR": "svmpath.estimators",
+    "Report": "svmpath.report",
     "select": "svmpath.search",
     "surface": "svmpath.paths",
     "trace": "svmpath.paths",
