@@ -38,6 +38,7 @@ Array = np.ndarray
 
 _VALUES_AT_ONCE = 1 << 21  # decision values f^(-i)(x) that are held at a time
 _ROUNDING = 1e-10  # relative; 0.9 * 10 is 9, whatever the last digits say
+_TIE = 1e-9  # misfits that differ by less are equal: those of a new row that is one of the training rows are
 _FOLDS = 10  # of CV+, where the choice was not made by folds
 _SEED = 0  # of these folds: intervals and sets depend on nothing but the fitted model
 
@@ -262,6 +263,8 @@ def label_sets(left_out: LeftOut, code: Array, X: Any, coverage: float, weights:
     """Which labels are in the set of each new row, of shape (m, k); ``code`` is the label of each sample."""
     w = entry_weights(left_out, weights)
     own = misfits(left_out.held)[np.arange(len(w)), code[left_out.rows]]
-    need = _needed(w, coverage)
-    parts = [np.einsum("mik,i->mk", own[:, None] < misfits(f), w) < need for _, f in left_out.blocks(X)]
-    return np.concatenate(parts)
+    least = (own + _TIE * np.maximum(1.0, np.abs(own)))[:, None]
+    found = np.empty((X.shape[0], max(left_out.held.shape[1], 2)), dtype=bool)
+    for part, f in left_out.blocks(X):
+        found[part] = np.einsum("mik,i->mk", least < misfits(f), w) < _needed(w, coverage)
+    return found

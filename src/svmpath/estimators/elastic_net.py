@@ -346,8 +346,7 @@ class ElasticNetSVC(SetMixin, HeldOutMixin, ClassifierMixin, BaseEstimator):
 
     def _find_left_out(self) -> LeftOut:
         targets = one_vs_rest_targets(self._code, len(self.classes_))
-        problem = cast(ElasticProblem, self.path_.problem)
-        paths = [replace(self.path_, problem=_relabelled(problem, target)) for target in targets]
+        paths = [replace(self.path_, problem=_relabelled(self.path_.problem, target)) for target in targets]
         return linear_machines(self, paths, self._at)
 
     def predict(self, X: Any) -> Array:
