@@ -10,10 +10,16 @@ MAPIE's jackknife+ (optional package ``mapie``) gets scikit-learn's ``KernelRidg
 the same machine but for the offset (targets have mean zero), and refits it for every row: small sets and few splits.
 Times of both are those of a fit at the given C and gamma, of all that the intervals need, and of three predictions.
 
-    OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 python benchmarks/intervals.py --splits 20 --write
+    python benchmarks/intervals.py --splits 20 --write
 """
 
-from collections.abc import Callable
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("MKL_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -195,13 +201,13 @@ def overview(rows: dict[str, tuple[str, Facts]], what: str) -> str:
     return table(["set", "n", "d", "", *_titles(what)], lines) + "\n\n" + "\n".join(means)
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     parser = arguments(__doc__, gammas=None)
     parser.add_argument("--folder", type=Path, default=data_folder(), help="folder of npz files (else SVMPATH_DATA)")
     parser.add_argument("--splits", type=int, default=20, help="splits per set (default 20)")
     parser.add_argument("--rows", type=int, default=1000, help="largest number of training rows (default 1000)")
     parser.add_argument("--mapie-splits", type=int, default=3, help="splits beside MAPIE (default 3)")
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     warn_if_busy()
     found = all_sets(args.folder)
     found = {name: found[name] for name in chosen(list(found), args.sets)}
