@@ -36,7 +36,7 @@ from svmpath.paths import Path
 
 Array = np.ndarray
 
-_VALUES_AT_ONCE = 1 << 21  # decision values f^(-i)(x) that are held at a time
+_VALUES_AT_ONCE = 1 << 22  # decision values f^(-i)(x) that are held at a time
 _ROUNDING = 1e-10  # relative; 0.9 * 10 is 9, whatever the last digits say
 _TIE = 1e-9  # misfits that differ by less are equal: those of a new row that is one of the training rows are
 _FOLDS = 10  # of CV+, where the choice was not made by folds

@@ -35,6 +35,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
 
 from svmpath.criteria.conformal import Expansions, LeftOut
 from svmpath.criteria.held_out import Folds, HeldOut, held_rows, refuse_events
+from svmpath.gram.products import times
 from svmpath.losses import Problem
 from svmpath.paths import ClosedFormPath
 from svmpath.paths.closed_form import Piece
@@ -205,12 +206,18 @@ class LeftOutClosed(LeftOut):
         s = problem.s[rows]
         root = np.sqrt(s)[:, None]
         with blas_threads(problem.gram.entries):
-            K = problem.gram.cross(X)
-            f = K @ self.whole.alpha + self.whole.b
-            weights = np.zeros((X.shape[0], problem.n))
-            smoothed = piece.spectrum.apply(root * (K - self.middle)[:, rows].T, mu)
-            weights[:, rows] = (s / s.sum())[None, :] + (root / mu * smoothed).T
-        return f[:, None, :] - weights[:, :, None] * self.residuals
+            K = self._kernel_values(X)
+            f = K.T @ self.whole.alpha + self.whole.b
+            K -= self.middle[:, None]
+            smoothed = piece.spectrum.apply(root * K[rows], mu)
+            h = np.zeros((X.shape[0], problem.n))
+            h[:, rows] = s / s.sum() + (root / mu * smoothed).T
+        return f[:, None, :] - h[:, :, None] * self.residuals
+
+    def _kernel_values(self, X: Any) -> Array:
+        """k(x_i, x) for new rows x, of shape (n, m); features in single precision are not copied for it."""
+        gram: Any = self.path.problem.gram
+        return np.array(gram.cross(X).T) if gram.Z is None else times(gram.Z, gram.features(X).T)
 
 
 def leave_one_out_machines_closed(path: ClosedFormPath, value: float, targets: Array) -> LeftOutClosed:
