@@ -14,6 +14,7 @@ from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, TimeSe
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.datasets import gaussian_mixture
+from svmpath.paths import MergedPath
 
 N, M = 60, 25
 RNG = np.random.default_rng(0)
@@ -137,6 +138,22 @@ def test_sets_by_refits_and_counting(loss, classes):
     np.testing.assert_array_equal(found, plain_sets(PathSVC(loss, **ONE), X, labels, folds, 15))
     assert found.dtype == bool
     assert 0 < found.mean() < 1
+
+
+@pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
+def test_sets_with_repeated_rows_of_three_classes(loss):
+    thirds = np.argsort(np.argsort(Y[:20])) * 3 // 20
+    rows, labels = np.tile(X[:20], (3, 1)), np.tile(np.unique(LABELS)[thirds], 3)
+    labels[:2] = "yes"  # the same rows with other labels, too
+    model = PathSVC(loss, **ONE).fit(rows, labels)
+    assert isinstance(model.path_, MergedPath)
+    folds = each_alone(N)
+    if loss != "least_squares":
+        code = np.unique(labels, return_inverse=True)[1]
+        folds = list(StratifiedKFold(10, shuffle=True, random_state=0).split(rows, code))
+    np.testing.assert_array_equal(
+        model.predict_set(NEW, 0.75), plain_sets(PathSVC(loss, **ONE), rows, labels, folds, 15)
+    )
 
 
 def test_a_class_of_one_row():

@@ -81,16 +81,20 @@ class IntervalMixin(LeftOutMixin):
         chosen on the same rows is not covered. Nor are rows that belong to groups or to a time order.
 
         ``sample_weight`` counts rows: in the quantiles, a row of weight two equals two rows with the same residual, and
-        the new row counts as one. The coverage is then that on a population in which rows have these weights, if the
-        weights do not depend on the targets. Rows of weight zero are not used.
+        the new row counts as one. Weights that are a function of x make the coverage that of a population in which x
+        is so much more frequent [2]_, up to the weight of the new row, which is not known. Rows of weight zero are not
+        used. Weights that sum to one are too small: multiply them by the number of rows.
 
-        With n training rows, an interval costs about 4 n^2 operations for the full kernel matrix and 6 n r in rank r;
-        by folds n + k machines' predictions.
+        With n training rows, an interval of jackknife+ costs about 4 n^2 operations for the full kernel matrix and
+        6 n r in rank r; one of CV+ as much as a prediction by each of the machines, and n more numbers to sort. New
+        rows are taken in blocks, so that memory stays bounded.
 
         References
         ----------
         .. [1] R. F. Barber, E. J. Candes, A. Ramdas and R. J. Tibshirani, "Predictive inference with the jackknife+",
            Annals of Statistics 49 (2021), 486-507.
+        .. [2] R. J. Tibshirani, R. F. Barber, E. J. Candes and A. Ramdas, "Conformal prediction under covariate
+           shift", Advances in Neural Information Processing Systems 32 (2019).
 
         Examples
         --------
