@@ -171,6 +171,13 @@ def check_amount(value: Any, name: str) -> float:
     return float(value)
 
 
+def check_coverage(value: Any) -> float:
+    """The value as a float between 0 and 1."""
+    if not _is_number(value) or isinstance(value, bool) or not 0 < value < 1:
+        raise ValueError(f"coverage must be a number between 0 and 1, such as 0.9 for 90 %; got {value!r}.")
+    return float(value)
+
+
 def check_whole(value: Any, name: str, least: int = 1, words: str = "") -> int:
     """The value as an int that is not smaller than ``least``."""
     if not is_whole_number(value, least):

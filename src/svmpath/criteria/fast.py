@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from svmpath.criteria.conformal import leave_one_out_machines
 from svmpath.criteria.held_out import leave_folds_out, leave_one_out, predict_left_out
-from svmpath.criteria.of_closed import leave_folds_out_closed, leave_one_out_closed
+from svmpath.criteria.of_closed import leave_folds_out_closed, leave_one_out_closed, leave_one_out_machines_closed
 from svmpath.criteria.of_elastic import leave_one_out_elastic, predict_left_out_elastic
 from svmpath.criteria.of_jump import leave_one_out_jump, predict_left_out_jump
 from svmpath.criteria.of_kernel import (
@@ -18,7 +19,12 @@ from svmpath.criteria.of_kernel import (
     predict_left_out_over_kernel,
 )
 from svmpath.criteria.of_march import leave_one_out_march, predict_left_out_march
-from svmpath.criteria.of_merged import leave_folds_out_merged, leave_one_out_merged, predict_left_out_merged
+from svmpath.criteria.of_merged import (
+    leave_folds_out_merged,
+    leave_one_out_machines_merged,
+    leave_one_out_merged,
+    predict_left_out_merged,
+)
 from svmpath.criteria.of_nodes import leave_one_out_nodes, predict_left_out_nodes
 from svmpath.criteria.of_samples import predict_left_out_samples
 from svmpath.paths import (
@@ -56,6 +62,10 @@ FAST: dict[Any, dict[type, Callable[..., Any]]] = {
         ClosedFormPath: leave_folds_out_closed,
         NewtonKernelPath: leave_folds_out_over_kernel,
         MergedPath: leave_folds_out_merged,
+    },
+    leave_one_out_machines: {
+        ClosedFormPath: leave_one_out_machines_closed,
+        MergedPath: leave_one_out_machines_merged,
     },
 }
 

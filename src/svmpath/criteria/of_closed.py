@@ -15,14 +15,27 @@ an |F| x |F| system per fold and value. Where the spectrum has fewer columns tha
 system is solved in the space of the spectrum: with A = [v, Q], 1 - B = A diag(h) A' on the rows F and
 
     (I - A_F diag(h) A_F')^-1 u = u + A_F diag(h)^1/2 (I - diag(h)^1/2 A_F'A_F diag(h)^1/2)^-1 diag(h)^1/2 A_F' u
+
+At a new row x the machine is linear in the targets, f(x) = h(x)'y with, for S = sum_i s_i,
+
+    h(x) = s / S + R B R (k(x) - K s / S) / mu,
+
+and the machine without sample i is the machine of the targets in which y_i is replaced by f^(-i)(x_i):
+
+    f^(-i)(x) = f(x) - h_i(x) (y_i - f^(-i)(x_i)).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import Any
+
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
 
+from svmpath.criteria.conformal import Expansions, LeftOut
 from svmpath.criteria.held_out import Folds, HeldOut, held_rows, refuse_events
+from svmpath.gram.products import times
 from svmpath.losses import Problem
 from svmpath.paths import ClosedFormPath
 from svmpath.paths.closed_form import Piece
@@ -153,3 +166,64 @@ def _others(piece: Piece, out: Array, x: Array, left: Array, mu: float, rows: Ar
     f = problem.gram.matmul(alpha)
     b = s @ (problem.y - f)[active] / s.sum()
     return f[rows] + b
+
+
+@dataclass(frozen=True)
+class LeftOutClosed(LeftOut):
+    """The machines without each sample, by h(x).
+
+    Attributes
+    ----------
+    path : ClosedFormPath
+        It has the factor, or the spectrum, that h(x) is made with.
+    value : float
+    whole : Expansions
+        The machines of all samples.
+    held : array of shape (n, k)
+    residuals : array of shape (n, k)
+        y_i - f^(-i)(x_i).
+    middle : array of shape (n,)
+        K s / S.
+    """
+
+    path: ClosedFormPath
+    value: float
+    whole: Expansions
+    held: Array
+    residuals: Array
+    middle: Array
+
+    @property
+    def rows(self) -> Array:  # type: ignore[override]
+        """All samples."""
+        return np.arange(len(self.held))
+
+    def at(self, X: Any) -> Array:
+        """Decision values of new rows by the machines without each sample: two products with B per new row."""
+        problem = self.path.problem
+        piece = next(self.path.few_pieces(np.array([self.value])))
+        rows, mu = problem.active, 0.5 / float(piece.C[0])
+        s = problem.s[rows]
+        root = np.sqrt(s)[:, None]
+        with blas_threads(problem.gram.entries):
+            K = self._kernel_values(X)
+            f = K.T @ self.whole.alpha + self.whole.b
+            K -= self.middle[:, None]
+            smoothed = piece.spectrum.apply(root * K[rows], mu)
+            h = np.zeros((X.shape[0], problem.n))
+            h[:, rows] = s / s.sum() + (root / mu * smoothed).T
+        return f[:, None, :] - h[:, :, None] * self.residuals
+
+    def _kernel_values(self, X: Any) -> Array:
+        """k(x_i, x) for new rows x, of shape (n, m); features in single precision are not copied for it."""
+        gram: Any = self.path.problem.gram
+        return np.array(gram.cross(X).T) if gram.Z is None else times(gram.Z, gram.features(X).T)
+
+
+def leave_one_out_machines_closed(path: ClosedFormPath, value: float, targets: Array) -> LeftOutClosed:
+    """The machines without each sample; they share what was made of the kernel."""
+    paths = [replace(path, problem=replace(path.problem, y=y)) for y in targets.T]
+    held = np.vstack([np.asarray(leave_one_out_closed(each, np.array([value])).decisions) for each in paths]).T
+    whole = Expansions.of([each(value) for each in paths])
+    s = path.problem.s
+    return LeftOutClosed(path, value, whole, held, targets - held, path.problem.gram.matmul(s / s.sum()))

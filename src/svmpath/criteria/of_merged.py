@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from svmpath.criteria.conformal import LeftOut, OfCopies, has_formula, leave_one_out_machines
 from svmpath.criteria.held_out import (
     Folds,
     HeldOut,
@@ -66,3 +67,16 @@ def leave_folds_out_merged(path: MergedPath, values: Array, folds: Folds) -> Hel
     held = np.hstack([decide_fold(path, values, train, test) for train, test in folds])
     doubts = np.where(path.inner.is_lost_to_rounding(values), len(path.problem.active), 0)
     return HeldOut(held_rows(folds), held, doubts)
+
+
+def leave_one_out_machines_merged(path: MergedPath, value: float, targets: Array) -> LeftOut | None:
+    """The machines without one copy of each sample; copies have the same targets."""
+    if not has_formula(type(path.inner)):
+        return None
+    split = split_off(path.problem)
+    if split is None:
+        return leave_one_out_machines(path.unmerged, value, targets)
+    problem, leader, rows = split
+    path.made.split = Made() if path.made.split is None else path.made.split
+    few = leave_one_out_machines(path.again(problem, path.made.split), value, targets[rows])
+    return None if few is None else OfCopies(few, leader)

@@ -18,8 +18,10 @@ from svmpath import criteria
 from svmpath.criteria.curve import Curve, held_out_loss
 from svmpath.criteria.folds import make_folds
 from svmpath.criteria.gradients import check_full_matrix, smooth_loss
+from svmpath.criteria.held_out import Folds
 from svmpath.criteria.table import CRITERIA, is_bound, is_estimate, is_exact, make_criterion
 from svmpath.estimators.held_out import HeldOutMixin
+from svmpath.estimators.intervals import LeftOutMixin
 from svmpath.estimators.scaling import fit_scaler, scaled, shift_of_offset, warn_of_uneven_columns
 from svmpath.exceptions import EdgeWarning, LimitWarning, PrecisionWarning
 from svmpath.gram import DenseGram, Gram, make_gram
@@ -67,13 +69,14 @@ _NOISY = 0.02  # fraction of training errors above which the radius-margin bound
 SEARCHES = ("auto", "grid", "continuous", "gradient")
 
 
-class PathMachine(HeldOutMixin, BaseEstimator):
+class PathMachine(HeldOutMixin, LeftOutMixin, BaseEstimator):
     """Parameters and fitting common to :class:`PathSVC` and :class:`PathSVR`; not for direct use."""
 
     _task: str
     _until: float | None = None
     _stage = 0
     _groups: Array | None = None
+    _drawn: Folds | None = None
     _given_weight: Array | None = None
     _shift: Any = 0.0  # intercept_ + _shift is the offset of the machine that takes scaled columns
 
@@ -119,6 +122,7 @@ class PathMachine(HeldOutMixin, BaseEstimator):
     def _fit(self, X: Any, targets: list[Array], s: Array, y: Array) -> None:
         """Choose C and gamma for machines with these targets (one, or one per class) and store the result."""
         self._check_options()
+        self._drawn = None
         is_limited = self.time_limit is not None and (self._is_default or self._is_gradient)
         self._until = time.monotonic() + self.time_limit if is_limited else None
         losses = self._losses(y, s, len(targets))
@@ -389,10 +393,13 @@ class PathMachine(HeldOutMixin, BaseEstimator):
             print(f"[{type(self).__name__}] scored {done} of {total} kernels")
 
     def _folds(self, criterion: Any, X: Any, y: Array) -> Any:
-        """The folds, drawn once, so that every kernel is scored on the same ones."""
+        """The folds, drawn once, so that every kernel and every epsilon is scored on the same ones."""
         if criterion != "kfold":
             return None
-        return make_folds(self.cv, X, y, is_classification=self._task == "classification", groups=self._groups)
+        if self._drawn is None:
+            is_classification = self._task == "classification"
+            self._drawn = make_folds(self.cv, X, y, is_classification=is_classification, groups=self._groups)
+        return self._drawn
 
     def _keep_rows(self, X: Any, sample_weight: Any, groups: Any) -> None:
         """What else was given to ``fit``, for estimates that fit again."""
@@ -472,6 +479,7 @@ class PathMachine(HeldOutMixin, BaseEstimator):
         for name, value in search.loss.own.items():
             setattr(self, f"{name}_", value)
         self._kept = {}  # found when it is asked for
+        self._machines = None
         alpha = np.array([solution.alpha for solution in solutions])
         self.support_ = np.flatnonzero(np.any(alpha != 0, axis=0))
         self.dual_coef_ = alpha[:, self.support_]
@@ -573,12 +581,16 @@ class PathMachine(HeldOutMixin, BaseEstimator):
 
     def _decide(self, X: Any) -> Array:
         """Decision values, one column per machine."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        X = X if self._scaler is None else scaled(X, self._scaler)
+        X = self._check_new(X)
         gram = self.path_.gram
         with jobs(self.n_jobs), blas_threads(X.shape[0] * gram.rank):
             return gram.apply(X, self._alpha, self._w) + (self.intercept_ + self._shift)
+
+    def _check_new(self, X: Any) -> Any:
+        """New rows as the machine sees them."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return X if self._scaler is None else scaled(X, self._scaler)
 
     @property
     def _scaler(self) -> Any:

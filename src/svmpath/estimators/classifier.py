@@ -8,7 +8,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from svmpath.criteria.conformal import LeftOut
 from svmpath.estimators._base import Array, PathMachine
+from svmpath.estimators.intervals import SetMixin, kernel_machines
 from svmpath.gram.memory import limited
 from svmpath.names import unknown_name
 from svmpath.solvers.threads import jobs
@@ -17,7 +19,7 @@ from svmpath.validation import check_weights, encode_classes, one_vs_rest_target
 SHAPES = ("ovr", "ovo")  # of the decision values of several classes
 
 
-class PathSVC(ClassifierMixin, PathMachine):
+class PathSVC(SetMixin, ClassifierMixin, PathMachine):
     """Support vector classifier that chooses C and gamma in ``fit``, by held-out error.
 
     Parameters
@@ -320,6 +322,9 @@ class PathSVC(ClassifierMixin, PathMachine):
         """The class of each row."""
         f = self._decide(X)
         return self.classes_[(f[:, 0] > 0).astype(int) if len(self.classes_) == 2 else np.argmax(f, axis=1)]
+
+    def _find_left_out(self) -> LeftOut:
+        return kernel_machines(self, self._code)
 
     def _check_shape(self) -> None:
         if self.decision_function_shape not in SHAPES:

@@ -11,9 +11,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from svmpath.criteria.conformal import LeftOut
 from svmpath.criteria.curve import Curve, held_out_loss
 from svmpath.criteria.folds import make_folds
 from svmpath.estimators.held_out import HeldOutMixin
+from svmpath.estimators.intervals import SetMixin, linear_machines
 from svmpath.losses import Motion
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, deviations
 from svmpath.names import unknown_name
@@ -43,7 +45,7 @@ _ENOUGH_FOR_FOLDS = (
 _CRITERIA = ("auto", "kfold", "loo")
 
 
-class ElasticNetSVC(HeldOutMixin, ClassifierMixin, BaseEstimator):
+class ElasticNetSVC(SetMixin, HeldOutMixin, ClassifierMixin, BaseEstimator):
     """Linear support vector classifier with an l1 and an l2 penalty, both chosen in ``fit`` along exact paths.
 
     It minimises ``sum_i s_i max(0, 1 - y_i f(x_i)) + lambda2/2 ||beta||^2 + lambda1 ||beta||_1`` with
@@ -180,7 +182,9 @@ class ElasticNetSVC(HeldOutMixin, ClassifierMixin, BaseEstimator):
         held_out_loss(self.criterion_loss, "classification", "criterion_loss")  # refuses an unknown name
         self.classes_, code = encode_classes(y)
         s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
-        groups = None if groups is None else check_groups(groups, X)
+        self._code = code
+        self._given_weight = None if sample_weight is None else check_weights(sample_weight, X)
+        self._groups = groups = None if groups is None else check_groups(groups, X)
         k = len(self.classes_)
         targets = one_vs_rest_targets(code, k)
         first = elastic_problem(
@@ -188,7 +192,8 @@ class ElasticNetSVC(HeldOutMixin, ClassifierMixin, BaseEstimator):
             penalty_factor=self.penalty_factor, standardize=self.standardize,
         )  # fmt: skip
         problems = [first, *(_relabelled(first, target) for target in targets[1:])]
-        search = ElasticSearch(self._folds(X, y, code, groups), self.criterion_loss, self._patience())
+        self._drawn = self._folds(X, y, code, groups)
+        search = ElasticSearch(self._drawn, self.criterion_loss, self._patience())
         found = self._curves(problems, self._lambda2_values(X, s), search)
         choice, lam2 = self._choose({each: curve for each, (curve, _) in found.items()})
         self._store(problems, choice, lam2, found[lam2][1])
@@ -292,11 +297,12 @@ class ElasticNetSVC(HeldOutMixin, ClassifierMixin, BaseEstimator):
         curve, value = choice.curve, choice.value
         first = cast(ElasticPath, curve.path)
         paths = [first, *(replace(first, problem=problem) for problem in problems[1:])]
-        at = [max(value, low) for low in least]
-        solutions = [path(max(here, min(path.span))) for path, here in zip(paths, at, strict=True)]
+        self._at = [max(value, low, min(path.span)) for path, low in zip(paths, least, strict=True)]
+        solutions = [path(here) for path, here in zip(paths, self._at, strict=True)]
         self.choice_, self.curve_, self.path_ = choice, curve, first
         self.lambda1_, self.lambda2_ = value, lam2
         self._kept = {}
+        self._machines = None
         self.coef_ = np.array([solution.coef for solution in solutions])
         self.intercept_ = np.array([solution.b for solution in solutions])
         if len(curve.values) > 1 or self.max_features is not None:  # a single value was the caller's choice
@@ -330,10 +336,18 @@ class ElasticNetSVC(HeldOutMixin, ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Array:
         """Decision values: shape (m,) for two classes, positive for ``classes_[1]``; shape (m, k) for k classes."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = self._check_new(X)
         f = np.asarray(X @ self.coef_.T) + self.intercept_
         return f[:, 0] if len(self.classes_) == 2 else f
+
+    def _check_new(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+
+    def _find_left_out(self) -> LeftOut:
+        targets = one_vs_rest_targets(self._code, len(self.classes_))
+        paths = [replace(self.path_, problem=_relabelled(self.path_.problem, target)) for target in targets]
+        return linear_machines(self, paths, self._at)
 
     def predict(self, X: Any) -> Array:
         """The class of each row."""

@@ -8,13 +8,15 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from svmpath.criteria.conformal import LeftOut
 from svmpath.estimators._base import Array, PathMachine
+from svmpath.estimators.intervals import IntervalMixin, kernel_machines
 from svmpath.gram.memory import limited
 from svmpath.solvers.threads import jobs
 from svmpath.validation import check_weights
 
 
-class PathSVR(RegressorMixin, PathMachine):
+class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
     """Support vector regressor that chooses C and gamma in ``fit``, by held-out error.
 
     Parameters
@@ -158,3 +160,6 @@ class PathSVR(RegressorMixin, PathMachine):
     def predict(self, X: Any) -> Array:
         """The predicted value of each row."""
         return self._decide(X)[:, 0]
+
+    def _find_left_out(self) -> LeftOut:
+        return kernel_machines(self, self.path_.problem.y)

@@ -33,7 +33,7 @@ _BEHIND = 0.5  # standard errors from the best of others, with which a first pai
 _FAR = 64.0  # factor from a gamma at which a path fails, for rows being too much alike, to the next that is tried
 _DESCENT = 10**0.5  # factor from one C to the next in a descent
 _JUMP = 4.0  # factor from one gamma to a much larger one
-_BUDGET = 4e10  # operations of a descent
+_DESCENT_BUDGET = 4e10  # operations of a descent
 _MOST_STEPS = 8  # machines of a descent
 _MOST_HELD = 5e7  # entries of the kernel matrices that a descent may keep
 
@@ -202,7 +202,7 @@ class Trials:
         """
         place = gamma, self._C.nearest(valley(gamma))
         known = {place: self.visit(*place)}
-        most = int(np.clip(_BUDGET / self._operations(), 1, _MOST_STEPS))
+        most = int(np.clip(_DESCENT_BUDGET / self._operations(), 1, _MOST_STEPS))
         is_better = True
         while is_better:
             is_better = False

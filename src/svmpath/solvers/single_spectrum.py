@@ -70,6 +70,14 @@ class SingleSpectrum(Spectrum):
         fitted = times(self._Z, self._V @ coef) - self._shift @ coef
         return (z - self.v * (self.v @ z))[:, None] - self._root[:, None] * fitted
 
+    def apply(self, Z: Array, mu: float) -> Array:
+        """B(mu) Z for the columns of Z, at one mu."""
+        U = self._root[:, None] * Z
+        c = self._V.T @ transposed_times(self._Z, U) - np.outer(self._shift, U.sum(axis=0))
+        coef = c / (self.values[:, None] + mu)
+        fitted = times(self._Z, self._V @ coef) - self._shift @ coef
+        return Z - np.outer(self.v, self.v @ Z) - self._root[:, None] * fitted
+
     def slack_diag(self, mu: Array) -> Array:
         """The diagonal of B(mu), one minus the leverages, for every mu; remembered for the next machine on the rows."""
         key = mu.tobytes()

@@ -67,6 +67,14 @@ class Spectrum:
             rest[:] = 0.0  # there is no rest; what the subtraction leaves is rounding
         return self.Q @ (inner * c[:, None]) + rest[:, None] * outer
 
+    def apply(self, Z: Array, mu: float) -> Array:
+        """B(mu) Z for the columns of Z, at one mu: an array of the shape of Z."""
+        inner, outer = self.shrink(np.array([mu]))
+        c = self.Q.T @ Z
+        if self.is_full:
+            return self.Q @ (inner * c)
+        return self.Q @ ((inner - outer) * c) + outer * (Z - np.outer(self.v, self.v @ Z))
+
     def slack_diag(self, mu: Array) -> Array:
         """The diagonal of B(mu), one minus the leverages, for every mu: an (n, m) array."""
         inner, outer = self.shrink(mu)

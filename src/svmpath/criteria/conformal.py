@@ -1,0 +1,270 @@
+"""Prediction intervals and sets from machines that have not seen a sample: jackknife+ and CV+.
+
+With f^(-i) the machine without sample i (jackknife+), or without the fold of i (CV+), weights w_i >= 0 that count
+samples, W = sum_i w_i and r_i = |y_i - f^(-i)(x_i)|, the interval of a new row x at coverage 1 - alpha is
+
+    [-q(r_i - f^(-i)(x)),  q(f^(-i)(x) + r_i)],      q(v) = min {t : sum_{v_i <= t} w_i >= (1 - alpha) (W + 1)}
+
+and infinite where no t is large enough. With unit weights these are the floor(alpha (n + 1))-th smallest of
+f^(-i)(x) - r_i and the ceil((1 - alpha) (n + 1))-th smallest of f^(-i)(x) + r_i. The new row counts as one sample.
+
+With E(y, f) = max_{c != y} f_c - f_y, minus the margin of label y (two classes: f = (-f, f) / 2, so that E = -y f),
+label y is in the set of x if
+
+    sum_i w_i [E(y_i, f^(-i)(x_i)) < E(y, f^(-i)(x))] < (1 - alpha) (W + 1).
+
+See ``docs/math/conformal.md``. f^(-i)(x) for all i is what this file is about: :func:`leave_one_out_machines` has it
+where a formula is known (``criteria.fast``), :func:`fold_machines` for any path.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from svmpath.criteria.folds import make_folds
+from svmpath.criteria.held_out import Folds, held_rows
+from svmpath.interrupts import checkpoint
+from svmpath.losses import Solution
+from svmpath.paths import Path
+
+Array = np.ndarray
+
+_VALUES_AT_ONCE = 1 << 22  # decision values f^(-i)(x) that are held at a time
+_ROUNDING = 1e-10  # relative; 0.9 * 10 is 9, whatever the last digits say
+_TIE = 1e-9  # misfits that differ by less are equal: those of a new row that is one of the training rows are
+_FOLDS = 10  # of CV+, where the choice was not made by folds
+_SEED = 0  # of these folds: intervals and sets depend on nothing but the fitted model
+
+
+# --- machines that have not seen a sample ----------------------------------------------------------------------------
+
+
+class LeftOut(ABC):
+    """Machines that have not seen some samples: what they say of these, and of new rows.
+
+    Attributes
+    ----------
+    rows : array of shape (N,)
+        The samples held out, one entry each time a sample was held out.
+    held : array of shape (N, k)
+        Their decision values by the machines without them, one column per machine of one-vs-rest.
+    """
+
+    rows: Array
+    held: Array
+
+    @abstractmethod
+    def at(self, X: Any) -> Array:
+        """Decision values of new rows by the machines without each entry, of shape (m, N, k)."""
+
+    def blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """The same for some rows of X after the other, so that memory stays bounded."""
+        step = max(1, _VALUES_AT_ONCE // self.held.size)
+        for start in range(0, X.shape[0], step):
+            checkpoint()
+            part = slice(start, start + step)
+            yield part, self.at(X[part])
+
+
+@dataclass(frozen=True)
+class OfCopies(LeftOut):
+    """The machines without each of several rows, of which some are copies: ``places`` are their entries in ``few``."""
+
+    few: LeftOut
+    places: Array
+
+    @property
+    def rows(self) -> Array:  # type: ignore[override]
+        """All rows."""
+        return np.arange(len(self.places))
+
+    @property
+    def held(self) -> Array:  # type: ignore[override]
+        """Their held-out values."""
+        return self.few.held[self.places]
+
+    def at(self, X: Any) -> Array:
+        """Decision values of new rows by the machines without each row."""
+        return self.few.at(X)[:, self.places]
+
+
+@dataclass(frozen=True)
+class OfFolds(LeftOut):
+    """The machines without each fold.
+
+    Attributes
+    ----------
+    fold : array of shape (N,)
+        The fold of each entry.
+    decide : callable
+        Decision values of new rows by all machines, of shape (m, folds * k): those of a fold stand together.
+    """
+
+    rows: Array
+    held: Array
+    fold: Array
+    decide: Callable[[Any], Array]
+
+    def at(self, X: Any) -> Array:
+        """Decision values of new rows by the machines without the fold of each entry."""
+        return self.decide(X).reshape(X.shape[0], -1, self.held.shape[1])[:, self.fold]
+
+
+@dataclass(frozen=True)
+class Expansions:
+    """Several machines on one Gram matrix: f(x) = k(x, X) alpha + b, one column each; w is ``gram.contract(alpha)``."""
+
+    gram: Any
+    alpha: Array
+    b: Array
+    w: Array | None
+
+    @classmethod
+    def of(cls, solutions: Sequence[Solution]) -> Expansions:
+        """The machines of these solutions."""
+        gram, alpha = solutions[0].problem.gram, np.stack([solution.alpha for solution in solutions], axis=1)
+        return cls(gram, alpha, np.array([solution.b for solution in solutions]), gram.contract(alpha))
+
+    def __call__(self, X: Any) -> Array:
+        """Decision values of new rows."""
+        return self.gram.apply(X, self.alpha, self.w) + self.b
+
+
+@dataclass(frozen=True)
+class Planes:
+    """Several linear machines: f(x) = coef x + b."""
+
+    coef: Array
+    b: Array
+
+    @classmethod
+    def of(cls, solutions: Sequence[Any]) -> Planes:
+        """The machines of these solutions."""
+        return cls(np.array([each.coef for each in solutions]), np.array([each.b for each in solutions]))
+
+    def __call__(self, X: Any) -> Array:
+        """Decision values of new rows."""
+        return np.asarray(X @ self.coef.T) + self.b
+
+
+@singledispatch
+def leave_one_out_machines(path: Path, value: float, targets: Array) -> LeftOut | None:
+    """The machines without each sample at a value, for targets of shape (n, k); None if there is no formula for them.
+
+    All targets share the kernel, the weights and the copies of the path's problem.
+    """
+    return None
+
+
+def has_formula(kind: type) -> bool:
+    """Whether a kind of path has more than the general form of :func:`leave_one_out_machines`."""
+    return leave_one_out_machines.dispatch(kind) is not leave_one_out_machines.dispatch(object)
+
+
+def fold_machines(
+    paths: Sequence[Path],
+    values: Sequence[float],
+    folds: Folds,
+    decide: Callable[[Sequence[Any]], Callable[[Any], Array]] = Expansions.of,
+) -> OfFolds:
+    """The machines without each fold, each at its value: one fit per fold and path, started from the whole machine.
+
+    ``decide`` makes one function of all of them.
+    """
+    found: list[list[Any]] = [[] for _ in folds]
+    for path, value in zip(paths, values, strict=True):
+        start = path(value).fitted
+        for (train, _), machines in zip(folds, found, strict=True):
+            checkpoint()
+            out = np.setdiff1d(np.arange(path.problem.n), train)
+            machines.append(path.without(out).beside(path).warmed(start)(value))
+    held = [
+        np.stack([each.fitted[test] for each in machines], axis=1)
+        for (_, test), machines in zip(folds, found, strict=True)
+    ]
+    fold = np.repeat(np.arange(len(folds)), [len(test) for _, test in folds])
+    return OfFolds(held_rows(folds), np.concatenate(held), fold, decide([each for row in found for each in row]))
+
+
+def shuffled_folds(X: Any, labels: Array, *, is_classification: bool, groups: Array | None) -> Folds:
+    """Ten folds, or as many as there are rows, groups, or rows of the largest class; drawn at random, always alike."""
+    n = len(labels)
+    if groups is not None:
+        number = min(_FOLDS, len(np.unique(groups)))
+        if number < 2:
+            raise ValueError("All rows are in one group, so that none can be held out; give fit at least two groups.")
+        return make_folds(number, X, labels, is_classification=is_classification, groups=groups)
+    most = int(np.unique(labels, return_counts=True)[1].max()) if is_classification else n
+    kind = StratifiedKFold if is_classification and most > 1 else KFold
+    number = min(_FOLDS, most if most > 1 else n)
+    splitter = kind(number, shuffle=True, random_state=_SEED)
+    return make_folds(splitter, X, labels, is_classification=is_classification)
+
+
+# --- quantiles -------------------------------------------------------------------------------------------------------
+
+
+def entry_weights(left_out: LeftOut, weights: Array | None) -> Array:
+    """The weight of each entry: that of its sample, in equal parts for a sample that was held out several times."""
+    rows = left_out.rows
+    times = np.bincount(rows)[rows]
+    return (1.0 if weights is None else weights[rows]) / times
+
+
+def upper_quantile(values: Array, weights: Array, coverage: float) -> Array:
+    """q of each row of values: the smallest one that enough weight is not above; infinite if there is not enough."""
+    need = _needed(weights, coverage)
+    if np.all(weights == 1.0):
+        place = int(np.ceil(need)) - 1
+        if place >= values.shape[1]:
+            return np.full(len(values), np.inf)
+        return np.partition(values, place, axis=1)[:, place]
+    order = np.argsort(values, axis=1)
+    below = np.cumsum(weights[order], axis=1) < need
+    place = below.sum(axis=1)
+    last = values.shape[1] - 1
+    found = np.take_along_axis(values, order, axis=1)[np.arange(len(values)), np.minimum(place, last)]
+    return np.where(place > last, np.inf, found)
+
+
+def _needed(weights: Array, coverage: float) -> float:
+    """(1 - alpha) (W + 1), a little less because of rounding."""
+    return float(coverage * (weights.sum() + 1.0) * (1.0 - _ROUNDING))
+
+
+def intervals(left_out: LeftOut, y: Array, X: Any, coverage: float, weights: Array | None = None) -> Array:
+    """Prediction intervals of new rows, of shape (m, 2); ``weights`` are those of all samples."""
+    w = entry_weights(left_out, weights)
+    spread = np.abs(y[left_out.rows] - left_out.held[:, 0])
+    found = np.empty((X.shape[0], 2))
+    for part, f in left_out.blocks(X):
+        found[part, 0] = -upper_quantile(spread - f[:, :, 0], w, coverage)
+        found[part, 1] = upper_quantile(f[:, :, 0] + spread, w, coverage)
+    return found
+
+
+def misfits(f: Array) -> Array:
+    """E of every label: the largest other decision value minus its own, of shape (..., k); two classes have one f."""
+    if f.shape[-1] == 1:
+        return np.concatenate([f, -f], axis=-1)
+    ordered = np.sort(f, axis=-1)
+    best, second = ordered[..., -1:], ordered[..., -2:-1]
+    return np.where(f == best, second, best) - f
+
+
+def label_sets(left_out: LeftOut, code: Array, X: Any, coverage: float, weights: Array | None = None) -> Array:
+    """Which labels are in the set of each new row, of shape (m, k); ``code`` is the label of each sample."""
+    w = entry_weights(left_out, weights)
+    own = misfits(left_out.held)[np.arange(len(w)), code[left_out.rows]]
+    least = (own + _TIE * np.maximum(1.0, np.abs(own)))[:, None]
+    found = np.empty((X.shape[0], max(left_out.held.shape[1], 2)), dtype=bool)
+    for part, f in left_out.blocks(X):
+        found[part] = np.einsum("mik,i->mk", least < misfits(f), w) < _needed(w, coverage)
+    return found
