@@ -40,6 +40,7 @@ DOORS = {
     "matplotlib": {"displays"},
     "plotly": {"report"},
     "jinja2": {"report"},
+    "markupsafe": {"report"},
     "dask": {"gram"},
     "numba": {"solvers"},
 }
@@ -96,6 +97,12 @@ def test_the_guard_sees_a_wrong_import():
 
 def test_there_is_no_drawer_for_odds_and_ends():
     assert not [path for path in files() if path.stem in ("utils", "helpers", "misc")]
+
+
+def test_the_import_loads_nothing_for_pictures():
+    program = "import sys, svmpath; from svmpath import PathSVC, Report; print(*{'matplotlib', 'plotly', 'jinja2'} & set(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout == "\n"
 
 
 def test_a_default_fit_loads_nothing_that_it_does_not_need():

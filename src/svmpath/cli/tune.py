@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from svmpath.cli.automatic import note_approximations
-from svmpath.cli.console import ProgressBar, ignore_closed_output, note, user_errors
+from svmpath.cli.console import ProgressBar, first_line, ignore_closed_output, note, user_errors
 from svmpath.cli.options import check_name, read_epsilon, read_number_or_span, read_rank, read_size
-from svmpath.cli.outputs import MODEL, SUMMARY, check_folder
+from svmpath.cli.outputs import MODEL, REPORT, SUMMARY, check_folder
 from svmpath.cli.results import print_results
 from svmpath.exceptions import DataError
 
@@ -39,7 +39,7 @@ def tune(
             show_default=False,
         ),
     ] = None,
-    output: Annotated[Path, typer.Option(help="Folder for model.skops and summary.json.")] = Path("."),
+    output: Annotated[Path, typer.Option(help="Folder for model.skops, summary.json and report.html.")] = Path("."),
     loss: Annotated[
         str | None,
         typer.Option(
@@ -133,6 +133,10 @@ def tune(
         ),
     ] = None,
     random_state: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
+    has_report: Annotated[
+        bool,
+        typer.Option("--report/--no-report", help="Write report.html, a page with pictures, for a browser."),
+    ] = True,
     says_stages: Annotated[
         bool, typer.Option("--verbose", help="Print a line for each stage of the search, in place of a progress bar.")
     ] = False,
@@ -166,19 +170,27 @@ def tune(
             note("--gamma has no effect with --kernel linear.")
         if time_limit is not None and (search != "auto" or gamma == "ard"):
             note("--time-limit has an effect with --search auto only.")
-        check_folder(output)
-        facts = _read_fit_save(data, target, task, output, settings, says_stages)
+        names = (MODEL, SUMMARY, *((REPORT,) if has_report else ()))
+        check_folder(output, names)
+        facts, is_complete = _read_fit_save(data, target, task, output, settings, says_stages, has_report)
     with ignore_closed_output():
         print_results(facts)
         if cv is not None and facts["curve"]["criterion"] != "kfold":
             note("--cv has an effect with --criterion kfold only.")
-        print(f"Wrote {output / MODEL} and {output / SUMMARY}.", flush=True)
+        *first, last = (str(output / name) for name in (names if is_complete else names[:2]))
+        print(f"Wrote {', '.join(first)} and {last}.", flush=True)
 
 
 def _read_fit_save(
-    data: Path, target: str | None, task: str | None, output: Path, settings: Mapping[str, Any], says_stages: bool
-) -> dict[str, Any]:
-    """Read, fit, save; returns the facts for the summary."""
+    data: Path,
+    target: str | None,
+    task: str | None,
+    output: Path,
+    settings: Mapping[str, Any],
+    says_stages: bool,
+    has_report: bool,
+) -> tuple[dict[str, Any], bool]:
+    """Read, fit, save; returns the facts for the summary, and whether a report that was asked for could be made."""
     with ProgressBar(f"Reading {data.name}", is_hidden=says_stages) as progress:
         from svmpath.datasets import prepare_target, read_table
         from svmpath.report import summarise
@@ -211,10 +223,25 @@ def _read_fit_save(
             seconds=seconds,
             named=table.named,
         )
+        page = None
+        if has_report:
+            progress.stage("Making the report")
+            page = _page(pipeline, table, y, data.name, seconds)
         progress.stage("Saving")
         trained = {"target": table.target, "task": task, "zero_based": table.zero_based}
-        _save(pipeline, trained, facts, output)
-    return facts
+        _save(pipeline, trained, facts, page, output)
+    return facts, (page is not None) or not has_report
+
+
+def _page(pipeline: Any, table: Table, y: Any, title: str, seconds: float) -> str | None:
+    """The report; None if it cannot be made, as a tuned model must not be lost for that."""
+    from svmpath.report import Report
+
+    try:
+        return Report(pipeline, table.X, y, title=title, target=table.target or "y", seconds=seconds).html()
+    except Exception as error:
+        note(f"the report could not be made ({first_line(error)}); the model is saved without it.")
+        return None
 
 
 def _pipeline(table: Table, task: str, settings: Mapping[str, Any]) -> Any:
@@ -259,15 +286,16 @@ def _check_categories(table: Table) -> None:
             note(f"column {name!r} has a different value in every row, so nothing can be learnt from it; leave it out.")
 
 
-def _save(pipeline: Any, trained: Mapping[str, Any], facts: Mapping[str, Any], folder: Path) -> None:
-    """Write model and summary: both or neither."""
+def _save(pipeline: Any, trained: Mapping[str, Any], facts: Mapping[str, Any], page: str | None, folder: Path) -> None:
+    """Write model, summary and report: all or none."""
     from svmpath.cli.saved_model import write_model
     from svmpath.report.render import to_json, write_files
 
     text = to_json(facts)
-    write_files(
-        {
-            folder / MODEL: lambda part: write_model(pipeline, trained, part),
-            folder / SUMMARY: lambda part: part.write_text(text, encoding="utf-8"),
-        }
-    )
+    writers: dict[Path, Callable[[Path], object]] = {
+        folder / MODEL: lambda part: write_model(pipeline, trained, part),
+        folder / SUMMARY: lambda part: part.write_text(text, encoding="utf-8"),
+    }
+    if page is not None:
+        writers[folder / REPORT] = lambda part: part.write_text(page, encoding="utf-8")
+    write_files(writers)

@@ -16,6 +16,7 @@ Array = np.ndarray
 _MOST_COLUMNS = 200
 _MOST_FEATURES = 30  # whose paths are drawn
 _MOST_GAMMAS = 60
+_ROUNDING = 1e-12  # of the deviation: a mean below that is zero but for rounding
 
 
 def columns(fitted: Fitted) -> Columns:
@@ -48,10 +49,10 @@ def _column(name: str, values: Any) -> Column:
     missing = len(values) - len(finite)
     if not len(finite):
         return Column(name, "number", None, None, None, None, 0, missing, None)
+    mean, spread = float(finite.mean()), float(finite.std())
+    mean = 0.0 if abs(mean) < _ROUNDING * spread else mean
     ends = float(finite.min()), float(finite.max())
-    return Column(
-        name, "number", float(finite.mean()), float(finite.std()), *ends, len(np.unique(finite)), missing, None
-    )
+    return Column(name, "number", mean, spread, *ends, len(np.unique(finite)), missing, None)
 
 
 def _category(name: str, values: Array) -> Column:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.table import CRITERIA
+from svmpath.criteria.table import CRITERIA, is_exact
 from svmpath.report.facts import ABSENT, Cell, Note, Overview, Stage, Summary
 from svmpath.report.fitted import Fitted, optional
 
@@ -24,12 +24,12 @@ _STAGE_WORDS = {
     "ard": "one gamma per feature, by descent",
 }
 _LOSS_WORDS = {
-    "squared_hinge": "squared hinge (l2-SVM)",
-    "hinge": "hinge (C-SVM)",
-    "huber_hinge": "huberised hinge",
-    "least_squares": "least squares (LS-SVM)",
-    "epsilon_insensitive": "epsilon-insensitive (SVR)",
-    "elastic_hinge": "hinge with elastic-net penalty",
+    "squared_hinge": ("squared hinge", "l2-SVM"),
+    "hinge": ("hinge", "C-SVM"),
+    "huber_hinge": ("huberised hinge", ""),
+    "least_squares": ("least squares", "LS-SVM"),
+    "epsilon_insensitive": ("epsilon-insensitive", "SVR"),
+    "elastic_hinge": ("hinge", "with elastic-net penalty"),
 }
 _FEW_LEFT = 0.05  # residual of a low-rank kernel above which it is said
 _PARAMETERS = ("C", "gamma", "epsilon", "lambda1", "lambda2")
@@ -68,7 +68,8 @@ def overview(fitted: Fitted, facts: Summary, honest: str | None) -> Overview:
 
 def _chosen(fitted: Fitted, facts: Summary) -> Iterator[Cell]:
     choice = facts.choice
-    yield Cell("Loss", _LOSS_WORDS.get(choice.loss, choice.loss), _other_losses(facts))
+    loss, short = _LOSS_WORDS.get(choice.loss, (choice.loss, ""))
+    yield Cell("Loss", loss, "; ".join(part for part in (short, _other_losses(facts)) if part))
     if choice.kernel is not ABSENT:
         yield Cell("Kernel", choice.kernel, "" if choice.rank is None else f"rank {number(choice.rank)}")
     for name in _PARAMETERS:
@@ -79,7 +80,7 @@ def _chosen(fitted: Fitted, facts: Summary) -> Iterator[Cell]:
         if len(values) > 1:
             yield Cell(name, f"{number(values.min())} to {number(values.max())}", f"one for each of {len(values)} features")
         else:
-            edge = "at the edge of what was allowed" if name in choice.at_edge else ""
+            edge = "at the edge of what was allowed" if name in choice.at_edge and value != 0 else ""
             yield Cell(name, number(float(values[0])), edge)
     if fitted.is_elastic:
         used = int(np.any(fitted.model.coef_ != 0, axis=0).sum())
@@ -89,7 +90,7 @@ def _chosen(fitted: Fitted, facts: Summary) -> Iterator[Cell]:
 
 
 def _other_losses(facts: Summary) -> str:
-    others = [_LOSS_WORDS.get(name, name) for name in facts.choice.losses if name != facts.choice.loss]
+    others = [_LOSS_WORDS.get(name, (name, ""))[0] for name in facts.choice.losses if name != facts.choice.loss]
     return f"better than {', '.join(others)}" if others else ""
 
 
@@ -127,7 +128,8 @@ def _why(fitted: Fitted, facts: Summary) -> str:
     pairs = pairs or sum(len(scores.values) for scores in fitted.choice.tried.values()) or len(curve.values)
     named = " and ".join(name for name in (fitted.over, fitted.other) if name is not None)
     rule = "the lowest score" if fitted.choice.rule == "min" else "the simplest machine within one standard error of the lowest"
-    tried = f"{number(pairs)} values of {named} were" if pairs > 1 else f"One value of {named} was"
+    unit = "value" if fitted.other is None else "pair"
+    tried = f"{number(pairs)} {unit}s of {named} were" if pairs > 1 else f"One {unit} of {named} was"
     return f"{tried} tried, and {rule} decided, by {how}."
 
 
@@ -139,12 +141,20 @@ def _notes(fitted: Fitted, facts: Summary) -> list[Note]:
             f"The chosen {name} lies at the edge of the range that was searched: a better value may lie beyond it.",
         )
         for name in choice.at_edge
+        if getattr(choice, name, None) != 0  # nothing lies beyond no penalty at all
     ]
     if held_out.value >= held_out.baseline:
         notes.append(Note("warning", "The model is no better than a constant prediction."))
     doubtful = int(fitted.choice.curve.doubtful[fitted.choice.index])
     if doubtful:
-        notes.append(Note("info", f"For {number(doubtful)} samples the formula of the criterion is not known to hold."))
+        exact = " The held-out error above does not depend on it: it is exact." if is_exact(held_out.criterion) else ""
+        notes.append(
+            Note(
+                "info",
+                f"The choice was made by {held_out_words(facts.curve.criterion, None)}, whose formula is not known to "
+                f"hold for {number(doubtful)} of the samples.{exact}",
+            )
+        )
     if choice.rank is not None and choice.residual > _FEW_LEFT:
         notes.append(
             Note("info", f"The kernel matrix is approximated in rank {choice.rank}; its relative error is {choice.residual:.2g}.")

@@ -98,6 +98,7 @@ class Report:
     def html(self) -> str:
         """The page."""
         import jinja2  # takes a while to load
+        from markupsafe import Markup
         from plotly.offline import get_plotlyjs
 
         scripts = [get_plotlyjs(), "".join(_asset(name) for name in _SCRIPTS)]
@@ -105,13 +106,13 @@ class Report:
             loader=jinja2.PackageLoader("svmpath.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
         )
         environment.filters["number"] = number
-        markup = [jinja2.utils.markupsafe.Markup(script) for script in scripts]
+        markup = [Markup(script) for script in scripts]
         return environment.get_template("report.html.j2").render(
             facts=self.facts,
-            css=jinja2.utils.markupsafe.Markup(_asset("report.css")),
+            css=Markup(_asset("report.css")),
             scripts=markup,
             hashes=[_hash(script) for script in scripts],
-            data=jinja2.utils.markupsafe.Markup(to_script_json(plain(self._drawn()))),
+            data=Markup(to_script_json(plain(self._drawn()))),
             seconds=self._seconds,
         )
 

@@ -14,6 +14,7 @@ from svmpath.report.facts import Tried, plain, rounded
 from svmpath.report.fitted import Fitted
 
 _NO_PAIRS = ("ard", "penalty")  # stages whose points are no pairs of C and gamma
+_SMOOTH = ("screen", "gradient")  # stages whose scores are mean squared residuals, or smoothed errors
 _KEYS = ("stage", "loss", "criterion", "rank")
 
 
@@ -30,7 +31,7 @@ def _stage(fitted: Fitted, stage: str, loss: str, criterion: str, rank: int, row
     x, y, score, spread = (np.array([row[key] for row in rows], dtype=float) for key in ("C", "gamma", "score", "standard_error"))
     kept = [bool(row["kept"]) for row in rows]
     title = f"{stage}: {loss.replace('_', ' ')}, {words}{low}"
-    return Tried(stage, title, _is_rate(fitted), plain(x), plain(y), rounded(score, 8), rounded(spread, 8), kept)
+    return Tried(stage, title, stage not in _SMOOTH and _is_rate(fitted), plain(x), plain(y), rounded(score, 8), rounded(spread, 8), kept)
 
 
 def _is_rate(fitted: Fitted) -> bool:

@@ -89,12 +89,13 @@ function axis(title, more = {}) {
   };
 }
 
-function logAxis(title, values, more = {}) {
-  const positive = values.every((value) => value > 0);
-  return axis(title, { type: positive ? "log" : "linear", dtick: positive && spans(values) > 3 ? 1 : undefined, ...more });
+// A logarithmic axis with a tick at powers of ten, as many as there is room for.
+function logAxis(title, values, id, more = {}) {
+  if (!values.every((value) => value > 0)) return axis(title, more);
+  const decades = Math.log10(Math.max(...values) / Math.min(...values));
+  const room = Math.max(2, (byId(id).clientWidth - 120) / 60);
+  return axis(title, { type: "log", dtick: decades > 2 ? Math.ceil(decades / room) : "D2", tickfont: { size: 11 }, ...more });
 }
-
-const spans = (values) => Math.log10(Math.max(...values) / Math.min(...values));
 
 function plot(id, traces, layout) {
   const base = {
@@ -137,6 +138,11 @@ function drawNow(id) {
 const watcher = new IntersectionObserver((entries) => {
   entries.filter((entry) => entry.isIntersecting).forEach((entry) => drawNow(entry.target.id));
 }, { rootMargin: "300px" });
+
+// The first picture, also on a screen so small that it is out of sight.
+function drawSoon(id) {
+  setTimeout(() => drawNow(id), 50);
+}
 
 function redrawAll() {
   drawings.forEach((drawing) => { if (drawing.ready) drawing.draw(); });

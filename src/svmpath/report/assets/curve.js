@@ -42,7 +42,7 @@ function curveShown() {
     const { criterion, measure } = currentMeasure();
     const at = facts.other ? ` at the chosen ${facts.other} = ${figure(facts.chosen.other)}` : "";
     return { x: criterion.values, y: measure.scores, e: measure.errors, isRate: measure.is_rate, title: measure.words,
-      mark: facts.chosen.value, words: `${criterion.words}${at}` };
+      mark: facts.chosen.value, words: `${criterion.words[0].toUpperCase()}${criterion.words.slice(1)}${at}` };
   }
   const other = picked.y[pairs.cell];
   const rows = picked.x.map((_, i) => i).filter((i) => picked.y[i] === other).sort((a, b) => picked.x[a] - picked.x[b]);
@@ -68,16 +68,21 @@ function drawCurve() {
     marker: { symbol: "star", size: 16, color: color("warm"), line: { color: color("card"), width: 1 } } };
   byId("curve-state").textContent = `${curve.words}. The star is ${pairs.cell === null ? "the choice" : "the cell picked"}: ${facts.over} = ${figure(curve.x[nearest])}, ${shown(curve.y[nearest], curve.isRate)}.`;
   return plot("curve-plot", curve.x.length > 1 ? [band, line, star] : [line, star], {
-    xaxis: logAxis(facts.over, curve.x), yaxis: axis(curve.title, { ticksuffix: curve.isRate ? " %" : "", rangemode: curve.isRate ? "tozero" : "normal" }),
+    xaxis: logAxis(facts.over, curve.x, "curve-plot"), yaxis: axis(curve.title, { ticksuffix: curve.isRate ? " %" : "", rangemode: curve.isRate ? "tozero" : "normal" }),
   });
 }
+
+// The best stands out from the page.
+const SEQUENTIAL = {
+  light: [[0, "#0a3a7a"], [0.25, "#1d5bb8"], [0.5, "#6ea3e0"], [0.75, "#bcd4f0"], [1, "#e9edf3"]],
+  dark: [[0, "#e3f1ff"], [0.25, "#8ab8ff"], [0.5, "#4f86cf"], [0.75, "#2d5488"], [1, "#252f3d"]],
+};
 
 // --- the pairs -----------------------------------------------------------------------------------------------------
 
 function setUpSurface() {
   if (!byId("surface-plot")) return;
-  const last = facts.tried.length - 1;
-  pairs.stage = Math.max(0, facts.tried.findIndex((stage, i) => i === last || (stage.x.length > 1 && chosenCell(i) !== null)));
+  pairs.stage = facts.tried.reduce((best, stage, i) => (stage.x.length > facts.tried[best].x.length ? i : best), 0);
   fillSelect(byId("stage"), facts.tried.map((stage, i) => [i, `${stage.title} (${stage.x.length} ${stage.x.length === 1 ? "pair" : "pairs"})`]), pairs.stage);
   byId("stage").addEventListener("change", () => {
     pairs.stage = Number(byId("stage").value);
@@ -128,7 +133,7 @@ function showCell(cell) {
   pairs.cell = cell;
   const stage = facts.tried[pairs.stage];
   const at = cell ?? chosenCell(pairs.stage) ?? bestCell(pairs.stage);
-  const words = cell !== null ? "picked" : chosenCell(pairs.stage) !== null ? "the choice" : "the best of this stage";
+  const words = cell !== null ? "picked" : chosenCell(pairs.stage) !== null ? "the pair chosen" : "the best of this stage";
   fillCells(byId("cell"), [
     [facts.over, figure(stage.x[at])],
     ...(facts.other ? [[facts.other, figure(stage.y[at])]] : []),
@@ -157,7 +162,7 @@ function drawSurface() {
   const size = Math.max(5, Math.min(0.8 * (room.width - 170) / across, 0.8 * (room.height - 80) / rows.length, 26));
   const sorted = [...stage.score].sort((a, b) => a - b);
   const cells = { x: stage.x, y: height, type: "scatter", mode: "markers", meta: "cells",
-    marker: { symbol: "square", size, color: stage.score.map((value) => unit * value), colorscale: "Viridis", reversescale: !isDark(),
+    marker: { symbol: "square", size, color: stage.score.map((value) => unit * value), colorscale: SEQUENTIAL[isDark() ? "dark" : "light"],
       cmin: unit * sorted[0], cmax: unit * sorted[Math.floor(0.85 * (sorted.length - 1))],
       colorbar: { thickness: 12, outlinewidth: 0, ticksuffix: stage.is_rate ? " %" : "", title: { text: stage.is_rate ? "error" : "score", side: "top" } } },
     customdata: stage.score.map((value, i) => [figure(stage.x[i]), figure(stage.y[i]), shown(value, stage.is_rate)]),
@@ -166,7 +171,7 @@ function drawSurface() {
     marker: { symbol, size: symbol === "star" ? 14 : size + 5, color: symbol === "star" ? ink : "rgba(0,0,0,0)", line: { color: symbol === "star" ? color("card") : ink, width } } });
   const chosen = chosenCell(pairs.stage);
   const traces = [cells, ...(chosen === null ? [] : [ring(chosen, "star", color("warm"), 1)]), ...(pairs.cell === null ? [] : [ring(pairs.cell, "square", color("text"), 2.5)])];
-  const yaxis = !facts.other ? axis("", { showticklabels: false, zeroline: false }) : isLog ? logAxis(facts.other, rows)
+  const yaxis = !facts.other ? axis("", { showticklabels: false, zeroline: false }) : isLog ? logAxis(facts.other, rows, "surface-plot")
     : axis(facts.other, { tickvals: rows.map((_, i) => i), ticktext: rows.map((value) => figure(value)), zeroline: false });
-  return plot("surface-plot", traces, { xaxis: logAxis(facts.over, stage.x), yaxis, hovermode: "closest" });
+  return plot("surface-plot", traces, { xaxis: logAxis(facts.over, stage.x, "surface-plot"), yaxis, hovermode: "closest" });
 }

@@ -56,7 +56,7 @@ function drawFeatures() {
   const lines = paths.names.map((name, j) => ({ type: "scatter", mode: "lines", name: asText(name, 24), x: paths.values, y: paths.coefs[machine][j], line: { width: 2, color: PALETTE[j % PALETTE.length], dash: ["solid", "dash", "dot"][Math.floor(j / PALETTE.length) % 3] },
     hovertemplate: `%{fullData.name}: %{y:.4g}<extra></extra>` }));
   const choice = { type: "line", xref: "x", yref: "paper", x0: facts.chosen.value, x1: facts.chosen.value, y0: 0, y1: 1, line: { color: color("warm"), width: 2, dash: "dot" } };
-  return plot("features-plot", lines, { xaxis: logAxis(`${facts.over} (the dotted line is the choice)`, paths.values, { autorange: "reversed" }), yaxis: axis("coefficient"), shapes: [choice],
+  return plot("features-plot", lines, { xaxis: logAxis(`${facts.over} (the dotted line is the choice)`, paths.values, "features-plot", { autorange: "reversed" }), yaxis: axis("coefficient"), shapes: [choice],
     showlegend: window.innerWidth > 700, legend: { orientation: "v", x: 1.02, y: 1 }, hovermode: "closest" });
 }
 

@@ -63,4 +63,5 @@ setUpHeldOut();
 setUpTable();
 setUpCopy();
 setUpPrinting();
+drawSoon("curve-plot");
 document.documentElement.dataset.ready = "yes";

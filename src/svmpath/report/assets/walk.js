@@ -122,7 +122,7 @@ function drawProjection(walk, values, machine) {
         colorscale: DIVERGING[isDark() ? "dark" : "light"], showscale: isOwn, line: { width: 1, color: color("quiet") },
         colorbar: { thickness: 12, outlinewidth: 0, title: { text: "decision", side: "top" } } } };
   };
-  return plot("walk-plot", [group(true), group(false)], { xaxis: axis(walk.titles[0]), yaxis: axis(walk.titles[1]), showlegend: false, hovermode: "closest" });
+  return plot("walk-plot", [group(true), group(false)], { xaxis: axis(walk.titles[0]), yaxis: axis(walk.titles[1]), showlegend: true, hovermode: "closest" });
 }
 
 function drawFit(walk, values) {

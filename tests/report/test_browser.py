@@ -1,0 +1,327 @@
+"""The report in a real browser: what is seen, clicked, typed and downloaded."""
+
+import csv
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from svmpath import PathSVC, Report
+from tests.report.conftest import CASES, HOSTILE
+
+pytestmark = pytest.mark.browser
+
+CONTRAST = """() => {
+  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = (node) => {
+    for (let at = node; at; at = at.parentElement) {
+      const back = parse(getComputedStyle(at).backgroundColor);
+      if (back.length < 4 || back[3] > 0.99) return back;
+    }
+    return [255, 255, 255];
+  };
+  const found = [];
+  for (const node of document.querySelectorAll("body *")) {
+    const own = [...node.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim());
+    if (!own || node.closest("svg, script, style, noscript, option") || !node.getClientRects().length) continue;
+    if (node.disabled) continue;
+    const [a, b] = [light(parse(getComputedStyle(node).color)), light(behind(node))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) found.push(`${node.tagName}.${node.className} ${node.textContent.slice(0, 30)}: ${ratio.toFixed(2)}`);
+  }
+  return found;
+}"""
+
+
+def drawn(page, plot):
+    """How often a picture has been drawn; scrolls there, as pictures are drawn when they come near."""
+    node = page.locator(f"#{plot}")
+    node.scroll_into_view_if_needed()
+    page.wait_for_selector(f"#{plot}[data-drawn]", state="attached")
+    return int(node.get_attribute("data-drawn"))
+
+
+def wait_redrawn(page, plot, before):
+    for _ in range(100):
+        if int(page.locator(f"#{plot}").get_attribute("data-drawn")) > before:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{plot} was not drawn again")
+
+
+def traces(page, plot):
+    """The data of a picture."""
+    return page.evaluate(
+        "(id) => JSON.parse(JSON.stringify(document.getElementById(id).data, "
+        "(key, value) => ArrayBuffer.isView(value) ? Array.from(value) : value))",
+        plot,
+    )
+
+
+def cells(page, where):
+    """Names and values of a list of facts."""
+    return {
+        row.locator("dt").inner_text(): row.locator("dd .value").inner_text() for row in page.locator(f"{where} > div").all()
+    }
+
+
+def number(text):
+    return float(text.replace("−", "-").replace("\u202f", ""))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_picture_is_drawn_and_nothing_is_loaded(name, reports, open_page):
+    page = open_page(reports(name)[4])
+    for node in page.locator(".plot").all():
+        drawn(page, node.get_attribute("id"))
+    assert page.locator(".plot").count() >= 4
+    assert page.locator("h1").inner_text() == name
+    assert page.locator(".plot:not([data-drawn])").count() == 0
+
+
+def test_the_slider_changes_the_picture_and_its_numbers(reports, open_page):
+    model, _, _, report, path = reports("two")
+    page, walk = open_page(path), report.facts.walk
+    before = drawn(page, "walk-plot")
+    assert cells(page, "#walk-cells")["Support vectors"] == str(len(model.support_))
+    first = traces(page, "walk-plot")[0]["z"]
+    page.locator("#slider").focus()
+    page.keyboard.press("Home")
+    wait_redrawn(page, "walk-plot", before)
+    assert traces(page, "walk-plot")[0]["z"] != first
+    assert np.allclose(np.ravel(traces(page, "walk-plot")[0]["z"]), walk.pictures[0][0])
+    assert cells(page, "#walk-cells")["Support vectors"] == str(walk.support[0])
+    assert page.locator("#slider").get_attribute("aria-valuetext").startswith("C = ")
+
+
+def test_play_walks_to_the_end_and_stops_there(reports, open_page):
+    page = open_page(reports("two")[4])
+    drawn(page, "walk-plot")
+    slider, button = page.locator("#slider"), page.locator("#play")
+    last = int(slider.get_attribute("max"))
+    page.evaluate("(at) => setFrame(at)", last - 2)
+    button.focus()
+    page.keyboard.press("Space")
+    assert button.inner_text() == "Pause"
+    for _ in range(100):
+        if button.inner_text() == "Play":
+            break
+        time.sleep(0.05)
+    assert (button.inner_text(), slider.input_value()) == ("Play", str(last))
+    time.sleep(0.6)
+    assert slider.input_value() == str(last)  # it stays there
+    button.click()  # from the beginning again
+    time.sleep(0.1)
+    assert int(slider.input_value()) < last
+    button.click()
+    at = slider.input_value()
+    time.sleep(0.6)
+    assert (slider.input_value(), button.inner_text()) == (at, "Play")
+
+
+@pytest.mark.parametrize("name", ["two", "elastic"])
+def test_a_click_on_the_surface_shows_the_numbers_of_python(name, reports, open_page):
+    model, _, _, report, path = reports(name)
+    page = open_page(path)
+    before = drawn(page, "surface-plot")
+    drawn(page, "curve-plot")
+    at, x, y = page.evaluate(
+        """() => { const node = document.getElementById("surface-plot"), layout = node._fullLayout, data = node.data[0];
+        const at = 7, box = node.getBoundingClientRect();
+        return [at, box.left + layout.xaxis._offset + layout.xaxis.d2p(data.x[at]), box.top + layout.yaxis._offset + layout.yaxis.d2p(data.y[at])]; }"""
+    )
+    page.locator("#surface-plot").scroll_into_view_if_needed()
+    box = page.locator("#surface-plot").bounding_box()
+    x, y = page.evaluate(
+        """(at) => { const node = document.getElementById("surface-plot"), layout = node._fullLayout, data = node.data[0];
+        const box = node.getBoundingClientRect();
+        return [box.left + layout.xaxis._offset + layout.xaxis.d2p(data.x[at]), box.top + layout.yaxis._offset + layout.yaxis.d2p(data.y[at])]; }""",
+        at,
+    )
+    assert box["x"] < x < box["x"] + box["width"]
+    page.mouse.move(x, y)
+    page.mouse.click(x, y)
+    wait_redrawn(page, "surface-plot", before)
+    shown = cells(page, "#cell")
+    stage = max(range(len(report.facts.tried)), key=lambda i: len(report.facts.tried[i].x))
+    if name == "two":
+        table = model.search_table_
+        row = table[table["stage"] == report.facts.tried[stage].stage].iloc[at]
+        C, gamma, score = row["C"], row["gamma"], row["score"]
+        curve = table[(table["stage"] == row["stage"]) & (table["gamma"] == gamma)]
+        expected = np.sort(curve["C"]), curve.sort_values("C")["score"]
+    else:
+        gamma, scores = list(model.choice_.tried.items())[0]
+        C, score = scores.values[at], scores.scores[at]
+        order = np.argsort(scores.values)
+        expected = scores.values[order], 100 * scores.scores[order]
+    assert number(shown["C" if name == "two" else "lambda1"]) == pytest.approx(C, rel=1e-3)
+    assert number(shown["gamma" if name == "two" else "lambda2"]) == pytest.approx(gamma, rel=1e-2, abs=1e-12)
+    text = shown.get("Score") or shown["Error rate"]
+    assert number(text.removesuffix(" %")) == pytest.approx(score * (100 if "%" in text else 1), rel=1e-2, abs=0.006)
+    assert shown["This is"] == "picked"
+    line = traces(page, "curve-plot")[1]  # the curve at that gamma
+    np.testing.assert_allclose(line["x"], expected[0])
+    np.testing.assert_allclose(line["y"], expected[1], rtol=1e-6)
+    page.locator("#back").click()
+    assert cells(page, "#cell")["This is"] == "the pair chosen"
+
+
+def test_the_curve_changes_with_criterion_and_measure(reports, open_page):
+    _, _, _, report, path = reports("two")
+    page = open_page(path)
+    before = drawn(page, "curve-plot")
+    page.locator("#criterion").select_option("1")
+    wait_redrawn(page, "curve-plot", before)
+    other = report.facts.curves[1]
+    np.testing.assert_allclose(traces(page, "curve-plot")[1]["y"], 100 * np.array(other.measures[0].scores))
+    before = drawn(page, "curve-plot")
+    page.locator("#measure").select_option("2")
+    wait_redrawn(page, "curve-plot", before)
+    np.testing.assert_allclose(traces(page, "curve-plot")[1]["y"], other.measures[2].scores)
+    low, high = page.evaluate("document.getElementById('curve-plot').layout.xaxis.range")
+    page.locator("#zoom-in").click()
+    time.sleep(0.3)
+    near = page.evaluate("document.getElementById('curve-plot').layout.xaxis.range")
+    assert near[1] - near[0] == pytest.approx((high - low) / 2)
+
+
+def test_the_machine_is_switched(reports, open_page):
+    _, _, _, report, path = reports("several")
+    page = open_page(path)
+    before = drawn(page, "walk-plot")
+    drawn(page, "roc-plot")
+    page.locator("#machine").select_option("2")
+    wait_redrawn(page, "walk-plot", before)
+    walk = report.facts.walk
+    colors = sorted(value for trace in traces(page, "walk-plot") for value in trace["marker"]["color"])
+    assert np.allclose(colors, np.sort(walk.pictures[2][walk.start]))
+    assert f"{report.facts.classified.roc[2].area:.4f}" in page.locator("#roc-area").inner_text()
+
+
+def test_the_table_sorts_filters_and_downloads(reports, open_page, tmp_path):
+    _, _, _, report, path = reports("several")
+    page, rows = open_page(path), report.facts.samples.rows
+    assert len(rows) > 4
+    head = page.locator("#sample-table thead th")
+    margin = [column["key"] for column in report.facts.samples.columns].index("margin")
+    head.nth(margin).locator("button").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    assert head.nth(margin).get_attribute("aria-sort") == "descending"
+    shown = [number(text) for text in page.locator(f"#sample-table tbody td:nth-child({margin + 1})").all_inner_texts()]
+    np.testing.assert_allclose(shown, sorted((row[margin] for row in rows), reverse=True), rtol=1e-3)
+    page.locator("#verdict").select_option("wrong")
+    wrong = [row for row in rows if row[1] == "wrong"]
+    assert page.locator("#sample-table tbody tr").count() == len(wrong) < len(rows)
+    page.locator("#verdict").select_option("")
+    page.locator("#search").fill("doubtful")
+    doubtful = sorted((row for row in rows if row[1] == "doubtful"), key=lambda row: -row[margin])
+    assert page.locator("#count").inner_text() == f"{len(doubtful)} of {len(rows)} rows"
+    with page.expect_download() as waiting:
+        page.locator("#csv").click()
+    waiting.value.save_as(tmp_path / "samples.csv")
+    with open(tmp_path / "samples.csv", encoding="utf-8", newline="") as file:
+        head, *body = csv.reader(file)
+    assert head == [column["key"] for column in report.facts.samples.columns]
+    assert [int(row[0]) for row in body] == [row[0] for row in doubtful]
+    assert [float(row[margin]) for row in body] == [row[margin] for row in doubtful]
+    page.locator("#search").fill("no such thing")
+    assert page.locator("#sample-table tbody tr").count() == 0
+    assert page.locator("#csv").is_disabled()
+
+
+def test_hostile_names_stay_text(reports, open_page, tmp_path):
+    _, X, y, report, path = reports("two")
+    page = open_page(path)
+    for plot in ("walk-plot", "roc-plot"):
+        drawn(page, plot)
+    assert page.evaluate("document.scripts.length") == 3
+    assert page.locator("img").count() == 0
+    assert page.locator("#data tbody th").first.inner_text() == HOSTILE
+    assert page.locator("#data tbody th").nth(1).inner_text() == X.columns[1]
+    labels = {text for row in report.facts.samples.rows for text in row[2:4]}
+    assert labels == set(y)
+    assert set(page.locator("#sample-table tbody .name").all_inner_texts()) == labels
+    titles = page.locator("#walk-plot .xtitle, #walk-plot .ytitle, #walk-plot .legendtext").all_text_contents()
+    assert HOSTILE in titles
+    assert any(text.startswith("</script><script>") for text in titles)
+    with page.expect_download() as waiting:
+        page.locator("#csv").click()
+    waiting.value.save_as(tmp_path / "samples.csv")
+    with open(tmp_path / "samples.csv", encoding="utf-8", newline="") as file:
+        assert {row[2] for row in list(csv.reader(file))[1:]} <= set(y)
+
+
+def test_markup_in_names_is_not_obeyed_by_the_pictures(reports, open_page):
+    page = open_page(reports("elastic")[4])
+    drawn(page, "features-plot")
+    texts = page.locator("#features-plot .legendtext").all_text_contents()
+    assert any("<b>" in text for text in texts)
+    assert page.locator("#features-plot .legendtext tspan[style*='bold']").count() == 0
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_control_is_reached_by_tab(name, reports, open_page):
+    page = open_page(reports(name)[4])
+    wanted = set(page.evaluate(
+        "() => [...document.querySelectorAll('button, select, input, a[href], [tabindex=\"0\"]')]"
+        ".filter((node) => !node.disabled && !node.hidden).map((node, i) => { node.dataset.tab = i; return String(i); })"
+    ))  # fmt: skip
+    page.evaluate("document.body.focus()")
+    seen = set()
+    for _ in range(len(wanted) + 5):
+        page.keyboard.press("Tab")
+        at = page.evaluate(
+            "() => { const node = document.activeElement, style = getComputedStyle(node);"
+            " return node.dataset.tab ? [node.dataset.tab, style.outlineStyle, parseFloat(style.outlineWidth)] : null; }"
+        )
+        if at is not None:
+            seen.add(at[0])
+            assert at[1] != "none", "the focus is not seen"
+            assert at[2] >= 1
+    assert seen == wanted
+    unnamed = page.evaluate(
+        "() => [...document.querySelectorAll('button, select, input')].filter((node) => "
+        "!(node.textContent.trim() || node.getAttribute('aria-label') || (node.labels && node.labels.length))).map((node) => node.id)"
+    )
+    assert unnamed == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["two", "regression"])
+def test_text_has_contrast_and_the_page_fits_a_phone(name, scheme, reports, open_page):
+    page = open_page(reports(name)[4], width=390, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.evaluate(CONTRAST) == []
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (dark == "rgb(16, 20, 26)") == (scheme == "dark")
+    page.locator("#theme").click()  # light, then dark
+    page.locator("#theme").click()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(16, 20, 26)"
+    assert page.evaluate(CONTRAST) == []
+
+
+def test_it_can_be_printed(reports, open_page):
+    page = open_page(reports("regression")[4])
+    assert len(page.pdf(format="A4")) > 50_000
+    page.emulate_media(media="print")
+    assert not page.locator("#play").is_visible()
+    assert page.locator("#overview").is_visible()
+
+
+@pytest.mark.slow
+def test_many_rows_stay_light(open_page, tmp_path):
+    X, y = make_classification(20_000, 20, n_informative=5, flip_y=0.1, random_state=0)
+    model = PathSVC("least_squares", gamma=0.02, C=[0.1, 1.0], rank=100, random_state=0).fit(X, y)
+    path = tmp_path / "report.html"
+    Report(model, X, y).save(path)
+    from plotly.offline import get_plotlyjs
+
+    assert path.stat().st_size - len(get_plotlyjs().encode()) < 5e6
+    page = open_page(path)
+    page.wait_for_selector("html[data-first-drawing]", state="attached")
+    assert int(page.evaluate("document.documentElement.dataset.firstDrawing")) < 2000
