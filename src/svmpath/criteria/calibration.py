@@ -12,15 +12,15 @@ that minimises the cross-entropy
     J(a, b) = - sum_i w_i sum_c t_ic log p_ic,      t_ic = (N_{y_i} [c = y_i] + 1) / (N_{y_i} + k).
 
 For two classes this is Platt's sigmoid p = 1 / (1 + exp(-a f - b)) with his targets (N+ + 1) / (N+ + 2) for class 1 and
-1 / (N- + 2) for class 0. As every t_ic is between 0 and 1, J has a minimum even if the classes are separated or there is
-only one. It is convex, so where the best slope is negative, the best one allowed is 0: held-out values that point the
-wrong way say nothing of new rows, as leaving a row out moves the decision values against its class. "temperature" is the
-same with b = 0; the temperature is 1 / a.
+1 / (N- + 2) for class 0. As every t_ic is between 0 and 1, J has a minimum even if the classes are separated or there
+is only one. It is convex, so where the best slope is negative, the best one allowed is 0: held-out values that point
+the wrong way say nothing of new rows, as leaving a row out moves the decision values against its class. "temperature"
+is the same with b = 0; the temperature is 1 / a.
 
-"isotonic" takes for p the non-decreasing function of f that minimises sum_i w_i (p(f_i) - [y_i = 1])^2 over the rows and
-two more of weight one: one of class 1 at the smallest f, and one of class 0 at the largest. So no probability is 0 or 1,
-and a block of weight W at an end that holds one class only gets 1 / (W + 1) instead of 0, much as by Laplace's rule.
-Several classes: one function for each class against the rest, and the row is divided by its sum.
+"isotonic" takes for p the non-decreasing function of f that minimises sum_i w_i (p(f_i) - [y_i = 1])^2 over the rows
+and two more of weight one: one of class 1 at the smallest f, and one of class 0 at the largest. So no probability is 0
+or 1, and a block of weight W at an end that holds one class only gets 1 / (W + 1) instead of 0, much as by Laplace's
+rule. Several classes: one function for each class against the rest, and the row is divided by its sum.
 
 Weights count rows: a weight of two is the same as a row given twice.
 """
@@ -91,12 +91,16 @@ class Isotonic(Calibration):
     ----------
     knots : list of pairs of arrays
         Decision values in increasing order, and the probabilities there; beyond the ends they are constant.
+    units : array of shape (1 or k,)
+        The decision values are multiples of these.
     """
 
     knots: list[tuple[Array, Array]]
+    units: Array
 
     def log_probabilities(self, decisions: Array) -> Array:
-        columns = decisions[:, None] if decisions.ndim == 1 else decisions
+        with np.errstate(over="ignore"):  # infinity is beyond the last knot
+            columns = (decisions[:, None] if decisions.ndim == 1 else decisions) / self.units
         p = np.stack([np.interp(f, *knots) for f, knots in zip(columns.T, self.knots, strict=True)], axis=1)
         p = np.hstack([1.0 - p, p]) if p.shape[1] == 1 else p
         return np.log(p / p.sum(axis=1, keepdims=True))
@@ -124,7 +128,7 @@ def fit_calibration(decisions: Array, code: Array, k: int, weights: Array, metho
     >>> f, y = np.array([-2.0, -1.0, 0.5, -0.5, 1.0, 2.0]), np.array([0, 0, 0, 1, 1, 1])
     >>> calibration = fit_calibration(f, y, 2, np.ones(6))
     >>> calibration.probabilities(np.array([-3.0, 0.0, 3.0])).round(2).tolist()
-    [[0.96, 0.04], [0.5, 0.5], [0.04, 0.96]]
+    [[0.87, 0.13], [0.5, 0.5], [0.13, 0.87]]
     """
     fit = _METHODS.get(method) if isinstance(method, str) else None
     if fit is None:
@@ -212,22 +216,21 @@ class CrossEntropy(Newton[Array]):
 
 def _fit_isotonic(decisions: Array, code: Array, k: int, w: Array) -> Calibration:
     """A non-decreasing function for class 1 of two, or for each of several classes against the rest."""
-    if decisions.ndim == 1:
-        return Isotonic([_increasing(decisions, code == 1, w)])
-    return Isotonic([_increasing(decisions[:, c], code == c, w) for c in range(k)])
+    columns, first = (decisions[:, None], 1) if decisions.ndim == 1 else (decisions, 0)
+    units = np.maximum(np.abs(columns).max(axis=0), _TINY)  # of the order of 1, so that small differences are no ties
+    knots = [_increasing(f, code == c, w) for c, f in enumerate((columns / units).T, first)]
+    return Isotonic(knots, units)
 
 
 def _increasing(f: Array, is_class: Array, w: Array) -> tuple[Array, Array]:
     """The knots of the function that fits best, with a row of the other class at each end."""
     from sklearn.isotonic import IsotonicRegression
 
-    unit = max(float(np.abs(f).max()), _TINY)  # differences below some 1e-300 would count as ties
-    f = f / unit
     ends = np.array([f.min(), f.max()])
     fitted = IsotonicRegression(increasing=True).fit(
         np.concatenate([f, ends]), np.concatenate([is_class, [1.0, 0.0]]), np.concatenate([w, [1.0, 1.0]])
     )
-    return fitted.X_thresholds_ * unit, fitted.y_thresholds_
+    return fitted.X_thresholds_, fitted.y_thresholds_
 
 
 def _matrix(decisions: Array) -> Array:
