@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.scoring import Rows, Scoring
+from svmpath.criteria.scoring import MEANS, Rows, Scoring
 from svmpath.names import did_you_mean
 
 Array = np.ndarray
@@ -35,16 +35,18 @@ def make_scoring(scoring: Any, classes: Array | None, y: Array, s: Array, parame
     parameter : str
         What the user knows it by.
     """
-    found = Scoring(_scorer(scoring, parameter, classes), _name(scoring), classes)
+    mean = MEANS.get(scoring) if isinstance(scoring, str) else None
+    found = Scoring(_scorer(scoring, parameter, classes), _name(scoring), classes, mean)
     rows = _few(classes, y, s)
     if isinstance(scoring, str) and classes is not None and _takes_numbers(scoring):
         raise ValueError(
             f"{parameter}={scoring!r} is a score of regressions, but this is a classification; use one of labels, such "
             f"as 'accuracy', 'balanced_accuracy' or 'roc_auc'.{did_you_mean(scoring, _names(classes))}"
         )
-    fault = _fault(found, rows)
+    is_strict = isinstance(scoring, str) and classes is None
+    fault = _fault(found, rows, is_strict)
     if fault is not None:
-        raise ValueError(f"{parameter}={found.name!r} {_why(found, rows, fault)}") from fault
+        raise ValueError(f"{parameter}={found.name!r} {_why(found, rows, fault, is_strict)}") from fault
     return found
 
 
@@ -112,11 +114,11 @@ def _fault(scoring: Scoring, rows: Rows, is_strict: bool = False) -> Exception |
     return None
 
 
-def _why(scoring: Scoring, rows: Rows, fault: Exception) -> str:
+def _why(scoring: Scoring, rows: Rows, fault: Exception, is_strict: bool) -> str:
     """The rest of a sentence: what does not fit, and what to do."""
     classes = scoring.classes
     even = Rows(rows.at, rows.samples, rows.y, np.ones(len(rows.y)))
-    if _fault(scoring, even) is None:
+    if _fault(scoring, even, is_strict) is None:
         return (
             "takes no sample_weight, but the weights of the rows differ: use a score that takes it, or leave "
             "sample_weight and class_weight out."
@@ -128,7 +130,9 @@ def _why(scoring: Scoring, rows: Rows, fault: Exception) -> str:
         )
     task = "a regression" if classes is None else f"{len(classes)} classes"
     reason = (str(fault).strip() or type(fault).__name__).splitlines()[0].rstrip(".")
-    proposal = did_you_mean(scoring.name, _names(classes))
+    names = _names(classes)
+    longer = [name for name in names if name.startswith(f"{scoring.name}_")]  # of f1, f1_macro
+    proposal = did_you_mean(scoring.name, longer or names) or "".join(f" Did you mean {each!r}?" for each in longer[:1])
     return f"cannot be evaluated on the decision values of {task}: {reason}.{proposal}"
 
 

@@ -8,7 +8,7 @@ it. A score is
 where the estimator answers with f (``criteria.frozen``). All rows are scored together, also those of different folds.
 Rows of weight zero are left out; w is passed on only if the others are not all equal.
 
-Standard errors. Where the score is a mean, S = sum_i w_i l_i / sum_i w_i (table ``_MEANS``), with p_i = w_i / sum_j w_j
+Standard errors. Where the score is a mean, S = sum_i w_i l_i / sum_i w_i (table ``MEANS``), with p_i = w_i / sum_j w_j
 
     se^2 = sum_i p_i (l_i - S)^2 sum_i p_i^2,
 
@@ -48,7 +48,7 @@ def _absolute(y: Array, f: Array) -> Array:
     return np.abs(y - f)
 
 
-_MEANS: dict[str, Callable[[Array, Array], Array]] = {
+MEANS: dict[str, Callable[[Array, Array], Array]] = {
     "accuracy": error,
     "neg_mean_squared_error": squared,
     "neg_mean_absolute_error": _absolute,
@@ -67,11 +67,14 @@ class Scoring:
         As it was given.
     classes : array of shape (k,) or None
         The labels; None for a regression.
+    mean : callable or None
+        The per-sample loss that it is minus the mean of, or one minus it, if it is.
     """
 
     scorer: Callable[..., Any]
     name: str
     classes: Array | None = None
+    mean: Callable[[Array, Array], Array] | None = None
 
     def values(self, curve: Curve) -> Array:
         """Its values along a curve, of shape (m,), in scikit-learn's sign."""
@@ -80,8 +83,8 @@ class Scoring:
 
     def standard_errors(self, curve: Curve) -> Array:
         """Standard errors of the values, of shape (m,)."""
-        if self.name in _MEANS:
-            return curve.rescored(_MEANS[self.name]).standard_errors
+        if self.mean is not None:
+            return curve.rescored(self.mean).standard_errors
         rows = self._counted(curve)
         group = _groups(curve)[rows.samples]
         kept = [rows.part(group != g) for g in range(int(group.max()) + 1)]
@@ -128,7 +131,7 @@ class Scoring:
             for k, part in enumerate(parts):
                 try:
                     found[k] = self.call(part, estimator)
-                except ValueError:
+                except Exception:  # it works on all rows, so a class must be missing
                     continue
         return found
 

@@ -58,7 +58,8 @@ def entries_of(choice: Choice, gamma: Any, names: Iterable[str]) -> Iterator[Ent
     stages = [each for each in choice.stages if each.name not in _STANDING_IN and each.rank == path.gram.rank]
     if any(stage.name in _DESCENTS for stage in choice.stages):
         yield _of_gamma(gamma, path.loss.own, names), Scores.of(choice.curve)
-    elif not stages:
+        return
+    if not stages:
         tried = choice.tried or {np.nan: Scores.of(choice.curve)}
         for each, scores in tried.items():
             is_chosen = is_among(each, [np.nan if gamma is None else gamma])  # whose curve may have been made finer
