@@ -13,7 +13,7 @@ Standard errors. Where the score is a mean, S = sum_i w_i l_i / sum_i w_i (table
     se^2 = sum_i p_i (l_i - S)^2 sum_i p_i^2,
 
 which for equal weights is (n - 1) / n times the variance by the jackknife. Other scores: the samples, sorted by their
-label, are dealt in turn to G = min(20, n) groups; S_g is the score without group g, and
+label, are dealt in turn to G = min(10, n) groups; S_g is the score without group g, and
 
     se^2 = (G - 1) / G sum_g (S_g - mean_g S_g)^2
 
@@ -39,7 +39,7 @@ from svmpath.criteria.frozen import FrozenClassifier, FrozenRegressor, rows_of
 
 Array = np.ndarray
 
-MOST_GROUPS = 20
+MOST_GROUPS = 10  # a scorer takes 1 to 2 ms whatever it is asked, and each group asks it once more at every value
 _LOCK = Lock()  # filters of warnings belong to the process, not to a thread
 
 

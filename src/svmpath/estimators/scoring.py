@@ -47,7 +47,7 @@ class ThresholdMixin(ScoringMixin):
         if isinstance(threshold, str):
             if threshold != "tune":
                 raise ValueError(unknown_name("threshold", threshold, ["tune"], "a number"))
-        elif not isinstance(threshold, Real) or isinstance(threshold, bool) or not np.isfinite(threshold):
+        elif not isinstance(threshold, Real) or isinstance(threshold, bool) or not np.isfinite(float(threshold)):
             raise ValueError(f"threshold must be a number or 'tune', got {threshold!r}.")
         if len(classes) > 2 and threshold != 0.0:
             raise ValueError(

@@ -165,7 +165,11 @@ class Search:
         """The curve of the paths of all machines."""
         curves = [self.criterion(path, values, loss=self.held_out) for path in paths]
         curve = curves[0] if len(curves) == 1 else one_vs_rest(curves)
-        return curve if self.scoring is None else replace(curve, scoring=self.scoring)
+        if self.scoring is None:
+            return curve
+        if not isinstance(curve, Curve):  # a user's criterion may return a bound
+            raise ValueError("scoring needs held-out decision values, which the curve of this criterion does not have.")
+        return replace(curve, scoring=self.scoring)
 
     def later(self, paths: list[Path], values: Array) -> Curve:
         """The curve of the paths; if it can be, computed when it is first looked at."""
