@@ -5,12 +5,14 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn import metrics
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics import make_scorer
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR, criteria
+from svmpath.criteria.threshold import threshold_candidates
 
 X, Y = make_moons(60, noise=0.35, random_state=2)
 S = np.random.default_rng(1).integers(1, 4, size=60).astype(float)
@@ -96,6 +98,33 @@ def test_regression_and_threads():
     two = PathSVR(scoring="r2", n_jobs=2, **GRID).fit(X, y)
     np.testing.assert_array_equal(one.curve_.scores, two.curve_.scores)
     assert -one.choice_.score == pytest.approx(metrics.r2_score(y, one.held_out_decisions_))
+
+
+TINY, SINGLE = np.arange(60) < 2, np.arange(60) == 7
+HARD = {
+    "two of a class": (X, TINY, {}),
+    "one of a class": (X, SINGLE, {}),
+    "equal rows": (np.ones((60, 2)), Y, {}),
+    "weights of zero": (X, Y, {"sample_weight": np.where(np.arange(60) % 3 == 0, 0.0, 2.0)}),
+    "groups": (X, Y, {"groups": np.arange(60) // 4}),
+    "rows given twice": (np.vstack([X[:30], X[:30]]), np.tile(Y[:30], 2), {}),
+    "sparse single precision": (csr_matrix(X.astype(np.float32)), Y, {}),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_hard_cases(name):
+    A, b, more = HARD[name]
+    model = PathSVC(C=[0.5, 2.0], gamma=1.0, scoring="f1", threshold="tune", rule="one_se").fit(A, b, **more)
+    s, held = more.get("sample_weight", np.ones(60)), model.held_out_decisions_
+    at = {
+        cut: metrics.f1_score(b, held > cut, sample_weight=s, zero_division=0.0)
+        for cut in [*threshold_candidates(held), model.threshold_]
+    }
+    assert at[model.threshold_] == pytest.approx(max(at.values()))
+    assert np.isfinite(model.curve_.scores).all()
+    table = pd.DataFrame(model.cv_results_)
+    np.testing.assert_allclose(table["mean_test_score"], -model.curve_.scores)
 
 
 # --- threshold -------------------------------------------------------------------------------------------------------

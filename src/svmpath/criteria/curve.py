@@ -166,7 +166,7 @@ class Curve:
     def scores(self) -> Array:
         """Weighted mean held-out loss at each value; with ``scoring``, minus the scorer's value."""
         if self.scoring is not None:
-            return -self.scoring.values(self)
+            return 0.0 - self.scoring.values(self)  # without a -0
         return np.minimum(self.losses @ self._weights, self.losses.max(axis=1))  # no mean is larger, but for rounding
 
     @lazy
@@ -187,7 +187,7 @@ class Curve:
         if self.splits is None:
             return None
         if self.scoring is not None:
-            return -self.scoring.split_values(self)
+            return 0.0 - self.scoring.split_values(self)
         number = int(self.splits.max()) + 1
         weights = np.where(self.splits == np.arange(number)[:, None], self._weights, 0.0)
         with np.errstate(invalid="ignore"):  # a fold of weight zero has no score

@@ -43,7 +43,7 @@ def score(curve: Curve, scoring: Any, *, classes: Any = None) -> Array:
     >>> X = rng.normal(size=(60, 2)); y = X[:, 0] + 0.3 * rng.normal(size=60) > 0.7
     >>> curve = criteria.loo(svmpath.trace(X, y, loss="least_squares", span=(1e-2, 1e2)), [0.01, 1.0, 100.0])
     >>> criteria.score(curve, "f1").round(3).tolist(), criteria.score(curve, "roc_auc").round(3).tolist()
-    ([0.0, 0.6, 0.643], [0.877, 0.977, 0.976])
+    ([0.0, 0.903, 0.903], [0.957, 0.986, 0.983])
     """
     if not isinstance(curve, Curve):
         name = getattr(curve, "criterion", type(curve).__name__)

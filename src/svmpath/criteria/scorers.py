@@ -130,7 +130,7 @@ def _why(scoring: Scoring, rows: Rows, fault: Exception, is_strict: bool) -> str
         )
     task = "a regression" if classes is None else f"{len(classes)} classes"
     reason = (str(fault).strip() or type(fault).__name__).splitlines()[0].rstrip(".")
-    names = _names(classes)
+    names = [name for name in _names(classes) if name != scoring.name]
     longer = [name for name in names if name.startswith(f"{scoring.name}_")]  # of f1, f1_macro
     proposal = did_you_mean(scoring.name, longer or names) or "".join(f" Did you mean {each!r}?" for each in longer[:1])
     return f"cannot be evaluated on the decision values of {task}: {reason}.{proposal}"
