@@ -11,6 +11,7 @@ from svmpath.criteria.kfold import kfold
 from svmpath.criteria.loo import loo
 from svmpath.criteria.press import press
 from svmpath.criteria.radius_margin import BoundCurve, radius_margin
+from svmpath.criteria.score import score
 from svmpath.criteria.span import span
 from svmpath.criteria.steps import StepCurve
 from svmpath.criteria.table import CRITERIA, Criterion, make_criterion
@@ -35,6 +36,7 @@ __all__ = [
     "predict_left_out",
     "press",
     "radius_margin",
+    "score",
     "span",
     "span_bound",
     "xi_alpha",

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit
 
-from svmpath.lazy import lazy
+from svmpath.lazy import lazy, with_known
 from svmpath.names import unknown_name
 from svmpath.paths import Path
 
+if TYPE_CHECKING:
+    from svmpath.criteria.scoring import Scoring
+
 Array = np.ndarray
 STEEP = 5.0  # of the smoothed step
+_DEAR = ("scores", "standard_errors")  # a scorer takes about a millisecond for each, times the jackknife's groups
 HeldOutLoss = str | Callable[[Array, Array], Array] | None
 
 
@@ -119,6 +123,10 @@ class Curve:
         Number of samples for which the formula of the criterion is not known to hold, or a function that counts them.
     screened : Screened, optional
         The errors, if they were found without the held-out decision values.
+    scoring : Scoring, optional
+        A scorer of scikit-learn instead of a mean of losses: the scores are minus its values.
+    splits : array of int of shape (N,), optional
+        For k-fold: the number of the fold that each entry of ``rows`` was held out in.
     """
 
     path: Path
@@ -130,6 +138,8 @@ class Curve:
     target: Array
     doubts: Array | Callable[[], Array]
     screened: Screened | None = None
+    scoring: Scoring | None = None
+    splits: Array | None = None
 
     def __repr__(self) -> str:
         low, high = self.values.min(), self.values.max()
@@ -140,14 +150,10 @@ class Curve:
         """Per-sample losses, of shape (m, N)."""
         if self.screened is not None and self.loss in (error, OneVsRest(error)):
             return self.screened.errors.astype(float)
-        if not np.isfinite(self.held).all():
-            raise ValueError(
-                "The curve has held-out values that are not finite, so it has no scores; scale the data first."
-            )
         if self.loss in _NAMED.values():
-            return self.loss(self.target[self.rows], self.held)
+            return self.loss(self.target[self.rows], self.finite)
         # One value at a time: a user's loss gets targets and decision values of the same shape.
-        rows = [np.asarray(self.loss(self.target[self.rows], f), dtype=float) for f in self.held]
+        rows = [np.asarray(self.loss(self.target[self.rows], f), dtype=float) for f in self.finite]
         table = np.array(rows).reshape(len(self.values), -1)
         if table.shape[1] != len(self.rows):
             raise ValueError(
@@ -158,18 +164,34 @@ class Curve:
 
     @lazy
     def scores(self) -> Array:
-        """Weighted mean held-out loss at each value."""
+        """Weighted mean held-out loss at each value; with ``scoring``, minus the scorer's value."""
+        if self.scoring is not None:
+            return 0.0 - self.scoring.values(self)  # without a -0
         return np.minimum(self.losses @ self._weights, self.losses.max(axis=1))  # no mean is larger, but for rounding
 
     @lazy
     def standard_errors(self) -> Array:
-        """Standard errors of the scores, as if the losses were independent."""
+        """Standard errors of the scores, as if the losses were independent; with ``scoring``, by the jackknife."""
+        if self.scoring is not None:
+            return self.scoring.standard_errors(self)
         w, losses = self._weights, self.losses
         if np.bincount(self.rows).max() > 1:
             # A sample that was held out several times is one sample: its losses are averaged first.
             w = np.bincount(self.rows, w)
             losses = np.array([np.bincount(self.rows, self._weights * row) for row in losses]) / np.where(w > 0, w, 1.0)
         return np.sqrt((losses - self.scores[:, None]) ** 2 @ w * (w @ w))
+
+    @lazy
+    def split_scores(self) -> Array | None:
+        """The scores on each fold alone, of shape (m, number of folds); None if there are no folds."""
+        if self.splits is None:
+            return None
+        if self.scoring is not None:
+            return 0.0 - self.scoring.split_values(self)
+        number = int(self.splits.max()) + 1
+        weights = np.where(self.splits == np.arange(number)[:, None], self._weights, 0.0)
+        with np.errstate(invalid="ignore"):  # a fold of weight zero has no score
+            return (self.losses @ weights.T) / weights.sum(axis=1)
 
     @lazy
     def smooth(self) -> Array:
@@ -183,6 +205,15 @@ class Curve:
     def held(self) -> Array:
         """Held-out decision values, of shape (m, N), or (m, N, k) for k classes."""
         return self.source() if callable(self.source) else self.source
+
+    @property
+    def finite(self) -> Array:
+        """The same; raises an error if some are not finite."""
+        if not np.isfinite(self.held).all():
+            raise ValueError(
+                "The curve has held-out values that are not finite, so it has no scores; scale the data first."
+            )
+        return self.held
 
     @lazy
     def doubtful(self) -> Array:
@@ -215,7 +246,7 @@ class Curve:
             loss = held_out_loss(loss, self.path.problem.task)
         if isinstance(self.loss, OneVsRest) and not isinstance(loss, OneVsRest):
             loss = OneVsRest(loss)
-        return replace(self, loss=loss)
+        return replace(self, loss=loss, scoring=None)
 
     def joined(self, other: Curve) -> Curve:
         """The curve, and another one of the same machines at other values."""
@@ -225,7 +256,8 @@ class Curve:
         if self.screened is not None and other.screened is not None:
             pairs = zip(self.screened.parts, other.screened.parts, strict=True)
             seen = Screened(*(np.vstack(pair) for pair in pairs))
-        return replace(self, values=values, source=source, doubts=doubts, screened=seen)
+        longer = replace(self, values=values, source=source, doubts=doubts, screened=seen)
+        return with_known(longer, **_dear([self, other]))
 
     def in_order(self) -> Curve:
         """The curve with its values in increasing order."""
@@ -236,10 +268,17 @@ class Curve:
         """The curve at some of its values, given by their positions."""
         seen = None if self.screened is None else Screened(*(part[order] for part in self.screened.parts))
         source, doubts = Ordered(self.source, order), Ordered(self.doubts, order)
-        return replace(self, values=self.values[order], source=source, doubts=doubts, screened=seen)
+        shorter = replace(self, values=self.values[order], source=source, doubts=doubts, screened=seen)
+        return with_known(shorter, **{name: known[order] for name, known in _dear([self]).items()})
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
+
+
+def _dear(parts: list[Curve]) -> dict[str, Array]:
+    """What a scorer has computed of all parts, one after another; other scores take no time."""
+    known = [name for name in _DEAR if parts[0].scoring is not None and all(name in vars(part) for part in parts)]
+    return {name: np.concatenate([vars(part)[name] for part in parts]) for name in known}
 
 
 @dataclass(frozen=True)

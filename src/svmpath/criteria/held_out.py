@@ -102,6 +102,11 @@ def held_rows(folds: Folds) -> Array:
     return np.concatenate([test for _, test in folds])
 
 
+def fold_numbers(folds: Folds) -> Array:
+    """The number of the fold of each of them."""
+    return np.repeat(np.arange(len(folds)), [len(test) for _, test in folds])
+
+
 def of_rows(held: HeldOut, places: Array, rows: Array) -> HeldOut:
     """The held-out values of some samples for their copies; the samples are those at ``places`` of ``held.rows``."""
     decisions = _Copied(held.decisions, places) if callable(held.decisions) else held.decisions[:, places]

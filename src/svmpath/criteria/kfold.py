@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values
 from svmpath.criteria.folds import make_folds
-from svmpath.criteria.held_out import leave_folds_out
+from svmpath.criteria.held_out import fold_numbers, leave_folds_out
 from svmpath.losses import Problem
 from svmpath.paths import Path
 
@@ -51,7 +52,8 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     values = check_values(path, values)
     folds = _splits(path.problem, cv, groups)
     _check_feasible(path, values, folds)
-    return leave_folds_out(path, values, folds).curve(path, "kfold", values, loss)
+    curve = leave_folds_out(path, values, folds).curve(path, "kfold", values, loss)
+    return replace(curve, splits=fold_numbers(folds))
 
 
 def _splits(problem: Problem, cv: Any, groups: Any) -> list[tuple[Array, Array]]:

@@ -86,6 +86,10 @@ class BoundCurve:
         return np.zeros(len(self.values))
 
     @property
+    def split_scores(self) -> None:
+        """None: a bound holds nothing out."""
+
+    @property
     def smooth(self) -> Array:
         """The scores, which are smooth themselves."""
         return self.scores

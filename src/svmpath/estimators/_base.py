@@ -23,6 +23,7 @@ from svmpath.criteria.table import CRITERIA, is_bound, is_estimate, is_exact, ma
 from svmpath.estimators.held_out import HeldOutMixin
 from svmpath.estimators.intervals import LeftOutMixin
 from svmpath.estimators.scaling import fit_scaler, scaled, shift_of_offset, warn_of_uneven_columns
+from svmpath.estimators.scoring import ScoringMixin
 from svmpath.exceptions import EdgeWarning, LimitWarning, PrecisionWarning
 from svmpath.gram import DenseGram, Gram, make_gram
 from svmpath.kernels import ARD, RBF, Kernel, Linear, gamma_value, make_kernel
@@ -35,6 +36,7 @@ from svmpath.search import AutoSearch, Choice, GradientSearch, Search
 from svmpath.search.axis import Axis
 from svmpath.search.choice import Scores, check_rule
 from svmpath.search.gradient import column_variances
+from svmpath.search.results import cv_results, entries_of
 from svmpath.search.table import search_table
 from svmpath.search.trials import falls_at_end, lowest_over_gamma
 from svmpath.solvers.threads import blas_threads, jobs
@@ -69,7 +71,7 @@ _NOISY = 0.02  # fraction of training errors above which the radius-margin bound
 SEARCHES = ("auto", "grid", "continuous", "gradient")
 
 
-class PathMachine(HeldOutMixin, LeftOutMixin, BaseEstimator):
+class PathMachine(HeldOutMixin, LeftOutMixin, ScoringMixin, BaseEstimator):
     """Parameters and fitting common to :class:`PathSVC` and :class:`PathSVR`; not for direct use."""
 
     _task: str
@@ -152,6 +154,22 @@ class PathMachine(HeldOutMixin, LeftOutMixin, BaseEstimator):
             check_positive(self.time_limit, "time_limit")
         if not isinstance(self.warm_start, bool):
             raise ValueError(f"warm_start must be True or False, got {self.warm_start!r}.")
+        if self.scoring is not None:
+            self._check_scoring()
+
+    def _check_scoring(self) -> None:
+        """Refuse a scorer where nothing can be scored by it."""
+        if self._is_gradient:
+            asked = "gamma='ard'" if self._is_ard else "search='gradient'"
+            raise ValueError(
+                f"{asked} follows a gradient, which scoring={self.scoring!r} does not have; leave scoring out and give "
+                "criterion_loss, or use another search."
+            )
+        if is_bound(self.criterion):
+            raise ValueError(
+                f"criterion={self.criterion!r} has no held-out decision values, which scoring={self.scoring!r} needs; "
+                "use criterion='span' or 'loo'."
+            )
 
     def _losses(self, y: Array, s: Array, machines: int) -> list[Loss]:
         """The losses to choose from: one, or one with several values of epsilon.
@@ -196,15 +214,17 @@ class PathMachine(HeldOutMixin, LeftOutMixin, BaseEstimator):
         held_out_loss(held_out, self._task, "criterion_loss")  # refuses an unknown name
         if self._is_gradient:
             self._check_gradient(loss, problems[0].gram)
-        if held_out is None and (self._is_gradient or self.search == "continuous"):
+        if held_out is None and self._scoring is None and (self._is_gradient or self.search == "continuous"):
             held_out = "squared"  # a continuous search needs a score that moves continuously
         criterion = make_criterion(name, self._folds(name, X, y))
-        if name == "loo" and loss.falls_when_left_out and held_out is None and len(problems) == 1:
+        counts = held_out is None and self._scoring is None  # a scorer needs the decision values themselves
+        if name == "loo" and loss.falls_when_left_out and counts and len(problems) == 1:
             criterion = partial(criteria.loo, count_only=True)
         tol = self._gap(loss, problems[0].n)
         if tol is not None and not self._is_rough(loss, problems[0]):
             self._tell(f"exact paths: with {problems[0].n} samples they take less time than tol={tol:g}")
-        return Search(problems, loss, self._C_values(loss), over, criterion, held_out, check_rule(self.rule), tol)
+        C, rule = self._C_values(loss), check_rule(self.rule)
+        return Search(problems, loss, C, over, criterion, held_out, rule, tol, self._scoring)
 
     def _is_rough(self, loss: Loss, problem: Problem) -> bool:
         """Whether paths are approximate."""
@@ -614,6 +634,13 @@ class PathMachine(HeldOutMixin, LeftOutMixin, BaseEstimator):
         """Every pair of C and gamma that the search tried, with its score and stage."""
         check_is_fitted(self)
         return search_table(self.choice_)
+
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """What was scored by the loss asked for, in scikit-learn's form."""
+        check_is_fitted(self)
+        names = [name for name in self.get_params(deep=False) if name != "C"]
+        return cv_results(self.curve_, "C", entries_of(self.choice_, self.gamma_, names))
 
     @property
     def support_vectors_(self) -> Any:

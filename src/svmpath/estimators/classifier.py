@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from svmpath.criteria.conformal import LeftOut
 from svmpath.estimators._base import Array, PathMachine
 from svmpath.estimators.intervals import SetMixin, kernel_machines
+from svmpath.estimators.scoring import ThresholdMixin
 from svmpath.gram.memory import limited
 from svmpath.names import unknown_name
 from svmpath.solvers.threads import jobs
@@ -19,7 +20,7 @@ from svmpath.validation import check_weights, encode_classes, one_vs_rest_target
 SHAPES = ("ovr", "ovo")  # of the decision values of several classes
 
 
-class PathSVC(SetMixin, ClassifierMixin, PathMachine):
+class PathSVC(SetMixin, ClassifierMixin, PathMachine, ThresholdMixin):
     """Support vector classifier that chooses C and gamma in ``fit``, by held-out error.
 
     Parameters
@@ -61,6 +62,12 @@ class PathSVC(SetMixin, ClassifierMixin, PathMachine):
         Per-sample loss of the criterion; the last three are smooth replacements for the error. Default: the error,
         with ties broken by the squared held-out residual; the squared residual for ``search="continuous"`` and
         ``search="gradient"``.
+    scoring : str, scorer or callable, optional
+        A score of scikit-learn that is maximised instead of ``criterion_loss``: a name such as "f1", "roc_auc",
+        "balanced_accuracy" or "neg_log_loss" (``sklearn.metrics.get_scorer_names()``), a scorer of ``make_scorer``, or
+        a function ``scoring(estimator, X, y)``. It is evaluated on all held-out decision values together, with the
+        weights of the rows; see :func:`svmpath.criteria.score`. Not for ``search="gradient"``, ``gamma="ard"`` and
+        bounds.
     rule : {"min", "one_se"}, default="min"
         How a value is chosen on the curve; see :func:`svmpath.select`.
     search : {"auto", "grid", "continuous", "gradient"}, default="auto"
@@ -84,6 +91,10 @@ class PathSVC(SetMixin, ClassifierMixin, PathMachine):
         few samples exact paths take less time, and are used anyway. "auto" means exact paths up to 20 000 samples and
         1e-3 with more. None means exact paths.
     class_weight : dict or "balanced", optional
+    threshold : float or "tune", default=0.0
+        Of two classes, ``predict`` gives ``classes_[1]`` where the decision value is larger. "tune" takes the cut with
+        the best score (``scoring``, or the accuracy) on the held-out decision values of the choice. The errors
+        (``held_out_error_``, ``loo_error_``) and ``decision_function`` do not depend on it.
     scale : bool, default=False
         Whether to standardise the columns in ``fit``: mean 0 and standard deviation 1, weighted by ``sample_weight``
         (not by ``class_weight``). Constant columns keep their scale, and sparse columns are not centred. New rows are
@@ -130,6 +141,13 @@ class PathSVC(SetMixin, ClassifierMixin, PathMachine):
         Decision values of the training rows by machines that have not seen them, at the choice.
     n_support_ : array of shape (k,)
         Number of support vectors of each class.
+    threshold_ : float or None
+        The cut of the decision value; None with more than two classes.
+    cv_results_ : dict
+        The pairs that were scored by the loss asked for, in scikit-learn's form (``pd.DataFrame(model.cv_results_)``):
+        ``param_C``, ``param_gamma``, ``params``, ``mean_test_score`` (the accuracy or the scorer's value on all
+        held-out rows together; minus the mean of another ``criterion_loss``), ``std_test_score`` (its standard error),
+        ``rank_test_score`` and, for k-fold, ``split0_test_score``, ... for each fold alone.
     loss_ : str
         The loss of the machine, also where it was chosen; its own parameters have names of the same form (``h_`` for
         "huber_hinge").
@@ -139,8 +157,9 @@ class PathSVC(SetMixin, ClassifierMixin, PathMachine):
         The relative error of a low-rank kernel matrix; 0 for the full matrix.
     search_table_ : DataFrame
         Every pair of C and gamma that was tried, in the order of the stages: ``stage``, ``loss``, ``criterion``,
-        ``rank``, ``gamma``, ``C``, ``score``, ``standard_error`` and ``kept``. Scores of different stages cannot be
-        compared with each other.
+        ``rank``, ``gamma``, ``C``, ``score``, ``standard_error`` and ``kept``. Lower scores are better: with
+        ``scoring`` they are minus the scorer's values, but for those of the screen. Scores of different stages cannot
+        be compared with each other.
     tol_ : float or None
         The relative duality gap of the paths; None if they are exact.
     criterion_ : str or callable
@@ -228,6 +247,7 @@ class PathSVC(SetMixin, ClassifierMixin, PathMachine):
         coef0: float = 0.0,
         criterion: Any = "auto",
         criterion_loss: Any = None,
+        scoring: Any = None,
         rule: str = "min",
         search: str = "auto",
         cv: Any = 5,
@@ -236,6 +256,7 @@ class PathSVC(SetMixin, ClassifierMixin, PathMachine):
         psd: str = "warn",
         tol: float | str | None = "auto",
         class_weight: Any = None,
+        threshold: float | str = 0.0,
         scale: bool = False,
         decision_function_shape: str = "ovr",
         n_jobs: int | None = None,
@@ -253,6 +274,7 @@ class PathSVC(SetMixin, ClassifierMixin, PathMachine):
         self.coef0 = coef0
         self.criterion = criterion
         self.criterion_loss = criterion_loss
+        self.scoring = scoring
         self.rule = rule
         self.search = search
         self.cv = cv
@@ -261,6 +283,7 @@ class PathSVC(SetMixin, ClassifierMixin, PathMachine):
         self.psd = psd
         self.tol = tol
         self.class_weight = class_weight
+        self.threshold = threshold
         self.scale = scale
         self.decision_function_shape = decision_function_shape
         self.n_jobs = n_jobs
@@ -290,10 +313,13 @@ class PathSVC(SetMixin, ClassifierMixin, PathMachine):
         self._code = code
         s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
         self._check_shape()
+        self._check_threshold(self.classes_)
+        self._find_scoring(self.classes_, code, s)
         self._keep_rows(X, sample_weight, groups)
         X = self._to_scale(X, sample_weight, s)
         with jobs(self.n_jobs), limited(self.memory_limit):
             self._fit(X, one_vs_rest_targets(code, len(self.classes_)), s, y)
+            self._set_threshold(self.classes_, code, s)
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -321,7 +347,9 @@ class PathSVC(SetMixin, ClassifierMixin, PathMachine):
     def predict(self, X: Any) -> Array:
         """The class of each row."""
         f = self._decide(X)
-        return self.classes_[(f[:, 0] > 0).astype(int) if len(self.classes_) == 2 else np.argmax(f, axis=1)]
+        if len(self.classes_) > 2:
+            return self.classes_[np.argmax(f, axis=1)]
+        return self.classes_[(f[:, 0] > self.threshold_).astype(int)]
 
     def _find_left_out(self) -> LeftOut:
         return kernel_machines(self, self._code)

@@ -16,6 +16,7 @@ from svmpath.criteria.curve import Curve, held_out_loss
 from svmpath.criteria.folds import make_folds
 from svmpath.estimators.held_out import HeldOutMixin
 from svmpath.estimators.intervals import SetMixin, linear_machines
+from svmpath.estimators.scoring import ThresholdMixin
 from svmpath.losses import Motion
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, deviations
 from svmpath.names import unknown_name
@@ -23,6 +24,7 @@ from svmpath.paths.elastic import ElasticPath, FeatureEvent
 from svmpath.paths.trace_elastic import elastic_path, elastic_problem, lambda1_max
 from svmpath.search import Choice, ElasticSearch, Scores, best_pair, best_value
 from svmpath.search.choice import check_rule
+from svmpath.search.results import cv_results
 from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.threads import count_jobs
 from svmpath.validation import (
@@ -45,7 +47,7 @@ _ENOUGH_FOR_FOLDS = (
 _CRITERIA = ("auto", "kfold", "loo")
 
 
-class ElasticNetSVC(SetMixin, HeldOutMixin, ClassifierMixin, BaseEstimator):
+class ElasticNetSVC(SetMixin, HeldOutMixin, ThresholdMixin, ClassifierMixin, BaseEstimator):
     """Linear support vector classifier with an l1 and an l2 penalty, both chosen in ``fit`` along exact paths.
 
     It minimises ``sum_i s_i max(0, 1 - y_i f(x_i)) + lambda2/2 ||beta||^2 + lambda1 ||beta||_1`` with
@@ -67,6 +69,9 @@ class ElasticNetSVC(SetMixin, HeldOutMixin, ClassifierMixin, BaseEstimator):
         "auto" is "kfold" if each class has at least ten samples, and "loo" otherwise.
     criterion_loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
         Per-sample loss of the criterion. Default: the error, with ties broken by the squared held-out residual.
+    scoring : str, scorer or callable, optional
+        A score of scikit-learn that is maximised instead of ``criterion_loss``, such as "f1"; as in
+        :class:`svmpath.PathSVC`.
     rule : {"min", "one_se"}, default="min"
         "min": the lowest score, and among equal ones the largest lambda1. "one_se": the largest lambda1 whose score is
         within one standard error of the lowest, at the lambda2 of the lowest: fewer features.
@@ -81,6 +86,9 @@ class ElasticNetSVC(SetMixin, HeldOutMixin, ClassifierMixin, BaseEstimator):
         scored if ``max_features`` is given, or if no score is better than the first, which is usually that of a
         constant.
     class_weight : dict or "balanced", optional
+    threshold : float or "tune", default=0.0
+        The decision value from which on ``classes_[1]`` of two classes is predicted; "tune" takes the cut with the best
+        score on held-out decision values, as in :class:`svmpath.PathSVC`.
     n_jobs : int, optional
         Number of threads, which score several values of lambda2 in parallel.
     verbose : int or callable, default=0
@@ -101,6 +109,11 @@ class ElasticNetSVC(SetMixin, HeldOutMixin, ClassifierMixin, BaseEstimator):
         Exact leave-one-out error rate of the choice, unweighted; only if ``error_criterion_`` is "loo".
     held_out_decisions_ : array of shape (n,) or (n, k)
         Decision values of the training rows by machines that have not seen them, at the choice.
+    threshold_ : float or None
+        The cut of the decision value; None with more than two classes.
+    cv_results_ : dict
+        All pairs that were scored, in scikit-learn's form: ``param_lambda1``, ``param_lambda2`` and the rest as in
+        :class:`svmpath.PathSVC`.
     choice_ : Choice
         ``choice_.tried`` holds the scores over lambda1 at each lambda2. With several classes, ``choice_.solution`` is
         that of the first class against the rest.
@@ -137,11 +150,13 @@ class ElasticNetSVC(SetMixin, HeldOutMixin, ClassifierMixin, BaseEstimator):
         penalty_factor: Any = None,
         criterion: str = "auto",
         criterion_loss: Any = None,
+        scoring: Any = None,
         rule: str = "min",
         cv: Any = 5,
         max_features: int | None = None,
         patience: int | None = 12,
         class_weight: Any = None,
+        threshold: float | str = 0.0,
         n_jobs: int | None = None,
         verbose: Any = 0,
     ) -> None:
@@ -151,11 +166,13 @@ class ElasticNetSVC(SetMixin, HeldOutMixin, ClassifierMixin, BaseEstimator):
         self.penalty_factor = penalty_factor
         self.criterion = criterion
         self.criterion_loss = criterion_loss
+        self.scoring = scoring
         self.rule = rule
         self.cv = cv
         self.max_features = max_features
         self.patience = patience
         self.class_weight = class_weight
+        self.threshold = threshold
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -185,6 +202,8 @@ class ElasticNetSVC(SetMixin, HeldOutMixin, ClassifierMixin, BaseEstimator):
         self._code = code
         self._given_weight = None if sample_weight is None else check_weights(sample_weight, X)
         self._groups = groups = None if groups is None else check_groups(groups, X)
+        self._check_threshold(self.classes_)
+        self._find_scoring(self.classes_, code, s)
         k = len(self.classes_)
         targets = one_vs_rest_targets(code, k)
         first = elastic_problem(
@@ -193,10 +212,11 @@ class ElasticNetSVC(SetMixin, HeldOutMixin, ClassifierMixin, BaseEstimator):
         )  # fmt: skip
         problems = [first, *(_relabelled(first, target) for target in targets[1:])]
         self._drawn = self._folds(X, y, code, groups)
-        search = ElasticSearch(self._drawn, self.criterion_loss, self._patience())
+        search = ElasticSearch(self._drawn, self.criterion_loss, self._patience(), self._scoring)
         found = self._curves(problems, self._lambda2_values(X, s), search)
         choice, lam2 = self._choose({each: curve for each, (curve, _) in found.items()})
         self._store(problems, choice, lam2, found[lam2][1])
+        self._set_threshold(self.classes_, code, s)
         return self
 
     def _folds(self, X: Any, y: Array, code: Array, groups: Array | None) -> Any:
@@ -352,7 +372,14 @@ class ElasticNetSVC(SetMixin, HeldOutMixin, ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> Array:
         """The class of each row."""
         f = self.decision_function(X)
-        return self.classes_[(f > 0).astype(int) if f.ndim == 1 else np.argmax(f, axis=1)]
+        return self.classes_[(f > self.threshold_).astype(int) if f.ndim == 1 else np.argmax(f, axis=1)]
+
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """All pairs of lambda1 and lambda2 that were scored, in scikit-learn's form."""
+        check_is_fitted(self)
+        tried = self.choice_.tried.items()
+        return cv_results(self.curve_, "lambda1", [({"lambda2": lam2}, scores) for lam2, scores in tried])
 
 
 def _span(values: Array) -> tuple[float, float]:

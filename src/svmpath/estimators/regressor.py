@@ -35,6 +35,11 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
         is "loo" up to 200 samples and "kfold" with more, or if ``tol`` is given.
     criterion_loss : "squared" or callable, optional
         Per-sample loss of the criterion; the squared residual by default.
+    scoring : str, scorer or callable, optional
+        A score of scikit-learn that is maximised instead of ``criterion_loss``: a name such as "r2",
+        "neg_mean_absolute_error" or "neg_median_absolute_error", a scorer of ``make_scorer``, or a function
+        ``scoring(estimator, X, y)``. It is evaluated on all held-out predictions together, with the weights of the
+        rows; see :func:`svmpath.criteria.score`.
     rule, search, cv, rank, landmarks, psd, tol, scale, n_jobs, memory_limit, time_limit, warm_start, verbose,
     random_state
         As in :class:`svmpath.PathSVC`.
@@ -59,8 +64,8 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
         The loss of the machine.
     criterion_ : str or callable
         The criterion that was minimised; if ``criterion="auto"``, the one that was used.
-    rank_, residual_, search_table_, tol_, choice_, curve_, path_, kernel_, support_, support_vectors_, dual_coef_,
-    intercept_, coef_, scaler_, n_features_in_, feature_names_in_
+    rank_, residual_, search_table_, cv_results_, tol_, choice_, curve_, path_, kernel_, support_, support_vectors_,
+    dual_coef_, intercept_, coef_, scaler_, n_features_in_, feature_names_in_
         As in :class:`svmpath.PathSVC`.
 
     Examples
@@ -90,6 +95,7 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
         coef0: float = 0.0,
         criterion: Any = "auto",
         criterion_loss: Any = None,
+        scoring: Any = None,
         rule: str = "min",
         search: str = "auto",
         cv: Any = 5,
@@ -114,6 +120,7 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
         self.coef0 = coef0
         self.criterion = criterion
         self.criterion_loss = criterion_loss
+        self.scoring = scoring
         self.rule = rule
         self.search = search
         self.cv = cv
@@ -145,6 +152,7 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
         """
         X, y = self._check_training(X, y, y_numeric=True)
         s = check_weights(sample_weight, X)
+        self._find_scoring(None, np.asarray(y, dtype=float), s)
         self._keep_rows(X, sample_weight, groups)
         X = self._to_scale(X, sample_weight, s)
         with jobs(self.n_jobs), limited(self.memory_limit):

@@ -147,7 +147,8 @@ class AutoSearch:
         """Keep a stage, and tell of it."""
         (gamma, C), tried = trials.best(), trials.tried
         loss, rank, seconds = trials.search.loss.name, trials.rank, time.perf_counter() - trials.start
-        self.stages.append(Stage(name, loss, trials.criterion, rank, tried, seconds))
+        own = dict(trials.search.loss.own)
+        self.stages.append(Stage(name, loss, trials.criterion, rank, tried, seconds, own=own))
         number = sum(len(scores.values) for scores in tried.values())
         self.tell(
             f"{name}: {pairs_text(number)} by {trials.criterion} of {loss}, {self._n} rows, rank {rank}: best "
@@ -203,7 +204,8 @@ class AutoSearch:
         )
         for step in grown.steps:
             name, criterion = search.loss.name, grown.curve.criterion
-            self.stages.append(Stage("rank", name, criterion, step.rank, {gamma: step.scores}, step.seconds))
+            own, tried = dict(search.loss.own), {gamma: step.scores}
+            self.stages.append(Stage("rank", name, criterion, step.rank, tried, step.seconds, own=own))
         ranks = ", ".join(f"{step.rank}: {step.score:.4g} ({step.seconds:.2f} s)" for step in grown.steps)
         self.tell(f"rank: score of {search.loss.name} by rank, {self._n} rows: {ranks}; {_REASONS[grown.reason]}")
         gram = grown.curve.path.gram

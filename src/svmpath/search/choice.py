@@ -7,7 +7,7 @@ means a small C, a small gamma, a large lambda1, a large lambda2: a sign says in
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,23 +32,28 @@ class Scores:
     ----------
     values, scores, standard_errors, smooth : array of shape (m,)
         As on the :class:`svmpath.criteria.Curve`.
+    splits : array of shape (m, number of folds) or None
+        For k-fold: the scores on each fold alone.
     """
 
     values: Array
     scores: Array
     standard_errors: Array
     smooth: Array
+    splits: Array | None = None
 
     @staticmethod
     def of(curve: Curve) -> Scores:
         """The scores of a curve."""
-        return Scores(curve.values, curve.scores, curve.standard_errors, curve.smooth)
+        return Scores(curve.values, curve.scores, curve.standard_errors, curve.smooth, curve.split_scores)
 
     def and_of(self, curve: Curve) -> Scores:
         """These and the scores of a curve at other values."""
         new = Scores.of(curve)
         names = ("values", "scores", "standard_errors", "smooth")
-        return Scores(*(np.append(getattr(self, name), getattr(new, name)) for name in names))
+        splits = None if self.splits is None or new.splits is None else np.vstack([self.splits, new.splits])
+        columns = {name: np.append(getattr(self, name), getattr(new, name)) for name in names}
+        return Scores(**columns, splits=splits)
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,8 @@ class Stage:
         How long it took.
     gammas : array of shape (m, d) or None
         With one gamma per feature: those of each point.
+    own : dict
+        Parameters of the loss beside C.
     """
 
     name: str
@@ -81,6 +88,7 @@ class Stage:
     tried: Mapping[float, Scores]
     seconds: float
     gammas: Array | None = None
+    own: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, held_out_loss, one_vs_rest
+from svmpath.criteria.held_out import fold_numbers
 from svmpath.criteria.of_elastic import left_out
+from svmpath.criteria.scoring import Scoring
 from svmpath.paths.elastic import ElasticPath
 from svmpath.solvers.threads import blas_threads
 
@@ -35,11 +37,14 @@ class ElasticSearch:
     patience : int or None
         Values without an improvement after which the rest is not scored. As long as none is better than the first, of
         which the machines as a rule are constant, all are scored.
+    scoring : Scoring or None
+        A scorer of scikit-learn instead of the mean of ``loss``.
     """
 
     folds: Folds | None
     loss: HeldOutLoss = None
     patience: int | None = None
+    scoring: Scoring | None = None
 
     def curve(self, paths: list[ElasticPath], values: Array, least: Sequence[float] | None = None) -> Curve:
         """The curve of machines with the same values and weights, at the values (falling) up to where it was ended.
@@ -83,12 +88,15 @@ class ElasticSearch:
 
     def _joined(self, paths: list[ElasticPath], values: Array, rows: Array, held: list[Array]) -> Curve:
         name, doubts = "loo" if self.folds is None else "kfold", np.zeros(len(values), dtype=int)
-        loss = held_out_loss(self.loss, "classification")
+        loss, splits = held_out_loss(self.loss, "classification"), None
+        if self.folds is not None:
+            splits = fold_numbers(self.folds)
         curves = [
-            Curve(_over(path, values), name, values, loss, rows, decisions, path.problem.y, doubts)
+            Curve(_over(path, values), name, values, loss, rows, decisions, path.problem.y, doubts, splits=splits)
             for path, decisions in zip(paths, held, strict=True)
         ]
-        return curves[0] if len(curves) == 1 else one_vs_rest(curves)
+        curve = curves[0] if len(curves) == 1 else one_vs_rest(curves)
+        return curve if self.scoring is None else replace(curve, scoring=self.scoring)
 
     def _score(self, paths: list[ElasticPath], value: Array, rows: Array, held: Any) -> tuple[float, float]:
         """Score, and what decides between equal ones."""

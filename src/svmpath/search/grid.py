@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, OneVsRest, held_out_loss, one_vs_rest
+from svmpath.criteria.scoring import Scoring
 from svmpath.gram import Gram
 from svmpath.losses import Loss, Problem
 from svmpath.paths import Curves, Made, Path, Request, trace_problem
@@ -98,6 +99,8 @@ class Search:
     rule : str
     tol : float or None
         For approximate paths; see :func:`svmpath.trace`.
+    scoring : Scoring or None
+        A scorer of scikit-learn instead of the mean of ``held_out``.
     """
 
     problems: list[Problem]
@@ -108,6 +111,7 @@ class Search:
     held_out: HeldOutLoss
     rule: str = "min"
     tol: float | None = None
+    scoring: Scoring | None = None
 
     def curve(self, gamma: float | None = None, C: Array | None = None) -> Curve:
         """The curve over C at one value of the kernel parameter."""
@@ -160,7 +164,12 @@ class Search:
     def scored(self, paths: Iterable[Path], values: Array) -> Curve:
         """The curve of the paths of all machines."""
         curves = [self.criterion(path, values, loss=self.held_out) for path in paths]
-        return curves[0] if len(curves) == 1 else one_vs_rest(curves)
+        curve = curves[0] if len(curves) == 1 else one_vs_rest(curves)
+        if self.scoring is None:
+            return curve
+        if not isinstance(curve, Curve):  # a user's criterion may return a bound
+            raise ValueError("scoring needs held-out decision values, which the curve of this criterion does not have.")
+        return replace(curve, scoring=self.scoring)
 
     def later(self, paths: list[Path], values: Array) -> Curve:
         """The curve of the paths; if it can be, computed when it is first looked at."""
@@ -173,7 +182,7 @@ class Search:
         rows, target = np.arange(problems[0].n), problems[0].y
         if len(paths) > 1:
             loss, target = OneVsRest(loss), np.stack([problem.y for problem in problems], axis=1)
-        return Curve(paths[0], name, values, loss, rows, held, target, doubts)
+        return Curve(paths[0], name, values, loss, rows, held, target, doubts, scoring=self.scoring)
 
     def grid(self, gammas: Array, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
         """The best of all pairs of C and gamma."""

@@ -1,0 +1,84 @@
+"""Estimators whose answers are known already: held-out decision values in the form that scorers ask for.
+
+A scorer of scikit-learn is a function ``scorer(estimator, X, y)``, which calls ``predict``, ``decision_function`` or
+``predict_proba``. Here X does not hold features: its columns are the number of the sample, and the place of its
+decision value among those that are held.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from svmpath.criteria.calibration import fit_calibration
+
+Array = np.ndarray
+
+
+def rows_of(samples: Array) -> Array:
+    """X for the frozen estimators: number of the sample, place of its decision value."""
+    return np.column_stack([samples, np.arange(len(samples))])
+
+
+class FrozenClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier that knows the decision values of the rows it will be asked about.
+
+    Parameters
+    ----------
+    decisions : array of shape (N,) for two classes, (N, k) for k
+    classes : array of shape (k,)
+    code : array of int of shape (N,)
+        The class of each row, for the calibration of probabilities.
+    weights : array of shape (N,)
+    threshold : float
+        Of two classes the second is predicted where the decision value is larger.
+    """
+
+    def __init__(self, decisions: Array, classes: Array, code: Array, weights: Array, threshold: float = 0.0) -> None:
+        self.decisions = decisions
+        self.classes = classes
+        self.code = code
+        self.weights = weights
+        self.threshold = threshold
+        self._calibration: Any = None
+
+    @property
+    def classes_(self) -> Array:
+        """The labels."""
+        return self.classes
+
+    def decision_function(self, X: Any) -> Array:
+        """The decision values held."""
+        return self.decisions[_places(X)]
+
+    def predict(self, X: Any) -> Array:
+        """The labels that they mean."""
+        f = self.decision_function(X)
+        return self.classes[(f > self.threshold).astype(int) if f.ndim == 1 else np.argmax(f, axis=1)]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities by the sigmoid calibration of all decision values held."""
+        if self._calibration is None:
+            self._calibration = fit_calibration(self.decisions, self.code, len(self.classes), self.weights)
+        return np.asarray(self._calibration.probabilities(self.decision_function(X)))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Their logarithms."""
+        return np.log(self.predict_proba(X))
+
+
+class FrozenRegressor(RegressorMixin, BaseEstimator):
+    """A regressor that knows its predictions of the rows it will be asked about."""
+
+    def __init__(self, decisions: Array) -> None:
+        self.decisions = decisions
+
+    def predict(self, X: Any) -> Array:
+        """The predictions held."""
+        return self.decisions[_places(X)]
+
+
+def _places(X: Any) -> Array:
+    return np.asarray(X)[:, 1]

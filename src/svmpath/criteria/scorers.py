@@ -1,0 +1,152 @@
+"""From what users give as ``scoring`` to a scorer that fits the task, or one sentence that says why it does not.
+
+Whether a scorer works is found out by trying it on a few rows with made-up decision values, before any other work.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from svmpath.criteria.scoring import MEANS, Rows, Scoring
+from svmpath.names import did_you_mean
+
+Array = np.ndarray
+
+_PER_CLASS, _OF_REGRESSION = 4, 40  # rows that a scorer is tried on
+_PINBALL = "neg_mean_pinball_loss"
+_NUMBERS = np.array([0.5, 1.25, 2.5, 3.75])  # targets that only a score of regressions takes
+
+
+def make_scoring(scoring: Any, classes: Array | None, y: Array, s: Array, parameter: str = "scoring") -> Scoring:
+    """The scorer meant by a name, a scorer or a function.
+
+    Parameters
+    ----------
+    scoring : str or callable
+    classes : array of shape (k,) or None
+        The labels; None for a regression.
+    y : array of shape (n,)
+        The number of each row's class, or a regression's targets.
+    s : array of shape (n,)
+        Weights.
+    parameter : str
+        What the user knows it by.
+    """
+    mean = MEANS.get(scoring) if isinstance(scoring, str) else None
+    found = Scoring(_scorer(scoring, parameter, classes), _name(scoring), classes, mean)
+    rows = _few(classes, y, s)
+    if isinstance(scoring, str) and classes is not None and _takes_numbers(scoring):
+        raise ValueError(
+            f"{parameter}={scoring!r} is a score of regressions, but this is a classification; use one of labels, such "
+            f"as 'accuracy', 'balanced_accuracy' or 'roc_auc'.{did_you_mean(scoring, _names(classes))}"
+        )
+    is_strict = isinstance(scoring, str) and classes is None
+    fault = _fault(found, rows, is_strict)
+    if fault is not None:
+        raise ValueError(f"{parameter}={found.name!r} {_why(found, rows, fault, is_strict)}") from fault
+    return found
+
+
+def _scorer(scoring: Any, parameter: str, classes: Array | None) -> Any:
+    if isinstance(scoring, str):
+        if scoring in scorer_names():
+            return _named(scoring)
+        raise ValueError(
+            f"{parameter} must be one of sklearn.metrics.get_scorer_names(), a scorer of make_scorer or a function of "
+            f"(estimator, X, y); got {scoring!r}.{did_you_mean(scoring, _names(classes))}"
+        )
+    if not callable(scoring):
+        raise ValueError(
+            f"{parameter} must be one name, one scorer of make_scorer or one function of (estimator, X, y), as C is "
+            f"chosen by one score; got {scoring!r}."
+        )
+    return scoring
+
+
+def scorer_names() -> list[str]:
+    """The names that scikit-learn knows, and one of a metric that it has no scorer for."""
+    from sklearn.metrics import get_scorer_names
+
+    return [*get_scorer_names(), _PINBALL]
+
+
+def _named(name: str) -> Any:
+    from sklearn.metrics import get_scorer, make_scorer, mean_pinball_loss
+
+    return make_scorer(mean_pinball_loss, greater_is_better=False) if name == _PINBALL else get_scorer(name)
+
+
+def _name(scoring: Any) -> str:
+    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", repr(scoring))
+
+
+def _few(classes: Array | None, y: Array, s: Array) -> Rows:
+    """A few rows of each class, or of a regression; of different weights if those of all rows differ."""
+    active = np.flatnonzero(s > 0)
+    some = [active[:_OF_REGRESSION]]
+    if classes is not None:
+        some = [active[y[active] == c][:_PER_CLASS] for c in range(len(classes))]
+    at = np.concatenate(some)
+    is_even = bool(np.all(s[active] == s[active[0]]))
+    return Rows(at, at, y[at], np.ones(len(at)) if is_even else np.arange(1.0, len(at) + 1.0))
+
+
+def _fault(scoring: Scoring, rows: Rows, is_strict: bool = False) -> Exception | None:
+    """What the scorer raises on made-up decision values of the rows; None if it works."""
+    from sklearn.exceptions import UndefinedMetricWarning
+
+    shape: tuple[int, ...] = (len(rows.y),)
+    if scoring.classes is not None and len(scoring.classes) > 2:
+        shape = (len(rows.y), len(scoring.classes))
+    f = np.random.default_rng(0).normal(size=shape)
+    # A regression's predictions are as its targets are, in another order: some scores take no negative ones.
+    f = np.roll(rows.y, 1).astype(float) if scoring.classes is None else f
+    with warnings.catch_warnings():
+        warnings.simplefilter("error" if is_strict else "ignore", UserWarning)
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        try:
+            scoring.call(rows, scoring.estimator(rows, f))
+        except Exception as fault:
+            return fault
+    return None
+
+
+def _why(scoring: Scoring, rows: Rows, fault: Exception, is_strict: bool) -> str:
+    """The rest of a sentence: what does not fit, and what to do."""
+    classes = scoring.classes
+    even = Rows(rows.at, rows.samples, rows.y, np.ones(len(rows.y)))
+    if _fault(scoring, even, is_strict) is None:
+        return (
+            "takes no sample_weight, but the weights of the rows differ: use a score that takes it, or leave "
+            "sample_weight and class_weight out."
+        )
+    if classes is not None and len(classes) == 2 and not _fault(Scoring(scoring.scorer, "", np.arange(2)), rows):
+        return (
+            f"takes 1 for the positive label, but the labels are {classes[0]!r} and {classes[1]!r}: use "
+            f"make_scorer(..., pos_label={classes[1]!r}), or labels 0 and 1."
+        )
+    task = "a regression" if classes is None else f"{len(classes)} classes"
+    reason = (str(fault).strip() or type(fault).__name__).splitlines()[0].rstrip(".")
+    names = [name for name in _names(classes) if name != scoring.name]
+    longer = [name for name in names if name.startswith(f"{scoring.name}_")]  # of f1, f1_macro
+    proposal = did_you_mean(scoring.name, longer or names) or "".join(f" Did you mean {each!r}?" for each in longer[:1])
+    return f"cannot be evaluated on the decision values of {task}: {reason}.{proposal}"
+
+
+def _names(classes: Array | None) -> list[str]:
+    """The names of the scorers that fit the task."""
+    if classes is None:
+        return [name for name in scorer_names() if _takes_numbers(name)]
+    k = len(classes)
+    rows = _few(np.arange(k), np.arange(4 * k) % k, np.ones(4 * k))
+    scorings = {name: Scoring(_named(name), name, np.arange(k)) for name in scorer_names()}
+    return [name for name, each in scorings.items() if not _takes_numbers(name) and _fault(each, rows, True) is None]
+
+
+def _takes_numbers(name: str) -> bool:
+    """Whether it is a score of regressions: no score of labels takes numbers that are not whole."""
+    at = np.arange(len(_NUMBERS))
+    return _fault(Scoring(_named(name), name), Rows(at, at, _NUMBERS, np.ones(len(at))), True) is None

@@ -1,0 +1,195 @@
+"""Scores of held-out decision values by any scorer of scikit-learn, with standard errors by the jackknife.
+
+Row i of a curve has a label y_i, a weight w_i and, at each value, a decision value f_i of a machine that has not seen
+it. A score is
+
+    S(y, f, w) = scorer(estimator, X, y, sample_weight=w),
+
+where the estimator answers with f (``criteria.frozen``). All rows are scored together, also those of different folds.
+Rows of weight zero are left out; w is passed on only if the others are not all equal.
+
+Standard errors. Where the score is a mean, S = sum_i w_i l_i / sum_i w_i (table ``MEANS``), with p_i = w_i / sum_j w_j
+
+    se^2 = sum_i p_i (l_i - S)^2 sum_i p_i^2,
+
+which for equal weights is (n - 1) / n times the variance by the jackknife. Other scores: the samples, sorted by their
+label, are dealt in turn to G = min(10, n) groups; S_g is the score without group g, and
+
+    se^2 = (G - 1) / G sum_g (S_g - mean_g S_g)^2
+
+(the delete-a-group jackknife). Entries of one sample that was held out several times are in one group. Probabilities
+are those calibrated on all rows: the calibration is a minimum, so what it would change is of second order. Groups
+without which the score is not defined (the only samples of a class) are not counted; where fewer than two are left,
+the standard error is infinite: unknown.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from svmpath.criteria.curve import Curve, error, squared
+from svmpath.criteria.frozen import FrozenClassifier, FrozenRegressor, rows_of
+
+Array = np.ndarray
+
+MOST_GROUPS = 10  # a scorer takes 1 to 2 ms whatever it is asked, and each group asks it once more at every value
+_LOCK = Lock()  # filters of warnings belong to the process, not to a thread
+
+
+def _absolute(y: Array, f: Array) -> Array:
+    """|y - f|."""
+    return np.abs(y - f)
+
+
+MEANS: dict[str, Callable[[Array, Array], Array]] = {
+    "accuracy": error,
+    "neg_mean_squared_error": squared,
+    "neg_mean_absolute_error": _absolute,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """A scorer that fits the task.
+
+    Attributes
+    ----------
+    scorer : callable
+        ``scorer(estimator, X, y) -> float``.
+    name : str
+        As it was given.
+    classes : array of shape (k,) or None
+        The labels; None for a regression.
+    mean : callable or None
+        The per-sample loss that it is minus the mean of, or one minus it, if it is.
+    """
+
+    scorer: Callable[..., Any]
+    name: str
+    classes: Array | None = None
+    mean: Callable[[Array, Array], Array] | None = None
+
+    def values(self, curve: Curve) -> Array:
+        """Its values along a curve, of shape (m,), in scikit-learn's sign."""
+        rows = self._counted(curve)
+        return np.array([self._value(rows, self.estimator(rows, f)) for f in curve.finite[:, rows.at]])
+
+    def standard_errors(self, curve: Curve) -> Array:
+        """Standard errors of the values, of shape (m,)."""
+        if self.mean is not None:
+            return curve.rescored(self.mean).standard_errors
+        rows = self._counted(curve)
+        group = _groups(curve)[rows.samples]
+        kept = [rows.part(group != g) for g in range(int(group.max()) + 1)]
+        return np.array([_spread(self._parts(rows, kept, f)) for f in curve.finite[:, rows.at]])
+
+    def split_values(self, curve: Curve) -> Array:
+        """Values on each fold alone, of shape (m, number of folds); NaN where the score is not defined."""
+        assert curve.splits is not None
+        rows, number = self._counted(curve), int(curve.splits.max()) + 1
+        parts = [rows.part(curve.splits[rows.at] == fold) for fold in range(number)]
+        return np.array([self._parts(rows, parts, f) for f in curve.finite[:, rows.at]])
+
+    def over_thresholds(self, curve: Curve, thresholds: Array) -> Array:
+        """Values at the first value of a curve of two classes, if class 1 begins at each of these decision values."""
+        rows = self._counted(curve)
+        estimator = self.estimator(rows, curve.finite[0, rows.at])
+        return np.array([self._value(rows, estimator.set_params(threshold=float(each))) for each in thresholds])
+
+    def _counted(self, curve: Curve) -> Rows:
+        s = curve.path.problem.s[curve.rows]
+        at = np.flatnonzero(s > 0)
+        y = curve.target if self.classes is None else code_of(curve)
+        return Rows(at, curve.rows[at], y[curve.rows[at]], s[at])
+
+    def _value(self, rows: Rows, estimator: Any) -> float:
+        with _quiet():
+            try:
+                value = self.call(rows, estimator)
+            except Exception as fault:
+                raise ValueError(
+                    f"scoring={self.name!r} cannot be evaluated on these held-out decision values: {fault}"
+                ) from fault
+        if not np.isfinite(value):
+            raise ValueError(
+                f"scoring={self.name!r} is not defined on these held-out decision values (it gives {value}), perhaps "
+                "because they are of one class only; use another score, or hold out other rows."
+            )
+        return value
+
+    def _parts(self, rows: Rows, parts: list[Rows], f: Array) -> Array:
+        """Values on some of the rows only."""
+        estimator, found = self.estimator(rows, f), np.full(len(parts), np.nan)
+        with _quiet(UserWarning):  # such as that a class is missing
+            for k, part in enumerate(parts):
+                try:
+                    found[k] = self.call(part, estimator)
+                except Exception:  # it works on all rows, so a class must be missing
+                    continue
+        return found
+
+    def estimator(self, rows: Rows, f: Array) -> Any:
+        """An estimator that answers with the decision values f."""
+        if self.classes is None:
+            return FrozenRegressor(f)
+        return FrozenClassifier(f, self.classes, rows.y, rows.weights)
+
+    def call(self, rows: Rows, estimator: Any) -> float:
+        """The value on some rows."""
+        y = rows.y if self.classes is None else self.classes[rows.y]
+        is_even = len(rows.y) == 0 or bool(np.all(rows.weights == rows.weights[0]))
+        extra = {} if is_even else {"sample_weight": rows.weights}
+        return float(self.scorer(estimator, rows.X, y, **extra))
+
+
+class Rows:
+    """Rows that are scored: places on the curve, samples, targets or codes of classes, weights."""
+
+    def __init__(self, at: Array, samples: Array, y: Array, weights: Array, X: Array | None = None) -> None:
+        self.at, self.samples, self.y, self.weights = at, samples, y, weights
+        self.X = rows_of(samples) if X is None else X
+
+    def part(self, some: Array) -> Rows:
+        """Some of the rows."""
+        return Rows(self.at[some], self.samples[some], self.y[some], self.weights[some], self.X[some])
+
+
+def code_of(curve: Curve) -> Array:
+    """The number of each sample's class."""
+    return np.argmax(curve.target, axis=1) if curve.target.ndim == 2 else (curve.target > 0).astype(int)
+
+
+def _groups(curve: Curve) -> Array:
+    """The jackknife's group of each sample: those with weight, sorted by their label, in turn; -1 for others."""
+    key = curve.target if curve.path.problem.task == "regression" else code_of(curve)
+    is_counted = np.isin(np.arange(len(key)), curve.rows) & (curve.path.problem.s > 0)
+    group, rows = np.full(len(key), -1), np.flatnonzero(is_counted)
+    order = rows[np.argsort(key[rows], kind="stable")]
+    group[order] = np.arange(len(order)) % MOST_GROUPS
+    return group
+
+
+def _spread(parts: Array) -> float:
+    """The standard error from the scores without each group."""
+    parts = parts[np.isfinite(parts)]
+    if len(parts) < 2:
+        return np.inf
+    return float(np.sqrt((len(parts) - 1) * np.var(parts)))
+
+
+@contextmanager
+def _quiet(kind: type[Warning] | None = None) -> Iterator[None]:
+    """Without checks that were made once, and warnings of a score that is 0 by definition, or of a kind."""
+    from sklearn import config_context
+    from sklearn.exceptions import UndefinedMetricWarning
+
+    with _LOCK, config_context(assume_finite=True, skip_parameter_validation=True), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning if kind is None else kind)
+        yield

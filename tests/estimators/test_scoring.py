@@ -1,0 +1,240 @@
+"""``scoring``, ``threshold`` and ``cv_results_`` of the estimators."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn import metrics
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_moons
+from sklearn.metrics import make_scorer
+
+from svmpath import ElasticNetSVC, PathSVC, PathSVR, criteria
+from svmpath.criteria.threshold import threshold_candidates
+
+X, Y = make_moons(60, noise=0.35, random_state=2)
+S = np.random.default_rng(1).integers(1, 4, size=60).astype(float)
+WORDS = np.array(["no", "yes"])[Y]
+GRID = {"gamma": [0.5, 2.0], "C": [0.3, 3.0], "search": "grid", "random_state": 0}
+IRIS, KINDS = load_iris(return_X_y=True)
+IRIS, KINDS = IRIS[::3], KINDS[::3]
+
+
+def unbalanced(seed, n=300):
+    """One row in eight is of class 1, and the classes overlap: a machine hardly ever predicts it."""
+    rng = np.random.default_rng(seed)
+    b = (np.arange(n) % 8 == 0).astype(int)
+    return rng.normal(size=(n, 2)) + 1.1 * b[:, None], b
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])  # the hinge counts errors only, unless it is to score
+def test_the_choice_maximises_the_score(loss):
+    model = PathSVC(loss, scoring="roc_auc", criterion="loo", **GRID).fit(X, Y, sample_weight=S)
+    best = {}
+    for gamma in GRID["gamma"]:
+        for C in GRID["C"]:
+            held = PathSVC(loss, gamma=gamma, C=C).fit(X, Y, sample_weight=S).held_out_decisions_
+            best[C, gamma] = metrics.roc_auc_score(Y, held, sample_weight=S)
+    assert (model.C_, model.gamma_) == max(best, key=best.get)
+    assert -model.choice_.score == pytest.approx(max(best.values()), abs=1e-9)
+    np.testing.assert_allclose(criteria.score(model.curve_, "roc_auc"), -model.curve_.scores)
+    table = pd.DataFrame(model.cv_results_)
+    assert {(row.param_C, row.param_gamma): row.mean_test_score for row in table.itertuples()} == pytest.approx(best)
+    wrong = (model.held_out_decisions_ > 0) != Y
+    assert model.loo_error_ == pytest.approx(wrong.mean())
+    assert model.held_out_error_ == pytest.approx(np.average(wrong, weights=S))
+
+
+def test_elastic_net_against_plain_refits():
+    model = ElasticNetSVC(2.0, 1.0, standardize=False, criterion="loo", scoring="average_precision")
+    model.fit(X, Y, sample_weight=S)
+    for lam1, score in zip(model.curve_.values, model.curve_.scores, strict=True):
+        f = np.empty(60)
+        for i in range(60):
+            keep = np.arange(60) != i
+            one = ElasticNetSVC(lam1, 1.0, standardize=False, criterion="kfold", cv=2)
+            f[i] = one.fit(X[keep], Y[keep], sample_weight=S[keep]).decision_function(X[[i]])[0]
+        assert -score == pytest.approx(metrics.average_precision_score(Y, f, sample_weight=S), abs=1e-9)
+
+
+@pytest.mark.parametrize("make", [PathSVC, PathSVR, ElasticNetSVC])
+def test_the_default_score_by_its_name_is_the_default(make):
+    name = "neg_mean_squared_error" if make is PathSVR else "accuracy"
+    grid = {"lambda2": [0.1, 1.0]} if make is ElasticNetSVC else {"random_state": 0}
+    one, other = (make(scoring=scoring, **grid).fit(X, Y, sample_weight=S) for scoring in (None, name))
+    assert one.choice_.value == other.choice_.value
+    first, second = (pd.DataFrame(model.cv_results_) for model in (one, other))
+    assert first.columns.tolist() == second.columns.tolist()
+    for column in ("mean_test_score", "std_test_score"):
+        np.testing.assert_allclose(first[column], second[column])
+
+
+@pytest.mark.parametrize("scoring", ["f1_macro", "roc_auc_ovr", "neg_log_loss"])
+def test_several_classes(scoring):
+    names = np.array(["setosa", "versicolor", "virginica"])[KINDS]
+    model = PathSVC("least_squares", scoring=scoring, random_state=0).fit(IRIS, names)
+    assert -model.choice_.score == pytest.approx(criteria.score(model.curve_, scoring)[model.choice_.index])
+    assert model.threshold_ is None
+    assert model.score(IRIS, names) > 0.9
+    assert pickle.loads(pickle.dumps(model)).choice_.score == model.choice_.score
+
+
+def test_labels_reach_scorers_and_functions():
+    scorer = make_scorer(metrics.f1_score, pos_label="yes")
+    model = PathSVC(scoring=scorer, criterion="loo", **GRID).fit(X, WORDS)
+    f1 = metrics.f1_score(WORDS, np.where(model.held_out_decisions_ > 0, "yes", "no"), pos_label="yes")
+    assert -model.choice_.score == pytest.approx(f1)
+    clone(model).fit(X, WORDS)
+    three = np.array(["a", "b", "c"])[KINDS]
+    last = make_scorer(metrics.recall_score, labels=["c"], average="macro")
+    assert PathSVC("least_squares", scoring=last, gamma=0.1, C=[1.0, 10.0]).fit(IRIS, three).choice_.score < -0.8
+
+
+def test_regression_and_threads():
+    y = np.sin(X[:, 0]) + 0.1 * Y
+    one = PathSVR(scoring="r2", **GRID).fit(X, y)
+    two = PathSVR(scoring="r2", n_jobs=2, **GRID).fit(X, y)
+    np.testing.assert_array_equal(one.curve_.scores, two.curve_.scores)
+    assert -one.choice_.score == pytest.approx(metrics.r2_score(y, one.held_out_decisions_))
+
+
+TINY, SINGLE = np.arange(60) < 2, np.arange(60) == 7
+HARD = {
+    "two of a class": (X, TINY, {}),
+    "one of a class": (X, SINGLE, {}),
+    "equal rows": (np.ones((60, 2)), Y, {}),
+    "weights of zero": (X, Y, {"sample_weight": np.where(np.arange(60) % 3 == 0, 0.0, 2.0)}),
+    "groups": (X, Y, {"groups": np.arange(60) // 4}),
+    "rows given twice": (np.vstack([X[:30], X[:30]]), np.tile(Y[:30], 2), {}),
+    "sparse single precision": (csr_matrix(X.astype(np.float32)), Y, {}),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_hard_cases(name):
+    A, b, more = HARD[name]
+    model = PathSVC(C=[0.5, 2.0], gamma=1.0, scoring="f1", threshold="tune", rule="one_se").fit(A, b, **more)
+    s, held = more.get("sample_weight", np.ones(60)), model.held_out_decisions_
+    at = {
+        cut: metrics.f1_score(b, held > cut, sample_weight=s, zero_division=0.0)
+        for cut in [*threshold_candidates(held), model.threshold_]
+    }
+    assert at[model.threshold_] == pytest.approx(max(at.values()))
+    assert np.isfinite(model.curve_.scores).all()
+    table = pd.DataFrame(model.cv_results_)
+    np.testing.assert_allclose(table["mean_test_score"], -model.curve_.scores)
+
+
+# --- threshold -------------------------------------------------------------------------------------------------------
+
+
+def test_a_tuned_threshold_helps_on_new_rows():
+    gains = []
+    for seed in range(3):
+        A, b = unbalanced(seed, 600)
+        half = {"C": 1.0, "gamma": 0.1, "scoring": "f1"}
+        plain, tuned = (PathSVC(threshold=cut, **half).fit(A[:200], b[:200]) for cut in (0.0, "tune"))
+        assert plain.threshold_ == 0.0
+        np.testing.assert_array_equal(plain.decision_function(A), tuned.decision_function(A))
+        np.testing.assert_array_equal(tuned.predict(A), (tuned.decision_function(A) > tuned.threshold_).astype(int))
+        held = tuned.held_out_decisions_
+        assert metrics.f1_score(b[:200], held > tuned.threshold_) >= metrics.f1_score(b[:200], held > 0)
+        gains.append(
+            metrics.f1_score(b[200:], tuned.predict(A[200:])) - metrics.f1_score(b[200:], plain.predict(A[200:]))
+        )
+    assert min(gains) > 0.0
+    assert np.mean(gains) > 0.05
+
+
+def test_thresholds_of_all_kinds():
+    A, b = unbalanced(0)
+    fixed = PathSVC(C=1.0, gamma=0.1, threshold=-0.3).fit(A, b)
+    assert fixed.threshold_ == -0.3
+    np.testing.assert_array_equal(fixed.predict(A), (fixed.decision_function(A) > -0.3).astype(int))
+    assert PathSVC(C=1.0, gamma=0.1, threshold="tune", scoring="roc_auc").fit(A, b).threshold_ == 0.0
+    linear = ElasticNetSVC(0.1, 1.0, threshold="tune", scoring="f1").fit(A, b)
+    cut = linear.threshold_
+    assert metrics.f1_score(b, linear.held_out_decisions_ > cut) > metrics.f1_score(b, linear.held_out_decisions_ > 0)
+    np.testing.assert_array_equal(linear.predict(A), (linear.decision_function(A) > cut).astype(int))
+
+
+# --- cv_results_ -----------------------------------------------------------------------------------------------------
+
+
+def test_results_of_folds_have_their_splits():
+    model = PathSVC("hinge", criterion="kfold", cv=3, **GRID).fit(X, Y)
+    found = model.cv_results_
+    assert isinstance(found["param_C"], np.ma.MaskedArray)
+    table = pd.DataFrame(found)
+    splits = table[["split0_test_score", "split1_test_score", "split2_test_score"]]
+    np.testing.assert_allclose(splits.mean(axis=1), table["mean_test_score"])  # folds of one size
+    assert len(table) == 4
+    assert table.loc[table["rank_test_score"] == 1, "mean_test_score"].max() == table["mean_test_score"].max()
+    best = table.loc[table["mean_test_score"].idxmax()]
+    assert best["param_C"] == PathSVC("hinge", criterion="kfold", cv=3).set_params(**best["params"]).fit(X, Y).C_
+    assert 1.0 - model.held_out_error_ == pytest.approx(table["mean_test_score"].max())
+
+
+def test_results_hold_what_was_searched():
+    table = pd.DataFrame(PathSVC(random_state=0).fit(IRIS, KINDS).cv_results_)
+    assert set(table["param_loss"]) == {"least_squares", "squared_hinge"}
+    table = pd.DataFrame(
+        PathSVR("epsilon_insensitive", C=[1.0, 10.0], gamma=1.0, epsilon=[0.1, 0.3]).fit(X, Y).cv_results_
+    )
+    assert set(table["param_epsilon"]) == {0.1, 0.3}
+    assert "param_gamma" not in table
+    table = pd.DataFrame(PathSVC(C=1.0, gamma=1.0).fit(X, Y).cv_results_)
+    assert len(table) == 1
+    table = pd.DataFrame(PathSVC(criterion="radius_margin", gamma=1.0, C=[1.0, 2.0]).fit(X, X[:, 0] > 0).cv_results_)
+    assert (table["mean_test_score"] < 0).all()  # a bound is no accuracy
+    table = pd.DataFrame(
+        PathSVC(search="gradient", gamma=[0.5, 1.0], C=(0.1, 10.0), random_state=0).fit(X, Y).cv_results_
+    )
+    assert table["param_gamma"].nunique() == 1
+    table = pd.DataFrame(ElasticNetSVC([1.0, 2.0], [0.1, 1.0], criterion="kfold").fit(X, Y).cv_results_)
+    assert len(table) == 4
+    assert {"param_lambda1", "param_lambda2", "split4_test_score"} <= set(table)
+
+
+@pytest.mark.slow
+def test_continuous_search_takes_a_score():
+    model = PathSVC(search="continuous", scoring="roc_auc", gamma=[0.5, 1.0], C=[0.3, 3.0]).fit(X, Y)
+    assert -model.choice_.score == pytest.approx(pd.DataFrame(model.cv_results_)["mean_test_score"].max())
+
+
+# --- what is refused -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "message"),
+    [
+        (PathSVC(scoring="f1", criterion_loss="squared"), Y, "give only one of them"),
+        (ElasticNetSVC(scoring="f1", criterion_loss="squared"), Y, "give only one of them"),
+        (
+            PathSVC(scoring="f1", search="gradient"),
+            Y,
+            "search='gradient' follows a gradient, which scoring='f1' does not",
+        ),
+        (PathSVC(scoring="f1", gamma="ard"), Y, "gamma='ard' follows a gradient"),
+        (
+            PathSVC(scoring="f1", criterion="radius_margin"),
+            Y,
+            "has no held-out decision values, which scoring='f1' needs",
+        ),
+        (PathSVC(scoring="r2"), Y, "is a score of regressions"),
+        (PathSVC(scoring="f1"), WORDS, r"takes 1 for the positive label.*pos_label=.*yes"),
+        (PathSVR(scoring="roc_auc"), X[:, 0], "cannot be evaluated on the decision values of a regression"),
+        (PathSVC(scoring=lambda estimator, X, y: 1.0, class_weight={0: 1, 1: 3}), Y, "takes no sample_weight"),
+        (PathSVC(threshold="tuned"), Y, "threshold must be 'tune', or a number; got 'tuned'. Did you mean 'tune'"),
+        (PathSVC(threshold=np.nan), Y, "threshold must be a number or 'tune', got nan"),
+        (PathSVC(threshold=None), Y, "threshold must be a number or 'tune', got None"),
+        (ElasticNetSVC(threshold="tune"), np.arange(60) % 3, "threshold works for two classes only, but y has 3"),
+        (PathSVC(threshold=0.1), np.arange(60) % 3, "threshold works for two classes only, but y has 3"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_a_sentence(model, y, message):
+    with pytest.raises(ValueError, match=message) as refused:
+        model.fit(X, y)
+    assert "\n" not in str(refused.value)
