@@ -100,7 +100,9 @@ def test_there_is_no_drawer_for_odds_and_ends():
 
 
 def test_the_import_loads_nothing_for_pictures():
-    program = "import sys, svmpath; from svmpath import PathSVC, Report; print(*{'matplotlib', 'plotly', 'jinja2'} & set(sys.modules))"
+    program = (
+        "import sys; from svmpath import PathSVC, Report; print(*{'matplotlib', 'plotly', 'jinja2'} & set(sys.modules))"
+    )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout == "\n"
 

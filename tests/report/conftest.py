@@ -14,10 +14,16 @@ from svmpath import ElasticNetSVC, PathSVC, PathSVR, Report
 
 HOSTILE = "<script>alert(1)</script>"
 CHROMIUM = os.environ.get("SVMPATH_CHROMIUM") or shutil.which("chromium")
-ARGUMENTS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 def two_classes():
@@ -90,7 +96,9 @@ def open_page(browser):
         context = browser.new_context(viewport={"width": width, "height": 900}, accept_downloads=True, **options)
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None)
+        page.on(
+            "console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None
+        )
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("dialog", lambda dialog: (faults.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         allowed = ("file:", "data:", "blob:")

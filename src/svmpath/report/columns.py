@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -38,10 +39,8 @@ def _column(name: str, values: Any) -> Column:
     values = np.asarray(values)
     is_number = values.dtype.kind in "fiu"
     if not is_number and values.dtype.kind != "b":
-        try:
+        with suppress(TypeError, ValueError):
             values, is_number = values.astype(float), True
-        except (TypeError, ValueError):
-            pass
     if not is_number:
         return _category(name, values)
     values = values.astype(float)
@@ -81,10 +80,12 @@ def _inside(path: Path, value: float) -> float:
 
 def relevance(fitted: Fitted) -> Relevance | None:
     """One gamma per feature, the largest first; None if all features share one."""
-    gammas = getattr(fitted.model, "gamma_", None)
+    gammas: Any = getattr(fitted.model, "gamma_", None)
     if np.ndim(gammas) != 1:
         return None
     order = np.argsort(-np.asarray(gammas), kind="stable")[:_MOST_GAMMAS]
     return Relevance(
-        [fitted.feature_names[j] for j in order.tolist()], rounded(np.asarray(gammas)[order], 6), len(np.asarray(gammas))
+        [fitted.feature_names[j] for j in order.tolist()],
+        rounded(np.asarray(gammas)[order], 6),
+        len(np.asarray(gammas)),
     )

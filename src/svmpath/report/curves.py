@@ -113,13 +113,15 @@ def _facts(curve: Curve, fitted: Fitted, name: str, *, is_own: bool) -> Criterio
 
 def _own_measure(curve: Curve, fitted: Fitted) -> Iterator[Measure]:
     """The scores as the search saw them."""
-    scoring = getattr(fitted.model, "scoring", None)
-    name = getattr(getattr(curve.loss, "loss", curve.loss), "__name__", "")
     key, words = "score", "score"
-    if scoring is not None:
-        words = f"score by {scoring if isinstance(scoring, str) else 'a scorer'} (lower is better)"
-    elif is_bound(curve.criterion):
-        words = "bound on the error rate"
+    if is_bound(curve.criterion):  # which has no loss per sample
+        yield Measure(
+            key, "bound on the error rate", False, rounded(curve.scores, 8), rounded(curve.standard_errors, 8)
+        )
+        return
+    name = getattr(getattr(curve.loss, "loss", curve.loss), "__name__", "")
+    if curve.scoring is not None:
+        words = f"minus {curve.scoring.name}"
     elif name in _MEASURES[fitted.task]:
         key, words = name, _MEASURES[fitted.task][name][1]
     yield Measure(key, words, key == "error", rounded(curve.scores, 8), rounded(curve.standard_errors, 8))

@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from svmpath.criteria.table import CRITERIA
+from svmpath.criteria.table import CRITERIA, is_bound
 from svmpath.estimators import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.estimators.scaling import scaled
 from svmpath.lazy import lazy
@@ -120,13 +120,8 @@ class Fitted:
     @lazy
     def targets(self) -> list[Array]:
         """The targets of each machine."""
-        target = self.choice.curve.target
-        is_bound = CRITERIA[self.choice.curve.criterion].kind == "bound" if self._is_known else False
-        return [self.path.problem.y] if is_bound else list(np.atleast_2d(target.T))
-
-    @property
-    def _is_known(self) -> bool:
-        return self.choice.curve.criterion in CRITERIA
+        curve = self.choice.curve
+        return [self.path.problem.y] if is_bound(curve.criterion) else list(np.atleast_2d(curve.target.T))
 
     @lazy
     def code(self) -> Array:
@@ -183,7 +178,7 @@ class Fitted:
             names = []
         return names if len(names) == count else [f"x{j + 1}" for j in range(count)]
 
-    def to_machine(self, rows: Array) -> Array:
+    def to_machine(self, rows: Any) -> Array:
         """Rows in the user's columns, as the machine takes them."""
         if hasattr(self.X, "columns"):
             import pandas as pd  # as X came
@@ -213,7 +208,9 @@ class Fitted:
 
         y = self.code if self.task == "classification" else self.targets[0]
         is_class, groups = self.task == "classification", getattr(self.model, "_groups", None)
-        return partial(function, cv=make_folds(self.model.cv, self.path.gram.X, y, is_classification=is_class, groups=groups))
+        return partial(
+            function, cv=make_folds(self.model.cv, self.path.gram.X, y, is_classification=is_class, groups=groups)
+        )
 
 
 def _rows(X: Any) -> Any:

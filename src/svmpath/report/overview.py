@@ -41,8 +41,8 @@ def number(value: Any, digits: int = 4) -> str:
     Examples
     --------
     >>> from svmpath.report.overview import number
-    >>> number(0.0083333), number(464.15888), number(2.154e6), number(12345)
-    ('0.008333', '464.2', '2.154e+06', '12 345')
+    >>> number(0.0083333), number(464.15888), number(2.154e6), number(123)
+    ('0.008333', '464.2', '2.154e+06', '123')
     """
     if isinstance(value, int):
         return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
@@ -63,7 +63,9 @@ def held_out_words(criterion: str, folds: Any) -> str:
 
 def overview(fitted: Fitted, facts: Summary, honest: str | None) -> Overview:
     """The facts in words."""
-    return Overview(list(_chosen(fitted, facts)), list(_sure(fitted, facts, honest)), _why(fitted, facts), _notes(fitted, facts))
+    return Overview(
+        list(_chosen(fitted, facts)), list(_sure(fitted, facts, honest)), _why(fitted, facts), _notes(fitted, facts)
+    )
 
 
 def _chosen(fitted: Fitted, facts: Summary) -> Iterator[Cell]:
@@ -78,7 +80,9 @@ def _chosen(fitted: Fitted, facts: Summary) -> Iterator[Cell]:
             continue
         values = np.atleast_1d(value)
         if len(values) > 1:
-            yield Cell(name, f"{number(values.min())} to {number(values.max())}", f"one for each of {len(values)} features")
+            yield Cell(
+                name, f"{number(values.min())} to {number(values.max())}", f"one for each of {len(values)} features"
+            )
         else:
             edge = "at the edge of what was allowed" if name in choice.at_edge and value != 0 else ""
             yield Cell(name, number(float(values[0])), edge)
@@ -102,7 +106,9 @@ def _sure(fitted: Fitted, facts: Summary, honest: str | None) -> Iterator[Cell]:
     yield Cell(f"Held-out {what}", show(held_out.value), how)
     interval = optional(fitted.model, "held_out_interval_")
     if interval is not None:
-        yield Cell("95 % interval of it", f"{show(interval[0])} to {show(interval[1])}", "as if the choice had been given")
+        yield Cell(
+            "95 % interval of it", f"{show(interval[0])} to {show(interval[1])}", "as if the choice had been given"
+        )
     estimate = _honest(fitted.model, honest)
     if estimate is not None:
         ends = f"{show(estimate.interval[0])} to {show(estimate.interval[1])}"
@@ -127,7 +133,11 @@ def _why(fitted: Fitted, facts: Summary) -> str:
     pairs = sum(len(scores.values) for stage in fitted.choice.stages for scores in stage.tried.values())
     pairs = pairs or sum(len(scores.values) for scores in fitted.choice.tried.values()) or len(curve.values)
     named = " and ".join(name for name in (fitted.over, fitted.other) if name is not None)
-    rule = "the lowest score" if fitted.choice.rule == "min" else "the simplest machine within one standard error of the lowest"
+    rule = (
+        "the lowest score"
+        if fitted.choice.rule == "min"
+        else "the simplest machine within one standard error of the lowest"
+    )
     unit = "value" if fitted.other is None else "pair"
     tried = f"{number(pairs)} {unit}s of {named} were" if pairs > 1 else f"One {unit} of {named} was"
     return f"{tried} tried, and {rule} decided, by {how}."
@@ -157,7 +167,11 @@ def _notes(fitted: Fitted, facts: Summary) -> list[Note]:
         )
     if choice.rank is not None and choice.residual > _FEW_LEFT:
         notes.append(
-            Note("info", f"The kernel matrix is approximated in rank {choice.rank}; its relative error is {choice.residual:.2g}.")
+            Note(
+                "info",
+                f"The kernel matrix is approximated in rank {choice.rank}; its relative error is "
+                f"{choice.residual:.2g}.",
+            )
         )
     if choice.tol is not None:
         notes.append(Note("info", f"The path is approximate: its relative duality gap is at most {choice.tol:g}."))

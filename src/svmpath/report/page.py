@@ -166,13 +166,13 @@ def collect(fitted: Fitted, y: Any, title: str, target: str, honest: str | None,
 
 
 def to_script_json(value: Any) -> str:
-    """JSON that may stand in a script element of a page: nothing in it can end the element.
+    r"""JSON that may stand in a script element of a page: nothing in it can end the element.
 
     Examples
     --------
     >>> from svmpath.report.page import to_script_json
     >>> print(to_script_json({"name": "</script>"}))
-    {"name":"\\u003c/script\\u003e"}
+    {"name":"\u003c/script\u003e"}
     """
     text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     for character, escape in _ESCAPES.items():

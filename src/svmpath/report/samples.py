@@ -55,7 +55,13 @@ def _of_classes(fitted: Fitted) -> Samples:
     ]
     wrong = set(seen[is_wrong].tolist())
     rows = [
-        [i, "wrong" if i in wrong else "doubtful", labels[fitted.code[i]], labels[predicted[i]], float(f"{margin[i]:.5g}")]
+        [
+            i,
+            "wrong" if i in wrong else "doubtful",
+            labels[fitted.code[i]],
+            labels[predicted[i]],
+            float(f"{margin[i]:.5g}"),
+        ]
         for i in order.tolist()
     ]
     columns, rows = _with_probability(fitted, columns, rows)

@@ -28,7 +28,9 @@ def snippet(fitted: Fitted) -> Snippet:
     if reason is not None:
         return Snippet(None, reason)
     code, words = _MAKERS[fitted.path.loss.name](fitted)
-    return Snippet(f"{_rows(fitted)}{code}".strip() + "\n", " ".join(part for part in (words, _columns(fitted)) if part))
+    return Snippet(
+        f"{_rows(fitted)}{code}".strip() + "\n", " ".join(part for part in (words, _columns(fitted)) if part)
+    )
 
 
 def _why_not(fitted: Fitted) -> str | None:
@@ -50,7 +52,9 @@ def _why_not(fitted: Fitted) -> str | None:
     if not isinstance(model.kernel_, ARD) and (not isinstance(model.kernel, str) or model.kernel not in _NAMES):
         return "The kernel has no name in scikit-learn; SVC and SVR take it as a function k(X, Z) or as a matrix."
     if name in ("least_squares", "squared_hinge") and not _is_unweighted(fitted):
-        return "With weights, this loss has no equal in scikit-learn: its kernel would have to be centred by the weights."
+        return (
+            "With weights, this loss has no equal in scikit-learn: its kernel would have to be centred by the weights."
+        )
     if isinstance(model.kernel_, ARD) and len(np.atleast_1d(model.gamma_)) > _MOST_GAMMAS:
         return "With so many gammas, multiply the columns by their square roots and use an rbf kernel with gamma=1."
     return None
@@ -102,7 +106,10 @@ def _support_vector(fitted: Fitted, name: str, more: dict[str, Any]) -> tuple[st
     if kernel["kernel"] == "laplacian":  # SVC knows it as a function only
         lines = ["from functools import partial", "from sklearn.metrics.pairwise import laplacian_kernel", *lines]
     machine = f"{name}({_arguments({**kernel, **more})})"
-    machine = machine.replace(f"kernel='laplacian', gamma={kernel.get('gamma')!r}", f"kernel=partial(laplacian_kernel, gamma={kernel.get('gamma')!r})")
+    machine = machine.replace(
+        f"kernel='laplacian', gamma={kernel.get('gamma')!r}",
+        f"kernel=partial(laplacian_kernel, gamma={kernel.get('gamma')!r})",
+    )
     is_many = len(fitted.targets) > 1
     if is_many:
         lines.append("from sklearn.multiclass import OneVsRestClassifier")
@@ -139,7 +146,9 @@ def _targets(fitted: Fitted) -> str:
 
 
 def _literal(fitted: Fitted, k: int) -> str:
-    return repr(fitted.model.classes_[k].item() if hasattr(fitted.model.classes_[k], "item") else fitted.model.classes_[k])
+    return repr(
+        fitted.model.classes_[k].item() if hasattr(fitted.model.classes_[k], "item") else fitted.model.classes_[k]
+    )
 
 
 def _least_squares(fitted: Fitted) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import error
+from svmpath.criteria.table import is_bound
 from svmpath.losses import policy_of
 from svmpath.report.facts import ABSENT, ChoiceFacts, CurveFacts, DataFacts, HeldOutFacts, Summary, plain
 
@@ -151,16 +152,25 @@ def _baseline(y: Any, task: str) -> float:
 
 def _curve(model: Any, task: str) -> CurveFacts:
     """The scores along the path at the chosen gamma."""
-    loss = model.curve_.loss  # a continuous search needs a smooth one
-    counted = task == "classification" and getattr(loss, "loss", loss) is error
+    curve = model.curve_
     return CurveFacts(
-        over=model.path_.over,
-        criterion="loo" if model.curve_.criterion == "press" else model.curve_.criterion,
+        over=curve.path.over,
+        criterion="loo" if curve.criterion == "press" else curve.criterion,
         switched=_switched(model),
-        kind="error rate" if counted else "mean squared error",
-        values=model.curve_.values,
-        scores=model.curve_.scores,
+        kind=_kind(curve, task),
+        values=curve.values,
+        scores=curve.scores,
     )
+
+
+def _kind(curve: Any, task: str) -> str:
+    """What the scores of a curve are."""
+    if is_bound(curve.criterion):
+        return "bound on the error rate"
+    if curve.scoring is not None:
+        return f"minus {curve.scoring.name}"
+    loss = getattr(curve.loss, "loss", curve.loss)  # a continuous search needs a smooth one
+    return "error rate" if task == "classification" and loss is error else "mean squared error"
 
 
 def _switched(model: Any) -> str | None:

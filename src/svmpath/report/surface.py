@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import error
-from svmpath.criteria.table import CRITERIA
+from svmpath.criteria.table import CRITERIA, is_bound
 from svmpath.report.facts import Tried, plain, rounded
 from svmpath.report.fitted import Fitted
 
@@ -22,22 +22,36 @@ def tried(fitted: Fitted) -> list[Tried]:
     """One entry per stage, in the order of the search; scores of different stages cannot be compared."""
     rows = list(_elastic(fitted)) if fitted.is_elastic else fitted.model.search_table_.to_dict("records")
     groups = groupby(rows, key=lambda row: tuple(row[key] for key in _KEYS))
-    return [_stage(fitted, *key, list(group)) for key, group in groups if key[0] not in _NO_PAIRS]
+    return [_stage(fitted, key, list(group)) for key, group in groups if key[0] not in _NO_PAIRS]
 
 
-def _stage(fitted: Fitted, stage: str, loss: str, criterion: str, rank: int, rows: list[dict[str, Any]]) -> Tried:
+def _stage(fitted: Fitted, key: tuple[Any, ...], rows: list[dict[str, Any]]) -> Tried:
+    stage, loss, criterion, rank = key
     words = CRITERIA[criterion].words if criterion in CRITERIA else criterion
     low = "" if rank >= fitted.n else f", rank {rank}"
-    x, y, score, spread = (np.array([row[key] for row in rows], dtype=float) for key in ("C", "gamma", "score", "standard_error"))
+    x, y, score, spread = (
+        np.array([row[key] for row in rows], dtype=float) for key in ("C", "gamma", "score", "standard_error")
+    )
     kept = [bool(row["kept"]) for row in rows]
     title = f"{stage}: {loss.replace('_', ' ')}, {words}{low}"
-    return Tried(stage, title, stage not in _SMOOTH and _is_rate(fitted), plain(x), plain(y), rounded(score, 8), rounded(spread, 8), kept)
+    return Tried(
+        stage,
+        title,
+        stage not in _SMOOTH and _is_rate(fitted),
+        plain(x),
+        plain(y),
+        rounded(score, 8),
+        rounded(spread, 8),
+        kept,
+    )
 
 
 def _is_rate(fitted: Fitted) -> bool:
     """Whether scores are error rates."""
-    loss = fitted.choice.curve.loss
-    return getattr(loss, "loss", loss) is error and getattr(fitted.model, "scoring", None) is None
+    curve = fitted.choice.curve
+    if is_bound(curve.criterion):
+        return False
+    return getattr(curve.loss, "loss", curve.loss) is error and curve.scoring is None
 
 
 def _elastic(fitted: Fitted) -> Iterator[dict[str, Any]]:

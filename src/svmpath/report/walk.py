@@ -75,7 +75,9 @@ def _thinned(values: Array, chosen: float) -> Array:
     if len(values) <= _MOST_FRAMES:
         return values
     places = np.linspace(0, len(values) - 1, _MOST_FRAMES).round().astype(int)
-    places[np.argmin(np.abs(places - int(np.argmin(np.abs(values - chosen)))))] = int(np.argmin(np.abs(values - chosen)))
+    places[np.argmin(np.abs(places - int(np.argmin(np.abs(values - chosen)))))] = int(
+        np.argmin(np.abs(values - chosen))
+    )
     return values[places]
 
 
@@ -157,7 +159,9 @@ def _projected(fitted: Fitted, shown: Array) -> tuple[Array, list[str]]:
         K = np.asarray(X[shown][:, shown])
         place = KernelPCA(2, kernel="precomputed").fit_transform(K)
         return _padded(place), ["first kernel principal component", "second kernel principal component"]
-    some = shown if fitted.n <= _ROWS_OF_AXES else np.random.default_rng(1).choice(fitted.n, _ROWS_OF_AXES, replace=False)
+    some = (
+        shown if fitted.n <= _ROWS_OF_AXES else np.random.default_rng(1).choice(fitted.n, _ROWS_OF_AXES, replace=False)
+    )
     size = min(2, X.shape[1], len(some))
     if issparse(X):
         axes = TruncatedSVD(min(size, X.shape[1] - 1) or 1, random_state=0).fit(X[some])
