@@ -290,7 +290,7 @@ def test_the_same_seed_gives_the_same_model(tune):
 def test_output_folder_is_made(run):
     flats().to_csv("data.csv", index=False)
     assert run("tune", "data.csv", "--target", "sold", "--output", "new/and deep", *FIXED)[0] == 0
-    assert sorted(os.listdir("new/and deep")) == ["model.skops", "summary.json"]
+    assert sorted(os.listdir("new/and deep")) == ["model.skops", "report.html", "summary.json"]
 
 
 def test_a_column_of_names_is_noted(tune):
