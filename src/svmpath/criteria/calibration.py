@@ -31,10 +31,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import log_softmax, logsumexp
+from scipy.special import log_softmax
 
 from svmpath.names import unknown_name
 from svmpath.solvers.newton import Newton
@@ -61,13 +61,13 @@ class Calibration(ABC):
 
 @dataclass(frozen=True)
 class Softmax(Calibration):
-    """Softmax of a (F - shift) / scale + b.
+    """Softmax of 0 for the first class and a (G - shift) / scale + b for the others, with G_ic = F_ic - F_i0.
 
     Attributes
     ----------
     slope : float
         The slope a of decision values in units of ``scale``; 0 if they say nothing.
-    offsets, shift : array of shape (k,)
+    offsets, shift : array of shape (k - 1,)
     scale : float
     """
 
@@ -77,10 +77,11 @@ class Softmax(Calibration):
     scale: float
 
     def log_probabilities(self, decisions: Array) -> Array:
-        if self.slope == 0.0:
-            return np.tile(log_softmax(self.offsets), (len(decisions), 1))
-        F = (_matrix(decisions) - self.shift) / self.scale
-        return log_softmax(self.slope * F + self.offsets, axis=1)
+        z = np.zeros((len(decisions), len(self.offsets) + 1))
+        z[:, 1:] = self.offsets
+        if self.slope > 0.0:
+            z[:, 1:] += self.slope * ((_beyond_first(decisions) - self.shift) / self.scale)
+        return log_softmax(z, axis=1)
 
 
 @dataclass(frozen=True)
@@ -146,72 +147,81 @@ def fit_calibration(decisions: Array, code: Array, k: int, weights: Array, metho
 
 def _fit_softmax(decisions: Array, code: Array, k: int, w: Array, has_offsets: bool) -> Calibration:
     """The softmax with one slope, and an offset per class or none."""
-    F, T = _matrix(decisions), _targets(code, k, w)
-    F = F - F.mean(axis=1, keepdims=True)  # which the softmax does not see
-    largest = float(np.abs(F).max())
+    G, T = _beyond_first(decisions), _targets(code, k, w)
+    largest = float(np.abs(G).max())
     unit = largest if largest > _TINY else 1.0
-    shift = w @ (F / unit) / w.sum() * unit if has_offsets else np.zeros(k)
-    scale = float(np.sqrt(np.average(np.mean(((F - shift) / unit) ** 2, axis=1), weights=w))) * unit
-    flat = np.log(w @ T) - np.log(w.sum()) if has_offsets else np.zeros(k)
-    if scale <= _ALL_EQUAL * largest:
+    G, share = G / unit, w / w.sum()
+    mean = share @ T
+    shift, flat = (share @ G, np.log(mean[1:] / mean[0])) if has_offsets else (np.zeros(k - 1), np.zeros(k - 1))
+    scale = float(np.sqrt(share @ np.mean((G - shift) ** 2, axis=1)))
+    if scale <= _ALL_EQUAL:
         return Softmax(0.0, flat, shift, 1.0)
-    start = np.concatenate([[0.0], flat[1:] - flat[0]]) if has_offsets else np.zeros(1)
-    problem = CrossEntropy((F - shift) / scale, T, w)
-    theta, _ = problem.minimise(start)
-    if theta[0] <= 0.0:
+    problem = CrossEntropy((G - shift) / scale, T[:, 1:], w, has_offsets)
+    best, _ = problem.minimise(problem.at(np.concatenate([[0.0], flat if has_offsets else []])))
+    a, b = problem.split(best.theta)
+    if a <= 0.0:
         return Softmax(0.0, flat, shift, 1.0)
-    return Softmax(float(theta[0]), problem.offsets(theta), shift, scale)
+    return Softmax(a, b, shift * unit, scale * unit)
 
 
-class CrossEntropy(Newton[Array]):
-    """J as a function of theta = (a, b_1, ..., b_{k-1}) with b_0 = 0, or of (a,) with b = 0."""
+class Point(NamedTuple):
+    """Parameters, and J there with its first and second derivatives."""
+
+    theta: Array
+    value: float
+    gradient: Array
+    H: Array
+
+
+class CrossEntropy(Newton[Point]):
+    """J as a function of theta = (a, b_1, ..., b_{k-1}) with b_0 = 0, or of (a,) with b = 0.
+
+    ``G`` and ``T`` are the decision values and the targets of all classes but the first, of shape (n, k - 1).
+    """
 
     most_steps = 100
 
-    def __init__(self, F: Array, T: Array, w: Array) -> None:
-        self.F, self.T, self.w = F, T, w
+    def __init__(self, G: Array, T: Array, w: Array, has_offsets: bool) -> None:
+        self.G, self.T, self.w, self.has_offsets = G, T, w, has_offsets
 
-    def offsets(self, theta: Array) -> Array:
-        """All k offsets."""
-        b = np.zeros(self.F.shape[1])
-        b[1:] = theta[1:] if len(theta) > 1 else 0.0
-        return b
+    def split(self, theta: Array) -> tuple[float, Array]:
+        """The slope and the offsets."""
+        return float(theta[0]), theta[1:] if self.has_offsets else np.zeros(self.G.shape[1])
 
-    def objective(self, theta: Array) -> float:
-        """J at theta."""
-        z = theta[0] * self.F + self.offsets(theta)
-        return float(self.w @ (logsumexp(z, axis=1) - (self.T * z).sum(axis=1)))
-
-    def slopes(self, theta: Array) -> tuple[Array, Array]:
-        """The gradient and the matrix of second derivatives."""
-        F, w = self.F, self.w
-        p = np.exp(log_softmax(theta[0] * F + self.offsets(theta), axis=1))
-        mean = (p * F).sum(axis=1, keepdims=True)
-        rest = w[:, None] * (p - self.T)
-        gradient = np.concatenate([[np.sum(rest * F)], rest.sum(axis=0)[1:]])
-        H = np.empty((F.shape[1], F.shape[1]))
-        H[0, 0] = w @ (p * (F - mean) ** 2).sum(axis=1)
-        H[0, 1:] = H[1:, 0] = (w @ (p * (F - mean)))[1:]
-        H[1:, 1:] = np.diag(w @ p)[1:, 1:] - (p.T * w @ p)[1:, 1:]
+    def at(self, theta: Array) -> Point:
+        """J and its derivatives."""
+        G, T, w = self.G, self.T, self.w
+        a, b = self.split(theta)
+        z = a * G + b
+        top = np.maximum(z.max(axis=1), 0.0)
+        p = np.exp(z - top[:, None])
+        total = np.exp(-top) + p.sum(axis=1)
+        p /= total[:, None]
+        value = float(w @ (top + np.log(total) - np.einsum("ij,ij->i", T, z)))
+        wp, rest = w[:, None] * p, w[:, None] * (p - T)
+        mean = np.einsum("ij,ij->i", p, G)
+        H = np.empty((G.shape[1] + 1, G.shape[1] + 1))
+        H[0, 0] = np.sum(wp * G * G) - w @ mean**2
+        H[0, 1:] = H[1:, 0] = (wp * G).sum(axis=0) - mean @ wp
+        H[1:, 1:] = np.diag(wp.sum(axis=0)) - wp.T @ p
+        gradient = np.concatenate([[np.sum(rest * G)], rest.sum(axis=0)])
         m = len(theta)
-        return gradient[:m], H[:m, :m]
+        return Point(theta, value, gradient[:m], H[:m, :m])
 
-    def aim(self, theta: Array) -> Array:
-        gradient, H = self.slopes(theta)
-        self._gradient = gradient
-        return (
-            theta - np.linalg.lstsq(H, gradient, rcond=None)[0]
-        )  # a class without rows may leave next to no curvature
+    def aim(self, point: Point) -> Point:
+        # A class without rows may leave next to no curvature.
+        return self.at(point.theta - np.linalg.lstsq(point.H, point.gradient, rcond=None)[0])
 
-    def advance(self, theta: Array, aim: Array) -> tuple[Array, bool]:
-        step = aim - theta
-        descent = float(-self._gradient @ step)
+    def advance(self, point: Point, aim: Point) -> tuple[Point, bool]:
+        step = aim.theta - point.theta
+        descent = float(-point.gradient @ step)
         if descent <= _CLOSE * float(self.w.sum()):
             return aim, True
-        value, length = self.objective(theta), 1.0
-        while self.objective(theta + length * step) > value - _SUFFICIENT * length * descent and length > _ALL_EQUAL:
+        length = 1.0
+        while aim.value > point.value - _SUFFICIENT * length * descent and length > _ALL_EQUAL:
             length /= 2
-        return theta + length * step, length <= _ALL_EQUAL
+            aim = self.at(point.theta + length * step)
+        return aim, length <= _ALL_EQUAL
 
 
 def _fit_isotonic(decisions: Array, code: Array, k: int, w: Array) -> Calibration:
@@ -233,9 +243,9 @@ def _increasing(f: Array, is_class: Array, w: Array) -> tuple[Array, Array]:
     return fitted.X_thresholds_, fitted.y_thresholds_
 
 
-def _matrix(decisions: Array) -> Array:
-    """Decision values with a column for each class: 0 and f for two classes."""
-    return np.stack([np.zeros(len(decisions)), decisions], axis=1) if decisions.ndim == 1 else decisions
+def _beyond_first(decisions: Array) -> Array:
+    """Decision values of all classes but the first, minus those of the first, of shape (n, k - 1)."""
+    return decisions[:, None] if decisions.ndim == 1 else decisions[:, 1:] - decisions[:, :1]
 
 
 def _targets(code: Array, k: int, w: Array) -> Array:
