@@ -149,9 +149,7 @@ def fit_calibration(decisions: Array, code: Array, k: int, weights: Array, metho
     >>> calibration.probabilities(np.array([-3.0, 0.0, 3.0])).round(2).tolist()
     [[0.87, 0.13], [0.5, 0.5], [0.13, 0.87]]
     """
-    fit = _METHODS.get(method) if isinstance(method, str) else None
-    if fit is None:
-        raise ValueError(unknown_name("calibration", method, METHODS))
+    fit = _METHODS[check_method(method)]
     decisions = np.asarray(decisions, dtype=float)
     is_seen = np.isfinite(decisions) if decisions.ndim == 1 else np.isfinite(decisions).all(axis=1)
     is_seen &= np.asarray(weights) > 0
@@ -161,6 +159,13 @@ def fit_calibration(decisions: Array, code: Array, k: int, weights: Array, metho
             "some rows a positive weight, or hold them out (criterion='loo', or another cv)."
         )
     return fit(decisions[is_seen], np.asarray(code)[is_seen], k, np.asarray(weights, dtype=float)[is_seen])
+
+
+def check_method(method: Any) -> str:
+    """The name of a method, if it is one."""
+    if not isinstance(method, str) or method not in _METHODS:
+        raise ValueError(unknown_name("calibration", method, METHODS))
+    return method
 
 
 def _fit_sigmoids(decisions: Array, code: Array, k: int, w: Array) -> Calibration:

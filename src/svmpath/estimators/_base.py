@@ -493,8 +493,15 @@ class PathMachine(HeldOutMixin, BaseEstimator):
         name = curve.criterion
         if name not in _EXACT and is_affordable and (exact or is_estimate(name)):
             name = "loo"
-        if exact and name not in _EXACT:
-            return None
+        return None if exact and name not in _EXACT else self._at_choice(name)
+
+    def _as_chosen(self) -> Curve:
+        """The curve at the choice by what it was chosen by; a bound has no held-out values, the best there is has."""
+        return self._held if is_bound(self.curve_.criterion) else self._at_choice(self.curve_.criterion)
+
+    def _at_choice(self, name: str) -> Curve:
+        """The curve at the choice alone by a criterion."""
+        curve, path = self.curve_, self.path_
         if name == curve.criterion and curve.screened is None:
             return curve.taken(np.array([self.choice_.index]))
         targets = [path.problem.y] if is_bound(curve.criterion) else np.atleast_2d(curve.target.T)
@@ -570,6 +577,11 @@ class PathMachine(HeldOutMixin, BaseEstimator):
             return kernel.parameters[kernel.resolve("gamma")]
         except ValueError:
             return None
+
+    def _fitted(self) -> Array:
+        """Decision values of the training rows, of shape (n,), or (n, k) for k > 2 classes."""
+        f = self.path_.gram.matmul(self._alpha) + (self.intercept_ + self._shift)
+        return f[:, 0] if f.shape[1] == 1 else f
 
     def _decide(self, X: Any) -> Array:
         """Decision values, one column per machine."""

@@ -8,7 +8,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from svmpath.criteria.calibration import check_method
 from svmpath.estimators._base import Array, PathMachine
+from svmpath.estimators.probabilities import ProbabilityMixin
 from svmpath.gram.memory import limited
 from svmpath.names import unknown_name
 from svmpath.solvers.threads import jobs
@@ -17,7 +19,7 @@ from svmpath.validation import check_weights, encode_classes, one_vs_rest_target
 SHAPES = ("ovr", "ovo")  # of the decision values of several classes
 
 
-class PathSVC(ClassifierMixin, PathMachine):
+class PathSVC(ProbabilityMixin, ClassifierMixin, PathMachine):
     """Support vector classifier that chooses C and gamma in ``fit``, by held-out error.
 
     Parameters
@@ -82,6 +84,10 @@ class PathSVC(ClassifierMixin, PathMachine):
         few samples exact paths take less time, and are used anyway. "auto" means exact paths up to 20 000 samples and
         1e-3 with more. None means exact paths.
     class_weight : dict or "balanced", optional
+    calibration : {"sigmoid", "isotonic", "temperature"}, default="sigmoid"
+        How ``predict_proba`` makes probabilities of decision values, fitted to the held-out ones: Platt's sigmoid, with
+        several classes one per class, coupled by a softmax; a non-decreasing function, which needs some thousand
+        samples to be better; or one slope without an offset.
     scale : bool, default=False
         Whether to standardise the columns in ``fit``: mean 0 and standard deviation 1, weighted by ``sample_weight``
         (not by ``class_weight``). Constant columns keep their scale, and sparse columns are not centred. New rows are
@@ -126,6 +132,13 @@ class PathSVC(ClassifierMixin, PathMachine):
         samples (1000 for the hinge), unless the choice was made by it.
     held_out_decisions_ : array of shape (n,) or (n, k)
         Decision values of the training rows by machines that have not seen them, at the choice.
+    calibration_curve_ : CalibrationCurve
+        Mean predicted probability, fraction that came true, and counts, in bins.
+    calibration_criterion_ : str
+        How the held-out decision values were computed that ``predict_proba`` is calibrated on.
+    held_out_ : DataFrame
+        One row per training sample: held-out decision value, probability of its label, influence; likely label errors
+        first.
     n_support_ : array of shape (k,)
         Number of support vectors of each class.
     loss_ : str
@@ -234,6 +247,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         psd: str = "warn",
         tol: float | str | None = "auto",
         class_weight: Any = None,
+        calibration: str = "sigmoid",
         scale: bool = False,
         decision_function_shape: str = "ovr",
         n_jobs: int | None = None,
@@ -259,6 +273,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         self.psd = psd
         self.tol = tol
         self.class_weight = class_weight
+        self.calibration = calibration
         self.scale = scale
         self.decision_function_shape = decision_function_shape
         self.n_jobs = n_jobs
@@ -288,6 +303,8 @@ class PathSVC(ClassifierMixin, PathMachine):
         self._code = code
         s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
         self._check_shape()
+        check_method(self.calibration)
+        self._calibrations = {}
         self._keep_rows(X, sample_weight, groups)
         X = self._to_scale(X, sample_weight, s)
         with jobs(self.n_jobs), limited(self.memory_limit):
@@ -309,6 +326,10 @@ class PathSVC(ClassifierMixin, PathMachine):
             return f
         first, second = np.triu_indices(len(self.classes_), 1)
         return f[:, first] - f[:, second]
+
+    def _class_decisions(self, X: Any) -> Array:
+        f = self._decide(X)
+        return f[:, 0] if len(self.classes_) == 2 else f
 
     @property
     def n_support_(self) -> Array:

@@ -11,9 +11,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from svmpath.criteria.calibration import check_method
 from svmpath.criteria.curve import Curve, held_out_loss
 from svmpath.criteria.folds import make_folds
-from svmpath.estimators.held_out import HeldOutMixin
+from svmpath.estimators.probabilities import ProbabilityMixin
 from svmpath.losses import Motion
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, deviations
 from svmpath.names import unknown_name
@@ -43,7 +44,7 @@ _ENOUGH_FOR_FOLDS = (
 _CRITERIA = ("auto", "kfold", "loo")
 
 
-class ElasticNetSVC(HeldOutMixin, ClassifierMixin, BaseEstimator):
+class ElasticNetSVC(ProbabilityMixin, ClassifierMixin, BaseEstimator):
     """Linear support vector classifier with an l1 and an l2 penalty, both chosen in ``fit`` along exact paths.
 
     It minimises ``sum_i s_i max(0, 1 - y_i f(x_i)) + lambda2/2 ||beta||^2 + lambda1 ||beta||_1`` with
@@ -79,6 +80,10 @@ class ElasticNetSVC(HeldOutMixin, ClassifierMixin, BaseEstimator):
         scored if ``max_features`` is given, or if no score is better than the first, which is usually that of a
         constant.
     class_weight : dict or "balanced", optional
+    calibration : {"sigmoid", "isotonic", "temperature"}, default="sigmoid"
+        How ``predict_proba`` makes probabilities of decision values, fitted to the held-out ones: Platt's sigmoid, with
+        several classes one per class, coupled by a softmax; a non-decreasing function, which needs some thousand
+        samples to be better; or one slope without an offset.
     n_jobs : int, optional
         Number of threads, which score several values of lambda2 in parallel.
     verbose : int or callable, default=0
@@ -99,6 +104,13 @@ class ElasticNetSVC(HeldOutMixin, ClassifierMixin, BaseEstimator):
         Exact leave-one-out error rate of the choice, unweighted; only if ``error_criterion_`` is "loo".
     held_out_decisions_ : array of shape (n,) or (n, k)
         Decision values of the training rows by machines that have not seen them, at the choice.
+    calibration_curve_ : CalibrationCurve
+        Mean predicted probability, fraction that came true, and counts, in bins.
+    calibration_criterion_ : str
+        How the held-out decision values were computed that ``predict_proba`` is calibrated on.
+    held_out_ : DataFrame
+        One row per training sample: held-out decision value, probability of its label, influence; likely label errors
+        first.
     choice_ : Choice
         ``choice_.tried`` holds the scores over lambda1 at each lambda2. With several classes, ``choice_.solution`` is
         that of the first class against the rest.
@@ -140,6 +152,7 @@ class ElasticNetSVC(HeldOutMixin, ClassifierMixin, BaseEstimator):
         max_features: int | None = None,
         patience: int | None = 12,
         class_weight: Any = None,
+        calibration: str = "sigmoid",
         n_jobs: int | None = None,
         verbose: Any = 0,
     ) -> None:
@@ -154,6 +167,7 @@ class ElasticNetSVC(HeldOutMixin, ClassifierMixin, BaseEstimator):
         self.max_features = max_features
         self.patience = patience
         self.class_weight = class_weight
+        self.calibration = calibration
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -177,10 +191,12 @@ class ElasticNetSVC(HeldOutMixin, ClassifierMixin, BaseEstimator):
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         check_rule(self.rule)
+        check_method(self.calibration)
         held_out_loss(self.criterion_loss, "classification", "criterion_loss")  # refuses an unknown name
         self.classes_, code = encode_classes(y)
         s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
         groups = None if groups is None else check_groups(groups, X)
+        self._code, self._groups, self._calibrations = code, groups, {}
         k = len(self.classes_)
         targets = one_vs_rest_targets(code, k)
         first = elastic_problem(
@@ -327,6 +343,14 @@ class ElasticNetSVC(HeldOutMixin, ClassifierMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=4,
             )
+
+    def _class_decisions(self, X: Any) -> Array:
+        return self.decision_function(X)
+
+    def _fitted(self) -> Array:
+        """Decision values of the training rows, of shape (n,), or (n, k) for k > 2 classes."""
+        f = np.asarray(self.path_.gram.X @ self.coef_.T) + self.intercept_
+        return f[:, 0] if len(self.classes_) == 2 else f
 
     def decision_function(self, X: Any) -> Array:
         """Decision values: shape (m,) for two classes, positive for ``classes_[1]``; shape (m, k) for k classes."""
