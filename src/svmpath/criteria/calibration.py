@@ -18,9 +18,10 @@ between 0 and 1, J has a minimum even if the classes are separated or there is o
 slope is negative, the best one allowed is 0: held-out values that point the wrong way say nothing of new rows, as
 leaving a row out moves the decision values against its class.
 
-"sigmoid", two classes: Platt's sigmoid. Several: a sigmoid for each class against the rest, q_ic, and then the softmax
-of log q_ic. With a = 1 and b = 0 that is the usual q_ic / sum_d q_id; to fit them costs little and lowers the log loss,
-also below that of the softmax of F itself (``docs/math/calibration.md`` has the figures).
+"sigmoid", two classes: Platt's sigmoid. Several: one sigmoid for all classes, q_ic, fitted to the n k pairs of F_ic and
+[c = y_i]; then the softmax of log q_ic with b = 0. With a = 1 that would be q_ic / sum_d q_id. As q rises with F, the
+class with the largest decision value has the largest probability. ``docs/math/calibration.md`` compares the log loss
+with a sigmoid per class, and with the softmax of F itself.
 
 "temperature": the softmax of F with b = 0; the temperature is 1 / a.
 
@@ -93,13 +94,13 @@ class Softmax(Calibration):
 
 @dataclass(frozen=True)
 class Coupled(Calibration):
-    """Softmax of the logarithms of probabilities of each class against the rest."""
+    """Softmax of the logarithms of the probabilities of each class against the rest, which one sigmoid gives."""
 
-    sigmoids: list[Calibration]
-    softmax: Calibration
+    sigmoid: Softmax
+    softmax: Softmax
 
     def log_probabilities(self, decisions: Array) -> Array:
-        return self.softmax.log_probabilities(_against_rest(self.sigmoids, decisions))
+        return self.softmax.log_probabilities(_against_rest(self.sigmoid, decisions))
 
 
 @dataclass(frozen=True)
@@ -168,36 +169,44 @@ def check_method(method: Any) -> str:
     return method
 
 
-def _fit_sigmoids(decisions: Array, code: Array, k: int, w: Array) -> Calibration:
-    """Platt's sigmoid, or one for each class against the rest and the softmax of their logarithms."""
+def _fit_sigmoid(decisions: Array, code: Array, k: int, w: Array) -> Calibration:
+    """Platt's sigmoid; for several classes one for all of them, and the softmax of its logarithms."""
     if decisions.ndim == 1:
         return _fit_softmax(decisions, code, k, w, has_offsets=True)
-    sigmoids = [_fit_softmax(f, (code == c).astype(int), 2, w, has_offsets=True) for c, f in enumerate(decisions.T)]
-    return Coupled(sigmoids, _fit_softmax(_against_rest(sigmoids, decisions), code, k, w, has_offsets=True))
+    is_class = (np.arange(k) == code[:, None]).astype(int)
+    sigmoid = _fit_softmax(decisions.ravel(), is_class.ravel(), 2, np.repeat(w, k), has_offsets=True)
+    if sigmoid.slope == 0.0:  # all that is known is how frequent the classes are
+        return _frequencies(_targets(code, k, w), w)
+    softmax = _fit_softmax(_against_rest(sigmoid, decisions), code, k, w, has_offsets=False)
+    return Coupled(sigmoid, softmax)
 
 
-def _against_rest(sigmoids: list[Calibration], decisions: Array) -> Array:
+def _against_rest(sigmoid: Calibration, decisions: Array) -> Array:
     """The logarithm of each class's probability against the rest, of shape (n, k)."""
-    return np.stack([each.log_probabilities(f)[:, 1] for each, f in zip(sigmoids, decisions.T, strict=True)], axis=1)
+    return sigmoid.log_probabilities(decisions.ravel())[:, 1].reshape(decisions.shape)
 
 
-def _fit_softmax(decisions: Array, code: Array, k: int, w: Array, has_offsets: bool) -> Calibration:
+def _frequencies(T: Array, w: Array) -> Softmax:
+    """The frequencies of the classes, whatever the decision value."""
+    mean = w @ T
+    return Softmax(0.0, np.log(mean[1:] / mean[0]), np.zeros(T.shape[1] - 1), 1.0)
+
+
+def _fit_softmax(decisions: Array, code: Array, k: int, w: Array, has_offsets: bool) -> Softmax:
     """The softmax with one slope, and an offset per class or none."""
     G, T = _beyond_first(decisions), _targets(code, k, w)
+    none = _frequencies(T, w) if has_offsets else Softmax(0.0, np.zeros(k - 1), np.zeros(k - 1), 1.0)
     largest = float(np.abs(G).max())
     unit = largest if largest > _TINY else 1.0
     G, share = G / unit, w / w.sum()
-    mean = share @ T
-    shift, flat = (share @ G, np.log(mean[1:] / mean[0])) if has_offsets else (np.zeros(k - 1), np.zeros(k - 1))
+    shift = share @ G if has_offsets else np.zeros(k - 1)
     scale = float(np.sqrt(share @ np.mean((G - shift) ** 2, axis=1)))
     if scale <= _ALL_EQUAL:
-        return Softmax(0.0, flat, shift, 1.0)
+        return none
     problem = CrossEntropy((G - shift) / scale, T[:, 1:], w, has_offsets)
-    best, _ = problem.minimise(problem.at(np.concatenate([[0.0], flat if has_offsets else []])))
+    best, _ = problem.minimise(problem.at(np.concatenate([[0.0], none.offsets if has_offsets else []])))
     a, b = problem.split(best.theta)
-    if a <= 0.0:
-        return Softmax(0.0, flat, shift, 1.0)
-    return Softmax(a, b, shift * unit, scale * unit)
+    return Softmax(a, b, shift * unit, scale * unit) if a > 0.0 else none
 
 
 class Point(NamedTuple):
@@ -293,7 +302,7 @@ def _targets(code: Array, k: int, w: Array) -> Array:
 
 
 _METHODS: dict[str, Callable[..., Any]] = {
-    "sigmoid": _fit_sigmoids,
+    "sigmoid": _fit_sigmoid,
     "isotonic": _fit_isotonic,
     "temperature": partial(_fit_softmax, has_offsets=False),
 }

@@ -85,9 +85,9 @@ class PathSVC(ProbabilityMixin, ClassifierMixin, PathMachine):
         1e-3 with more. None means exact paths.
     class_weight : dict or "balanced", optional
     calibration : {"sigmoid", "isotonic", "temperature"}, default="sigmoid"
-        How ``predict_proba`` makes probabilities of decision values, fitted to the held-out ones: Platt's sigmoid, with
-        several classes one per class, coupled by a softmax; a non-decreasing function, which needs some thousand
-        samples to be better; or one slope without an offset.
+        How ``predict_proba`` makes probabilities of decision values, fitted to the held-out ones: Platt's sigmoid (with
+        several classes, the softmax of its logarithms); a non-decreasing function, which needs some thousand samples to
+        be the better one; or one slope without an offset.
     scale : bool, default=False
         Whether to standardise the columns in ``fit``: mean 0 and standard deviation 1, weighted by ``sample_weight``
         (not by ``class_weight``). Constant columns keep their scale, and sparse columns are not centred. New rows are

@@ -81,9 +81,9 @@ class ElasticNetSVC(ProbabilityMixin, ClassifierMixin, BaseEstimator):
         constant.
     class_weight : dict or "balanced", optional
     calibration : {"sigmoid", "isotonic", "temperature"}, default="sigmoid"
-        How ``predict_proba`` makes probabilities of decision values, fitted to the held-out ones: Platt's sigmoid, with
-        several classes one per class, coupled by a softmax; a non-decreasing function, which needs some thousand
-        samples to be better; or one slope without an offset.
+        How ``predict_proba`` makes probabilities of decision values, fitted to the held-out ones: Platt's sigmoid (with
+        several classes, the softmax of its logarithms); a non-decreasing function, which needs some thousand samples to
+        be the better one; or one slope without an offset.
     n_jobs : int, optional
         Number of threads, which score several values of lambda2 in parallel.
     verbose : int or callable, default=0

@@ -61,8 +61,9 @@ class ProbabilityMixin(HeldOutMixin):
         """Probabilities of the classes, of shape (m, k), in the order of ``classes_``; rows sum to one.
 
         ``calibration`` says how they are found from the held-out decision values of the training rows; this is done at
-        the first call, and fits no further machine. ``predict`` goes by the decision values: where the calibrated
-        probabilities of two classes are about equal, the class with the largest probability may be another.
+        the first call, and fits no further machine. ``predict`` goes by the decision values. The class it predicts has
+        the largest probability, except near the boundary: of two classes with "sigmoid" and "isotonic", whose
+        probability 1/2 need not be at the decision value 0, and of several with "isotonic".
         """
         f = self._class_decisions(X)
         return self._calibrated().probabilities(f)
