@@ -495,9 +495,10 @@ class PathMachine(HeldOutMixin, BaseEstimator):
             name = "loo"
         return None if exact and name not in _EXACT else self._at_choice(name)
 
-    def _as_chosen(self) -> Curve:
-        """The curve at the choice by what it was chosen by; a bound has no held-out values, the best there is has."""
-        return self._held if is_bound(self.curve_.criterion) else self._at_choice(self.curve_.criterion)
+    def _as_chosen(self) -> Curve | None:
+        """The curve at the choice by what it was chosen by; a bound has no held-out values, leave-one-out may have."""
+        is_bounded = is_bound(self.curve_.criterion)
+        return self._held_curve(exact=True) if is_bounded else self._at_choice(self.curve_.criterion)
 
     def _at_choice(self, name: str) -> Curve:
         """The curve at the choice alone by a criterion."""

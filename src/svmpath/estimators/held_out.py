@@ -32,8 +32,8 @@ class HeldOutMixin:
         """Decision values of the training rows by the fitted machine."""
         raise AssertionError("every estimator has its own")
 
-    def _as_chosen(self) -> Curve:
-        """The curve at the choice by what it was chosen by."""
+    def _as_chosen(self) -> Curve | None:
+        """The curve at the choice by what it was chosen by; None if that has no held-out values, nor can there be."""
         return self._held
 
     @property

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from svmpath.criteria.calibration import Calibration, fit_calibration
 from svmpath.criteria.curve import Curve
-from svmpath.criteria.table import is_bound
 from svmpath.estimators.held_out import HeldOutMixin
 from svmpath.estimators.samples import classification_table
 
@@ -50,6 +49,7 @@ class ProbabilityMixin(HeldOutMixin):
 
     calibration: str
     classes_: Array
+    curve_: Any
     _code: Array
     _groups: Array | None
     _calibrations: dict[str, Calibration]
@@ -118,10 +118,10 @@ class ProbabilityMixin(HeldOutMixin):
         """The held-out decision values to calibrate."""
         check_is_fitted(self)
         curve = self._as_chosen()
-        if is_bound(curve.criterion):
+        if curve is None:
             raise ValueError(
-                f"Probabilities need held-out decision values, but criterion={curve.criterion!r} is a bound without "
-                "them, and exact leave-one-out would take too long here; use criterion='span' or 'kfold'."
+                f"Probabilities need held-out decision values, but criterion={self.curve_.criterion!r} is a bound "
+                "without them, and exact leave-one-out would take too long here; use criterion='span' or 'kfold'."
             )
         return curve
 
