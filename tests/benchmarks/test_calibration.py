@@ -25,7 +25,7 @@ def test_scores_are_those_of_scikit_learn(script):
     loss, brier, _ = script.scores(p, code)
     assert loss == pytest.approx(log_loss(code, p))
     two = np.stack([1 - p[:, 0], p[:, 0]], axis=1)
-    assert script.scores(two, code > 0)[1] == pytest.approx(brier_score_loss(code > 0, p[:, 0]))
+    assert script.scores(two, (code > 0).astype(int))[1] == pytest.approx(brier_score_loss(code > 0, p[:, 0]))
     assert 0 < brier < 1
     sure = np.tile([0.75, 0.25], (8, 1))
     assert script.scores(sure, np.array([0] * 6 + [1] * 2))[2] == pytest.approx(0.0)

@@ -48,7 +48,7 @@ from svmpath.names import unknown_name
 from svmpath.solvers.newton import Newton
 
 Array = np.ndarray
-_TINY = np.finfo(float).tiny
+_SMALLEST = np.finfo(float).tiny
 _ALL_EQUAL = 1e-12  # spread of decision values, relative to the largest, up to which they are equal but for rounding
 _CLOSE = 1e-9  # squared Newton decrement, per unit of weight, from which one more step is the last
 _SUFFICIENT = 1e-4  # fraction of the decrease promised by the slope that a step must reach
@@ -197,7 +197,7 @@ def _fit_softmax(decisions: Array, code: Array, k: int, w: Array, has_offsets: b
     G, T = _beyond_first(decisions), _targets(code, k, w)
     none = _frequencies(T, w) if has_offsets else Softmax(0.0, np.zeros(k - 1), np.zeros(k - 1), 1.0)
     largest = float(np.abs(G).max())
-    unit = largest if largest > _TINY else 1.0
+    unit = largest if largest > _SMALLEST else 1.0
     G, share = G / unit, w / w.sum()
     shift = share @ G if has_offsets else np.zeros(k - 1)
     scale = float(np.sqrt(share @ np.mean((G - shift) ** 2, axis=1)))
@@ -272,7 +272,9 @@ class CrossEntropy(Newton[Point]):
 def _fit_isotonic(decisions: Array, code: Array, k: int, w: Array) -> Calibration:
     """A non-decreasing function for class 1 of two, or for each of several classes against the rest."""
     columns, first = (decisions[:, None], 1) if decisions.ndim == 1 else (decisions, 0)
-    units = np.maximum(np.abs(columns).max(axis=0), _TINY)  # of the order of 1, so that small differences are no ties
+    units = np.maximum(
+        np.abs(columns).max(axis=0), _SMALLEST
+    )  # of the order of 1, so that small differences are no ties
     knots = [_increasing(f, code == c, w) for c, f in enumerate((columns / units).T, first)]
     return Isotonic(knots, units)
 
