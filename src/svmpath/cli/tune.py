@@ -14,7 +14,7 @@ import typer
 from svmpath.cli.automatic import note_approximations
 from svmpath.cli.console import ProgressBar, ignore_closed_output, note, user_errors
 from svmpath.cli.options import check_name, read_epsilon, read_number_or_span, read_rank, read_size
-from svmpath.cli.outputs import MODEL, SUMMARY, check_folder
+from svmpath.cli.outputs import MODEL, SUMMARY, check_folder, check_held_out
 from svmpath.cli.results import print_results
 from svmpath.exceptions import DataError
 
@@ -40,6 +40,15 @@ def tune(
         ),
     ] = None,
     output: Annotated[Path, typer.Option(help="Folder for model.skops and summary.json.")] = Path("."),
+    held_out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="csv file for the rows as machines see them that have not seen them: held-out decision value, "
+            "probability of the label, loss, influence; likely label errors first.",
+            show_default=False,
+        ),
+    ] = None,
     loss: Annotated[
         str | None,
         typer.Option(
@@ -167,16 +176,25 @@ def tune(
         if time_limit is not None and (search != "auto" or gamma == "ard"):
             note("--time-limit has an effect with --search auto only.")
         check_folder(output)
-        facts = _read_fit_save(data, target, task, output, settings, says_stages)
+        if held_out is not None:
+            check_held_out(held_out, data, output)
+        facts = _read_fit_save(data, target, task, output, settings, says_stages, held_out)
     with ignore_closed_output():
         print_results(facts)
         if cv is not None and facts["curve"]["criterion"] != "kfold":
             note("--cv has an effect with --criterion kfold only.")
-        print(f"Wrote {output / MODEL} and {output / SUMMARY}.", flush=True)
+        written = [output / MODEL, output / SUMMARY, *([] if held_out is None else [held_out])]
+        print(f"Wrote {', '.join(map(str, written[:-1]))} and {written[-1]}.", flush=True)
 
 
 def _read_fit_save(
-    data: Path, target: str | None, task: str | None, output: Path, settings: Mapping[str, Any], says_stages: bool
+    data: Path,
+    target: str | None,
+    task: str | None,
+    output: Path,
+    settings: Mapping[str, Any],
+    says_stages: bool,
+    held_out: Path | None,
 ) -> dict[str, Any]:
     """Read, fit, save; returns the facts for the summary."""
     with ProgressBar(f"Reading {data.name}", is_hidden=says_stages) as progress:
@@ -213,7 +231,7 @@ def _read_fit_save(
         )
         progress.stage("Saving")
         trained = {"target": table.target, "task": task, "zero_based": table.zero_based}
-        _save(pipeline, trained, facts, output)
+        _save(pipeline, trained, facts, output, held_out)
     return facts
 
 
@@ -259,15 +277,25 @@ def _check_categories(table: Table) -> None:
             note(f"column {name!r} has a different value in every row, so nothing can be learnt from it; leave it out.")
 
 
-def _save(pipeline: Any, trained: Mapping[str, Any], facts: Mapping[str, Any], folder: Path) -> None:
-    """Write model and summary: both or neither."""
+def _save(
+    pipeline: Any, trained: Mapping[str, Any], facts: Mapping[str, Any], folder: Path, held_out: Path | None
+) -> None:
+    """Write model, summary and, if asked for, the held-out rows: all or none."""
     from svmpath.cli.saved_model import write_model
     from svmpath.report.render import to_json, write_files
 
     text = to_json(facts)
-    write_files(
-        {
-            folder / MODEL: lambda part: write_model(pipeline, trained, part),
-            folder / SUMMARY: lambda part: part.write_text(text, encoding="utf-8"),
-        }
-    )
+    writers = {
+        folder / MODEL: lambda part: write_model(pipeline, trained, part),
+        folder / SUMMARY: lambda part: part.write_text(text, encoding="utf-8"),
+    }
+    if held_out is not None:
+        writers[held_out] = lambda part: _write_held_out(pipeline["model"], part)
+    write_files(writers)
+
+
+def _write_held_out(model: Any, path: Path) -> None:
+    """The rows by the number that they have in the file: the first is 1, a header is not counted."""
+    rows = model.held_out_.rename(columns={"sample": "row"})
+    rows["row"] += 1
+    rows.to_csv(path, index=False, lineterminator="\n")

@@ -71,7 +71,7 @@ _NOISY = 0.02  # fraction of training errors above which the radius-margin bound
 SEARCHES = ("auto", "grid", "continuous", "gradient")
 
 
-class PathMachine(HeldOutMixin, LeftOutMixin, ScoringMixin, BaseEstimator):
+class PathMachine(ScoringMixin, HeldOutMixin, LeftOutMixin, BaseEstimator):
     """Parameters and fitting common to :class:`PathSVC` and :class:`PathSVR`; not for direct use."""
 
     _task: str
@@ -521,8 +521,16 @@ class PathMachine(HeldOutMixin, LeftOutMixin, ScoringMixin, BaseEstimator):
         name = curve.criterion
         if name not in _EXACT and is_affordable and (exact or is_estimate(name)):
             name = "loo"
-        if exact and name not in _EXACT:
-            return None
+        return None if exact and name not in _EXACT else self._at_choice(name)
+
+    def _as_chosen(self) -> Curve | None:
+        """The curve at the choice by what it was chosen by; a bound has no held-out values, leave-one-out may have."""
+        is_bounded = is_bound(self.curve_.criterion)
+        return self._held_curve(exact=True) if is_bounded else self._at_choice(self.curve_.criterion)
+
+    def _at_choice(self, name: str) -> Curve:
+        """The curve at the choice alone by a criterion."""
+        curve, path = self.curve_, self.path_
         if name == curve.criterion and curve.screened is None:
             return curve.taken(np.array([self.choice_.index]))
         targets = [path.problem.y] if is_bound(curve.criterion) else np.atleast_2d(curve.target.T)
@@ -598,6 +606,11 @@ class PathMachine(HeldOutMixin, LeftOutMixin, ScoringMixin, BaseEstimator):
             return kernel.parameters[kernel.resolve("gamma")]
         except ValueError:
             return None
+
+    def _fitted(self) -> Array:
+        """Decision values of the training rows, of shape (n,), or (n, k) for k > 2 classes."""
+        f = self.path_.gram.matmul(self._alpha) + (self.intercept_ + self._shift)
+        return f[:, 0] if f.shape[1] == 1 else f
 
     def _decide(self, X: Any) -> Array:
         """Decision values, one column per machine."""

@@ -13,8 +13,8 @@ Array = np.ndarray
 class HeldOutMixin:
     """Held-out decision values at the chosen hyper-parameters, computed when they are first asked for.
 
-    A class that uses it has ``_find_held(exact)``: the curve at the chosen value alone. ``exact`` asks for exact
-    leave-one-out, and None is the answer if that is not affordable; else it is the best that is.
+    A class that uses it has ``_fitted()``, and ``_find_held(exact)``: the curve at the chosen value alone. ``exact``
+    asks for exact leave-one-out, and None is the answer if that is not affordable; else it is the best that is.
     """
 
     _kept: dict[bool, Curve | None]
@@ -27,6 +27,14 @@ class HeldOutMixin:
 
     def _find_held(self, exact: bool) -> Curve | None:
         raise AssertionError("every estimator has its own")
+
+    def _fitted(self) -> Array:
+        """Decision values of the training rows by the fitted machine."""
+        raise AssertionError("every estimator has its own")
+
+    def _as_chosen(self) -> Curve | None:
+        """The curve at the choice by what it was chosen by; None if that has no held-out values, nor can there be."""
+        return self._held
 
     @property
     def _held(self) -> Curve:
