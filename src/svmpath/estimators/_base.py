@@ -19,7 +19,7 @@ from svmpath.criteria.curve import Curve, held_out_loss
 from svmpath.criteria.folds import make_folds
 from svmpath.criteria.gradients import check_full_matrix, smooth_loss
 from svmpath.criteria.table import CRITERIA, is_bound, is_estimate, is_exact, make_criterion
-from svmpath.estimators.held_out import HeldOutMixin
+from svmpath.estimators.honest import HonestMixin
 from svmpath.estimators.scaling import fit_scaler, scaled, shift_of_offset, warn_of_uneven_columns
 from svmpath.exceptions import EdgeWarning, LimitWarning, PrecisionWarning
 from svmpath.gram import DenseGram, Gram, make_gram
@@ -38,7 +38,6 @@ from svmpath.search.trials import falls_at_end, lowest_over_gamma
 from svmpath.solvers.threads import blas_threads, jobs
 from svmpath.validation import (
     check_amount,
-    check_groups,
     check_positive,
     check_symmetric_values,
     check_weights,
@@ -67,14 +66,12 @@ _NOISY = 0.02  # fraction of training errors above which the radius-margin bound
 SEARCHES = ("auto", "grid", "continuous", "gradient")
 
 
-class PathMachine(HeldOutMixin, BaseEstimator):
+class PathMachine(HonestMixin, BaseEstimator):
     """Parameters and fitting common to :class:`PathSVC` and :class:`PathSVR`; not for direct use."""
 
     _task: str
     _until: float | None = None
     _stage = 0
-    _groups: Array | None = None
-    _given_weight: Array | None = None
     _shift: Any = 0.0  # intercept_ + _shift is the offset of the machine that takes scaled columns
 
     def __sklearn_tags__(self) -> Any:
@@ -84,7 +81,7 @@ class PathMachine(HeldOutMixin, BaseEstimator):
         return tags
 
     @property
-    def _pairwise(self) -> bool:
+    def _pairwise(self) -> bool:  # type: ignore[override]
         return is_pairwise(self.kernel)
 
     def _check_training(self, X: Any, y: Any, **checks: Any) -> tuple[Any, Any]:
@@ -394,11 +391,6 @@ class PathMachine(HeldOutMixin, BaseEstimator):
             return None
         return make_folds(self.cv, X, y, is_classification=self._task == "classification", groups=self._groups)
 
-    def _keep_rows(self, X: Any, sample_weight: Any, groups: Any) -> None:
-        """What else was given to ``fit``, for estimates that fit again."""
-        self._given_weight = None if sample_weight is None else check_weights(sample_weight, X)
-        self._groups = None if groups is None else check_groups(groups, X)
-
     def _given(self, name: str) -> str:
         """How C or gamma is given: "tune", "span" (a tuple of two), "values" (a list or array) or "fixed"."""
         value = getattr(self, name)
@@ -471,7 +463,7 @@ class PathMachine(HeldOutMixin, BaseEstimator):
             delattr(self, name)
         for name, value in search.loss.own.items():
             setattr(self, f"{name}_", value)
-        self._kept = {}  # found when it is asked for
+        self._kept, self._honest = {}, {}  # found when they are asked for
         alpha = np.array([solution.alpha for solution in solutions])
         self.support_ = np.flatnonzero(np.any(alpha != 0, axis=0))
         self.dual_coef_ = alpha[:, self.support_]

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath.criteria.curve import Curve, held_out_loss
 from svmpath.criteria.folds import make_folds
-from svmpath.estimators.held_out import HeldOutMixin
+from svmpath.estimators.honest import HonestMixin
 from svmpath.losses import Motion
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, deviations
 from svmpath.names import unknown_name
@@ -25,7 +25,6 @@ from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.threads import count_jobs
 from svmpath.validation import (
     check_amount,
-    check_groups,
     check_weights,
     check_whole,
     encode_classes,
@@ -43,7 +42,7 @@ _ENOUGH_FOR_FOLDS = (
 _CRITERIA = ("auto", "kfold", "loo")
 
 
-class ElasticNetSVC(HeldOutMixin, ClassifierMixin, BaseEstimator):
+class ElasticNetSVC(HonestMixin, ClassifierMixin, BaseEstimator):
     """Linear support vector classifier with an l1 and an l2 penalty, both chosen in ``fit`` along exact paths.
 
     It minimises ``sum_i s_i max(0, 1 - y_i f(x_i)) + lambda2/2 ||beta||^2 + lambda1 ||beta||_1`` with
@@ -180,7 +179,8 @@ class ElasticNetSVC(HeldOutMixin, ClassifierMixin, BaseEstimator):
         held_out_loss(self.criterion_loss, "classification", "criterion_loss")  # refuses an unknown name
         self.classes_, code = encode_classes(y)
         s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
-        groups = None if groups is None else check_groups(groups, X)
+        self._code = code
+        self._keep_rows(X, sample_weight, groups)
         k = len(self.classes_)
         targets = one_vs_rest_targets(code, k)
         first = elastic_problem(
@@ -188,7 +188,7 @@ class ElasticNetSVC(HeldOutMixin, ClassifierMixin, BaseEstimator):
             penalty_factor=self.penalty_factor, standardize=self.standardize,
         )  # fmt: skip
         problems = [first, *(_relabelled(first, target) for target in targets[1:])]
-        search = ElasticSearch(self._folds(X, y, code, groups), self.criterion_loss, self._patience())
+        search = ElasticSearch(self._folds(X, y, code, self._groups), self.criterion_loss, self._patience())
         found = self._curves(problems, self._lambda2_values(X, s), search)
         choice, lam2 = self._choose({each: curve for each, (curve, _) in found.items()})
         self._store(problems, choice, lam2, found[lam2][1])
@@ -296,7 +296,7 @@ class ElasticNetSVC(HeldOutMixin, ClassifierMixin, BaseEstimator):
         solutions = [path(max(here, min(path.span))) for path, here in zip(paths, at, strict=True)]
         self.choice_, self.curve_, self.path_ = choice, curve, first
         self.lambda1_, self.lambda2_ = value, lam2
-        self._kept = {}
+        self._kept, self._honest = {}, {}
         self.coef_ = np.array([solution.coef for solution in solutions])
         self.intercept_ = np.array([solution.b for solution in solutions])
         if len(curve.values) > 1 or self.max_features is not None:  # a single value was the caller's choice

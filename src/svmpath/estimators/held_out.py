@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from svmpath.criteria.curve import Curve
+from svmpath.validation import check_groups, check_weights
 
 Array = np.ndarray
 
@@ -18,6 +21,13 @@ class HeldOutMixin:
     """
 
     _kept: dict[bool, Curve | None]
+    _groups: Array | None = None
+    _given_weight: Array | None = None
+
+    def _keep_rows(self, X: Any, sample_weight: Any, groups: Any) -> None:
+        """What else was given to ``fit``, for estimates that fit again."""
+        self._given_weight = None if sample_weight is None else check_weights(sample_weight, X)
+        self._groups = None if groups is None else check_groups(groups, X)
 
     def _held_curve(self, exact: bool = False) -> Curve | None:
         check_is_fitted(self)
