@@ -13,6 +13,7 @@ import typer
 
 from svmpath.cli.automatic import note_approximations
 from svmpath.cli.console import ProgressBar, ignore_closed_output, note, user_errors
+from svmpath.cli.honest import estimate_error
 from svmpath.cli.options import check_name, read_epsilon, read_number_or_span, read_rank, read_size
 from svmpath.cli.outputs import MODEL, SUMMARY, check_folder
 from svmpath.cli.results import print_results
@@ -117,6 +118,15 @@ def tune(
             help="An indefinite kernel (sigmoid): warn, or clip it to its positive semi-definite part.",
         ),
     ] = "warn",
+    honest: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="How the error of the whole procedure, choice included, is estimated: nested (the tuning is repeated "
+            "without each of ten folds), bootstrap (no fit), none, or auto: nested up to 500 rows (150 for losses with "
+            "an elbow and searches other than auto), bootstrap with more.",
+        ),
+    ] = "auto",
     n_jobs: Annotated[int | None, typer.Option(help="Number of threads; -1 uses all cores.")] = None,
     time_limit: Annotated[
         float | None,
@@ -160,6 +170,7 @@ def tune(
         }
         if task is not None:
             check_name("--task", task)
+        check_name("--honest", honest)
         if epsilon is not None and loss != "epsilon_insensitive":
             note("--epsilon has an effect with --loss epsilon_insensitive only.")
         if kernel == "linear" and gamma not in ("tune", "ard"):  # ard is refused
@@ -167,7 +178,7 @@ def tune(
         if time_limit is not None and (search != "auto" or gamma == "ard"):
             note("--time-limit has an effect with --search auto only.")
         check_folder(output)
-        facts = _read_fit_save(data, target, task, output, settings, says_stages)
+        facts = _read_fit_save(data, target, task, output, settings, honest, says_stages)
     with ignore_closed_output():
         print_results(facts)
         if cv is not None and facts["curve"]["criterion"] != "kfold":
@@ -176,7 +187,13 @@ def tune(
 
 
 def _read_fit_save(
-    data: Path, target: str | None, task: str | None, output: Path, settings: Mapping[str, Any], says_stages: bool
+    data: Path,
+    target: str | None,
+    task: str | None,
+    output: Path,
+    settings: Mapping[str, Any],
+    honest: str,
+    says_stages: bool,
 ) -> dict[str, Any]:
     """Read, fit, save; returns the facts for the summary."""
     with ProgressBar(f"Reading {data.name}", is_hidden=says_stages) as progress:
@@ -201,6 +218,8 @@ def _read_fit_save(
         progress.stage("Computing the held-out error")
         _ = pipeline["model"].held_out_error_  # computed when it is first asked for
         seconds = time.perf_counter() - start
+        progress.stage("Estimating the error of the whole procedure")
+        honest_error = estimate_error(pipeline["model"], honest, settings)
         facts = summarise(
             pipeline["model"],
             y,
@@ -210,6 +229,7 @@ def _read_fit_save(
             task=task,
             seconds=seconds,
             named=table.named,
+            honest=honest_error,
         )
         progress.stage("Saving")
         trained = {"target": table.target, "task": task, "zero_based": table.zero_based}

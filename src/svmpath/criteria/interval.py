@@ -16,6 +16,8 @@ from scipy.special import betaincinv, ndtri
 
 Array = np.ndarray
 
+_NONE = 1e-15  # a variance that is zero, but for rounding
+
 
 def mean_interval(
     value: float, losses: Array, weights: Array, units: Array, *, is_rate: bool, coverage: float = 0.95
@@ -49,7 +51,8 @@ def mean_interval(
         return max(value - z * error, 0.0), value + z * error
     # As many as the units at least, as many as the samples at most.
     least, most = _effective(np.bincount(unit, w)), _effective(w)
-    n = least if error == 0.0 else float(np.clip(mean * (1.0 - mean) / error**2, least, most))
+    variance = mean * (1.0 - mean)
+    n = least if variance < _NONE else float(np.clip(variance / max(error**2, _NONE), least, most))
     return clopper_pearson(value * n, n, coverage)
 
 

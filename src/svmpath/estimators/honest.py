@@ -25,6 +25,7 @@ from svmpath.criteria.table import is_bound
 from svmpath.estimators.held_out import HeldOutMixin
 from svmpath.names import unknown_name
 from svmpath.search.candidates import candidates
+from svmpath.search.choice import Scores
 from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.threads import count_jobs
 from svmpath.validation import check_whole, is_whole_number
@@ -81,7 +82,7 @@ class _Rows:
 class HonestMixin(HeldOutMixin):
     """``honest_error_`` and intervals, computed when they are first asked for."""
 
-    _honest: dict[tuple[str, int], HonestError]
+    _honest: dict[str, HonestError]
     _pairwise = False
 
     @property
@@ -145,10 +146,16 @@ class HonestMixin(HeldOutMixin):
         if method not in METHODS:
             raise ValueError(unknown_name("method", method, METHODS))
         number = 0 if n_splits is None else check_whole(n_splits, "n_splits", least=2, words=" or None")
-        if (method, number) not in self._honest:
+        key = f"{method} {number}"
+        if key not in self._honest:
             ways: dict[str, Callable[[int], HonestError]] = {"nested": self._nested, "bootstrap": self._bootstrap}
-            self._honest[method, number] = ways.get(method, self._parts)(number)
-        return self._honest[method, number]
+            self._honest[key] = ways.get(method, self._parts)(number)
+        return self._honest[key]
+
+    def can_be_corrected(self) -> bool:
+        """Whether ``honest_error("bootstrap")`` is possible: nothing was chosen, or the losses were kept."""
+        check_is_fitted(self)
+        return not self._is_chosen or self._candidates_kept() is not None
 
     # --- the training rows -------------------------------------------------------------------------------------------
 
@@ -254,22 +261,34 @@ class HonestMixin(HeldOutMixin):
 
         Of equal ones the choice takes that with the least squared residual, so these come first.
         """
-        choice = self.choice_  # type: ignore[attr-defined]
-        if not choice.stages and not choice.tried and len(choice.curve.values) == 1:
+        if not self._is_chosen:
             return None
-        found = candidates(choice)
-        if found is None or choice.rule != "min" or is_bound(choice.curve.criterion):
+        found = self._candidates_kept()
+        if found is None:
             raise ValueError(
                 "A correction without fits needs the held-out losses of all candidates, of which the one with the "
                 "lowest mean was taken; with rule='one_se', a bound, a search by gradient or more than 16 MB of losses "
                 "there are none: use honest_error('nested')."
             )
+        choice = self.choice_  # type: ignore[attr-defined]
         order = np.argsort(np.concatenate([scores.smooth for scores in found]), kind="stable")
         deciding = _stacked([scores.losses for scores in found], order)
         is_same = all(scores.errors is None for scores in found)
         losses = deciding if is_same else _stacked([scores.errors for scores in found], order)
         rows = choice.curve.rows
         return LossTable.of(losses, deciding, choice.curve.path.problem.s[rows], self._units(rows))
+
+    @property
+    def _is_chosen(self) -> bool:
+        """Whether there was more than one candidate."""
+        choice = self.choice_  # type: ignore[attr-defined]
+        return bool(choice.stages or choice.tried or len(choice.curve.values) > 1)
+
+    def _candidates_kept(self) -> list[Scores] | None:
+        """The candidates, with their losses; None if a correction is not possible."""
+        choice = self.choice_  # type: ignore[attr-defined]
+        is_possible = choice.rule == "min" and not is_bound(choice.curve.criterion)
+        return candidates(choice) if is_possible else None
 
     def _interval_around(self, value: float) -> tuple[float, float]:
         """The interval around an error, as wide as the held-out losses of the choice make it."""
