@@ -183,15 +183,15 @@ def test_a_pair_that_was_given_is_not_corrected():
 
 def test_optimism_on_labels_that_nothing_predicts():
     held, honest, corrected = [], [], []
-    pairs = {"gamma": np.geomspace(0.01, 10, 8).tolist(), "C": np.geomspace(0.01, 1e3, 12).tolist()}
-    for seed in range(8):
+    pairs = {"gamma": np.geomspace(0.01, 10, 6).tolist(), "C": np.geomspace(0.01, 1e3, 10).tolist()}
+    for seed in range(5):
         rng = np.random.default_rng(seed)
         data, labels = rng.normal(size=(60, 3)), rng.permutation(np.repeat([0, 1], 30))
         model = PathSVC("least_squares", criterion="kfold", search="grid", **pairs).fit(data, labels)
         held.append(model.held_out_error_)
-        honest.append(model.honest_error(n_splits=5).value)
+        honest.append(model.honest_error(n_splits=4).value)
         corrected.append(model.honest_error("bootstrap").value)
-    assert np.mean(held) < 0.42  # the best of 96 pairs
+    assert np.mean(held) < 0.42  # the best of 60 pairs
     assert np.mean(honest) == pytest.approx(0.5, abs=0.05)
     assert np.mean(corrected) > np.mean(held) + 0.04
 

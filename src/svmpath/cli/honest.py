@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from svmpath.exceptions import DataError
+
 if TYPE_CHECKING:
     from svmpath.estimators.honest import HonestError
 
@@ -29,8 +31,12 @@ def estimate_error(model: Any, wanted: str, settings: Mapping[str, Any]) -> Hone
         The parameters of the estimator.
     """
     method = wanted if wanted != "auto" else "nested" if _is_quick(model, settings) else "bootstrap"
-    if method == "none" or (wanted == "auto" and method == "bootstrap" and not model.can_be_corrected()):
+    if method == "none":
         return None
+    if method == "bootstrap" and not model.can_be_corrected():
+        if wanted == "auto":
+            return None
+        raise DataError("--honest bootstrap does not work for searches by gradient; use --honest nested")
     found: HonestError = model.honest_error(method)
     return found
 
