@@ -277,6 +277,23 @@ def test_warnings_of_fits_are_not_repeated():
     assert before == len(said) == 1
 
 
+def test_an_interrupted_estimate_leaves_nothing_behind(monkeypatch):
+    model, fit, fits = PathSVC("least_squares", random_state=0, **GAMMAS).fit(X, Y), PathSVC.fit, []
+
+    def interrupted(self, *arguments, **options):
+        fits.append(self)
+        if len(fits) == 3:
+            raise KeyboardInterrupt
+        return fit(self, *arguments, **options)
+
+    monkeypatch.setattr(PathSVC, "fit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.honest_error(n_splits=4)
+    assert len(fits) == 3
+    assert model.honest_error(n_splits=4).n_fits == 4  # from the beginning
+    assert len(fits) == 7
+
+
 def test_bad_arguments_get_a_sentence():
     model = PathSVC("least_squares", random_state=0, **GAMMAS).fit(X, Y)
     with pytest.raises(ValueError, match="method must be"):

@@ -1,7 +1,8 @@
 """How ``svmpath tune`` estimates the error of the whole procedure: by rules that count rows, not seconds.
 
 Nested cross-validation repeats the tuning ten times. With ``--honest auto`` that is done where a fit takes a fraction
-of a second: up to 500 rows, and up to 150 where fits take longer (losses with an elbow, searches other than auto). With
+of a second: up to 500 rows, and up to 150 where fits take longer (other losses than least squares and the squared
+hinge, searches other than auto). With
 more rows the held-out error is corrected by the bootstrap, which costs no fit, if the search has kept what that needs.
 """
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 NAMES = ("auto", "nested", "bootstrap", "none")
 _FEW, _VERY_FEW = 500, 150  # rows up to which the tuning is repeated
+_QUICK = ("least_squares", "squared_hinge")
 
 
 def estimate_error(model: Any, wanted: str, settings: Mapping[str, Any]) -> HonestError | None:
@@ -43,7 +45,5 @@ def estimate_error(model: Any, wanted: str, settings: Mapping[str, Any]) -> Hone
 
 def _is_quick(model: Any, settings: Mapping[str, Any]) -> bool:
     """Whether ten fits take a few seconds at most."""
-    from svmpath.losses import policy_of
-
-    is_slow = settings["search"] != "auto" or settings["gamma"] == "ard" or policy_of(model.path_.loss).walks
+    is_slow = settings["search"] != "auto" or settings["gamma"] == "ard" or model.loss_ not in _QUICK
     return bool(model.path_.problem.n <= (_VERY_FEW if is_slow else _FEW))

@@ -92,6 +92,11 @@ class ElasticNetSVC(HonestMixin, ClassifierMixin, BaseEstimator):
     intercept_ : array of shape (1 or k,)
     held_out_error_ : float
         Weighted held-out error rate of the choice.
+    honest_error_, honest_interval_ : float, tuple of two floats
+        Estimate of the error of tuning and fitting together, on new rows, and its 95 % interval; by nested
+        cross-validation, which takes ten fits when it is first asked for. See :meth:`honest_error`.
+    held_out_interval_ : tuple of two floats
+        The 95 % interval of ``held_out_error_``, as if the hyper-parameters had been given.
     error_criterion_ : {"kfold", "loo"}
         How ``held_out_error_`` was computed.
     loo_error_ : float

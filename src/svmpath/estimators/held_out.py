@@ -55,7 +55,11 @@ class HeldOutMixin:
 
     @property
     def held_out_error_(self) -> float:
-        """Weighted held-out error of the choice; ``error_criterion_`` says how rows were held out."""
+        """Weighted held-out error of the choice; ``error_criterion_`` says how rows were held out.
+
+        A weight of two equals a row given twice if copies are held out together (``groups``). With leave-one-out it
+        does not: if one of two copies is left out, the other stays in the fit.
+        """
         return float(self._held.rescored(None).scores[0])
 
     @property
@@ -66,7 +70,11 @@ class HeldOutMixin:
 
     @property
     def loo_error_(self) -> float:
-        """Exact leave-one-out error of the choice: the fraction of errors, or the mean squared error; unweighted."""
+        """Exact leave-one-out error of the choice: the fraction of errors, or the mean squared error; unweighted.
+
+        Of rows that are given twice one copy stays in the fit when the other is left out, so that they look easier than
+        rows given once with twice the weight.
+        """
         curve = self._held_curve(exact=True)
         if curve is None:
             raise AttributeError(
