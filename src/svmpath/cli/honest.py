@@ -2,8 +2,8 @@
 
 Nested cross-validation repeats the tuning ten times. With ``--honest auto`` that is done where a fit takes a fraction
 of a second: up to 500 rows, and up to 150 where fits take longer (other losses than least squares and the squared
-hinge, searches other than auto). With
-more rows the held-out error is corrected by the bootstrap, which costs no fit, if the search has kept what that needs.
+hinge, searches other than auto). With more rows the held-out error is corrected by the bootstrap, which costs no fit,
+if the search has kept what that needs.
 """
 
 from __future__ import annotations

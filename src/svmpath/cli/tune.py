@@ -123,8 +123,8 @@ def tune(
         typer.Option(
             metavar="NAME",
             help="How the error of the whole procedure, choice included, is estimated: nested (the tuning is repeated "
-            "without each of ten folds), bootstrap (no fit), none, or auto: nested up to 500 rows (150 for losses other "
-            "than least_squares and squared_hinge, and for searches other than auto), bootstrap with more.",
+            "without each of ten folds), bootstrap (no fit), none, or auto: nested up to 500 rows (150 for losses "
+            "other than least_squares and squared_hinge, and for searches other than auto), bootstrap with more.",
         ),
     ] = "auto",
     n_jobs: Annotated[int | None, typer.Option(help="Number of threads; -1 uses all cores.")] = None,

@@ -99,10 +99,10 @@ def bootstrap_error(table: LossTable, *, draws: int = DRAWS, seed: int = 0) -> f
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> wrong = (rng.random((100, 30)) < 0.5).astype(float)  # 30 candidates that guess
-    >>> table = LossTable.of(wrong, wrong, np.ones(100), np.arange(100))
-    >>> table.apparent < 0.42, 0.48 < bootstrap_error(table) < 0.52
-    (True, True)
+    >>> wrong = (rng.random((200, 50)) < 0.5).astype(float)  # 50 candidates that guess
+    >>> table = LossTable.of(wrong, wrong, np.ones(200), np.arange(200))
+    >>> round(table.apparent, 2), round(bootstrap_error(table), 2)
+    (0.42, 0.5)
     """
     rng, size = np.random.default_rng(seed), len(table.weights)
     step = max(1, _AT_ONCE // size)
