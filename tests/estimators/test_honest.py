@@ -113,6 +113,16 @@ def test_fixed_splits_cannot_be_nested(cv):
     assert model.honest_error("bootstrap").value > 0
 
 
+def test_low_rank():
+    model = PathSVC("least_squares", rank=85, random_state=0, **GAMMAS).fit(X, Y)
+    folds = StratifiedKFold(3, shuffle=True, random_state=0).split(X, Y)  # of 60 rows, fewer than the rank
+    assert model.honest_error(n_splits=3).value == pytest.approx(by_hand(model, X, Y, folds))
+    assert model.honest_error("bootstrap").value > 0
+    model.set_params(rank=None, landmarks=np.arange(0, 90, 5)).fit(X, Y)
+    with pytest.raises(ValueError, match="landmarks cannot be row numbers: name a way to choose them"):
+        model.honest_error_  # noqa: B018
+
+
 def test_scaling_is_part_of_what_is_repeated():
     data = X * [1.0, 1000.0] + [5.0, -3.0]
     model = PathSVC("least_squares", scale=True, random_state=0).fit(data, Y, sample_weight=S)

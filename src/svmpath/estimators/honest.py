@@ -185,6 +185,7 @@ class HonestMixin(HeldOutMixin):
     # --- nested cross-validation -------------------------------------------------------------------------------------
 
     def _nested(self, n_splits: int) -> HonestError:
+        self._refuse_row_numbers()
         data = self._rows()
         folds = self._outer_folds(data, n_splits)
         threads = min(count_jobs(self.n_jobs), len(folds))  # type: ignore[attr-defined]
@@ -198,6 +199,16 @@ class HonestMixin(HeldOutMixin):
         value = float(min(np.average(losses, weights=data.s[rows]), losses.max()))
         interval = mean_interval(value, losses, data.s[rows], data.units[rows], is_rate=self._is_classifier)
         return HonestError(value, interval, "nested", len(folds))
+
+    def _refuse_row_numbers(self) -> None:
+        """Refuse landmarks that are rows of all the data: a fold has other rows, or lacks them."""
+        gram = self.path_.problem.gram  # type: ignore[attr-defined]
+        landmarks = getattr(getattr(gram, "approximation", None), "landmarks", "")
+        if not isinstance(landmarks, str):
+            raise ValueError(
+                "Nested cross-validation fits to part of the rows, so that landmarks cannot be row numbers: name a way "
+                "to choose them, such as landmarks='uniform', or use honest_error('bootstrap')."
+            )
 
     def _losses_of(self, data: _Rows, fold: Fold, is_alone: bool) -> Array:
         """Losses on a fold of the whole procedure on the other rows."""
