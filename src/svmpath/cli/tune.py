@@ -13,6 +13,7 @@ import typer
 
 from svmpath.cli.automatic import note_approximations
 from svmpath.cli.console import ProgressBar, ignore_closed_output, note, user_errors
+from svmpath.cli.honest import estimate_error
 from svmpath.cli.options import check_name, read_epsilon, read_number_or_span, read_rank, read_size
 from svmpath.cli.outputs import MODEL, SUMMARY, check_folder, check_held_out
 from svmpath.cli.results import print_results
@@ -126,6 +127,15 @@ def tune(
             help="An indefinite kernel (sigmoid): warn, or clip it to its positive semi-definite part.",
         ),
     ] = "warn",
+    honest: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="How the error of the whole procedure, choice included, is estimated: nested (the tuning is repeated "
+            "without each of ten folds), bootstrap (no fit), none, or auto: nested up to 500 rows (150 for losses "
+            "other than least_squares and squared_hinge, and for searches other than auto), bootstrap with more.",
+        ),
+    ] = "auto",
     n_jobs: Annotated[int | None, typer.Option(help="Number of threads; -1 uses all cores.")] = None,
     time_limit: Annotated[
         float | None,
@@ -169,6 +179,7 @@ def tune(
         }
         if task is not None:
             check_name("--task", task)
+        check_name("--honest", honest)
         if epsilon is not None and loss != "epsilon_insensitive":
             note("--epsilon has an effect with --loss epsilon_insensitive only.")
         if kernel == "linear" and gamma not in ("tune", "ard"):  # ard is refused
@@ -178,7 +189,7 @@ def tune(
         check_folder(output)
         if held_out is not None:
             check_held_out(held_out, data, output)
-        facts = _read_fit_save(data, target, task, output, settings, says_stages, held_out)
+        facts = _read_fit_save(data, target, task, output, settings, honest, says_stages, held_out)
     with ignore_closed_output():
         print_results(facts)
         if cv is not None and facts["curve"]["criterion"] != "kfold":
@@ -193,6 +204,7 @@ def _read_fit_save(
     task: str | None,
     output: Path,
     settings: Mapping[str, Any],
+    honest: str,
     says_stages: bool,
     held_out: Path | None,
 ) -> dict[str, Any]:
@@ -219,6 +231,8 @@ def _read_fit_save(
         progress.stage("Computing the held-out error")
         _ = pipeline["model"].held_out_error_  # computed when it is first asked for
         seconds = time.perf_counter() - start
+        progress.stage("Estimating the error of the whole procedure")
+        honest_error = estimate_error(pipeline["model"], honest, settings)
         facts = summarise(
             pipeline["model"],
             y,
@@ -228,6 +242,7 @@ def _read_fit_save(
             task=task,
             seconds=seconds,
             named=table.named,
+            honest=honest_error,
         )
         progress.stage("Saving")
         trained = {"target": table.target, "task": task, "zero_based": table.zero_based}

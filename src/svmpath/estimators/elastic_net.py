@@ -15,6 +15,7 @@ from svmpath.criteria.calibration import check_method
 from svmpath.criteria.conformal import LeftOut
 from svmpath.criteria.curve import Curve, held_out_loss
 from svmpath.criteria.folds import make_folds
+from svmpath.estimators.honest import HonestMixin
 from svmpath.estimators.intervals import SetMixin, linear_machines
 from svmpath.estimators.probabilities import ProbabilityMixin
 from svmpath.estimators.scoring import ThresholdMixin
@@ -30,7 +31,6 @@ from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.threads import count_jobs
 from svmpath.validation import (
     check_amount,
-    check_groups,
     check_weights,
     check_whole,
     encode_classes,
@@ -48,7 +48,7 @@ _ENOUGH_FOR_FOLDS = (
 _CRITERIA = ("auto", "kfold", "loo")
 
 
-class ElasticNetSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, BaseEstimator):
+class ElasticNetSVC(ProbabilityMixin, SetMixin, ThresholdMixin, HonestMixin, ClassifierMixin, BaseEstimator):
     """Linear support vector classifier with an l1 and an l2 penalty, both chosen in ``fit`` along exact paths.
 
     It minimises ``sum_i s_i max(0, 1 - y_i f(x_i)) + lambda2/2 ||beta||^2 + lambda1 ||beta||_1`` with
@@ -108,6 +108,11 @@ class ElasticNetSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin,
     intercept_ : array of shape (1 or k,)
     held_out_error_ : float
         Weighted held-out error rate of the choice.
+    honest_error_, honest_interval_ : float, tuple of two floats
+        Estimate of the error of tuning and fitting together, on new rows, and its 95 % interval; by nested
+        cross-validation, which takes ten fits when it is first asked for. See :meth:`honest_error`.
+    held_out_interval_ : tuple of two floats
+        The 95 % interval of ``held_out_error_``, as if the hyper-parameters had been given.
     error_criterion_ : {"kfold", "loo"}
         How ``held_out_error_`` was computed.
     loo_error_ : float
@@ -215,8 +220,7 @@ class ElasticNetSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin,
         self.classes_, code = encode_classes(y)
         s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
         self._code = code
-        self._given_weight = None if sample_weight is None else check_weights(sample_weight, X)
-        self._groups = groups = None if groups is None else check_groups(groups, X)
+        self._keep_rows(X, sample_weight, groups)
         self._check_threshold(self.classes_)
         self._find_scoring(self.classes_, code, s)
         self._calibrations = {}
@@ -227,7 +231,7 @@ class ElasticNetSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin,
             penalty_factor=self.penalty_factor, standardize=self.standardize,
         )  # fmt: skip
         problems = [first, *(_relabelled(first, target) for target in targets[1:])]
-        self._drawn = self._folds(X, y, code, groups)
+        self._drawn = self._folds(X, y, code, self._groups)
         search = ElasticSearch(self._drawn, self.criterion_loss, self._patience(), self._scoring)
         found = self._curves(problems, self._lambda2_values(X, s), search)
         choice, lam2 = self._choose({each: curve for each, (curve, _) in found.items()})
@@ -337,7 +341,7 @@ class ElasticNetSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin,
         solutions = [path(here) for path, here in zip(paths, self._at, strict=True)]
         self.choice_, self.curve_, self.path_ = choice, curve, first
         self.lambda1_, self.lambda2_ = value, lam2
-        self._kept = {}
+        self._kept, self._honest = {}, {}
         self._machines = None
         self.coef_ = np.array([solution.coef for solution in solutions])
         self.intercept_ = np.array([solution.b for solution in solutions])

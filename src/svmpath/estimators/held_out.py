@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from svmpath.criteria.curve import Curve
+from svmpath.validation import check_groups, check_weights
 
 Array = np.ndarray
 
@@ -18,6 +21,13 @@ class HeldOutMixin:
     """
 
     _kept: dict[bool, Curve | None]
+    _groups: Array | None = None
+    _given_weight: Array | None = None
+
+    def _keep_rows(self, X: Any, sample_weight: Any, groups: Any) -> None:
+        """What else was given to ``fit``, for estimates that fit again."""
+        self._given_weight = None if sample_weight is None else check_weights(sample_weight, X)
+        self._groups = None if groups is None else check_groups(groups, X)
 
     def _held_curve(self, exact: bool = False) -> Curve | None:
         check_is_fitted(self)
@@ -53,7 +63,11 @@ class HeldOutMixin:
 
     @property
     def held_out_error_(self) -> float:
-        """Weighted held-out error of the choice; ``error_criterion_`` says how rows were held out."""
+        """Weighted held-out error of the choice; ``error_criterion_`` says how rows were held out.
+
+        A weight of two equals a row given twice if copies are held out together (``groups``). With leave-one-out it
+        does not: if one of two copies is left out, the other stays in the fit.
+        """
         return float(self._held.rescored(None).scores[0])
 
     @property
@@ -64,7 +78,11 @@ class HeldOutMixin:
 
     @property
     def loo_error_(self) -> float:
-        """Exact leave-one-out error of the choice: the fraction of errors, or the mean squared error; unweighted."""
+        """Exact leave-one-out error of the choice: the fraction of errors, or the mean squared error; unweighted.
+
+        Of rows that are given twice one copy stays in the fit when the other is left out, so that they look easier than
+        rows given once with twice the weight.
+        """
         curve = self._held_curve(exact=True)
         if curve is None:
             raise AttributeError(

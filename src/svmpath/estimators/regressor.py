@@ -52,6 +52,11 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
         ``epsilon_`` exists only for "epsilon_insensitive".
     held_out_error_ : float
         Held-out mean squared error of the choice, weighted; computed when it is first asked for.
+    honest_error_, honest_interval_ : float, tuple of two floats
+        Estimate of the error of tuning and fitting together, on new rows, and its 95 % interval; by nested
+        cross-validation, which takes ten fits when it is first asked for. See :meth:`honest_error`.
+    held_out_interval_ : tuple of two floats
+        The 95 % interval of ``held_out_error_``, as if the hyper-parameters had been given.
     error_criterion_ : str
         How ``held_out_error_`` was computed: "loo" (exact leave-one-out), "alo" or "kfold".
     loo_error_ : float

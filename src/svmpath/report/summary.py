@@ -29,6 +29,7 @@ def summarise(
     task: str,
     seconds: float,
     named: bool = True,
+    honest: Any = None,
 ) -> dict[str, Any]:
     """Collect the facts about a tuned model.
 
@@ -50,6 +51,8 @@ def summarise(
         How long tuning took.
     named : bool
         Whether the columns have names of their own.
+    honest : HonestError, optional
+        The estimated error of the whole procedure, choice included.
 
     Returns
     -------
@@ -61,6 +64,7 @@ def summarise(
         "data": _data(y, file, kinds, target, task, named),
         "choice": _choice(model),
         "held_out": _held_out(model, y, task),
+        "honest": None if honest is None else _honest(honest, task),
         "curve": _curve(model, task),
         "support_vectors": len(model.support_),
         "seconds": seconds,
@@ -127,6 +131,7 @@ def _held_out(model: Any, y: Any, task: str) -> dict[str, Any]:
         "folds": model.cv if model.error_criterion_ == "kfold" else None,  # also where "auto" meant it
         "kind": "error rate" if task == "classification" else "mean squared error",
         "value": model.held_out_error_,
+        "interval": list(model.held_out_interval_),  # of 95 %, as if the hyper-parameters had been given
         "baseline": _baseline(y, task),
     }
     if task == "regression":
@@ -134,8 +139,16 @@ def _held_out(model: Any, y: Any, task: str) -> dict[str, Any]:
     return held_out
 
 
+def _honest(error: Any, task: str) -> dict[str, Any]:
+    """The error of the whole procedure, in the form of the held-out error."""
+    honest = {"method": error.method, "fits": error.n_fits, "value": error.value, "interval": list(error.interval)}
+    if task == "regression":
+        honest["root_mean_squared_error"] = math.sqrt(error.value)
+    return honest
+
+
 def _baseline(y: Any, task: str) -> float:
-    """The same error of a constant prediction: the largest class, or the mean."""
+    """The same error of a constant prediction: the most frequent class, or the mean of the target."""
     if task == "classification":
         return 1.0 - np.unique(y, return_counts=True)[1].max() / len(y)
     return float(np.var(y))
