@@ -35,7 +35,7 @@ DOORS = {
     "typer": {"cli"},
     "rich": {"cli"},
     "skops": {"cli", "report"},
-    "pandas": {"cli", "datasets", "report", "search"},
+    "pandas": {"cli", "datasets", "estimators", "report", "search"},
     "pyarrow": {"datasets"},
     "matplotlib": {"displays"},
     "plotly": {"report"},

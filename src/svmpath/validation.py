@@ -113,10 +113,18 @@ def check_weights(
     if class_weight is not None:
         if classes is None or code is None:
             raise ValueError("class_weight works for classification only; use sample_weight for regression.")
-        s *= compute_class_weight(class_weight, classes=classes, y=classes[code])[code]
+        s *= _class_weights(class_weight, classes, code, s)[code]
     if not s.any():
         raise ValueError("Every sample has weight zero; at least one weight must be positive.")
     return s
+
+
+def _class_weights(class_weight: Any, classes: Array, code: Array, s: Array) -> Array:
+    """The weight of each class; "balanced" gives all classes the same sum of weights."""
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        total = np.bincount(code, s, minlength=len(classes))
+        return s.sum() / (len(classes) * np.where(total > 0, total, np.inf))
+    return compute_class_weight(class_weight, classes=classes, y=classes[code])
 
 
 def check_moving(sample: Any, over: str, s: Array) -> Array | None:

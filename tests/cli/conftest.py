@@ -19,6 +19,13 @@ def folder(tmp_path, monkeypatch):
     return path
 
 
+@pytest.fixture(autouse=True)
+def no_nested_fits(monkeypatch):
+    """The tuning is not repeated ten times in every test; those of the honest error say so."""
+    monkeypatch.setattr("svmpath.cli.honest._FEW", 0)
+    monkeypatch.setattr("svmpath.cli.honest._VERY_FEW", 0)
+
+
 @pytest.fixture
 def run(capsys):
     """Run the command line; gives exit code, stdout and stderr."""

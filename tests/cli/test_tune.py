@@ -272,7 +272,7 @@ def test_summary_is_json_that_anyone_can_read(tune):
     assert "NaN" not in text
     assert "Infinity" not in text
     assert os.getcwd() not in text
-    assert set(summary) == {"versions", "data", "choice", "held_out", "curve", "support_vectors", "seconds"}
+    assert set(summary) == {"versions", "data", "choice", "held_out", "honest", "curve", "support_vectors", "seconds"}
     assert summary["data"]["file"] == "data.csv"
     assert summary["data"]["names"] == {"numbers": ["area", "price"], "categories": ["town", "lift"]}
     assert summary["choice"]["C"] == 1.0

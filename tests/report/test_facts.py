@@ -109,37 +109,43 @@ def test_coverage_is_that_of_other_rows():
     assert Report(few, X[:6], y[:6]).facts.residuals.covered[-1] == 1.0  # too few to leave anything out
 
 
-@pytest.mark.parametrize(
-    ("model", "X"),
-    [
-        (PathSVC("hinge", **QUICK), None),
-        (PathSVC("huber_hinge", **QUICK), None),
-        (PathSVC("least_squares", "linear", C=[1.0], search="grid"), None),
-        (PathSVC("squared_hinge", criterion="radius_margin", **QUICK), None),
-        (PathSVC("least_squares", gamma="ard", random_state=0), None),
-        (PathSVC("least_squares", rank=12, **QUICK), None),
-        (PathSVC("least_squares", gamma=1.0, C=1.0), None),
-        (PathSVC("least_squares", "precomputed", C=[1.0, 2.0]), "kernel"),
-        (PathSVC("least_squares", **QUICK), "sparse"),
-        (PathSVC("least_squares", **QUICK), "one column"),
-        (PathSVC("least_squares", scoring="f1", **QUICK), None),
-        (PathSVC("least_squares", criterion_loss=lambda y, f: np.abs(y - f), **QUICK), None),
-        (ElasticNetSVC(lambda2=[0.0, 1.0]), "wide"),
-    ],
-    ids=str,
-)
-@pytest.mark.filterwarnings("ignore:The machine chosen by criterion='radius_margin'")
-def test_every_kind_of_model_has_a_report(model, X):
-    rows, y = make_moons(60, noise=0.3, random_state=0)
-    rng = np.random.default_rng(0)
+def rows_of(kind):
+    """Sixty rows of one kind, and their labels."""
+    X, y = make_moons(60, noise=0.3, random_state=0)
+    more = np.random.default_rng(0).normal(size=(60, 6))
     kinds = {
-        None: lambda: rows,
-        "kernel": lambda: rows @ rows.T,
-        "sparse": lambda: csr_array(np.hstack([rows, rng.normal(size=(60, 3))])),
-        "one column": lambda: rows[:, :1],
-        "wide": lambda: np.hstack([rows, rng.normal(size=(60, 6))]),
+        "plane": X,
+        "kernel": X @ X.T,
+        "sparse": csr_array(np.hstack([X, more[:, :3]])),
+        "line": X[:, :1],
+        "wide": np.hstack([X, more]),
     }
-    X = kinds[X]()
+    return kinds[kind], y
+
+
+MODELS = {
+    "hinge": (PathSVC("hinge", **QUICK), "plane"),
+    "huber hinge": (PathSVC("huber_hinge", **QUICK), "plane"),
+    "linear": (PathSVC("least_squares", "linear", C=[1.0], search="grid"), "plane"),
+    "bound": (PathSVC("squared_hinge", criterion="radius_margin", **QUICK), "plane"),
+    "ard": (PathSVC("least_squares", gamma="ard", random_state=0), "plane"),
+    "low rank": (PathSVC("least_squares", rank=12, **QUICK), "plane"),
+    "given": (PathSVC("least_squares", gamma=1.0, C=1.0), "plane"),
+    "kernel": (PathSVC("least_squares", "precomputed", C=[1.0, 2.0]), "kernel"),
+    "sparse": (PathSVC("least_squares", **QUICK), "sparse"),
+    "one column": (PathSVC("least_squares", **QUICK), "line"),
+    "scorer": (PathSVC("least_squares", scoring="f1", **QUICK), "plane"),
+    "one standard error": (PathSVC("least_squares", rule="one_se", **QUICK), "plane"),
+    "own loss": (PathSVC("least_squares", criterion_loss=lambda y, f: np.abs(y - f), **QUICK), "plane"),
+    "elastic net": (ElasticNetSVC(lambda2=[0.0, 1.0]), "wide"),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.filterwarnings("ignore:The machine chosen by criterion='radius_margin'")
+def test_every_kind_of_model_has_a_report(name):
+    model, kind = MODELS[name]
+    X, y = rows_of(kind)
     report = Report(model.fit(X, y), X, y)
     assert "Held-out error" in [cell.name for cell in report.facts.overview.sure]
     assert report.facts.curves
@@ -181,7 +187,7 @@ def test_what_cannot_be_reported_is_refused():
         Report(model, X[:100], y[:100])
     with pytest.raises(ValueError, match="but y has 100"):
         Report(model, X, y[:100])
-    with pytest.raises(ValueError, match="honest must be one of"):
+    with pytest.raises(ValueError, match="method must be one of"):
         Report(model, X, y, honest="yes")
 
 

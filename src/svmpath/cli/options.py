@@ -27,6 +27,7 @@ OPTIONS = {name: "--" + name.replace("_", "-") for name in _PARAMETERS} | {"n_sp
 
 def names_for(option: str) -> tuple[str, ...]:
     """The names that an option accepts: those in the tables of the library that work for a data file."""
+    from svmpath.cli.honest import NAMES
     from svmpath.estimators._base import SEARCHES
     from svmpath.gram import LANDMARKS, PSD
     from svmpath.kernels import KERNELS
@@ -41,6 +42,7 @@ def names_for(option: str) -> tuple[str, ...]:
         "--search": SEARCHES,
         "--landmarks": LANDMARKS,
         "--psd": PSD,
+        "--honest": NAMES,
     }
     return possible[option]
 

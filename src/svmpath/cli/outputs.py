@@ -22,15 +22,25 @@ def check_folder(folder: Path, names: tuple[str, ...]) -> None:
             raise DataError(f"--output: {str(folder / name)!r} is a folder; remove it or choose another --output")
 
 
-def check_file(path: Path, inputs: tuple[Path, ...]) -> None:
-    """Make sure that `path` can be written and is none of the files read."""
+def check_file(path: Path, inputs: tuple[Path, ...], option: str = "--output") -> None:
+    """Make sure that `path`, the value of an option, can be written and is none of the files read."""
     if path.is_dir():
-        raise DataError(f"--output must be a csv file, but {str(path)!r} is a folder")
+        raise DataError(f"{option} must be a csv file, but {str(path)!r} is a folder")
     if path.exists() and not path.is_file():
-        raise DataError(f"--output must be a csv file, but {str(path)!r} is not a regular file")
+        raise DataError(f"{option} must be a csv file, but {str(path)!r} is not a regular file")
     if not path.parent.is_dir():
-        raise DataError(f"--output: there is no folder {str(path.parent)!r}; create it first")
+        raise DataError(f"{option}: there is no folder {str(path.parent)!r}; create it first")
     if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise DataError(f"--output: the folder {str(path.parent)!r} is not writable; choose another one")
+        raise DataError(f"{option}: the folder {str(path.parent)!r} is not writable; choose another one")
     if any(path.exists() and source.exists() and path.samefile(source) for source in inputs):
-        raise DataError(f"--output {str(path)!r} would overwrite an input file; choose another name")
+        raise DataError(f"{option} {str(path)!r} would overwrite an input file; choose another name")
+
+
+def check_held_out(path: Path, data: Path, folder: Path, names: tuple[str, ...]) -> None:
+    """Make sure that the held-out rows can be written to `path`, which may be in the folder of the model."""
+    if path.resolve() in [(folder / name).resolve() for name in names]:
+        raise DataError(
+            f"--held-out {str(path)!r} is what the model, the summary or the report is written to; choose another name"
+        )
+    if path.exists() or path.parent.resolve() != folder.resolve():  # the folder need not exist yet
+        check_file(path, (data,), "--held-out")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -11,6 +11,14 @@ from rich.table import Table as RichTable
 from svmpath.cli.console import note
 
 _KINDS = {"numbers": "numeric", "categories": "categorical"}  # columns
+_RATE = "error rate"
+_METHODS = {
+    "nested": "nested cross-validation, {fits} fits",
+    "bootstrap": "held-out error, corrected by the bootstrap",
+}
+_WORDS = """\
+Held-out error: of the chosen hyper-parameters, on rows that the machine has not seen; optimistic, as it chose them.
+Honest error: of tuning and fitting together, so what to expect on new rows."""
 
 
 def print_results(facts: Mapping[str, Any]) -> None:
@@ -26,6 +34,7 @@ def print_results(facts: Mapping[str, Any]) -> None:
         if value is not None:
             table.add_row(name, value)
     Console(markup=False, highlight=False).print(table)
+    print(_WORDS if facts["honest"] is not None else _WORDS.splitlines()[0])
     _print_notes(facts)
 
 
@@ -45,6 +54,7 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
         "Rank": "full" if choice["rank"] is None else f"{choice['rank']} (residual {choice['residual']:.2g})",
         "Chosen by": held_out_by(facts["curve"]["criterion"], held_out["folds"]),
         "Held-out error": _error(held_out),
+        "Honest error": _honest(facts["honest"], held_out["kind"]),
         "Baseline": _baseline(held_out),
         "Support vectors": str(facts["support_vectors"]),
         "Time": f"{facts['seconds']:.2f} s",
@@ -80,17 +90,33 @@ def held_out_by(criterion: str, folds: int | None) -> str:
 
 
 def _error(held_out: Mapping[str, Any]) -> str:
-    how = held_out_by(held_out["criterion"], held_out["folds"])
-    if held_out["kind"] == "error rate":
-        return f"{100 * held_out['value']:.2f} % error rate ({how})"
-    return f"{held_out['root_mean_squared_error']:.6g} root mean squared error ({how})"
+    how, kind = held_out_by(held_out["criterion"], held_out["folds"]), held_out["kind"]
+    words = "error rate" if kind == _RATE else "root mean squared error"
+    return f"{_amount(held_out['value'], kind)} {words} ({how})\n{_interval(held_out['interval'], kind)}"
+
+
+def _honest(honest: Mapping[str, Any] | None, kind: str) -> str | None:
+    """The error of the whole procedure, and how it was estimated."""
+    if honest is None:
+        return None
+    how = _METHODS[honest["method"]].format(fits=honest["fits"])
+    return f"{_amount(honest['value'], kind)} ({how})\n{_interval(honest['interval'], kind)}"
 
 
 def _baseline(held_out: Mapping[str, Any]) -> str:
-    """The error of a constant prediction: the largest class, or the mean."""
-    if held_out["kind"] == "error rate":
-        return f"{100 * held_out['baseline']:.1f} % (always the largest class)"
-    return f"{held_out['baseline'] ** 0.5:.6g} (always the mean)"
+    """The error of a constant prediction."""
+    word = "most frequent class" if held_out["kind"] == _RATE else "mean of the target"
+    return f"{_amount(held_out['baseline'], held_out['kind'])} ({word})"
+
+
+def _amount(value: float, kind: str) -> str:
+    """An error rate in per cent, or the root of a mean squared error."""
+    return f"{100 * value:.2f} %" if kind == _RATE else f"{value**0.5:.6g}"
+
+
+def _interval(ends: Sequence[float], kind: str) -> str:
+    low, high = (_amount(end, kind) for end in ends)
+    return f"95 % interval: {low.removesuffix(' %')} to {high}"
 
 
 def _figures(value: Any) -> str | None:

@@ -13,8 +13,9 @@ import typer
 
 from svmpath.cli.automatic import note_approximations
 from svmpath.cli.console import ProgressBar, first_line, ignore_closed_output, note, user_errors
+from svmpath.cli.honest import estimate_error
 from svmpath.cli.options import check_name, read_epsilon, read_number_or_span, read_rank, read_size
-from svmpath.cli.outputs import MODEL, REPORT, SUMMARY, check_folder
+from svmpath.cli.outputs import MODEL, REPORT, SUMMARY, check_folder, check_held_out
 from svmpath.cli.results import print_results
 from svmpath.exceptions import DataError
 
@@ -40,6 +41,15 @@ def tune(
         ),
     ] = None,
     output: Annotated[Path, typer.Option(help="Folder for model.skops, summary.json and report.html.")] = Path("."),
+    held_out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="csv file for the rows as machines see them that have not seen them: held-out decision value, "
+            "probability of the label, loss, influence; likely label errors first.",
+            show_default=False,
+        ),
+    ] = None,
     loss: Annotated[
         str | None,
         typer.Option(
@@ -117,6 +127,15 @@ def tune(
             help="An indefinite kernel (sigmoid): warn, or clip it to its positive semi-definite part.",
         ),
     ] = "warn",
+    honest: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="How the error of the whole procedure, choice included, is estimated: nested (the tuning is repeated "
+            "without each of ten folds), bootstrap (no fit), none, or auto: nested up to 500 rows (150 for losses "
+            "other than least_squares and squared_hinge, and for searches other than auto), bootstrap with more.",
+        ),
+    ] = "auto",
     n_jobs: Annotated[int | None, typer.Option(help="Number of threads; -1 uses all cores.")] = None,
     time_limit: Annotated[
         float | None,
@@ -164,6 +183,7 @@ def tune(
         }
         if task is not None:
             check_name("--task", task)
+        check_name("--honest", honest)
         if epsilon is not None and loss != "epsilon_insensitive":
             note("--epsilon has an effect with --loss epsilon_insensitive only.")
         if kernel == "linear" and gamma not in ("tune", "ard"):  # ard is refused
@@ -172,25 +192,27 @@ def tune(
             note("--time-limit has an effect with --search auto only.")
         names = (MODEL, SUMMARY, *((REPORT,) if has_report else ()))
         check_folder(output, names)
-        facts, is_complete = _read_fit_save(data, target, task, output, settings, says_stages, has_report)
+        if held_out is not None:
+            check_held_out(held_out, data, output, names)
+        files = {"folder": output, "held_out": held_out, "has_report": has_report}
+        facts, written = _read_fit_save(data, target, task, settings, honest, says_stages, files)
     with ignore_closed_output():
         print_results(facts)
         if cv is not None and facts["curve"]["criterion"] != "kfold":
             note("--cv has an effect with --criterion kfold only.")
-        *first, last = (str(output / name) for name in (names if is_complete else names[:2]))
-        print(f"Wrote {', '.join(first)} and {last}.", flush=True)
+        print(f"Wrote {', '.join(map(str, written[:-1]))} and {written[-1]}.", flush=True)
 
 
 def _read_fit_save(
     data: Path,
     target: str | None,
     task: str | None,
-    output: Path,
     settings: Mapping[str, Any],
+    honest: str,
     says_stages: bool,
-    has_report: bool,
-) -> tuple[dict[str, Any], bool]:
-    """Read, fit, save; returns the facts for the summary, and whether a report that was asked for could be made."""
+    files: Mapping[str, Any],
+) -> tuple[dict[str, Any], list[Path]]:
+    """Read, fit, save; returns the facts for the summary, and the files that were written."""
     with ProgressBar(f"Reading {data.name}", is_hidden=says_stages) as progress:
         from svmpath.datasets import prepare_target, read_table
         from svmpath.report import summarise
@@ -213,6 +235,8 @@ def _read_fit_save(
         progress.stage("Computing the held-out error")
         _ = pipeline["model"].held_out_error_  # computed when it is first asked for
         seconds = time.perf_counter() - start
+        progress.stage("Estimating the error of the whole procedure")
+        honest_error = estimate_error(pipeline["model"], honest, settings)
         facts = summarise(
             pipeline["model"],
             y,
@@ -222,23 +246,25 @@ def _read_fit_save(
             task=task,
             seconds=seconds,
             named=table.named,
+            honest=honest_error,
         )
         page = None
-        if has_report:
+        if files["has_report"]:
             progress.stage("Making the report")
-            page = _page(pipeline, table, y, data.name, seconds)
+            page = _page(pipeline, table, y, data.name, honest_error, seconds)
         progress.stage("Saving")
         trained = {"target": table.target, "task": task, "zero_based": table.zero_based}
-        _save(pipeline, trained, facts, page, output)
-    return facts, (page is not None) or not has_report
+        written = _save(pipeline, trained, facts, files["folder"], files["held_out"], page)
+    return facts, written
 
 
-def _page(pipeline: Any, table: Table, y: Any, title: str, seconds: float) -> str | None:
+def _page(pipeline: Any, table: Table, y: Any, title: str, honest: Any, seconds: float) -> str | None:
     """The report; None if it cannot be made, as a tuned model must not be lost for that."""
     from svmpath.report import Report
 
+    target = table.target or "y"
     try:
-        return Report(pipeline, table.X, y, title=title, target=table.target or "y", seconds=seconds).html()
+        return Report(pipeline, table.X, y, title=title, target=target, honest=honest, seconds=seconds).html()
     except Exception as error:
         note(f"the report could not be made ({first_line(error)}); the model is saved without it.")
         return None
@@ -286,8 +312,15 @@ def _check_categories(table: Table) -> None:
             note(f"column {name!r} has a different value in every row, so nothing can be learnt from it; leave it out.")
 
 
-def _save(pipeline: Any, trained: Mapping[str, Any], facts: Mapping[str, Any], page: str | None, folder: Path) -> None:
-    """Write model, summary and report: all or none."""
+def _save(
+    pipeline: Any,
+    trained: Mapping[str, Any],
+    facts: Mapping[str, Any],
+    folder: Path,
+    held_out: Path | None,
+    page: str | None,
+) -> list[Path]:
+    """Write model, summary and, if there are any, report and held-out rows: all or none; returns the files."""
     from svmpath.cli.saved_model import write_model
     from svmpath.report.render import to_json, write_files
 
@@ -298,4 +331,14 @@ def _save(pipeline: Any, trained: Mapping[str, Any], facts: Mapping[str, Any], p
     }
     if page is not None:
         writers[folder / REPORT] = lambda part: part.write_text(page, encoding="utf-8")
+    if held_out is not None:
+        writers[held_out] = lambda part: _write_held_out(pipeline["model"], part)
     write_files(writers)
+    return list(writers)
+
+
+def _write_held_out(model: Any, path: Path) -> None:
+    """The rows by the number that they have in the file: the first is 1, a header is not counted."""
+    rows = model.held_out_.rename(columns={"sample": "row"})
+    rows["row"] += 1
+    rows.to_csv(path, index=False, lineterminator="\n")

@@ -3,19 +3,27 @@
 Row i has a decision value F_ic for each of k classes, a class y_i and a weight w_i; N_c is the sum of the weights of
 class c. For two classes there is one decision value f_i, which is the matrix with the columns 0 and f_i.
 
-"sigmoid" is the softmax with one slope a and an offset b_c per class,
+The softmax with one slope a and an offset b_c per class is
 
     p_ic = exp(a F_ic + b_c) / sum_d exp(a F_id + b_d),      a >= 0,
 
-that minimises the cross-entropy
+where a and b minimise the cross-entropy
 
-    J(a, b) = - sum_i w_i sum_c t_ic log p_ic,      t_ic = (N_{y_i} [c = y_i] + 1) / (N_{y_i} + k).
+    J(a, b) = - sum_i w_i sum_c t_ic log p_ic,
 
-For two classes this is Platt's sigmoid p = 1 / (1 + exp(-a f - b)) with his targets (N+ + 1) / (N+ + 2) for class 1 and
-1 / (N- + 2) for class 0. As every t_ic is between 0 and 1, J has a minimum even if the classes are separated or there
-is only one. It is convex, so where the best slope is negative, the best one allowed is 0: held-out values that point
-the wrong way say nothing of new rows, as leaving a row out moves the decision values against its class. "temperature"
-is the same with b = 0; the temperature is 1 / a.
+    t_ic = (N_c + 1) / (N_c + 2)  if c = y_i,  else  1 / ((N_{y_i} + 2) (k - 1)).
+
+For two classes this is Platt's sigmoid p = 1 / (1 + exp(-a f - b)) with his regularised targets. As every t_ic is
+between 0 and 1, J has a minimum even if the classes are separated or there is only one. It is convex, so where the best
+slope is negative, the best one allowed is 0: held-out values that point the wrong way say nothing of new rows, as
+leaving a row out moves the decision values against its class.
+
+"sigmoid", two classes: Platt's sigmoid. Several: one sigmoid for all classes, q_ic, fitted to the n k pairs of F_ic and
+[c = y_i]; then the softmax of log q_ic with b = 0. With a = 1 that would be q_ic / sum_d q_id. As q rises with F, the
+class with the largest decision value has the largest probability. ``docs/math/calibration.md`` compares the log loss
+with a sigmoid per class, and with the softmax of F itself.
+
+"temperature": the softmax of F with b = 0; the temperature is 1 / a.
 
 "isotonic" takes for p the non-decreasing function of f that minimises sum_i w_i (p(f_i) - [y_i = 1])^2 over the rows
 and two more of weight one: one of class 1 at the smallest f, and one of class 0 at the largest. So no probability is 0
@@ -31,16 +39,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import log_softmax, logsumexp
+from scipy.special import log_softmax
 
 from svmpath.names import unknown_name
 from svmpath.solvers.newton import Newton
 
 Array = np.ndarray
-_TINY = np.finfo(float).tiny
+_SMALLEST = np.finfo(float).tiny
 _ALL_EQUAL = 1e-12  # spread of decision values, relative to the largest, up to which they are equal but for rounding
 _CLOSE = 1e-9  # squared Newton decrement, per unit of weight, from which one more step is the last
 _SUFFICIENT = 1e-4  # fraction of the decrease promised by the slope that a step must reach
@@ -61,13 +69,13 @@ class Calibration(ABC):
 
 @dataclass(frozen=True)
 class Softmax(Calibration):
-    """Softmax of a (F - shift) / scale + b.
+    """Softmax of 0 for the first class and a (G - shift) / scale + b for the others, with G_ic = F_ic - F_i0.
 
     Attributes
     ----------
     slope : float
         The slope a of decision values in units of ``scale``; 0 if they say nothing.
-    offsets, shift : array of shape (k,)
+    offsets, shift : array of shape (k - 1,)
     scale : float
     """
 
@@ -77,10 +85,22 @@ class Softmax(Calibration):
     scale: float
 
     def log_probabilities(self, decisions: Array) -> Array:
-        if self.slope == 0.0:
-            return np.tile(log_softmax(self.offsets), (len(decisions), 1))
-        F = (_matrix(decisions) - self.shift) / self.scale
-        return log_softmax(self.slope * F + self.offsets, axis=1)
+        z = np.zeros((len(decisions), len(self.offsets) + 1))
+        z[:, 1:] = self.offsets
+        if self.slope > 0.0:
+            z[:, 1:] += self.slope * ((_beyond_first(decisions) - self.shift) / self.scale)
+        return log_softmax(z, axis=1)
+
+
+@dataclass(frozen=True)
+class Coupled(Calibration):
+    """Softmax of the logarithms of the probabilities of each class against the rest, which one sigmoid gives."""
+
+    sigmoid: Softmax
+    softmax: Softmax
+
+    def log_probabilities(self, decisions: Array) -> Array:
+        return self.softmax.log_probabilities(_against_rest(self.sigmoid, decisions))
 
 
 @dataclass(frozen=True)
@@ -130,9 +150,7 @@ def fit_calibration(decisions: Array, code: Array, k: int, weights: Array, metho
     >>> calibration.probabilities(np.array([-3.0, 0.0, 3.0])).round(2).tolist()
     [[0.87, 0.13], [0.5, 0.5], [0.13, 0.87]]
     """
-    fit = _METHODS.get(method) if isinstance(method, str) else None
-    if fit is None:
-        raise ValueError(unknown_name("calibration", method, METHODS))
+    fit = _METHODS[check_method(method)]
     decisions = np.asarray(decisions, dtype=float)
     is_seen = np.isfinite(decisions) if decisions.ndim == 1 else np.isfinite(decisions).all(axis=1)
     is_seen &= np.asarray(weights) > 0
@@ -144,80 +162,119 @@ def fit_calibration(decisions: Array, code: Array, k: int, weights: Array, metho
     return fit(decisions[is_seen], np.asarray(code)[is_seen], k, np.asarray(weights, dtype=float)[is_seen])
 
 
-def _fit_softmax(decisions: Array, code: Array, k: int, w: Array, has_offsets: bool) -> Calibration:
+def check_method(method: Any) -> str:
+    """The name of a method, if it is one."""
+    if not isinstance(method, str) or method not in _METHODS:
+        raise ValueError(unknown_name("calibration", method, METHODS))
+    return method
+
+
+def _fit_sigmoid(decisions: Array, code: Array, k: int, w: Array) -> Calibration:
+    """Platt's sigmoid; for several classes one for all of them, and the softmax of its logarithms."""
+    if decisions.ndim == 1:
+        return _fit_softmax(decisions, code, k, w, has_offsets=True)
+    is_class = (np.arange(k) == code[:, None]).astype(int)
+    sigmoid = _fit_softmax(decisions.ravel(), is_class.ravel(), 2, np.repeat(w, k), has_offsets=True)
+    if sigmoid.slope == 0.0:  # all that is known is how frequent the classes are
+        return _frequencies(_targets(code, k, w), w)
+    softmax = _fit_softmax(_against_rest(sigmoid, decisions), code, k, w, has_offsets=False)
+    return Coupled(sigmoid, softmax)
+
+
+def _against_rest(sigmoid: Calibration, decisions: Array) -> Array:
+    """The logarithm of each class's probability against the rest, of shape (n, k)."""
+    return sigmoid.log_probabilities(decisions.ravel())[:, 1].reshape(decisions.shape)
+
+
+def _frequencies(T: Array, w: Array) -> Softmax:
+    """The frequencies of the classes, whatever the decision value."""
+    mean = w @ T
+    return Softmax(0.0, np.log(mean[1:] / mean[0]), np.zeros(T.shape[1] - 1), 1.0)
+
+
+def _fit_softmax(decisions: Array, code: Array, k: int, w: Array, has_offsets: bool) -> Softmax:
     """The softmax with one slope, and an offset per class or none."""
-    F, T = _matrix(decisions), _targets(code, k, w)
-    F = F - F.mean(axis=1, keepdims=True)  # which the softmax does not see
-    largest = float(np.abs(F).max())
-    unit = largest if largest > _TINY else 1.0
-    shift = w @ (F / unit) / w.sum() * unit if has_offsets else np.zeros(k)
-    scale = float(np.sqrt(np.average(np.mean(((F - shift) / unit) ** 2, axis=1), weights=w))) * unit
-    flat = np.log(w @ T) - np.log(w.sum()) if has_offsets else np.zeros(k)
-    if scale <= _ALL_EQUAL * largest:
-        return Softmax(0.0, flat, shift, 1.0)
-    start = np.concatenate([[0.0], flat[1:] - flat[0]]) if has_offsets else np.zeros(1)
-    problem = CrossEntropy((F - shift) / scale, T, w)
-    theta, _ = problem.minimise(start)
-    if theta[0] <= 0.0:
-        return Softmax(0.0, flat, shift, 1.0)
-    return Softmax(float(theta[0]), problem.offsets(theta), shift, scale)
+    G, T = _beyond_first(decisions), _targets(code, k, w)
+    none = _frequencies(T, w) if has_offsets else Softmax(0.0, np.zeros(k - 1), np.zeros(k - 1), 1.0)
+    largest = float(np.abs(G).max())
+    unit = largest if largest > _SMALLEST else 1.0
+    G, share = G / unit, w / w.sum()
+    shift = share @ G if has_offsets else np.zeros(k - 1)
+    scale = float(np.sqrt(share @ np.mean((G - shift) ** 2, axis=1)))
+    if scale <= _ALL_EQUAL:
+        return none
+    problem = CrossEntropy((G - shift) / scale, T[:, 1:], w, has_offsets)
+    best, _ = problem.minimise(problem.at(np.concatenate([[0.0], none.offsets if has_offsets else []])))
+    a, b = problem.split(best.theta)
+    return Softmax(a, b, shift * unit, scale * unit) if a > 0.0 else none
 
 
-class CrossEntropy(Newton[Array]):
-    """J as a function of theta = (a, b_1, ..., b_{k-1}) with b_0 = 0, or of (a,) with b = 0."""
+class Point(NamedTuple):
+    """Parameters, and J there with its first and second derivatives."""
+
+    theta: Array
+    value: float
+    gradient: Array
+    H: Array
+
+
+class CrossEntropy(Newton[Point]):
+    """J as a function of theta = (a, b_1, ..., b_{k-1}) with b_0 = 0, or of (a,) with b = 0.
+
+    ``G`` and ``T`` are the decision values and the targets of all classes but the first, of shape (n, k - 1).
+    """
 
     most_steps = 100
 
-    def __init__(self, F: Array, T: Array, w: Array) -> None:
-        self.F, self.T, self.w = F, T, w
+    def __init__(self, G: Array, T: Array, w: Array, has_offsets: bool) -> None:
+        self.G, self.T, self.w, self.has_offsets = G, T, w, has_offsets
 
-    def offsets(self, theta: Array) -> Array:
-        """All k offsets."""
-        b = np.zeros(self.F.shape[1])
-        b[1:] = theta[1:] if len(theta) > 1 else 0.0
-        return b
+    def split(self, theta: Array) -> tuple[float, Array]:
+        """The slope and the offsets."""
+        return float(theta[0]), theta[1:] if self.has_offsets else np.zeros(self.G.shape[1])
 
-    def objective(self, theta: Array) -> float:
-        """J at theta."""
-        z = theta[0] * self.F + self.offsets(theta)
-        return float(self.w @ (logsumexp(z, axis=1) - (self.T * z).sum(axis=1)))
-
-    def slopes(self, theta: Array) -> tuple[Array, Array]:
-        """The gradient and the matrix of second derivatives."""
-        F, w = self.F, self.w
-        p = np.exp(log_softmax(theta[0] * F + self.offsets(theta), axis=1))
-        mean = (p * F).sum(axis=1, keepdims=True)
-        rest = w[:, None] * (p - self.T)
-        gradient = np.concatenate([[np.sum(rest * F)], rest.sum(axis=0)[1:]])
-        H = np.empty((F.shape[1], F.shape[1]))
-        H[0, 0] = w @ (p * (F - mean) ** 2).sum(axis=1)
-        H[0, 1:] = H[1:, 0] = (w @ (p * (F - mean)))[1:]
-        H[1:, 1:] = np.diag(w @ p)[1:, 1:] - (p.T * w @ p)[1:, 1:]
+    def at(self, theta: Array) -> Point:
+        """J and its derivatives."""
+        G, T, w = self.G, self.T, self.w
+        a, b = self.split(theta)
+        z = a * G + b
+        top = np.maximum(z.max(axis=1), 0.0)
+        p = np.exp(z - top[:, None])
+        total = np.exp(-top) + p.sum(axis=1)
+        p /= total[:, None]
+        value = float(w @ (top + np.log(total) - np.einsum("ij,ij->i", T, z)))
+        wp, rest = w[:, None] * p, w[:, None] * (p - T)
+        mean = np.einsum("ij,ij->i", p, G)
+        H = np.empty((G.shape[1] + 1, G.shape[1] + 1))
+        H[0, 0] = np.sum(wp * G * G) - w @ mean**2
+        H[0, 1:] = H[1:, 0] = (wp * G).sum(axis=0) - mean @ wp
+        H[1:, 1:] = np.diag(wp.sum(axis=0)) - wp.T @ p
+        gradient = np.concatenate([[np.sum(rest * G)], rest.sum(axis=0)])
         m = len(theta)
-        return gradient[:m], H[:m, :m]
+        return Point(theta, value, gradient[:m], H[:m, :m])
 
-    def aim(self, theta: Array) -> Array:
-        gradient, H = self.slopes(theta)
-        self._gradient = gradient
-        return (
-            theta - np.linalg.lstsq(H, gradient, rcond=None)[0]
-        )  # a class without rows may leave next to no curvature
+    def aim(self, point: Point) -> Point:
+        # A class without rows may leave next to no curvature.
+        return self.at(point.theta - np.linalg.lstsq(point.H, point.gradient, rcond=None)[0])
 
-    def advance(self, theta: Array, aim: Array) -> tuple[Array, bool]:
-        step = aim - theta
-        descent = float(-self._gradient @ step)
+    def advance(self, point: Point, aim: Point) -> tuple[Point, bool]:
+        step = aim.theta - point.theta
+        descent = float(-point.gradient @ step)
         if descent <= _CLOSE * float(self.w.sum()):
             return aim, True
-        value, length = self.objective(theta), 1.0
-        while self.objective(theta + length * step) > value - _SUFFICIENT * length * descent and length > _ALL_EQUAL:
+        length = 1.0
+        while aim.value > point.value - _SUFFICIENT * length * descent and length > _ALL_EQUAL:
             length /= 2
-        return theta + length * step, length <= _ALL_EQUAL
+            aim = self.at(point.theta + length * step)
+        return aim, length <= _ALL_EQUAL
 
 
 def _fit_isotonic(decisions: Array, code: Array, k: int, w: Array) -> Calibration:
     """A non-decreasing function for class 1 of two, or for each of several classes against the rest."""
     columns, first = (decisions[:, None], 1) if decisions.ndim == 1 else (decisions, 0)
-    units = np.maximum(np.abs(columns).max(axis=0), _TINY)  # of the order of 1, so that small differences are no ties
+    units = np.maximum(
+        np.abs(columns).max(axis=0), _SMALLEST
+    )  # of the order of 1, so that small differences are no ties
     knots = [_increasing(f, code == c, w) for c, f in enumerate((columns / units).T, first)]
     return Isotonic(knots, units)
 
@@ -233,21 +290,21 @@ def _increasing(f: Array, is_class: Array, w: Array) -> tuple[Array, Array]:
     return fitted.X_thresholds_, fitted.y_thresholds_
 
 
-def _matrix(decisions: Array) -> Array:
-    """Decision values with a column for each class: 0 and f for two classes."""
-    return np.stack([np.zeros(len(decisions)), decisions], axis=1) if decisions.ndim == 1 else decisions
+def _beyond_first(decisions: Array) -> Array:
+    """Decision values of all classes but the first, minus those of the first, of shape (n, k - 1)."""
+    return decisions[:, None] if decisions.ndim == 1 else decisions[:, 1:] - decisions[:, :1]
 
 
 def _targets(code: Array, k: int, w: Array) -> Array:
     """Platt's regularised targets for k classes, of shape (n, k)."""
     N = np.bincount(code, w, minlength=k)[code]
-    T = np.repeat(1.0 / (N + k)[:, None], k, axis=1)
-    T[np.arange(len(code)), code] = (N + 1.0) / (N + k)
+    T = np.repeat(1.0 / ((N + 2.0) * (k - 1))[:, None], k, axis=1)
+    T[np.arange(len(code)), code] = (N + 1.0) / (N + 2.0)
     return T
 
 
 _METHODS: dict[str, Callable[..., Any]] = {
-    "sigmoid": partial(_fit_softmax, has_offsets=True),
+    "sigmoid": _fit_sigmoid,
     "isotonic": _fit_isotonic,
     "temperature": partial(_fit_softmax, has_offsets=False),
 }

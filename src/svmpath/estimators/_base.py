@@ -20,7 +20,7 @@ from svmpath.criteria.folds import make_folds
 from svmpath.criteria.gradients import check_full_matrix, smooth_loss
 from svmpath.criteria.held_out import Folds
 from svmpath.criteria.table import CRITERIA, is_bound, is_estimate, is_exact, make_criterion
-from svmpath.estimators.held_out import HeldOutMixin
+from svmpath.estimators.honest import HonestMixin
 from svmpath.estimators.intervals import LeftOutMixin
 from svmpath.estimators.scaling import fit_scaler, scaled, shift_of_offset, warn_of_uneven_columns
 from svmpath.estimators.scoring import ScoringMixin
@@ -42,7 +42,6 @@ from svmpath.search.trials import falls_at_end, lowest_over_gamma
 from svmpath.solvers.threads import blas_threads, jobs
 from svmpath.validation import (
     check_amount,
-    check_groups,
     check_positive,
     check_symmetric_values,
     check_weights,
@@ -71,15 +70,13 @@ _NOISY = 0.02  # fraction of training errors above which the radius-margin bound
 SEARCHES = ("auto", "grid", "continuous", "gradient")
 
 
-class PathMachine(HeldOutMixin, LeftOutMixin, ScoringMixin, BaseEstimator):
+class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
     """Parameters and fitting common to :class:`PathSVC` and :class:`PathSVR`; not for direct use."""
 
     _task: str
     _until: float | None = None
     _stage = 0
-    _groups: Array | None = None
     _drawn: Folds | None = None
-    _given_weight: Array | None = None
     _shift: Any = 0.0  # intercept_ + _shift is the offset of the machine that takes scaled columns
 
     def __sklearn_tags__(self) -> Any:
@@ -89,7 +86,7 @@ class PathMachine(HeldOutMixin, LeftOutMixin, ScoringMixin, BaseEstimator):
         return tags
 
     @property
-    def _pairwise(self) -> bool:
+    def _pairwise(self) -> bool:  # type: ignore[override]
         return is_pairwise(self.kernel)
 
     def _check_training(self, X: Any, y: Any, **checks: Any) -> tuple[Any, Any]:
@@ -421,11 +418,6 @@ class PathMachine(HeldOutMixin, LeftOutMixin, ScoringMixin, BaseEstimator):
             self._drawn = make_folds(self.cv, X, y, is_classification=is_classification, groups=self._groups)
         return self._drawn
 
-    def _keep_rows(self, X: Any, sample_weight: Any, groups: Any) -> None:
-        """What else was given to ``fit``, for estimates that fit again."""
-        self._given_weight = None if sample_weight is None else check_weights(sample_weight, X)
-        self._groups = None if groups is None else check_groups(groups, X)
-
     def _given(self, name: str) -> str:
         """How C or gamma is given: "tune", "span" (a tuple of two), "values" (a list or array) or "fixed"."""
         value = getattr(self, name)
@@ -498,7 +490,7 @@ class PathMachine(HeldOutMixin, LeftOutMixin, ScoringMixin, BaseEstimator):
             delattr(self, name)
         for name, value in search.loss.own.items():
             setattr(self, f"{name}_", value)
-        self._kept = {}  # found when it is asked for
+        self._kept, self._honest = {}, {}  # found when they are asked for
         self._machines = None
         alpha = np.array([solution.alpha for solution in solutions])
         self.support_ = np.flatnonzero(np.any(alpha != 0, axis=0))
@@ -521,8 +513,16 @@ class PathMachine(HeldOutMixin, LeftOutMixin, ScoringMixin, BaseEstimator):
         name = curve.criterion
         if name not in _EXACT and is_affordable and (exact or is_estimate(name)):
             name = "loo"
-        if exact and name not in _EXACT:
-            return None
+        return None if exact and name not in _EXACT else self._at_choice(name)
+
+    def _as_chosen(self) -> Curve | None:
+        """The curve at the choice by what it was chosen by; a bound has no held-out values, leave-one-out may have."""
+        is_bounded = is_bound(self.curve_.criterion)
+        return self._held_curve(exact=True) if is_bounded else self._at_choice(self.curve_.criterion)
+
+    def _at_choice(self, name: str) -> Curve:
+        """The curve at the choice alone by a criterion."""
+        curve, path = self.curve_, self.path_
         if name == curve.criterion and curve.screened is None:
             return curve.taken(np.array([self.choice_.index]))
         targets = [path.problem.y] if is_bound(curve.criterion) else np.atleast_2d(curve.target.T)
@@ -598,6 +598,11 @@ class PathMachine(HeldOutMixin, LeftOutMixin, ScoringMixin, BaseEstimator):
             return kernel.parameters[kernel.resolve("gamma")]
         except ValueError:
             return None
+
+    def _fitted(self) -> Array:
+        """Decision values of the training rows, of shape (n,), or (n, k) for k > 2 classes."""
+        f = self.path_.gram.matmul(self._alpha) + (self.intercept_ + self._shift)
+        return f[:, 0] if f.shape[1] == 1 else f
 
     def _decide(self, X: Any) -> Array:
         """Decision values, one column per machine."""

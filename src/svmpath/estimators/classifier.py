@@ -8,9 +8,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from svmpath.criteria.calibration import check_method
 from svmpath.criteria.conformal import LeftOut
 from svmpath.estimators._base import Array, PathMachine
 from svmpath.estimators.intervals import SetMixin, kernel_machines
+from svmpath.estimators.probabilities import ProbabilityMixin
 from svmpath.estimators.scoring import ThresholdMixin
 from svmpath.gram.memory import limited
 from svmpath.names import unknown_name
@@ -20,7 +22,7 @@ from svmpath.validation import check_weights, encode_classes, one_vs_rest_target
 SHAPES = ("ovr", "ovo")  # of the decision values of several classes
 
 
-class PathSVC(SetMixin, ClassifierMixin, PathMachine, ThresholdMixin):
+class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathMachine):
     """Support vector classifier that chooses C and gamma in ``fit``, by held-out error.
 
     Parameters
@@ -95,6 +97,10 @@ class PathSVC(SetMixin, ClassifierMixin, PathMachine, ThresholdMixin):
         Of two classes, ``predict`` gives ``classes_[1]`` where the decision value is larger. "tune" takes the cut with
         the best score (``scoring``, or the accuracy) on the held-out decision values of the choice. The errors
         (``held_out_error_``, ``loo_error_``) and ``decision_function`` do not depend on it.
+    calibration : {"sigmoid", "isotonic", "temperature"}, default="sigmoid"
+        How ``predict_proba`` makes probabilities of decision values, fitted to the held-out ones: Platt's sigmoid (with
+        several classes, the softmax of its logarithms); a non-decreasing function, which needs some thousand samples to
+        be the better one; or one slope without an offset.
     scale : bool, default=False
         Whether to standardise the columns in ``fit``: mean 0 and standard deviation 1, weighted by ``sample_weight``
         (not by ``class_weight``). Constant columns keep their scale, and sparse columns are not centred. New rows are
@@ -132,6 +138,11 @@ class PathSVC(SetMixin, ClassifierMixin, PathMachine, ThresholdMixin):
         Held-out error rate of the choice, weighted; computed when it is first asked for. If the choice was made by an
         estimate or a bound, it is the exact leave-one-out error up to 3000 samples (1000 for the hinge), and the
         estimate or bound itself with more.
+    honest_error_, honest_interval_ : float, tuple of two floats
+        Estimate of the error of tuning and fitting together, on new rows, and its 95 % interval; by nested
+        cross-validation, which takes ten fits when it is first asked for. See :meth:`honest_error`.
+    held_out_interval_ : tuple of two floats
+        The 95 % interval of ``held_out_error_``, as if the hyper-parameters had been given.
     error_criterion_ : str
         How ``held_out_error_`` was computed: "loo" (exact leave-one-out), "span", "kfold", ...
     loo_error_ : float
@@ -139,6 +150,13 @@ class PathSVC(SetMixin, ClassifierMixin, PathMachine, ThresholdMixin):
         samples (1000 for the hinge), unless the choice was made by it.
     held_out_decisions_ : array of shape (n,) or (n, k)
         Decision values of the training rows by machines that have not seen them, at the choice.
+    calibration_curve_ : CalibrationCurve
+        Mean predicted probability, fraction that came true, and counts, in bins.
+    calibration_criterion_ : str
+        How the held-out decision values were computed that ``predict_proba`` is calibrated on.
+    held_out_ : DataFrame
+        One row per training sample: held-out decision value, probability of its label, influence; likely label errors
+        first.
     n_support_ : array of shape (k,)
         Number of support vectors of each class.
     threshold_ : float or None
@@ -257,6 +275,7 @@ class PathSVC(SetMixin, ClassifierMixin, PathMachine, ThresholdMixin):
         tol: float | str | None = "auto",
         class_weight: Any = None,
         threshold: float | str = 0.0,
+        calibration: str = "sigmoid",
         scale: bool = False,
         decision_function_shape: str = "ovr",
         n_jobs: int | None = None,
@@ -284,6 +303,7 @@ class PathSVC(SetMixin, ClassifierMixin, PathMachine, ThresholdMixin):
         self.tol = tol
         self.class_weight = class_weight
         self.threshold = threshold
+        self.calibration = calibration
         self.scale = scale
         self.decision_function_shape = decision_function_shape
         self.n_jobs = n_jobs
@@ -315,6 +335,8 @@ class PathSVC(SetMixin, ClassifierMixin, PathMachine, ThresholdMixin):
         self._check_shape()
         self._check_threshold(self.classes_)
         self._find_scoring(self.classes_, code, s)
+        check_method(self.calibration)
+        self._calibrations = {}
         self._keep_rows(X, sample_weight, groups)
         X = self._to_scale(X, sample_weight, s)
         with jobs(self.n_jobs), limited(self.memory_limit):
@@ -337,6 +359,10 @@ class PathSVC(SetMixin, ClassifierMixin, PathMachine, ThresholdMixin):
             return f
         first, second = np.triu_indices(len(self.classes_), 1)
         return f[:, first] - f[:, second]
+
+    def _class_decisions(self, X: Any) -> Array:
+        f = self._decide(X)
+        return f[:, 0] if len(self.classes_) == 2 else f
 
     @property
     def n_support_(self) -> Array:

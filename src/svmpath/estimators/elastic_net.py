@@ -11,11 +11,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from svmpath.criteria.calibration import check_method
 from svmpath.criteria.conformal import LeftOut
 from svmpath.criteria.curve import Curve, held_out_loss
 from svmpath.criteria.folds import make_folds
-from svmpath.estimators.held_out import HeldOutMixin
+from svmpath.estimators.honest import HonestMixin
 from svmpath.estimators.intervals import SetMixin, linear_machines
+from svmpath.estimators.probabilities import ProbabilityMixin
 from svmpath.estimators.scoring import ThresholdMixin
 from svmpath.losses import Motion
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, deviations
@@ -29,7 +31,6 @@ from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.threads import count_jobs
 from svmpath.validation import (
     check_amount,
-    check_groups,
     check_weights,
     check_whole,
     encode_classes,
@@ -47,7 +48,7 @@ _ENOUGH_FOR_FOLDS = (
 _CRITERIA = ("auto", "kfold", "loo")
 
 
-class ElasticNetSVC(SetMixin, HeldOutMixin, ThresholdMixin, ClassifierMixin, BaseEstimator):
+class ElasticNetSVC(ProbabilityMixin, SetMixin, ThresholdMixin, HonestMixin, ClassifierMixin, BaseEstimator):
     """Linear support vector classifier with an l1 and an l2 penalty, both chosen in ``fit`` along exact paths.
 
     It minimises ``sum_i s_i max(0, 1 - y_i f(x_i)) + lambda2/2 ||beta||^2 + lambda1 ||beta||_1`` with
@@ -89,6 +90,10 @@ class ElasticNetSVC(SetMixin, HeldOutMixin, ThresholdMixin, ClassifierMixin, Bas
     threshold : float or "tune", default=0.0
         The decision value from which on ``classes_[1]`` of two classes is predicted; "tune" takes the cut with the best
         score on held-out decision values, as in :class:`svmpath.PathSVC`.
+    calibration : {"sigmoid", "isotonic", "temperature"}, default="sigmoid"
+        How ``predict_proba`` makes probabilities of decision values, fitted to the held-out ones: Platt's sigmoid (with
+        several classes, the softmax of its logarithms); a non-decreasing function, which needs some thousand samples to
+        be the better one; or one slope without an offset.
     n_jobs : int, optional
         Number of threads, which score several values of lambda2 in parallel.
     verbose : int or callable, default=0
@@ -103,6 +108,11 @@ class ElasticNetSVC(SetMixin, HeldOutMixin, ThresholdMixin, ClassifierMixin, Bas
     intercept_ : array of shape (1 or k,)
     held_out_error_ : float
         Weighted held-out error rate of the choice.
+    honest_error_, honest_interval_ : float, tuple of two floats
+        Estimate of the error of tuning and fitting together, on new rows, and its 95 % interval; by nested
+        cross-validation, which takes ten fits when it is first asked for. See :meth:`honest_error`.
+    held_out_interval_ : tuple of two floats
+        The 95 % interval of ``held_out_error_``, as if the hyper-parameters had been given.
     error_criterion_ : {"kfold", "loo"}
         How ``held_out_error_`` was computed.
     loo_error_ : float
@@ -114,6 +124,13 @@ class ElasticNetSVC(SetMixin, HeldOutMixin, ThresholdMixin, ClassifierMixin, Bas
     cv_results_ : dict
         All pairs that were scored, in scikit-learn's form: ``param_lambda1``, ``param_lambda2`` and the rest as in
         :class:`svmpath.PathSVC`.
+    calibration_curve_ : CalibrationCurve
+        Mean predicted probability, fraction that came true, and counts, in bins.
+    calibration_criterion_ : str
+        How the held-out decision values were computed that ``predict_proba`` is calibrated on.
+    held_out_ : DataFrame
+        One row per training sample: held-out decision value, probability of its label, influence; likely label errors
+        first.
     choice_ : Choice
         ``choice_.tried`` holds the scores over lambda1 at each lambda2. With several classes, ``choice_.solution`` is
         that of the first class against the rest.
@@ -157,6 +174,7 @@ class ElasticNetSVC(SetMixin, HeldOutMixin, ThresholdMixin, ClassifierMixin, Bas
         patience: int | None = 12,
         class_weight: Any = None,
         threshold: float | str = 0.0,
+        calibration: str = "sigmoid",
         n_jobs: int | None = None,
         verbose: Any = 0,
     ) -> None:
@@ -173,6 +191,7 @@ class ElasticNetSVC(SetMixin, HeldOutMixin, ThresholdMixin, ClassifierMixin, Bas
         self.patience = patience
         self.class_weight = class_weight
         self.threshold = threshold
+        self.calibration = calibration
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -196,14 +215,15 @@ class ElasticNetSVC(SetMixin, HeldOutMixin, ThresholdMixin, ClassifierMixin, Bas
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         check_rule(self.rule)
+        check_method(self.calibration)
         held_out_loss(self.criterion_loss, "classification", "criterion_loss")  # refuses an unknown name
         self.classes_, code = encode_classes(y)
         s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
         self._code = code
-        self._given_weight = None if sample_weight is None else check_weights(sample_weight, X)
-        self._groups = groups = None if groups is None else check_groups(groups, X)
+        self._keep_rows(X, sample_weight, groups)
         self._check_threshold(self.classes_)
         self._find_scoring(self.classes_, code, s)
+        self._calibrations = {}
         k = len(self.classes_)
         targets = one_vs_rest_targets(code, k)
         first = elastic_problem(
@@ -211,7 +231,7 @@ class ElasticNetSVC(SetMixin, HeldOutMixin, ThresholdMixin, ClassifierMixin, Bas
             penalty_factor=self.penalty_factor, standardize=self.standardize,
         )  # fmt: skip
         problems = [first, *(_relabelled(first, target) for target in targets[1:])]
-        self._drawn = self._folds(X, y, code, groups)
+        self._drawn = self._folds(X, y, code, self._groups)
         search = ElasticSearch(self._drawn, self.criterion_loss, self._patience(), self._scoring)
         found = self._curves(problems, self._lambda2_values(X, s), search)
         choice, lam2 = self._choose({each: curve for each, (curve, _) in found.items()})
@@ -321,7 +341,7 @@ class ElasticNetSVC(SetMixin, HeldOutMixin, ThresholdMixin, ClassifierMixin, Bas
         solutions = [path(here) for path, here in zip(paths, self._at, strict=True)]
         self.choice_, self.curve_, self.path_ = choice, curve, first
         self.lambda1_, self.lambda2_ = value, lam2
-        self._kept = {}
+        self._kept, self._honest = {}, {}
         self._machines = None
         self.coef_ = np.array([solution.coef for solution in solutions])
         self.intercept_ = np.array([solution.b for solution in solutions])
@@ -353,6 +373,14 @@ class ElasticNetSVC(SetMixin, HeldOutMixin, ThresholdMixin, ClassifierMixin, Bas
                 UserWarning,
                 stacklevel=4,
             )
+
+    def _class_decisions(self, X: Any) -> Array:
+        return self.decision_function(X)
+
+    def _fitted(self) -> Array:
+        """Decision values of the training rows, of shape (n,), or (n, k) for k > 2 classes."""
+        f = np.asarray(self.path_.gram.X @ self.coef_.T) + self.intercept_
+        return f[:, 0] if len(self.classes_) == 2 else f
 
     def decision_function(self, X: Any) -> Array:
         """Decision values: shape (m,) for two classes, positive for ``classes_[1]``; shape (m, k) for k classes."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from svmpath.criteria.curve import Curve
+from svmpath.validation import check_groups, check_weights
 
 Array = np.ndarray
 
@@ -13,11 +16,18 @@ Array = np.ndarray
 class HeldOutMixin:
     """Held-out decision values at the chosen hyper-parameters, computed when they are first asked for.
 
-    A class that uses it has ``_find_held(exact)``: the curve at the chosen value alone. ``exact`` asks for exact
-    leave-one-out, and None is the answer if that is not affordable; else it is the best that is.
+    A class that uses it has ``_fitted()``, and ``_find_held(exact)``: the curve at the chosen value alone. ``exact``
+    asks for exact leave-one-out, and None is the answer if that is not affordable; else it is the best that is.
     """
 
     _kept: dict[bool, Curve | None]
+    _groups: Array | None = None
+    _given_weight: Array | None = None
+
+    def _keep_rows(self, X: Any, sample_weight: Any, groups: Any) -> None:
+        """What else was given to ``fit``, for estimates that fit again."""
+        self._given_weight = None if sample_weight is None else check_weights(sample_weight, X)
+        self._groups = None if groups is None else check_groups(groups, X)
 
     def _held_curve(self, exact: bool = False) -> Curve | None:
         check_is_fitted(self)
@@ -27,6 +37,14 @@ class HeldOutMixin:
 
     def _find_held(self, exact: bool) -> Curve | None:
         raise AssertionError("every estimator has its own")
+
+    def _fitted(self) -> Array:
+        """Decision values of the training rows by the fitted machine."""
+        raise AssertionError("every estimator has its own")
+
+    def _as_chosen(self) -> Curve | None:
+        """The curve at the choice by what it was chosen by; None if that has no held-out values, nor can there be."""
+        return self._held
 
     @property
     def _held(self) -> Curve:
@@ -45,7 +63,11 @@ class HeldOutMixin:
 
     @property
     def held_out_error_(self) -> float:
-        """Weighted held-out error of the choice; ``error_criterion_`` says how rows were held out."""
+        """Weighted held-out error of the choice; ``error_criterion_`` says how rows were held out.
+
+        A weight of two equals a row given twice if copies are held out together (``groups``). With leave-one-out it
+        does not: if one of two copies is left out, the other stays in the fit.
+        """
         return float(self._held.rescored(None).scores[0])
 
     @property
@@ -56,7 +78,11 @@ class HeldOutMixin:
 
     @property
     def loo_error_(self) -> float:
-        """Exact leave-one-out error of the choice: the fraction of errors, or the mean squared error; unweighted."""
+        """Exact leave-one-out error of the choice: the fraction of errors, or the mean squared error; unweighted.
+
+        Of rows that are given twice one copy stays in the fit when the other is left out, so that they look easier than
+        rows given once with twice the weight.
+        """
         curve = self._held_curve(exact=True)
         if curve is None:
             raise AttributeError(

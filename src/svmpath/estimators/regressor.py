@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from svmpath.criteria.conformal import LeftOut
 from svmpath.estimators._base import Array, PathMachine
 from svmpath.estimators.intervals import IntervalMixin, kernel_machines
+from svmpath.estimators.samples import regression_table
 from svmpath.gram.memory import limited
 from svmpath.solvers.threads import jobs
 from svmpath.validation import check_weights
@@ -51,6 +52,11 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
         ``epsilon_`` exists only for "epsilon_insensitive".
     held_out_error_ : float
         Held-out mean squared error of the choice, weighted; computed when it is first asked for.
+    honest_error_, honest_interval_ : float, tuple of two floats
+        Estimate of the error of tuning and fitting together, on new rows, and its 95 % interval; by nested
+        cross-validation, which takes ten fits when it is first asked for. See :meth:`honest_error`.
+    held_out_interval_ : tuple of two floats
+        The 95 % interval of ``held_out_error_``, as if the hyper-parameters had been given.
     error_criterion_ : str
         How ``held_out_error_`` was computed: "loo" (exact leave-one-out), "alo" or "kfold".
     loo_error_ : float
@@ -158,6 +164,18 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
         with jobs(self.n_jobs), limited(self.memory_limit):
             self._fit(X, [np.asarray(y, dtype=float)], s, y)
         return self
+
+    @property
+    def held_out_(self) -> Any:  # a DataFrame
+        """The training samples as machines see them that have not seen them; the largest loss first.
+
+        One row per sample: ``sample`` (its position in X), ``target``, ``decision`` (the prediction by machines that
+        have not seen it), ``loss`` (its squared error), ``influence`` (how much the prediction changes when the sample
+        is used for the fit), ``weight``, and ``doubtful`` (whether the held-out value is not known to be exact; NA
+        where only the number of such samples is known). A sample that ``cv`` never holds out has NaN, and comes last.
+        """
+        curve = self._held
+        return regression_table(curve, self._fitted())
 
     @property
     def n_support_(self) -> Array:

@@ -6,10 +6,10 @@ from numbers import Real
 
 import numpy as np
 
-from svmpath.criteria.curve import Curve
 from svmpath.criteria.scorers import make_scoring
 from svmpath.criteria.scoring import Scoring
 from svmpath.criteria.threshold import best_threshold
+from svmpath.estimators.held_out import HeldOutMixin
 from svmpath.names import unknown_name
 
 Array = np.ndarray
@@ -36,7 +36,7 @@ class ScoringMixin:
         self._scoring = make_scoring(parameters["scoring"], classes, y, s)
 
 
-class ThresholdMixin(ScoringMixin):
+class ThresholdMixin(ScoringMixin, HeldOutMixin):
     """``threshold``: the decision value from which on the second of two classes is predicted."""
 
     threshold_: float | None
@@ -65,7 +65,3 @@ class ThresholdMixin(ScoringMixin):
         else:
             scoring = self._scoring or make_scoring("accuracy", classes, code, s)
             self.threshold_ = best_threshold(self._held, scoring)
-
-    @property
-    def _held(self) -> Curve:
-        raise AssertionError("every estimator has its own")

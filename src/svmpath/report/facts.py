@@ -112,7 +112,19 @@ class HeldOutFacts:
     folds: Any
     kind: str
     value: float
+    interval: Sequence[float]
     baseline: float
+    root_mean_squared_error: float | Absent = ABSENT
+
+
+@dataclass(frozen=True)
+class HonestFacts:
+    """The error of the whole procedure, choice included."""
+
+    method: str
+    fits: int
+    value: float
+    interval: Sequence[float]
     root_mean_squared_error: float | Absent = ABSENT
 
 
@@ -136,6 +148,7 @@ class Summary:
     data: DataFacts
     choice: ChoiceFacts
     held_out: HeldOutFacts
+    honest: HonestFacts | None
     curve: CurveFacts
     support_vectors: int
     seconds: float | None

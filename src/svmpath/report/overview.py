@@ -10,7 +10,7 @@ import numpy as np
 
 from svmpath.criteria.table import CRITERIA, is_exact
 from svmpath.report.facts import ABSENT, Cell, Note, Overview, Stage, Summary
-from svmpath.report.fitted import Fitted, optional
+from svmpath.report.fitted import Fitted
 
 _STAGE_WORDS = {
     "screen": "least squares on a few landmarks, many pairs",
@@ -61,11 +61,9 @@ def held_out_words(criterion: str, folds: Any) -> str:
     return CRITERIA[criterion].words if criterion in CRITERIA else criterion
 
 
-def overview(fitted: Fitted, facts: Summary, honest: str | None) -> Overview:
+def overview(fitted: Fitted, facts: Summary) -> Overview:
     """The facts in words."""
-    return Overview(
-        list(_chosen(fitted, facts)), list(_sure(fitted, facts, honest)), _why(fitted, facts), _notes(fitted, facts)
-    )
+    return Overview(list(_chosen(fitted, facts)), list(_sure(facts)), _why(fitted, facts), _notes(fitted, facts))
 
 
 def _chosen(fitted: Fitted, facts: Summary) -> Iterator[Cell]:
@@ -98,33 +96,32 @@ def _other_losses(facts: Summary) -> str:
     return f"better than {', '.join(others)}" if others else ""
 
 
-def _sure(fitted: Fitted, facts: Summary, honest: str | None) -> Iterator[Cell]:
-    held_out = facts.held_out
-    show = percent if held_out.kind == "error rate" else lambda value: number(math.sqrt(max(value, 0.0)))
-    what = "error" if held_out.kind == "error rate" else "root mean squared error"
+def _sure(facts: Summary) -> Iterator[Cell]:
+    held_out, honest = facts.held_out, facts.honest
+    is_rate = held_out.kind == "error rate"
+    show = percent if is_rate else lambda value: number(math.sqrt(max(value, 0.0)))
+    what = "error" if is_rate else "root mean squared error"
     how = held_out_words(held_out.criterion, held_out.folds)
-    yield Cell(f"Held-out {what}", show(held_out.value), how)
-    interval = optional(fitted.model, "held_out_interval_")
-    if interval is not None:
-        yield Cell(
-            "95 % interval of it", f"{show(interval[0])} to {show(interval[1])}", "as if the choice had been given"
+    low, high = (show(end) for end in held_out.interval)
+    yield Cell(
+        f"Held-out {what}",
+        show(held_out.value),
+        f"{how}; 95 % interval as if the choice had been given: {low} to {high}",
+    )
+    if honest is not None:
+        by = (
+            f"nested cross-validation, {honest.fits} fits"
+            if honest.method == "nested"
+            else f"corrected by {honest.method}"
         )
-    estimate = _honest(fitted.model, honest)
-    if estimate is not None:
-        ends = f"{show(estimate.interval[0])} to {show(estimate.interval[1])}"
-        yield Cell("Honest error", show(estimate.value), f"choice included, by {estimate.method}; 95 %: {ends}")
-    constant = "always the largest class" if held_out.kind == "error rate" else "always the mean"
+        low, high = (show(end) for end in honest.interval)
+        yield Cell(
+            f"Honest {what}",
+            show(honest.value),
+            f"of tuning and fitting together ({by}); 95 % interval: {low} to {high}",
+        )
+    constant = "always the most frequent class" if is_rate else "always the mean of the target"
     yield Cell("Baseline", show(held_out.baseline), constant)
-
-
-def _honest(model: Any, method: str | None) -> Any:
-    """The error of choice and fit together; None where the model has none."""
-    if method is None or not hasattr(model, "honest_error"):
-        return None
-    try:
-        return model.honest_error(method)
-    except ValueError:  # a correction that does not go with this search
-        return None
 
 
 def _why(fitted: Fitted, facts: Summary) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from svmpath.estimators.honest import HonestError
 from svmpath.report.columns import columns, feature_paths, relevance
 from svmpath.report.curves import curves, paths_along, values_along
 from svmpath.report.facts import Facts, plain
@@ -33,7 +34,6 @@ __all__ = ["Report"]
 
 _SCRIPTS = ("base.js", "curve.js", "walk.js", "held_out.js", "table.js", "report.js")
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-HONEST = ("bootstrap", "parts", "nested")
 
 
 class Report:
@@ -51,8 +51,9 @@ class Report:
         The heading.
     target : str, default="y"
         The name of what is predicted.
-    honest : {"bootstrap", "parts", "nested"} or None, default="bootstrap"
-        How the error of choice and fit together is estimated; "nested" fits the model ten times more.
+    honest : {"bootstrap", "parts", "nested"}, HonestError or None, default="bootstrap"
+        How the error of choice and fit together is estimated, or the estimate; "nested" fits the model ten times more.
+        Where a correction does not work for the search, there is none.
     seconds : float, optional
         How long the fit took, if that is to be shown.
 
@@ -86,13 +87,12 @@ class Report:
         *,
         title: str = "Tuned support vector machine",
         target: str = "y",
-        honest: str | None = "bootstrap",
+        honest: Any = "bootstrap",
         seconds: float | None = None,
     ) -> None:
-        if honest is not None and honest not in HONEST:
-            raise ValueError(f"honest must be one of {', '.join(map(repr, HONEST))} or None, got {honest!r}.")
         start = time.perf_counter()
-        self.facts = collect(Fitted.of(model, X, y), y, title, target, honest, seconds)
+        fitted = Fitted.of(model, X, y)
+        self.facts = collect(fitted, y, title, target, _honest(fitted.model, honest), seconds)
         self._seconds = time.perf_counter() - start
 
     def html(self) -> str:
@@ -130,12 +130,31 @@ class Report:
         write_files({Path(path): lambda part: part.write_text(text, encoding="utf-8")})
 
 
-def collect(fitted: Fitted, y: Any, title: str, target: str, honest: str | None, seconds: float | None) -> Facts:
+def _honest(model: Any, how: Any) -> HonestError | None:
+    """The error of choice and fit together, as given or estimated."""
+    if how is None or isinstance(how, HonestError):
+        return how
+    if how in ("bootstrap", "parts") and not model.can_be_corrected():
+        return None
+    found: HonestError = model.honest_error(how)
+    return found
+
+
+def collect(
+    fitted: Fitted, y: Any, title: str, target: str, honest: HonestError | None, seconds: float | None
+) -> Facts:
     """All facts of a report."""
     found = columns(fitted)
-    kinds = {column.name: column.kind for column in found.shown}
     summary = collect_summary(
-        fitted.model, np.asarray(y), file="", kinds=kinds, target=target, task=fitted.task, seconds=seconds, named=False
+        fitted.model,
+        np.asarray(y),
+        file=title,
+        kinds={column.name: column.kind for column in found.shown},
+        target=target,
+        task=fitted.task,
+        seconds=seconds,
+        named=False,
+        honest=honest,
     )
     values = values_along(fitted)
     paths = paths_along(fitted, values)
@@ -150,7 +169,7 @@ def collect(fitted: Fitted, y: Any, title: str, target: str, honest: str | None,
         classes=fitted.labels if is_class else None,
         chosen=fitted.chosen,
         summary=summary,
-        overview=overview(fitted, summary, honest),
+        overview=overview(fitted, summary),
         curves=scores,
         tried=tried(fitted),
         walk=walk(fitted, values, paths, scores),

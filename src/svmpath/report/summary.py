@@ -14,7 +14,7 @@ import numpy as np
 from svmpath.criteria.curve import error
 from svmpath.criteria.table import is_bound
 from svmpath.losses import policy_of
-from svmpath.report.facts import ABSENT, ChoiceFacts, CurveFacts, DataFacts, HeldOutFacts, Summary, plain
+from svmpath.report.facts import ABSENT, ChoiceFacts, CurveFacts, DataFacts, HeldOutFacts, HonestFacts, Summary, plain
 
 __all__ = ["collect_summary", "summarise"]
 
@@ -37,6 +37,7 @@ def collect_summary(
     task: str,
     seconds: float | None,
     named: bool = True,
+    honest: Any = None,
 ) -> Summary:
     """Collect the facts about a tuned model.
 
@@ -58,12 +59,15 @@ def collect_summary(
         How long tuning took.
     named : bool
         Whether the columns have names of their own.
+    honest : HonestError, optional
+        The estimated error of the whole procedure, choice included.
     """
     return Summary(
         versions=_versions(),
         data=_data(y, file, kinds, target, task, named),
         choice=_choice(model),
         held_out=_held_out(model, y, task),
+        honest=None if honest is None else _honest(honest, task),
         curve=_curve(model, task),
         support_vectors=count_support(model),
         seconds=seconds,
@@ -138,13 +142,20 @@ def _held_out(model: Any, y: Any, task: str) -> HeldOutFacts:
         folds=model.cv if model.error_criterion_ == "kfold" else None,  # also where "auto" meant it
         kind="error rate" if is_class else "mean squared error",
         value=model.held_out_error_,
+        interval=list(model.held_out_interval_),  # of 95 %, as if the hyper-parameters had been given
         baseline=_baseline(y, task),
         root_mean_squared_error=ABSENT if is_class else math.sqrt(model.held_out_error_),
     )
 
 
+def _honest(found: Any, task: str) -> HonestFacts:
+    """The error of the whole procedure, in the form of the held-out error."""
+    root = ABSENT if task == "classification" else math.sqrt(found.value)
+    return HonestFacts(found.method, found.n_fits, found.value, list(found.interval), root)
+
+
 def _baseline(y: Any, task: str) -> float:
-    """The same error of a constant prediction: the largest class, or the mean."""
+    """The same error of a constant prediction: the most frequent class, or the mean of the target."""
     if task == "classification":
         return 1.0 - np.unique(y, return_counts=True)[1].max() / len(y)
     return float(np.var(y))

@@ -7,12 +7,13 @@ means a small C, a small gamma, a large lambda1, a large lambda2: a sign says in
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from svmpath.criteria.curve import Curve
+from svmpath.criteria.table import is_bound
 from svmpath.lazy import lazy
 from svmpath.losses import Solution
 from svmpath.names import unknown_name
@@ -22,6 +23,7 @@ Array = np.ndarray
 RULES = ("min", "one_se")
 _NEAR_END = 0.02  # relative; a continuous search stops slightly before the end of its range
 _SAME_SCORE = 1e-12  # relative; scores closer than this are the same score in another order of addition
+_MOST_LOSSES = 4_000_000  # entries: at most 16 MB of single precision are kept of a curve
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,11 @@ class Scores:
         As on the :class:`svmpath.criteria.Curve`.
     splits : array of shape (m, number of folds) or None
         For k-fold: the scores on each fold alone.
+    losses : array of shape (m, N) or None
+        The held-out losses that the scores are means of, as truth values (errors) or in single precision. None if there
+        are none (bounds, scorers), if they would take more than 16 MB, or if they were not asked for.
+    errors : array of shape (m, N) or None
+        The same of the default loss of the task; None if that is the loss itself.
     """
 
     values: Array
@@ -41,19 +48,36 @@ class Scores:
     standard_errors: Array
     smooth: Array
     splits: Array | None = None
+    losses: Array | None = None
+    errors: Array | None = None
 
     @staticmethod
     def of(curve: Curve) -> Scores:
-        """The scores of a curve."""
-        return Scores(curve.values, curve.scores, curve.standard_errors, curve.smooth, curve.split_scores)
+        """The scores of a curve, and the losses that they are means of."""
+        numbers = curve.values, curve.scores, curve.standard_errors, curve.smooth, curve.split_scores
+        is_mean = not is_bound(curve.criterion) and curve.scoring is None
+        if not is_mean or len(curve.values) * len(curve.rows) > _MOST_LOSSES:
+            return Scores(*numbers)
+        plain = curve.rescored(None)
+        errors = None if plain.loss == curve.loss else _compact(plain.losses)
+        return Scores(*numbers, _compact(curve.losses), errors)
 
     def and_of(self, curve: Curve) -> Scores:
         """These and the scores of a curve at other values."""
         new = Scores.of(curve)
         names = ("values", "scores", "standard_errors", "smooth")
-        splits = None if self.splits is None or new.splits is None else np.vstack([self.splits, new.splits])
-        columns = {name: np.append(getattr(self, name), getattr(new, name)) for name in names}
-        return Scores(**columns, splits=splits)
+        numbers = (np.append(getattr(self, name), getattr(new, name)) for name in names)
+        tables = ((getattr(self, name), getattr(new, name)) for name in ("splits", "losses", "errors"))
+        return Scores(*numbers, *(None if a is None or b is None else np.vstack([a, b]) for a, b in tables))
+
+    def without_losses(self) -> Scores:
+        """The scores alone."""
+        return replace(self, losses=None, errors=None)
+
+
+def _compact(losses: Array) -> Array:
+    """Losses in as few bytes as they need: one each for errors, else four."""
+    return losses.astype(bool) if ((losses == 0.0) | (losses == 1.0)).all() else losses.astype(np.float32)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,69 @@
+"""Confidence intervals of a mean held-out loss.
+
+Of an error rate p from n independent samples: Clopper and Pearson's, which for k = n p errors is
+
+    [ B(a; k, n - k + 1),  B(1 - a; k + 1, n - k) ],      a = (1 - coverage) / 2,      B: quantiles of the beta law
+
+With weights, or groups whose samples are not independent, n is the number of independent samples that would give p the
+same variance, p (1 - p) / se^2; with weights alone Kish's (sum w)^2 / sum w^2. Other losses: p +- z se. With r_u the
+sum of w_i (l_i - p) over the samples of unit u (a sample, or a group), se^2 = sum_u r_u^2 / (sum_i w_i)^2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import betaincinv, ndtri
+
+Array = np.ndarray
+
+_NONE = 1e-15  # a variance that is zero, but for rounding
+
+
+def mean_interval(
+    value: float, losses: Array, weights: Array, units: Array, *, is_rate: bool, coverage: float = 0.95
+) -> tuple[float, float]:
+    """The interval around a mean of losses.
+
+    Parameters
+    ----------
+    value : float
+        The mean, or a corrected one.
+    losses, weights : array of shape (N,)
+    units : array of shape (N,)
+        What each loss belongs to: samples, or groups of them; losses of different units are independent.
+    is_rate : bool
+        Whether the losses are 0 or 1 (a sample that was held out several times has one in between).
+    coverage : float, default=0.95
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> low, high = mean_interval(0.1, np.repeat([0, 1], [90, 10]), np.ones(100), np.arange(100), is_rate=True)
+    >>> round(low, 4), round(high, 4)
+    (0.049, 0.1762)
+    """
+    _, unit = np.unique(units, return_inverse=True)
+    w = weights / weights.sum()
+    mean = float(w @ losses)
+    error = float(np.sqrt(np.sum(np.bincount(unit, w * (losses - mean)) ** 2)))
+    if not is_rate:
+        z = float(ndtri(0.5 + coverage / 2))
+        return max(value - z * error, 0.0), value + z * error
+    # As many as the units at least, as many as the samples at most.
+    least, most = _effective(np.bincount(unit, w)), _effective(w)
+    variance = mean * (1.0 - mean)
+    n = least if variance < _NONE else float(np.clip(variance / max(error**2, _NONE), least, most))
+    return clopper_pearson(value * n, n, coverage)
+
+
+def clopper_pearson(errors: float, n: float, coverage: float = 0.95) -> tuple[float, float]:
+    """Clopper and Pearson's interval of an error rate; numbers of errors and samples need not be whole."""
+    tail = (1.0 - coverage) / 2
+    low = 0.0 if errors <= 0.0 else float(betaincinv(errors, n - errors + 1.0, tail))
+    high = 1.0 if errors >= n else float(betaincinv(errors + 1.0, n - errors, 1.0 - tail))
+    return low, high
+
+
+def _effective(w: Array) -> float:
+    """Kish's effective number."""
+    return float(w.sum() ** 2 / (w @ w))

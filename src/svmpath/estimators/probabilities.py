@@ -1,0 +1,175 @@
+"""Probabilities of a tuned classifier: the calibration of its held-out decision values at the choice.
+
+What the choice was made by is calibrated: exact held-out values, or their prediction (span, ALO). The exact ones would
+take longer than the fit, and give the same probabilities: the calibration has a few numbers, fitted to all samples at
+once (``benchmarks/calibration.py`` has both). A bound has no held-out values; there exact leave-one-out is computed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from svmpath.criteria.calibration import Calibration, fit_calibration
+from svmpath.criteria.curve import Curve
+from svmpath.estimators.held_out import HeldOutMixin
+from svmpath.estimators.samples import classification_table
+
+Array = np.ndarray
+_BINS = 10  # of a calibration curve
+_FOLDS = 5  # for which it is calibrated on the other folds
+
+
+class CalibrationCurve(NamedTuple):
+    """How often what was given a probability came true, in bins of equal width.
+
+    Attributes
+    ----------
+    mean_predicted : array of shape (bins,)
+        The weighted mean of the probabilities in each bin that is not empty.
+    fraction_positive : array of shape (bins,)
+        The weighted fraction of them that came true.
+    counts : array of shape (bins,)
+        The weights in each bin: without weights, the number of samples.
+    """
+
+    mean_predicted: Array
+    fraction_positive: Array
+    counts: Array
+
+
+class ProbabilityMixin(HeldOutMixin):
+    """Probabilities for classifiers with held-out decision values.
+
+    A class that uses it has ``_class_decisions(X)``, of shape (m,) or (m, k), and sets ``_calibrations = {}``,
+    ``_code`` and ``_groups`` in ``fit``.
+    """
+
+    calibration: str
+    classes_: Array
+    curve_: Any
+    _code: Array
+    _groups: Array | None
+    _calibrations: dict[str, Calibration]
+
+    def _class_decisions(self, X: Any) -> Array:
+        raise AssertionError("every classifier has its own")
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the classes, of shape (m, k), in the order of ``classes_``; rows sum to one.
+
+        ``calibration`` says how they are found from the held-out decision values of the training rows; this is done at
+        the first call, and fits no further machine. ``predict`` goes by the decision values. The class it predicts has
+        the largest probability, except near the boundary: of two classes with "sigmoid" and "isotonic", whose
+        probability 1/2 need not be at the decision value 0, and of several with "isotonic".
+        """
+        f = self._class_decisions(X)
+        return self._calibrated().probabilities(f)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of :meth:`predict_proba`, finite also where a probability is too small for a number."""
+        f = self._class_decisions(X)
+        return self._calibrated().log_probabilities(f)
+
+    @property
+    def calibration_criterion_(self) -> str:
+        """How the held-out decision values that are calibrated were computed: "loo" is exact leave-one-out."""
+        name = self._calibration_source().criterion
+        return "loo" if name == "press" else name
+
+    @property
+    def calibration_curve_(self) -> CalibrationCurve:
+        """Mean predicted probability, fraction that came true and counts, in ten bins of equal width.
+
+        Of two classes it is the probability of ``classes_[1]``; of several, that of the class with the largest one,
+        which came true if it is the label. Each sample's probability is calibrated on the decision values of the
+        other samples, those of four of five folds; groups stay together. Empty bins are left out.
+        """
+        f, code, w = self._calibration_rows()
+        p = self._cross_fitted(f, code, w)
+        if len(self.classes_) == 2:
+            return _binned(p[:, 1], code == 1, w)
+        best = np.argmax(p, axis=1)
+        return _binned(p[np.arange(len(p)), best], code == best, w)
+
+    @property
+    def held_out_(self) -> Any:  # a DataFrame
+        """The training samples as machines see them that have not seen them; likely label errors first.
+
+        One row per sample, in increasing order of ``probability``:
+
+        - ``sample``: its position in X; ``label``; ``predicted``, the class by the held-out decision value
+        - ``decision``: the held-out decision value (positive for ``classes_[1]``); of several classes that of the label
+          minus the largest other one, which is negative for an error
+        - ``probability``: of its own label; ``loss``: minus the logarithm of it
+        - ``influence``: how much ``decision`` changes when the sample is used for the fit
+        - ``weight``: the product of sample and class weight
+        - ``doubtful``: whether the held-out value is not known to be exact; NA where only the number of such samples
+          is known
+
+        A sample that ``cv`` never holds out has NaN, and comes last.
+        """
+        curve = self._held
+        return classification_table(curve, self._fitted(), self.classes_, self._code, self._calibrated())
+
+    def _calibration_source(self) -> Curve:
+        """The held-out decision values to calibrate."""
+        check_is_fitted(self)
+        curve = self._as_chosen()
+        if curve is None:
+            raise ValueError(
+                f"Probabilities need held-out decision values, but criterion={self.curve_.criterion!r} is a bound "
+                "without them, and exact leave-one-out would take too long here; use criterion='span' or 'kfold'."
+            )
+        return curve
+
+    def _calibration_rows(self) -> tuple[Array, Array, Array]:
+        """Decision values, classes and weights, one entry each time that a sample of positive weight was held out."""
+        curve = self._calibration_source()
+        rows = curve.rows
+        w = curve.path.problem.s[rows] / np.bincount(rows)[rows]  # held out twice, it still is one sample
+        is_counted = w > 0
+        return curve.held[0][is_counted], self._code[rows[is_counted]], w[is_counted]
+
+    def _calibrated(self) -> Calibration:
+        check_is_fitted(self)
+        if self.calibration not in self._calibrations:
+            f, code, w = self._calibration_rows()
+            self._calibrations[self.calibration] = fit_calibration(f, code, len(self.classes_), w, self.calibration)
+        return self._calibrations[self.calibration]
+
+    def _cross_fitted(self, f: Array, code: Array, w: Array) -> Array:
+        """Probabilities of the held-out rows, calibrated on the other folds."""
+        curve = self._calibration_source()
+        rows = curve.rows[curve.path.problem.s[curve.rows] > 0]
+        units = rows if self._groups is None else np.unique(self._groups, return_inverse=True)[1][rows]
+        fold = _folds(units, code)
+        k, p = len(self.classes_), np.empty((len(code), len(self.classes_)))
+        for each in np.unique(fold):
+            out = fold == each
+            use = ~out if not out.all() else out  # a single sample has no others
+            p[out] = fit_calibration(f[use], code[use], k, w[use], self.calibration).probabilities(f[out])
+        return p
+
+
+def _folds(units: Array, code: Array) -> Array:
+    """A fold for each row: equal units stay together, and each class is dealt out in turn."""
+    _, first, unit = np.unique(units, return_index=True, return_inverse=True)
+    of_unit = code[first]  # of a group with several classes, that of its first row
+    fold = np.empty(len(first), dtype=int)
+    dealt = 0
+    for c in np.unique(of_unit):
+        members = np.flatnonzero(of_unit == c)
+        fold[members] = (dealt + np.arange(len(members))) % _FOLDS
+        dealt += len(members)
+    return fold[unit]
+
+
+def _binned(p: Array, came_true: Array, w: Array) -> CalibrationCurve:
+    place = np.minimum((p * _BINS).astype(int), _BINS - 1)
+    counts = np.bincount(place, w, minlength=_BINS)
+    is_used = counts > 0
+    mean, fraction = (np.bincount(place, w * part, minlength=_BINS)[is_used] for part in (p, came_true))
+    return CalibrationCurve(mean / counts[is_used], fraction / counts[is_used], counts[is_used])

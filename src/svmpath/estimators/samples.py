@@ -1,0 +1,72 @@
+"""The training samples one by one: held-out decision value, loss, and influence on the fit, as a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from svmpath.criteria.calibration import Calibration
+from svmpath.criteria.curve import Curve
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray
+
+
+def classification_table(
+    curve: Curve, fitted: Array, classes: Array, code: Array, calibration: Calibration
+) -> pd.DataFrame:
+    """The samples of a classifier, those with the least probable label first; ``curve`` has one value."""
+    held = curve.decisions[0]
+    n = len(code)
+    own = np.arange(n), code
+    is_seen = np.isfinite(held) if held.ndim == 1 else np.isfinite(held).all(axis=1)
+    log_p = np.full((n, len(classes)), np.nan)
+    log_p[is_seen] = calibration.log_probabilities(held[is_seen])
+    decision = held if held.ndim == 1 else _margins(held, code)
+    predicted = (held > 0).astype(int) if held.ndim == 1 else np.argmax(held, axis=1)
+    columns = {
+        "label": classes[code],
+        "predicted": np.where(is_seen, classes[predicted].astype(object), None)
+        if not is_seen.all()
+        else classes[predicted],
+        "decision": decision,
+        "probability": np.exp(log_p[own]),
+        "loss": -log_p[own],
+        "influence": (fitted if fitted.ndim == 1 else _margins(fitted, code)) - decision,
+    }
+    return _sorted_table(curve, columns, is_seen)
+
+
+def regression_table(curve: Curve, fitted: Array) -> pd.DataFrame:
+    """The samples of a regression, those with the largest loss first; ``curve`` has one value."""
+    held = curve.decisions[0]
+    columns = {
+        "target": curve.target,
+        "decision": held,
+        "loss": (curve.target - held) ** 2,
+        "influence": fitted - held,
+    }
+    return _sorted_table(curve, columns, np.isfinite(held))
+
+
+def _margins(f: Array, code: Array) -> Array:
+    """The decision value of the label minus the largest other one."""
+    rest = f.copy()
+    rest[np.arange(len(code)), code] = -np.inf
+    return f[np.arange(len(code)), code] - rest.max(axis=1)
+
+
+def _sorted_table(curve: Curve, columns: dict[str, Any], is_seen: Array) -> pd.DataFrame:
+    """The columns with number, weight and doubts of the samples, the largest loss first."""
+    import pandas as pd  # not needed for a fit
+
+    # A curve has the number of doubtful samples, not which they are.
+    doubtful = pd.array(np.zeros(len(is_seen), dtype=bool), dtype="boolean")
+    doubtful[np.flatnonzero(~is_seen if int(curve.doubtful[0]) == 0 else np.ones(len(is_seen), dtype=bool))] = pd.NA
+    table = pd.DataFrame({"sample": np.arange(len(is_seen)), **columns})
+    table["weight"] = curve.path.problem.s
+    table["doubtful"] = doubtful
+    return table.sort_values("loss", ascending=False, kind="stable", na_position="last", ignore_index=True)
