@@ -368,6 +368,7 @@ def test_the_report_is_written_with_the_model(run):
     assert "Wrote model.skops, summary.json and report.html." in out
     page = Path("report.html").read_text(encoding="utf-8")
     assert "data.csv: svmpath report" in page
+    assert "Rows are counted from 1." in page  # as with --held-out
     os.remove("report.html")
     code, out, err = run("tune", "data.csv", "--target", "sold", *FIXED, "--no-report")
     assert code == 0, err

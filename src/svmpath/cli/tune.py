@@ -264,7 +264,8 @@ def _page(pipeline: Any, table: Table, y: Any, title: str, honest: Any, seconds:
 
     target = table.target or "y"
     try:
-        return Report(pipeline, table.X, y, title=title, target=target, honest=honest, seconds=seconds).html()
+        report = Report(pipeline, table.X, y, title=title, target=target, honest=honest, seconds=seconds, first_row=1)
+        return report.html()
     except Exception as error:
         note(f"the report could not be made ({first_line(error)}); the model is saved without it.")
         return None

@@ -251,6 +251,7 @@ class Samples:
     wrong: int
     doubtful: int
     of: int
+    first: int  # the number of the first row of X
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from svmpath.search.choice import Choice
 
 Array = np.ndarray
 
+_MOST_COUNTED = 3000  # rows up to which doubtful samples are counted, which takes the time of several fits
 _ESTIMATORS = (PathSVC, PathSVR, ElasticNetSVC)
 
 
@@ -83,6 +84,11 @@ class Fitted:
     def n(self) -> int:
         """Number of samples."""
         return self.path.problem.n
+
+    @property
+    def counts_doubts(self) -> bool:
+        """Whether doubtful samples are counted."""
+        return self.n <= _MOST_COUNTED
 
     @property
     def is_elastic(self) -> bool:

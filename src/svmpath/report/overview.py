@@ -106,7 +106,7 @@ def _sure(facts: Summary) -> Iterator[Cell]:
     yield Cell(
         f"Held-out {what}",
         show(held_out.value),
-        f"{how}; 95 % interval as if the choice had been given: {low} to {high}",
+        f"{how}; 95 % interval: {low} to {high}",
     )
     if honest is not None:
         by = (
@@ -152,7 +152,7 @@ def _notes(fitted: Fitted, facts: Summary) -> list[Note]:
     ]
     if held_out.value >= held_out.baseline:
         notes.append(Note("warning", "The model is no better than a constant prediction."))
-    doubtful = int(fitted.choice.curve.doubtful[fitted.choice.index])
+    doubtful = int(fitted.choice.curve.doubtful[fitted.choice.index]) if fitted.counts_doubts else 0
     if doubtful:
         exact = " The held-out error above does not depend on it: it is exact." if is_exact(held_out.criterion) else ""
         notes.append(

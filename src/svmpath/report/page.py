@@ -56,6 +56,8 @@ class Report:
         Where a correction does not work for the search, there is none.
     seconds : float, optional
         How long the fit took, if that is to be shown.
+    first_row : int, default=0
+        The number of the first row in the table of samples; 1 if rows are known by their line in a file.
 
     Attributes
     ----------
@@ -89,10 +91,11 @@ class Report:
         target: str = "y",
         honest: Any = "bootstrap",
         seconds: float | None = None,
+        first_row: int = 0,
     ) -> None:
         start = time.perf_counter()
         fitted = Fitted.of(model, X, y)
-        self.facts = collect(fitted, y, title, target, _honest(fitted.model, honest), seconds)
+        self.facts = collect(fitted, y, title, target, _honest(fitted.model, honest), seconds, first_row)
         self._seconds = time.perf_counter() - start
 
     def html(self) -> str:
@@ -141,7 +144,13 @@ def _honest(model: Any, how: Any) -> HonestError | None:
 
 
 def collect(
-    fitted: Fitted, y: Any, title: str, target: str, honest: HonestError | None, seconds: float | None
+    fitted: Fitted,
+    y: Any,
+    title: str,
+    target: str,
+    honest: HonestError | None,
+    seconds: float | None,
+    first_row: int,
 ) -> Facts:
     """All facts of a report."""
     found = columns(fitted)
@@ -173,7 +182,7 @@ def collect(
         curves=scores,
         tried=tried(fitted),
         walk=walk(fitted, values, paths, scores),
-        samples=samples(fitted),
+        samples=samples(fitted, first_row),
         classified=classified(fitted) if is_class else None,
         residuals=None if is_class else residuals(fitted),
         feature_paths=feature_paths(fitted, values, paths),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,10 @@ _PARTS = 5
 _INTERVAL_ROWS = 200
 
 
-def samples(fitted: Fitted) -> Samples:
+def samples(fitted: Fitted, first: int) -> Samples:
     """The samples whose held-out decision is wrong or doubtful; of a regression, the largest residuals."""
-    return (_of_classes if fitted.task == "classification" else _of_numbers)(fitted)
+    found = (_of_classes if fitted.task == "classification" else _of_numbers)(fitted)
+    return replace(found, rows=[[row[0] + first, *row[1:]] for row in found.rows], first=first)
 
 
 def _margins(fitted: Fitted) -> tuple[Array, Array]:
@@ -65,12 +67,12 @@ def _of_classes(fitted: Fitted) -> Samples:
         for i in order.tolist()
     ]
     columns, rows = _with_probability(fitted, columns, rows)
-    return Samples(columns, plain(rows), int(is_wrong.sum()), int(is_doubtful.sum()), len(seen))
+    return Samples(columns, plain(rows), int(is_wrong.sum()), int(is_doubtful.sum()), len(seen), 0)
 
 
 def _with_probability(fitted: Fitted, columns: list[dict[str, str]], rows: list[list[Any]]) -> tuple[Any, Any]:
     """The same with the probability of the label and its influence, where the model has them."""
-    table = optional(fitted.model, "held_out_")
+    table = optional(fitted.model, "held_out_") if fitted.counts_doubts else None  # it has a column for doubts
     if table is None or not {"sample", "probability", "influence"} <= set(table.columns):
         return columns, rows
     table = table.set_index("sample")
@@ -100,7 +102,7 @@ def _of_numbers(fitted: Fitted) -> Samples:
         [i, *(float(f"{value:.6g}") for value in (y[i], f[i], residual[i])), float(f"{residual[i] / scale:.3g}")]
         for i in order.tolist()
     ]
-    return Samples(columns, plain(rows), len(far), 0, len(seen))
+    return Samples(columns, plain(rows), len(far), 0, len(seen), 0)
 
 
 def classified(fitted: Fitted) -> Classified:

@@ -13,7 +13,7 @@ function drawRoc() {
 function drawCalibration() {
   const { predicted, fraction, counts } = facts.classified.calibration;
   const most = Math.max(...counts);
-  const line = { type: "scatter", mode: "lines+markers", x: predicted, y: fraction, line: { color: color("cold"), width: 2 },
+  const line = { type: "scatter", mode: "lines+markers", cliponaxis: false, x: predicted, y: fraction, line: { color: color("cold"), width: 2 },
     marker: { size: counts.map((count) => 6 + 12 * Math.sqrt(count / most)), color: color("cold"), opacity: 0.85 }, customdata: counts.map((count) => figure(count)),
     hovertemplate: "predicted %{x:.1%}, came true %{y:.1%}<br>%{customdata} rows<extra></extra>" };
   return plot("calibration-plot", [diagonal(), line], { xaxis: unitAxis("mean predicted probability"), yaxis: unitAxis("fraction that came true") });
