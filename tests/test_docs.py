@@ -82,7 +82,8 @@ def test_reference_lists_every_option(command):
     page = (ROOT / "docs/api/command_line.md").read_text(encoding="utf-8")
     section = page.split(f"## `svmpath {command}")[1].split("\n## ")[0]
     listed = set(re.findall(r"`(-{1,2}[A-Za-z0-9-]+)", section))
-    options = {name for option in get_command(cli.app).commands[command].params for name in option.opts}
+    params = get_command(cli.app).commands[command].params
+    options = {name for option in params for name in (*option.opts, *option.secondary_opts)}
     assert {name for name in options if name.startswith("-")} <= listed <= options
 
 

@@ -12,10 +12,10 @@ from svmpath.report.fitted import Fitted, optional
 
 Array = np.ndarray
 
-_MOST_ROWS = 1000
+_LISTED = 1000
 _DOUBTFUL = 0.5  # of the margin: decision values nearer to the boundary are doubtful
 _FAR = 2.0  # root mean squared errors from the prediction: residuals beyond are listed
-_MOST_POINTS = 1500
+_DRAWN = 1500
 _ROC_POINTS = 200
 _BINS = 30
 _LEVELS = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99])
@@ -47,7 +47,7 @@ def _of_classes(fitted: Fitted) -> Samples:
     is_wrong = predicted[seen] != fitted.code[seen]
     is_doubtful = ~is_wrong & (margin[seen] < _DOUBTFUL)
     listed = seen[is_wrong | is_doubtful]
-    order = listed[np.argsort(margin[listed], kind="stable")][:_MOST_ROWS]
+    order = listed[np.argsort(margin[listed], kind="stable")][:_LISTED]
     columns = [
         {"key": "sample", "label": "Row", "kind": "integer"},
         {"key": "verdict", "label": "Held out", "kind": "text"},
@@ -90,7 +90,7 @@ def _of_numbers(fitted: Fitted) -> Samples:
     residual = y - f
     scale = float(np.sqrt(np.mean(residual[seen] ** 2))) or 1.0
     far = seen[np.abs(residual[seen]) > _FAR * scale]
-    order = far[np.argsort(-np.abs(residual[far]), kind="stable")][:_MOST_ROWS]
+    order = far[np.argsort(-np.abs(residual[far]), kind="stable")][:_LISTED]
     columns = [
         {"key": "sample", "label": "Row", "kind": "integer"},
         {"key": "target", "label": "Target", "kind": "number"},
@@ -140,8 +140,8 @@ def residuals(fitted: Fitted) -> Residuals:
     residual = fitted.targets[0][seen] - predicted
     counts, edges = np.histogram(residual, bins=min(_BINS, max(5, len(seen) // 5)))
     few = np.arange(len(seen))
-    if len(few) > _MOST_POINTS:
-        few = np.sort(np.random.default_rng(0).choice(len(seen), _MOST_POINTS, replace=False))
+    if len(few) > _DRAWN:
+        few = np.sort(np.random.default_rng(0).choice(len(seen), _DRAWN, replace=False))
     return Residuals(
         rounded(predicted[few], 5),
         rounded(residual[few], 5),

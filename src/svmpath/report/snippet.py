@@ -19,7 +19,7 @@ from svmpath.report.facts import Snippet
 from svmpath.report.fitted import Fitted
 
 _NAMES = ("rbf", "linear", "poly", "sigmoid", "laplacian")  # kernels that scikit-learn has under the same name
-_MOST_GAMMAS = 100  # that are written out
+_WRITTEN_GAMMAS = 100  # that are written out
 
 
 def snippet(fitted: Fitted) -> Snippet:
@@ -55,7 +55,7 @@ def _why_not(fitted: Fitted) -> str | None:
         return (
             "With weights, this loss has no equal in scikit-learn: its kernel would have to be centred by the weights."
         )
-    if isinstance(model.kernel_, ARD) and len(np.atleast_1d(model.gamma_)) > _MOST_GAMMAS:
+    if isinstance(model.kernel_, ARD) and len(np.atleast_1d(model.gamma_)) > _WRITTEN_GAMMAS:
         return "With so many gammas, multiply the columns by their square roots and use an rbf kernel with gamma=1."
     return None
 

@@ -15,13 +15,13 @@ from svmpath.report.fitted import Fitted
 
 _NO_PAIRS = ("ard", "penalty")  # stages whose points are no pairs of C and gamma
 _SMOOTH = ("screen", "gradient")  # stages whose scores are mean squared residuals, or smoothed errors
-_KEYS = ("stage", "loss", "criterion", "rank")
+_STAGE_KEYS = ("stage", "loss", "criterion", "rank")
 
 
 def tried(fitted: Fitted) -> list[Tried]:
     """One entry per stage, in the order of the search; scores of different stages cannot be compared."""
     rows = list(_elastic(fitted)) if fitted.is_elastic else fitted.model.search_table_.to_dict("records")
-    groups = groupby(rows, key=lambda row: tuple(row[key] for key in _KEYS))
+    groups = groupby(rows, key=lambda row: tuple(row[key] for key in _STAGE_KEYS))
     return [_stage(fitted, key, list(group)) for key, group in groups if key[0] not in _NO_PAIRS]
 
 
