@@ -149,6 +149,8 @@ def test_every_kind_of_model_has_a_report(name):
     report = Report(model.fit(X, y), X, y)
     assert "Held-out error" in [cell.name for cell in report.facts.overview.sure]
     assert report.facts.curves
+    is_fixed = name in ("linear", "given", "kernel")
+    assert report.facts.other == (None if is_fixed else "lambda2" if name == "elastic net" else "gamma")
     assert len(report.html()) > 1e6
 
 

@@ -110,12 +110,14 @@ class Fitted:
         """The other parameter that was searched."""
         if self.is_elastic:
             return "lambda2"
-        return "gamma" if isinstance(self.model.gamma_, float) else None
+        stages = [stage.tried for stage in self.choice.stages] or [self.choice.tried]
+        return "gamma" if any(np.isfinite(gamma) for tried in stages for gamma in tried) else None
 
     @property
     def chosen(self) -> dict[str, float | None]:
         """The chosen values of both."""
-        other = None if self.other is None else float(getattr(self.model, f"{self.other}_"))
+        found = None if self.other is None else getattr(self.model, f"{self.other}_")
+        other = float(found) if np.ndim(found) == 0 and found is not None else None  # one gamma per feature is no pair
         return {"value": self.choice.value, "other": other}
 
     @property

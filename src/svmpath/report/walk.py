@@ -158,7 +158,7 @@ def _projected(fitted: Fitted, shown: Array) -> tuple[Array, list[str]]:
     if getattr(fitted.model, "kernel", None) == "precomputed":
         K = np.asarray(X[shown][:, shown])
         place = KernelPCA(2, kernel="precomputed").fit_transform(K)
-        return _padded(place), ["first kernel principal component", "second kernel principal component"]
+        return _padded(place), ["kernel principal component 1", "kernel principal component 2"]
     some = (
         shown if fitted.n <= _ROWS_OF_AXES else np.random.default_rng(1).choice(fitted.n, _ROWS_OF_AXES, replace=False)
     )
@@ -168,8 +168,7 @@ def _projected(fitted: Fitted, shown: Array) -> tuple[Array, list[str]]:
     else:
         axes = PCA(size, random_state=0).fit(X[some])
     shares = [*axes.explained_variance_ratio_, 0.0]
-    named = ("first", "second")
-    titles = [f"{name} principal component ({100 * shares[j]:.0f} % of the variance)" for j, name in enumerate(named)]
+    titles = [f"principal component {j + 1} ({100 * shares[j]:.0f} %)" for j in range(2)]
     return _padded(axes.transform(X[shown])), titles
 
 

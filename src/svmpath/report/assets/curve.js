@@ -40,7 +40,8 @@ function curveShown() {
   const picked = pairs.cell === null ? null : facts.tried[pairs.stage];
   if (picked === null) {
     const { criterion, measure } = currentMeasure();
-    const at = facts.other ? ` at the chosen ${facts.other} = ${figure(facts.chosen.other)}` : "";
+    const value = facts.chosen.other === null ? "" : ` = ${figure(facts.chosen.other)}`;
+    const at = facts.other ? ` at the chosen ${facts.other}${value}` : "";
     return { x: criterion.values, y: measure.scores, e: measure.errors, isRate: measure.is_rate, title: measure.words,
       mark: facts.chosen.value, words: `${criterion.words[0].toUpperCase()}${criterion.words.slice(1)}${at}` };
   }

@@ -6,7 +6,7 @@ const LEADS = {
   line: "The machine as a function of its only column.",
   plane: "The colour is the decision value; the thick line is the boundary, the thin ones are the margins.",
   surface: "The colour is the prediction.",
-  projection: "The rows on the two principal axes of what the machine sees. The colour is the decision value of the machine fitted to all rows; a cross marks rows on the wrong side.",
+  projection: "The rows on the two principal components of what the machine sees, with their shares of the variance. The colour is the decision value of the machine fitted to all rows; a cross marks rows on the wrong side.",
   fit: "Predictions of the machine fitted to all rows, against the target: the nearer to the line, the closer the fit, but only the held-out error says whether that is good.",
 };
 
