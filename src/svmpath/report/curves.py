@@ -24,6 +24,7 @@ _STEPS = np.arange(-8, 9)
 _WIDE, _NARROW = 4, 8  # steps per factor of ten; the latter for paths that cost more the longer they are
 _MOST_ROWS = {"least_squares": 2000, "squared_hinge": 1000}  # up to which the criteria are computed at more values
 _MOST_OTHERS = 250
+_TOO_NEAR = 0.02  # in the logarithm: two values that look the same
 # By loss, which criteria cost little beside the path itself.
 _CRITERIA = {
     "least_squares": ("loo", "kfold"),
@@ -64,6 +65,15 @@ def values_along(fitted: Fitted) -> Array:
     values = chosen * 10.0 ** (_STEPS / _WIDE)
     is_inside = (values >= low) & (values <= high) | (_STEPS == 0)
     return values[is_inside] if is_inside.sum() > 2 else values
+
+
+def frames_along(fitted: Fitted, values: Array) -> Array:
+    """The values at which machines are drawn: also between those of the curve, where a machine costs little."""
+    if _is_dense(fitted) or not (policy_of(fitted.path.loss).walks and fitted.path.is_exact):
+        return values
+    between = np.geomspace(*sorted(fitted.path.span), len(_STEPS))
+    is_new = [float(np.abs(np.log(values / each)).min()) > _TOO_NEAR for each in between]
+    return np.sort(np.concatenate([values, between[is_new]]))
 
 
 def paths_along(fitted: Fitted, values: Array) -> list[Path]:

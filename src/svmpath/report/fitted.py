@@ -116,8 +116,8 @@ class Fitted:
     @property
     def chosen(self) -> dict[str, float | None]:
         """The chosen values of both."""
-        found = None if self.other is None else getattr(self.model, f"{self.other}_")
-        other = float(found) if np.ndim(found) == 0 and found is not None else None  # one gamma per feature is no pair
+        found: Any = None if self.other is None else getattr(self.model, f"{self.other}_")
+        other = float(found) if isinstance(found, float) else None  # one gamma per feature is no pair
         return {"value": self.choice.value, "other": other}
 
     @property

@@ -19,7 +19,7 @@ import numpy as np
 
 from svmpath.estimators.honest import HonestError
 from svmpath.report.columns import columns, feature_paths, relevance
-from svmpath.report.curves import curves, paths_along, values_along
+from svmpath.report.curves import curves, frames_along, paths_along, values_along
 from svmpath.report.facts import Facts, plain
 from svmpath.report.fitted import Fitted
 from svmpath.report.overview import number, overview, stages
@@ -181,7 +181,7 @@ def collect(
         overview=overview(fitted, summary),
         curves=scores,
         tried=tried(fitted),
-        walk=walk(fitted, values, paths, scores),
+        walk=walk(fitted, frames_along(fitted, values), paths, scores),
         samples=samples(fitted, first_row),
         classified=classified(fitted) if is_class else None,
         residuals=None if is_class else residuals(fitted),

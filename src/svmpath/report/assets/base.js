@@ -89,12 +89,17 @@ function axis(title, more = {}) {
   };
 }
 
-// A logarithmic axis with a tick at powers of ten, as many as there is room for.
+// A logarithmic axis with ticks at powers of ten, as many as there is room for; on a short one at 1, 2 and 5, too.
 function logAxis(title, values, id, more = {}) {
   if (!values.every((value) => value > 0)) return axis(title, more);
-  const decades = Math.log10(Math.max(...values) / Math.min(...values));
+  const ends = [Math.log10(Math.min(...values)), Math.log10(Math.max(...values))];
   const room = Math.max(2, (byId(id).clientWidth - 120) / 60);
-  return axis(title, { type: "log", dtick: decades > 2 ? Math.ceil(decades / room) : "D2", tickfont: { size: 11 }, ...more });
+  const font = { tickfont: { size: 11 } };
+  if (ends[1] - ends[0] > 2) return axis(title, { type: "log", dtick: Math.ceil((ends[1] - ends[0]) / room), ...font, ...more });
+  const powers = [];
+  for (let k = Math.floor(ends[0]) - 1; k <= Math.ceil(ends[1]) + 1; k += 1) powers.push(10 ** k);
+  const ticks = powers.flatMap((power) => [power, 2 * power, 5 * power]).map((value) => Number(value.toPrecision(2)));
+  return axis(title, { type: "log", tickvals: ticks, ticktext: ticks.map((value) => figure(value)), ...more });
 }
 
 function plot(id, traces, layout) {
