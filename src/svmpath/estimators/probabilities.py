@@ -19,7 +19,7 @@ from svmpath.estimators.samples import classification_table
 
 Array = np.ndarray
 _BINS = 10  # of a calibration curve
-_FOLDS = 5  # for which it is calibrated on the other folds
+_CURVE_FOLDS = 5  # for which it is calibrated on the other folds
 
 
 class CalibrationCurve(NamedTuple):
@@ -162,7 +162,7 @@ def _folds(units: Array, code: Array) -> Array:
     dealt = 0
     for c in np.unique(of_unit):
         members = np.flatnonzero(of_unit == c)
-        fold[members] = (dealt + np.arange(len(members))) % _FOLDS
+        fold[members] = (dealt + np.arange(len(members))) % _CURVE_FOLDS
         dealt += len(members)
     return fold[unit]
 
