@@ -27,15 +27,24 @@ ORDER = [
     "interrupts",
     "validation",
     "names",
+    "notebook",
     "parameters",
 ]
-BOTTOM = {"exceptions", "lazy", "interrupts", "names", "parameters", "validation"}  # anyone may import these
+BOTTOM = {
+    "exceptions",
+    "lazy",
+    "interrupts",
+    "names",
+    "notebook",
+    "parameters",
+    "validation",
+}  # anyone may import these
 LEAVES = {"datasets": {"cli"}}  # who may import a leaf
 DOORS = {
     "typer": {"cli"},
     "rich": {"cli"},
     "skops": {"cli", "report"},
-    "pandas": {"cli", "datasets", "search"},
+    "pandas": {"cli", "datasets", "displays", "search"},
     "pyarrow": {"datasets"},
     "matplotlib": {"displays"},
     "plotly": {"report"},

@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from svmpath.lazy import lazy
 from svmpath.names import unknown_name
+from svmpath.notebook import Shown
 from svmpath.paths import Path
 
 Array = np.ndarray
@@ -97,7 +98,7 @@ class Screened:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Curve:
+class Curve(Shown):
     """Held-out scores along a path; lower is better.
 
     Attributes

@@ -154,6 +154,13 @@ def ink() -> Any:
     return rcParams["text.color"]
 
 
+def paper() -> Any:
+    """The colour behind the axes, to set lines and points apart from what they are drawn on."""
+    from matplotlib import rcParams
+
+    return rcParams["axes.facecolor"]
+
+
 def plain(text: Any) -> str:
     """A name from data as matplotlib draws it letter by letter: no mathematics, and nothing left out."""
     text = str(text).replace("$", r"\$")

@@ -154,7 +154,7 @@ class CurveDisplay(Display):
             self._draw(ax, name, curve, {"color": colour(number), **options}, errors)
         first = next(iter(self.curves.values()))
         label_parameter(ax, first.path, np.concatenate([curve.values for curve in self.curves.values()]))
-        labels = {_what(curve) for curve in self.curves.values()}
+        labels = {describe(curve) for curve in self.curves.values()}
         ax.set_ylabel(labels.pop() if len(labels) == 1 else "held-out score")
         self._legend(ax)
         return self
@@ -253,7 +253,7 @@ def _best(curve: Any, rule: str) -> int:
     return best_value(curve, rule, -1.0 if curve.path.over in _SIMPLE_IS_LARGE else 1.0)
 
 
-def _what(curve: AnyCurve) -> str:
+def describe(curve: AnyCurve) -> str:
     """What the scores are, in words."""
     if isinstance(curve, BoundCurve):
         return "bound on the error rate"

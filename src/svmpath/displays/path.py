@@ -225,7 +225,9 @@ class PathDisplay(Display):
             shown = self._of_each_class(order)
         if shown:
             handles, names = zip(*shown, strict=True)
-            ax.legend(handles, [plain(name) for name in names], loc="best", fontsize="small")
+            legend = ax.legend(handles, [plain(name) for name in names], loc="best", fontsize="small")
+            for handle in legend.legend_handles:  # samples are drawn thin
+                handle.set(alpha=1.0, linewidth=1.5)
 
     def _of_each_class(self, order: Array) -> list[tuple[Any, Any]]:
         """A line of each class, and its label."""

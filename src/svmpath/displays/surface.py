@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from svmpath.displays._base import Array, Display, check_fitted, ink
+from svmpath.displays._base import Array, Display, check_fitted, ink, paper
 from svmpath.paths import Curves, ElasticPath, Path
 from svmpath.search.choice import Choice, Scores, Stage, best_pair, best_value
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _NO_PLANE = ("gradient", "ard", "penalty")  # stages whose scores are not rows over C at values of gamma
 _ALONE = 10.0**0.5  # ratio of the edges of a cell without neighbours
+_SHOWN = 0.9  # part of the scores that have colours of their own
 _ZERO_CELL = 3.0  # the cell of zero ends at the smallest positive value over this
 
 
@@ -172,10 +173,11 @@ class SurfaceDisplay(Display):
             Passed to ``ax.pcolormesh``.
         """
         ax = self._start(ax)
-        ax.set_xscale("log")
-        self._scale_second(ax)
+        pairs = _pairs(self.tried)
+        _scale(ax.set_xscale, ax.set_xticks, pairs[:, 0])
+        _scale(ax.set_yscale, ax.set_yticks, pairs[:, 1])
         options = {"norm": self._norm(), **options}
-        tops = self._edges_of_rows()
+        tops = _edges(list(self.tried))
         self.rows_ = {
             outer: ax.pcolormesh(_edges(scores.values), tops[k : k + 2], _sorted(scores)[None], **options)
             for k, (outer, scores) in enumerate(sorted(self.tried.items()))
@@ -183,8 +185,14 @@ class SurfaceDisplay(Display):
         self._mark(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         mesh = next(iter(self.rows_.values()))
-        self.colorbar_ = ax.figure.colorbar(mesh, ax=ax, label=self.label) if colorbar else None
+        self.colorbar_ = self._bar(ax, mesh) if colorbar else None
         return self
+
+    def _bar(self, ax: Any, mesh: Any) -> Any:
+        """The scale of colours, with an arrow if there are worse scores."""
+        worst = max(float(np.nanmax(each.scores)) for each in self.tried.values())
+        extend = "max" if mesh.norm.vmax is not None and worst > mesh.norm.vmax else "neither"
+        return ax.figure.colorbar(mesh, ax=ax, label=self.label, extend=extend)
 
     def table(self) -> pd.DataFrame:
         """One row per pair: C, gamma, ``score``, ``standard_error``, ``valley`` and ``chosen``.
@@ -219,49 +227,53 @@ class SurfaceDisplay(Display):
         return self.chosen is not None and bool(np.allclose((x, y), self.chosen, rtol=1e-9, atol=0.0))
 
     def _norm(self) -> Any:
-        """One scale of colours for all rows."""
+        """One scale of colours for all rows; the worst scores share the last colour, so that the valley has many."""
         from matplotlib.colors import Normalize
 
         scores = np.concatenate([each.scores for each in self.tried.values()])
-        return Normalize(float(np.nanmin(scores)), float(np.nanmax(scores)))
+        low, high = float(np.nanmin(scores)), float(np.nanquantile(scores, _SHOWN))
+        return Normalize(low, high if high > low else float(np.nanmax(scores)))
 
     def _mark(self, ax: Any) -> None:
-        """The valley, all pairs that were tried, and the choice."""
+        """The valley, all pairs that were tried, and the choice, each set apart from the cells."""
+        from matplotlib.patheffects import withStroke
+
         pairs = np.concatenate([_pairs(self.tried), self.others])
-        self.tried_ = ax.scatter(pairs[:, 0], pairs[:, 1], s=6, color=ink(), alpha=0.5, linewidths=0, label="tried")
+        dots = {"s": 9, "color": ink(), "edgecolors": [paper()], "linewidths": 0.5, "label": "tried"}
+        self.tried_ = ax.scatter(pairs[:, 0], pairs[:, 1], **dots)
         way = np.array(self.valley())
         self.valley_ = ax.plot(way[:, 0], way[:, 1], color=ink(), linestyle="--", label="valley")[0]
+        self.valley_.set_path_effects([withStroke(linewidth=3.0, foreground=paper())])
         self.choice_ = None
         if self.chosen is not None:
             x, y = self.chosen
-            look = {"marker": "*", "markersize": 16.0, "linestyle": "none", "markeredgecolor": ink()}
+            look = {"marker": "*", "markersize": 16.0, "linestyle": "none", "markeredgecolor": paper()}
             self.choice_ = ax.plot(x, y, label=f"choice: {x:.3g}, {y:.3g}", zorder=3, **look)[0]
         ax.legend(loc="best", fontsize="small")
 
-    def _scale_second(self, ax: Any) -> None:
-        """Its logarithm; of lambda2 = 0 as well, on an axis that is linear near zero."""
-        values = np.array(sorted(self.tried))
-        if values[0] > 0:
-            ax.set_yscale("log")
-        else:
-            ax.set_yscale("symlog", linthresh=float(values[values > 0][0]), linscale=0.5)
-
-    def _edges_of_rows(self) -> Array:
-        values = np.array(sorted(self.tried))
-        if values[0] > 0:
-            return _edges(values)
-        inner = _edges(values[1:])
-        inner[0] = values[1] / _ZERO_CELL
-        return np.concatenate([[-inner[0]], inner])
-
 
 def _edges(values: Any) -> Array:
-    """The ends of cells around positive values, halfway between them in the logarithm."""
-    t = np.log(np.sort(np.asarray(values, dtype=float)))
+    """The ends of cells around values, halfway between them in the logarithm; that of zero is as wide either way."""
+    values = np.sort(np.asarray(values, dtype=float))
+    if values[0] == 0.0:
+        least = values[1] / _ZERO_CELL if len(values) > 1 else 1.0
+        return np.array([-least, least, *(_edges(values[1:])[1:] if len(values) > 1 else ())])
+    t = np.log(values)
     if len(t) == 1:
         return np.exp(t[0] + 0.5 * np.log(_ALONE) * np.array([-1.0, 1.0]))
     inner = (t[1:] + t[:-1]) / 2
     return np.exp(np.concatenate([[2 * t[0] - inner[0]], inner, [2 * t[-1] - inner[-1]]]))
+
+
+def _scale(set_scale: Any, set_ticks: Any, values: Array) -> None:
+    """The logarithm of the values; if zero is among them, on an axis that is linear near zero."""
+    positive = values[values > 0]
+    if len(positive) == len(values) or not len(positive):
+        set_scale("log" if len(positive) else "linear")
+        return
+    least, most = positive.min(), positive.max()
+    set_scale("symlog", linthresh=float(least))
+    set_ticks([0.0, *10.0 ** np.arange(np.ceil(np.log10(least)), np.floor(np.log10(most)) + 1)])
 
 
 def _sorted(scores: Scores) -> Array:

@@ -16,6 +16,7 @@ from svmpath.criteria.curve import Curve
 from svmpath.lazy import lazy
 from svmpath.losses import Solution
 from svmpath.names import unknown_name
+from svmpath.notebook import Shown
 
 Array = np.ndarray
 
@@ -84,7 +85,7 @@ class Stage:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Choice:
+class Choice(Shown):
     """A value chosen on a curve.
 
     Attributes
