@@ -187,8 +187,8 @@ def _table(title: str, facts: Facts) -> str:
         f'<td style="text-align: left">{escape(str(value))}</td></tr>'
         for name, value in facts.items()
     )
-    caption = f'<caption style="text-align: left; white-space: normal">{escape(title)}</caption>' if title else ""
-    return f"<table>{caption}{rows}</table>"
+    heading = f"<div>{escape(title)}</div>" if title else ""
+    return f"{heading}<table>{rows}</table>"
 
 
 def _image(draw: Callable[[Any], Display] | None, title: str) -> str:

@@ -171,27 +171,30 @@ class PathDisplay(Display):
         ax : matplotlib Axes, optional
             New ones by default.
         most : int, default=100
-            Draw so many lines at most: those that become largest.
+            Draw so many lines at most: of features those that become largest, of samples all sizes.
         breakpoints : bool, default=True
             Whether to mark the breakpoints.
         **options
             Passed to ``ax.plot``.
         """
         ax = self._start(ax)
-        order = self.largest()[:most]
+        order = self.drawn(most)
         self.lines_ = [ax.plot(self.values, self.lines[:, k], **{**self._look(place, k), **options})[0]
                        for place, k in enumerate(order.tolist())]  # fmt: skip
         self.breakpoints_ = self._rug(ax) if breakpoints else None
         self.choice_line_ = mark_choice(ax, self.chosen)
         label_parameter(ax, self.path, self.values)
-        more = f" (the {len(order)} largest of {len(self.names)})" if len(order) < len(self.names) else ""
+        more = f" ({len(order)} of {len(self.names)})" if len(order) < len(self.names) else ""
         ax.set_ylabel(f"{self.unit}{more}")
         self._legend(ax, order)
         return self
 
-    def largest(self) -> Array:
-        """The columns, those that become largest first; of equal ones in their order."""
-        return np.argsort(-np.abs(self.lines).max(axis=0), kind="stable")
+    def drawn(self, most: int) -> Array:
+        """The columns that are drawn: the features that become largest, or samples from the largest to the smallest."""
+        order = np.argsort(-np.abs(self.lines).max(axis=0), kind="stable")
+        if self.what == "coefficients" or len(order) <= most:
+            return order[:most]
+        return order[np.linspace(0, len(order) - 1, most).round().astype(int)]
 
     def table(self) -> pd.DataFrame:
         """One row per value, one column per feature or sample."""

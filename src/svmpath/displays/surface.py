@@ -76,7 +76,7 @@ class SurfaceDisplay(Display):
         names: tuple[str, str] = ("C", "gamma"),
         others: Any = None,
         chosen: tuple[float, float] | None = None,
-        label: str = "held-out score",
+        label: str = "score",
         sign: float = 1.0,
     ) -> None:
         self.tried = tried
@@ -150,7 +150,7 @@ class SurfaceDisplay(Display):
         shown = _pick(stages, stage)
         others = [_pairs(each.tried) for each in stages if each is not shown]
         sign = -1.0 if isinstance(path, ElasticPath) else 1.0
-        label = _label(shown.criterion) + (f" ({shown.name}, {shown.loss})" if choice.stages else "")
+        label = f"{shown.name} {_label(shown.criterion)}" if choice.stages else _label(shown.criterion)
         pairs = np.concatenate(others) if others else None
         return cls(tried=shown.tried, names=names, others=pairs, chosen=_pair(choice, names), label=label, sign=sign)
 
@@ -323,4 +323,4 @@ def _pair(choice: Choice, names: tuple[str, str]) -> tuple[float, float] | None:
 
 
 def _label(criterion: str) -> str:
-    return f"held-out score by {criterion}"
+    return f"score ({criterion})"
