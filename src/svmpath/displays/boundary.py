@@ -71,7 +71,9 @@ class BoundaryDisplay(Display):
     >>> from svmpath.datasets import banana
     >>> from svmpath.displays import BoundaryDisplay
     >>> path = svmpath.trace(*banana(60, random_state=0), loss="hinge", span=(0.1, 100.0), gamma=1.0)
-    >>> display = BoundaryDisplay.from_path(path, 10.0)  # doctest: +SKIP
+    >>> display = BoundaryDisplay.from_path(path, 10.0)
+    >>> len(display.support_.get_offsets()) == len(path(10.0).support)
+    True
     >>> display.animate("path.gif", frames=40)  # doctest: +SKIP
     """
 

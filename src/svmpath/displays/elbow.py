@@ -77,8 +77,9 @@ class ElbowDisplay(Display):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(40, 2)); y = np.sign(X[:, 0] + 0.5 * rng.normal(size=40))
     >>> path = svmpath.trace(X, y, loss="hinge", span=(0.1, 10.0))
-    >>> display = ElbowDisplay.from_path(path)  # doctest: +SKIP
-    >>> display.table()  # doctest: +SKIP
+    >>> table = ElbowDisplay.from_path(path).table()
+    >>> list(table.columns), bool((table["elbow"] <= table["support_vectors"]).all())
+    (['low', 'high', 'C', 'support_vectors', 'elbow'], True)
     """
 
     def __init__(

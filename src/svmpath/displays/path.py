@@ -71,8 +71,9 @@ class PathDisplay(Display):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(40, 3)); y = np.sign(X[:, 0] + 0.5 * rng.normal(size=40))
     >>> path = svmpath.trace_elastic(X, y, lambda2=1.0)
-    >>> display = PathDisplay.from_path(path, names=["a", "b", "c"])  # doctest: +SKIP
-    >>> display.table()  # doctest: +SKIP
+    >>> display = PathDisplay.from_path(path, names=["a", "b", "c"])
+    >>> display.ax_.get_xlabel(), list(display.table().columns)
+    ('lambda1', ['a', 'b', 'c'])
     """
 
     def __init__(
