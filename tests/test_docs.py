@@ -17,7 +17,7 @@ from tests.speed import slow_except
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "docs/index.md", *sorted((ROOT / "docs/guide").glob("*.md"))]
-QUICK = ("kernels", "threads")  # the others in make slow
+QUICK = ("displays", "kernels", "threads")  # the others in make slow
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
+from svmpath.lazy import lazy
+
 _RENDERER = "svmpath.displays.html"
+_WAITING = (property, cached_property, lazy)  # what computes an attribute when it is asked for
 _is_listing: ContextVar[bool] = ContextVar("_is_listing", default=False)  # scikit-learn lists fitted attributes
 
 
@@ -37,7 +41,7 @@ class ShownWithDiagram:
         if "choice_" not in vars(self):  # not fitted, so that nothing takes long
             return [name for name in names if hasattr(self, name)]
         waiting = {
-            name for kind in type(self).__mro__ for name, each in vars(kind).items() if isinstance(each, property)
+            name for kind in type(self).__mro__ for name, each in vars(kind).items() if isinstance(each, _WAITING)
         }
         if _is_listing.get():
             return [name for name in names if name not in waiting and hasattr(self, name)]

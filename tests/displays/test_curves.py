@@ -158,6 +158,10 @@ def test_the_stages_of_a_search():
     np.testing.assert_allclose(display.choice_.get_xydata()[0], [model.C_, model.gamma_])
     confirm = SurfaceDisplay.from_estimator(model, stage="confirm")
     assert len(confirm.table().dropna()) == np.count_nonzero(tried["stage"] == "confirm")
+    for shown in (display, confirm):  # nothing is cut off
+        limits = np.array([shown.ax_.get_xlim(), shown.ax_.get_ylim()])
+        assert (limits[:, 0] < shown.tried_.get_offsets()).all()
+        assert (shown.tried_.get_offsets() < limits[:, 1]).all()
     with pytest.raises(ValueError, match=r"stage must be one of the stages of this search .* got 'last'"):
         SurfaceDisplay.from_estimator(model, stage="last")
 

@@ -1,5 +1,7 @@
 """PathDisplay and ElbowDisplay: what is drawn are the path's numbers."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -204,3 +206,12 @@ def test_the_tube_of_a_regression(name):
     widths = [p(value).parameters["epsilon"] for value in values]
     on = [np.abs(np.abs(p.problem.y - p(v).fitted) - e) < 1e-7 for v, e in zip(values, widths, strict=True)]
     np.testing.assert_array_equal(table["elbow"], np.count_nonzero(on, axis=1))
+
+
+def test_labels_of_a_short_axis_do_not_overlap():
+    display = PathDisplay.from_path(path("nu"), np.linspace(0.2, 0.6, 5))
+    display.figure_.canvas.draw()
+    for labels in (display.ax_.get_xticklabels(), display.ax_.get_xticklabels(minor=True)):
+        boxes = [label.get_window_extent() for label in labels if label.get_text()]
+        assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    assert "0.5" in [label.get_text() for label in display.ax_.get_xticklabels()]

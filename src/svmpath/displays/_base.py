@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 _ESTIMATORS = "PathSVC, PathSVR or ElasticNetSVC"
+_TWO_DECADES = 100.0
 _UNSEEN = "\u200b"  # matplotlib leaves out legend entries that begin with an underscore
 
 
@@ -127,8 +128,20 @@ def middles(values: Array, log: bool) -> Array:
 def label_parameter(ax: Any, path: Path, values: Any = None) -> None:
     """The axis of the path's parameter, in its logarithm if it is searched so."""
     ax.set_xlabel(path.over)
-    if is_log(path, values):
+    at = np.asarray(path.span if values is None else values)
+    if is_log(path, at):
         ax.set_xscale("log")
+        thin_ticks(ax.xaxis, float(at.min()), float(at.max()))
+
+
+def thin_ticks(axis: Any, low: float, high: float) -> None:
+    """On a logarithmic axis of less than two decades: labels at 1, 2 and 5 times powers of ten, lest they overlap."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    if high / low < _TWO_DECADES:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
 
 
 # --- what the user's style says --------------------------------------------------------------------------------------

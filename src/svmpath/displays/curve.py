@@ -71,7 +71,7 @@ class CurveDisplay(Display):
     >>> curves = {"exact": criteria.loo(path, values), "predicted": criteria.span(path, values)}
     >>> display = CurveDisplay.from_curve(curves)
     >>> display.table().groupby("curve")["score"].min().round(3).to_dict()
-    {'exact': 0.15, 'predicted': 0.15}
+    {'exact': 0.125, 'predicted': 0.125}
     """
 
     def __init__(self, *, curves: Mapping[str, AnyCurve], chosen: Mapping[str, int]) -> None:

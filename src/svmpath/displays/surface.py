@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from svmpath.displays._base import Array, Display, check_fitted, ink, paper
+from svmpath.displays._base import Array, Display, check_fitted, ink, paper, thin_ticks
 from svmpath.paths import Curves, ElasticPath, Path
 from svmpath.search.choice import Choice, Scores, Stage, best_pair, best_value
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _NO_PLANE = ("gradient", "ard", "penalty")  # stages whose scores are not rows over C at values of gamma
 _ALONE = 10.0**0.5  # ratio of the edges of a cell without neighbours
 _SHOWN = 0.9  # part of the scores that have colours of their own
+_ROOM = 1.5  # ratio from a point to the end of an axis
 _ZERO_CELL = 3.0  # the cell of zero ends at the smallest positive value over this
 
 
@@ -175,9 +176,9 @@ class SurfaceDisplay(Display):
             Passed to ``ax.pcolormesh``.
         """
         ax = self._start(ax)
-        pairs = _pairs(self.tried)
-        _scale(ax.set_xscale, ax.set_xticks, pairs[:, 0])
-        _scale(ax.set_yscale, ax.set_yticks, pairs[:, 1])
+        pairs = np.concatenate([_pairs(self.tried), self.others])
+        _scale(ax.set_xscale, ax.xaxis, pairs[:, 0])
+        _scale(ax.set_yscale, ax.yaxis, pairs[:, 1])
         options = {"norm": self._norm(), **options}
         tops = _edges(list(self.tried))
         self.rows_ = {
@@ -185,10 +186,21 @@ class SurfaceDisplay(Display):
             for k, (outer, scores) in enumerate(sorted(self.tried.items()))
         }
         self._mark(ax)
+        self._limit(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         mesh = next(iter(self.rows_.values()))
         self.colorbar_ = self._bar(ax, mesh) if colorbar else None
         return self
+
+    def _limit(self, ax: Any) -> None:
+        """From the first cell or point to the last: on a long logarithmic axis autoscaling ends at an inner edge."""
+        cells = np.concatenate([mesh.get_coordinates().reshape(-1, 2) for mesh in self.rows_.values()])
+        (left, bottom), (right, top) = cells.min(axis=0), cells.max(axis=0)
+        if len(self.others):
+            (x0, y0), (x1, y1) = self.others.min(axis=0), self.others.max(axis=0)
+            left, right = min(left, x0 / _ROOM), max(right, x1 * _ROOM)
+            bottom, top = min(bottom, y0 / _ROOM), max(top, y1 * _ROOM)
+        ax.set(xlim=(left, right), ylim=(bottom, top))
 
     def _bar(self, ax: Any, mesh: Any) -> Any:
         """The scale of colours, with an arrow if there are worse scores."""
@@ -267,15 +279,18 @@ def _edges(values: Any) -> Array:
     return np.exp(np.concatenate([[2 * t[0] - inner[0]], inner, [2 * t[-1] - inner[-1]]]))
 
 
-def _scale(set_scale: Any, set_ticks: Any, values: Array) -> None:
+def _scale(set_scale: Any, axis: Any, values: Array) -> None:
     """The logarithm of the values; if zero is among them, on an axis that is linear near zero."""
     positive = values[values > 0]
-    if len(positive) == len(values) or not len(positive):
-        set_scale("log" if len(positive) else "linear")
+    if not len(positive):
+        return
+    if len(positive) == len(values):
+        set_scale("log")
+        thin_ticks(axis, float(values.min()), float(values.max()))
         return
     least, most = positive.min(), positive.max()
     set_scale("symlog", linthresh=float(least))
-    set_ticks([0.0, *10.0 ** np.arange(np.ceil(np.log10(least)), np.floor(np.log10(most)) + 1)])
+    axis.set_ticks([0.0, *10.0 ** np.arange(np.ceil(np.log10(least)), np.floor(np.log10(most)) + 1)])
 
 
 def _sorted(scores: Scores) -> Array:
