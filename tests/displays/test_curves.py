@@ -188,7 +188,7 @@ def test_where_there_is_no_plane():
     X, y = data()
     for model in (PathSVC(gamma=1.0), PathSVC(kernel="linear"), PathSVC(C=1.0, gamma=1.0)):
         with pytest.raises(
-            ValueError, match="no plane to draw, as only one value of gamma was searched: use CurveDisp"
+            ValueError, match="no plane to draw, as several values of gamma were not tried: use CurveDisp"
         ):
             SurfaceDisplay.from_estimator(model.fit(X, y))
     with pytest.raises(TypeError, match=r"needs the curves of a surface, svmpath.surface\(...\).curves"):

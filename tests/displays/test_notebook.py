@@ -62,6 +62,13 @@ def test_curves_and_choices():
     assert "bound on the error rate" in Tags(bound._repr_html_()).text
 
 
+def test_the_curves_of_a_surface():
+    curves = svmpath.surface(*data(), loss="least_squares", C=(0.1, 10.0), gamma=[0.1, 1.0]).curves(criteria.loo)
+    tags = Tags(curves._repr_html_())
+    assert tags.seen.count("img") == 1
+    assert f"lowest held-out error rate{curves.scores.min():.4g}" in tags.text
+
+
 def test_a_choice_over_the_kernel_names_its_own_value():
     choice = svmpath.select(criteria.loo(path("least_squares/gamma"), [0.3, 3.0]))
     assert f"gamma = {choice.value:.4g}, C = 1" in Tags(choice._repr_html_()).text

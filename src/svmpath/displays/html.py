@@ -23,7 +23,7 @@ from svmpath.displays.curve import CurveDisplay, describe
 from svmpath.displays.path import PathDisplay
 from svmpath.displays.surface import SurfaceDisplay
 from svmpath.exceptions import PathError
-from svmpath.paths import ElasticPath, Path
+from svmpath.paths import Curves, ElasticPath, Path
 from svmpath.search.choice import Choice, best_value
 
 Facts = Mapping[str, Any]
@@ -94,6 +94,21 @@ def _(curve: Curve | BoundCurve) -> tuple[Facts, Callable[[Any], Display] | None
         return facts, None
     facts |= {"score": describe(curve), **_lowest(curve)}
     return facts, (lambda ax: CurveDisplay.from_curve(curve, ax=ax)) if len(values) > 1 else None
+
+
+@_describe.register
+def _(curves: Curves) -> tuple[Facts, Callable[[Any], Display] | None]:
+    surface, first = curves.surface, curves.curves[0]
+    facts: dict[str, Any] = {
+        "loss": surface.loss.name,
+        "criterion": _words(first.criterion),
+        "C": f"{len(curves.values)} values from {curves.values.min():.6g} to {curves.values.max():.6g}",
+        surface.over: f"{len(surface.gammas)} values from {surface.gammas.min():.6g} to {surface.gammas.max():.6g}",
+    }
+    if not all(map(_is_scored, curves.curves)):
+        return facts, None
+    facts[f"lowest {describe(first)}"] = f"{np.min(curves.scores):.4g}"
+    return facts, (lambda ax: SurfaceDisplay.from_curves(curves, ax=ax)) if len(surface.gammas) > 1 else None
 
 
 @_describe.register

@@ -147,8 +147,8 @@ class SurfaceDisplay(Display):
         names = _names(path)
         if not stages:
             raise ValueError(
-                f"There is no plane to draw, as only one value of {names[1]} was searched: use "
-                "CurveDisplay.from_estimator for the scores along the path."
+                f"There is no plane to draw, as several values of {names[1]} were not tried: use CurveDisplay for the "
+                "scores along the path."
             )
         shown = _pick(stages, stage)
         others = [_pairs(each.tried) for each in stages if each is not shown]
