@@ -29,6 +29,7 @@ from svmpath.gram import DenseGram, Gram, make_gram
 from svmpath.kernels import ARD, RBF, Kernel, Linear, gamma_value, make_kernel
 from svmpath.losses import LOSSES, LeastSquares, Loss, Problem, make_loss, policy_of
 from svmpath.names import unknown_name
+from svmpath.notebook import ShownWithDiagram
 from svmpath.paths import Path
 from svmpath.paths.merged import find_copies, has_contradictions
 from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
@@ -70,7 +71,7 @@ _NOISY = 0.02  # fraction of training errors above which the radius-margin bound
 SEARCHES = ("auto", "grid", "continuous", "gradient")
 
 
-class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
+class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, ShownWithDiagram, BaseEstimator):
     """Parameters and fitting common to :class:`PathSVC` and :class:`PathSVR`; not for direct use."""
 
     _task: str
