@@ -12,12 +12,12 @@ import pytest
 from typer.main import get_command
 
 import svmpath
-from svmpath import cli, criteria, datasets, kernels, report
+from svmpath import cli, criteria, datasets, displays, kernels, report
 from tests.speed import slow_except
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "docs/index.md", *sorted((ROOT / "docs/guide").glob("*.md"))]
-QUICK = ("kernels", "threads")  # the others in make slow
+QUICK = ("displays", "kernels", "threads")  # the others in make slow
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -92,7 +92,7 @@ def test_reference_lists_every_public_name():
     listed = set(re.findall(r"^   (svmpath\.[\w.]+)$", page, re.MULTILINE))
     public = {
         f"{module.__name__}.{name}"
-        for module in (svmpath, criteria, datasets, kernels, report)
+        for module in (svmpath, criteria, datasets, displays, kernels, report)
         for name in module.__all__
         if callable(getattr(module, name))  # neither modules nor the version
     }

@@ -100,6 +100,11 @@ def test_the_installed_wheel_works(built, tmp_path):
     assert (tmp_path / "report.html").exists()
 
 
+def test_displays_are_tested_with_the_extra_that_they_need():
+    extras = PROJECT["optional-dependencies"]
+    assert set(extras["plot"]) <= set(extras["dev"])
+
+
 def test_every_lower_bound_is_pinned_by_make_oldest():
     needed = {re.match(r"[\w-]+", line)[0] for line in PROJECT["dependencies"]}
     assert needed <= {pin.split("==")[0] for pin in oldest()}

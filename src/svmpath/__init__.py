@@ -15,7 +15,7 @@ from svmpath.exceptions import (
 )
 
 if TYPE_CHECKING:
-    from svmpath import criteria, datasets, gram, kernels
+    from svmpath import criteria, datasets, displays, gram, kernels
     from svmpath.estimators import ElasticNetSVC, KernelDictionary, PathSVC, PathSVR
     from svmpath.paths import surface, trace, trace_elastic
     from svmpath.report import Report
@@ -38,6 +38,7 @@ __all__ = [
     "__version__",
     "criteria",
     "datasets",
+    "displays",
     "gram",
     "kernels",
     "select",

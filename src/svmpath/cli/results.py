@@ -16,7 +16,7 @@ _METHODS = {
     "nested": "nested cross-validation, {fits} fits",
     "bootstrap": "held-out error, corrected by the bootstrap",
 }
-_WORDS = """\
+_HONEST_WORDS = """\
 Held-out error: of the chosen hyper-parameters, on rows that the machine has not seen; optimistic, as it chose them.
 Honest error: of tuning and fitting together, so what to expect on new rows."""
 
@@ -34,7 +34,7 @@ def print_results(facts: Mapping[str, Any]) -> None:
         if value is not None:
             table.add_row(name, value)
     Console(markup=False, highlight=False).print(table)
-    print(_WORDS if facts["honest"] is not None else _WORDS.splitlines()[0])
+    print(_HONEST_WORDS if facts["honest"] is not None else _HONEST_WORDS.splitlines()[0])
     _print_notes(facts)
 
 

@@ -19,7 +19,7 @@ from svmpath.estimators.samples import classification_table
 
 Array = np.ndarray
 _BINS = 10  # of a calibration curve
-_FOLDS = 5  # for which it is calibrated on the other folds
+_CURVE_FOLDS = 5  # for which it is calibrated on the other folds
 
 
 class CalibrationCurve(NamedTuple):
@@ -117,13 +117,7 @@ class ProbabilityMixin(HeldOutMixin):
     def _calibration_source(self) -> Curve:
         """The held-out decision values to calibrate."""
         check_is_fitted(self)
-        curve = self._as_chosen()
-        if curve is None:
-            raise ValueError(
-                f"Probabilities need held-out decision values, but criterion={self.curve_.criterion!r} is a bound "
-                "without them, and exact leave-one-out would take too long here; use criterion='span' or 'kfold'."
-            )
-        return curve
+        return self._as_chosen()
 
     def _calibration_rows(self) -> tuple[Array, Array, Array]:
         """Decision values, classes and weights, one entry each time that a sample of positive weight was held out."""
@@ -162,7 +156,7 @@ def _folds(units: Array, code: Array) -> Array:
     dealt = 0
     for c in np.unique(of_unit):
         members = np.flatnonzero(of_unit == c)
-        fold[members] = (dealt + np.arange(len(members))) % _FOLDS
+        fold[members] = (dealt + np.arange(len(members))) % _CURVE_FOLDS
         dealt += len(members)
     return fold[unit]
 

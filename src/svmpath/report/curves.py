@@ -71,7 +71,8 @@ def frames_along(fitted: Fitted, values: Array) -> Array:
     """The values at which machines are drawn: also between those of the curve, where a machine costs little."""
     if _is_dense(fitted) or not (policy_of(fitted.path.loss).walks and fitted.path.is_exact):
         return values
-    between = np.geomspace(*sorted(fitted.path.span), len(_STEPS))
+    low, high = sorted(fitted.path.span)
+    between = np.geomspace(low, high, len(_STEPS))
     is_new = [float(np.abs(np.log(values / each)).min()) > _TOO_NEAR for each in between]
     return np.sort(np.concatenate([values, between[is_new]]))
 
