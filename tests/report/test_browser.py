@@ -301,3 +301,35 @@ def test_many_rows_stay_light(open_page, tmp_path):
     used = {each["name"]: each["value"] for each in session.send("Performance.getMetrics")["metrics"]}
     # The time that the page needs: the clock also counts what others do on a busy machine.
     assert min(used["ThreadTime"], int(page.locator("html").get_attribute("data-first-drawing")) / 1000) < 2.0
+
+
+@pytest.mark.slow
+def test_the_controls_work_by_keyboard(reports, open_page):
+    _, _, _, report, path = reports("two")
+    page = open_page(path)
+    stage = max(report.facts.tried, key=lambda each: len(each.x))
+    before = cells(page, "#cell")
+    page.locator("#cell-x").focus()
+    page.keyboard.press("ArrowDown")
+    after = cells(page, "#cell")
+    assert after["This is"] == "picked"
+    gamma = [i for i, y in enumerate(stage.y) if y == report.facts.chosen["other"]]
+    values = sorted(stage.x[i] for i in gamma)
+    at = int(np.argmin(np.abs(np.array(values) - number(before["C"]))))
+    assert number(after["C"]) == pytest.approx(values[at + 1], rel=1e-3)
+    page.locator("#cell-y").focus()
+    page.keyboard.press("ArrowUp")
+    assert number(cells(page, "#cell")["gamma"]) < number(after["gamma"])
+    page.locator("#back").focus()
+    page.keyboard.press("Enter")
+    assert cells(page, "#cell") == before
+    page.locator("#theme").focus()
+    page.keyboard.press("Space")
+    assert page.locator("html").get_attribute("data-theme") == "light"
+    page.locator("#verdict").focus()
+    page.keyboard.press("ArrowDown")
+    assert page.locator("#sample-table tbody tr").count() == report.facts.samples.wrong
+    page.locator("#slider").focus()
+    first = page.locator("#walk-value").inner_text()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#walk-value").inner_text() != first
