@@ -8,6 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics import confusion_matrix, roc_auc_score
+from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -152,6 +153,17 @@ def test_every_kind_of_model_has_a_report(name):
     is_fixed = name in ("linear", "given", "kernel")
     assert report.facts.other == (None if is_fixed else "lambda2" if name == "elastic net" else "gamma")
     assert len(report.html()) > 1e6
+
+
+def test_the_criterion_that_decided_comes_first():
+    X, y = make_moons(60, noise=0.3, random_state=0)
+    folds = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
+    model = PathSVC("least_squares", criterion="kfold", cv=folds, **QUICK).fit(X, y)
+    first, *others = Report(model, X, y).facts.curves
+    assert first.criterion == "kfold"
+    assert [curve.criterion for curve in others] == ["loo"]
+    np.testing.assert_allclose(first.values, model.curve_.values)
+    np.testing.assert_allclose(first.measures[0].scores, model.curve_.scores, atol=1e-8)
 
 
 def test_one_column_of_a_regression_is_drawn_as_a_function():

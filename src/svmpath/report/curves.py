@@ -89,12 +89,12 @@ def curves(fitted: Fitted, values: Array, paths: list[Path]) -> list[CriterionCu
     """The criterion that decided first, then others that can be had for little."""
     own = fitted.choice.curve.in_order()
     name = _SAME.get(own.criterion, own.criterion)
-    if not _is_dense(fitted):
-        return [_facts(own, fitted, name, is_own=True)]
-    return list(_dense(fitted, values, paths, own, name)) or [_facts(own, fitted, name, is_own=True)]
+    found = list(_dense(fitted, values, paths, name)) if _is_dense(fitted) else []
+    # Where the criterion that decided cannot be computed again, it is shown as the search computed it.
+    return found if found and found[0].criterion == name else [_facts(own, fitted, name, is_own=True), *found]
 
 
-def _dense(fitted: Fitted, values: Array, paths: list[Path], own: Curve, name: str) -> Iterator[CriterionCurve]:
+def _dense(fitted: Fitted, values: Array, paths: list[Path], name: str) -> Iterator[CriterionCurve]:
     others = [each for each in _CRITERIA.get(fitted.path.loss.name, ()) if each != name]
     for each in [name, *others]:
         if each not in CRITERIA or not _can_do(fitted, each):
