@@ -277,8 +277,14 @@ def test_text_has_contrast_and_the_page_fits_a_phone(name, scheme, reports, open
 
 @pytest.mark.slow
 def test_it_can_be_printed(reports, open_page):
-    page = open_page(reports("regression")[4])
+    page = open_page(reports("regression")[4], color_scheme="dark")
     assert len(page.pdf(format="A4")) > 50_000
+    assert page.locator(".plot:not([data-drawn])").count() == 0
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    ink = page.evaluate("document.getElementById('curve-plot').layout.font.color")
+    assert ink == "#1a2230"  # dark on white paper
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate("document.getElementById('curve-plot').layout.font.color") == "#e7ebf1"
     page.emulate_media(media="print")
     assert not page.locator("#play").is_visible()
     assert page.locator("#overview").is_visible()

@@ -31,12 +31,23 @@ function setUpMachine() {
   });
 }
 
+// Paper is light, and every picture is on it.
 function setUpPrinting() {
-  addEventListener("beforeprint", () => drawings.forEach((_, id) => {
-    drawNow(id);
-    Plotly.relayout(id, { width: Math.min(byId(id).clientWidth || 660, 660) });
-  }));
-  addEventListener("afterprint", () => drawings.forEach((_, id) => Plotly.relayout(id, { width: null, autosize: true })));
+  let theme = "auto";
+  addEventListener("beforeprint", () => {
+    theme = document.documentElement.dataset.theme;
+    document.documentElement.dataset.theme = "light";
+    drawings.forEach((drawing, id) => {
+      if (drawing.ready) drawing.draw();
+      else drawNow(id);
+      Plotly.relayout(id, { width: Math.min(byId(id).clientWidth || 660, 660) });
+    });
+  });
+  addEventListener("afterprint", () => {
+    document.documentElement.dataset.theme = theme;
+    redrawAll();
+    drawings.forEach((_, id) => Plotly.relayout(id, { width: null, autosize: true }));
+  });
 }
 
 function setUpCopy() {
