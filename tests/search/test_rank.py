@@ -8,6 +8,7 @@ from svmpath.gram import LowRankGram, Nystroem, memory
 from svmpath.kernels import RBF
 from svmpath.losses import LeastSquares, Problem, SquaredHinge
 from svmpath.search import Search, rank
+from svmpath.search.deadline import Deadline
 from svmpath.search.rank import double_rank
 
 rng = np.random.default_rng(0)
@@ -52,7 +53,7 @@ def test_the_first_curve_is_not_computed_again():
 def test_limits_end_it(monkeypatch):
     search = search_of(TARGET, loss=LeastSquares())
     assert [step.rank for step in double_rank(search, gram_of, 10.0, rank=10, most=30).steps] == [10, 20, 30]
-    late = double_rank(search, gram_of, 10.0, rank=10, seconds=0.0)
+    late = double_rank(search, gram_of, 10.0, rank=10, deadline=Deadline(0.0))
     assert (len(late.steps), late.reason) == (1, "time")
     monkeypatch.setattr(memory, "free_memory", lambda: 4.0 * 600 * 50)
     full = double_rank(search, gram_of, 10.0, rank=10)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from dataclasses import replace
 from functools import partial
@@ -35,6 +34,7 @@ from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
 from svmpath.search import AutoSearch, Choice, GradientSearch, Search
 from svmpath.search.axis import Axis
 from svmpath.search.choice import Scores, check_rule
+from svmpath.search.deadline import Deadline
 from svmpath.search.gradient import column_variances
 from svmpath.search.results import cv_results, entries_of
 from svmpath.search.table import search_table
@@ -74,7 +74,6 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
     """Parameters and fitting common to :class:`PathSVC` and :class:`PathSVR`; not for direct use."""
 
     _task: str
-    _until: float | None = None
     _stage = 0
     _drawn: Folds | None = None
     _shift: Any = 0.0  # intercept_ + _shift is the offset of the machine that takes scaled columns
@@ -123,16 +122,16 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
         self._check_options()
         self._drawn = None
         is_limited = self.time_limit is not None and (self._is_default or self._is_gradient)
-        self._until = time.monotonic() + self.time_limit if is_limited else None
+        deadline = Deadline(self.time_limit if is_limited else None)
         losses = self._losses(y, s, len(targets))
         kernel, over, gammas = self._kernel(X)
         problems = self._problems(X, kernel, losses[0], targets, s, y)
         self._check_bound(len(targets))
         searches = [self._search_of(loss, problems, over, X, y) for loss in losses]
         if self._is_default:
-            choice, search, paths = self._auto(searches, gammas)
+            choice, search, paths = self._auto(searches, gammas, deadline)
         else:
-            choices = [self._run(search, gammas) for search in searches]
+            choices = [self._run(search, gammas, deadline) for search in searches]
             best = int(np.argmin([choice.score for choice in choices]))
             choice, search = choices[best], searches[best]
             path = choice.curve.path
@@ -140,7 +139,8 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
             paths = [path, *others]
         self.loss_, self.criterion_ = search.loss.name, self._criterion(search.loss, problems)
         self._store(choice, search, paths)
-        self._warn_of_time(choice)
+        if deadline.has_stopped:
+            self._warn_of_time()
         self._warn_of_edges(choice)
 
     def _check_options(self) -> None:
@@ -228,7 +228,7 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
         distinct = problem.n if problem.copies is None else int(problem.copies.max()) + 1
         return self._gap(loss, problem.n) is not None and not exact_is_cheaper(distinct, problem.gram.rank)
 
-    def _auto(self, searches: list[Search], gammas: Array) -> tuple[Choice, Search, list[Path]]:
+    def _auto(self, searches: list[Search], gammas: Array, deadline: Deadline) -> tuple[Choice, Search, list[Path]]:
         """The choice of the default search, the search that it belongs to, and the paths of all its machines."""
         first, self._stage = searches[(len(searches) - 1) // 2], 0
         auto = AutoSearch(
@@ -237,7 +237,9 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
             None if first.over is None else self._gamma_axis(gammas),
             int(check_random_state(self.random_state).randint(2**31 - 1)),
             self.n_jobs,
-            self._until,
+            # Folds that "auto" takes for want of something cheaper may be any: rows are held out one by one before.
+            None if self._groups is None and self.criterion == "auto" else self._drawn,
+            deadline,
             is_free=self._is_rank_free(first.loss),
             tell=self._stage_done,
         )
@@ -374,6 +376,11 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
         asked = "gamma='ard'" if self._is_ard else "search='gradient'"
         if loss.name not in _GRADIENTS:
             raise ValueError(f"{asked} works for the losses {' and '.join(_GRADIENTS)}, not for loss={loss.name!r}.")
+        if self._groups is not None:
+            raise ValueError(
+                f"{asked} minimises leave-one-out, which does not hold groups out together; leave groups out, or use "
+                "search='auto' with one gamma."
+            )
         if self._is_ard and not isinstance(gram.kernel, RBF):
             raise ValueError(f"gamma='ard' works for the rbf kernel only, not for kernel={self.kernel!r}.")
         if self.search == "continuous":
@@ -389,12 +396,12 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
         check_full_matrix(gram)
         smooth_loss(self.criterion_loss, self._task)
 
-    def _run(self, search: Search, gammas: Array) -> Choice:
+    def _run(self, search: Search, gammas: Array, deadline: Deadline) -> Choice:
         method, n_jobs = self.search, self.n_jobs
         if self._is_gradient:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
             C, gamma = self._C_axis(search.loss, search.C), self._gamma_axis(gammas) if search.over else None
-            gradient = GradientSearch(search, C, gamma, seed, n_jobs=n_jobs, until=self._until, tell=self._tell)
+            gradient = GradientSearch(search, C, gamma, seed, n_jobs=n_jobs, deadline=deadline, tell=self._tell)
             progress = self._progress if callable(self.verbose) else None
             return (gradient.ard if self._is_ard else gradient.single)(progress)
         if method == "continuous":
@@ -531,15 +538,13 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
         with jobs(self.n_jobs):
             return search.rescore(curve, np.array([self.C_]))
 
-    def _warn_of_time(self, choice: Choice) -> None:
-        """Warn if a search, not just one fit, was cut short."""
-        if choice.stages and self._until is not None and time.monotonic() > self._until:
-            warnings.warn(
-                f"time_limit={self.time_limit:g} seconds was reached: the best of what was tried by then is returned "
-                "(see search_table_).",
-                LimitWarning,
-                stacklevel=4,
-            )
+    def _warn_of_time(self) -> None:
+        warnings.warn(
+            f"time_limit={self.time_limit:g} seconds cut the search short: the best of what was tried by then is "
+            "returned (see search_table_).",
+            LimitWarning,
+            stacklevel=4,
+        )
 
     def _warn_of_edges(self, choice: Choice) -> None:
         """Warn if the score still falls where the values that were offered, or the limits of the search, end."""

@@ -23,6 +23,7 @@ from functools import partial
 import numpy as np
 
 from svmpath.criteria.curve import Curve
+from svmpath.criteria.held_out import Folds
 from svmpath.criteria.table import make_criterion
 from svmpath.exceptions import PathError
 from svmpath.gram import Gram, LowRankGram, Nystroem
@@ -32,6 +33,7 @@ from svmpath.losses import SquaredHinge, policy_of
 from svmpath.paths import Path
 from svmpath.search.axis import Axis, is_among
 from svmpath.search.choice import Choice, Scores, Stage
+from svmpath.search.deadline import Deadline
 from svmpath.search.grid import Search
 from svmpath.search.rank import double_rank
 from svmpath.search.screen import NO_GAMMA, Screen
@@ -69,8 +71,11 @@ class AutoSearch:
         The values that may be chosen; ``gamma`` is None for a kernel without gamma, or one that is fixed.
     seed : int
         For landmarks, and the rows that are looked at.
-    until : float or None
-        The time (``time.monotonic``) after which nothing new is begun.
+    folds : sequence of (train, test) or None
+        The folds of the criterion, where rows must be held out together in all stages: if there are groups, or k-fold
+        was asked for by name.
+    deadline : Deadline
+        After which nothing new is begun.
     is_free : bool
         Whether the search also chooses the rank of the kernel matrix.
     tell : callable
@@ -82,7 +87,8 @@ class AutoSearch:
     gamma: Axis | None
     seed: int
     n_jobs: int | None = None
-    until: float | None = None
+    folds: Folds | None = None
+    deadline: Deadline = field(default_factory=Deadline)
     is_free: bool = False
     tell: Callable[[str], None] = lambda sentence: None
     stages: list[Stage] = field(default_factory=list)
@@ -137,11 +143,8 @@ class AutoSearch:
     def _is_binary(self) -> bool:
         return self._is_single and self.search.problems[0].task == "classification"
 
-    def _is_late(self) -> bool:
-        return self.until is not None and time.monotonic() > self.until
-
     def _trials(self, search: Search) -> Trials:
-        return Trials(search, self.C, self.gamma, self.until, self.starts)
+        return Trials(search, self.C, self.gamma, self.deadline, self.starts)
 
     def _enter(self, name: str, trials: Trials) -> None:
         """Keep a stage, and tell of it."""
@@ -195,14 +198,13 @@ class AutoSearch:
         kernel = self.search.problems[0].gram.kernel
         kernel = kernel if self.gamma is None else kernel.at(str(self.search.over), gamma)
         search = self.search if len(self.searches) == 1 else self._best_loss(kernel, gamma, C)
-        left = np.inf if self.until is None else self.until - time.monotonic()
         starts = {k: f for k, f in enumerate(self.starts.get(gamma, [])) if f is not None}
         # With rule="one_se" the curve that was kept may be that of another gamma.
         first = next((each for each in self.narrowed if each.path.gram.kernel.parameters == kernel.parameters), None)
         # With several machines a value of C costs as much as all machines of two classes do.
         gram_of, around = partial(self._low_rank, kernel), partial(self.C.around, each_side=int(self._is_single))
         grown = double_rank(
-            search, gram_of, C, rank=_NARROW_RANK, seconds=left, starts=starts, first=first, around=around
+            search, gram_of, C, rank=_NARROW_RANK, deadline=self.deadline, starts=starts, first=first, around=around
         )
         for step in grown.steps:
             name, criterion = search.loss.name, grown.curve.criterion
@@ -251,14 +253,13 @@ class AutoSearch:
             zero = np.zeros(1)
             return {NO_GAMMA: Scores(self.C.values, zero, zero, zero)}
         screen = self._screen()
-        return screen.tried if self._n <= _SMALL or self._is_late() else self._narrow(screen)
+        return screen.tried if self._n <= _SMALL or self.deadline.is_over() else self._narrow(screen)
 
     def _screen(self) -> Screen:
         """Least squares on landmarks, at all values of C and many of gamma."""
-        screen = Screen(
-            self.search.problems, self.C.values, None if self.gamma is None else self.search.over, self.seed
-        )
-        screen.look(self.gamma, self.n_jobs, self.until)
+        over = None if self.gamma is None else self.search.over
+        screen = Screen(self.search.problems, self.C.values, over, self.seed, folds=self.folds)
+        screen.look(self.gamma, self.n_jobs, self.deadline)
         self._enter_screen("screen", screen)
         return screen
 
@@ -281,9 +282,9 @@ class AutoSearch:
     def _screen_again(self, kept: list[float]) -> Mapping[float, Scores]:
         """The gammas that are left by least squares on more landmarks and rows."""
         over = None if self.gamma is None else self.search.over
-        screen = Screen(self.search.problems, self.C.values, over, self.seed, _NARROW_ROWS, _NARROW_RANK)
+        screen = Screen(self.search.problems, self.C.values, over, self.seed, _NARROW_ROWS, _NARROW_RANK, self.folds)
         axis = None if self.gamma is None else replace(self.gamma, values=np.sort(kept))
-        screen.look(axis, self.n_jobs, self.until, wide=False)
+        screen.look(axis, self.n_jobs, self.deadline, wide=False)
         self._enter_screen("narrow", screen)
         return screen.tried
 
@@ -293,12 +294,13 @@ class AutoSearch:
         self.tell(screen.summary(name))
 
     def _standing_in(self) -> Search:
-        """The search by the squared hinge in low rank."""
+        """The search by the squared hinge in low rank, with the folds of the criterion or by the span prediction."""
         gram = self.search.problems[0].gram
         if gram.Z is None or gram.rank > 2 * _NARROW_RANK:
             gram = self._low_rank(gram.kernel, min(_NARROW_RANK, self._n // 2))
         search = self.search.with_gram(gram)
-        return replace(search, loss=SquaredHinge(), criterion=make_criterion("span"), tol=None)
+        criterion = make_criterion("span") if self.folds is None else self.search.criterion
+        return replace(search, loss=SquaredHinge(), criterion=criterion, tol=None)
 
     def _best_of(self, found: Trials) -> Trials:
         """The best of several losses, the others at the gamma of the first only."""
@@ -306,7 +308,7 @@ class AutoSearch:
         if len(self.searches) > 1:
             self.starts.update({gamma: [path.near(C) for path in found.machines()]})
         for search in self.searches[1:]:
-            if self._is_late():
+            if self.deadline.is_over():
                 break
             if not self._is_promising(search, gamma, C, found.best_curve().path.gram):
                 continue

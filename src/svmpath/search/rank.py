@@ -22,6 +22,7 @@ from svmpath.gram import Gram, LowRankGram
 from svmpath.gram.memory import memory_limit
 from svmpath.paths import Path
 from svmpath.search.choice import Scores, best_value
+from svmpath.search.deadline import Deadline
 from svmpath.search.grid import Search, Starts
 
 Array = np.ndarray
@@ -89,7 +90,7 @@ def double_rank(
     *,
     rank: int = FIRST_RANK,
     most: int = MOST_RANK,
-    seconds: float = np.inf,
+    deadline: Deadline | None = None,
     share: float = GAIN,
     starts: Starts | None = None,
     first: Curve | None = None,
@@ -110,8 +111,8 @@ def double_rank(
         The first rank.
     most : int
         The largest rank; with as many landmarks as rows, a kernel matrix has nothing left to gain.
-    seconds : float
-        Do not begin with a rank that is expected to end later than this.
+    deadline : Deadline, optional
+        A rank that is expected to end later is not begun.
     share : float
         Of a standard error, which the next rank must gain.
     starts : dict, optional
@@ -143,7 +144,7 @@ def double_rank(
     >>> [step.rank for step in grown.steps][:4], grown.reason
     ([10, 20, 40, 80], 'enough')
     """
-    begin, starts = monotonic(), {} if starts is None else starts
+    starts = {} if starts is None else starts
     around = _around if around is None else around
     curve, steps, reason = first, [], "rank"
     paths: list[Path] = []
@@ -155,7 +156,7 @@ def double_rank(
             reason = "memory"
             break
         now = monotonic()
-        if steps and now - begin + _MORE * steps[-1].seconds > seconds:
+        if steps and deadline is not None and deadline.is_over(_MORE * steps[-1].seconds):
             reason = "time"
             break
         values = np.asarray(C, dtype=float) if not steps and np.ndim(C) else around(steps[-1].C if steps else float(C))
