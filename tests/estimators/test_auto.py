@@ -423,3 +423,35 @@ def test_the_pair_is_the_best_of_all_that_were_confirmed(seed):
     last = model.search_table_.query("stage == 'confirm'")
     assert model.choice_.score == pytest.approx(last.score.min())
     check(model, rows, y)
+
+
+# --- the end of what "tune" tries ------------------------------------------------------------------------------------
+
+
+def test_columns_that_are_too_small_for_any_C_are_reported():
+    with pytest.warns(EdgeWarning, match=r"C = 1e\+05 is the largest value that 'tune' tries, and the decision") as found:
+        PathSVC(kernel="linear").fit(1e-6 * X, LABELS)
+    assert {warning.filename for warning in found} == {__file__}
+    with pytest.warns(EdgeWarning, match=r"C = 1e\+06 .* score still falls there: scale the columns \(scale=True\)"):
+        PathSVR(kernel="linear").fit(1e-4 * X, X[:, 0])
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_an_end_at_which_nothing_is_gained_is_not_reported(kernel):
+    """Separable classes, numbers without noise, and nothing but noise; warnings are errors here."""
+    far = np.where(LABELS == 1, 5.0, -5.0)
+    PathSVC(kernel=kernel, random_state=0).fit(np.column_stack([X[:, 0] + far, X[:, 1]]), LABELS)
+    PathSVR(kernel=kernel, random_state=0).fit(X, X[:, 0])
+    PathSVR(kernel=kernel, random_state=0).fit(X, np.sin(X[:, 0]))
+    PathSVR(kernel=kernel, random_state=0).fit(X, np.random.default_rng(1).normal(size=N))
+    PathSVC(kernel=kernel, random_state=0).fit(X, np.random.default_rng(1).integers(0, 2, size=N))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("factor", [1e160, 1e200])
+def test_numbers_without_squares_are_refused(kernel, factor):
+    for model in (PathSVC(kernel=kernel), PathSVC(kernel=kernel, scale=True), PathSVR(kernel=kernel)):
+        with pytest.raises(ValueError, match=r"X has numbers as large as .* divide X by a constant"):
+            model.fit(factor * X, LABELS)
+    with pytest.raises(ValueError, match="X has numbers as large as"):
+        PathSVC().fit(sparse.csr_matrix(factor * X), LABELS)

@@ -34,7 +34,7 @@ def print_results(facts: Mapping[str, Any]) -> None:
         if value is not None:
             table.add_row(name, value)
     Console(markup=False, highlight=False).print(table)
-    print(_HONEST_WORDS if facts["honest"] is not None else _WORDS.splitlines()[0])
+    print(_HONEST_WORDS if facts["honest"] is not None else _HONEST_WORDS.splitlines()[0])
     _print_notes(facts)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import partial
 from numbers import Real
@@ -18,12 +17,12 @@ from svmpath.criteria.curve import Curve, held_out_loss
 from svmpath.criteria.folds import make_folds
 from svmpath.criteria.gradients import check_full_matrix, smooth_loss
 from svmpath.criteria.held_out import Folds
-from svmpath.criteria.table import CRITERIA, is_bound, is_estimate, is_exact, make_criterion
+from svmpath.criteria.table import CRITERIA, is_bound, is_estimate, make_criterion
+from svmpath.estimators.cautions import warn_of_a_loose_bound, warn_of_edges, warn_of_rounding, warn_of_time
 from svmpath.estimators.honest import HonestMixin
 from svmpath.estimators.intervals import LeftOutMixin
 from svmpath.estimators.scaling import fit_scaler, scaled, shift_of_offset, warn_of_uneven_columns
 from svmpath.estimators.scoring import ScoringMixin
-from svmpath.exceptions import EdgeWarning, LimitWarning, PrecisionWarning
 from svmpath.gram import DenseGram, Gram, make_gram
 from svmpath.kernels import ARD, RBF, Kernel, Linear, gamma_value, make_kernel
 from svmpath.losses import LOSSES, LeastSquares, Loss, Problem, make_loss, policy_of
@@ -33,16 +32,16 @@ from svmpath.paths.merged import find_copies, has_contradictions
 from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
 from svmpath.search import AutoSearch, Choice, GradientSearch, Search
 from svmpath.search.axis import Axis
-from svmpath.search.choice import Scores, check_rule
+from svmpath.search.choice import check_rule
 from svmpath.search.deadline import Deadline
 from svmpath.search.gradient import column_variances
 from svmpath.search.results import cv_results, entries_of
 from svmpath.search.table import search_table
-from svmpath.search.trials import falls_at_end, lowest_over_gamma
 from svmpath.solvers.threads import blas_threads, jobs
 from svmpath.validation import (
     check_amount,
     check_positive,
+    check_squares,
     check_symmetric_values,
     check_weights,
     is_pairwise,
@@ -62,11 +61,9 @@ _GAMMA_STEP = 2.0
 _WIDER = 256.0  # gamma="tune" of the default search may go beyond its first values by this factor
 _GAMMAS = 9  # values tried in a span of gamma
 _TOO_FEW_FOR_FOLDS = 20  # samples up to which "auto" is leave-one-out, though it may take a path per sample
-_TOO_FEW_DIGITS = 1e-4  # largest violation, in units of decision values, of a machine that is not lost to rounding
 # The losses whose held-out score has a gradient, and the criteria that are that score.
 _GRADIENTS = {"squared_hinge": ("auto", "span"), "least_squares": ("auto", "loo", "press")}
 _EXACT = ("loo", "press")  # criteria that are exact leave-one-out
-_NOISY = 0.02  # fraction of training errors above which the radius-margin bound chooses badly
 SEARCHES = ("auto", "grid", "continuous", "gradient")
 
 
@@ -100,6 +97,7 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
             multi_output=False,
             **checks,
         )
+        check_squares(X)
         if self._pairwise:
             check_symmetric_values(X)
         return X, y
@@ -140,8 +138,8 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
         self.loss_, self.criterion_ = search.loss.name, self._criterion(search.loss, problems)
         self._store(choice, search, paths)
         if deadline.has_stopped:
-            self._warn_of_time()
-        self._warn_of_edges(choice)
+            warn_of_time(self.time_limit)
+        warn_of_edges(choice, self._given, self._fitted())
 
     def _check_options(self) -> None:
         """Refuse what no search can use, before any work."""
@@ -484,8 +482,8 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
         solutions = [each(choice.value) for each in paths]
         path.made.forget_factors()  # one per value tried: the chosen machines are known now
         # An approximate path is measured by its gap, not by the conditions of optimality.
-        self._warn_of_rounding(choice, max(solution.violation for solution in solutions) if path.is_exact else 0.0)
-        self._warn_of_a_loose_bound(choice)
+        warn_of_rounding(choice, max(solution.violation for solution in solutions) if path.is_exact else 0.0)
+        warn_of_a_loose_bound(choice)
         self.choice_ = choice
         self.curve_ = choice.curve
         self.path_ = path
@@ -537,63 +535,6 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
         search = Search(problems, path.loss, curve.values, None, make_criterion(name), None)
         with jobs(self.n_jobs):
             return search.rescore(curve, np.array([self.C_]))
-
-    def _warn_of_time(self) -> None:
-        warnings.warn(
-            f"time_limit={self.time_limit:g} seconds cut the search short: the best of what was tried by then is "
-            "returned (see search_table_).",
-            LimitWarning,
-            stacklevel=4,
-        )
-
-    def _warn_of_edges(self, choice: Choice) -> None:
-        """Warn if the score still falls where the values that were offered, or the limits of the search, end."""
-        if not choice.stages:
-            return
-        over_C = Scores.of(choice.curve)
-        over_gamma = lowest_over_gamma(choice.tried) if choice.tried else None
-        for name in choice.at_edge:
-            scores, value = (over_C, self.C_) if name == "C" else (over_gamma, self.gamma_)
-            # "tune" has been as far as makes sense, and who gives a list knows what is beyond it.
-            is_span = self._given("C" if name == "C" else "gamma") == "span"
-            if not is_span or scores is None or len(scores.values) < 2 or not falls_at_end(scores):
-                continue
-            end = "largest" if value >= scores.values.max() * (1 - 1e-9) else "smallest"
-            warnings.warn(
-                f"The best {name} = {value:.3g} is the {end} value allowed, and the held-out score still falls there: "
-                f"allow {'larger' if end == 'largest' else 'smaller'} values of {name}, or scale the columns.",
-                EdgeWarning,
-                stacklevel=4,
-            )
-
-    @staticmethod
-    def _warn_of_rounding(choice: Choice, violation: float) -> None:
-        """Warn if held-out values of the choice, or its machine, are lost to rounding."""
-        lost = int(choice.curve.doubtful[choice.index]) if is_exact(choice.curve.criterion) else 0
-        if not lost and violation <= _TOO_FEW_DIGITS:
-            return
-        what = f"{lost} held-out values are lost to rounding"
-        if not lost:
-            what = f"the machine violates the optimality conditions by {violation:.1g}, in units of decision values"
-        chosen = ", ".join(f"{name} = {value:.3g}" for name, value in list(choice.parameters.items())[:6])
-        warnings.warn(
-            f"At the choice ({chosen}) {what}: the kernel values are too large for this C. Scale the columns "
-            "(StandardScaler), or search smaller C.",
-            PrecisionWarning,
-            stacklevel=5,
-        )
-
-    @staticmethod
-    def _warn_of_a_loose_bound(choice: Choice) -> None:
-        curve = choice.curve
-        wrong, m = int(curve.doubtful[choice.index]) if curve.criterion == "radius_margin" else 0, curve.path.problem.n
-        if wrong > _NOISY * m:
-            warnings.warn(
-                f"The machine chosen by criterion='radius_margin' misclassifies {wrong} of {m} training samples. On "
-                "noisy data the bound is loose, and the C at its minimum is too small: use criterion='span' or 'loo'.",
-                UserWarning,
-                stacklevel=5,
-            )
 
     @staticmethod
     def _gamma_of(kernel: Kernel) -> float | Array | None:
@@ -665,5 +606,5 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
         check_is_fitted(self)
         if not isinstance(self.kernel_, Linear):
             raise AttributeError("coef_ exists for the linear kernel only; use dual_coef_ and support_vectors_ instead")
-        w = np.asarray(self.path_.gram.X.T @ self._alpha).T
+        w = self.path_.gram.weights(self._alpha, self._w).T  # in low rank those of the machine that decides
         return w if self._scaler is None else w / self._scaler.scale_

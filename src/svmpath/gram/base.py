@@ -93,6 +93,10 @@ class Gram(ABC):
         """``cross(X) @ v``, in chunks of rows; with ``w = contract(v)`` the training rows are not needed."""
         return in_chunks(X, self.n, lambda part: self.cross(part) @ v)
 
+    def weights(self, v: Array, w: Array | None = None) -> Array:
+        """The weights of the columns, of shape (d, k): for the linear kernel ``apply(X, v, w)`` is X times them."""
+        return np.asarray(pick(self.X, self.rows).T @ v)
+
     def apply_exact(self, X: Any, v: Array) -> Array:
         """``k(X, .) @ v`` with the exact kernel, even if ``cross`` is a low-rank approximation."""
         return self.apply(X, v)

@@ -8,8 +8,8 @@ cost one small eigendecomposition per gamma (``solvers.ridge``). The score of a 
     mean_i s_i r_i^2 / mean_i s_i                 (regression)
 
 with held-out residuals r_i: of leave-one-out, or of the folds that were asked for, since among rows that belong
-together leave-one-out prefers kernels that recognise the others of a group. The cut keeps single samples from deciding: it ranks kernels better than the residuals themselves, and better than
-the number of errors.
+together leave-one-out prefers kernels that recognise the others of a group. The cut keeps single samples from deciding:
+it ranks kernels better than the residuals themselves, and better than the number of errors.
 """
 
 from __future__ import annotations
@@ -126,7 +126,8 @@ class Screen:
         """A sentence on it."""
         best, stage = self.best()[0], self.stage()
         return (
-            f"{name}: {pairs_text(len(self.tried) * len(self.C))} by {stage.criterion} of least_squares, {len(self.rows)} "
+            f"{name}: {pairs_text(len(self.tried) * len(self.C))} "
+            f"by {self.criterion} of least_squares, {len(self.rows)} "
             f"rows, rank {stage.rank}: best {pair_text(best, best_C(self.tried[best]))} ({stage.seconds:.2f} s)"
         )
 

@@ -318,10 +318,16 @@ def lowest_over_gamma(tried: Mapping[float, Scores]) -> Scores:
     return Scores(np.array(gammas), *(np.array(column) for column in columns))
 
 
-def falls_at_end(scores: Scores) -> bool:
-    """Whether the best value is better than its only neighbour by more than chance gives all the time."""
+def gain_at_end(scores: Scores) -> tuple[float, float]:
+    """By how much the best value, if it is an end, is better than its only neighbour; and the standard error there."""
     order = np.argsort(scores.values)
     best = int(np.flatnonzero(order == best_value(scores))[0])
     neighbour = order[best - 1 if best > 0 else min(1, len(order) - 1)]
     at = order[best]
-    return bool(scores.scores[neighbour] - scores.scores[at] > _ENOUGH * scores.standard_errors[at])
+    return float(scores.scores[neighbour] - scores.scores[at]), float(scores.standard_errors[at])
+
+
+def falls_at_end(scores: Scores) -> bool:
+    """Whether the best value is better than its only neighbour by more than chance gives all the time."""
+    gain, deviation = gain_at_end(scores)
+    return gain > _ENOUGH * deviation

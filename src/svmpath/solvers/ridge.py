@@ -51,7 +51,7 @@ def fold_residuals(Z: Array, Y: Array, s: Array, C: Array, folds: Folds) -> Arra
 
 @dataclass(frozen=True)
 class _Fit:
-    """The machines of all rows: root sqrt(s), share s / S, and in the letters above Q, Q'R y_c, R y_c, mu / (w + mu)."""
+    """The machines of all rows: sqrt(s), s / S and, in the letters above, Q, Q'R y_c, R y_c and mu / (w + mu)."""
 
     root: Array
     share: Array
