@@ -37,7 +37,7 @@ def is_pairwise(kernel: Any) -> bool:
 
 
 def check_squares(X: Any) -> None:
-    """Raise an error for numbers whose squares, of which kernels and variances are made, are beyond double precision."""
+    """Raise an error for numbers whose squares, which kernels and variances are made of, overflow."""
     numbers = X.data if issparse(X) else X
     largest = max(float(numbers.max(initial=0.0)), -float(numbers.min(initial=0.0)))
     if largest > _LARGEST:

@@ -429,7 +429,9 @@ def test_the_pair_is_the_best_of_all_that_were_confirmed(seed):
 
 
 def test_columns_that_are_too_small_for_any_C_are_reported():
-    with pytest.warns(EdgeWarning, match=r"C = 1e\+05 is the largest value that 'tune' tries, and the decision") as found:
+    with pytest.warns(
+        EdgeWarning, match=r"C = 1e\+05 is the largest value that 'tune' tries, and the decision"
+    ) as found:
         PathSVC(kernel="linear").fit(1e-6 * X, LABELS)
     assert {warning.filename for warning in found} == {__file__}
     with pytest.warns(EdgeWarning, match=r"C = 1e\+06 .* score still falls there: scale the columns \(scale=True\)"):

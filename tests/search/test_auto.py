@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -64,7 +63,7 @@ def test_its_choice_for_numbers_is_about_as_good_as_that_of_a_grid():
 def small_limits(monkeypatch):
     """All stages with some hundred samples."""
     monkeypatch.setattr(auto, "_SMALL", 60)
-    monkeypatch.setattr(auto, "_NARROW_RANK", 30)
+    monkeypatch.setattr(auto, "_FIRST_RANK", 30)
 
 
 def stages_of(model):
@@ -119,14 +118,16 @@ def test_another_loss_sees_the_full_matrix_if_it_gains_in_low_rank(small_limits,
 def test_a_low_rank_that_grows(monkeypatch):
     monkeypatch.setattr(auto, "_WHOLE", 60)
     monkeypatch.setattr(auto, "_BUDGET", 1.0)
-    monkeypatch.setattr(auto, "_NARROW_RANK", 10)
-    monkeypatch.setattr(auto, "double_rank", partial(double_rank, most=80))
+    monkeypatch.setattr(auto, "_FIRST_RANK", 10)
+    monkeypatch.setattr(auto, "_MOST_RANK", 80)
+    monkeypatch.setattr(auto, "_LAST_WHOLE", 0)
     X, y = moons(200, 0)
     for target, make in ((y, PathSVC), (np.digitize(X[:, 0], [0.0, 1.0]), PathSVC), (X[:, 0] ** 2, PathSVR)):
         model = make(random_state=0).fit(X, target)
         ranks = [stage for stage in model.choice_.stages if stage.name == "rank"]
-        assert [stage.rank for stage in ranks] == [10 * 2**k for k in range(len(ranks))]
-        assert model.rank_ <= ranks[-1].rank  # less where landmarks are nearly combinations of others
+        assert [stage.rank for stage in ranks[:-1]] == [10 * 2**k for k in range(len(ranks) - 1)]
+        assert ranks[-1].rank <= 10 * 2 ** (len(ranks) - 1)  # less where landmarks are nearly combinations of others
+        assert model.rank_ in [stage.rank for stage in ranks]
         assert 0.0 <= model.residual_ <= 1.0
         assert model.loss_ == model.path_.loss.name
         table = model.search_table_
@@ -141,8 +142,9 @@ def test_a_low_rank_that_grows(monkeypatch):
 def test_all_classes_have_machines_of_the_loss_that_is_best_in_low_rank(monkeypatch, best):
     monkeypatch.setattr(auto, "_WHOLE", 60)
     monkeypatch.setattr(auto, "_BUDGET", 1.0)
-    monkeypatch.setattr(auto, "_NARROW_RANK", 20)
-    monkeypatch.setattr(auto, "double_rank", partial(double_rank, most=40))
+    monkeypatch.setattr(auto, "_FIRST_RANK", 20)
+    monkeypatch.setattr(auto, "_MOST_RANK", 40)
+    monkeypatch.setattr(auto, "_LAST_WHOLE", 0)
     lowest = auto.Trials.lowest
     monkeypatch.setattr(
         auto.Trials, "lowest", lambda self: lowest(self) if self.search.loss.name == best else (np.inf, np.inf)
@@ -164,7 +166,8 @@ def test_all_classes_have_machines_of_the_loss_that_is_best_in_low_rank(monkeypa
 @pytest.fixture
 def many(monkeypatch):
     """A hundred samples are many: narrowed, and in a low rank that grows."""
-    for name, value in (("_SMALL", 40), ("_WHOLE", 60), ("_MOST_WHOLE", 0), ("_NARROW_RANK", 16)):
+    limits = {"_SMALL": 40, "_WHOLE": 60, "_MOST_WHOLE": 0, "_FIRST_RANK": 16, "_LAST_WHOLE": 0}
+    for name, value in limits.items():
         monkeypatch.setattr(auto, name, value)
 
 

@@ -42,7 +42,11 @@ class Gram(ABC):
         Fourier features; 0 for the full matrix.
     Z : array of shape (n, rank) or None
         The factor; None for the full matrix.
+    is_clipped : bool
+        Whether the matrix is decomposed, to take away its negative part, before anything else.
     """
+
+    is_clipped: bool = False
 
     kernel: Kernel
     X: Any

@@ -249,6 +249,8 @@ class Trials:
         n, rank = problem.n, problem.gram.rank
         if problem.gram.Z is not None:
             return 4.0 * n * rank**2 * len(paths)
+        if problem.gram.is_clipped:  # which decides, whatever the loss
+            return 15.0 * n**3
         if isinstance(self.search.loss, LeastSquares):
             return 1.0 * n**3
         (ends,) = self.ends.values()
