@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from numbers import Real
@@ -18,23 +20,23 @@ from svmpath.criteria.folds import make_folds
 from svmpath.criteria.gradients import check_full_matrix, smooth_loss
 from svmpath.criteria.held_out import Folds
 from svmpath.criteria.table import CRITERIA, is_bound, is_estimate, make_criterion
+from svmpath.estimators.axes import AxesMixin
 from svmpath.estimators.cautions import warn_of_a_loose_bound, warn_of_edges, warn_of_rounding, warn_of_time
 from svmpath.estimators.honest import HonestMixin
 from svmpath.estimators.intervals import LeftOutMixin
 from svmpath.estimators.scaling import fit_scaler, scaled, shift_of_offset, warn_of_uneven_columns
 from svmpath.estimators.scoring import ScoringMixin
 from svmpath.gram import DenseGram, Gram, make_gram
-from svmpath.kernels import ARD, RBF, Kernel, Linear, gamma_value, make_kernel
+from svmpath.gram.memory import limited
+from svmpath.kernels import ARD, RBF, Kernel, Linear
 from svmpath.losses import LOSSES, LeastSquares, Loss, Problem, make_loss, policy_of
 from svmpath.names import unknown_name
 from svmpath.paths import Path
 from svmpath.paths.merged import find_copies, has_contradictions
 from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
 from svmpath.search import AutoSearch, Choice, GradientSearch, Search
-from svmpath.search.axis import Axis
 from svmpath.search.choice import check_rule
 from svmpath.search.deadline import Deadline
-from svmpath.search.gradient import column_variances
 from svmpath.search.results import cv_results, entries_of
 from svmpath.search.table import search_table
 from svmpath.solvers.threads import blas_threads, jobs
@@ -50,16 +52,7 @@ from svmpath.validation import (
 Array = np.ndarray
 
 _EPSILONS = np.array([0.01, 0.03, 0.1, 0.3, 1.0])  # epsilon="tune" tries these times the deviation of y
-_GAMMA_POWERS = np.arange(-4, 5)  # gamma="tune" tries scikit-learn's "scale" times 4 to these powers
-_GAMMA_NAMES = ("tune", "scale", "auto", "ard")
-_NUMBERS = "a positive number, a list of numbers or a tuple (low, high)"  # what C and gamma may be beside names
 _STAGES = 3  # of the default search, as far as a progress bar is concerned
-_C_NEAR = 30.0  # factor from the C of an earlier fit up to which warm_start begins with values of C
-_SCREENED_C = np.geomspace(1e-3, 1e6, 28)  # C="tune" of the default search begins with these
-_C_STEP = 10 ** (1 / 3)
-_GAMMA_STEP = 2.0
-_WIDER = 256.0  # gamma="tune" of the default search may go beyond its first values by this factor
-_GAMMAS = 9  # values tried in a span of gamma
 _TOO_FEW_FOR_FOLDS = 20  # samples up to which "auto" is leave-one-out, though it may take a path per sample
 # The losses whose held-out score has a gradient, and the criteria that are that score.
 _GRADIENTS = {"squared_hinge": ("auto", "span"), "least_squares": ("auto", "loo", "press")}
@@ -67,7 +60,19 @@ _EXACT = ("loo", "press")  # criteria that are exact leave-one-out
 SEARCHES = ("auto", "grid", "continuous", "gradient")
 
 
-class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
+@contextmanager
+def unchanged_by_failure(estimator: Any) -> Iterator[None]:
+    """A fit that fails, or is interrupted, leaves the model of the last one as it was."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+class PathMachine(AxesMixin, ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
     """Parameters and fitting common to :class:`PathSVC` and :class:`PathSVR`; not for direct use."""
 
     _task: str
@@ -86,7 +91,8 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
         return is_pairwise(self.kernel)
 
     def _check_training(self, X: Any, y: Any, **checks: Any) -> tuple[Any, Any]:
-        """X and y as arrays; at least two samples, since each is left out once."""
+        """X and y as arrays; at least two samples, since each is left out once. Options are checked first."""
+        self._check_options()
         X, y = validate_data(
             self,
             X,
@@ -104,8 +110,6 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
 
     def _to_scale(self, X: Any, sample_weight: Any, s: Array) -> Any:
         """The rows that the machine sees: scaled if asked for; ``scaler_`` takes new rows there."""
-        if not isinstance(self.scale, (bool, np.bool_)):
-            raise ValueError(f"scale must be True or False, got {self.scale!r}.")
         self.scaler_ = None
         if not self.scale:
             if not self._is_ard:  # which finds the scale of each column by itself
@@ -117,7 +121,6 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
 
     def _fit(self, X: Any, targets: list[Array], s: Array, y: Array) -> None:
         """Choose C and gamma for machines with these targets (one, or one per class) and store the result."""
-        self._check_options()
         self._drawn = None
         is_limited = self.time_limit is not None and (self._is_default or self._is_gradient)
         deadline = Deadline(self.time_limit if is_limited else None)
@@ -139,7 +142,8 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
         self._store(choice, search, paths)
         if deadline.has_stopped:
             warn_of_time(self.time_limit)
-        warn_of_edges(choice, self._given, self._fitted())
+        if choice.at_edge:
+            warn_of_edges(choice, self._given, self._fitted())
 
     def _check_options(self) -> None:
         """Refuse what no search can use, before any work."""
@@ -147,8 +151,9 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
             raise ValueError(unknown_name("search", self.search, SEARCHES))
         if self.time_limit is not None:
             check_positive(self.time_limit, "time_limit")
-        if not isinstance(self.warm_start, bool):
-            raise ValueError(f"warm_start must be True or False, got {self.warm_start!r}.")
+        for name in ("warm_start", "scale"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}.")
         if self.scoring is not None:
             self._check_scoring()
 
@@ -241,47 +246,16 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
             is_free=self._is_rank_free(first.loss),
             tell=self._stage_done,
         )
-        return auto.run()
-
-    def _C_axis(self, loss: Loss, values: Array) -> Axis:
-        """The values of C that the default search may take."""
-        how, (low, high) = self._given("C"), policy_of(loss).tuned
-        if how == "tune":
-            is_near = self._before is not None and _SCREENED_C[0] <= self._before[0] <= _SCREENED_C[-1]
-            first = self._near(_SCREENED_C, self._before[0], _C_NEAR) if self._before and is_near else _SCREENED_C
-            return Axis(first, _C_STEP, (low / 100, min(high * 10, _SCREENED_C[-1])))
-        values = np.unique(values)
-        return Axis(values, _C_STEP, (float(values[0]), float(values[-1])) if how == "span" else None)
-
-    def _gamma_axis(self, values: Array) -> Axis:
-        """The values of gamma that the default search may take."""
-        how, values = self._given("gamma"), np.unique(values)
-        low, high = float(values[0]), float(values[-1])
-        if how == "tune" or self._is_ard:
-            # On data of another scale an earlier gamma says nothing.
-            is_near = self._before is not None and low / _WIDER <= self._before[1] <= high * _WIDER
-            first = self._before[1] * _GAMMA_STEP ** np.arange(-2.0, 3.0) if self._before and is_near else values
-            return Axis(first, _GAMMA_STEP, (min(low, first[0]) / _WIDER, max(high, first[-1]) * _WIDER))
-        return Axis(values, _GAMMA_STEP, (low, high) if how == "span" else None)
-
-    @property
-    def _before(self) -> tuple[float, float] | None:
-        """With ``warm_start``: C and gamma of an earlier fit, which the search begins with."""
-        pair = vars(self).get("C_"), vars(self).get("gamma_")
-        are_numbers = all(isinstance(value, float) and np.isfinite(value) for value in pair)
-        return pair if self.warm_start and are_numbers else None  # type: ignore[return-value]
-
-    @staticmethod
-    def _near(values: Array, middle: float, factor: float) -> Array:
-        """Those of several values that differ from one by at most a factor; or the nearest."""
-        distance = np.abs(np.log(values / middle))
-        return values[distance <= max(np.log(factor) * (1 + 1e-9), distance.min())]
+        found = auto.run()
+        if callable(self.verbose):
+            self.verbose(_STAGES, _STAGES)
+        return found
 
     def _stage_done(self, sentence: str) -> None:
         """Tell of a stage of the default search."""
         self._stage += 1
         if callable(self.verbose):
-            self.verbose(min(self._stage, _STAGES), _STAGES)
+            self.verbose(min(self._stage, _STAGES - 1), _STAGES)  # there may be more of them than expected
         self._tell(sentence)
 
     def _tell(self, sentence: str) -> None:
@@ -356,10 +330,6 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
             )
 
     @property
-    def _is_ard(self) -> bool:
-        return isinstance(self.gamma, str) and self.gamma == "ard"
-
-    @property
     def _is_default(self) -> bool:
         """Whether to screen, narrow and confirm."""
         return self.search == "auto" and not self._is_ard
@@ -423,59 +393,6 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
             self._drawn = make_folds(self.cv, X, y, is_classification=is_classification, groups=self._groups)
         return self._drawn
 
-    def _given(self, name: str) -> str:
-        """How C or gamma is given: "tune", "span" (a tuple of two), "values" (a list or array) or "fixed"."""
-        value = getattr(self, name)
-        if value is None or isinstance(value, str):
-            return "tune" if value == "tune" else "fixed"
-        if isinstance(value, tuple):
-            if len(value) != 2:
-                raise ValueError(
-                    f"{name} must be a tuple of two numbers (low, high) or a list of values; got a tuple of "
-                    f"{len(value)}."
-                )
-            return "span"
-        return "fixed" if np.ndim(value) == 0 else "values"
-
-    def _candidates(self, name: str, default: Array, size: int) -> Array:
-        """The values of C or gamma to try."""
-        value, how = getattr(self, name), self._given(name)
-        if how == "tune":
-            return default
-        if how == "fixed":
-            if not isinstance(value, Real):
-                raise ValueError(unknown_name(name, value, ["tune"], _NUMBERS))
-            return np.array([check_positive(value, name)])
-        values = np.array([check_positive(v, f"Each value of {name}") for v in value])
-        if len(values) == 0:
-            raise ValueError(f"{name} is an empty list; give at least one value, or 'tune'.")
-        return values if how == "values" else np.geomspace(values[0], values[1], size)
-
-    def _C_values(self, loss: Loss) -> Array:
-        policy = policy_of(loss)
-        span = self.C if self._given("C") == "span" else policy.tuned
-        low, high = (check_positive(v, "Each value of C") for v in span)
-        size = 1 + round(policy.per_decade * abs(np.log10(high / low)))
-        return self._candidates("C", np.geomspace(*policy.tuned, size), max(size, 2))
-
-    def _kernel(self, X: Any) -> tuple[Kernel, str | None, Array]:
-        """The kernel, the full name of its gamma (None if it has none), and the values to try."""
-        params = self.get_params(deep=False)
-        spec, gamma = params["kernel"], params["gamma"]
-        fixed = self._given("gamma") == "fixed"
-        fixed = fixed and not self._is_ard
-        if isinstance(gamma, str) and gamma not in _GAMMA_NAMES:
-            raise ValueError(unknown_name("gamma", gamma, _GAMMA_NAMES, _NUMBERS))
-        start = gamma if fixed else ("scale" if isinstance(spec, str) else None)
-        kernel = make_kernel(spec, gamma=start, degree=params["degree"], coef0=params["coef0"], X=X)
-        if fixed or not any(name.split("__")[-1] == "gamma" for name in kernel.parameters):
-            return kernel, None, np.array([])
-        over = kernel.resolve("gamma")
-        if self._is_ard:  # columns may differ in scale and offset, which the variance of all entries does not see
-            spread = float(column_variances(X).sum())
-            return kernel, over, (1.0 / spread if spread > 0 else 1.0) * 4.0**_GAMMA_POWERS
-        return kernel, over, self._candidates("gamma", gamma_value("scale", X) * 4.0**_GAMMA_POWERS, _GAMMAS)
-
     def _store(self, choice: Choice, search: Search, paths: list[Path]) -> None:
         """The choice under scikit-learn's names."""
         path = choice.curve.path
@@ -533,7 +450,7 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
         targets = [path.problem.y] if is_bound(curve.criterion) else np.atleast_2d(curve.target.T)
         problems = [replace(path.problem, y=target) for target in targets]
         search = Search(problems, path.loss, curve.values, None, make_criterion(name), None)
-        with jobs(self.n_jobs):
+        with jobs(self.n_jobs), limited(self.memory_limit):
             return search.rescore(curve, np.array([self.C_]))
 
     @staticmethod

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from svmpath.criteria.calibration import check_method
 from svmpath.criteria.conformal import LeftOut
-from svmpath.estimators._base import Array, PathMachine
+from svmpath.estimators._base import Array, PathMachine, unchanged_by_failure
 from svmpath.estimators.intervals import SetMixin, kernel_machines
 from svmpath.estimators.probabilities import ProbabilityMixin
 from svmpath.estimators.scoring import ThresholdMixin
@@ -328,18 +328,18 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
             "auto" then means k-fold; a number as ``cv`` means grouped folds, and splitters such as
             ``LeaveOneGroupOut()`` are given the groups.
         """
-        X, y = self._check_training(X, y)
-        self.classes_, code = encode_classes(y)
-        self._code = code
-        s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
-        self._check_shape()
-        self._check_threshold(self.classes_)
-        self._find_scoring(self.classes_, code, s)
-        check_method(self.calibration)
-        self._calibrations = {}
-        self._keep_rows(X, sample_weight, groups)
-        X = self._to_scale(X, sample_weight, s)
-        with jobs(self.n_jobs), limited(self.memory_limit):
+        with unchanged_by_failure(self), jobs(self.n_jobs), limited(self.memory_limit):
+            X, y = self._check_training(X, y)
+            self.classes_, code = encode_classes(y)
+            self._code = code
+            s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
+            self._check_shape()
+            self._check_threshold(self.classes_)
+            self._find_scoring(self.classes_, code, s)
+            check_method(self.calibration)
+            self._calibrations = {}
+            self._keep_rows(X, sample_weight, groups)
+            X = self._to_scale(X, sample_weight, s)
             self._fit(X, one_vs_rest_targets(code, len(self.classes_)), s, y)
             self._set_threshold(self.classes_, code, s)
         return self

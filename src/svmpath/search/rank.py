@@ -30,6 +30,7 @@ Array = np.ndarray
 
 GAIN = 0.25  # standard errors that a doubled rank must gain
 _SMALL_GAIN = 0.005  # of the score
+_NOTHING_LEFT = 1e-6  # relative residual of features, perhaps in single precision, that are all of the kernel
 _MORE = 4.0  # times the seconds of a rank that its double takes
 
 
@@ -170,7 +171,7 @@ def double_rank(
         if len(steps) > 1 and steps[-2].score - steps[-1].score < steps[-1].least_gain:
             reason = "enough"
             break
-        if (gram.rank < rank and gram.kernel.psd is True) or rank == search.problems[0].n:
+        if rank == search.problems[0].n or (gram.rank < rank and gram.residual < _NOTHING_LEFT):
             reason = "whole"
             break
     assert curve is not None
