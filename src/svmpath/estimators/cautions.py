@@ -59,7 +59,10 @@ def warn_of_edges(choice: Choice, given: Callable[[str], str], fitted: Array) ->
         if how == "span":
             falls = gain > _FALLS * deviation
         else:
-            falls = gain > max(_FALLS_CLEARLY * deviation, _MATTERS * _score_of_a_constant(choice))
+            # A smaller gamma makes up for a C that is limited: on the way to a linear machine both go on for ever.
+            is_free = name == "C" and over_gamma is not None
+            clear = max(_FALLS_CLEARLY * deviation, _MATTERS * _score_of_a_constant(choice))
+            falls = gain > clear and not is_free
         if falls:
             _warn_of_edge(name, value, end, how, "the held-out score still falls there")
         elif how == "tune" and (name, end) == ("C", "largest") and _is_flat(choice, fitted):
