@@ -8,6 +8,9 @@
    with an elbow, it is followed over C around the best value at each of the best gammas. Otherwise a descent goes from
    the best pair to better neighbours, as long as there are any and the work is within its budget.
 
+With many samples the rank is doubled instead, and the full matrix may be the last (``search.rank``). If rows are to be
+held out together, they are in all stages.
+
 Where the best value of C is the last one tried, more are tried, and so for gamma. Every pair tried is kept, with its
 score and its stage. Budgets are numbers of operations, not seconds: the same data give the same choice on any machine.
 """
