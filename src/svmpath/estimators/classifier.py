@@ -86,7 +86,8 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         samples, and up to 8000 if few of them violate the margin (two classes, squared hinge). With more, the
         default search uses landmarks that are drawn uniformly, and doubles their number from 300 up to 1200 until the
         held-out score gains less than a quarter of its standard error, or less than 0.5 %; up to 4000 samples the full
-        matrix may be next. Samples that are copies of others count once. Other searches, losses with an elbow, and ``landmarks`` that are given use 500.
+        matrix may be next. Samples that are copies of others count once. Other searches, losses with an elbow, and
+        ``landmarks`` that are given use 500.
     landmarks, psd
         How landmarks are chosen, and indefinite kernels; see :func:`svmpath.trace`.
     tol : float, "auto" or None, default="auto"
