@@ -13,6 +13,7 @@ demo: $(VENV)/installed
 	$(RUN) examples/demo_data.py demo
 	$(RUN) -m svmpath tune demo/breast_cancer.csv --target diagnosis --output demo
 	$(RUN) -m svmpath predict demo/model.skops demo/new_patients.csv -o demo/predictions.csv
+	@echo "The report is $(CURDIR)/demo/report.html: open it in a browser."
 
 # Side by side where it can be: types are checked while the engines are compiled.
 test: $(VENV)/installed-dev
@@ -72,6 +73,9 @@ bench: $(VENV)/installed-dev
 	$(RUN) benchmarks/default_times.py --sets iris breast_cancer
 	$(RUN) benchmarks/gradient_selection.py --splits 2 --sets heart noisy housing
 	$(RUN) benchmarks/peers_tuning.py --splits 2 --only 'wine/*' 'noise-1000/*'
+	$(RUN) benchmarks/calibration.py --splits 2 --most 700
+	$(RUN) benchmarks/intervals.py --splits 2 --rows 300
+	$(RUN) benchmarks/honest_error.py --splits 2 --most 400
 
 docs: $(VENV)/installed-docs
 	$(RUN) -m sphinx -W --keep-going -b html docs docs/_build/html

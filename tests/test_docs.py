@@ -12,12 +12,12 @@ import pytest
 from typer.main import get_command
 
 import svmpath
-from svmpath import cli, criteria, datasets, kernels, report
+from svmpath import cli, criteria, datasets, displays, kernels, report
 from tests.speed import slow_except
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "docs/index.md", *sorted((ROOT / "docs/guide").glob("*.md"))]
-QUICK = ("kernels", "threads")  # the others in make slow
+QUICK = ("displays", "kernels", "threads")  # the others in make slow
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -82,7 +82,8 @@ def test_reference_lists_every_option(command):
     page = (ROOT / "docs/api/command_line.md").read_text(encoding="utf-8")
     section = page.split(f"## `svmpath {command}")[1].split("\n## ")[0]
     listed = set(re.findall(r"`(-{1,2}[A-Za-z0-9-]+)", section))
-    options = {name for option in get_command(cli.app).commands[command].params for name in option.opts}
+    params = get_command(cli.app).commands[command].params
+    options = {name for option in params for name in (*option.opts, *option.secondary_opts)}
     assert {name for name in options if name.startswith("-")} <= listed <= options
 
 
@@ -91,7 +92,7 @@ def test_reference_lists_every_public_name():
     listed = set(re.findall(r"^   (svmpath\.[\w.]+)$", page, re.MULTILINE))
     public = {
         f"{module.__name__}.{name}"
-        for module in (svmpath, criteria, datasets, kernels, report)
+        for module in (svmpath, criteria, datasets, displays, kernels, report)
         for name in module.__all__
         if callable(getattr(module, name))  # neither modules nor the version
     }

@@ -27,19 +27,29 @@ ORDER = [
     "interrupts",
     "validation",
     "names",
+    "notebook",
     "parameters",
 ]
-BOTTOM = {"exceptions", "lazy", "interrupts", "names", "parameters", "validation"}  # anyone may import these
+BOTTOM = {
+    "exceptions",
+    "lazy",
+    "interrupts",
+    "names",
+    "notebook",
+    "parameters",
+    "validation",
+}  # anyone may import these
 LEAVES = {"datasets": {"cli"}}  # who may import a leaf
 DOORS = {
     "typer": {"cli"},
     "rich": {"cli"},
     "skops": {"cli", "report"},
-    "pandas": {"cli", "datasets", "estimators", "search"},
+    "pandas": {"cli", "datasets", "displays", "estimators", "report", "search"},
     "pyarrow": {"datasets"},
     "matplotlib": {"displays"},
     "plotly": {"report"},
     "jinja2": {"report"},
+    "markupsafe": {"report"},
     "dask": {"gram"},
     "numba": {"solvers"},
 }
@@ -98,6 +108,14 @@ def test_there_is_no_drawer_for_odds_and_ends():
     assert not [path for path in files() if path.stem in ("utils", "helpers", "misc")]
 
 
+def test_the_import_loads_nothing_for_pictures():
+    program = (
+        "import sys; from svmpath import PathSVC, Report; print(*{'matplotlib', 'plotly', 'jinja2'} & set(sys.modules))"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout == "\n"
+
+
 def test_a_default_fit_loads_nothing_that_it_does_not_need():
     program = """
 import sys
@@ -107,7 +125,8 @@ from svmpath import PathSVC
 imported = set(sys.modules)
 PathSVC(gamma=1.0, C=[1.0]).fit([[0.0], [1.0], [2.0], [3.5]], [0, 0, 1, 1])
 print(*sorted({name.split(".")[0] for name in set(sys.modules) - imported}))
-print(*sorted({"numba", "sklearn.cluster", "sklearn.manifold"} & (set(sys.modules) - before)))
+unneeded = {"numba", "sklearn.cluster", "sklearn.manifold", "matplotlib", "svmpath.displays"}
+print(*sorted(unneeded & (set(sys.modules) - before)))
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout == "\n\n"  # the import brings all that a fit needs, and none of what takes long to load

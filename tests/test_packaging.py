@@ -65,7 +65,14 @@ def test_the_wheel_has_the_package_only(built):
         names = archive.namelist()
         (metadata,) = [archive.read(name).decode() for name in names if name.endswith("METADATA")]
     source = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.py")}
-    assert {name for name in names if ".dist-info/" not in name} == source | {"svmpath/py.typed"}
+    report = ROOT / "src/svmpath/report"
+    page = {
+        path.relative_to(ROOT / "src").as_posix()
+        for kind in ("assets", "templates")
+        for path in (report / kind).iterdir()
+    }
+    assert len(page) > 2
+    assert {name for name in names if ".dist-info/" not in name} == source | {"svmpath/py.typed"} | page
     assert f"Version: {svmpath.__version__}\n" in metadata
     assert (ROOT / "README.md").read_text(encoding="utf-8").strip() in metadata  # the long description
 
@@ -88,8 +95,14 @@ def test_the_installed_wheel_works(built, tmp_path):
     (tmp_path / "data.csv").write_text("a,b,y\n" + rows)
     assert run(scripts / "svmpath", "--version", cwd=tmp_path, env=clean) == f"svmpath {svmpath.__version__}\n"
     tuned = run(scripts / "svmpath", "tune", "data.csv", "--target", "y", "--C", "1", cwd=tmp_path, env=clean)
-    assert "Wrote model.skops and summary.json." in tuned
+    assert "Wrote model.skops, summary.json and report.html." in tuned
     assert (tmp_path / "model.skops").exists()
+    assert (tmp_path / "report.html").exists()
+
+
+def test_displays_are_tested_with_the_extra_that_they_need():
+    extras = PROJECT["optional-dependencies"]
+    assert set(extras["plot"]) <= set(extras["dev"])
 
 
 def test_every_lower_bound_is_pinned_by_make_oldest():

@@ -15,9 +15,10 @@ from svmpath.exceptions import (
 )
 
 if TYPE_CHECKING:
-    from svmpath import criteria, datasets, gram, kernels
+    from svmpath import criteria, datasets, displays, gram, kernels
     from svmpath.estimators import ElasticNetSVC, KernelDictionary, PathSVC, PathSVR
     from svmpath.paths import surface, trace, trace_elastic
+    from svmpath.report import Report
     from svmpath.search import select
 
 __version__ = "0.1.0"
@@ -33,9 +34,11 @@ __all__ = [
     "PathSVC",
     "PathSVR",
     "PrecisionWarning",
+    "Report",
     "__version__",
     "criteria",
     "datasets",
+    "displays",
     "gram",
     "kernels",
     "select",
@@ -51,6 +54,7 @@ _HOMES = {
     "KernelDictionary": "svmpath.estimators",
     "PathSVC": "svmpath.estimators",
     "PathSVR": "svmpath.estimators",
+    "Report": "svmpath.report",
     "select": "svmpath.search",
     "surface": "svmpath.paths",
     "trace": "svmpath.paths",

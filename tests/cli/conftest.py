@@ -42,10 +42,11 @@ def run(capsys):
 
 @pytest.fixture
 def tune(run):
-    """Run ``svmpath tune``, which must succeed; gives stdout, stderr and the summary."""
+    """Run ``svmpath tune``, which must succeed; gives stdout, stderr and the summary. No report unless asked for."""
 
     def tune(*arguments):
-        code, out, err = run("tune", *arguments)
+        how = () if "--report" in arguments else ("--no-report",)
+        code, out, err = run("tune", *arguments, *how)
         assert code == 0, err
         return out, err, json.loads(Path("summary.json").read_text(encoding="utf-8"))
 

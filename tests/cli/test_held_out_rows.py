@@ -17,7 +17,7 @@ def test_the_wrong_label_comes_first_by_its_row_in_the_file(run):
     table.to_csv("data.csv", index=False)
     code, out, err = run("tune", "data.csv", "--target", "y", *FIXED, "--output", "made", "--held-out", "made/rows.csv")
     assert code == 0, err
-    assert out.endswith("made/summary.json and made/rows.csv.\n")
+    assert out.endswith("made/summary.json, made/report.html and made/rows.csv.\n")
     rows = pd.read_csv("made/rows.csv")
     assert rows.columns.tolist() == [
         "row", "label", "predicted", "decision", "probability", "loss", "influence", "weight", "doubtful",
@@ -45,7 +45,7 @@ def test_a_regression_has_targets_and_squared_errors(tune):
     ("path", "words"),
     [
         ("data.csv", "--held-out 'data.csv' would overwrite an input file"),
-        ("./model.skops", "is what the model or the summary is written to"),
+        ("./model.skops", "is what the model, the summary or the report is written to"),
         ("nowhere/rows.csv", "--held-out: there is no folder 'nowhere'"),
     ],
 )

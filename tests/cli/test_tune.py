@@ -290,7 +290,7 @@ def test_the_same_seed_gives_the_same_model(tune):
 def test_output_folder_is_made(run):
     flats().to_csv("data.csv", index=False)
     assert run("tune", "data.csv", "--target", "sold", "--output", "new/and deep", *FIXED)[0] == 0
-    assert sorted(os.listdir("new/and deep")) == ["model.skops", "summary.json"]
+    assert sorted(os.listdir("new/and deep")) == ["model.skops", "report.html", "summary.json"]
 
 
 def test_a_column_of_names_is_noted(tune):
@@ -359,3 +359,49 @@ def test_an_indefinite_kernel_is_noted_with_a_remedy(run):
     options = ("--kernel", "sigmoid", "--loss", "least_squares", "--criterion", "kfold", *FIXED)
     _, _, err = run("tune", "data.npz", *options)
     assert "Note: the kernel is indefinite on these data: the problem is not convex; --psd clip makes it convex." in err
+
+
+def test_the_report_is_written_with_the_model(run):
+    flats().drop(columns="price").to_csv("data.csv", index=False)
+    code, out, err = run("tune", "data.csv", "--target", "sold", *FIXED)
+    assert code == 0, err
+    assert "Wrote model.skops, summary.json and report.html." in out
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert "data.csv: svmpath report" in page
+    assert "Rows are counted from 1." in page  # as with --held-out
+    os.remove("report.html")
+    code, out, err = run("tune", "data.csv", "--target", "sold", *FIXED, "--no-report")
+    assert code == 0, err
+    assert "Wrote model.skops and summary.json." in out
+    assert not os.path.exists("report.html")
+
+
+def test_a_model_is_not_lost_if_its_report_fails(run, monkeypatch):
+    flats().drop(columns="price").to_csv("data.csv", index=False)
+    monkeypatch.setattr("svmpath.report.page.collect", lambda *_: 1 / 0)
+    code, out, err = run("tune", "data.csv", "--target", "sold", *FIXED)
+    assert code == 0, err
+    assert "the report could not be made (division by zero); the model is saved without it." in err
+    assert "Wrote model.skops and summary.json." in out
+    assert sorted(os.listdir()) == ["data.csv", "model.skops", "summary.json"]
+
+
+def test_a_folder_in_place_of_the_report_is_refused(refused, run):
+    flats().drop(columns="price").to_csv("data.csv", index=False)
+    os.mkdir("report.html")
+    assert "'report.html' is a folder" in refused("tune", "data.csv", "--target", "sold", *FIXED)
+    code, _, err = run("tune", "data.csv", "--target", "sold", *FIXED, "--no-report")
+    assert code == 0, err
+
+
+def test_names_from_the_file_are_text_in_the_report(run):
+    odd = "<script>alert(1)</script>"
+    rows = flats().drop(columns="price").rename(columns={"area": odd})
+    rows["word"] = ["</script><b>", "plain"] * 20
+    rows.to_csv("data.csv", index=False)
+    code, _, err = run("tune", "data.csv", "--target", "sold", *FIXED)
+    assert code == 0, err
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert odd not in page
+    assert "</script><b>" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page

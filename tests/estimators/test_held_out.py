@@ -96,3 +96,13 @@ def test_support_vectors_are_counted_by_class():
     assert model.n_support_.shape == (3,)
     assert model.n_support_[1] == np.sum(labels[model.support_] == 1)
     assert PathSVR(**ONE).fit(X, X[:, 0]).n_support_.tolist() == [80]
+
+
+@pytest.mark.filterwarnings("ignore:The machine chosen by criterion='radius_margin'")
+def test_a_choice_by_a_bound_has_predicted_held_out_values_where_exact_ones_take_too_long(monkeypatch):
+    monkeypatch.setitem(POLICIES, SquaredHinge, replace(POLICIES[SquaredHinge], exact_rows=50))
+    model = PathSVC(criterion="radius_margin", gamma=1.0, C=[0.5, 1.0]).fit(X, Y)
+    other = PathSVC(criterion="span", gamma=1.0, C=model.C_).fit(X, Y)
+    assert model.error_criterion_ == "span"
+    assert model.held_out_error_ == other.held_out_error_
+    np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=1e-9)

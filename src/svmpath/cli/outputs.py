@@ -7,17 +7,17 @@ from pathlib import Path
 
 from svmpath.exceptions import DataError
 
-MODEL, SUMMARY = "model.skops", "summary.json"  # what svmpath tune writes
+MODEL, SUMMARY, REPORT = "model.skops", "summary.json", "report.html"  # what svmpath tune writes
 
 
-def check_folder(folder: Path) -> None:
-    """Make sure that the model and the summary can be written to `folder`, which need not exist yet."""
+def check_folder(folder: Path, names: tuple[str, ...]) -> None:
+    """Make sure that files of these names can be written to `folder`, which need not exist yet."""
     level = next(level for level in (folder, *folder.absolute().parents) if level.exists())
     if not level.is_dir():
         raise DataError(f"--output must be a folder, but {str(level)!r} is a file")
     if not os.access(level, os.W_OK | os.X_OK):
         raise DataError(f"--output: the folder {str(level)!r} is not writable; choose another one")
-    for name in (MODEL, SUMMARY):
+    for name in names:
         if (folder / name).is_dir():
             raise DataError(f"--output: {str(folder / name)!r} is a folder; remove it or choose another --output")
 
@@ -36,9 +36,11 @@ def check_file(path: Path, inputs: tuple[Path, ...], option: str = "--output") -
         raise DataError(f"{option} {str(path)!r} would overwrite an input file; choose another name")
 
 
-def check_held_out(path: Path, data: Path, folder: Path) -> None:
+def check_held_out(path: Path, data: Path, folder: Path, names: tuple[str, ...]) -> None:
     """Make sure that the held-out rows can be written to `path`, which may be in the folder of the model."""
-    if path.resolve() in ((folder / MODEL).resolve(), (folder / SUMMARY).resolve()):
-        raise DataError(f"--held-out {str(path)!r} is what the model or the summary is written to; choose another name")
+    if path.resolve() in [(folder / name).resolve() for name in names]:
+        raise DataError(
+            f"--held-out {str(path)!r} is what the model, the summary or the report is written to; choose another name"
+        )
     if path.exists() or path.parent.resolve() != folder.resolve():  # the folder need not exist yet
         check_file(path, (data,), "--held-out")

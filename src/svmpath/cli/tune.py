@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from svmpath.cli.automatic import note_approximations
-from svmpath.cli.console import ProgressBar, ignore_closed_output, note, user_errors
+from svmpath.cli.console import ProgressBar, first_line, ignore_closed_output, note, user_errors
 from svmpath.cli.honest import estimate_error
 from svmpath.cli.options import check_name, read_epsilon, read_number_or_span, read_rank, read_size
-from svmpath.cli.outputs import MODEL, SUMMARY, check_folder, check_held_out
+from svmpath.cli.outputs import MODEL, REPORT, SUMMARY, check_folder, check_held_out
 from svmpath.cli.results import print_results
 from svmpath.exceptions import DataError
 
@@ -40,7 +40,7 @@ def tune(
             show_default=False,
         ),
     ] = None,
-    output: Annotated[Path, typer.Option(help="Folder for model.skops and summary.json.")] = Path("."),
+    output: Annotated[Path, typer.Option(help="Folder for model.skops, summary.json and report.html.")] = Path("."),
     held_out: Annotated[
         Path | None,
         typer.Option(
@@ -152,6 +152,10 @@ def tune(
         ),
     ] = None,
     random_state: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
+    has_report: Annotated[
+        bool,
+        typer.Option("--report/--no-report", help="Write report.html, a page with pictures, for a browser."),
+    ] = True,
     says_stages: Annotated[
         bool, typer.Option("--verbose", help="Print a line for each stage of the search, in place of a progress bar.")
     ] = False,
@@ -186,15 +190,16 @@ def tune(
             note("--gamma has no effect with --kernel linear.")
         if time_limit is not None and (search != "auto" or gamma == "ard"):
             note("--time-limit has an effect with --search auto only.")
-        check_folder(output)
+        names = (MODEL, SUMMARY, *((REPORT,) if has_report else ()))
+        check_folder(output, names)
         if held_out is not None:
-            check_held_out(held_out, data, output)
-        facts = _read_fit_save(data, target, task, output, settings, honest, says_stages, held_out)
+            check_held_out(held_out, data, output, names)
+        files = {"folder": output, "held_out": held_out, "has_report": has_report}
+        facts, written = _read_fit_save(data, target, task, settings, honest, says_stages, files)
     with ignore_closed_output():
         print_results(facts)
         if cv is not None and facts["curve"]["criterion"] != "kfold":
             note("--cv has an effect with --criterion kfold only.")
-        written = [output / MODEL, output / SUMMARY, *([] if held_out is None else [held_out])]
         print(f"Wrote {', '.join(map(str, written[:-1]))} and {written[-1]}.", flush=True)
 
 
@@ -202,13 +207,12 @@ def _read_fit_save(
     data: Path,
     target: str | None,
     task: str | None,
-    output: Path,
     settings: Mapping[str, Any],
     honest: str,
     says_stages: bool,
-    held_out: Path | None,
-) -> dict[str, Any]:
-    """Read, fit, save; returns the facts for the summary."""
+    files: Mapping[str, Any],
+) -> tuple[dict[str, Any], list[Path]]:
+    """Read, fit, save; returns the facts for the summary, and the files that were written."""
     with ProgressBar(f"Reading {data.name}", is_hidden=says_stages) as progress:
         from svmpath.datasets import prepare_target, read_table
         from svmpath.report import summarise
@@ -244,10 +248,27 @@ def _read_fit_save(
             named=table.named,
             honest=honest_error,
         )
+        page = None
+        if files["has_report"]:
+            progress.stage("Making the report")
+            page = _page(pipeline, table, y, data.name, honest_error, seconds)
         progress.stage("Saving")
         trained = {"target": table.target, "task": task, "zero_based": table.zero_based}
-        _save(pipeline, trained, facts, output, held_out)
-    return facts
+        written = _save(pipeline, trained, facts, files["folder"], files["held_out"], page)
+    return facts, written
+
+
+def _page(pipeline: Any, table: Table, y: Any, title: str, honest: Any, seconds: float) -> str | None:
+    """The report; None if it cannot be made, as a tuned model must not be lost for that."""
+    from svmpath.report import Report
+
+    target = table.target or "y"
+    try:
+        report = Report(pipeline, table.X, y, title=title, target=target, honest=honest, seconds=seconds, first_row=1)
+        return report.html()
+    except Exception as error:
+        note(f"the report could not be made ({first_line(error)}); the model is saved without it.")
+        return None
 
 
 def _pipeline(table: Table, task: str, settings: Mapping[str, Any]) -> Any:
@@ -293,20 +314,28 @@ def _check_categories(table: Table) -> None:
 
 
 def _save(
-    pipeline: Any, trained: Mapping[str, Any], facts: Mapping[str, Any], folder: Path, held_out: Path | None
-) -> None:
-    """Write model, summary and, if asked for, the held-out rows: all or none."""
+    pipeline: Any,
+    trained: Mapping[str, Any],
+    facts: Mapping[str, Any],
+    folder: Path,
+    held_out: Path | None,
+    page: str | None,
+) -> list[Path]:
+    """Write model, summary and, if there are any, report and held-out rows: all or none; returns the files."""
     from svmpath.cli.saved_model import write_model
     from svmpath.report.render import to_json, write_files
 
     text = to_json(facts)
-    writers = {
+    writers: dict[Path, Callable[[Path], object]] = {
         folder / MODEL: lambda part: write_model(pipeline, trained, part),
         folder / SUMMARY: lambda part: part.write_text(text, encoding="utf-8"),
     }
+    if page is not None:
+        writers[folder / REPORT] = lambda part: part.write_text(page, encoding="utf-8")
     if held_out is not None:
         writers[held_out] = lambda part: _write_held_out(pipeline["model"], part)
     write_files(writers)
+    return list(writers)
 
 
 def _write_held_out(model: Any, path: Path) -> None:

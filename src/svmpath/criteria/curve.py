@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from svmpath.lazy import lazy, with_known
 from svmpath.names import unknown_name
+from svmpath.notebook import Shown
 from svmpath.paths import Path
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class Screened:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Curve:
+class Curve(Shown):
     """Held-out scores along a path; lower is better.
 
     Attributes

@@ -22,6 +22,7 @@ import numpy as np
 from svmpath.criteria.curve import check_values
 from svmpath.criteria.requires import requires
 from svmpath.losses import SquaredHinge
+from svmpath.notebook import Shown
 from svmpath.paths import MarchPath, Path
 from svmpath.paths.march import Stop
 from svmpath.solvers.enclosing_ball import EnclosingBall
@@ -34,7 +35,7 @@ _AGREE = 1e-6  # relative; two sums of the coefficients that differ by more have
 
 
 @dataclass(frozen=True, repr=False)
-class BoundCurve:
+class BoundCurve(Shown):
     """A bound on the held-out error rate along a path; lower is better.
 
     It has those attributes of a :class:`svmpath.criteria.Curve` that do not need held-out decision values, and you can

@@ -31,6 +31,7 @@ from svmpath.gram.memory import limited
 from svmpath.kernels import ARD, RBF, Kernel, Linear
 from svmpath.losses import LOSSES, LeastSquares, Loss, Problem, make_loss, policy_of
 from svmpath.names import unknown_name
+from svmpath.notebook import ShownWithDiagram
 from svmpath.paths import Path
 from svmpath.paths.merged import find_copies, has_contradictions
 from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
@@ -72,7 +73,7 @@ def unchanged_by_failure(estimator: Any) -> Iterator[None]:
         raise
 
 
-class PathMachine(AxesMixin, ScoringMixin, HonestMixin, LeftOutMixin, BaseEstimator):
+class PathMachine(AxesMixin, ScoringMixin, HonestMixin, LeftOutMixin, ShownWithDiagram, BaseEstimator):
     """Parameters and fitting common to :class:`PathSVC` and :class:`PathSVR`; not for direct use."""
 
     _task: str
@@ -432,15 +433,14 @@ class PathMachine(AxesMixin, ScoringMixin, HonestMixin, LeftOutMixin, BaseEstima
         """The curve at the choice: exact leave-one-out if there are not too many samples, else as it was chosen."""
         curve, path = self.curve_, self.path_
         is_affordable = path.is_exact and path.problem.n <= policy_of(path.loss).exact_rows
-        name = curve.criterion
+        name = "span" if is_bound(curve.criterion) else curve.criterion  # a bound has no held-out values
         if name not in _EXACT and is_affordable and (exact or is_estimate(name)):
             name = "loo"
         return None if exact and name not in _EXACT else self._at_choice(name)
 
-    def _as_chosen(self) -> Curve | None:
-        """The curve at the choice by what it was chosen by; a bound has no held-out values, leave-one-out may have."""
-        is_bounded = is_bound(self.curve_.criterion)
-        return self._held_curve(exact=True) if is_bounded else self._at_choice(self.curve_.criterion)
+    def _as_chosen(self) -> Curve:
+        """The curve at the choice by what it was chosen by; a bound has no held-out values."""
+        return self._held if is_bound(self.curve_.criterion) else self._at_choice(self.curve_.criterion)
 
     def _at_choice(self, name: str) -> Curve:
         """The curve at the choice alone by a criterion."""

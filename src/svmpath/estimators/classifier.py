@@ -140,7 +140,7 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
     held_out_error_ : float
         Held-out error rate of the choice, weighted; computed when it is first asked for. If the choice was made by an
         estimate or a bound, it is the exact leave-one-out error up to 3000 samples (1000 for the hinge), and the
-        estimate or bound itself with more. Exact leave-one-out can take several times as long as ``fit``.
+        estimate with more ("span" for a bound). Exact leave-one-out can take several times as long as ``fit``.
     honest_error_, honest_interval_ : float, tuple of two floats
         Estimate of the error of tuning and fitting together, on new rows, and its 95 % interval; by nested
         cross-validation, which takes ten fits when it is first asked for. See :meth:`honest_error`.

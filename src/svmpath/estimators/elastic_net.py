@@ -22,6 +22,7 @@ from svmpath.estimators.scoring import ThresholdMixin
 from svmpath.losses import Motion
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, deviations
 from svmpath.names import unknown_name
+from svmpath.notebook import ShownWithDiagram
 from svmpath.paths.elastic import ElasticPath, FeatureEvent
 from svmpath.paths.trace_elastic import elastic_path, elastic_problem, lambda1_max
 from svmpath.search import Choice, ElasticSearch, Scores, best_pair, best_value
@@ -48,7 +49,9 @@ _ENOUGH_FOR_FOLDS = (
 _CRITERIA = ("auto", "kfold", "loo")
 
 
-class ElasticNetSVC(ProbabilityMixin, SetMixin, ThresholdMixin, HonestMixin, ClassifierMixin, BaseEstimator):
+class ElasticNetSVC(
+    ProbabilityMixin, SetMixin, ThresholdMixin, HonestMixin, ShownWithDiagram, ClassifierMixin, BaseEstimator
+):
     """Linear support vector classifier with an l1 and an l2 penalty, both chosen in ``fit`` along exact paths.
 
     It minimises ``sum_i s_i max(0, 1 - y_i f(x_i)) + lambda2/2 ||beta||^2 + lambda1 ||beta||_1`` with

@@ -42,8 +42,8 @@ class HeldOutMixin:
         """Decision values of the training rows by the fitted machine."""
         raise AssertionError("every estimator has its own")
 
-    def _as_chosen(self) -> Curve | None:
-        """The curve at the choice by what it was chosen by; None if that has no held-out values, nor can there be."""
+    def _as_chosen(self) -> Curve:
+        """The curve at the choice by what it was chosen by."""
         return self._held
 
     @property

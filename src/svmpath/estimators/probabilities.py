@@ -117,13 +117,7 @@ class ProbabilityMixin(HeldOutMixin):
     def _calibration_source(self) -> Curve:
         """The held-out decision values to calibrate."""
         check_is_fitted(self)
-        curve = self._as_chosen()
-        if curve is None:
-            raise ValueError(
-                f"Probabilities need held-out decision values, but criterion={self.curve_.criterion!r} is a bound "
-                "without them, and exact leave-one-out would take too long here; use criterion='span' or 'kfold'."
-            )
-        return curve
+        return self._as_chosen()
 
     def _calibration_rows(self) -> tuple[Array, Array, Array]:
         """Decision values, classes and weights, one entry each time that a sample of positive weight was held out."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from svmpath.exceptions import PathError
 from svmpath.losses import LOSSES, ElbowLoss, Loss, Motion, Problem, Solution
+from svmpath.notebook import Shown
 from svmpath.paths.made import Made
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Event(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Path(ABC):
+class Path(Shown, ABC):
     """The solution as a function of one hyper-parameter; call it with a value to get the solution there.
 
     Attributes

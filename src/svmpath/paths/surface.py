@@ -16,6 +16,7 @@ import numpy as np
 
 from svmpath.lazy import lazy
 from svmpath.losses import Loss, Problem, Solution
+from svmpath.notebook import Shown
 from svmpath.parameters import Parameter
 from svmpath.paths.path import Array, Path
 from svmpath.paths.trace import trace
@@ -123,7 +124,7 @@ class Scoring:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Curves:
+class Curves(Shown):
     """Curves over C at each gamma of a surface.
 
     Attributes

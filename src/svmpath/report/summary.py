@@ -1,4 +1,4 @@
-"""The facts about a tuned model, as a dictionary of plain values."""
+"""The facts that ``svmpath tune`` prints and ``summary.json`` holds."""
 
 from __future__ import annotations
 
@@ -12,14 +12,22 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import error
+from svmpath.criteria.table import is_bound
 from svmpath.losses import policy_of
+from svmpath.report.facts import ABSENT, ChoiceFacts, CurveFacts, DataFacts, HeldOutFacts, HonestFacts, Summary, plain
 
-__all__ = ["summarise"]
+__all__ = ["collect_summary", "summarise"]
 
 _PACKAGES = ("svmpath", "numpy", "scipy", "scikit-learn", "skops")
 
 
-def summarise(
+def summarise(model: Any, y: Any, **data: Any) -> dict[str, Any]:
+    """The facts about a tuned model as a dictionary, which can be written as JSON; see :func:`collect_summary`."""
+    facts: dict[str, Any] = plain(collect_summary(model, y, **data))
+    return facts
+
+
+def collect_summary(
     model: Any,
     y: Any,
     *,
@@ -27,15 +35,15 @@ def summarise(
     kinds: Mapping[str, str],
     target: str,
     task: str,
-    seconds: float,
+    seconds: float | None,
     named: bool = True,
     honest: Any = None,
-) -> dict[str, Any]:
+) -> Summary:
     """Collect the facts about a tuned model.
 
     Parameters
     ----------
-    model : PathSVC or PathSVR
+    model : PathSVC, PathSVR or ElasticNetSVC
         The fitted estimator.
     y : ndarray of shape (n,)
         The target it was fitted to.
@@ -47,31 +55,30 @@ def summarise(
         Name of the target.
     task : {"classification", "regression"}
         What was fitted.
-    seconds : float
+    seconds : float or None
         How long tuning took.
     named : bool
         Whether the columns have names of their own.
     honest : HonestError, optional
         The estimated error of the whole procedure, choice included.
-
-    Returns
-    -------
-    dict
-        Only dictionaries, lists, strings, booleans, finite numbers and None: it can be written as JSON.
     """
-    facts = {
-        "versions": _versions(),
-        "data": _data(y, file, kinds, target, task, named),
-        "choice": _choice(model),
-        "held_out": _held_out(model, y, task),
-        "honest": None if honest is None else _honest(honest, task),
-        "curve": _curve(model, task),
-        "support_vectors": len(model.support_),
-        "seconds": seconds,
-    }
-    plain = _plain(facts)
-    assert isinstance(plain, dict)
-    return plain
+    return Summary(
+        versions=_versions(),
+        data=_data(y, file, kinds, target, task, named),
+        choice=_choice(model),
+        held_out=_held_out(model, y, task),
+        honest=None if honest is None else _honest(honest, task),
+        curve=_curve(model, task),
+        support_vectors=count_support(model),
+        seconds=seconds,
+    )
+
+
+def count_support(model: Any) -> int:
+    """Number of support vectors of all machines together."""
+    if hasattr(model, "support_"):
+        return len(model.support_)
+    return len(model.choice_.solution.support)
 
 
 def _versions() -> dict[str, str]:
@@ -84,67 +91,67 @@ def _versions() -> dict[str, str]:
     return versions
 
 
-def _data(y: Any, file: str, kinds: Mapping[str, str], target: str, task: str, named: bool) -> dict[str, Any]:
+def _data(y: Any, file: str, kinds: Mapping[str, str], target: str, task: str, named: bool) -> DataFacts:
     numbers = [name for name, kind in kinds.items() if kind == "number"]
     categories = [name for name, kind in kinds.items() if kind != "number"]
-    data: dict[str, Any] = {
-        "file": file,
-        "rows": len(y),
-        "columns": {"numbers": len(numbers), "categories": len(categories)},
-        "target": target,
-        "task": task,
-    }
-    if named:  # x1, x2, ... say nothing, and there may be thousands of them
-        data["names"] = {"numbers": numbers, "categories": categories}
+    classes: Any = ABSENT
     if task == "classification":
         labels, counts = np.unique(y, return_counts=True)
-        data["classes"] = [{"label": label, "rows": count} for label, count in zip(labels, counts, strict=True)]
-    return data
+        classes = [{"label": label, "rows": count} for label, count in zip(labels, counts, strict=True)]
+    return DataFacts(
+        file=file,
+        rows=len(y),
+        columns={"numbers": len(numbers), "categories": len(categories)},
+        target=target,
+        task=task,
+        # x1, x2, ... say nothing, and there may be thousands of them
+        names={"numbers": numbers, "categories": categories} if named else ABSENT,
+        classes=classes,
+    )
 
 
-def _choice(model: Any) -> dict[str, Any]:
-    choice = {
-        "loss": model.loss_,
-        "losses": _losses(model),
-        "kernel": model.kernel if isinstance(model.kernel, str) else repr(model.kernel),
-        "C": model.C_,
-        "gamma": model.gamma_,
-        "at_edge": list(model.choice_.at_edge),
-        "rank": None if model.path_.gram.Z is None else model.path_.gram.rank,
-        "residual": model.path_.residual,
-        "tol": model.tol_,  # the duality gap of an approximate path; None is exact
-    }
-    if hasattr(model, "epsilon_"):
-        choice["epsilon"] = model.epsilon_
-    return choice
+def _choice(model: Any) -> ChoiceFacts:
+    path = model.path_
+    kernel = getattr(model, "kernel", ABSENT)
+    return ChoiceFacts(
+        loss=path.loss.name,
+        losses=_losses(model),
+        kernel=kernel if isinstance(kernel, str) or kernel is ABSENT else repr(kernel),
+        C=getattr(model, "C_", ABSENT),
+        gamma=getattr(model, "gamma_", ABSENT),
+        at_edge=list(model.choice_.at_edge),
+        rank=None if path.gram.Z is None else path.gram.rank,
+        residual=path.residual,
+        tol=getattr(model, "tol_", None),  # the duality gap of an approximate path; None is exact
+        epsilon=getattr(model, "epsilon_", ABSENT),
+        lambda1=getattr(model, "lambda1_", ABSENT),
+        lambda2=getattr(model, "lambda2_", ABSENT),
+    )
 
 
 def _losses(model: Any) -> list[str]:
     """The losses that were compared, or the only one."""
     last = [stage.loss for stage in model.choice_.stages if stage.name not in ("screen", "narrow")]
-    return sorted({model.loss_, *last})
+    return sorted({model.path_.loss.name, *last})
 
 
-def _held_out(model: Any, y: Any, task: str) -> dict[str, Any]:
-    held_out = {
-        "criterion": model.error_criterion_,  # "loo" is exact, "span" and "alo" predict it
-        "folds": model.cv if model.error_criterion_ == "kfold" else None,  # also where "auto" meant it
-        "kind": "error rate" if task == "classification" else "mean squared error",
-        "value": model.held_out_error_,
-        "interval": list(model.held_out_interval_),  # of 95 %, as if the hyper-parameters had been given
-        "baseline": _baseline(y, task),
-    }
-    if task == "regression":
-        held_out["root_mean_squared_error"] = math.sqrt(model.held_out_error_)
-    return held_out
+def _held_out(model: Any, y: Any, task: str) -> HeldOutFacts:
+    is_class = task == "classification"
+    return HeldOutFacts(
+        criterion=model.error_criterion_,  # "loo" is exact, "span" and "alo" predict it
+        folds=model.cv if model.error_criterion_ == "kfold" else None,  # also where "auto" meant it
+        kind="error rate" if is_class else "mean squared error",
+        value=model.held_out_error_,
+        interval=list(model.held_out_interval_),  # of 95 %, as if the hyper-parameters had been given
+        baseline=_baseline(y, task),
+        root_mean_squared_error=ABSENT if is_class else math.sqrt(model.held_out_error_),
+    )
 
 
-def _honest(error: Any, task: str) -> dict[str, Any]:
+def _honest(found: Any, task: str) -> HonestFacts:
     """The error of the whole procedure, in the form of the held-out error."""
-    honest = {"method": error.method, "fits": error.n_fits, "value": error.value, "interval": list(error.interval)}
-    if task == "regression":
-        honest["root_mean_squared_error"] = math.sqrt(error.value)
-    return honest
+    root = ABSENT if task == "classification" else math.sqrt(found.value)
+    return HonestFacts(found.method, found.n_fits, found.value, list(found.interval), root)
 
 
 def _baseline(y: Any, task: str) -> float:
@@ -154,23 +161,32 @@ def _baseline(y: Any, task: str) -> float:
     return float(np.var(y))
 
 
-def _curve(model: Any, task: str) -> dict[str, Any]:
-    """The scores over C at the chosen gamma."""
-    loss = model.curve_.loss  # a continuous search needs a smooth one
-    counted = task == "classification" and getattr(loss, "loss", loss) is error
-    return {
-        "over": "C",
-        "criterion": "loo" if model.curve_.criterion == "press" else model.curve_.criterion,
-        "switched": _switched(model),
-        "kind": "error rate" if counted else "mean squared error",
-        "values": model.curve_.values,
-        "scores": model.curve_.scores,
-    }
+def _curve(model: Any, task: str) -> CurveFacts:
+    """The scores along the path at the chosen gamma."""
+    curve = model.curve_
+    return CurveFacts(
+        over=curve.path.over,
+        criterion="loo" if curve.criterion == "press" else curve.criterion,
+        switched=_switched(model),
+        kind=_kind(curve, task),
+        values=curve.values,
+        scores=curve.scores,
+    )
+
+
+def _kind(curve: Any, task: str) -> str:
+    """What the scores of a curve are."""
+    if is_bound(curve.criterion):
+        return "bound on the error rate"
+    if curve.scoring is not None:
+        return f"minus {curve.scoring.name}"
+    loss = getattr(curve.loss, "loss", curve.loss)  # a continuous search needs a smooth one
+    return "error rate" if task == "classification" and loss is error else "mean squared error"
 
 
 def _switched(model: Any) -> str | None:
     """Why "auto" was k-fold and not leave-one-out, in one sentence; None if it was leave-one-out."""
-    if model.criterion != "auto" or model.criterion_ != "kfold":
+    if model.criterion != "auto" or getattr(model, "criterion_", None) != "kfold":
         return None
     if not model.path_.is_exact:
         return f"there is no exact leave-one-out along approximate paths, so {model.cv}-fold was used instead"
@@ -180,18 +196,3 @@ def _switched(model: Any) -> str | None:
     if n <= policy.loo_rows:
         return f"equal rows with different targets make exact leave-one-out slow, so {model.cv}-fold was used instead"
     return f"{n} samples are too many for exact leave-one-out by default, so {model.cv}-fold was used instead"
-
-
-def _plain(value: Any) -> Any:
-    """`value` in types that JSON knows; what is not finite becomes None, which JSON writes as null."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if isinstance(value, bool | int | str | None) else str(value)

@@ -17,6 +17,7 @@ from svmpath.criteria.table import is_bound
 from svmpath.lazy import lazy
 from svmpath.losses import Solution
 from svmpath.names import unknown_name
+from svmpath.notebook import Shown
 
 Array = np.ndarray
 
@@ -116,7 +117,7 @@ class Stage:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Choice:
+class Choice(Shown):
     """A value chosen on a curve.
 
     Attributes

@@ -1,0 +1,201 @@
+"""``ElbowDisplay``: how many samples lie on the elbow, and how many support the machine, along its path.
+
+Between two events both numbers are constant. On a path that knows every event they are counted between neighbouring
+breakpoints, and the steps are exact; on others they are counted at given values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from svmpath.displays._base import (
+    Array,
+    Display,
+    along,
+    check_fitted,
+    check_inside,
+    check_path,
+    colour,
+    is_log,
+    label_parameter,
+    mark_choice,
+    middles,
+)
+from svmpath.losses import Solution
+from svmpath.losses.elbow import NEAR
+from svmpath.paths import Path
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_COUNTED = 200  # places at which samples are counted, at most
+
+# The largest coefficient of each sample, for losses that have one; a sample in between lies on the elbow.
+_LIMITS: dict[str, Callable[[Solution], Array]] = {
+    "hinge": lambda solution: solution.parameters["C"] * solution.problem.s,
+    "epsilon_insensitive": lambda solution: solution.parameters["C"] * solution.problem.s,
+    "huber_hinge": lambda solution: solution.parameters["C"] * solution.problem.s,
+    "nu": lambda solution: solution.problem.s / getattr(solution, "rho", 1.0),
+    "elastic_hinge": lambda solution: solution.problem.s,
+}
+_NOT_SPARSE = "least_squares"
+
+
+class ElbowDisplay(Display):
+    """The size of the elbow and the number of support vectors along a path.
+
+    Make one by :meth:`from_path` or :meth:`from_estimator`, which draw it. The squared hinge has support vectors but
+    no elbow; of the huberised hinge the samples on the slope are counted.
+
+    Parameters
+    ----------
+    path : Path
+    edges : array of shape (m + 1,)
+        The ends of the intervals, in increasing order.
+    values : array of shape (m,)
+        The value in each interval at which samples were counted.
+    support, elbow : array of shape (m,)
+        Their numbers; ``elbow`` is None for losses without one.
+    chosen : float, optional
+        A value to be marked.
+
+    Attributes
+    ----------
+    ax_, figure_
+        As in scikit-learn's displays.
+    support_, elbow_ : StepPatch
+        ``elbow_`` is None for losses without one.
+    choice_line_ : Line2D or None
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> from svmpath.displays import ElbowDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(40, 2)); y = np.sign(X[:, 0] + 0.5 * rng.normal(size=40))
+    >>> path = svmpath.trace(X, y, loss="hinge", span=(0.1, 10.0))
+    >>> table = ElbowDisplay.from_path(path).table()
+    >>> list(table.columns), bool((table["elbow"] <= table["support_vectors"]).all())
+    (['low', 'high', 'C', 'support_vectors', 'elbow'], True)
+    """
+
+    def __init__(
+        self,
+        *,
+        path: Path,
+        edges: Array,
+        values: Array,
+        support: Array,
+        elbow: Array | None,
+        chosen: float | None = None,
+    ) -> None:
+        self.path = path
+        self.edges = edges
+        self.values = values
+        self.support = support
+        self.elbow = elbow
+        self.chosen = chosen
+
+    @classmethod
+    def from_path(
+        cls, path: Path, values: Any = None, *, chosen: float | None = None, ax: Any = None, **options: Any
+    ) -> ElbowDisplay:
+        """Count along a path, and draw.
+
+        Parameters
+        ----------
+        path : Path
+        values : array of at least two, optional
+            Where to count. By default between all breakpoints if there are at most 200, else at 200 values.
+        chosen : float, optional
+            A value to be marked.
+        ax : matplotlib Axes, optional
+        **options
+            Further arguments of :meth:`plot`.
+        """
+        check_path(path, cls.__name__)
+        if path.loss.name == _NOT_SPARSE:
+            raise ValueError(
+                "The least squares loss has no elbow, and with it every sample is a support vector: ElbowDisplay "
+                "needs a path of another loss."
+            )
+        edges, at = _intervals(path) if values is None else _around(path, values)
+        machines = [path(float(value)) for value in at]
+        support = np.array([len(machine.support) for machine in machines])
+        limit = _LIMITS.get(path.loss.name)
+        elbow = None if limit is None else np.array([_on_elbow(machine, limit(machine)) for machine in machines])
+        return cls(path=path, edges=edges, values=at, support=support, elbow=elbow, chosen=chosen).plot(ax, **options)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, values: Any = None, *, ax: Any = None, **options: Any) -> ElbowDisplay:
+        """Count along the path of a fitted estimator, and mark its choice.
+
+        With several classes it is the path of the first class against the rest.
+        """
+        check_fitted(estimator, cls.__name__)
+        known = {"chosen": estimator.choice_.value}
+        return cls.from_path(estimator.path_, values, ax=ax, **{**known, **options})
+
+    def plot(self, ax: Any = None, **options: Any) -> ElbowDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            New ones by default.
+        **options
+            Passed to ``ax.stairs``.
+        """
+        ax = self._start(ax)
+        look: dict[str, Any] = {"baseline": None, **options}
+        self.support_ = ax.stairs(self.support, self.edges, label="support vectors", **{"color": colour(0), **look})
+        self.elbow_ = None
+        if self.elbow is not None:
+            label = "on the slope" if self.path.loss.name == "huber_hinge" else "on the elbow"
+            self.elbow_ = ax.stairs(self.elbow, self.edges, label=label, **{"color": colour(1), **look})
+        self.choice_line_ = mark_choice(ax, self.chosen)
+        label_parameter(ax, self.path, self.edges)
+        ax.set_ylabel("number of samples")
+        ax.set_ylim(bottom=0)
+        ax.legend(loc="best", fontsize="small")
+        return self
+
+    def table(self) -> pd.DataFrame:
+        """One row per interval: ``low`` and ``high``, the value, ``support_vectors`` and ``elbow``."""
+        import pandas as pd
+
+        columns = {
+            "low": self.edges[:-1],
+            "high": self.edges[1:],
+            self.path.over: self.values,
+            "support_vectors": self.support,
+        }
+        return pd.DataFrame(columns if self.elbow is None else {**columns, "elbow": self.elbow})
+
+
+def _on_elbow(machine: Solution, limit: Array) -> int:
+    """How many samples have a coefficient between zero and its limit."""
+    size = np.abs(machine.alpha)
+    return int(np.count_nonzero((size > NEAR * limit) & (size < (1.0 - NEAR) * limit)))
+
+
+def _intervals(path: Path) -> tuple[Array, Array]:
+    """The intervals between breakpoints and a value in each, or evenly spaced ones if there are too many or few."""
+    nodes = np.sort(path.breakpoints)
+    if nodes[0] == nodes[-1]:
+        raise ValueError("The span of this path is a single value, so there is nothing to draw; trace a wider span=.")
+    is_every_event = path.loss.name in _LIMITS and path.loss.name != "huber_hinge" and path.is_exact
+    if not is_every_event or len(nodes) > _COUNTED + 1:
+        nodes = along(path, _COUNTED + 1)
+    return nodes, middles(nodes, is_log(path))
+
+
+def _around(path: Path, values: Any) -> tuple[Array, Array]:
+    """Values given, and intervals around them."""
+    at = check_inside(path, values)
+    if len(at) < 2:
+        raise ValueError("values must hold at least two values of the path's parameter; got fewer.")
+    return np.concatenate([at[:1], middles(at, is_log(path, at)), at[-1:]]), at

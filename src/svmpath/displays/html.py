@@ -1,0 +1,226 @@
+"""What a notebook shows: facts as a small table, and a picture if matplotlib is installed.
+
+It must not take long, so only what is known is shown: nothing is scored, and only small paths are drawn. All text is
+escaped, since class labels, column names and kernels come from data.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Callable, Mapping
+from functools import singledispatch
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from svmpath.criteria import BoundCurve, Curve
+from svmpath.criteria.curve import Joined, Ordered
+from svmpath.criteria.table import CRITERIA
+from svmpath.displays._base import Display, along
+from svmpath.displays.curve import CurveDisplay, describe
+from svmpath.displays.path import PathDisplay
+from svmpath.displays.surface import SurfaceDisplay
+from svmpath.exceptions import PathError
+from svmpath.paths import Curves, ElasticPath, Path
+from svmpath.search.choice import Choice, best_value
+
+Facts = Mapping[str, Any]
+
+_SMALL = 150  # samples up to which a path is drawn; over a parameter of the kernel, a third of them
+_FEW_VALUES = 30  # at which it is drawn
+_FEW_LINES = 40  # that are drawn of it
+_DPI = 110
+_SHOWN_CLASSES = 8  # classes, or parameters, that are written out
+_SIZE = (5.0, 3.4)  # inches
+_MARGINS = {"left": 0.16, "bottom": 0.16, "right": 0.94, "top": 0.95}  # to find the best ones takes a second drawing
+
+
+def render(thing: Any) -> str:
+    """The facts and the picture of a path, a curve or a choice."""
+    facts, picture = _describe(thing)
+    return f"<div>{_table(repr(thing), facts)}{_image(picture, repr(thing))}</div>"
+
+
+def render_estimator(estimator: Any) -> str:
+    """The facts and the picture of a fitted estimator, to be opened and closed; nothing if it is not fitted."""
+    choice = getattr(estimator, "choice_", None)
+    if not isinstance(choice, Choice):
+        return ""
+    facts, picture = _describe(choice)
+    title = f"{type(estimator).__name__}: {_parameters(choice.curve.path, choice.value)}"
+    known = {**_counts(estimator), **facts}
+    inside = f"{_table('', known)}{_image(picture, title)}"
+    return f"<details open><summary>{escape(title)}</summary>{inside}</details>"
+
+
+# --- facts and pictures ----------------------------------------------------------------------------------------------
+
+
+@singledispatch
+def _describe(thing: Any) -> tuple[Facts, Callable[[Any], Display] | None]:
+    """The facts by name, and what draws the picture on given axes; None for no picture."""
+    raise TypeError(f"A notebook shows paths, curves and choices, not {type(thing).__name__}.")
+
+
+@_describe.register
+def _(path: Path) -> tuple[Facts, Callable[[Any], Display] | None]:
+    problem, (first, last) = path.problem, path.span
+    facts = {
+        "loss": path.loss.name,
+        path.over: f"{first:.6g} to {last:.6g}",
+        **{name: f"{value:.6g}" for name, value in path.motion.fixed.items()},
+        "samples": problem.n,
+        "features": problem.gram.X.shape[1],
+        **({} if isinstance(path, ElasticPath) else {"kernel": repr(problem.gram.kernel)}),
+        "machines": "exact" if path.is_exact else "up to a duality gap",
+    }
+    is_of_kernel = path.over not in path.loss.overs
+    if problem.n > (_SMALL // 3 if is_of_kernel else _SMALL):
+        return facts, None
+    facts["breakpoints"] = len(path.breakpoints)
+    return facts, lambda ax: PathDisplay.from_path(path, along(path, _FEW_VALUES), most=_FEW_LINES, ax=ax)
+
+
+@_describe.register
+def _(curve: Curve | BoundCurve) -> tuple[Facts, Callable[[Any], Display] | None]:
+    values, path = curve.values, curve.path
+    facts: dict[str, Any] = {
+        "criterion": _words(curve.criterion),
+        "values": f"{len(values)} of {path.over} from {values.min():.6g} to {values.max():.6g}",
+    }
+    if not _is_scored(curve):
+        return facts, None
+    facts |= {"score": describe(curve), **_lowest(curve)}
+    return facts, (lambda ax: CurveDisplay.from_curve(curve, ax=ax)) if len(values) > 1 else None
+
+
+@_describe.register
+def _(curves: Curves) -> tuple[Facts, Callable[[Any], Display] | None]:
+    surface, first = curves.surface, curves.curves[0]
+    facts: dict[str, Any] = {
+        "loss": surface.loss.name,
+        "criterion": _words(first.criterion),
+        "C": f"{len(curves.values)} values from {curves.values.min():.6g} to {curves.values.max():.6g}",
+        surface.over: f"{len(surface.gammas)} values from {surface.gammas.min():.6g} to {surface.gammas.max():.6g}",
+    }
+    if not all(map(_is_scored, curves.curves)):
+        return facts, None
+    facts[f"lowest {describe(first)}"] = f"{np.min(curves.scores):.4g}"
+    return facts, (lambda ax: SurfaceDisplay.from_curves(curves, ax=ax)) if len(surface.gammas) > 1 else None
+
+
+@_describe.register
+def _(choice: Choice) -> tuple[Facts, Callable[[Any], Display] | None]:
+    curve = choice.curve
+    facts: dict[str, Any] = {
+        "choice": _parameters(curve.path, choice.value),
+        "criterion": _words(curve.criterion),
+        "rule": choice.rule,
+        "at an end of its range": ", ".join(choice.at_edge) or "no parameter",
+        **({"stages": ", ".join(stage.name for stage in choice.stages)} if choice.stages else {}),
+    }
+    if not _is_scored(curve):
+        return facts, None
+    facts[describe(curve)] = _with_error(curve, choice.index)
+    try:
+        surface = SurfaceDisplay.of_choice(choice)
+    except ValueError:  # no plane
+        several = len(curve.values) > 1
+        return facts, (lambda ax: CurveDisplay.from_curve(curve, choice=choice, ax=ax)) if several else None
+    return facts, lambda ax: surface.plot(ax)
+
+
+def _counts(estimator: Any) -> Facts:
+    """What is known of the data."""
+    path = estimator.path_
+    facts = {
+        "loss": path.loss.name,
+        "samples": path.problem.n,
+        "features": getattr(estimator, "n_features_in_", path.gram.X.shape[1]),
+    }
+    classes = getattr(estimator, "classes_", None)
+    if classes is not None:
+        shown = ", ".join(str(label) for label in classes[:_SHOWN_CLASSES])
+        facts["classes"] = f"{len(classes)}: {shown}{', ...' if len(classes) > _SHOWN_CLASSES else ''}"
+    if hasattr(estimator, "support_"):
+        facts["support vectors"] = len(estimator.support_)
+    return facts
+
+
+def _parameters(path: Path, value: float) -> str:
+    """The hyper-parameters of a machine, without finding it."""
+    kernel = {} if isinstance(path, ElasticPath) else path.gram.kernel.parameters
+    known = {path.over: value, **path.motion.fixed, **kernel}
+    if path.over in kernel:
+        known[path.over] = value
+    shown = [f"{name} = {each:.4g}" for name, each in list(known.items())[:_SHOWN_CLASSES]]
+    return ", ".join([*shown, "..."] if len(known) > len(shown) else shown)
+
+
+def _words(criterion: str) -> str:
+    known = CRITERIA.get(criterion)
+    return f"{criterion}: {known.words}" if known else criterion
+
+
+def _lowest(curve: Any) -> Facts:
+    """The lowest score and where it is, and how many values are doubtful."""
+    if not np.isfinite(curve.scores).all():
+        return {"lowest": "not known: some scores are not finite"}
+    at = best_value(curve)
+    facts = {"lowest": f"{_with_error(curve, at)} at {curve.path.over} = {curve.values[at]:.4g}"}
+    doubts = int(np.count_nonzero(np.asarray(curve.doubtful)))
+    return {**facts, "doubtful": f"{doubts} values"} if doubts else facts
+
+
+def _with_error(curve: Any, at: int) -> str:
+    spread = float(curve.standard_errors[at])
+    return f"{curve.scores[at]:.4g}" + (f" (standard error {spread:.2g})" if spread > 0 else "")
+
+
+def _is_scored(curve: Any) -> bool:
+    """Whether the scores can be had without holding samples out."""
+    if isinstance(curve, BoundCurve) or "scores" in vars(curve) or curve.screened is not None:
+        return True
+    return _is_at_hand(curve.source)
+
+
+def _is_at_hand(source: Any) -> bool:
+    """Whether held-out values are computed, perhaps in another order or in several parts."""
+    if isinstance(source, Ordered):
+        return _is_at_hand(source.part)
+    return all(map(_is_at_hand, source.parts)) if isinstance(source, Joined) else not callable(source)
+
+
+# --- HTML ------------------------------------------------------------------------------------------------------------
+
+
+def _table(title: str, facts: Facts) -> str:
+    rows = "".join(
+        f'<tr><th scope="row" style="text-align: left">{escape(str(name))}</th>'
+        f'<td style="text-align: left">{escape(str(value))}</td></tr>'
+        for name, value in facts.items()
+    )
+    heading = f"<div>{escape(title)}</div>" if title else ""
+    return f"{heading}<table>{rows}</table>"
+
+
+def _image(draw: Callable[[Any], Display] | None, title: str) -> str:
+    """The picture as part of the page; nothing if there is none, or no matplotlib."""
+    if draw is None:
+        return ""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return ""
+    figure = Figure(figsize=_SIZE)  # not by pyplot, which would show it a second time
+    figure.subplots_adjust(**_MARGINS)
+    try:
+        draw(figure.subplots())
+    except (ValueError, PathError):  # scores or machines that are not finite: the facts stand
+        return ""
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=_DPI)
+    data = base64.b64encode(file.getvalue()).decode("ascii")
+    return f'<img alt="{escape(title)}" width="{96 * _SIZE[0]:.0f}" src="data:image/png;base64,{data}">'

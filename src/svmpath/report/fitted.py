@@ -1,0 +1,226 @@
+"""What the sections of a report ask of a fitted estimator, alone or at the end of a pipeline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from svmpath.criteria.table import CRITERIA, is_bound
+from svmpath.estimators import ElasticNetSVC, PathSVC, PathSVR
+from svmpath.estimators.scaling import scaled
+from svmpath.lazy import lazy
+from svmpath.paths import Path
+from svmpath.search import Search
+from svmpath.search.choice import Choice
+
+Array = np.ndarray
+
+_MOST_COUNTED = 3000  # rows up to which doubtful samples are counted, which takes the time of several fits
+_ESTIMATORS = (PathSVC, PathSVR, ElasticNetSVC)
+
+
+def optional(model: Any, name: str) -> Any:
+    """An attribute that not every fitted model has; None if it has not, or cannot say."""
+    try:
+        return getattr(model, name, None)
+    except ValueError:  # such as probabilities of a choice by a bound
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fitted estimator with the rows that it was fitted to.
+
+    Attributes
+    ----------
+    model : PathSVC, PathSVR or ElasticNetSVC
+    columns : Pipeline or None
+        The steps before it in a pipeline.
+    X : array, DataFrame or CSR matrix
+        The rows as the user knows them.
+    """
+
+    model: Any
+    columns: Any
+    X: Any
+
+    @staticmethod
+    def of(model: Any, X: Any, y: Any) -> Fitted:
+        """Of an estimator or a pipeline that ends with one; anything else is refused."""
+        is_pipeline = isinstance(model, Pipeline)
+        last = model[-1] if is_pipeline else model
+        if not isinstance(last, _ESTIMATORS):
+            names = ", ".join(kind.__name__ for kind in _ESTIMATORS)
+            raise TypeError(
+                f"A report needs one of {names}, or a pipeline that ends with one, not {type(last).__name__}."
+            )
+        check_is_fitted(last)
+        found = Fitted(last, model[:-1] if is_pipeline and len(model) > 1 else None, _rows(X))
+        for name, rows in (("X", found.X.shape[0]), ("y", np.shape(y)[0] if np.ndim(y) else 0)):
+            if rows != found.n:
+                raise ValueError(
+                    f"The report needs the {found.n} rows that the model was fitted to, but {name} has {rows}; pass "
+                    "the same X and y as to fit."
+                )
+        return found
+
+    @property
+    def choice(self) -> Choice:
+        """The choice."""
+        return self.model.choice_
+
+    @property
+    def path(self) -> Path:
+        """The path of the first machine."""
+        return self.model.path_
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return self.path.problem.n
+
+    @property
+    def counts_doubts(self) -> bool:
+        """Whether doubtful samples are counted."""
+        return self.n <= _MOST_COUNTED
+
+    @property
+    def is_elastic(self) -> bool:
+        """Whether the machine is linear and selects features."""
+        return isinstance(self.model, ElasticNetSVC)
+
+    @property
+    def task(self) -> str:
+        """Classification or regression."""
+        return self.path.problem.task
+
+    @property
+    def over(self) -> str:
+        """The parameter that the path follows."""
+        return self.path.over
+
+    @property
+    def other(self) -> str | None:
+        """The other parameter that was searched."""
+        if self.is_elastic:
+            return "lambda2"
+        stages = [stage.tried for stage in self.choice.stages] or [self.choice.tried]
+        return "gamma" if any(np.isfinite(gamma) for tried in stages for gamma in tried) else None
+
+    @property
+    def chosen(self) -> dict[str, float | None]:
+        """The chosen values of both."""
+        found: Any = None if self.other is None else getattr(self.model, f"{self.other}_")
+        other = float(found) if isinstance(found, float) else None  # one gamma per feature is no pair
+        return {"value": self.choice.value, "other": other}
+
+    @property
+    def labels(self) -> list[str]:
+        """The classes in words."""
+        return [str(label) for label in self.model.classes_]
+
+    @lazy
+    def targets(self) -> list[Array]:
+        """The targets of each machine."""
+        curve = self.choice.curve
+        return [self.path.problem.y] if is_bound(curve.criterion) else list(np.atleast_2d(curve.target.T))
+
+    @lazy
+    def code(self) -> Array:
+        """The class of each row, as a number."""
+        if len(self.targets) == 1:
+            return (self.targets[0] > 0).astype(int)
+        return np.argmax(self.targets, axis=0)
+
+    @property
+    def machines(self) -> list[str]:
+        """What each machine decides."""
+        if len(self.targets) == 1:
+            return [f"{self.labels[1]} or {self.labels[0]}"] if self.task == "classification" else ["prediction"]
+        return [f"{label} or not" for label in self.labels]
+
+    @lazy
+    def paths(self) -> list[Path]:
+        """The paths of all machines."""
+        problems = [replace(self.path.problem, y=target) for target in self.targets[1:]]
+        if self.is_elastic:
+            return [self.path, *(replace(self.path, problem=problem) for problem in problems)]
+        search = Search(problems, self.path.loss, self.choice.curve.values, None, None, None, tol=self.model.tol_)  # type: ignore[arg-type]
+        return [self.path, *search.paths(self.path.gram, self.path.span, self.path.made)]
+
+    @lazy
+    def held_out(self) -> Array:
+        """Held-out decision values, of shape (n,) or (n, k)."""
+        return np.asarray(self.model.held_out_decisions_)
+
+    @lazy
+    def seen(self) -> Array:
+        """The rows that were held out at least once and have a weight."""
+        finite = np.isfinite(self.held_out.reshape(self.n, -1)).all(axis=1)
+        return np.flatnonzero(finite & (self.path.problem.s > 0))
+
+    @lazy
+    def column_names(self) -> list[str]:
+        """The columns of X."""
+        names = getattr(self.X, "columns", None)
+        if names is None and self.columns is None:
+            names = getattr(self.model, "feature_names_in_", None)
+        count = self.X.shape[1]
+        return [f"x{j + 1}" for j in range(count)] if names is None else [str(name) for name in names]
+
+    @lazy
+    def feature_names(self) -> list[str]:
+        """The columns that the machine sees."""
+        if self.columns is None:
+            return self.column_names
+        count = self.path.gram.X.shape[1]
+        try:
+            names = [str(name).split("__", 1)[-1] for name in self.columns.get_feature_names_out()]
+        except (AttributeError, ValueError):  # a step that cannot say
+            names = []
+        return names if len(names) == count else [f"x{j + 1}" for j in range(count)]
+
+    def to_machine(self, rows: Any) -> Array:
+        """Rows in the user's columns, as the machine takes them."""
+        if hasattr(self.X, "columns"):
+            import pandas as pd  # as X came
+
+            rows = pd.DataFrame(rows, columns=self.X.columns)
+        rows = np.asarray(rows if self.columns is None else self.columns.transform(rows), dtype=float)
+        scaler = getattr(self.model, "scaler_", None)
+        return rows if scaler is None else scaled(rows, scaler)
+
+    @lazy
+    def numbers(self) -> Array | None:
+        """X as numbers if it has one or two columns of them, else None."""
+        if issparse(self.X) or self.X.shape[1] > 2 or getattr(self.model, "kernel", None) == "precomputed":
+            return None
+        try:
+            rows = np.asarray(self.X, dtype=float)
+        except (TypeError, ValueError):
+            return None
+        return rows if np.isfinite(rows).all() else None
+
+    def criterion(self, name: str) -> Any:
+        """A criterion by name, with the folds of the search."""
+        function = CRITERIA[name].function
+        if not CRITERIA[name].takes_folds:
+            return function
+        from svmpath.criteria.folds import make_folds
+
+        y = self.code if self.task == "classification" else self.targets[0]
+        is_class, groups = self.task == "classification", getattr(self.model, "_groups", None)
+        return partial(
+            function, cv=make_folds(self.model.cv, self.path.gram.X, y, is_classification=is_class, groups=groups)
+        )
+
+
+def _rows(X: Any) -> Any:
+    """X if it has rows and columns, else as an array."""
+    return X if hasattr(X, "shape") and len(X.shape) == 2 else np.atleast_2d(np.asarray(X))

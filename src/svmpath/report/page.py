@@ -1,0 +1,217 @@
+"""The report: facts, as one HTML file that needs nothing else.
+
+Text of the user (names, labels) goes into the page in two ways: by the template, which escapes it, and as JSON in an
+element that is not run, with every character that could end the element written as an escape. The scripts put it on
+the page as text. Only the scripts that are part of the page may run, by their hashes, and nothing may be loaded.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import time
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from svmpath.estimators.honest import HonestError
+from svmpath.report.columns import columns, feature_paths, relevance
+from svmpath.report.curves import curves, frames_along, paths_along, values_along
+from svmpath.report.facts import Facts, plain
+from svmpath.report.fitted import Fitted
+from svmpath.report.overview import number, overview, stages
+from svmpath.report.render import write_files
+from svmpath.report.samples import classified, residuals, samples
+from svmpath.report.snippet import snippet
+from svmpath.report.summary import collect_summary
+from svmpath.report.surface import tried
+from svmpath.report.walk import walk
+
+__all__ = ["Report"]
+
+_SCRIPTS = ("base.js", "curve.js", "walk.js", "held_out.js", "table.js", "report.js")
+_ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+class Report:
+    """A report on a tuned model: one HTML file with pictures that can be explored, which needs no network.
+
+    Parameters
+    ----------
+    model : PathSVC, PathSVR or ElasticNetSVC, or a Pipeline that ends with one
+        The fitted estimator.
+    X : array, DataFrame or CSR matrix of shape (n, d)
+        The rows that it was fitted to; with a pipeline, as they were given to the pipeline.
+    y : array of shape (n,)
+        Their targets.
+    title : str, default="Tuned support vector machine"
+        The heading.
+    target : str, default="y"
+        The name of what is predicted.
+    honest : {"bootstrap", "parts", "nested"}, HonestError or None, default="bootstrap"
+        How the error of choice and fit together is estimated, or the estimate; "nested" fits the model ten times more.
+        Where a correction does not work for the search, there is none.
+    seconds : float, optional
+        How long the fit took, if that is to be shown.
+    first_row : int, default=0
+        The number of the first row in the table of samples; 1 if rows are known by their line in a file.
+
+    Attributes
+    ----------
+    facts : svmpath.report.facts.Facts
+        All that is on the page, as plain values.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> from svmpath import PathSVC, Report
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = PathSVC(random_state=0).fit(X, y)
+    >>> report = Report(model, X, y)
+    >>> [cell.name for cell in report.facts.overview.chosen]
+    ['Loss', 'Kernel', 'C', 'gamma', 'Support vectors']
+    >>> with TemporaryDirectory() as folder:
+    ...     report.save(Path(folder) / "report.html")
+    ...     (Path(folder) / "report.html").stat().st_size > 1_000_000
+    True
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any,
+        y: Any,
+        *,
+        title: str = "Tuned support vector machine",
+        target: str = "y",
+        honest: Any = "bootstrap",
+        seconds: float | None = None,
+        first_row: int = 0,
+    ) -> None:
+        start = time.perf_counter()
+        fitted = Fitted.of(model, X, y)
+        self.facts = collect(fitted, y, title, target, _honest(fitted.model, honest), seconds, first_row)
+        self._seconds = time.perf_counter() - start
+
+    def html(self) -> str:
+        """The page."""
+        import jinja2  # takes a while to load
+        from markupsafe import Markup
+        from plotly.offline import get_plotlyjs
+
+        scripts = [get_plotlyjs(), "".join(_asset(name) for name in _SCRIPTS)]
+        environment = jinja2.Environment(
+            loader=jinja2.PackageLoader("svmpath.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+        )
+        environment.filters["number"] = number
+        markup = [Markup(script) for script in scripts]
+        return environment.get_template("report.html.j2").render(
+            facts=self.facts,
+            css=Markup(_asset("report.css")),
+            scripts=markup,
+            hashes=[_hash(script) for script in scripts],
+            data=Markup(to_script_json(plain(self._drawn()))),
+            seconds=self._seconds,
+        )
+
+    def _drawn(self) -> dict[str, Any]:
+        """What the scripts draw; the rest is in the page already."""
+        names = (
+            "task", "over", "other", "machines", "classes", "chosen", "curves", "tried", "walk", "samples",
+            "classified", "residuals", "feature_paths", "relevance",
+        )  # fmt: skip
+        return {name: getattr(self.facts, name) for name in names}
+
+    def save(self, path: Any) -> None:
+        """Write the page to a file; if that fails, a file that was there before stays as it was."""
+        text = self.html()
+        write_files({Path(path): lambda part: part.write_text(text, encoding="utf-8")})
+
+
+def _honest(model: Any, how: Any) -> HonestError | None:
+    """The error of choice and fit together, as given or estimated."""
+    if how is None or isinstance(how, HonestError):
+        return how
+    if how in ("bootstrap", "parts") and not model.can_be_corrected():
+        return None
+    found: HonestError = model.honest_error(how)
+    return found
+
+
+def collect(
+    fitted: Fitted,
+    y: Any,
+    title: str,
+    target: str,
+    honest: HonestError | None,
+    seconds: float | None,
+    first_row: int,
+) -> Facts:
+    """All facts of a report."""
+    found = columns(fitted)
+    summary = collect_summary(
+        fitted.model,
+        np.asarray(y),
+        file=title,
+        kinds={column.name: column.kind for column in found.shown},
+        target=target,
+        task=fitted.task,
+        seconds=seconds,
+        named=False,
+        honest=honest,
+    )
+    values = values_along(fitted)
+    paths = paths_along(fitted, values)
+    scores = curves(fitted, values, paths)
+    is_class = fitted.task == "classification"
+    return Facts(
+        title=title,
+        task=fitted.task,
+        over=fitted.over,
+        other=fitted.other,
+        machines=fitted.machines,
+        classes=fitted.labels if is_class else None,
+        chosen=fitted.chosen,
+        summary=summary,
+        overview=overview(fitted, summary),
+        curves=scores,
+        tried=tried(fitted),
+        walk=walk(fitted, frames_along(fitted, values), paths, scores),
+        samples=samples(fitted, first_row),
+        classified=classified(fitted) if is_class else None,
+        residuals=None if is_class else residuals(fitted),
+        feature_paths=feature_paths(fitted, values, paths),
+        relevance=relevance(fitted),
+        columns=found,
+        stages=stages(fitted, seconds),
+        snippet=snippet(fitted),
+    )
+
+
+def to_script_json(value: Any) -> str:
+    r"""JSON that may stand in a script element of a page: nothing in it can end the element.
+
+    Examples
+    --------
+    >>> from svmpath.report.page import to_script_json
+    >>> print(to_script_json({"name": "</script>"}))
+    {"name":"\u003c/script\u003e"}
+    """
+    text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    for character, escape in _ESCAPES.items():
+        text = text.replace(character, escape)
+    return text
+
+
+def _asset(name: str) -> str:
+    return resources.files("svmpath.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _hash(script: str) -> str:
+    """The hash by which a page allows a script."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

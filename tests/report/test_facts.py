@@ -1,0 +1,244 @@
+"""What a report says equals what the model has."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.datasets import load_iris, make_moons
+from sklearn.metrics import confusion_matrix, roc_auc_score
+from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from svmpath import ElasticNetSVC, PathSVC, PathSVR, Report
+from svmpath.report.facts import plain
+from svmpath.report.page import to_script_json
+from tests.report.conftest import CASES, HOSTILE
+
+QUICK = {"C": [0.3, 3.0], "gamma": [0.5, 2.0], "search": "grid", "random_state": 0}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_facts_are_plain(name, reports):
+    report = reports(name)[3]
+    assert json.loads(json.dumps(plain(report.facts), allow_nan=False)) == plain(report.facts)
+
+
+def test_the_choice_and_its_errors(reports):
+    model, _, y, report, _ = reports("two")
+    facts = report.facts
+    assert facts.chosen == {"value": model.C_, "other": model.gamma_}
+    assert facts.summary.held_out.value == model.held_out_error_
+    held = model.held_out_decisions_
+    predicted = model.classes_[(held > 0).astype(int)]
+    assert facts.classified.confusion == confusion_matrix(y, predicted).tolist()
+    assert facts.classified.roc[0].area == pytest.approx(roc_auc_score(y == model.classes_[1], held))
+    wrong = {row[0] for row in facts.samples.rows if row[1] == "wrong"}
+    assert wrong == set(np.flatnonzero(predicted != y).tolist())
+    assert facts.samples.wrong == len(wrong)
+    doubtful = [row[0] for row in facts.samples.rows if row[1] == "doubtful"]
+    margin = np.where(y == model.classes_[1], held, -held)
+    assert set(doubtful) == set(np.flatnonzero((margin > 0) & (margin < 0.5)).tolist())
+
+
+def test_every_pair_tried_is_there(reports):
+    model, _, _, report, _ = reports("two")
+    table = model.search_table_
+    assert [len(stage.x) for stage in report.facts.tried] == [
+        len(group) for _, group in table.groupby("stage", sort=False)
+    ]
+    last = report.facts.tried[-1]
+    rows = table[table["stage"] == last.stage]
+    np.testing.assert_allclose(last.x, rows["C"])
+    np.testing.assert_allclose(last.y, rows["gamma"])
+    np.testing.assert_allclose(last.score, rows["score"], atol=1e-8)
+    (at,) = np.flatnonzero(last.kept)
+    assert (last.x[at], last.y[at]) == (model.C_, model.gamma_)
+
+
+@pytest.mark.parametrize("name", ["two", "several", "regression"])
+def test_the_walk_passes_the_choice(name, reports):
+    model, X, _, report, _ = reports(name)
+    walk = report.facts.walk
+    at = walk.start
+    assert walk.values[at] == pytest.approx(model.C_)
+    assert walk.support[at] == len(model.support_)
+    assert walk.held_out[at] == pytest.approx(report.facts.curves[0].measures[0].scores[at])
+    own = model.predict(X)[:, None] if name == "regression" else model.decision_function(X).reshape(len(X), -1)
+    for machine, picture in enumerate(walk.pictures):
+        if walk.kind != "plane":
+            np.testing.assert_allclose(picture[at], own[:, machine], atol=1e-3 * np.abs(own).max())
+
+
+def test_the_plane_is_in_the_units_of_the_data(reports):
+    model, X, _, report, _ = reports("two")
+    walk = report.facts.walk
+    grid = np.column_stack([part.ravel() for part in np.meshgrid(walk.grid["x"], walk.grid["y"])])
+    own = model.decision_function(pd.DataFrame(grid, columns=X.columns))
+    np.testing.assert_allclose(walk.pictures[0][walk.start], own, atol=2e-3)
+    piped = make_pipeline(StandardScaler(), PathSVC("least_squares", scale=True, **QUICK))
+    X, y = make_moons(50, noise=0.3, random_state=0)
+    walk = Report(piped.fit(X * 100 + 3, y), X * 100 + 3, y).facts.walk
+    grid = np.column_stack([part.ravel() for part in np.meshgrid(walk.grid["x"], walk.grid["y"])])
+    np.testing.assert_allclose(walk.pictures[0][walk.start], piped.decision_function(grid), atol=2e-3)
+
+
+def test_feature_paths_end_at_the_coefficients(reports):
+    model, X, _, report, _ = reports("elastic")
+    paths = report.facts.feature_paths
+    at = int(np.argmin(np.abs(np.array(paths.values) - model.lambda1_)))
+    shown = dict(zip(paths.names, (coefs[at] for coefs in paths.coefs[0]), strict=True))
+    own = dict(zip(X.columns, model.coef_[0], strict=True))
+    assert {name for name, value in own.items() if value} <= set(shown)
+    for name, value in shown.items():
+        assert value == pytest.approx(own[name], abs=1e-3 * np.abs(model.coef_).max())
+    assert report.facts.walk.features[report.facts.walk.start] == int((model.coef_ != 0).sum())
+
+
+def test_coverage_is_that_of_other_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = X[:, 0] + rng.normal(size=400)
+    model = PathSVR(**QUICK).fit(X, y)
+    found = Report(model, X, y).facts.residuals
+    np.testing.assert_allclose(found.covered, found.nominal, atol=0.06)
+    assert sum(found.counts) == 400
+    few = PathSVR(**QUICK).fit(X[:6], y[:6])
+    assert Report(few, X[:6], y[:6]).facts.residuals.covered[-1] == 1.0  # too few to leave anything out
+
+
+def rows_of(kind):
+    """Sixty rows of one kind, and their labels."""
+    X, y = make_moons(60, noise=0.3, random_state=0)
+    more = np.random.default_rng(0).normal(size=(60, 6))
+    kinds = {
+        "plane": X,
+        "kernel": X @ X.T,
+        "sparse": csr_array(np.hstack([X, more[:, :3]])),
+        "line": X[:, :1],
+        "wide": np.hstack([X, more]),
+    }
+    return kinds[kind], y
+
+
+MODELS = {
+    "hinge": (PathSVC("hinge", **QUICK), "plane"),
+    "huber hinge": (PathSVC("huber_hinge", **QUICK), "plane"),
+    "linear": (PathSVC("least_squares", "linear", C=[1.0], search="grid"), "plane"),
+    "bound": (PathSVC("squared_hinge", criterion="radius_margin", **QUICK), "plane"),
+    "ard": (PathSVC("least_squares", gamma="ard", random_state=0), "plane"),
+    "low rank": (PathSVC("least_squares", rank=12, **QUICK), "plane"),
+    "given": (PathSVC("least_squares", gamma=1.0, C=1.0), "plane"),
+    "kernel": (PathSVC("least_squares", "precomputed", C=[1.0, 2.0]), "kernel"),
+    "sparse": (PathSVC("least_squares", **QUICK), "sparse"),
+    "one column": (PathSVC("least_squares", **QUICK), "line"),
+    "scorer": (PathSVC("least_squares", scoring="f1", **QUICK), "plane"),
+    "one standard error": (PathSVC("least_squares", rule="one_se", **QUICK), "plane"),
+    "own loss": (PathSVC("least_squares", criterion_loss=lambda y, f: np.abs(y - f), **QUICK), "plane"),
+    "elastic net": (ElasticNetSVC(lambda2=[0.0, 1.0]), "wide"),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.filterwarnings("ignore:The machine chosen by criterion='radius_margin'")
+def test_every_kind_of_model_has_a_report(name):
+    model, kind = MODELS[name]
+    X, y = rows_of(kind)
+    report = Report(model.fit(X, y), X, y)
+    assert "Held-out error" in [cell.name for cell in report.facts.overview.sure]
+    assert report.facts.curves
+    is_fixed = name in ("linear", "given", "kernel")
+    assert report.facts.other == (None if is_fixed else "lambda2" if name == "elastic net" else "gamma")
+    assert len(report.html()) > 1e6
+
+
+def test_the_criterion_that_decided_comes_first():
+    X, y = make_moons(60, noise=0.3, random_state=0)
+    folds = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
+    model = PathSVC("least_squares", criterion="kfold", cv=folds, **QUICK).fit(X, y)
+    first, *others = Report(model, X, y).facts.curves
+    assert first.criterion == "kfold"
+    assert [curve.criterion for curve in others] == ["loo"]
+    np.testing.assert_allclose(first.values, model.curve_.values)
+    np.testing.assert_allclose(first.measures[0].scores, model.curve_.scores, atol=1e-8)
+
+
+def test_one_column_of_a_regression_is_drawn_as_a_function():
+    x = np.linspace(0, 6, 50)[:, None]
+    model = PathSVR(**QUICK).fit(x, np.sin(x[:, 0]))
+    walk = Report(model, x, np.sin(x[:, 0])).facts.walk
+    assert walk.kind == "line"
+    own = model.predict(np.array(walk.grid["x"])[:, None])
+    np.testing.assert_allclose(walk.pictures[0][walk.start], own, atol=1e-3)
+
+
+def test_columns_are_described():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"size": rng.normal(3.0, 2.0, 60), "kind": ["a", "b", "b"] * 20, "flag": [True, False] * 30})
+    from sklearn.compose import make_column_transformer
+    from sklearn.preprocessing import OneHotEncoder
+
+    columns = make_column_transformer((StandardScaler(), ["size"]), (OneHotEncoder(), ["kind", "flag"]))
+    y = (table["size"] > 3).to_numpy().astype(int)
+    model = make_pipeline(columns, PathSVC("least_squares", **QUICK)).fit(table, y)
+    report = Report(model, table, y, target="large")
+    size, kind, flag = report.facts.columns.shown
+    assert (size.kind, size.mean) == ("number", pytest.approx(table["size"].mean()))
+    assert (kind.kind, kind.distinct, kind.top) == ("category", 2, "b")
+    assert flag.kind == "category"
+    assert report.facts.walk.kind == "projection"
+
+
+def test_what_cannot_be_reported_is_refused():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(TypeError, match="not SVC"):
+        Report(SVC().fit(X, y), X, y)
+    model = PathSVC("least_squares", **QUICK).fit(X, y)
+    with pytest.raises(ValueError, match="needs the 150 rows that the model was fitted to, but X has 100"):
+        Report(model, X[:100], y[:100])
+    with pytest.raises(ValueError, match="but y has 100"):
+        Report(model, X, y[:100])
+    with pytest.raises(ValueError, match="method must be one of"):
+        Report(model, X, y, honest="yes")
+
+
+def test_nothing_in_the_page_ends_the_data_or_runs(reports):
+    report = reports("two")[3]
+    page = report.html()
+    assert page.count("<script") - report_library_count() == 3  # the data, the library, the scripts
+    head, _, rest = page.partition('<script type="application/json" id="facts">')
+    data = rest.partition("</script>")[0]
+    assert not set("<>&") & set(data)
+    assert HOSTILE in json.dumps(json.loads(data)["walk"]["titles"])
+    assert HOSTILE not in head
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in head + rest
+    assert to_script_json("\u2028\u2029&") == '"\\u2028\\u2029\\u0026"'
+
+
+def report_library_count():
+    """How often the library itself has the word."""
+    from plotly.offline import get_plotlyjs
+
+    return get_plotlyjs().count("<script")
+
+
+def test_the_title_is_text():
+    X, y = make_moons(40, noise=0.3, random_state=0)
+    model = PathSVC("least_squares", **QUICK).fit(X, y)
+    page = Report(model, X, y, title=HOSTILE, target=HOSTILE).html()
+    assert HOSTILE not in page
+    assert "<title>&lt;script&gt;" in page
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch, reports):
+    report, path = reports("regression")[3], tmp_path / "report.html"
+    path.write_text("old", encoding="utf-8")
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        report.save(path)
+    monkeypatch.undo()
+    assert path.read_text(encoding="utf-8") == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
