@@ -17,18 +17,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from svmpath import criteria
 from svmpath.criteria.curve import Curve, held_out_loss
 from svmpath.criteria.folds import make_folds
-from svmpath.criteria.gradients import check_full_matrix, smooth_loss
 from svmpath.criteria.held_out import Folds
 from svmpath.criteria.table import CRITERIA, is_bound, is_estimate, make_criterion
 from svmpath.estimators.axes import AxesMixin
 from svmpath.estimators.cautions import warn_of_a_loose_bound, warn_of_edges, warn_of_rounding, warn_of_time
 from svmpath.estimators.honest import HonestMixin
 from svmpath.estimators.intervals import LeftOutMixin
+from svmpath.estimators.options import OptionsMixin
 from svmpath.estimators.scaling import fit_scaler, scaled, shift_of_offset, warn_of_uneven_columns
 from svmpath.estimators.scoring import ScoringMixin
-from svmpath.gram import DenseGram, Gram, make_gram
+from svmpath.gram import DenseGram, make_gram
 from svmpath.gram.memory import limited
-from svmpath.kernels import ARD, RBF, Kernel, Linear
+from svmpath.kernels import ARD, Kernel, Linear
 from svmpath.losses import LOSSES, LeastSquares, Loss, Problem, make_loss, policy_of
 from svmpath.names import unknown_name
 from svmpath.notebook import ShownWithDiagram
@@ -55,10 +55,7 @@ Array = np.ndarray
 _EPSILONS = np.array([0.01, 0.03, 0.1, 0.3, 1.0])  # epsilon="tune" tries these times the deviation of y
 _STAGES = 3  # of the default search, as far as a progress bar is concerned
 _TOO_FEW_FOR_FOLDS = 20  # samples up to which "auto" is leave-one-out, though it may take a path per sample
-# The losses whose held-out score has a gradient, and the criteria that are that score.
-_GRADIENTS = {"squared_hinge": ("auto", "span"), "least_squares": ("auto", "loo", "press")}
 _EXACT = ("loo", "press")  # criteria that are exact leave-one-out
-SEARCHES = ("auto", "grid", "continuous", "gradient")
 
 
 @contextmanager
@@ -73,7 +70,7 @@ def unchanged_by_failure(estimator: Any) -> Iterator[None]:
         raise
 
 
-class PathMachine(AxesMixin, ScoringMixin, HonestMixin, LeftOutMixin, ShownWithDiagram, BaseEstimator):
+class PathMachine(OptionsMixin, AxesMixin, ScoringMixin, HonestMixin, LeftOutMixin, ShownWithDiagram, BaseEstimator):
     """Parameters and fitting common to :class:`PathSVC` and :class:`PathSVR`; not for direct use."""
 
     _task: str
@@ -145,32 +142,6 @@ class PathMachine(AxesMixin, ScoringMixin, HonestMixin, LeftOutMixin, ShownWithD
             warn_of_time(self.time_limit)
         if choice.at_edge:
             warn_of_edges(choice, self._given, self._fitted())
-
-    def _check_options(self) -> None:
-        """Refuse what no search can use, before any work."""
-        if self.search not in SEARCHES:
-            raise ValueError(unknown_name("search", self.search, SEARCHES))
-        if self.time_limit is not None:
-            check_positive(self.time_limit, "time_limit")
-        for name in ("warm_start", "scale"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}.")
-        if self.scoring is not None:
-            self._check_scoring()
-
-    def _check_scoring(self) -> None:
-        """Refuse a scorer where nothing can be scored by it."""
-        if self._is_gradient:
-            asked = "gamma='ard'" if self._is_ard else "search='gradient'"
-            raise ValueError(
-                f"{asked} follows a gradient, which scoring={self.scoring!r} does not have; leave scoring out and give "
-                "criterion_loss, or use another search."
-            )
-        if is_bound(self.criterion):
-            raise ValueError(
-                f"criterion={self.criterion!r} has no held-out decision values, which scoring={self.scoring!r} needs; "
-                "use criterion='span' or 'loo'."
-            )
 
     def _losses(self, y: Array, s: Array, machines: int) -> list[Loss]:
         """The losses to choose from: one, or one with several values of epsilon.
@@ -314,56 +285,6 @@ class PathMachine(AxesMixin, ScoringMixin, HonestMixin, LeftOutMixin, ShownWithD
         if most == 0:
             what = f"that takes one path per sample with loss={loss.name!r}"
         self._tell(f"using k-fold instead of exact leave-one-out: {what}")
-
-    def _check_bound(self, machines: int) -> None:
-        """Refuse what a bound on the number of errors of one machine cannot do."""
-        name = getattr(self.criterion, "__name__", self.criterion)
-        if not is_bound(name):
-            return
-        if machines > 1:
-            raise ValueError(
-                f"criterion={name!r} works for two classes only, but y has {machines}: use criterion='span' or 'loo'."
-            )
-        if self.search == "continuous":
-            raise ValueError(
-                f"criterion={name!r} works with search='grid' only; use search='grid', or criterion='span' or 'loo' "
-                "with search='continuous'."
-            )
-
-    @property
-    def _is_default(self) -> bool:
-        """Whether to screen, narrow and confirm."""
-        return self.search == "auto" and not self._is_ard
-
-    @property
-    def _is_gradient(self) -> bool:
-        """Whether to use the gradient, which is the only way to find one gamma per feature."""
-        return self.search == "gradient" or self._is_ard
-
-    def _check_gradient(self, loss: Loss, gram: Gram) -> None:
-        """Refuse what has no gradient, before any work."""
-        asked = "gamma='ard'" if self._is_ard else "search='gradient'"
-        if loss.name not in _GRADIENTS:
-            raise ValueError(f"{asked} works for the losses {' and '.join(_GRADIENTS)}, not for loss={loss.name!r}.")
-        if self._groups is not None:
-            raise ValueError(
-                f"{asked} minimises leave-one-out, which does not hold groups out together; leave groups out, or use "
-                "search='auto' with one gamma."
-            )
-        if self._is_ard and not isinstance(gram.kernel, RBF):
-            raise ValueError(f"gamma='ard' works for the rbf kernel only, not for kernel={self.kernel!r}.")
-        if self.search == "continuous":
-            raise ValueError("gamma='ard' does not work with search='continuous': use search='gradient' instead.")
-        if self.criterion not in _GRADIENTS[loss.name]:
-            names = " or ".join(repr(name) for name in _GRADIENTS[loss.name])
-            raise ValueError(
-                f"{asked} with loss={loss.name!r} needs criterion={names}, which have a gradient; got "
-                f"{self.criterion!r}."
-            )
-        if self.rule != "min":
-            raise ValueError(f"{asked} minimises the score, so rule must be 'min'; got {self.rule!r}.")
-        check_full_matrix(gram)
-        smooth_loss(self.criterion_loss, self._task)
 
     def _run(self, search: Search, gammas: Array, deadline: Deadline) -> Choice:
         method, n_jobs = self.search, self.n_jobs
