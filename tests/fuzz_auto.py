@@ -7,7 +7,6 @@ every stage of the search is reached with few.
 from __future__ import annotations
 
 from contextlib import ExitStack
-from functools import partial
 from unittest import mock
 
 import numpy as np
@@ -17,7 +16,6 @@ import svmpath
 from svmpath import criteria
 from svmpath.kernels import gamma_value
 from svmpath.search import auto
-from svmpath.search.rank import double_rank
 from tests import certificates
 from tests.problems import Data
 
@@ -82,10 +80,11 @@ def draw_limits(n: int, rng: np.random.Generator) -> list:
     """Patches under which a few samples count as many."""
     patches = []
     if rng.random() < 0.4:
-        patches.append(mock.patch.multiple(auto, _SMALL=n // 2, _NARROW_RANK=max(n // 3, 1)))
+        patches.append(mock.patch.multiple(auto, _SMALL=n // 2, _FIRST_RANK=max(n // 3, 1)))
     if rng.random() < 0.3:
-        grow = partial(double_rank, most=max(n // 2, 1))
-        patches.append(mock.patch.multiple(auto, _WHOLE=n // 2, _BUDGET=1.0, _NARROW_RANK=n // 8 + 1, double_rank=grow))
+        patches.append(
+            mock.patch.multiple(auto, _WHOLE=n // 2, _BUDGET=1.0, _FIRST_RANK=n // 8 + 1, _MOST_RANK=max(n // 2, 1))
+        )
     return patches
 
 

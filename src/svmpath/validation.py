@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import assert_all_finite, check_array, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
@@ -15,6 +16,7 @@ from svmpath.parameters import Parameter
 Array = np.ndarray
 
 TASKS = ("classification", "regression")
+_LARGEST = 1e150  # of numbers that have squares, and sums of many squares
 _UNEVEN = 1e-8  # relative difference from its transpose up to which a kernel matrix is symmetric
 
 
@@ -32,6 +34,17 @@ def check_data(X: Any, kernel: Any) -> Any:
 def is_pairwise(kernel: Any) -> bool:
     """Whether X holds kernel values, for a kernel as it was given."""
     return bool(kernel == "precomputed" if isinstance(kernel, str) else getattr(kernel, "pairwise", False))
+
+
+def check_squares(X: Any) -> None:
+    """Raise an error for numbers whose squares, which kernels and variances are made of, overflow."""
+    numbers = X.data if issparse(X) else X
+    largest = max(float(numbers.max(initial=0.0)), -float(numbers.min(initial=0.0)))
+    if largest > _LARGEST:
+        raise ValueError(
+            f"X has numbers as large as {largest:.1g}, whose squares are beyond double precision; divide X by a "
+            f"constant, so that none is above {_LARGEST:.0e}."
+        )
 
 
 def check_symmetric_values(X: Any) -> None:

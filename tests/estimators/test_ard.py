@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import time
 
 import numpy as np
 import pandas as pd
@@ -21,6 +20,7 @@ from svmpath.losses import Problem, SquaredHinge
 from svmpath.search import GradientSearch, Search
 from svmpath.search.axis import Axis
 from svmpath.search.choice import Scores
+from svmpath.search.deadline import Deadline
 from svmpath.search.gradient import column_variances
 from svmpath.search.screen import Screen
 from tests import reference
@@ -116,11 +116,11 @@ def test_when_time_is_up_the_best_point_so_far_is_taken(way):
     problem = Problem(DenseGram(RBF(1.0), X), Y, np.ones(len(Y)), "classification")
     search = Search([problem], SquaredHinge(), np.array([1.0]), "gamma", criteria.span, "squared")
     axes = Axis(np.geomspace(1e-2, 1e4, 7), limits=(1e-3, 1e5)), Axis(np.geomspace(1e-3, 10, 5), limits=(1e-4, 1e2))
-    late = GradientSearch(search, *axes, until=time.monotonic() - 1.0)
+    late = GradientSearch(search, *axes, deadline=Deadline(-1.0))
     choice = getattr(late, way)()
     (start,) = late.stages[1].tried  # no step was made
     assert dict(choice.parameters)["gamma" if way == "single" else "gamma[0]"] == pytest.approx(start)
-    unlimited = GradientSearch(search, *axes, until=time.monotonic() + 600.0)
+    unlimited = GradientSearch(search, *axes, deadline=Deadline(600.0))
     plain = GradientSearch(search, *axes)
     assert unlimited.single().score == plain.single().score < choice.score
 

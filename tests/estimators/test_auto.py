@@ -246,8 +246,47 @@ def test_a_warm_start_looks_near_the_last_choice():
     assert np.isclose(screen.gamma, before[1]).any()
     assert len(screen) < len(cold.search_table_.query("stage == 'screen'"))
     assert model.loo_error_ <= cold.loo_error_ + 0.05
-    with pytest.raises(ValueError, match="warm_start"):
-        PathSVC(warm_start="yes").fit(X, LABELS)
+    PathSVC(warm_start=np.True_, scale=np.False_, C=1.0, gamma=1.0).fit(X, LABELS)
+    for name in ("warm_start", "scale"):
+        with pytest.raises(ValueError, match=f"{name} must be True or False, got 'yes'"):
+            PathSVC(**{name: "yes"}).fit(X, LABELS)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_warm_start_of_C_alone(kernel):
+    given = {} if kernel == "linear" else {"gamma": 1.0}
+    model = PathSVC(kernel=kernel, warm_start=True, random_state=0, **given).fit(X[:50], LABELS[:50])
+    before, cold = model.C_, len(model.search_table_.query("stage == 'screen'"))
+    screen = model.fit(X, LABELS).search_table_.query("stage == 'screen'")
+    assert len(screen) < cold == 28
+    assert screen.C.between(before / 31, before * 31).all()
+
+
+# --- a fit that fails ------------------------------------------------------------------------------------------------
+
+WRONG = {
+    "search": {"search": "none"},
+    "criterion": {"criterion": "none"},
+    "C": {"C": -1.0},
+    "rank": {"rank": "much"},
+    "memory": {"rank": None, "memory_limit": "1kB"},
+    "threshold": {"threshold": "none"},
+    "scoring": {"scoring": "none"},
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_fit_that_fails_leaves_the_model_of_the_last_one(name):
+    model = PathSVC(random_state=0).fit(X, LABELS)
+    f, table, error = model.decision_function(X), model.search_table_, model.held_out_error_
+    usual = {key: model.get_params()[key] for key in WRONG[name]}
+    with pytest.raises((ValueError, MemoryError)):
+        model.set_params(scale=True, **WRONG[name]).fit(np.column_stack([X, 30.0 + X]), CLASSES)
+    model.set_params(scale=False, **usual)
+    np.testing.assert_array_equal(model.decision_function(X), f)
+    np.testing.assert_array_equal(model.classes_, [0, 1])
+    assert (model.n_features_in_, model.scaler_, model.held_out_error_) == (2, None, error)
+    pd.testing.assert_frame_equal(model.search_table_, table)
 
 
 def test_memory_limit():
@@ -411,7 +450,9 @@ def test_stages_are_told(capsys):
     assert [line.split(":")[0] for line in told] == ["[PathSVC] screen", "[PathSVC] confirm"]
     seen = []
     PathSVC(verbose=lambda done, total: seen.append((done, total)), random_state=0).fit(X, LABELS)
-    assert seen == [(1, 3), (2, 3)]
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+    PathSVC(C=1.0, gamma=1.0, verbose=lambda done, total: seen.append((done, total))).fit(X, LABELS)
+    assert seen[3:] == [(3, 3)]
 
 
 @pytest.mark.parametrize("seed", slow_except(range(12), [0, 1]))
@@ -423,3 +464,95 @@ def test_the_pair_is_the_best_of_all_that_were_confirmed(seed):
     last = model.search_table_.query("stage == 'confirm'")
     assert model.choice_.score == pytest.approx(last.score.min())
     check(model, rows, y)
+
+
+# --- the end of what "tune" tries ------------------------------------------------------------------------------------
+
+
+def test_columns_that_are_too_small_for_any_C_are_reported():
+    with pytest.warns(
+        EdgeWarning, match=r"C = 1e\+05 is the largest value that 'tune' tries, and the decision"
+    ) as found:
+        PathSVC(kernel="linear").fit(1e-6 * X, LABELS)
+    assert {warning.filename for warning in found} == {__file__}
+    with pytest.warns(EdgeWarning, match=r"C = 1e\+06 .* score still falls there: scale the columns \(scale=True\)"):
+        PathSVR(kernel="linear").fit(1e-4 * X, X[:, 0])
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_an_end_at_which_nothing_is_gained_is_not_reported(kernel):
+    """Separable classes, numbers without noise, and nothing but noise; warnings are errors here."""
+    far = np.where(LABELS == 1, 5.0, -5.0)
+    PathSVC(kernel=kernel, random_state=0).fit(np.column_stack([X[:, 0] + far, X[:, 1]]), LABELS)
+    PathSVR(kernel=kernel, random_state=0).fit(X, X[:, 0])
+    PathSVR(kernel=kernel, random_state=0).fit(X, np.sin(X[:, 0]))
+    PathSVR(kernel=kernel, random_state=0).fit(X, np.random.default_rng(1).normal(size=N))
+    PathSVC(kernel=kernel, random_state=0).fit(X, np.random.default_rng(1).integers(0, 2, size=N))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("factor", [1e160, 1e200])
+def test_numbers_without_squares_are_refused(kernel, factor):
+    for model in (PathSVC(kernel=kernel), PathSVC(kernel=kernel, scale=True), PathSVR(kernel=kernel)):
+        with pytest.raises(ValueError, match=r"X has numbers as large as .* divide X by a constant"):
+            model.fit(factor * X, LABELS)
+    with pytest.raises(ValueError, match="X has numbers as large as"):
+        PathSVC().fit(sparse.csr_matrix(factor * X), LABELS)
+
+
+# --- the rank that is found by itself --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def many():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(2100, 3))
+    return rows, (rows[:, 0] + 0.2 * rng.normal(size=2100) > 0).astype(int)
+
+
+def test_C_and_gamma_given_use_the_full_matrix_where_the_search_would(many):
+    model = PathSVC(C=1.0, gamma=0.1, random_state=0).fit(*many)
+    assert (model.rank_, model.choice_.stages) == (2100, ())
+    check(model, *many)
+    noisy = np.random.default_rng(0).integers(0, 2, size=2100)  # all are left of the margin
+    model = PathSVC(C=1.0, gamma=0.1, random_state=0, memory_limit="60MB").fit(many[0], noisy)
+    assert model.rank_ < 2100
+    assert model.search_table_.C.unique().tolist() == [1.0]
+
+
+@pytest.mark.parametrize("given", [{}, {"C": 1.0, "gamma": 0.1}])
+def test_the_first_rank_fits_into_memory(many, given):
+    rows, labels = many
+    model = PathSVC(random_state=0, memory_limit="3MB", **given).fit(rows, labels)  # 300 columns take 5 MB
+    assert model.rank_ <= 3e6 / (8 * 2100)
+    assert model.score(rows, labels) > 0.9
+
+
+def test_the_error_is_computed_within_the_limit_of_memory():
+    model = PathSVC(rank=None, criterion="span", random_state=0).fit(X, LABELS)
+    model = pickle.loads(pickle.dumps(model)).set_params(memory_limit="1kB")  # without its matrices
+    with pytest.raises(MemoryError, match="memory_limit=1e"):
+        model.held_out_error_  # noqa: B018
+
+
+@pytest.mark.parametrize("what", TARGETS)
+def test_a_kernel_that_is_zero_on_many_rows(what):
+    zero, y = np.zeros((2100, 2)), np.resize(TARGETS[what], 2100)
+    model = make(what, kernel="linear").fit(zero, y)
+    f = model.predict(zero) if what == "amounts" else model.decision_function(zero)
+    assert np.ptp(f, axis=0).max() < 1e-9
+
+
+def test_rows_that_are_few_but_for_copies_use_the_full_matrix():
+    model = PathSVC(random_state=0).fit(np.tile(X, (40, 1)), np.tile(LABELS, 40))
+    assert (model.rank_, model.residual_) == (2800, 0.0)
+
+
+def test_held_out_values_of_a_pair_that_is_given_are_computed_once(monkeypatch):
+    from svmpath.search import Search
+
+    calls, scored = [], Search.scored
+    monkeypatch.setattr(Search, "scored", lambda *args: (calls.append(1), scored(*args))[1])
+    model = PathSVC("least_squares", C=1.0, gamma=1.0).fit(X, LABELS)
+    model.held_out_error_, model.held_out_decisions_, model.loo_error_  # noqa: B018
+    assert len(calls) == 1

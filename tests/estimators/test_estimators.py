@@ -239,7 +239,7 @@ def test_verbose_prints_or_calls(capsys):
     assert "scored 1 of 1 kernels" in capsys.readouterr().out
     seen.clear()
     PathSVC(verbose=lambda done, total: seen.append((done, total)), random_state=0).fit(X, Y)
-    assert seen == [(1, 3), (2, 3)]  # there are few samples, and nothing to narrow
+    assert seen == [(1, 3), (2, 3), (3, 3)]  # there are few samples, and nothing to narrow
     PathSVC(verbose=1, random_state=0).fit(X, Y)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[1] for line in lines] == ["screen:", "confirm:"]

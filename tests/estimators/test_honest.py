@@ -99,7 +99,7 @@ def test_few_groups_need_fewer_inner_folds():
 @pytest.mark.parametrize("cv", [LeaveOneGroupOut(), TimeSeriesSplit(3)], ids=["groups", "time"])
 def test_a_splitter_is_used_for_the_outer_folds_as_well(cv):
     groups = GROUPS if isinstance(cv, LeaveOneGroupOut) else None
-    model = PathSVC("least_squares", criterion="kfold", cv=cv, **GAMMAS).fit(X, Y, groups=groups)
+    model = PathSVC("least_squares", criterion="kfold", cv=cv, random_state=0, **GAMMAS).fit(X, Y, groups=groups)
     folds = list(cv.split(X, Y, groups))
     assert model.honest_error().value == pytest.approx(by_hand(model, X, Y, folds, groups=groups))
     assert model.honest_error().n_fits == len(folds)
@@ -107,7 +107,7 @@ def test_a_splitter_is_used_for_the_outer_folds_as_well(cv):
 
 @pytest.mark.parametrize("cv", [PredefinedSplit(np.arange(90) % 3), list(KFold(3).split(X))], ids=["object", "list"])
 def test_fixed_splits_cannot_be_nested(cv):
-    model = PathSVC("least_squares", criterion="kfold", cv=cv, **GAMMAS).fit(X, Y)
+    model = PathSVC("least_squares", criterion="kfold", cv=cv, random_state=0, **GAMMAS).fit(X, Y)
     with pytest.raises(ValueError, match="give a splitter or a number as cv, or use honest_error\\('bootstrap'\\)"):
         model.honest_error_  # noqa: B018
     assert model.honest_error("bootstrap").value > 0

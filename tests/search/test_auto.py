@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -64,7 +63,7 @@ def test_its_choice_for_numbers_is_about_as_good_as_that_of_a_grid():
 def small_limits(monkeypatch):
     """All stages with some hundred samples."""
     monkeypatch.setattr(auto, "_SMALL", 60)
-    monkeypatch.setattr(auto, "_NARROW_RANK", 30)
+    monkeypatch.setattr(auto, "_FIRST_RANK", 30)
 
 
 def stages_of(model):
@@ -119,14 +118,16 @@ def test_another_loss_sees_the_full_matrix_if_it_gains_in_low_rank(small_limits,
 def test_a_low_rank_that_grows(monkeypatch):
     monkeypatch.setattr(auto, "_WHOLE", 60)
     monkeypatch.setattr(auto, "_BUDGET", 1.0)
-    monkeypatch.setattr(auto, "_NARROW_RANK", 10)
-    monkeypatch.setattr(auto, "double_rank", partial(double_rank, most=80))
+    monkeypatch.setattr(auto, "_FIRST_RANK", 10)
+    monkeypatch.setattr(auto, "_MOST_RANK", 80)
+    monkeypatch.setattr(auto, "_LAST_WHOLE", 0)
     X, y = moons(200, 0)
     for target, make in ((y, PathSVC), (np.digitize(X[:, 0], [0.0, 1.0]), PathSVC), (X[:, 0] ** 2, PathSVR)):
         model = make(random_state=0).fit(X, target)
         ranks = [stage for stage in model.choice_.stages if stage.name == "rank"]
-        assert [stage.rank for stage in ranks] == [10 * 2**k for k in range(len(ranks))]
-        assert model.rank_ <= ranks[-1].rank  # less where landmarks are nearly combinations of others
+        assert [stage.rank for stage in ranks[:-1]] == [10 * 2**k for k in range(len(ranks) - 1)]
+        assert ranks[-1].rank <= 10 * 2 ** (len(ranks) - 1)  # less where landmarks are nearly combinations of others
+        assert model.rank_ in [stage.rank for stage in ranks]
         assert 0.0 <= model.residual_ <= 1.0
         assert model.loss_ == model.path_.loss.name
         table = model.search_table_
@@ -141,8 +142,9 @@ def test_a_low_rank_that_grows(monkeypatch):
 def test_all_classes_have_machines_of_the_loss_that_is_best_in_low_rank(monkeypatch, best):
     monkeypatch.setattr(auto, "_WHOLE", 60)
     monkeypatch.setattr(auto, "_BUDGET", 1.0)
-    monkeypatch.setattr(auto, "_NARROW_RANK", 20)
-    monkeypatch.setattr(auto, "double_rank", partial(double_rank, most=40))
+    monkeypatch.setattr(auto, "_FIRST_RANK", 20)
+    monkeypatch.setattr(auto, "_MOST_RANK", 40)
+    monkeypatch.setattr(auto, "_LAST_WHOLE", 0)
     lowest = auto.Trials.lowest
     monkeypatch.setattr(
         auto.Trials, "lowest", lambda self: lowest(self) if self.search.loss.name == best else (np.inf, np.inf)
@@ -164,7 +166,8 @@ def test_all_classes_have_machines_of_the_loss_that_is_best_in_low_rank(monkeypa
 @pytest.fixture
 def many(monkeypatch):
     """A hundred samples are many: narrowed, and in a low rank that grows."""
-    for name, value in (("_SMALL", 40), ("_WHOLE", 60), ("_MOST_WHOLE", 0), ("_NARROW_RANK", 16)):
+    limits = {"_SMALL": 40, "_WHOLE": 60, "_MOST_WHOLE": 0, "_FIRST_RANK": 16, "_LAST_WHOLE": 0}
+    for name, value in limits.items():
         monkeypatch.setattr(auto, name, value)
 
 
@@ -206,7 +209,7 @@ def test_scores_of_a_rank_that_grows_are_of_the_criterion_asked_for(many, monkey
     monkeypatch.setattr(auto, "double_rank", lambda *a, **o: (first.append(o["first"]), double_rank(*a, **o))[1])
     X, y = twonorm(120, 0)
     model = PathSVC(criterion=criterion, random_state=0).fit(X, y)
-    assert first == [None]
+    assert [each.criterion for each in first if each is not None] == (["kfold"] if criterion == "kfold" else [])
     assert model.curve_.criterion == criterion
 
 
@@ -242,3 +245,58 @@ def test_seconds_of_the_stages_are_those_of_the_search():
     model = PathSVC(random_state=0).fit(X, y)
     total = time.perf_counter() - start
     assert 0 < sum(stage.seconds for stage in model.choice_.stages) <= total
+
+
+# --- beyond the largest rank -----------------------------------------------------------------------------------------
+
+
+def wide(n, d, seed):
+    """A linear problem with so many columns that each rank gains."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, (X @ rng.normal(size=d) > 0).astype(int)
+
+
+@pytest.mark.parametrize("what", ["labels", "classes"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_full_matrix_follows_the_largest_rank_if_that_still_gained(many, monkeypatch, kernel, what):
+    monkeypatch.setattr(auto, "_MOST_RANK", 32)
+    X, y = wide(160, 100, 0)
+    y = y if what == "labels" else y + (X[:, 0] > 1.0)
+    low = PathSVC(kernel=kernel, random_state=0).fit(X, y)
+    monkeypatch.setattr(auto, "_LAST_WHOLE", 1000)
+    model = PathSVC(kernel=kernel, random_state=0).fit(X, y)
+    assert [stage.rank for stage in model.choice_.stages if stage.name == "rank"] == [16, 32, 160]
+    assert (low.rank_, model.rank_, model.residual_) == (32 if kernel == "rbf" else 64, 160, 0.0)
+    assert model.path_(model.C_).violation < 1e-6
+    table = model.search_table_
+    assert model.choice_.score < table[(table.stage == "rank") & (table["rank"] < 160)].score.min()
+    assert table[table.stage == "rank"].query("kept")["rank"].tolist() == [160]
+    monkeypatch.setattr(auto, "_LAST_BUDGET", 1.0)  # too dear
+    assert PathSVC(kernel=kernel, random_state=0).fit(X, y).rank_ == 32
+
+
+def test_the_linear_kernel_goes_on_to_as_many_landmarks_as_columns(many, monkeypatch):
+    monkeypatch.setattr(auto, "_MOST_RANK", 32)
+    for d, most in ((20, 20), (50, 50), (100, 64)):
+        X, y = wide(160, d, 0)
+        ranks = [stage.rank for stage in PathSVC(kernel="linear", random_state=0).fit(X, y).choice_.stages]
+        assert max(ranks[2:]) == most
+
+
+@pytest.mark.parametrize(("loss", "times"), [("squared_hinge", 1), ("least_squares", 0), ("huber_hinge", 0)])
+def test_only_a_machine_that_gains_from_it_is_started_in_low_rank(small_limits, monkeypatch, loss, times):
+    calls, standing_in = [], auto.AutoSearch._standing_in
+    monkeypatch.setattr(auto.AutoSearch, "_standing_in", lambda self: (calls.append(1), standing_in(self))[1])
+    X, y = moons(120, 0)
+    model = PathSVC(loss, C=1.0, gamma=1.0).fit(X, y)
+    assert len(calls) == times
+    assert model.path_(1.0).violation < 1e-6
+
+
+def test_decompositions_of_a_clipped_kernel_count(monkeypatch):
+    X, y = moons(80, 0)
+    monkeypatch.setattr("svmpath.search.trials._DESCENT_BUDGET", 3 * 15.0 * 80**3)
+    options = {"kernel": "sigmoid", "coef0": -1.0, "psd": "clip", "random_state": 0}
+    confirm = PathSVC("least_squares", **options).fit(X, y + (X[:, 0] > 1)).choice_.stages[1]
+    assert sum(len(scores.values) for scores in confirm.tried.values()) <= 3

@@ -36,12 +36,14 @@ def test_columns_stages_and_the_pair_chosen(name):
     model, y = MODELS[name]
     model = model.fit(X, y)
     table = model.search_table_
-    assert table.columns.tolist() == COLUMNS
+    own = {"values of epsilon": ["epsilon"], "huber, one standard error": ["h"]}.get(name, [])
+    assert table.columns.tolist() == [*COLUMNS, *own]
     last = table[~table.stage.isin(FIRST)]
     (chosen,) = last[last.kept].to_dict("records")
     assert chosen["C"] == pytest.approx(model.C_)
     assert chosen["loss"] == model.loss_
     assert chosen["rank"] == model.rank_
+    assert all(chosen[each] == getattr(model, f"{each}_") for each in own)
     assert chosen["score"] == pytest.approx(model.choice_.score)
     if "linear" in name or "a grid of C" in name or "one gamma" in name or name in ("a pair", "values of epsilon"):
         assert table.gamma.isna().all()
@@ -75,3 +77,29 @@ def test_values_of_C_much_below_one_are_told_apart():
     model = PathSVC(C=[1e-12, 1e-11, 1e-10], gamma=1.0).fit(X, Y)
     last = model.search_table_.query("stage == 'confirm'")
     assert last[last.kept].C.tolist() == [model.C_]
+
+
+def test_values_of_epsilon_are_told_apart():
+    table = PathSVR("epsilon_insensitive", epsilon=[0.1, 0.2], C=[1.0, 10.0], gamma=1.0).fit(X, T).search_table_
+    assert table[table.stage == "screen"].epsilon.isna().all()
+    assert set(table[table.stage != "screen"].epsilon) == {0.1, 0.2}
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_one_gamma_per_feature_is_no_number_of_a_point(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(60, 3))
+    y = np.sign(rows[:, 0] + 0.3 * seed * rows[:, 1] + 0.3 * rng.normal(size=60))
+    model = PathSVC("least_squares", gamma="ard", random_state=0).fit(rows, y)
+    table = model.search_table_
+    assert table.columns.tolist() == [*COLUMNS, "eta"]
+    points = table[table.stage == "ard"]
+    assert points.gamma.isna().all()
+    (chosen,) = points[points.kept].C
+    assert chosen == pytest.approx(model.C_)
+    penalty = table[table.stage == "penalty"]
+    assert penalty[["gamma", "C"]].isna().all(axis=None)
+    assert penalty[penalty.kept].score.tolist() == [penalty.score.min()]
+    assert table[table.stage != "penalty"].eta.isna().all()
+    visited = table[table.stage == "gradient"].gamma.to_numpy()
+    assert all(np.isclose(gamma, visited).any() for gamma in table[table.stage == "screen"].query("kept").gamma)

@@ -1,7 +1,5 @@
 """Machines at pairs of C and gamma: what is tried, what is best; the curves that are joined on the way."""
 
-import time
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
@@ -15,6 +13,7 @@ from svmpath.losses import Hinge, LeastSquares, Problem, SquaredHinge
 from svmpath.search import Search
 from svmpath.search.axis import Axis
 from svmpath.search.choice import Scores
+from svmpath.search.deadline import Deadline
 from svmpath.search.trials import Trials, falls_at_end, lowest_over_gamma, ordered
 
 N = 60
@@ -26,7 +25,7 @@ GAMMA_AXIS = Axis(4.0 ** np.arange(-4, 5), 2.0, (1e-4, 1e4))
 CRITERIA = {SquaredHinge: "span", LeastSquares: "press", Hinge: "loo"}
 
 
-def trials_of(loss, kernel=None, rule="min", C=C_AXIS, gamma=GAMMA_AXIS, until=None, targets=None):
+def trials_of(loss, kernel=None, rule="min", C=C_AXIS, gamma=GAMMA_AXIS, seconds=None, targets=None):
     kernel = RBF(1.0) if kernel is None else kernel
     task = "regression" if isinstance(loss, LeastSquares) and targets is None else "classification"
     targets = [T if task == "regression" else Y] if targets is None else targets
@@ -34,7 +33,7 @@ def trials_of(loss, kernel=None, rule="min", C=C_AXIS, gamma=GAMMA_AXIS, until=N
     problems = [Problem(gram, target, np.ones(N), task) for target in targets]
     over = None if gamma is None else "gamma"
     search = Search(problems, loss, C.values, over, make_criterion(CRITERIA[type(loss)]), None, rule)
-    return Trials(search, C, gamma, until, {})
+    return Trials(search, C, gamma, Deadline(seconds), {})
 
 
 def direct(loss, gamma, C):
@@ -133,10 +132,10 @@ def test_a_list_of_values_is_not_left():
 
 
 def test_nothing_is_begun_after_the_time_is_over():
-    trials = trials_of(SquaredHinge(), until=time.monotonic() - 1.0)
+    trials = trials_of(SquaredHinge(), seconds=-1.0)
     trials.follow({0.5: 1.0, 2.0: 1.0}, 2)
     assert list(trials.tried) == [0.5]
-    trials = trials_of(LeastSquares(), until=time.monotonic() - 1.0)
+    trials = trials_of(LeastSquares(), seconds=-1.0)
     trials.descend(0.5, lambda gamma: 1.0, jumps=True)
     assert sum(len(each.values) for each in trials.tried.values()) == 1
 

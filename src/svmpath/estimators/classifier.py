@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from svmpath.criteria.calibration import check_method
 from svmpath.criteria.conformal import LeftOut
-from svmpath.estimators._base import Array, PathMachine
+from svmpath.estimators._base import Array, PathMachine, unchanged_by_failure
 from svmpath.estimators.intervals import SetMixin, kernel_machines
 from svmpath.estimators.probabilities import ProbabilityMixin
 from svmpath.estimators.scoring import ThresholdMixin
@@ -45,7 +45,8 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         squares).
     C : "tune", float, (low, high) or list, default="tune"
         "tune" screens 28 values from 1e-3 to 1e6. What is confirmed may go beyond them if the best is an end: from 1e-5
-        to 1e5 for the squared hinge, 1e6 for least squares, and 1e4 for the hinge and the huberised hinge. Other
+        to 1e5 for the squared hinge, 1e6 for least squares (and for both with several classes), and 1e4 for the hinge
+        and the huberised hinge. Other
         searches score 22 values from 1e-3 to 1e4, 46 up to 1e6 for least squares, and 19 up to 1e3 for the hinge and
         the huberised hinge.
     degree : int, default=3
@@ -78,14 +79,15 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         (log gamma, log C) along paths over C; "gradient" minimises with the gradient of the held-out score (squared
         hinge and least squares with the full kernel matrix; see :func:`svmpath.criteria.gradient`).
     cv : int, splitter or iterable, default=5
-        For ``criterion="kfold"``.
+        For ``criterion="kfold"``, and where there are groups.
     rank : "auto", None, int, float or Approximation, default="auto"
         None is the full kernel matrix, a whole number so many landmarks, a number between 0 and 1 a target for the
         residual; or an object such as ``svmpath.gram.RandomFourier(300)``. "auto" is the full kernel matrix up to 2000
         samples, and up to 8000 if few of them violate the margin (two classes, squared hinge). With more, the
         default search uses landmarks that are drawn uniformly, and doubles their number from 300 up to 1200 until the
-        held-out score gains less than a quarter of its standard error, or less than 0.5 %. Other searches, losses
-        with an elbow, and ``landmarks`` that are given use 500.
+        held-out score gains less than a quarter of its standard error, or less than 0.5 %; up to 4000 samples the full
+        matrix may be next. Samples that are copies of others count once. Other searches, losses with an elbow, and
+        ``landmarks`` that are given use 500.
     landmarks, psd
         How landmarks are chosen, and indefinite kernels; see :func:`svmpath.trace`.
     tol : float, "auto" or None, default="auto"
@@ -118,13 +120,14 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         How many bytes one matrix may take: a number, or a text such as "4GiB" or "500MB". By default 70 % of what is
         free. A matrix that would be larger raises a MemoryError before it is made, and ``rank="auto"`` stays below it.
     time_limit : float, optional
-        Seconds after which the default search begins nothing new. The best of what was tried by then is fitted, with a
-        ``LimitWarning``. What has begun is completed, so that ``fit`` may take longer. Other searches ignore it.
+        Seconds after which the default search and the gradient searches ("gradient", "ard") begin nothing new. If that
+        cuts the search short, the best of what was tried by then is fitted, with a ``LimitWarning``. What has begun is
+        completed, so that ``fit`` may take longer. "grid" and "continuous" ignore it.
     warm_start : bool, default=False
         Whether another call of ``fit`` begins the default search at the C and gamma of the last one: with values of C
-        within a factor of 30 and five values of gamma within a factor of 4.
+        within a factor of 30 and, if the kernel has a gamma, five values of it within a factor of 4.
     verbose : int or callable, default=0
-        Print a line per stage (or per kernel of a grid), or call ``verbose(done, total)``.
+        Print a line per stage (or per kernel of a grid), or call ``verbose(done, total)``, at last with both equal.
     random_state : int, RandomState or None
         Random seed for landmarks or random features, for the rows that are screened, and for the random starts and
         folds of a gradient search.
@@ -137,7 +140,7 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
     held_out_error_ : float
         Held-out error rate of the choice, weighted; computed when it is first asked for. If the choice was made by an
         estimate or a bound, it is the exact leave-one-out error up to 3000 samples (1000 for the hinge), and the
-        estimate with more ("span" for a bound).
+        estimate with more ("span" for a bound). Exact leave-one-out can take several times as long as ``fit``.
     honest_error_, honest_interval_ : float, tuple of two floats
         Estimate of the error of tuning and fitting together, on new rows, and its 95 % interval; by nested
         cross-validation, which takes ten fits when it is first asked for. See :meth:`honest_error`.
@@ -219,8 +222,11 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
        their neighbours.
     4. Several classes: the other of the two losses at the gamma that was found. Many samples: the rank is doubled.
 
-    The last machine is exact; which pairs are looked at is a heuristic. With C and gamma given, nothing is searched. If
-    C or gamma is a tuple and the score still falls at the end of that range, there is an ``EdgeWarning``.
+    If rows belong together (``groups``), or folds are asked for (``criterion="kfold"``), all stages use these folds.
+
+    The last machine is exact; which pairs are looked at is a heuristic. With C and gamma given, nothing is searched but
+    the rank, with many samples. If C or gamma is a tuple and the score still falls at the end of that range, or falls
+    clearly at the limits of "tune", there is an ``EdgeWarning``. A ``fit`` that fails leaves the model as it was.
 
     With several classes, each class is trained against the rest; all machines share C, gamma and the work on the
     kernel.
@@ -326,20 +332,20 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         groups : array of shape (n,), optional
             Samples that belong together, such as the visits of one patient: they are held out together. ``criterion``
             "auto" then means k-fold; a number as ``cv`` means grouped folds, and splitters such as
-            ``LeaveOneGroupOut()`` are given the groups.
+            ``LeaveOneGroupOut()`` are given the groups. Not for ``search="gradient"`` and ``gamma="ard"``.
         """
-        X, y = self._check_training(X, y)
-        self.classes_, code = encode_classes(y)
-        self._code = code
-        s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
-        self._check_shape()
-        self._check_threshold(self.classes_)
-        self._find_scoring(self.classes_, code, s)
-        check_method(self.calibration)
-        self._calibrations = {}
-        self._keep_rows(X, sample_weight, groups)
-        X = self._to_scale(X, sample_weight, s)
-        with jobs(self.n_jobs), limited(self.memory_limit):
+        with unchanged_by_failure(self), jobs(self.n_jobs), limited(self.memory_limit):
+            X, y = self._check_training(X, y)
+            self.classes_, code = encode_classes(y)
+            self._code = code
+            s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
+            self._check_shape()
+            self._check_threshold(self.classes_)
+            self._find_scoring(self.classes_, code, s)
+            check_method(self.calibration)
+            self._calibrations = {}
+            self._keep_rows(X, sample_weight, groups)
+            X = self._to_scale(X, sample_weight, s)
             self._fit(X, one_vs_rest_targets(code, len(self.classes_)), s, y)
             self._set_threshold(self.classes_, code, s)
         return self

@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from svmpath.criteria.conformal import LeftOut
-from svmpath.estimators._base import Array, PathMachine
+from svmpath.estimators._base import Array, PathMachine, unchanged_by_failure
 from svmpath.estimators.intervals import IntervalMixin, kernel_machines
 from svmpath.estimators.samples import regression_table
 from svmpath.gram.memory import limited
@@ -154,14 +154,14 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
         groups : array of shape (n,), optional
             Samples that belong together, such as the visits of one patient: they are held out together. ``criterion``
             "auto" then means k-fold; a number as ``cv`` means grouped folds, and splitters such as
-            ``LeaveOneGroupOut()`` are given the groups.
+            ``LeaveOneGroupOut()`` are given the groups. Not for ``search="gradient"`` and ``gamma="ard"``.
         """
-        X, y = self._check_training(X, y, y_numeric=True)
-        s = check_weights(sample_weight, X)
-        self._find_scoring(None, np.asarray(y, dtype=float), s)
-        self._keep_rows(X, sample_weight, groups)
-        X = self._to_scale(X, sample_weight, s)
-        with jobs(self.n_jobs), limited(self.memory_limit):
+        with unchanged_by_failure(self), jobs(self.n_jobs), limited(self.memory_limit):
+            X, y = self._check_training(X, y, y_numeric=True)
+            s = check_weights(sample_weight, X)
+            self._find_scoring(None, np.asarray(y, dtype=float), s)
+            self._keep_rows(X, sample_weight, groups)
+            X = self._to_scale(X, sample_weight, s)
             self._fit(X, [np.asarray(y, dtype=float)], s, y)
         return self
 

@@ -42,7 +42,11 @@ class Gram(ABC):
         Fourier features; 0 for the full matrix.
     Z : array of shape (n, rank) or None
         The factor; None for the full matrix.
+    is_clipped : bool
+        Whether the matrix is decomposed, to take away its negative part, before anything else.
     """
+
+    is_clipped: bool = False
 
     kernel: Kernel
     X: Any
@@ -92,6 +96,10 @@ class Gram(ABC):
     def apply(self, X: Any, v: Array, w: Array | None = None) -> Array:
         """``cross(X) @ v``, in chunks of rows; with ``w = contract(v)`` the training rows are not needed."""
         return in_chunks(X, self.n, lambda part: self.cross(part) @ v)
+
+    def weights(self, v: Array, w: Array | None = None) -> Array:
+        """The weights of the columns, of shape (d, k): for the linear kernel ``apply(X, v, w)`` is X times them."""
+        return np.asarray(pick(self.X, self.rows).T @ v)
 
     def apply_exact(self, X: Any, v: Array) -> Array:
         """``k(X, .) @ v`` with the exact kernel, even if ``cross`` is a low-rank approximation."""

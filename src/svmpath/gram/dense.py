@@ -146,13 +146,13 @@ class DenseGram(Gram):
         return None if self._ids is None or self.kernel.pairwise else group(self._ids)
 
     @property
-    def _is_clipped(self) -> bool:
+    def is_clipped(self) -> bool:  # type: ignore[override]
         return self.clip and self.kernel.psd is not True
 
     @property
     def _is_small(self) -> bool:
         """Whether it is cheaper to work on the distinct rows."""
-        return self._ids is not None and not self._is_clipped and self.distinct.X.shape[0] < self.n
+        return self._ids is not None and not self.is_clipped and self.distinct.X.shape[0] < self.n
 
     @property
     def n(self) -> int:
@@ -169,7 +169,7 @@ class DenseGram(Gram):
     @lazy
     def K(self) -> Array:
         """The matrix itself, checked for negative eigenvalues if the kernel may have some."""
-        if self._is_clipped:
+        if self.is_clipped:
             self._projector, K = _clip(self._expand(self.distinct.K))
             make_symmetric(K)
             return copy_first(copy_first(K, self.repeats).T, self.repeats)
@@ -191,7 +191,7 @@ class DenseGram(Gram):
         return np.diagonal(self.distinct.examined)[self._ids] if self._is_small else np.diagonal(self.K)
 
     def block(self, rows: Any, cols: Any) -> Array:
-        if self._ids is not None and not self._is_clipped:
+        if self._ids is not None and not self.is_clipped:
             return self.distinct.examined.take(self._ids[rows], axis=0).take(self._ids[cols], axis=1)
         return self.K[rows][:, cols]
 
@@ -202,7 +202,7 @@ class DenseGram(Gram):
         if self._is_small:
             return self.kernel(X, self.distinct.X).take(self._ids, axis=1)
         K = self.kernel(X, self.X, self.rows)
-        if self._is_clipped:
+        if self.is_clipped:
             self.K  # noqa: B018 - computes the projector
             K = K @ self._projector
         return K

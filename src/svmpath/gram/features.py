@@ -47,6 +47,10 @@ class FeatureMap(ABC):
     def compute(self, X: Any) -> Array:
         """Features of rows that do not repeat."""
 
+    def weights(self, w: Array) -> Array:
+        """The weights of the columns of X in phi(x)'w, for features that are linear in x."""
+        raise AttributeError(f"{type(self).__name__} are not linear in the columns.")
+
     def __call__(self, X: Any, dtype: type = np.float64) -> Array:
         """Features of new rows; equal rows have equal features to the last bit.
 
@@ -130,6 +134,9 @@ class LandmarkFeatures(FeatureMap):
             return K @ self.T
         # In place, at half the price of a product of full matrices.
         return dtrmm(1.0, self.T.T, np.ascontiguousarray(K, dtype=float).T, side=0, lower=1, overwrite_b=1).T
+
+    def weights(self, w: Array) -> Array:
+        return np.asarray(self.points.T @ (self.T @ w))  # of the linear kernel: k(x, points) = x points'
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}

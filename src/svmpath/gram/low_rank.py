@@ -137,6 +137,9 @@ class LowRankGram(Gram):
         w = self.contract(v) if w is None else w
         return in_chunks(X, self.features.width, lambda part: self.features(part) @ w)
 
+    def weights(self, v: Array, w: Array | None = None) -> Array:
+        return self.features.weights(self.contract(v) if w is None else w)
+
     def apply_exact(self, X: Any, v: Array) -> Array:
         return in_chunks(X, self.n, lambda part: self.kernel(part, self.X, self.rows) @ v)
 

@@ -8,6 +8,9 @@
    with an elbow, it is followed over C around the best value at each of the best gammas. Otherwise a descent goes from
    the best pair to better neighbours, as long as there are any and the work is within its budget.
 
+With many samples the rank is doubled instead, and the full matrix may be the last (``search.rank``). If rows are to be
+held out together, they are in all stages.
+
 Where the best value of C is the last one tried, more are tried, and so for gamma. Every pair tried is kept, with its
 score and its stage. Budgets are numbers of operations, not seconds: the same data give the same choice on any machine.
 """
@@ -23,17 +26,20 @@ from functools import partial
 import numpy as np
 
 from svmpath.criteria.curve import Curve
+from svmpath.criteria.held_out import Folds
 from svmpath.criteria.table import make_criterion
 from svmpath.exceptions import PathError
-from svmpath.gram import Gram, LowRankGram, Nystroem
+from svmpath.gram import DenseGram, Gram, LowRankGram, Nystroem
 from svmpath.gram.memory import memory_limit
-from svmpath.kernels import Kernel
-from svmpath.losses import SquaredHinge, policy_of
+from svmpath.kernels import Kernel, Linear
+from svmpath.lazy import lazy
+from svmpath.losses import LeastSquares, SquaredHinge, policy_of
 from svmpath.paths import Path
 from svmpath.search.axis import Axis, is_among
 from svmpath.search.choice import Choice, Scores, Stage
-from svmpath.search.grid import Search
-from svmpath.search.rank import double_rank
+from svmpath.search.deadline import Deadline
+from svmpath.search.grid import Search, Starts
+from svmpath.search.rank import Grown, double_rank, doubled
 from svmpath.search.screen import NO_GAMMA, Screen
 from svmpath.search.trials import Trials, best_C, ordered, pair_text, pairs_text
 
@@ -42,14 +48,18 @@ Array = np.ndarray
 _SMALL = 700  # samples up to which kernels are confirmed without narrowing
 _KEPT = 3  # gammas that are narrowed
 _CONFIRMED = 2  # gammas that are confirmed, if there is no descent
-_NARROW_RANK = 300
+_FIRST_RANK = 300  # in which gammas are narrowed, and which is doubled
+_MOST_RANK = 1200  # the next one takes four to six times as long, and gained at most a tenth of a point
 _NARROW_ROWS = 20_000  # for least squares
 _WHOLE = 2000  # samples up to which the full kernel matrix is used
 _MOST_WHOLE = 8000  # and up to which it may be, if few samples are on the left of the margin
 _BUDGET = 2e10  # operations of a machine on the full kernel matrix
+_LAST_WHOLE = 4000  # samples up to which the full kernel matrix may follow the largest rank, if that still gained
+_LAST_BUDGET = 1e11  # operations of all its machines at one C
 _SINGLE = 2_000_000  # entries of features from which on they are kept in single precision
 _REASONS = {
     "enough": "the last gains too little to go on",
+    "whole": "the kernel matrix has no higher one",
     "rank": "more is not tried",
     "memory": "more does not fit in memory",
     "time": "there is no time for more",
@@ -69,8 +79,11 @@ class AutoSearch:
         The values that may be chosen; ``gamma`` is None for a kernel without gamma, or one that is fixed.
     seed : int
         For landmarks, and the rows that are looked at.
-    until : float or None
-        The time (``time.monotonic``) after which nothing new is begun.
+    folds : sequence of (train, test) or None
+        The folds of the criterion, where rows must be held out together in all stages: if there are groups, or k-fold
+        was asked for by name.
+    deadline : Deadline
+        After which nothing new is begun.
     is_free : bool
         Whether the search also chooses the rank of the kernel matrix.
     tell : callable
@@ -82,7 +95,8 @@ class AutoSearch:
     gamma: Axis | None
     seed: int
     n_jobs: int | None = None
-    until: float | None = None
+    folds: Folds | None = None
+    deadline: Deadline = field(default_factory=Deadline)
     is_free: bool = False
     tell: Callable[[str], None] = lambda sentence: None
     stages: list[Stage] = field(default_factory=list)
@@ -104,19 +118,17 @@ class AutoSearch:
     def _given(self) -> tuple[Choice, Search, list[Path]]:
         """The machines at the only pair; their held-out error is computed when it is asked for."""
         C, search = float(self.C.values[0]), self.search
-        if self.is_free and (self._n > _WHOLE or 24.0 * self._n**2 > memory_limit()):
+        is_hinge = self._is_binary and isinstance(search.loss, SquaredHinge) and search.problems[0].gram.Z is None
+        if is_hinge and _SMALL < self._size <= _MOST_WHOLE:
+            low = self._standing_in()
+            (quick,) = low.paths(low.problems[0].gram, (C, C))
+            self.starts[NO_GAMMA] = [quick.decisions(self.C.values)[0]]
+        if not self._is_whole(NO_GAMMA):
             found = self._grown(NO_GAMMA, C)
             return found.choice(tuple(self.stages)), found.search, found.machines()
         paths = list(search.paths(search.problems[0].gram, (C, C)))
-        if (
-            self._is_binary
-            and self._n > _SMALL
-            and paths[0].problem.gram.Z is None
-            and not policy_of(search.loss).walks
-        ):
-            low = self._standing_in()
-            (quick,) = low.paths(low.problems[0].gram, (C, C))
-            paths = [paths[0].warmed(quick.decisions(self.C.values)[0])]
+        if NO_GAMMA in self.starts:
+            paths = [path.warmed(f) for path, f in zip(paths, self.starts[NO_GAMMA], strict=True) if f is not None]
         curve = search.later(paths, self.C.values)
         return Choice(curve, 0, search.rule, {}, ()), search, paths
 
@@ -129,6 +141,12 @@ class AutoSearch:
     def _n(self) -> int:
         return self.search.problems[0].n
 
+    @lazy
+    def _size(self) -> int:
+        """The number of samples, where copies count once if they are merged."""
+        copies = self.search.problems[0].copies
+        return self._n if copies is None else int(copies.max()) + 1
+
     @property
     def _is_single(self) -> bool:
         return len(self.search.problems) == 1
@@ -137,11 +155,8 @@ class AutoSearch:
     def _is_binary(self) -> bool:
         return self._is_single and self.search.problems[0].task == "classification"
 
-    def _is_late(self) -> bool:
-        return self.until is not None and time.monotonic() > self.until
-
     def _trials(self, search: Search) -> Trials:
-        return Trials(search, self.C, self.gamma, self.until, self.starts)
+        return Trials(search, self.C, self.gamma, self.deadline, self.starts)
 
     def _enter(self, name: str, trials: Trials) -> None:
         """Keep a stage, and tell of it."""
@@ -160,7 +175,7 @@ class AutoSearch:
     def _confirmed(self, scores: Mapping[float, Scores]) -> Trials:
         """The loss asked for, at the best gammas or from the best pair on."""
         found, order = self._trials(self.search), ordered(scores)
-        if policy_of(self.search.loss).walks or (self._is_binary and self._n <= _SMALL):
+        if policy_of(self.search.loss).walks or (self._is_binary and self._size <= _SMALL):
             found.follow({gamma: best_C(scores[gamma]) for gamma in order}, _CONFIRMED)
         else:
             found.descend(order[0], partial(self._valley, scores), jumps=not self._is_binary)
@@ -180,40 +195,86 @@ class AutoSearch:
 
     def _is_whole(self, gamma: float) -> bool:
         """Whether the kernel matrix is used as it is: its rank is given, or the full matrix is affordable."""
-        n, gram = self._n, self.search.problems[0].gram
-        if not self.is_free or 24.0 * n**2 > memory_limit():
-            return not self.is_free
-        if n <= _WHOLE:
+        if not self.is_free or self._is_zero:
             return True
-        size, starts = n, self.starts.get(gamma)
-        if isinstance(self.search.loss, SquaredHinge) and self._is_binary and starts and starts[0] is not None:
-            size = int(np.count_nonzero(self.search.problems[0].y * starts[0] < 1.0))
-        return n <= _MOST_WHOLE and 4.0 * size**3 <= _BUDGET and gram.Z is None
+        if 24.0 * self._size**2 > memory_limit():
+            return False
+        if self._size <= _WHOLE:
+            return True
+        return self._size <= _MOST_WHOLE and 4.0 * self._left(gamma) ** 3 <= _BUDGET
+
+    def _left(self, gamma: float) -> int:
+        """About how many samples are left of the margin, as far as that is known; else all."""
+        (f, *_), loss = self.starts.get(gamma) or [None], self.search.loss
+        if f is None or not self._is_binary or not isinstance(loss, SquaredHinge):
+            return self._size
+        return int(np.count_nonzero(self.search.problems[0].y * f < 1.0))
+
+    @lazy
+    def _is_zero(self) -> bool:
+        """Whether the kernel is zero on all rows, as the linear one of columns of zeros: it has no landmarks."""
+        gram = self.search.problems[0].gram
+        return gram.kernel.psd is True and not gram.kernel.pairwise and not gram.kernel.diag(gram.X).any()
 
     def _grown(self, gamma: float, C: float) -> Trials:
         """The loss asked for in low rank, doubled until that gains nothing."""
         kernel = self.search.problems[0].gram.kernel
         kernel = kernel if self.gamma is None else kernel.at(str(self.search.over), gamma)
         search = self.search if len(self.searches) == 1 else self._best_loss(kernel, gamma, C)
-        left = np.inf if self.until is None else self.until - time.monotonic()
         starts = {k: f for k, f in enumerate(self.starts.get(gamma, [])) if f is not None}
         # With rule="one_se" the curve that was kept may be that of another gamma.
         first = next((each for each in self.narrowed if each.path.gram.kernel.parameters == kernel.parameters), None)
-        # With several machines a value of C costs as much as all machines of two classes do.
-        gram_of, around = partial(self._low_rank, kernel), partial(self.C.around, each_side=int(self._is_single))
         grown = double_rank(
-            search, gram_of, C, rank=_NARROW_RANK, seconds=left, starts=starts, first=first, around=around
+            search,
+            partial(self._of_rank, search, kernel, starts),
+            C,
+            self._ranks(kernel),
+            # With several machines a value of C costs as much as all machines of two classes do.
+            partial(self.C.around, each_side=int(self._is_single)),
+            starts=starts,
+            deadline=self.deadline,
+            first=first,
         )
-        for step in grown.steps:
-            name, criterion = search.loss.name, grown.curve.criterion
-            own, tried = dict(search.loss.own), {gamma: step.scores}
-            self.stages.append(Stage("rank", name, criterion, step.rank, tried, step.seconds, own=own))
-        ranks = ", ".join(f"{step.rank}: {step.score:.4g} ({step.seconds:.2f} s)" for step in grown.steps)
-        self.tell(f"rank: score of {search.loss.name} by rank, {self._n} rows: {ranks}; {_REASONS[grown.reason]}")
+        self._enter_ranks(search, gamma, grown)
         gram = grown.curve.path.gram
         found = self._trials(search.with_gram(gram))
         found.adopt(gamma, grown.curve, grown.paths or [grown.curve.path])  # what is narrowed is one machine
         return found
+
+    def _enter_ranks(self, search: Search, gamma: float, grown: Grown) -> None:
+        """Keep a stage for each rank, and tell of them."""
+        name, criterion, own = search.loss.name, grown.curve.criterion, dict(search.loss.own)
+        for step in grown.steps:
+            self.stages.append(Stage("rank", name, criterion, step.rank, {gamma: step.scores}, step.seconds, own=own))
+        ranks = ", ".join(f"{step.rank}: {step.score:.4g} ({step.seconds:.2f} s)" for step in grown.steps)
+        self.tell(f"rank: score of {name} by rank, {self._n} rows: {ranks}; {_REASONS[grown.reason]}")
+
+    def _ranks(self, kernel: Kernel) -> list[int]:
+        """The ranks to be tried, the last being the full matrix where there are not too many samples."""
+        n, d = self._n, self.search.problems[0].gram.X.shape[1]
+        # The linear kernel has no higher rank than the number of columns.
+        most = min(max(_MOST_RANK, d), 2 * _MOST_RANK) if isinstance(kernel, Linear) else _MOST_RANK
+        if n > _LAST_WHOLE:
+            return doubled(self._first_rank, min(most, n))
+        ranks = doubled(self._first_rank, min(_MOST_RANK, n))
+        return ranks if ranks[-1] == n else [*ranks, n]
+
+    @property
+    def _first_rank(self) -> int:
+        """The rank to begin with: less than usual where that would not fit into memory."""
+        single = memory_limit() / (4.0 * self._n)
+        rank = single if self._n * min(single, _FIRST_RANK) > _SINGLE else single / 2.0
+        return int(np.clip(rank, 1, _FIRST_RANK))
+
+    def _of_rank(self, search: Search, kernel: Kernel, starts: Starts, rank: int) -> Gram | None:
+        """The kernel matrix with so many landmarks; the full one, if that is not too dear, for as many as samples."""
+        if rank < self._n or rank <= _MOST_RANK:
+            return self._low_rank(kernel, rank)
+        gram = self.search.problems[0].gram
+        fits = 24.0 * self._n**2 <= memory_limit() and _of_full_matrix(search, starts) <= _LAST_BUDGET
+        if not fits or not isinstance(gram, DenseGram):
+            return None
+        return gram if self.gamma is None else gram.at(str(self.search.over), kernel.parameters[str(self.search.over)])
 
     def _best_loss(self, kernel: Kernel, gamma: float, C: float) -> Search:
         """The search with the loss that is best in the first rank."""
@@ -223,14 +284,14 @@ class AutoSearch:
 
     def _is_promising(self, search: Search, gamma: float, C: float, gram: Gram) -> bool:
         """Whether another loss is worth the full kernel matrix: of many samples, if it gains a lot in low rank."""
-        if self._n <= _SMALL or policy_of(search.loss).walks or gram.Z is not None:
+        if self._size <= _SMALL or policy_of(search.loss).walks or gram.Z is not None:
             return True
         first, other = (each.best_curve() for each in self._in_low_rank([self.search, search], gram.kernel, gamma, C))
         return bool(other.scores[0] < first.scores[0] - first.standard_errors[0])
 
     def _in_low_rank(self, searches: Sequence[Search], kernel: Kernel, gamma: float, C: float) -> list[Trials]:
         """One pair by several losses in the first rank."""
-        gram, found = self._low_rank(kernel, _NARROW_RANK), []
+        gram, found = self._low_rank(kernel, self._first_rank), []
         for search in searches:
             found.append(self._trials(search.with_gram(gram)))
             found[-1].visit(gamma, C)
@@ -251,14 +312,15 @@ class AutoSearch:
             zero = np.zeros(1)
             return {NO_GAMMA: Scores(self.C.values, zero, zero, zero)}
         screen = self._screen()
-        return screen.tried if self._n <= _SMALL or self._is_late() else self._narrow(screen)
+        if self._size <= _SMALL or self._is_zero or self.deadline.is_over():
+            return screen.tried
+        return self._narrow(screen)
 
     def _screen(self) -> Screen:
         """Least squares on landmarks, at all values of C and many of gamma."""
-        screen = Screen(
-            self.search.problems, self.C.values, None if self.gamma is None else self.search.over, self.seed
-        )
-        screen.look(self.gamma, self.n_jobs, self.until)
+        over = None if self.gamma is None else self.search.over
+        screen = Screen(self.search.problems, self.C.values, over, self.seed, folds=self.folds)
+        screen.look(self.gamma, self.n_jobs, self.deadline)
         self._enter_screen("screen", screen)
         return screen
 
@@ -274,16 +336,18 @@ class AutoSearch:
         self._enter("narrow", trials)
         self.starts.update(trials.ends)
         is_asked = isinstance(self.search.loss, SquaredHinge) and self.search.criterion is trials.search.criterion
-        if is_asked and trials.rank == _NARROW_RANK:
+        if is_asked and trials.rank == self._first_rank:
             self.narrowed.append(trials.best_curve())
         return trials.tried
 
     def _screen_again(self, kept: list[float]) -> Mapping[float, Scores]:
         """The gammas that are left by least squares on more landmarks and rows."""
         over = None if self.gamma is None else self.search.over
-        screen = Screen(self.search.problems, self.C.values, over, self.seed, _NARROW_ROWS, _NARROW_RANK)
+        screen = Screen(
+            self.search.problems, self.C.values, over, self.seed, _NARROW_ROWS, self._first_rank, self.folds
+        )
         axis = None if self.gamma is None else replace(self.gamma, values=np.sort(kept))
-        screen.look(axis, self.n_jobs, self.until, wide=False)
+        screen.look(axis, self.n_jobs, self.deadline, wide=False)
         self._enter_screen("narrow", screen)
         return screen.tried
 
@@ -293,12 +357,13 @@ class AutoSearch:
         self.tell(screen.summary(name))
 
     def _standing_in(self) -> Search:
-        """The search by the squared hinge in low rank."""
+        """The search by the squared hinge in low rank, with the folds of the criterion or by the span prediction."""
         gram = self.search.problems[0].gram
-        if gram.Z is None or gram.rank > 2 * _NARROW_RANK:
-            gram = self._low_rank(gram.kernel, min(_NARROW_RANK, self._n // 2))
+        if gram.Z is None or gram.rank > 2 * _FIRST_RANK:
+            gram = self._low_rank(gram.kernel, min(self._first_rank, self._n // 2))
         search = self.search.with_gram(gram)
-        return replace(search, loss=SquaredHinge(), criterion=make_criterion("span"), tol=None)
+        criterion = make_criterion("span") if self.folds is None else self.search.criterion
+        return replace(search, loss=SquaredHinge(), criterion=criterion, tol=None)
 
     def _best_of(self, found: Trials) -> Trials:
         """The best of several losses, the others at the gamma of the first only."""
@@ -306,7 +371,7 @@ class AutoSearch:
         if len(self.searches) > 1:
             self.starts.update({gamma: [path.near(C) for path in found.machines()]})
         for search in self.searches[1:]:
-            if self._is_late():
+            if self.deadline.is_over():
                 break
             if not self._is_promising(search, gamma, C, found.best_curve().path.gram):
                 continue
@@ -316,3 +381,12 @@ class AutoSearch:
                 self._enter("compare", other)
                 found = min(found, other, key=lambda each: each.lowest())
         return found
+
+
+def _of_full_matrix(search: Search, starts: Starts) -> float:
+    """About how many operations the machines at one C take on the full kernel matrix."""
+    n = float(search.problems[0].n)
+    if isinstance(search.loss, LeastSquares):  # one factor for all machines
+        return 4.0 * n**3
+    left = [np.count_nonzero(each.y * starts[k] < 1.0) if k in starts else n for k, each in enumerate(search.problems)]
+    return float(sum(4.0 * size**3 for size in left))

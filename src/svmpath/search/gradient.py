@@ -38,6 +38,7 @@ from svmpath.kernels import ARD
 from svmpath.losses import Problem
 from svmpath.search.axis import Axis
 from svmpath.search.choice import Choice, Scores, Stage, is_end
+from svmpath.search.deadline import Deadline
 from svmpath.search.grid import Progress, Search
 from svmpath.search.screen import NO_GAMMA, Screen
 from svmpath.search.trials import best_C, pair_text
@@ -81,8 +82,8 @@ class GradientSearch:
         Of the span prediction; see :func:`svmpath.criteria.gradient`.
     n_jobs : int or None
         Threads for the screen and the folds.
-    until : float or None
-        The time (``time.monotonic``) after which no descent is begun, and the present one ends at its best point.
+    deadline : Deadline
+        After which no descent is begun, and the present one ends at its best point.
     tell : callable
         ``tell(sentence)``, called once per stage.
     stages : list of Stage
@@ -95,7 +96,7 @@ class GradientSearch:
     seed: int = 0
     smoothing: float = SMOOTHING
     n_jobs: int | None = None
-    until: float | None = None
+    deadline: Deadline = field(default_factory=Deadline)
     tell: Callable[[str], None] = lambda sentence: None
     stages: list[Stage] = field(default_factory=list)
 
@@ -119,7 +120,7 @@ class GradientSearch:
         begin = self._begin(ground, [first, *self._others(wide, gamma, screen)], penalty)
         eta = self._eta(first, begin, penalty, steps)
         end = self._chain(ground, begin, penalty, eta) or first
-        if eta == 0.0 and not self._is_late():  # without a penalty there are several minima
+        if eta == 0.0 and not self.deadline.is_over():  # without a penalty there are several minima
             away = replace(begin, x=wide.perturbed(begin.x, np.random.default_rng(self.seed)))
             end = min(end, self._down(ground, away) or end, key=lambda each: each.score)
         self._enter("ard", ground, end, time.perf_counter() - start)
@@ -147,7 +148,7 @@ class GradientSearch:
             starts.insert(enough, chart.perturbed(starts[0], np.random.default_rng(self.seed)))
             enough += 2
         for k, x in enumerate(starts):
-            if ends and (k >= enough or self._is_late()):
+            if ends and (k >= enough or self.deadline.is_over()):
                 break
             end = self._down(ground, _End(x))
             if end is not None:
@@ -170,7 +171,7 @@ class GradientSearch:
             gram = DenseGram(problems[0].gram.kernel, X @ diags_array(root) if issparse(X) else X * root)
             problems = [replace(problem, gram=gram) for problem in problems]
         screen = Screen(problems, self.C.values, None if self.gamma is None else self.search.over, self.seed)
-        screen.look(self.gamma, self.n_jobs, self.until)
+        screen.look(self.gamma, self.n_jobs, self.deadline)
         return screen
 
     # --- one gamma per feature -------------------------------------------------------------------------------------
@@ -202,7 +203,7 @@ class GradientSearch:
         if len(starts) == 1:
             return starts[0]
         middling = penalty.times(_ETAS[len(_ETAS) // 2])
-        ends = [None if self._is_late() else self._down(ground, start, middling, _ROUGHLY) for start in starts]
+        ends = [None if self.deadline.is_over() else self._down(ground, start, middling, _ROUGHLY) for start in starts]
         scores = [np.inf if end is None else end.score for end in ends]
         return starts[int(np.argmin(scores))]
 
@@ -210,7 +211,7 @@ class GradientSearch:
         """The end of a descent with this penalty, from that with the next larger one; None if it is too late."""
         found: _End | None = None
         for each in (each for each in _ETAS if each >= eta):
-            if not self._is_late():
+            if not self.deadline.is_over():
                 enough = _CLOSE_ENOUGH if each == eta else _ROUGHLY
                 found = self._down(ground, found or start, penalty.times(each), enough) or found
         return found
@@ -229,7 +230,7 @@ class GradientSearch:
         for eta in (np.inf, *_ETAS) if folds else ():
             tempered = partial(self._held_out, penalty=penalty.times(eta))
             losses = side_by_side(tempered, folds, count_jobs(self.n_jobs))
-            if self._is_late():  # what was cut short is no measure
+            if self.deadline.is_over():  # what was cut short is no measure
                 break
             mean[eta] = float(weight @ losses / weight.sum())
             steps.done()
@@ -261,9 +262,6 @@ class GradientSearch:
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
-    def _is_late(self) -> bool:
-        return self.until is not None and time.monotonic() > self.until
-
     def _ground(self, chart: _Chart, problems: Sequence[Problem]) -> _Ground:
         score = HeldOutScore.of(problems, self.search.loss, self.search.held_out, self.smoothing)
         return _Ground(score, chart, problems)
@@ -272,7 +270,7 @@ class GradientSearch:
         self, ground: _Ground, start: _End, penalty: _Penalty | None = None, enough: float = _CLOSE_ENOUGH
     ) -> _End | None:
         """The minimum of the score, with a penalty or without, from a start."""
-        return _descend(ground, start, penalty, enough, self.until)
+        return _descend(ground, start, penalty, enough, self.deadline)
 
     def _enter(self, name: str, ground: _Ground, end: _End, seconds: float) -> None:
         """Keep a stage, and tell of it."""
@@ -532,7 +530,7 @@ class _Late(Exception):
     """There is no time for another step."""
 
 
-def _descend(ground: _Ground, start: _End, penalty: _Penalty | None, enough: float, until: float | None) -> _End | None:
+def _descend(ground: _Ground, start: _End, penalty: _Penalty | None, enough: float, deadline: Deadline) -> _End | None:
     """The lowest point that L-BFGS finds from a start; None where the start itself is lost to rounding."""
 
     def visit(x: Array, machines: Sequence[Coefficients]) -> tuple[_End, Array]:
@@ -552,7 +550,7 @@ def _descend(ground: _Ground, start: _End, penalty: _Penalty | None, enough: flo
     def relative(x: Array) -> tuple[float, Array]:
         # L-BFGS measures change against one: scores of targets in any unit are brought there.
         nonlocal best, last
-        if until is not None and time.monotonic() > until:
+        if deadline.is_over():
             raise _Late
         try:
             last, slope = known.pop(x.tobytes(), None) or visit(x, last.machines)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -16,6 +17,7 @@ from scipy.optimize import minimize_scalar
 from svmpath.criteria.curve import Curve, HeldOutLoss, OneVsRest, held_out_loss, one_vs_rest
 from svmpath.criteria.scoring import Scoring
 from svmpath.gram import Gram
+from svmpath.lazy import lazy
 from svmpath.losses import Loss, Problem
 from svmpath.paths import Curves, Made, Path, Request, trace_problem
 from svmpath.search.choice import Choice, Scores, best_pair, best_value, check_rule, is_end
@@ -178,7 +180,8 @@ class Search:
             return self.scored(paths, values)
         problems = [path.problem for path in paths]
         loss = held_out_loss(self.held_out, problems[0].task)
-        held, doubts = (_Later(self, paths, values, what) for what in ("held", "doubtful"))
+        whole = _Whole(self, paths, values)
+        held, doubts = (_Later(whole, what) for what in ("held", "doubtful"))
         rows, target = np.arange(problems[0].n), problems[0].y
         if len(paths) > 1:
             loss, target = OneVsRest(loss), np.stack([problem.y for problem in problems], axis=1)
@@ -299,16 +302,30 @@ def _halfway(values: Array, chosen: float) -> Array:
 
 
 @dataclass(frozen=True)
-class _Later:
-    """Computes an array of a curve."""
+class _Whole:
+    """A curve that is computed once, when one of its arrays is first asked for."""
 
     search: Search
     paths: list[Path]
     values: Array
+
+    @lazy
+    def curve(self) -> Curve:
+        return self.search.scored(self.paths, self.values)
+
+    def __getstate__(self) -> dict[str, Any]:  # what a model is saved without can be computed again
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True)
+class _Later:
+    """Computes an array of a curve."""
+
+    whole: _Whole
     what: str
 
     def __call__(self) -> Array:
-        found: Array = getattr(self.search.scored(self.paths, self.values), self.what)
+        found: Array = getattr(self.whole.curve, self.what)
         return found
 
 

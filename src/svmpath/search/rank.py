@@ -4,14 +4,15 @@ On noisy data the rank counts for more than gamma does, and no rule is known tha
 would gain. So the next is computed: with the same landmarks and as many again, at a few values of C around the best,
 its first machine from the sides of the last. With score_k and standard error se_k at rank r_k = 2^k r_0, stop at
 
-    score_{k-1} - score_k < max(share * se_k, 0.005 score_k)          (share: a quarter by default)
+    score_{k-1} - score_k < max(se_k / 4, 0.005 score_k)
 
-or where memory or time would not be enough for the next rank. A rank costs about four times as much as the one before.
+or where memory or time would not be enough for the next rank, or where the kernel has no higher one. A rank costs about
+four times as much as the one before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
@@ -22,16 +23,15 @@ from svmpath.gram import Gram, LowRankGram
 from svmpath.gram.memory import memory_limit
 from svmpath.paths import Path
 from svmpath.search.choice import Scores, best_value
+from svmpath.search.deadline import Deadline
 from svmpath.search.grid import Search, Starts
 
 Array = np.ndarray
 
-FIRST_RANK = 300
-MOST_RANK = 1200  # the next one takes four to six times as long, and gained at most a tenth of a point
 GAIN = 0.25  # standard errors that a doubled rank must gain
 _SMALL_GAIN = 0.005  # of the score
+_NOTHING_LEFT = 1e-6  # relative residual of features, perhaps in single precision, that are all of the kernel
 _MORE = 4.0  # times the seconds of a rank that its double takes
-_STEP = 10 ** (1 / 3)  # between values of C
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,7 @@ class Step:
     Attributes
     ----------
     rank : int
-        Number of landmarks.
-    C : float
-        The best value.
-    score, standard_error : float
-        Of the held-out loss there.
+        Of the kernel matrix: less than the number of landmarks where some are combinations of others.
     seconds : float
         That it took.
     scores : Scores
@@ -53,11 +49,27 @@ class Step:
     """
 
     rank: int
-    C: float
-    score: float
-    standard_error: float
     seconds: float
     scores: Scores
+
+    @property
+    def _best(self) -> int:
+        return best_value(self.scores)
+
+    @property
+    def C(self) -> float:
+        """The best value."""
+        return float(self.scores.values[self._best])
+
+    @property
+    def score(self) -> float:
+        """The held-out score there."""
+        return float(self.scores.scores[self._best])
+
+    @property
+    def least_gain(self) -> float:
+        """What the next rank must gain; with very many rows a standard error is less than anyone cares about."""
+        return max(GAIN * float(self.scores.standard_errors[self._best]), _SMALL_GAIN * self.score)
 
 
 @dataclass(frozen=True)
@@ -72,8 +84,9 @@ class Grown:
         Of all its machines; empty if it is the curve that was known already.
     steps : list of Step
         All ranks tried.
-    reason : {"enough", "rank", "memory", "time"}
-        Why no larger one was tried: the last gained too little, or a limit was reached.
+    reason : {"enough", "whole", "rank", "memory", "time"}
+        Why no larger one was tried: the last gained too little, the kernel has no higher rank, there was no other to
+        try, or a limit was reached.
     """
 
     curve: Curve
@@ -84,42 +97,35 @@ class Grown:
 
 def double_rank(
     search: Search,
-    gram_of: Callable[[int], Gram],
-    C: float | Array,
+    gram_of: Callable[[int], Gram | None],
+    C: float,
+    ranks: Sequence[int],
+    around: Callable[[float], Array],
     *,
-    rank: int = FIRST_RANK,
-    most: int = MOST_RANK,
-    seconds: float = np.inf,
-    share: float = GAIN,
-    starts: Starts | None = None,
+    starts: Starts,
+    deadline: Deadline,
     first: Curve | None = None,
-    around: Callable[[float], Array] | None = None,
 ) -> Grown:
-    """Double the rank until the held-out score gains less than a share of its standard error, or than 0.5 % of it.
+    """Go to larger ranks until the held-out score gains less than a quarter of its standard error, or 0.5 % of itself.
 
     Parameters
     ----------
     search : Search
     gram_of : callable
         The Gram matrix with so many landmarks, such as ``lambda rank: LowRankGram(kernel, X, Nystroem(rank, "uniform",
-        single=True), seed)``; the landmarks are then nested.
-    C : float or array
-        The best value so far, of which a third of a factor of ten to either side is tried as well; or the values to
-        try at the first rank.
-    rank : int
-        The first rank.
-    most : int
-        The largest rank; with as many landmarks as rows, a kernel matrix has nothing left to gain.
-    seconds : float
-        Do not begin with a rank that is expected to end later than this.
-    share : float
-        Of a standard error, which the next rank must gain.
-    starts : dict, optional
+        single=True), seed)``; the landmarks are then nested. None if it costs too much.
+    C : float
+        The best value so far.
+    ranks : sequence of int
+        Numbers of landmarks, each twice the one before; as many as rows mean the full matrix.
+    around : callable
+        The values to try around the best C so far.
+    starts : dict
         As for :meth:`Search.on`.
+    deadline : Deadline
+        A rank that is expected to end later is not begun.
     first : Curve, optional
         The curve at the first rank, if it is known already.
-    around : callable, optional
-        The values to try around the best C so far, if these are not a third of a factor of ten to either side.
 
     Returns
     -------
@@ -133,69 +139,55 @@ def double_rank(
     >>> from svmpath.kernels import RBF
     >>> from svmpath.losses import LeastSquares, Problem
     >>> from svmpath.search import Search
-    >>> from svmpath.search.rank import double_rank
+    >>> from svmpath.search.deadline import Deadline
+    >>> from svmpath.search.rank import double_rank, doubled
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(400, 2)); y = np.sin(3 * X[:, 0]) + 0.1 * rng.normal(size=400)
     >>> gram_of = lambda rank: LowRankGram(RBF(1.0), X, Nystroem(rank, "uniform"), seed=0)
     >>> problem = Problem(gram_of(10), y, np.ones(400), "regression")
     >>> search = Search([problem], LeastSquares(), np.logspace(0, 2, 3), None, criteria.press, None)
-    >>> grown = double_rank(search, gram_of, 10.0, rank=10)
+    >>> around = lambda C: C * np.array([0.5, 1.0, 2.0])
+    >>> grown = double_rank(search, gram_of, 10.0, doubled(10, 400), around, starts={}, deadline=Deadline())
     >>> [step.rank for step in grown.steps][:4], grown.reason
     ([10, 20, 40, 80], 'enough')
     """
-    begin, starts = monotonic(), {} if starts is None else starts
-    around = _around if around is None else around
-    curve, steps, reason = first, [], "rank"
-    paths: list[Path] = []
-    if first is not None:
-        steps.append(_step(rank, first, 0.0))
-    for each in _ranks(rank, min(most, search.problems[0].n), skip=first is not None):
-        gram = gram_of(each)
+    curve, paths, reason = first, list[Path](), "rank"
+    steps = [] if first is None else [_step(first, 0.0)]
+    for rank in ranks if first is None else ranks[1:]:
+        gram = gram_of(rank)
+        if gram is None:
+            break
         if steps and _bytes(gram) > memory_limit():
             reason = "memory"
             break
-        now = monotonic()
-        if steps and now - begin + _MORE * steps[-1].seconds > seconds:
+        if steps and deadline.is_over(_MORE * steps[-1].seconds):
             reason = "time"
             break
-        values = np.asarray(C, dtype=float) if not steps and np.ndim(C) else around(steps[-1].C if steps else float(C))
-        new, traced = search.traced(gram, values, starts)
-        steps.append(_step(each, new, monotonic() - now))
-        is_enough = len(steps) > 1 and steps[-2].score - steps[-1].score < _least_gain(steps[-1], share)
+        now = monotonic()
+        new, traced = search.traced(gram, around(steps[-1].C if steps else C), starts)
+        steps.append(_step(new, monotonic() - now))
         if curve is None or steps[-1].score < min(step.score for step in steps[:-1]):
             curve, paths = new, traced
-        if is_enough:
+        if len(steps) > 1 and steps[-2].score - steps[-1].score < steps[-1].least_gain:
             reason = "enough"
+            break
+        if rank == search.problems[0].n or (gram.rank < rank and gram.residual < _NOTHING_LEFT):
+            reason = "whole"
             break
     assert curve is not None
     return Grown(curve, paths, steps, reason)
 
 
-def _least_gain(step: Step, share: float) -> float:
-    """What a doubled rank must gain; with very many rows a standard error is less than anyone cares about."""
-    return max(share * step.standard_error, _SMALL_GAIN * step.score)
+def doubled(rank: int, most: int) -> list[int]:
+    """A rank and its doubles, the last one cut off."""
+    found = [min(rank, most)]
+    while found[-1] < most:
+        found.append(min(2 * found[-1], most))
+    return found
 
 
-def _ranks(rank: int, most: int, skip: bool) -> Iterator[int]:
-    """The first rank and its doubles, the last one cut off; without the first if it is known."""
-    if not skip:
-        yield min(rank, most)
-    while rank < most:
-        rank = min(2 * rank, most)
-        yield rank
-
-
-def _around(C: float) -> Array:
-    """A value of C between two others."""
-    return C * _STEP ** np.arange(-1.0, 2.0)
-
-
-def _step(rank: int, curve: Curve, seconds: float) -> Step:
-    k = best_value(curve)
-    scores = Scores.of(curve)
-    return Step(
-        rank, float(scores.values[k]), float(scores.scores[k]), float(scores.standard_errors[k]), seconds, scores
-    )
+def _step(curve: Curve, seconds: float) -> Step:
+    return Step(int(curve.path.gram.rank), seconds, Scores.of(curve))
 
 
 def _bytes(gram: Gram) -> float:

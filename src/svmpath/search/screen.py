@@ -1,4 +1,4 @@
-"""The first look at many kernels: least squares on a few landmarks, scored by leave-one-out.
+"""The first look at many kernels: least squares on a few landmarks, scored by leave-one-out or by folds.
 
 For every gamma the kernel is replaced by features of m landmarks, the same for all gammas, so that distances are
 computed once; least squares stands in for the loss asked for. Its held-out residuals at every C and for all classes
@@ -7,8 +7,9 @@ cost one small eigendecomposition per gamma (``solvers.ridge``). The score of a 
     mean_i s_i min(r_i^2, 9) / mean_i s_i         (classification: labels -1 and +1)
     mean_i s_i r_i^2 / mean_i s_i                 (regression)
 
-The cut keeps single samples from deciding: it ranks kernels better than the residuals themselves, and better than
-the number of errors.
+with held-out residuals r_i: of leave-one-out, or of the folds that were asked for, since among rows that belong
+together leave-one-out prefers kernels that recognise the others of a group. The cut keeps single samples from deciding:
+it ranks kernels better than the residuals themselves, and better than the number of errors.
 """
 
 from __future__ import annotations
@@ -18,15 +19,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from svmpath.criteria.held_out import Folds, held_rows
 from svmpath.gram import Gram
 from svmpath.gram.nystroem import inverse_root
 from svmpath.interrupts import checkpoint
 from svmpath.losses import Problem
 from svmpath.search.axis import Axis, is_among
 from svmpath.search.choice import Scores, Stage
+from svmpath.search.deadline import Deadline
 from svmpath.search.trials import best_C, ordered, pair_text, pairs_text
 from svmpath.solvers.parallel import side_by_side
-from svmpath.solvers.ridge import press_residuals
+from svmpath.solvers.ridge import fold_residuals, press_residuals
 from svmpath.solvers.threads import blas_threads, count_jobs
 
 Array = np.ndarray
@@ -55,6 +58,8 @@ class Screen:
         At most so many rows are looked at.
     landmarks : int, optional
         Their number; 64 up to 700 rows and 100 with more, if it is not given.
+    folds : sequence of (train, test), optional
+        Rows that are held out together; leave-one-out if it is not given.
 
     Attributes
     ----------
@@ -70,6 +75,7 @@ class Screen:
         seed: int,
         rows: int = MOST_ROWS,
         landmarks: int | None = None,
+        folds: Folds | None = None,
     ) -> None:
         self._start = time.perf_counter()
         self.C, self.over, self.task = C, over, problems[0].task
@@ -82,11 +88,13 @@ class Screen:
         drawn = np.random.default_rng(seed).permutation(len(self.rows))[:landmarks]
         self.landmarks = self.rows[np.sort(drawn)]
         self.Y, self.s = np.column_stack([each.y[self.rows] for each in problems]), problems[0].s[self.rows]
+        self.folds = folds_among(self.rows, problems[0].n, folds or ())
+        self.held = held_rows(self.folds) if self.folds else slice(None)
         with blas_threads(len(self.rows) * len(self.landmarks)):
             self.S, self.SW = (compared(gram, some, self.landmarks) for some in (self.rows, self.landmarks))
 
     def look(
-        self, gamma: Axis | None, n_jobs: int | None = None, until: float | None = None, wide: bool = True
+        self, gamma: Axis | None, n_jobs: int | None = None, deadline: Deadline | None = None, wide: bool = True
     ) -> None:
         """Score the values of an axis, then values beyond the best if it is an end, and its neighbours.
 
@@ -98,7 +106,7 @@ class Screen:
         self.score(gamma.values.tolist(), n_jobs)
         for _ in range(_MOST_WIDENINGS):
             beyond = gamma.beyond(self.best()[0], list(self.tried), wide)
-            if beyond is None or (until is not None and time.monotonic() > until):
+            if beyond is None or (deadline is not None and deadline.is_over()):
                 break
             self.score([beyond])
         if wide:
@@ -107,14 +115,20 @@ class Screen:
     def stage(self, name: str = "screen") -> Stage:
         """What was tried so far."""
         seconds = time.perf_counter() - self._start
-        return Stage(name, "least_squares", "press", len(self.landmarks), dict(self.tried), seconds)
+        return Stage(name, "least_squares", self.criterion, len(self.landmarks), dict(self.tried), seconds)
+
+    @property
+    def criterion(self) -> str:
+        """What the scores are."""
+        return "kfold" if self.folds else "press"
 
     def summary(self, name: str = "screen") -> str:
         """A sentence on it."""
         best, stage = self.best()[0], self.stage()
         return (
-            f"{name}: {pairs_text(len(self.tried) * len(self.C))} by press of least_squares, {len(self.rows)} rows, "
-            f"rank {stage.rank}: best {pair_text(best, best_C(self.tried[best]))} ({stage.seconds:.2f} s)"
+            f"{name}: {pairs_text(len(self.tried) * len(self.C))} "
+            f"by {self.criterion} of least_squares, {len(self.rows)} "
+            f"rows, rank {stage.rank}: best {pair_text(best, best_C(self.tried[best]))} ({stage.seconds:.2f} s)"
         )
 
     def score(self, gammas: Sequence[float], n_jobs: int | None = None) -> None:
@@ -128,12 +142,14 @@ class Screen:
         kernel = self.kernel if self.over is None else self.kernel.at(self.over, gamma)
         with blas_threads(len(self.rows) * len(self.landmarks)):
             Z = kernel.evaluate(self.S) @ inverse_root(kernel, kernel.evaluate(self.SW))
+            if self.folds:
+                return self._scores(fold_residuals(Z, self.Y, self.s, self.C, self.folds))
             return self._scores(press_residuals(Z, self.Y, self.s, self.C))
 
     def _scores(self, residuals: Array) -> Scores:
-        """The scores at all C from residuals of shape (n, m, k)."""
+        """The scores at all C from residuals of shape (N, m, k)."""
         squares = np.square(residuals, out=residuals)
-        share = self.s / self.s.sum()
+        share = self.s[self.held] / self.s[self.held].sum()
         smooth = share @ squares.mean(axis=2)
         if self.task == "classification":
             np.minimum(squares, _CUT, out=squares)
@@ -168,6 +184,14 @@ def compared(gram: Gram, rows: Array, landmarks: Array) -> Array:
     if gram.kernel.pairwise:
         return gram.kernel.compare(gram.X[own[rows]], None, own[landmarks])
     return gram.kernel.compare(gram.X[own[rows]], gram.X[own[landmarks]])
+
+
+def folds_among(rows: Array, n: int, folds: Folds) -> list[tuple[Array, Array]]:
+    """The folds among some of n rows, as positions there; without those that have nothing to train on or to test."""
+    where = np.full(n, -1)
+    where[rows] = np.arange(len(rows))
+    parts = ([at[at >= 0] for at in (where[train], where[test])] for train, test in folds)
+    return [(train, test) for train, test in parts if len(train) and len(test)]
 
 
 def drawn_rows(problems: Sequence[Problem], most: int, seed: int) -> Array:

@@ -21,10 +21,11 @@ from svmpath.losses import LeastSquares, policy_of
 from svmpath.paths import Path
 from svmpath.search.axis import Axis
 from svmpath.search.choice import Choice, Scores, best_pair, best_value
+from svmpath.search.deadline import Deadline
 from svmpath.search.grid import Search
 
 Array = np.ndarray
-Starts = Mapping[float, list[Array | None]]
+StartsByGamma = Mapping[float, list[Array | None]]  # decision values of each machine
 
 _HALF_WIDTH = 1  # values of C on either side of the first
 _MOST_WIDER = 2  # times that values beyond an end are tried
@@ -46,8 +47,8 @@ class Trials:
     search : Search
     C, gamma : Axis
         The values that may be tried; ``gamma`` is None if the kernel stays as it is.
-    until : float or None
-        The time (``time.monotonic``) after which nothing new is begun.
+    deadline : Deadline
+        After which nothing new is begun.
     starts : dict
         By gamma, decision values of each machine on a similar kernel, to start from.
 
@@ -59,8 +60,8 @@ class Trials:
         By gamma, the decision values of each machine at its best C.
     """
 
-    def __init__(self, search: Search, C: Axis, gamma: Axis | None, until: float | None, starts: Starts) -> None:
-        self.search, self._C, self._gamma, self._until, self._starts = search, C, gamma, until, starts
+    def __init__(self, search: Search, C: Axis, gamma: Axis | None, deadline: Deadline, starts: StartsByGamma) -> None:
+        self.search, self._C, self._gamma, self._deadline, self._starts = search, C, gamma, deadline, starts
         self.start = time.perf_counter()
         self.ends: dict[float, list[Array | None]] = {}
         self.tried: dict[float, Scores] = {}
@@ -127,7 +128,7 @@ class Trials:
         """One pair, and those around it unless that is clearly behind the best of others."""
         curve = self._scored(gamma, self._C.around(C, 0))
         self._enter(gamma, curve)
-        if curve.scores[0] <= with_.lowest()[0] + _BEHIND * curve.standard_errors[0] and not self._is_late():
+        if curve.scores[0] <= with_.lowest()[0] + _BEHIND * curve.standard_errors[0] and not self._deadline.is_over():
             self._follow(gamma, C)
 
     def follow(self, around: Mapping[float, float], most: int) -> None:
@@ -139,12 +140,12 @@ class Trials:
         for gamma, C in around.items():
             if gamma < least:
                 continue
+            if self.tried and (len(self.tried) == most or self._deadline.is_over()):
+                break
             try:
                 self._follow(gamma, C)
             except PathError as error:
                 failure, least = error, _FAR * gamma
-            if self.tried and (len(self.tried) == most or self._is_late()):
-                break
         if failure is not None and not self.tried:
             raise failure
         with suppress(PathError):
@@ -156,7 +157,7 @@ class Trials:
             gamma, C = self.best()
             assert self._gamma is not None
             beyond = self._gamma.beyond(gamma, list(self.tried))
-            if beyond is None or self._is_late() or not falls_at_end(lowest_over_gamma(self.tried)):
+            if beyond is None or not falls_at_end(lowest_over_gamma(self.tried)) or self._deadline.is_over():
                 return
             self._follow(beyond, C)
 
@@ -166,7 +167,7 @@ class Trials:
         for _ in range(_MOST_WIDER):
             best = float(curve.values[best_value(curve)])
             beyond = self._C.beyond(best, curve.values.tolist())
-            if beyond is None or self._is_late() or not falls_at_end(Scores.of(curve)):
+            if beyond is None or not falls_at_end(Scores.of(curve)) or self._deadline.is_over():
                 break
             curve = self._more(gamma, curve, np.array([beyond]))
         self._enter(gamma, curve)
@@ -209,7 +210,7 @@ class Trials:
             for pair in self._moves(*place, valley, jumps):
                 if pair in known:
                     continue
-                if len(known) >= most or self._is_late():
+                if len(known) >= most or self._deadline.is_over():
                     return
                 known[pair] = self.visit(*pair)
                 if known[pair] < known[place]:
@@ -248,6 +249,8 @@ class Trials:
         n, rank = problem.n, problem.gram.rank
         if problem.gram.Z is not None:
             return 4.0 * n * rank**2 * len(paths)
+        if problem.gram.is_clipped:  # which decides, whatever the loss
+            return 15.0 * n**3
         if isinstance(self.search.loss, LeastSquares):
             return 1.0 * n**3
         (ends,) = self.ends.values()
@@ -286,9 +289,6 @@ class Trials:
         is_there = self._gamma is None or gram.kernel.parameters[over] == gamma
         return gram if is_there else gram.at(over, gamma)
 
-    def _is_late(self) -> bool:
-        return self._until is not None and time.monotonic() > self._until
-
 
 def ordered(scores: Mapping[float, Scores]) -> list[float]:
     """The values tried, the best first."""
@@ -320,10 +320,16 @@ def lowest_over_gamma(tried: Mapping[float, Scores]) -> Scores:
     return Scores(np.array(gammas), *(np.array(column) for column in columns))
 
 
-def falls_at_end(scores: Scores) -> bool:
-    """Whether the best value is better than its only neighbour by more than chance gives all the time."""
+def gain_at_end(scores: Scores) -> tuple[float, float]:
+    """By how much the best value, if it is an end, is better than its only neighbour; and the standard error there."""
     order = np.argsort(scores.values)
     best = int(np.flatnonzero(order == best_value(scores))[0])
     neighbour = order[best - 1 if best > 0 else min(1, len(order) - 1)]
     at = order[best]
-    return bool(scores.scores[neighbour] - scores.scores[at] > _ENOUGH * scores.standard_errors[at])
+    return float(scores.scores[neighbour] - scores.scores[at]), float(scores.standard_errors[at])
+
+
+def falls_at_end(scores: Scores) -> bool:
+    """Whether the best value is better than its only neighbour by more than chance gives all the time."""
+    gain, deviation = gain_at_end(scores)
+    return gain > _ENOUGH * deviation

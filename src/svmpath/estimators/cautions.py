@@ -1,0 +1,126 @@
+"""What a fitted model warns of: a search cut short, a choice at an edge, digits that are lost, a loose bound.
+
+All are called by ``PathMachine._fit``, or one call further down, so that a warning names the line that called ``fit``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from svmpath.criteria.table import is_exact
+from svmpath.exceptions import EdgeWarning, LimitWarning, PrecisionWarning
+from svmpath.search.choice import Choice, Scores
+from svmpath.search.trials import gain_at_end, lowest_over_gamma
+
+Array = np.ndarray
+
+_TOO_FEW_DIGITS = 1e-4  # largest violation, in units of decision values, of a machine that is not lost to rounding
+_NOISY = 0.02  # fraction of training errors above which the radius-margin bound chooses badly
+_FALLS = 0.25  # standard errors by which a score falls at the end of a range that was given
+_FALLS_CLEARLY = 1.0  # the same at the end of what "tune" tries
+_MATTERS = 0.01  # of the score of a constant machine: what is worth a warning
+_FLAT = 0.01  # deviation of the decision values, in units of that of the targets, of a machine that is nearly constant
+
+
+def warn_of_time(limit: float) -> None:
+    """The search was cut short."""
+    warnings.warn(
+        f"time_limit={limit:g} seconds cut the search short: the best of what was tried by then is returned (see "
+        "search_table_).",
+        LimitWarning,
+        stacklevel=4,
+    )
+
+
+def warn_of_edges(choice: Choice, given: Callable[[str], str], fitted: Array) -> None:
+    """Warn if the score still falls where the values that were offered, or the limits of the search, end.
+
+    Parameters
+    ----------
+    choice : Choice
+    given : callable
+        How a parameter is given: "span" (a range), "tune", or otherwise; who gives a list knows what is beyond it.
+    fitted : array of shape (n,) or (n, k)
+        Decision values of the training rows.
+    """
+    over_gamma = lowest_over_gamma(choice.tried) if choice.tried else None
+    for name in choice.at_edge if choice.stages else ():
+        scores = Scores.of(choice.curve) if name == "C" else over_gamma
+        value = choice.value if name == "C" else float(choice.curve.path.gram.kernel.parameters[name])
+        how = given("C" if name == "C" else "gamma")
+        if how not in ("span", "tune") or scores is None or len(scores.values) < 2:
+            continue
+        end = "largest" if value >= scores.values.max() * (1 - 1e-9) else "smallest"
+        gain, deviation = gain_at_end(scores)
+        if how == "span":
+            falls = gain > _FALLS * deviation
+        else:
+            # A smaller gamma makes up for a C that is limited: on the way to a linear machine both go on for ever.
+            is_free = name == "C" and over_gamma is not None
+            clear = max(_FALLS_CLEARLY * deviation, _MATTERS * _score_of_a_constant(choice))
+            falls = gain > clear and not is_free
+        if falls:
+            _warn_of_edge(name, value, end, how, "the held-out score still falls there")
+        elif how == "tune" and (name, end) == ("C", "largest") and _is_flat(choice, fitted):
+            _warn_of_edge(name, value, end, how, "the decision values are nearly constant even there")
+
+
+def _warn_of_edge(name: str, value: float, end: str, how: str, what: str) -> None:
+    allowed = "allowed" if how == "span" else "that 'tune' tries"
+    other = "larger" if end == "largest" else "smaller"
+    remedy = f"allow {other} values of {name}, or scale the columns"
+    if how == "tune":
+        remedy = f"scale the columns (scale=True), or give a range with {other} values of {name}"
+    warnings.warn(
+        f"The best {name} = {value:.3g} is the {end} value {allowed}, and {what}: {remedy}.", EdgeWarning, stacklevel=5
+    )
+
+
+def _score_of_a_constant(choice: Choice) -> float:
+    """About the score of a constant machine, in classification one; zero if the scores are no means of losses."""
+    problem = choice.curve.path.problem
+    if getattr(choice.curve, "scoring", None) is not None:
+        return 0.0
+    if problem.task == "classification":
+        return 1.0
+    mean = np.average(problem.y, weights=problem.s)
+    return float(np.average((problem.y - mean) ** 2, weights=problem.s))
+
+
+def _is_flat(choice: Choice, fitted: Array) -> bool:
+    """Whether a machine that may use any C makes next to no difference between the rows."""
+    return bool(np.std(fitted, axis=0).max() < _FLAT * np.std(choice.curve.path.problem.y))
+
+
+def warn_of_rounding(choice: Choice, violation: float) -> None:
+    """Warn if held-out values of the choice, or its machine, are lost to rounding."""
+    lost = int(choice.curve.doubtful[choice.index]) if is_exact(choice.curve.criterion) else 0
+    if not lost and violation <= _TOO_FEW_DIGITS:
+        return
+    what = f"{lost} held-out values are lost to rounding"
+    if not lost:
+        what = f"the machine violates the optimality conditions by {violation:.1g}, in units of decision values"
+    chosen = ", ".join(f"{name} = {value:.3g}" for name, value in list(choice.parameters.items())[:6])
+    warnings.warn(
+        f"At the choice ({chosen}) {what}: the kernel values are too large for this C. Scale the columns "
+        "(StandardScaler), or search smaller C.",
+        PrecisionWarning,
+        stacklevel=5,
+    )
+
+
+def warn_of_a_loose_bound(choice: Choice) -> None:
+    """Warn if the radius-margin bound has chosen a machine for noisy data."""
+    curve: Any = choice.curve
+    wrong, m = int(curve.doubtful[choice.index]) if curve.criterion == "radius_margin" else 0, curve.path.problem.n
+    if wrong > _NOISY * m:
+        warnings.warn(
+            f"The machine chosen by criterion='radius_margin' misclassifies {wrong} of {m} training samples. On "
+            "noisy data the bound is loose, and the C at its minimum is too small: use criterion='span' or 'loo'.",
+            UserWarning,
+            stacklevel=5,
+        )
