@@ -20,7 +20,7 @@ EXCUSED = {
     "check_sample_weight_equivalence_on_sparse_data": REPETITION,
 }
 QUICK = [ElasticNetSVC(lambda1=[1.0], lambda2=1.0, cv=2)]
-# Of two classes Platt's sigmoid need not be 1/2 at the boundary; one check wants the class predicted to be the more probable.
+# Platt's sigmoid need not be 1/2 at the boundary; one check wants the class predicted to be the more probable.
 ESTIMATORS = [
     ElasticNetSVC(lambda2=1.0, cv=3),
     ElasticNetSVC([0.1, 1.0, 3.0], [0.0, 0.5], criterion="loo", standardize=False, calibration="temperature"),
