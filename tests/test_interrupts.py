@@ -20,9 +20,9 @@ print("begun", flush=True)
 """
 # Each takes half a minute and more if nobody ends it.
 WORK = {
-    "least squares": "PathSVC(loss='least_squares', search='grid').fit(X, y)",
-    "squared hinge in two threads": "PathSVC(n_jobs=2, search='grid').fit(X, y)",
-    "regression in two threads": "PathSVR(n_jobs=2, search='grid').fit(X, y * X[:, 2])",
+    "least squares": "PathSVC(loss='least_squares', search='grid', rank=None).fit(X, y)",
+    "squared hinge in two threads": "PathSVC(n_jobs=2, search='grid', rank=None).fit(X, y)",
+    "regression in two threads": "PathSVR(n_jobs=2, search='grid', rank=None).fit(X, y * X[:, 2])",
     "indefinite kernel": "PathSVC(kernel='sigmoid', psd='clip', n_jobs=2, search='grid', rank=None).fit(X, y)",
     "exact sides": "svmpath.trace(X, y, loss='squared_hinge', gamma=1.0, breakpoints='exact').breakpoints",
     "surface in two threads": "svmpath.surface(X, y, loss='squared_hinge', gamma=(0.01, 10.0), n_jobs=2)"
@@ -60,7 +60,7 @@ import signal, threading, time
 from svmpath.interrupts import workers_left
 threading.Timer(1.0, signal.raise_signal, [signal.SIGINT]).start()
 try:
-    PathSVC(loss={loss!r}, n_jobs=2, gamma=np.geomspace(0.01, 1.0, 60)).fit(X, y)
+    PathSVC(loss={loss!r}, n_jobs=2, gamma=np.geomspace(0.01, 1.0, 60), search='grid').fit(X, y)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 while workers_left():
