@@ -314,3 +314,14 @@ def test_bad_arguments_get_a_sentence():
         model.honest_error(n_splits=60)
     with pytest.raises(ValueError, match="n_splits=91 is more than the 90 rows"):
         PathSVR(random_state=0, **GAMMAS).fit(X, X[:, 0]).honest_error(n_splits=91)
+
+
+def test_parameters_set_after_the_fit_do_not_count():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(60, 2))
+    b = (A[:, 0] + rng.normal(size=60) > 0).astype(int)
+    model = PathSVC("least_squares", random_state=0).fit(A, b)
+    expected = PathSVC("least_squares", random_state=0).fit(A, b).honest_error(n_splits=3)
+    model.set_params(C=1e-6, cv=2, random_state=5, threshold=100.0)
+    assert model.honest_error(n_splits=3) == expected
+    assert model.honest_error("bootstrap").value >= model.held_out_error_

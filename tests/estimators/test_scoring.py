@@ -116,7 +116,7 @@ HARD = {
 def test_hard_cases(name):
     A, b, more = HARD[name]
     model = PathSVC(C=[0.5, 2.0], gamma=1.0, scoring="f1", threshold="tune", rule="one_se").fit(A, b, **more)
-    s, held = more.get("sample_weight", np.ones(60)), model.held_out_decisions_
+    s, held = more.get("sample_weight", np.ones(60)), model._as_chosen().decisions[0]
     at = {
         cut: metrics.f1_score(b, held > cut, sample_weight=s, zero_division=0.0)
         for cut in [*threshold_candidates(held), model.threshold_]
@@ -238,3 +238,125 @@ def test_what_does_not_fit_is_refused_in_a_sentence(model, y, message):
     with pytest.raises(ValueError, match=message) as refused:
         model.fit(X, y)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_cut_may_give_all_rows_one_class(label):
+    """If missing a class costs everything it is predicted always, also where decision values are more extreme."""
+    score = make_scorer(metrics.recall_score, pos_label=label)
+    model = PathSVC("least_squares", C=1.0, gamma=1.0, scoring=score, threshold="tune").fit(X, Y)
+    assert metrics.recall_score(Y, model._labels(model.held_out_decisions_), pos_label=label) == 1.0
+    candidates = threshold_candidates(model.held_out_decisions_)
+    assert candidates.min() < model.held_out_decisions_.min()
+    assert candidates.max() > model.held_out_decisions_.max()
+
+
+def test_errors_and_tables_know_the_threshold():
+    A, b = unbalanced(0, 200)
+    model = PathSVC("least_squares", scoring="f1", threshold="tune", random_state=0).fit(A, b)
+    held, s = model.held_out_decisions_, np.ones(200)
+    wrong = (held > model.threshold_) != b
+    assert model.threshold_ != 0.0
+    assert wrong.mean() != ((held > 0) != b).mean()
+    assert model.loo_error_ == pytest.approx(wrong.mean())
+    assert model.held_out_error_ == pytest.approx(np.average(wrong, weights=s))
+    low, high = model.held_out_interval_
+    assert low < wrong.mean() < high
+    table = model.held_out_.sort_values("sample")
+    np.testing.assert_array_equal(table["predicted"], (held > model.threshold_).astype(int))
+    np.testing.assert_array_equal(table["predicted"], model._labels(held))
+    for method in ("bootstrap", "parts"):
+        with pytest.raises(ValueError, match=r"at the cut 0 only, but threshold_ is .*: use honest_error\('nested'\)"):
+            model.honest_error(method)
+
+
+def test_a_model_without_a_threshold_predicts():
+    """Such as one that was saved before there was one."""
+    model = PathSVC(C=1.0, gamma=1.0).fit(X, Y)
+    before = model.predict(X)
+    del model.threshold_
+    np.testing.assert_array_equal(model.predict(X), before)
+    assert 0.0 < model.held_out_error_ < 0.5
+
+
+class Counting:
+    """A scorer that counts how often it is asked."""
+
+    def __init__(self, score=metrics.f1_score):
+        self.score, self.times = score, 0
+
+    def __call__(self, estimator, X, y):
+        self.times += 1
+        return self.score(y, estimator.predict(X), average="macro", zero_division=0.0)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PathSVC("least_squares", search="grid", **{"C": np.geomspace(0.1, 10, 7).tolist(), "gamma": [0.5, 1.0, 2.0]}),
+        PathSVC(
+            "least_squares", criterion="kfold", search="grid", C=np.geomspace(0.1, 10, 7).tolist(), gamma=[0.5, 1, 2]
+        ),
+        ElasticNetSVC(np.geomspace(0.1, 10, 7).tolist(), [0.1, 1.0, 10.0], patience=None),
+    ],
+)
+def test_a_fit_asks_the_scorer_once_for_each_pair(model):
+    scorer = Counting()
+    fitted = clone(model).set_params(scoring=scorer)
+    scorer = fitted.scoring
+    fitted.fit(X, Y)
+    tries = 5  # whether it fits the task
+    assert 21 <= scorer.times <= 21 + tries
+    scorer.times = 0
+    table = fitted.cv_results_
+    folds = 5 if fitted.error_criterion_ == "kfold" else 0
+    assert scorer.times == 21 * (10 + folds)
+    assert np.isfinite(table["std_test_score"]).all()
+    fitted.cv_results_  # noqa: B018
+    assert scorer.times == 21 * (10 + folds)  # what was found is kept
+    again = clone(fitted).set_params(rule="one_se")
+    again.scoring.times = 0
+    again.fit(X, Y)
+    assert again.scoring.times <= 2 * 21 + 10 + tries  # if another gamma is chosen, its curve is made again
+
+
+def test_long_curves_keep_the_standard_error_of_the_best_value_only(monkeypatch):
+    whole = PathSVC("least_squares", criterion="kfold", scoring="f1", **GRID).fit(X, Y)
+    a = whole.cv_results_
+    monkeypatch.setattr("svmpath.search.choice.MOST_DECISIONS", 100)
+    part = PathSVC("least_squares", criterion="kfold", scoring="f1", **GRID).fit(X, Y)
+    assert (part.C_, part.gamma_) == (whole.C_, whole.gamma_)
+    b = part.cv_results_
+    best = int(np.argmax(a["mean_test_score"]))
+    assert b["std_test_score"][best] == a["std_test_score"][best] > 0
+    assert np.isnan(b["std_test_score"]).any()
+    assert np.isnan(b["split0_test_score"]).all()
+    assert np.isfinite(a["split0_test_score"]).all()
+    for model in (whole, part):
+        same = pickle.loads(pickle.dumps(model)).cv_results_["std_test_score"]
+        np.testing.assert_array_equal(same, model.cv_results_["std_test_score"])
+
+
+@pytest.mark.parametrize("scoring", [None, "accuracy", "f1"])
+def test_standard_errors_know_groups(scoring):
+    """Near-copies of 20 rows are 20 rows, not 300."""
+    rng = np.random.default_rng(0)
+    b = np.arange(20) % 2
+    A = rng.normal(size=(20, 2)) + 0.8 * b[:, None]
+    groups = np.repeat(np.arange(20), 15)
+    near = A[groups] + 1e-3 * rng.normal(size=(300, 2))
+    models = [
+        PathSVC("least_squares", criterion="kfold", cv=5, scoring=scoring, C=[1.0], gamma=[0.5], search="grid").fit(
+            near, b[groups], groups=each
+        )
+        for each in (groups, np.arange(300))
+    ]
+    errors = [float(model.cv_results_["std_test_score"][0]) for model in models]
+    low, high = models[0].held_out_interval_
+    assert errors[0] > 0.06
+    assert errors[1] < 0.05
+    if scoring != "f1":
+        wrong = (models[0].held_out_decisions_ > 0) != b[groups]
+        means = wrong.reshape(20, 15).mean(axis=1)
+        assert errors[0] == pytest.approx(np.sqrt(np.mean((means - means.mean()) ** 2) / 20))
+        assert 2 * 1.3 * errors[0] < high - low

@@ -15,11 +15,12 @@ from svmpath.notebook import Shown
 from svmpath.paths import Path
 
 if TYPE_CHECKING:
+    from svmpath.criteria.jackknife import Jackknife
     from svmpath.criteria.scoring import Scoring
 
 Array = np.ndarray
 STEEP = 5.0  # of the smoothed step
-_DEAR = ("scores", "standard_errors")  # a scorer takes about a millisecond for each, times the jackknife's groups
+_DEAR = ("scores", "standard_errors")  # a scorer takes about a millisecond for each, times the jackknife's parts
 HeldOutLoss = str | Callable[[Array, Array], Array] | None
 
 
@@ -46,6 +47,17 @@ def logistic(y: Array, f: Array) -> Array:
 def sigmoid(y: Array, f: Array) -> Array:
     """1 / (1 + exp(5 y f)): the error with a smoothed step, as proposed by Chapelle."""
     return expit(-STEEP * y * f)
+
+
+@dataclass(frozen=True)
+class ErrorAbove:
+    """The error where class +1 is predicted for decision values above a threshold other than 0."""
+
+    threshold: float
+
+    def __call__(self, y: Array, f: Array) -> Array:
+        """1 for a wrong class, else 0."""
+        return ((f > self.threshold) != (y > 0)).astype(float)
 
 
 _NAMED: dict[str, Callable[[Array, Array], Array]] = {
@@ -128,6 +140,8 @@ class Curve(Shown):
         A scorer of scikit-learn instead of a mean of losses: the scores are minus its values.
     splits : array of int of shape (N,), optional
         For k-fold: the number of the fold that each entry of ``rows`` was held out in.
+    units : array of int of shape (n,), optional
+        The group that each sample belongs to: losses of different groups only are independent.
     """
 
     path: Path
@@ -141,6 +155,7 @@ class Curve(Shown):
     screened: Screened | None = None
     scoring: Scoring | None = None
     splits: Array | None = None
+    units: Array | None = None
 
     def __repr__(self) -> str:
         low, high = self.values.min(), self.values.max()
@@ -172,15 +187,34 @@ class Curve(Shown):
 
     @lazy
     def standard_errors(self) -> Array:
-        """Standard errors of the scores, as if the losses were independent; with ``scoring``, by the jackknife."""
+        """Standard errors of the scores, as if the losses were independent; with ``scoring``, by the jackknife.
+
+        With ``units``, as if the sums of the losses of different units were.
+        """
         if self.scoring is not None:
             return self.scoring.standard_errors(self)
+        if self.units is not None:
+            unit = np.unique(self.units[self.rows], return_inverse=True)[1]
+            excess = self._weights * (self.losses - self.scores[:, None])
+            return np.sqrt([np.sum(np.bincount(unit, row) ** 2) for row in excess])
         w, losses = self._weights, self.losses
         if np.bincount(self.rows).max() > 1:
             # A sample that was held out several times is one sample: its losses are averaged first.
             w = np.bincount(self.rows, w)
             losses = np.array([np.bincount(self.rows, self._weights * row) for row in losses]) / np.where(w > 0, w, 1.0)
         return np.sqrt((losses - self.scores[:, None]) ** 2 @ w * (w @ w))
+
+    def standard_error(self, at: int) -> float:
+        """The standard error at the value of this position; with ``scoring``, of this value alone."""
+        if self.scoring is None or self.scoring.mean is not None or "standard_errors" in vars(self):
+            return float(self.standard_errors[at])
+        return float(self.jackknife.get("standard_error", at))
+
+    @lazy
+    def jackknife(self) -> Jackknife:
+        """With ``scoring``: what standard errors are computed from."""
+        assert self.scoring is not None
+        return self.scoring.jackknife(self)
 
     @lazy
     def split_scores(self) -> Array | None:
@@ -268,7 +302,11 @@ class Curve(Shown):
     def taken(self, order: Array) -> Curve:
         """The curve at some of its values, given by their positions."""
         seen = None if self.screened is None else Screened(*(part[order] for part in self.screened.parts))
-        source, doubts = Ordered(self.source, order), Ordered(self.doubts, order)
+        known = vars(self)  # what has been computed is not computed again
+        source, doubts = (
+            at_some(known.get("held", self.source), order),
+            at_some(known.get("doubtful", self.doubts), order),
+        )
         shorter = replace(self, values=self.values[order], source=source, doubts=doubts, screened=seen)
         return with_known(shorter, **{name: known[order] for name, known in _dear([self]).items()})
 
@@ -282,6 +320,26 @@ def _dear(parts: list[Curve]) -> dict[str, Array]:
     return {name: np.concatenate([vars(part)[name] for part in parts]) for name in known}
 
 
+def at_some(part: Any, order: Array) -> Any:
+    """Some rows of an array, or of one that a function computes; a function with ``take`` computes no others."""
+    if not callable(part):
+        return part[order]
+    return part.take(order) if hasattr(part, "take") else Ordered(part, order)
+
+
+class AtValues:
+    """A function that computes the rows of an array from its field ``values``, one row each."""
+
+    values: Array
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, order: Array) -> Any:
+        """The function for some of the values."""
+        return replace(self, values=self.values[order])  # type: ignore[type-var]
+
+
 @dataclass(frozen=True)
 class Most:
     """The largest number of doubtful samples among several curves, at each value."""
@@ -290,6 +348,13 @@ class Most:
 
     def __call__(self) -> Array:
         return np.max([each() if callable(each) else each for each in self.doubts], axis=0)
+
+    def __len__(self) -> int:
+        return len(self.doubts[0])  # type: ignore[arg-type]
+
+    def take(self, order: Array) -> Most:
+        """The function for some of the values."""
+        return Most([at_some(each, order) for each in self.doubts])
 
 
 @dataclass(frozen=True)
@@ -300,6 +365,13 @@ class Stacked:
 
     def __call__(self) -> Array:
         return np.stack([curve.held for curve in self.curves], axis=2)
+
+    def __len__(self) -> int:
+        return len(self.curves[0].values)
+
+    def take(self, order: Array) -> Stacked:
+        """The function for some of the values."""
+        return Stacked([curve.taken(order) for curve in self.curves])
 
 
 def one_vs_rest(curves: list[Curve]) -> Curve:
@@ -330,6 +402,21 @@ class Joined:
     def __call__(self) -> Array:
         return np.concatenate([part() if callable(part) else part for part in self.parts])
 
+    def take(self, order: Array) -> Ordered:
+        """The function for some of the values; parts that do not know how many they have are computed whole."""
+        try:
+            sizes = [len(part) for part in self.parts]
+        except TypeError:
+            return Ordered(self, order)
+        ends = np.cumsum(sizes)
+        of, starts = np.searchsorted(ends, order, side="right"), ends - sizes
+        used = [(part, order[of == k] - starts[k]) for k, part in enumerate(self.parts) if (of == k).any()]
+        back = np.argsort(np.argsort(of, kind="stable"))
+        return Ordered(Joined([at_some(part, some) for part, some in used]), back)
+
+    def __len__(self) -> int:
+        return sum(len(part) for part in self.parts)
+
 
 @dataclass(frozen=True)
 class Ordered:
@@ -340,6 +427,13 @@ class Ordered:
 
     def __call__(self) -> Array:
         return (self.part() if callable(self.part) else self.part)[self.order]
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def take(self, order: Array) -> Any:
+        """The function for some of the values."""
+        return at_some(self.part, self.order[order])
 
 
 def check_values(path: Path, values: Any) -> Array:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from svmpath.criteria.curve import AtValues
 from svmpath.criteria.held_out import HeldOut
 from svmpath.criteria.of_jump import FORMS
 from svmpath.paths import NodePath
@@ -88,7 +89,7 @@ class _Smooth:
 
 
 @dataclass(frozen=True)
-class _Doubts:
+class _Doubts(AtValues):
     """Counts the samples whose absence makes another leave its part of the loss: flat, curved or steep."""
 
     path: NodePath

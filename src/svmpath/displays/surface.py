@@ -221,7 +221,7 @@ class SurfaceDisplay(Display):
             {first: float(x), second: y, "score": float(score), "standard_error": float(spread),
              "valley": (float(x), y) in valley, "chosen": self._is_chosen(float(x), y)}
             for y, scores in sorted(self.tried.items())
-            for x, score, spread in zip(scores.values, scores.scores, scores.standard_errors, strict=True)
+            for x, score, spread in zip(scores.values, scores.scores, np.asarray(scores.standard_errors), strict=True)
         ]  # fmt: skip
         rows += [
             {first: x, second: y, "score": np.nan, "standard_error": np.nan, "valley": False,

@@ -222,7 +222,7 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, ShownWithDiagram, Bas
         if tol is not None and not self._is_rough(loss, problems[0]):
             self._tell(f"exact paths: with {problems[0].n} samples they take less time than tol={tol:g}")
         C, rule = self._C_values(loss), check_rule(self.rule)
-        return Search(problems, loss, C, over, criterion, held_out, rule, tol, self._scoring)
+        return Search(problems, loss, C, over, criterion, held_out, rule, tol, self._scoring, self._row_units)
 
     def _is_rough(self, loss: Loss, problem: Problem) -> bool:
         """Whether paths are approximate."""
@@ -507,18 +507,14 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, ShownWithDiagram, Bas
         """The attributes that hold parameters of losses beside C."""
         return {f"{name}_" for kind in LOSSES.values() for name in getattr(kind, "__dataclass_fields__", {})}
 
-    def _find_held(self, exact: bool) -> Curve | None:
-        """The curve at the choice: exact leave-one-out if there are not too many samples, else as it was chosen."""
+    def _name_held(self, exact: bool = False) -> str | None:
+        """The criterion of held-out values: exact leave-one-out if there are not too many samples, else as chosen."""
         curve, path = self.curve_, self.path_
         is_affordable = path.is_exact and path.problem.n <= policy_of(path.loss).exact_rows
         name = "span" if is_bound(curve.criterion) else curve.criterion  # a bound has no held-out values
         if name not in _EXACT and is_affordable and (exact or is_estimate(name)):
             name = "loo"
-        return None if exact and name not in _EXACT else self._at_choice(name)
-
-    def _as_chosen(self) -> Curve:
-        """The curve at the choice by what it was chosen by; a bound has no held-out values."""
-        return self._held if is_bound(self.curve_.criterion) else self._at_choice(self.curve_.criterion)
+        return None if exact and name not in _EXACT else name
 
     def _at_choice(self, name: str) -> Curve:
         """The curve at the choice alone by a criterion."""

@@ -372,10 +372,7 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
 
     def predict(self, X: Any) -> Array:
         """The class of each row."""
-        f = self._decide(X)
-        if len(self.classes_) > 2:
-            return self.classes_[np.argmax(f, axis=1)]
-        return self.classes_[(f[:, 0] > self.threshold_).astype(int)]
+        return self._labels(self._class_decisions(X))
 
     def _find_left_out(self) -> LeftOut:
         return kernel_machines(self, self._code)

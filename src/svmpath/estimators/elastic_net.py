@@ -235,7 +235,7 @@ class ElasticNetSVC(
         )  # fmt: skip
         problems = [first, *(_relabelled(first, target) for target in targets[1:])]
         self._drawn = self._folds(X, y, code, self._groups)
-        search = ElasticSearch(self._drawn, self.criterion_loss, self._patience(), self._scoring)
+        search = ElasticSearch(self._drawn, self.criterion_loss, self._patience(), self._scoring, self._row_units)
         found = self._curves(problems, self._lambda2_values(X, s), search)
         choice, lam2 = self._choose({each: curve for each, (curve, _) in found.items()})
         self._store(problems, choice, lam2, found[lam2][1])
@@ -351,10 +351,13 @@ class ElasticNetSVC(
         if len(curve.values) > 1 or self.max_features is not None:  # a single value was the caller's choice
             self._warn_if_constant()
 
-    def _find_held(self, exact: bool) -> Curve | None:
-        """The curve at the choice; leave-one-out only if it was chosen by that."""
-        is_answer = not exact or self.curve_.criterion == "loo"
-        return self.curve_.taken(np.array([self.choice_.index])) if is_answer else None
+    def _name_held(self, exact: bool = False) -> str | None:
+        """The criterion of held-out values; leave-one-out only if it was chosen by that."""
+        name = str(self.curve_.criterion)
+        return name if not exact or name == "loo" else None
+
+    def _at_choice(self, name: str) -> Curve:
+        return self.curve_.taken(np.array([self.choice_.index]))
 
     def _warn_if_constant(self) -> None:
         unused = [
@@ -402,8 +405,7 @@ class ElasticNetSVC(
 
     def predict(self, X: Any) -> Array:
         """The class of each row."""
-        f = self.decision_function(X)
-        return self.classes_[(f > self.threshold_).astype(int) if f.ndim == 1 else np.argmax(f, axis=1)]
+        return self._labels(self.decision_function(X))
 
     @property
     def cv_results_(self) -> dict[str, Any]:

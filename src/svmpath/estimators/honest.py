@@ -175,12 +175,8 @@ class HonestMixin(HeldOutMixin):
 
     @property
     def _seed(self) -> int:
-        seed = getattr(self, "random_state", None)
+        seed = self._option("random_state") if "random_state" in vars(self) else None
         return int(seed) if seed is not None and is_whole_number(seed, least=0) else 0
-
-    def _units(self, rows: Array) -> Array:
-        """The samples or groups that rows belong to."""
-        return rows if self._groups is None else np.unique(self._groups, return_inverse=True)[1][rows]
 
     # --- nested cross-validation -------------------------------------------------------------------------------------
 
@@ -216,7 +212,8 @@ class HonestMixin(HeldOutMixin):
         y, truth = data.y[train], data.y[test]
         if self._is_classifier and (y == y[0]).all():
             return (truth != y[0]).astype(float)
-        model = clone(self).set_params(verbose=0, cv=self._inner_cv(data, train))
+        asked = self.get_params(deep=False) if self._asked is None else self._asked  # type: ignore[attr-defined]
+        model = clone(type(self)(**{**asked, "verbose": 0, "cv": self._inner_cv(data, train)}))
         if not is_alone:
             model.set_params(n_jobs=1)
         weight, groups = (None if each is None else each[train] for each in (data.given, data.groups))
@@ -226,7 +223,7 @@ class HonestMixin(HeldOutMixin):
 
     def _inner_cv(self, data: _Rows, train: Array) -> Any:
         """``cv`` for the rows that are left; a number is reduced to what they allow."""
-        cv = self.cv  # type: ignore[attr-defined]
+        cv = self._option("cv")
         if cv is not None and not is_whole_number(cv, least=2):
             return cv
         most, _ = _most_folds(data.y[train], None if data.groups is None else data.groups[train], self._is_classifier)
@@ -234,8 +231,8 @@ class HonestMixin(HeldOutMixin):
 
     def _outer_folds(self, data: _Rows, n_splits: int) -> list[Fold]:
         """By ``cv`` if that is a splitter, else stratified or grouped folds in random order."""
-        cv = self.cv  # type: ignore[attr-defined]
-        if self.curve_.criterion == "kfold" and cv is not None and not is_whole_number(cv, least=2):  # type: ignore[attr-defined]
+        cv = self._option("cv")
+        if self.curve_.criterion == "kfold" and cv is not None and not is_whole_number(cv, least=2):
             if not hasattr(cv, "split") or isinstance(cv, PredefinedSplit):
                 raise ValueError(
                     "Nested cross-validation splits the training rows of each fold again, which fixed splits do not "
@@ -274,6 +271,7 @@ class HonestMixin(HeldOutMixin):
         """
         if not self._is_chosen:
             return None
+        self._refuse_to_correct()
         found = self._candidates_kept()
         if found is None:
             raise ValueError(
@@ -289,6 +287,20 @@ class HonestMixin(HeldOutMixin):
         rows = choice.curve.rows
         return LossTable.of(losses, deciding, choice.curve.path.problem.s[rows], self._units(rows))
 
+    def _refuse_to_correct(self) -> None:
+        """Refuse what the losses of the candidates, which are errors at the cut 0, say nothing of."""
+        scoring = self.curve_.scoring if hasattr(self.curve_, "scoring") else None
+        if self._cut:
+            raise ValueError(
+                f"A correction without fits knows the errors of all candidates at the cut 0 only, but threshold_ is "
+                f"{self._cut:.6g}: use honest_error('nested')."
+            )
+        if scoring is not None:
+            raise ValueError(
+                f"A correction without fits needs candidates that were compared by a mean of losses, but these were by "
+                f"scoring={scoring.name!r}: use honest_error('nested')."
+            )
+
     @property
     def _is_chosen(self) -> bool:
         """Whether there was more than one candidate."""
@@ -298,7 +310,7 @@ class HonestMixin(HeldOutMixin):
     def _candidates_kept(self) -> list[Scores] | None:
         """The candidates, with their losses; None if a correction is not possible."""
         choice = self.choice_  # type: ignore[attr-defined]
-        is_possible = choice.rule == "min" and not is_bound(choice.curve.criterion)
+        is_possible = choice.rule == "min" and not is_bound(choice.curve.criterion) and not self._cut
         return candidates(choice) if is_possible else None
 
     def _interval_around(self, value: float) -> tuple[float, float]:
@@ -309,7 +321,7 @@ class HonestMixin(HeldOutMixin):
                 f"There is no interval of the bound {curve.criterion!r}, which is not a mean of losses; use "
                 "honest_error('nested')."
             )
-        plain, s = curve.rescored(None), curve.path.problem.s[curve.rows]
+        plain, s = self._judged(curve), curve.path.problem.s[curve.rows]
         units = self._units(curve.rows)
         return mean_interval(value, plain.losses[0], s, units, is_rate=self._is_classifier)
 

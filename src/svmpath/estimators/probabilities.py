@@ -101,6 +101,7 @@ class ProbabilityMixin(HeldOutMixin):
         One row per sample, in increasing order of ``probability``:
 
         - ``sample``: its position in X; ``label``; ``predicted``, the class by the held-out decision value
+          and ``threshold_``
         - ``decision``: the held-out decision value (positive for ``classes_[1]``); of several classes that of the label
           minus the largest other one, which is negative for an error
         - ``probability``: of its own label; ``loss``: minus the logarithm of it
@@ -112,7 +113,7 @@ class ProbabilityMixin(HeldOutMixin):
         A sample that ``cv`` never holds out has NaN, and comes last.
         """
         curve = self._held
-        return classification_table(curve, self._fitted(), self.classes_, self._code, self._calibrated())
+        return classification_table(curve, self._fitted(), self.classes_, self._code, self._calibrated(), self._cut)
 
     def _calibration_source(self) -> Curve:
         """The held-out decision values to calibrate."""
@@ -138,8 +139,7 @@ class ProbabilityMixin(HeldOutMixin):
         """Probabilities of the held-out rows, calibrated on the other folds."""
         curve = self._calibration_source()
         rows = curve.rows[curve.path.problem.s[curve.rows] > 0]
-        units = rows if self._groups is None else np.unique(self._groups, return_inverse=True)[1][rows]
-        fold = _folds(units, code)
+        fold = _folds(self._units(rows), code)
         k, p = len(self.classes_), np.empty((len(code), len(self.classes_)))
         for each in np.unique(fold):
             out = fold == each

@@ -13,7 +13,7 @@ from threading import Lock
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from svmpath.criteria.curve import Curve, HeldOutLoss, OneVsRest, held_out_loss, one_vs_rest
+from svmpath.criteria.curve import AtValues, Curve, HeldOutLoss, OneVsRest, held_out_loss, one_vs_rest
 from svmpath.criteria.scoring import Scoring
 from svmpath.gram import Gram
 from svmpath.losses import Loss, Problem
@@ -101,6 +101,8 @@ class Search:
         For approximate paths; see :func:`svmpath.trace`.
     scoring : Scoring or None
         A scorer of scikit-learn instead of the mean of ``held_out``.
+    units : array of int of shape (n,) or None
+        The group of each sample, for standard errors.
     """
 
     problems: list[Problem]
@@ -112,6 +114,7 @@ class Search:
     rule: str = "min"
     tol: float | None = None
     scoring: Scoring | None = None
+    units: Array | None = None
 
     def curve(self, gamma: float | None = None, C: Array | None = None) -> Curve:
         """The curve over C at one value of the kernel parameter."""
@@ -165,11 +168,13 @@ class Search:
         """The curve of the paths of all machines."""
         curves = [self.criterion(path, values, loss=self.held_out) for path in paths]
         curve = curves[0] if len(curves) == 1 else one_vs_rest(curves)
-        if self.scoring is None:
+        if self.scoring is None and self.units is None:
             return curve
-        if not isinstance(curve, Curve):  # a user's criterion may return a bound
+        if isinstance(curve, Curve):
+            return replace(curve, scoring=self.scoring, units=self.units)
+        if self.scoring is not None:  # a user's criterion may return a bound
             raise ValueError("scoring needs held-out decision values, which the curve of this criterion does not have.")
-        return replace(curve, scoring=self.scoring)
+        return curve
 
     def later(self, paths: list[Path], values: Array) -> Curve:
         """The curve of the paths; if it can be, computed when it is first looked at."""
@@ -182,7 +187,7 @@ class Search:
         rows, target = np.arange(problems[0].n), problems[0].y
         if len(paths) > 1:
             loss, target = OneVsRest(loss), np.stack([problem.y for problem in problems], axis=1)
-        return Curve(paths[0], name, values, loss, rows, held, target, doubts, scoring=self.scoring)
+        return Curve(paths[0], name, values, loss, rows, held, target, doubts, scoring=self.scoring, units=self.units)
 
     def grid(self, gammas: Array, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
         """The best of all pairs of C and gamma."""
@@ -299,7 +304,7 @@ def _halfway(values: Array, chosen: float) -> Array:
 
 
 @dataclass(frozen=True)
-class _Later:
+class _Later(AtValues):
     """Computes an array of a curve."""
 
     search: Search
