@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedGroupKFold, TimeSeriesSplit
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
-from svmpath.criteria.curve import AtValues, Joined, Most, at_some
+from svmpath.criteria.sources import AtValues, Joined, Most, at_some
 from svmpath.losses import POLICIES, SquaredHinge
 
 X, Y = make_moons(80, noise=0.3, random_state=0)

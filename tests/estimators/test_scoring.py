@@ -360,3 +360,23 @@ def test_standard_errors_know_groups(scoring):
         means = wrong.reshape(20, 15).mean(axis=1)
         assert errors[0] == pytest.approx(np.sqrt(np.mean((means - means.mean()) ** 2) / 20))
         assert 2 * 1.3 * errors[0] < high - low
+
+
+@pytest.mark.parametrize("search", ["grid", "continuous"])
+def test_results_have_all_epsilons(search):
+    y = X[:, 0] + 0.2 * np.random.default_rng(0).normal(size=60)
+    options = {"C": [0.3, 3.0], "gamma": [0.5, 2.0], "cv": 3, "criterion": "kfold", "search": search}
+    model = PathSVR("epsilon_insensitive", epsilon=[0.05, 0.2, 1.0], **options).fit(X, y)
+    table = pd.DataFrame(model.cv_results_)
+    assert sorted(table["param_epsilon"].unique()) == [0.05, 0.2, 1.0]
+    assert len(table) == 12 if search == "grid" else len(table) > 12
+    best = table.loc[table["rank_test_score"] == 1].iloc[0]
+    assert (best["param_C"], best["param_gamma"], best["param_epsilon"]) == (model.C_, model.gamma_, model.epsilon_)
+    for epsilon, rows in table.groupby("param_epsilon"):
+        one = pd.DataFrame(PathSVR("epsilon_insensitive", epsilon=epsilon, **options).fit(X, y).cv_results_)
+        np.testing.assert_allclose(np.sort(rows["mean_test_score"]), np.sort(one["mean_test_score"]))
+    shown = model.search_table_
+    assert shown["kept"].sum() == 1
+    assert shown.loc[shown["kept"], "C"].item() == model.C_
+    if search == "grid":
+        assert model.honest_error("bootstrap").value >= model.held_out_error_

@@ -12,7 +12,8 @@ from functools import singledispatch
 
 import numpy as np
 
-from svmpath.criteria.curve import Curve, HeldOutLoss, Joined, Screened, at_some, held_out_loss
+from svmpath.criteria.curve import Curve, HeldOutLoss, Screened, held_out_loss
+from svmpath.criteria.sources import Joined, at_some
 from svmpath.interrupts import checkpoint
 from svmpath.paths import Path
 

@@ -32,8 +32,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from svmpath.criteria.curve import AtValues, Screened, error
+from svmpath.criteria.curve import Screened, error
 from svmpath.criteria.held_out import HeldOut
+from svmpath.criteria.sources import AtValues
 from svmpath.exceptions import NoMarginError, PathError
 from svmpath.losses import Solution
 from svmpath.paths import JumpPath

@@ -35,8 +35,9 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.curve import AtValues, Screened, error
+from svmpath.criteria.curve import Screened, error
 from svmpath.criteria.held_out import HeldOut, refuse_events
+from svmpath.criteria.sources import AtValues
 from svmpath.exceptions import PathError
 from svmpath.paths import MarchPath
 from svmpath.paths.march import Stop

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from svmpath.criteria.curve import AtValues
 from svmpath.criteria.held_out import HeldOut
 from svmpath.criteria.of_jump import FORMS
+from svmpath.criteria.sources import AtValues
 from svmpath.paths import NodePath
 from svmpath.paths.jump import WHOLE_ROWS
 from svmpath.solvers.threads import blas_threads

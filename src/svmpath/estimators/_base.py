@@ -35,6 +35,7 @@ from svmpath.paths.merged import find_copies, has_contradictions
 from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
 from svmpath.search import AutoSearch, Choice, GradientSearch, Search
 from svmpath.search.axis import Axis
+from svmpath.search.candidates import only_stage
 from svmpath.search.choice import Scores, check_rule
 from svmpath.search.gradient import column_variances
 from svmpath.search.results import cv_results, entries_of
@@ -135,7 +136,7 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, ShownWithDiagram, Bas
         else:
             choices = [self._run(search, gammas) for search in searches]
             best = int(np.argmin([choice.score for choice in choices]))
-            choice, search = choices[best], searches[best]
+            choice, search = _with_others(choices, best), searches[best]
             path = choice.curve.path
             others = replace(search, problems=problems[1:]).paths(path.gram, path.span, path.made)
             paths = [path, *others]
@@ -539,7 +540,7 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, ShownWithDiagram, Bas
 
     def _warn_of_edges(self, choice: Choice) -> None:
         """Warn if the score still falls where the values that were offered, or the limits of the search, end."""
-        if not choice.stages:
+        if not choice.stages or choice.stages[0].name == "grid":
             return
         over_C = Scores.of(choice.curve)
         over_gamma = lowest_over_gamma(choice.tried) if choice.tried else None
@@ -658,3 +659,11 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, ShownWithDiagram, Bas
             raise AttributeError("coef_ exists for the linear kernel only; use dual_coef_ and support_vectors_ instead")
         w = np.asarray(self.path_.gram.X.T @ self._alpha).T
         return w if self._scaler is None else w / self._scaler.scale_
+
+
+def _with_others(choices: list[Choice], best: int) -> Choice:
+    """The best of choices by the same search at different epsilons, with what all of them tried; its own comes last."""
+    others = [*choices[:best], *choices[best + 1 :]]
+    if not others:
+        return choices[best]
+    return replace(choices[best], stages=tuple(only_stage(each) for each in [*others, choices[best]]))

@@ -13,8 +13,9 @@ from threading import Lock
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from svmpath.criteria.curve import AtValues, Curve, HeldOutLoss, OneVsRest, held_out_loss, one_vs_rest
+from svmpath.criteria.curve import Curve, HeldOutLoss, OneVsRest, held_out_loss, one_vs_rest
 from svmpath.criteria.scoring import Scoring
+from svmpath.criteria.sources import AtValues
 from svmpath.gram import Gram
 from svmpath.losses import Loss, Problem
 from svmpath.paths import Curves, Made, Path, Request, trace_problem

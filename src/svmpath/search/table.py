@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svmpath.search.axis import is_among
-from svmpath.search.choice import Choice, Scores, Stage
+from svmpath.search.candidates import only_stage
+from svmpath.search.choice import Choice, Stage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,7 @@ def search_table(choice: Choice) -> pd.DataFrame:
 
 
 def _rows(choice: Choice) -> Iterator[dict[str, Any]]:
-    stages = choice.stages or (_only_stage(choice),)
+    stages = choice.stages or (only_stage(choice),)
     chosen = _chosen(choice, stages)
     for number, stage in enumerate(stages):
         later = [gamma for after in stages[number + 1 :] for gamma in after.tried]
@@ -65,10 +66,3 @@ def _chosen(choice: Choice, stages: Sequence[Stage]) -> tuple[int, float, int] |
             if is_among(gamma, gammas) and is_here.any():
                 return number, gamma, int(np.argmax(is_here))
     return None
-
-
-def _only_stage(choice: Choice) -> Stage:
-    """A search without stages, as one."""
-    path = choice.curve.path
-    tried = choice.tried or {float("nan"): Scores.of(choice.curve)}
-    return Stage("grid", path.loss.name, choice.curve.criterion, path.gram.rank, tried, float("nan"))
