@@ -107,10 +107,9 @@ def test_probabilities_are_calibrated_on_the_same_decisions():
 @pytest.mark.parametrize("scoring", ["f1", "roc_auc", "neg_log_loss", "accuracy", "matthews_corrcoef"])
 def test_a_weight_of_two_is_a_row_given_twice(scoring):
     curve = criteria.press(traced(Y, "least_squares"), C)  # the rows are held out once, and are worth S
-    twice = replace(
-        curve, rows=np.repeat(curve.rows, S.astype(int)), source=np.repeat(curve.held, S.astype(int), axis=1)
-    )
-    twice = replace(twice, path=replace(curve.path, problem=replace(curve.path.problem, s=np.ones(50))))
+    at = np.repeat(np.arange(50), S.astype(int))
+    twice = replace(curve, rows=np.arange(len(at)), source=curve.held[:, at], target=curve.target[at])
+    twice = replace(twice, path=replace(curve.path, problem=replace(curve.path.problem, s=np.ones(len(at)))))
     np.testing.assert_allclose(criteria.score(twice, scoring), criteria.score(curve, scoring), rtol=1e-8)
 
 
@@ -217,9 +216,9 @@ LABELS, WORDS, MORE = np.arange(2), np.array(["no", "yes"]), np.arange(3)
         ("roc_auk", LABELS, None, r"got 'roc_auk'. Did you mean 'roc_auc'\?$"),
         ("r2", LABELS, None, "'r2' is a score of regressions, but this is a classification; use one of labels"),
         ("neg_mean_squared_error", MORE, None, "is a score of regressions"),
-        ("accuracy", None, None, "'accuracy' cannot be evaluated on the decision values of a regression"),
-        ("roc_auc", None, None, "cannot be evaluated on the decision values of a regression"),
-        ("adjusted_rand_score", None, None, "cannot be evaluated on the decision values of a regression"),
+        ("accuracy", None, None, "'accuracy' is a score of labels, but this is a regression"),
+        ("roc_auc", None, None, "is a score of labels, but this is a regression"),
+        ("adjusted_rand_score", None, None, "is a score of labels, but this is a regression"),
         (
             "f1",
             MORE,

@@ -157,3 +157,31 @@ def test_functions_of_values_compute_no_others():
     assert found().tolist() == [9.0, 144.0, 7.0]
     assert times == [1, 1]
     assert at_some(Joined([lambda: np.arange(3.0), np.ones(2)]), np.array([4, 1]))().tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
+def test_a_splitter_is_used_without_being_asked_twice(loss):
+    """Rows in the order of time are not held out from a fit to later rows."""
+    model = PathSVC(loss, cv=TimeSeriesSplit(4), **ONE).fit(X, Y)
+    assert model.criterion_ == model.error_criterion_ == "kfold"
+    assert np.isnan(model.held_out_decisions_[:16]).all()
+    assert np.isfinite(model.held_out_decisions_[16:]).all()
+    assert PathSVC(loss, cv=4, **ONE).fit(X, Y).criterion_ == "loo" if loss == "least_squares" else True
+    few = ElasticNetSVC(1.0, 1.0, cv=LeaveOneGroupOut(), standardize=False)
+    few.set_params(cv=TimeSeriesSplit(3)).fit(X[:16], np.arange(16) % 8 == 0)
+    assert few.error_criterion_ == "kfold"
+
+
+@pytest.mark.parametrize("criterion", ["loo", "press", "span", "radius_margin"])
+def test_groups_are_refused_where_single_rows_are_left_out(criterion):
+    loss = "least_squares" if criterion == "press" else "squared_hinge"
+    with pytest.raises(ValueError, match=f"criterion='{criterion}' leaves out single rows, but groups are to be"):
+        PathSVC(loss, criterion=criterion, **ONE).fit(X, Y, groups=GROUPS)
+    with pytest.raises(ValueError, match="criterion='loo' leaves out single rows"):
+        ElasticNetSVC(criterion="loo").fit(X, Y, groups=GROUPS)
+    assert PathSVC(loss, criterion="kfold", **ONE).fit(X, Y, groups=GROUPS).error_criterion_ == "kfold"
+
+
+def test_an_elastic_net_says_what_gives_a_loo_error():
+    with pytest.raises(AttributeError, match=r"not chosen by exact leave-one-out \(criterion='loo'\)"):
+        ElasticNetSVC(lambda1=1.0, lambda2=1.0).fit(X, Y).loo_error_  # noqa: B018

@@ -10,6 +10,7 @@ from sklearn import metrics
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics import make_scorer
+from sklearn.model_selection import RepeatedStratifiedKFold
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR, criteria
 from svmpath.criteria.threshold import threshold_candidates
@@ -225,7 +226,7 @@ def test_continuous_search_takes_a_score():
         ),
         (PathSVC(scoring="r2"), Y, "is a score of regressions"),
         (PathSVC(scoring="f1"), WORDS, r"takes 1 for the positive label.*pos_label=.*yes"),
-        (PathSVR(scoring="roc_auc"), X[:, 0], "cannot be evaluated on the decision values of a regression"),
+        (PathSVR(scoring="roc_auc"), X[:, 0], "is a score of labels, but this is a regression"),
         (PathSVC(scoring=lambda estimator, X, y: 1.0, class_weight={0: 1, 1: 3}), Y, "takes no sample_weight"),
         (PathSVC(threshold="tuned"), Y, "threshold must be 'tune', or a number; got 'tuned'. Did you mean 'tune'"),
         (PathSVC(threshold=np.nan), Y, "threshold must be a number or 'tune', got nan"),
@@ -380,3 +381,23 @@ def test_results_have_all_epsilons(search):
     assert shown.loc[shown["kept"], "C"].item() == model.C_
     if search == "grid":
         assert model.honest_error("bootstrap").value >= model.held_out_error_
+
+
+def test_a_row_held_out_three_times_is_calibrated_as_one():
+    """Platt's targets count rows; probabilities for a score are those of ``predict_proba``."""
+    cv = RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=0)
+    model = PathSVC("least_squares", C=1.0, gamma=1.0, cv=cv, scoring="neg_log_loss").fit(X, Y)
+    curve = model._as_chosen()
+    p = model._calibrated().probabilities(curve.held[0])
+    assert -model.choice_.score == pytest.approx(-metrics.log_loss(Y[curve.rows], p), abs=1e-12)
+
+
+def test_sentences_of_scorers_name_what_can_be_used():
+    with pytest.raises(ValueError, match=r"labels are 'no' and 'yes': use make_scorer\(..., pos_label='yes'\)"):
+        PathSVC(scoring="f1").fit(X, WORDS)
+    for name in ("roc_auc", "f1"):
+        with pytest.raises(ValueError, match=f"scoring='{name}' is a score of labels, but this is a regression"):
+            PathSVR(scoring=name).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="cannot be evaluated") as caught:  # of targets that are negative
+        PathSVR(scoring="neg_mean_poisson_deviance").fit(X, X[:, 0])
+    assert "gamma_deviance" not in str(caught.value)

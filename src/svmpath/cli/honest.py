@@ -35,10 +35,13 @@ def estimate_error(model: Any, wanted: str, settings: Mapping[str, Any]) -> Hone
     method = wanted if wanted != "auto" else "nested" if _is_quick(model, settings) else "bootstrap"
     if method == "none":
         return None
-    if method == "bootstrap" and not model.can_be_corrected():
+    if method == "bootstrap" and not model._can_be_corrected():
         if wanted == "auto":
             return None
-        raise DataError("--honest bootstrap does not work for searches by gradient; use --honest nested")
+        raise DataError(
+            "--honest bootstrap needs the held-out losses of all pairs, which searches by gradient do not have, and "
+            "which are not kept if they take more than 16 MB for one gamma; use --honest nested"
+        )
     found: HonestError = model.honest_error(method)
     return found
 

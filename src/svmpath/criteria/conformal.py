@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from svmpath.criteria.curve import share
 from svmpath.criteria.folds import make_folds
 from svmpath.criteria.held_out import Folds, held_rows
 from svmpath.interrupts import checkpoint
@@ -194,7 +195,10 @@ def fold_machines(
 
 
 def shuffled_folds(X: Any, labels: Array, *, is_classification: bool, groups: Array | None) -> Folds:
-    """Ten folds, or as many as there are rows, groups, or rows of the largest class; drawn at random, always alike."""
+    """Ten folds, or as many as there are rows, groups, or rows of the largest class; always alike.
+
+    Rows are drawn at random; groups are dealt out by their size and classes.
+    """
     n = len(labels)
     if groups is not None:
         number = min(_FOLDS, len(np.unique(groups)))
@@ -214,8 +218,7 @@ def shuffled_folds(X: Any, labels: Array, *, is_classification: bool, groups: Ar
 def entry_weights(left_out: LeftOut, weights: Array | None) -> Array:
     """The weight of each entry: that of its sample, in equal parts for a sample that was held out several times."""
     rows = left_out.rows
-    times = np.bincount(rows)[rows]
-    return (1.0 if weights is None else weights[rows]) / times
+    return share(np.ones(len(rows)) if weights is None else weights[rows], rows)
 
 
 def upper_quantile(values: Array, weights: Array, coverage: float) -> Array:

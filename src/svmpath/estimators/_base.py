@@ -321,7 +321,8 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, ShownWithDiagram, Bas
             raise ValueError(unknown_name("criterion", self.criterion, ("auto", *CRITERIA), "a callable"))
         if self.criterion != "auto":
             return self.criterion
-        if self._groups is not None:  # samples of a group are held out together
+        # Samples of a group are held out together, and who gives a splitter wants it to be used.
+        if self._groups is not None or (self._is_split_by_user and not self._is_gradient):
             return "kfold"
         policy, n = policy_of(loss), len(problems[0].active)
         is_few = n <= policy.loo_rows or (policy.otherwise == "kfold" and n <= _TOO_FEW_FOR_FOLDS)
@@ -334,8 +335,9 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, ShownWithDiagram, Bas
     def _explain_folds(self, loss: Loss, n: int) -> None:
         """Say why k-fold is used where "auto" could mean exact leave-one-out."""
         most = policy_of(loss).loo_rows
-        if self._groups is not None:
-            self._tell("using k-fold instead of leave-one-out: groups are held out together")
+        if self._groups is not None or self._is_split_by_user:
+            why = "groups are held out together" if self._groups is not None else "cv says how rows are held out"
+            self._tell(f"using k-fold instead of leave-one-out: {why}")
             return
         what = f"{n} samples (more than {most})" if n > most else "an approximate path, or equal rows of both classes"
         if most == 0:

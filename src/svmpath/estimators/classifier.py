@@ -78,7 +78,8 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         (log gamma, log C) along paths over C; "gradient" minimises with the gradient of the held-out score (squared
         hinge and least squares with the full kernel matrix; see :func:`svmpath.criteria.gradient`).
     cv : int, splitter or iterable, default=5
-        For ``criterion="kfold"``.
+        For ``criterion="kfold"``. With ``criterion="auto"`` a splitter, or splits, mean k-fold by these; a number
+        matters only where "auto" means k-fold. Searches by gradient ignore it.
     rank : "auto", None, int, float or Approximation, default="auto"
         None is the full kernel matrix, a whole number so many landmarks, a number between 0 and 1 a target for the
         residual; or an object such as ``svmpath.gram.RandomFourier(300)``. "auto" is the full kernel matrix up to 2000
@@ -160,7 +161,8 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
     n_support_ : array of shape (k,)
         Number of support vectors of each class.
     threshold_ : float or None
-        The cut of the decision value; None with more than two classes.
+        The cut of the decision value, which ``predict``, ``held_out_`` and the errors use; None with more than two
+        classes. Another ``threshold`` takes effect at the next ``fit``.
     cv_results_ : dict
         The pairs that were scored by the loss asked for, in scikit-learn's form (``pd.DataFrame(model.cv_results_)``):
         ``param_C``, ``param_gamma``, ``params``, ``mean_test_score`` (the accuracy or the scorer's value on all
@@ -325,8 +327,8 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
             Multiplies C for each sample, and weights the held-out errors.
         groups : array of shape (n,), optional
             Samples that belong together, such as the visits of one patient: they are held out together. ``criterion``
-            "auto" then means k-fold; a number as ``cv`` means grouped folds, and splitters such as
-            ``LeaveOneGroupOut()`` are given the groups.
+            "auto" then means k-fold, and criteria that leave out single rows are refused. A number as ``cv`` means
+            grouped folds, and splitters such as ``LeaveOneGroupOut()`` are given the groups.
         """
         X, y = self._check_training(X, y)
         self.classes_, code = encode_classes(y)

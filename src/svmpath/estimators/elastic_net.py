@@ -80,7 +80,7 @@ class ElasticNetSVC(
         "min": the lowest score, and among equal ones the largest lambda1. "one_se": the largest lambda1 whose score is
         within one standard error of the lowest, at the lambda2 of the lowest: fewer features.
     cv : int, splitter or iterable, default=5
-        For k-fold.
+        For k-fold. A splitter, or splits, are also used where "auto" would mean leave-one-out.
     max_features : int, optional
         The largest number of features of a machine. The values of lambda1 are then chosen near those at which features
         become active. With several classes, which share lambda1, a machine that would need more features keeps the
@@ -247,7 +247,9 @@ class ElasticNetSVC(
         if self.criterion not in _CRITERIA:
             raise ValueError(unknown_name("criterion", self.criterion, _CRITERIA))
         few = int(np.bincount(code).min()) < _ENOUGH_FOR_FOLDS
-        if self.criterion == "loo" or (self.criterion == "auto" and few and groups is None):
+        if self.criterion == "loo" or (
+            self.criterion == "auto" and few and groups is None and not self._is_split_by_user
+        ):
             return None
         return make_folds(self.cv, X, y, is_classification=True, groups=groups)
 
@@ -350,6 +352,8 @@ class ElasticNetSVC(
         self.intercept_ = np.array([solution.b for solution in solutions])
         if len(curve.values) > 1 or self.max_features is not None:  # a single value was the caller's choice
             self._warn_if_constant()
+
+    _why_no_loo = "it was not chosen by exact leave-one-out (criterion='loo')"
 
     def _name_held(self, exact: bool = False) -> str | None:
         """The criterion of held-out values; leave-one-out only if it was chosen by that."""

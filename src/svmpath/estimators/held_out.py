@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from svmpath.criteria.curve import Curve, ErrorAbove
-from svmpath.criteria.table import is_bound
+from svmpath.criteria.table import CRITERIA, is_bound
 from svmpath.validation import check_groups, check_weights
 
 Array = np.ndarray
@@ -24,6 +25,7 @@ class HeldOutMixin:
     """
 
     curve_: Any
+    _why_no_loo = "exact leave-one-out would take too long here"
     _asked: Mapping[str, Any] | None = None
     _kept: dict[str, Curve]
     _groups: Array | None = None
@@ -31,9 +33,22 @@ class HeldOutMixin:
 
     def _keep_rows(self, X: Any, sample_weight: Any, groups: Any) -> None:
         """What ``fit`` was asked for, and what else it was given, for estimates that fit again."""
-        self._asked = self.get_params(deep=False)  # type: ignore[attr-defined]
+        asked = self.get_params(deep=False)  # type: ignore[attr-defined]
+        self._asked = {name: value for name, value in asked.items() if name != "verbose"}  # it may hold a progress bar
         self._given_weight = None if sample_weight is None else check_weights(sample_weight, X)
         self._groups = None if groups is None else check_groups(groups, X)
+        criterion = self._asked["criterion"]
+        if groups is not None and isinstance(criterion, str) and criterion in CRITERIA and criterion != "kfold":
+            raise ValueError(
+                f"criterion={criterion!r} leaves out single rows, but groups are to be held out together: use "
+                "criterion='kfold' or 'auto', or leave groups out."
+            )
+
+    @property
+    def _is_split_by_user(self) -> bool:
+        """Whether ``cv`` is a splitter, or splits, and not a number."""
+        cv = self._option("cv")
+        return cv is not None and not isinstance(cv, Real)
 
     def _option(self, name: str) -> Any:
         """A parameter as it was when the estimator was fitted."""
@@ -123,8 +138,8 @@ class HeldOutMixin:
         name = self._name_held(exact=True)
         if name is None:
             raise AttributeError(
-                f"{type(self).__name__} has no loo_error_, as exact leave-one-out would take too long here; use "
-                f"held_out_error_, which was found by {self.error_criterion_!r}."
+                f"{type(self).__name__} has no loo_error_, as {self._why_no_loo}; use held_out_error_, which was found "
+                f"by {self.error_criterion_!r}."
             )
         curve = self._held_curve(name)
         is_counted = curve.path.problem.s[curve.rows] > 0

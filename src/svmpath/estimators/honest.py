@@ -109,7 +109,8 @@ class HonestMixin(HeldOutMixin):
             "nested": cross-validation of the whole estimator, its search included; it costs ``n_splits`` fits, each on
             fewer rows. "bootstrap": the held-out error plus the bootstrap estimate of its optimism (BBC-CV); "parts":
             plus Tibshirani and Tibshirani's. These two need no fit, but see only the pairs that were scored with the
-            machine asked for; not for ``rule="one_se"``, bounds, and searches by gradient.
+            machine asked for; not for ``rule="one_se"``, bounds, searches by gradient, a ``threshold_`` other than 0,
+            and ``scoring`` by scores that are not a mean of losses.
         n_splits : int, optional
             Number of folds of "nested" (10, or fewer if there are fewer rows of a class, or groups), stratified or of
             whole groups, in random order; of "parts", the number of parts. A splitter given as ``cv`` is used for the
@@ -152,7 +153,7 @@ class HonestMixin(HeldOutMixin):
             self._honest[key] = ways.get(method, self._parts)(number)
         return self._honest[key]
 
-    def can_be_corrected(self) -> bool:
+    def _can_be_corrected(self) -> bool:
         """Whether ``honest_error("bootstrap")`` is possible: nothing was chosen, or the losses were kept."""
         check_is_fitted(self)
         return not self._is_chosen or self._candidates_kept() is not None
@@ -184,6 +185,7 @@ class HonestMixin(HeldOutMixin):
         self._refuse_row_numbers()
         data = self._rows()
         folds = self._outer_folds(data, n_splits)
+        _check_training(data, folds)
         threads = min(count_jobs(self.n_jobs), len(folds))  # type: ignore[attr-defined]
 
         def judged(fold: Fold) -> Array:
@@ -240,6 +242,8 @@ class HonestMixin(HeldOutMixin):
                 )
             return list(cv.split(data.X, data.y, data.groups))
         most, of = _most_folds(data.y, data.groups, self._is_classifier)
+        if most < 2:
+            raise ValueError(f"Nested cross-validation needs two or more {of}, but there is 1; give fit more of them.")
         if max(n_splits, 2) > most:
             raise ValueError(f"n_splits={max(n_splits, 2)} is more than the {most} {of}; use fewer folds.")
         number = n_splits or min(_FOLDS, most)
@@ -295,7 +299,7 @@ class HonestMixin(HeldOutMixin):
                 f"A correction without fits knows the errors of all candidates at the cut 0 only, but threshold_ is "
                 f"{self._cut:.6g}: use honest_error('nested')."
             )
-        if scoring is not None:
+        if scoring is not None and scoring.mean is None:
             raise ValueError(
                 f"A correction without fits needs candidates that were compared by a mean of losses, but these were by "
                 f"scoring={scoring.name!r}: use honest_error('nested')."
@@ -337,6 +341,17 @@ def _quiet() -> Iterator[None]:
 def _stacked(tables: list[Any], order: Array) -> Array:
     """Losses of shape (N, m), the candidates in this order."""
     return np.vstack(tables)[order].T.astype(float)
+
+
+def _check_training(data: _Rows, folds: list[Fold]) -> None:
+    """Refuse folds that leave too little to choose on, where rows are held out once more."""
+    what, units = ("rows", np.arange(len(data.y))) if data.groups is None else ("groups", data.units)
+    if min(len(np.unique(units[train])) for train, _ in folds) < 2:
+        raise ValueError(
+            f"Nested cross-validation leaves fewer than two {what} to choose on, as there are "
+            f"{len(np.unique(units))} in {len(folds)} folds: give fit at least three {what}, use more folds, or use "
+            "honest_error('bootstrap')."
+        )
 
 
 def _most_folds(y: Array, groups: Array | None, is_classifier: bool) -> tuple[int, str]:

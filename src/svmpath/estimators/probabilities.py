@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from svmpath.criteria.calibration import Calibration, fit_calibration
-from svmpath.criteria.curve import Curve
+from svmpath.criteria.curve import Curve, share
 from svmpath.estimators.held_out import HeldOutMixin
 from svmpath.estimators.samples import classification_table
 
@@ -63,7 +63,13 @@ class ProbabilityMixin(HeldOutMixin):
         ``calibration`` says how they are found from the held-out decision values of the training rows; this is done at
         the first call, and fits no further machine. ``predict`` goes by the decision values. The class it predicts has
         the largest probability, except near the boundary: of two classes with "sigmoid" and "isotonic", whose
-        probability 1/2 need not be at the decision value 0, and of several with "isotonic".
+        probability 1/2 need not be at the decision value 0, and of several with "isotonic". A ``threshold_`` other than
+        0 is for ``predict`` only.
+
+        What the choice was made by is calibrated (``calibration_criterion_``), also if exact leave-one-out has been
+        computed since: probabilities do not depend on what was asked before. ``sample_weight`` counts rows: a weight of
+        two equals a row given twice. "sigmoid" adds one row of each class, so that weights that sum to one are too
+        small, and draw probabilities towards 1/2: multiply them by the number of rows.
         """
         f = self._class_decisions(X)
         return self._calibrated().probabilities(f)
@@ -124,7 +130,7 @@ class ProbabilityMixin(HeldOutMixin):
         """Decision values, classes and weights, one entry each time that a sample of positive weight was held out."""
         curve = self._calibration_source()
         rows = curve.rows
-        w = curve.path.problem.s[rows] / np.bincount(rows)[rows]  # held out twice, it still is one sample
+        w = share(curve.path.problem.s[rows], rows)
         is_counted = w > 0
         return curve.held[0][is_counted], self._code[rows[is_counted]], w[is_counted]
 

@@ -42,7 +42,8 @@ class Scores:
         For k-fold: the scores on each fold alone; of a scorer as the standard errors.
     losses : array of shape (m, N) or None
         The held-out losses that the scores are means of, as truth values (errors) or in single precision. None if there
-        are none (bounds, scorers), if they would take more than 16 MB, or if they were not asked for.
+        are none (bounds, scorers that are not means), if they would take more than 16 MB, or if they were not asked
+        for.
     errors : array of shape (m, N) or None
         The same of the default loss of the task; None if that is the loss itself.
     """
@@ -60,9 +61,11 @@ class Scores:
         """The scores of a curve, and the losses that they are means of."""
         errors, splits = _errors_and_splits(curve)
         numbers = curve.values, curve.scores, errors, curve.smooth, splits
-        is_mean = not is_bound(curve.criterion) and curve.scoring is None
+        scoring = None if is_bound(curve.criterion) else curve.scoring
+        is_mean = not is_bound(curve.criterion) and (scoring is None or scoring.mean is not None)
         if not is_mean or len(curve.values) * len(curve.rows) > _MOST_LOSSES:
             return Scores(*numbers)
+        curve = curve if scoring is None else curve.rescored(scoring.mean)
         plain = curve.rescored(None)
         own = None if plain.loss == curve.loss else _compact(plain.losses)
         return Scores(*numbers, _compact(curve.losses), own)
