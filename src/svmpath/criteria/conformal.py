@@ -26,10 +26,9 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import KFold, StratifiedKFold
 
 from svmpath.criteria.curve import share
-from svmpath.criteria.folds import make_folds
+from svmpath.criteria.folds import most_folds, shuffled_folds
 from svmpath.criteria.held_out import Folds, held_rows
 from svmpath.interrupts import checkpoint
 from svmpath.losses import Solution
@@ -194,22 +193,14 @@ def fold_machines(
     return OfFolds(held_rows(folds), np.concatenate(held), fold, decide([each for row in found for each in row]))
 
 
-def shuffled_folds(X: Any, labels: Array, *, is_classification: bool, groups: Array | None) -> Folds:
-    """Ten folds, or as many as there are rows, groups, or rows of the largest class; always alike.
-
-    Rows are drawn at random; groups are dealt out by their size and classes.
-    """
-    n = len(labels)
-    if groups is not None:
-        number = min(_FOLDS, len(np.unique(groups)))
-        if number < 2:
-            raise ValueError("All rows are in one group, so that none can be held out; give fit at least two groups.")
-        return make_folds(number, X, labels, is_classification=is_classification, groups=groups)
-    most = int(np.unique(labels, return_counts=True)[1].max()) if is_classification else n
-    kind = StratifiedKFold if is_classification and most > 1 else KFold
-    number = min(_FOLDS, most if most > 1 else n)
-    splitter = kind(number, shuffle=True, random_state=_SEED)
-    return make_folds(splitter, X, labels, is_classification=is_classification)
+def ten_folds(X: Any, labels: Array, *, is_classification: bool, groups: Array | None) -> Folds:
+    """Ten folds, or as many as there are rows, groups, or rows of the largest class; drawn at random, always alike."""
+    most, _ = most_folds(labels, groups, is_classification)
+    if most < 2 and groups is not None:
+        raise ValueError("All rows are in one group, so that none can be held out; give fit at least two groups.")
+    if most < 2:  # no class has two rows
+        is_classification, most = False, len(labels)
+    return shuffled_folds(min(_FOLDS, most), X, labels, is_classification=is_classification, groups=groups, seed=_SEED)
 
 
 # --- quantiles -------------------------------------------------------------------------------------------------------

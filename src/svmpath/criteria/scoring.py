@@ -36,6 +36,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import Curve, error, share, squared
+from svmpath.criteria.folds import deal
 from svmpath.criteria.frozen import FrozenClassifier, FrozenRegressor, rows_of
 from svmpath.criteria.jackknife import Jackknife, OnDemand
 
@@ -185,11 +186,7 @@ def _parts_of(curve: Curve) -> Array:
     is_counted = np.isin(np.arange(len(key)), curve.rows) & (curve.path.problem.s > 0)
     part, rows = np.full(len(key), -1), np.flatnonzero(is_counted)
     units = rows if curve.units is None else curve.units[rows]
-    _, first, unit = np.unique(units, return_index=True, return_inverse=True)
-    order = np.argsort(key[rows[first]], kind="stable")  # of a group of several labels, that of its first row
-    turn = np.empty(len(first), dtype=int)
-    turn[order] = np.arange(len(first)) % MOST_PARTS
-    part[rows] = turn[unit]
+    part[rows] = deal(units, key[rows], MOST_PARTS)  # of a group of several labels, that of its first row counts
     return part
 
 

@@ -494,8 +494,6 @@ class PathMachine(ScoringMixin, HonestMixin, LeftOutMixin, ShownWithDiagram, Bas
             delattr(self, name)
         for name, value in search.loss.own.items():
             setattr(self, f"{name}_", value)
-        self._kept, self._honest = {}, {}  # found when they are asked for
-        self._machines = None
         alpha = np.array([solution.alpha for solution in solutions])
         self.support_ = np.flatnonzero(np.any(alpha != 0, axis=0))
         self.dual_coef_ = alpha[:, self.support_]

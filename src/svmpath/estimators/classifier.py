@@ -338,7 +338,6 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         self._check_threshold(self.classes_)
         self._find_scoring(self.classes_, code, s)
         check_method(self.calibration)
-        self._calibrations = {}
         self._keep_rows(X, sample_weight, groups)
         X = self._to_scale(X, sample_weight, s)
         with jobs(self.n_jobs), limited(self.memory_limit):

@@ -226,7 +226,6 @@ class ElasticNetSVC(
         self._keep_rows(X, sample_weight, groups)
         self._check_threshold(self.classes_)
         self._find_scoring(self.classes_, code, s)
-        self._calibrations = {}
         k = len(self.classes_)
         targets = one_vs_rest_targets(code, k)
         first = elastic_problem(
@@ -346,8 +345,6 @@ class ElasticNetSVC(
         solutions = [path(here) for path, here in zip(paths, self._at, strict=True)]
         self.choice_, self.curve_, self.path_ = choice, curve, first
         self.lambda1_, self.lambda2_ = value, lam2
-        self._kept, self._honest = {}, {}
-        self._machines = None
         self.coef_ = np.array([solution.coef for solution in solutions])
         self.intercept_ = np.array([solution.b for solution in solutions])
         if len(curve.values) > 1 or self.max_features is not None:  # a single value was the caller's choice

@@ -33,6 +33,7 @@ class HeldOutMixin:
 
     def _keep_rows(self, X: Any, sample_weight: Any, groups: Any) -> None:
         """What ``fit`` was asked for, and what else it was given, for estimates that fit again."""
+        self._forget()
         asked = self.get_params(deep=False)  # type: ignore[attr-defined]
         self._asked = {name: value for name, value in asked.items() if name != "verbose"}  # it may hold a progress bar
         self._given_weight = None if sample_weight is None else check_weights(sample_weight, X)
@@ -49,6 +50,10 @@ class HeldOutMixin:
         """Whether ``cv`` is a splitter, or splits, and not a number."""
         cv = self._option("cv")
         return cv is not None and not isinstance(cv, Real)
+
+    def _forget(self) -> None:
+        """Drop what was computed of an earlier fit; each is found again when it is asked for."""
+        self._kept = {}
 
     def _option(self, name: str) -> Any:
         """A parameter as it was when the estimator was fitted."""

@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import PredefinedSplit
 from sklearn.utils.validation import check_is_fitted
 
+from svmpath.criteria.folds import most_folds, shuffled_folds
 from svmpath.criteria.interval import mean_interval
 from svmpath.criteria.optimism import LossTable, bootstrap_error, parts_optimism
 from svmpath.criteria.table import is_bound
@@ -84,6 +85,10 @@ class HonestMixin(HeldOutMixin):
 
     _honest: dict[str, HonestError]
     _pairwise = False
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._honest = {}
 
     @property
     def honest_error_(self) -> float:
@@ -228,7 +233,7 @@ class HonestMixin(HeldOutMixin):
         cv = self._option("cv")
         if cv is not None and not is_whole_number(cv, least=2):
             return cv
-        most, _ = _most_folds(data.y[train], None if data.groups is None else data.groups[train], self._is_classifier)
+        most, _ = most_folds(data.y[train], None if data.groups is None else data.groups[train], self._is_classifier)
         return min(5 if cv is None else int(cv), max(most, 2))
 
     def _outer_folds(self, data: _Rows, n_splits: int) -> list[Fold]:
@@ -241,15 +246,14 @@ class HonestMixin(HeldOutMixin):
                     "allow: give a splitter or a number as cv, or use honest_error('bootstrap')."
                 )
             return list(cv.split(data.X, data.y, data.groups))
-        most, of = _most_folds(data.y, data.groups, self._is_classifier)
+        most, of = most_folds(data.y, data.groups, self._is_classifier)
         if most < 2:
             raise ValueError(f"Nested cross-validation needs two or more {of}, but there is 1; give fit more of them.")
         if max(n_splits, 2) > most:
             raise ValueError(f"n_splits={max(n_splits, 2)} is more than the {most} {of}; use fewer folds.")
         number = n_splits or min(_FOLDS, most)
-        splitter = _splitter(number, self._is_classifier, data.groups is not None, self._seed)
-        with _quiet():  # of classes with fewer rows than folds
-            return list(splitter.split(np.zeros(len(data.y)), data.y, data.groups))
+        kind, rows = self._is_classifier, np.zeros(len(data.y))
+        return shuffled_folds(number, rows, data.y, is_classification=kind, groups=data.groups, seed=self._seed)
 
     # --- corrections without a fit -----------------------------------------------------------------------------------
 
@@ -352,22 +356,3 @@ def _check_training(data: _Rows, folds: list[Fold]) -> None:
             f"{len(np.unique(units))} in {len(folds)} folds: give fit at least three {what}, use more folds, or use "
             "honest_error('bootstrap')."
         )
-
-
-def _most_folds(y: Array, groups: Array | None, is_classifier: bool) -> tuple[int, str]:
-    """How many folds the rows allow, and what they are counted by."""
-    if groups is not None:
-        return len(np.unique(groups)), "groups"
-    if is_classifier:
-        return int(np.unique(y, return_counts=True)[1].max()), "rows of the largest class"
-    return len(y), "rows"
-
-
-def _splitter(number: int, is_classifier: bool, is_grouped: bool, seed: int) -> Any:
-    kinds = {
-        (True, True): StratifiedGroupKFold,
-        (True, False): StratifiedKFold,
-        (False, True): GroupKFold,
-        (False, False): KFold,
-    }
-    return kinds[is_classifier, is_grouped](number, shuffle=True, random_state=seed)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from svmpath.criteria.calibration import Calibration, fit_calibration
 from svmpath.criteria.curve import Curve, share
+from svmpath.criteria.folds import deal
 from svmpath.estimators.held_out import HeldOutMixin
 from svmpath.estimators.samples import classification_table
 
@@ -43,8 +44,7 @@ class CalibrationCurve(NamedTuple):
 class ProbabilityMixin(HeldOutMixin):
     """Probabilities for classifiers with held-out decision values.
 
-    A class that uses it has ``_class_decisions(X)``, of shape (m,) or (m, k), and sets ``_calibrations = {}``,
-    ``_code`` and ``_groups`` in ``fit``.
+    A class that uses it has ``_class_decisions(X)``, of shape (m,) or (m, k), and sets ``_code`` in ``fit``.
     """
 
     calibration: str
@@ -53,6 +53,10 @@ class ProbabilityMixin(HeldOutMixin):
     _code: Array
     _groups: Array | None
     _calibrations: dict[str, Calibration]
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._calibrations = {}
 
     def _class_decisions(self, X: Any) -> Array:
         raise AssertionError("every classifier has its own")
@@ -145,26 +149,13 @@ class ProbabilityMixin(HeldOutMixin):
         """Probabilities of the held-out rows, calibrated on the other folds."""
         curve = self._calibration_source()
         rows = curve.rows[curve.path.problem.s[curve.rows] > 0]
-        fold = _folds(self._units(rows), code)
+        fold = deal(self._units(rows), code, _CURVE_FOLDS)
         k, p = len(self.classes_), np.empty((len(code), len(self.classes_)))
         for each in np.unique(fold):
             out = fold == each
             use = ~out if not out.all() else out  # a single sample has no others
             p[out] = fit_calibration(f[use], code[use], k, w[use], self.calibration).probabilities(f[out])
         return p
-
-
-def _folds(units: Array, code: Array) -> Array:
-    """A fold for each row: equal units stay together, and each class is dealt out in turn."""
-    _, first, unit = np.unique(units, return_index=True, return_inverse=True)
-    of_unit = code[first]  # of a group with several classes, that of its first row
-    fold = np.empty(len(first), dtype=int)
-    dealt = 0
-    for c in np.unique(of_unit):
-        members = np.flatnonzero(of_unit == c)
-        fold[members] = (dealt + np.arange(len(members))) % _CURVE_FOLDS
-        dealt += len(members)
-    return fold[unit]
 
 
 def _binned(p: Array, came_true: Array, w: Array) -> CalibrationCurve:
