@@ -386,7 +386,8 @@ def test_results_have_all_epsilons(search):
 def test_a_row_held_out_three_times_is_calibrated_as_one():
     """Platt's targets count rows; probabilities for a score are those of ``predict_proba``."""
     cv = RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=0)
-    model = PathSVC("least_squares", C=1.0, gamma=1.0, cv=cv, scoring="neg_log_loss").fit(X, Y)
+    asked = {"criterion": "kfold", "cv": cv, "scoring": "neg_log_loss"}
+    model = PathSVC("least_squares", C=1.0, gamma=1.0, **asked).fit(X, Y)
     curve = model._as_chosen()
     p = model._calibrated().probabilities(curve.held[0])
     assert -model.choice_.score == pytest.approx(-metrics.log_loss(Y[curve.rows], p), abs=1e-12)
