@@ -15,7 +15,7 @@ from svmpath.criteria.conformal import (
     label_sets,
     leave_one_out_machines,
     misfits,
-    shuffled_folds,
+    ten_folds,
     upper_quantile,
 )
 from svmpath.paths import ClosedFormPath, MarchPath, MergedPath
@@ -139,7 +139,7 @@ def test_fold_machines_are_refits_without_the_fold(loss, repeats):
     ids = np.tile(np.arange(N // repeats), repeats)
     is_regression = loss == "epsilon_insensitive"
     rows, y = X[ids], (Y if is_regression else np.sign(Y))[ids]
-    folds = shuffled_folds(rows, y, is_classification=not is_regression, groups=None)
+    folds = ten_folds(rows, y, is_classification=not is_regression, groups=None)
     path = traced(rows, y, loss, sample_weight=UNEVEN).over_span((C, C))
     found = fold_machines([path], [C], folds)
     assert len(folds) == 10
@@ -155,7 +155,7 @@ def test_fold_machines_are_refits_without_the_fold(loss, repeats):
 
 def test_a_fold_without_one_class_has_a_machine():
     y = np.where(np.arange(N) == 5, 1.0, -1.0)
-    folds = shuffled_folds(X, y, is_classification=True, groups=None)
+    folds = ten_folds(X, y, is_classification=True, groups=None)
     for loss in ("squared_hinge", "hinge", "huber_hinge", "least_squares"):
         found = fold_machines([traced(X, y, loss).over_span((C, C))], [C], folds)
         entry = int(np.flatnonzero(found.rows == 5)[0])
@@ -163,14 +163,14 @@ def test_a_fold_without_one_class_has_a_machine():
 
 
 def test_folds_for_few_rows_tiny_classes_and_groups():
-    assert len(shuffled_folds(X[:4], Y[:4], is_classification=False, groups=None)) == 4
-    assert len(shuffled_folds(X[:2], np.array([0, 1]), is_classification=True, groups=None)) == 2
-    assert len(shuffled_folds(X[:7], np.array([0] * 6 + [1]), is_classification=True, groups=None)) == 6
+    assert len(ten_folds(X[:4], Y[:4], is_classification=False, groups=None)) == 4
+    assert len(ten_folds(X[:2], np.array([0, 1]), is_classification=True, groups=None)) == 2
+    assert len(ten_folds(X[:7], np.array([0] * 6 + [1]), is_classification=True, groups=None)) == 6
     groups = np.arange(N) % 3
-    folds = shuffled_folds(X, Y, is_classification=False, groups=groups)
+    folds = ten_folds(X, Y, is_classification=False, groups=groups)
     assert sorted(set(groups[test]) == {groups[test][0]} for _, test in folds) == [True] * 3
     with pytest.raises(ValueError, match="one group"):
-        shuffled_folds(X, Y, is_classification=False, groups=np.zeros(N))
+        ten_folds(X, Y, is_classification=False, groups=np.zeros(N))
 
 
 # --- quantiles -------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from svmpath import criteria
 from svmpath.criteria.calibration import fit_calibration
 from svmpath.criteria.curve import one_vs_rest
 from svmpath.criteria.scorers import make_scoring, scorer_names
-from svmpath.criteria.scoring import MOST_GROUPS
+from svmpath.criteria.scoring import MOST_PARTS
 from svmpath.criteria.threshold import MOST_CUTS, best_threshold, threshold_candidates
 from svmpath.kernels import RBF
 from tests.speed import slow_except
@@ -107,10 +107,9 @@ def test_probabilities_are_calibrated_on_the_same_decisions():
 @pytest.mark.parametrize("scoring", ["f1", "roc_auc", "neg_log_loss", "accuracy", "matthews_corrcoef"])
 def test_a_weight_of_two_is_a_row_given_twice(scoring):
     curve = criteria.press(traced(Y, "least_squares"), C)  # the rows are held out once, and are worth S
-    twice = replace(
-        curve, rows=np.repeat(curve.rows, S.astype(int)), source=np.repeat(curve.held, S.astype(int), axis=1)
-    )
-    twice = replace(twice, path=replace(curve.path, problem=replace(curve.path.problem, s=np.ones(50))))
+    at = np.repeat(np.arange(50), S.astype(int))
+    twice = replace(curve, rows=np.arange(len(at)), source=curve.held[:, at], target=curve.target[at])
+    twice = replace(twice, path=replace(curve.path, problem=replace(curve.path.problem, s=np.ones(len(at)))))
     np.testing.assert_allclose(criteria.score(twice, scoring), criteria.score(curve, scoring), rtol=1e-8)
 
 
@@ -173,10 +172,10 @@ def test_other_errors_are_those_of_a_jackknife_of_groups(scoring):
     expected = []
     for f in curve.held:
         parts = []
-        for g in range(MOST_GROUPS):
-            keep = np.setdiff1d(np.arange(50), order[g::MOST_GROUPS])
+        for g in range(MOST_PARTS):
+            keep = np.setdiff1d(np.arange(50), order[g::MOST_PARTS])
             parts.append(score(Y[keep], f[keep] > 0, sample_weight=S[keep]))
-        expected.append(np.sqrt((MOST_GROUPS - 1) / MOST_GROUPS * np.sum((parts - np.mean(parts)) ** 2)))
+        expected.append(np.sqrt((MOST_PARTS - 1) / MOST_PARTS * np.sum((parts - np.mean(parts)) ** 2)))
     np.testing.assert_allclose(curve.standard_errors, expected, rtol=1e-9)
     assert (curve.standard_errors > 0).all()
 
@@ -217,9 +216,9 @@ LABELS, WORDS, MORE = np.arange(2), np.array(["no", "yes"]), np.arange(3)
         ("roc_auk", LABELS, None, r"got 'roc_auk'. Did you mean 'roc_auc'\?$"),
         ("r2", LABELS, None, "'r2' is a score of regressions, but this is a classification; use one of labels"),
         ("neg_mean_squared_error", MORE, None, "is a score of regressions"),
-        ("accuracy", None, None, "'accuracy' cannot be evaluated on the decision values of a regression"),
-        ("roc_auc", None, None, "cannot be evaluated on the decision values of a regression"),
-        ("adjusted_rand_score", None, None, "cannot be evaluated on the decision values of a regression"),
+        ("accuracy", None, None, "'accuracy' is a score of labels, but this is a regression"),
+        ("roc_auc", None, None, "is a score of labels, but this is a regression"),
+        ("adjusted_rand_score", None, None, "is a score of labels, but this is a regression"),
         (
             "f1",
             MORE,
@@ -268,14 +267,14 @@ def test_the_threshold_is_the_best_of_all_cuts():
     found = best_threshold(curve, make_scoring("f1", np.arange(2), y, S))
     equal = cuts[scores >= scores.max() - 1e-12]
     assert found == pytest.approx(equal[np.argmin(np.abs(equal))])
-    assert scores.max() > scores[-1]
+    assert scores.max() > scores[-2]
     assert best_threshold(curve, make_scoring("roc_auc", np.arange(2), y, S)) == 0.0
     assert best_threshold(curve, make_scoring("neg_log_loss", np.arange(2), y, S)) == 0.0
 
 
 def test_cuts_are_few_and_hold_zero():
-    assert threshold_candidates(np.ones(5)).tolist() == [0.0]  # all decision values are equal
-    assert threshold_candidates(np.array([1.0, 3.0, 1.0])).tolist() == [2.0, 0.0]
+    assert threshold_candidates(np.ones(5)).tolist() == [0.0, 0.0, 2.0]  # all decision values are equal
+    assert threshold_candidates(np.array([1.0, 3.0, 1.0])).tolist() == [2.0, -1.0, 0.0, 5.0]
     many = threshold_candidates(RNG.normal(size=5000))
-    assert len(many) == MOST_CUTS + 1
+    assert len(many) == MOST_CUTS + 3
     assert np.abs(np.quantile(many, 0.25) + 0.67) < 0.1  # evenly by rank

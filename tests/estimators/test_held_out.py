@@ -1,6 +1,6 @@
 """Held-out decision values of the choice, and the errors that are read off them."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedGroupKFold, TimeSeriesSplit
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
+from svmpath.criteria.sources import AtValues, Joined, Most, at_some
 from svmpath.losses import POLICIES, SquaredHinge
 
 X, Y = make_moons(80, noise=0.3, random_state=0)
@@ -106,3 +107,81 @@ def test_a_choice_by_a_bound_has_predicted_held_out_values_where_exact_ones_take
     assert model.error_criterion_ == "span"
     assert model.held_out_error_ == other.held_out_error_
     np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=1e-9)
+
+
+def test_what_is_held_out_once_is_not_held_out_again(monkeypatch):
+    model = PathSVC(criterion="span", gamma=1.0, C=[0.5, 1.0], threshold="tune").fit(X, Y)
+    asked = []
+    find = type(model)._at_choice
+    monkeypatch.setattr(type(model), "_at_choice", lambda self, name: asked.append(name) or find(self, name))
+    assert "loo" not in model._kept  # not for the threshold
+    assert model.loo_error_ == pytest.approx(model.held_out_error_)
+    model.held_out_decisions_, model.held_out_, model.calibration_curve_, model.calibration_curve_  # noqa: B018
+    assert asked == ["loo"]
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.parametrize("labels", [Y, np.arange(80) % 3])
+def test_one_value_of_a_curve_counts_its_doubts_alone(loss, labels):
+    """Also of curves that were joined, at any of their values in any order."""
+    model = PathSVC(loss, criterion="span", gamma=0.5, C=np.geomspace(0.1, 100, 6).tolist(), search="grid").fit(
+        X, labels
+    )
+    first, second = model.curve_.taken(np.array([4, 0, 2])), model.curve_.taken(np.array([1, 3, 5]))
+    whole = first.joined(second)
+    some = whole.taken(np.array([5, 0, 3]))
+    assert len(some.doubts) == 3
+    assert callable(some.doubts)
+    np.testing.assert_array_equal(some.values, model.curve_.values[[5, 4, 1]])
+    np.testing.assert_array_equal(some.doubtful, model.curve_.doubtful[[5, 4, 1]])
+    np.testing.assert_allclose(some.held, model.curve_.held[[5, 4, 1]], atol=1e-9)
+
+
+@dataclass(frozen=True)
+class Recorded(AtValues):
+    """Squares of values, and a list of how many it was asked for at a time."""
+
+    values: np.ndarray
+    times: list[int]
+
+    def __call__(self):
+        self.times.append(len(self.values))
+        return self.values**2
+
+
+def test_functions_of_values_compute_no_others():
+    times = []
+    parts = [Recorded(np.arange(4.0), times), Most([Recorded(np.arange(10.0, 13.0), times), np.full(3, 120.0)])]
+    joined = Joined([Joined(parts), np.array([7.0])])
+    found = at_some(at_some(joined, np.array([6, 0, 7, 3, 4])), np.array([3, 0, 2]))
+    assert found().tolist() == [9.0, 144.0, 7.0]
+    assert times == [1, 1]
+    assert at_some(Joined([lambda: np.arange(3.0), np.ones(2)]), np.array([4, 1]))().tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
+def test_a_splitter_is_used_without_being_asked_twice(loss):
+    """Rows in the order of time are not held out from a fit to later rows."""
+    model = PathSVC(loss, cv=TimeSeriesSplit(4), **ONE).fit(X, Y)
+    assert model.criterion_ == model.error_criterion_ == "kfold"
+    assert np.isnan(model.held_out_decisions_[:16]).all()
+    assert np.isfinite(model.held_out_decisions_[16:]).all()
+    assert PathSVC(loss, cv=4, **ONE).fit(X, Y).criterion_ == "loo" if loss == "least_squares" else True
+    few = ElasticNetSVC(1.0, 1.0, cv=LeaveOneGroupOut(), standardize=False)
+    few.set_params(cv=TimeSeriesSplit(3)).fit(X[:16], np.arange(16) % 8 == 0)
+    assert few.error_criterion_ == "kfold"
+
+
+@pytest.mark.parametrize("criterion", ["loo", "press", "span", "radius_margin"])
+def test_groups_are_refused_where_single_rows_are_left_out(criterion):
+    loss = "least_squares" if criterion == "press" else "squared_hinge"
+    with pytest.raises(ValueError, match=f"criterion='{criterion}' leaves out single rows, but groups are to be"):
+        PathSVC(loss, criterion=criterion, **ONE).fit(X, Y, groups=GROUPS)
+    with pytest.raises(ValueError, match="criterion='loo' leaves out single rows"):
+        ElasticNetSVC(criterion="loo").fit(X, Y, groups=GROUPS)
+    assert PathSVC(loss, criterion="kfold", **ONE).fit(X, Y, groups=GROUPS).error_criterion_ == "kfold"
+
+
+def test_an_elastic_net_says_what_gives_a_loo_error():
+    with pytest.raises(AttributeError, match=r"not chosen by exact leave-one-out \(criterion='loo'\)"):
+        ElasticNetSVC(lambda1=1.0, lambda2=1.0).fit(X, Y).loo_error_  # noqa: B018

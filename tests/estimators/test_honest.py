@@ -314,3 +314,35 @@ def test_bad_arguments_get_a_sentence():
         model.honest_error(n_splits=60)
     with pytest.raises(ValueError, match="n_splits=91 is more than the 90 rows"):
         PathSVR(random_state=0, **GAMMAS).fit(X, X[:, 0]).honest_error(n_splits=91)
+
+
+def test_parameters_set_after_the_fit_do_not_count():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(60, 2))
+    b = (A[:, 0] + rng.normal(size=60) > 0).astype(int)
+    model = PathSVC("least_squares", random_state=0).fit(A, b)
+    expected = PathSVC("least_squares", random_state=0).fit(A, b).honest_error(n_splits=3)
+    model.set_params(C=1e-6, cv=2, random_state=5, threshold=100.0)
+    assert model.honest_error(n_splits=3) == expected
+    assert model.honest_error("bootstrap").value >= model.held_out_error_
+
+
+def test_a_correction_names_the_scoring_that_it_cannot_use():
+    plain = PathSVC("least_squares", search="grid", **GAMMAS).fit(X, Y)
+    means = PathSVC("least_squares", search="grid", scoring="accuracy", **GAMMAS).fit(X, Y)
+    assert means.honest_error("bootstrap") == plain.honest_error("bootstrap")
+    other = PathSVC("least_squares", search="grid", scoring="f1", **GAMMAS).fit(X, Y)
+    for method in ("bootstrap", "parts"):
+        with pytest.raises(ValueError, match=r"these were by scoring='f1': use honest_error\('nested'\)"):
+            other.honest_error(method)
+
+
+def test_too_little_to_choose_on_gets_a_sentence():
+    model = PathSVC("least_squares", cv=2, **GAMMAS).fit(X, Y, groups=GROUPS > 7)
+    with pytest.raises(ValueError, match="leaves fewer than two groups to choose on, as there are 2 in 2 folds"):
+        model.honest_error()
+    assert model.honest_error("bootstrap").value >= model.held_out_error_
+    with pytest.raises(ValueError, match="needs two or more rows of the largest class, but there is 1"):
+        PathSVC("least_squares", **GAMMAS).fit(X[:3], ["a", "b", "c"]).honest_error()
+    with pytest.raises(ValueError, match="leaves fewer than two rows to choose on, as there are 2 in 2 folds"):
+        PathSVR(**GAMMAS).fit(X[:2], [0.0, 1.0]).honest_error()

@@ -15,6 +15,7 @@ from sklearn.model_selection import StratifiedKFold, TimeSeriesSplit, TunedThres
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.criteria.calibration import fit_calibration
+from svmpath.criteria.folds import deal
 from svmpath.losses import POLICIES, SquaredHinge
 
 X, Y = make_moons(100, noise=0.3, random_state=0)
@@ -159,13 +160,11 @@ def test_the_calibration_curve_is_cross_fitted():
 
 
 def test_groups_stay_in_one_fold_of_the_calibration_curve():
-    from svmpath.estimators.probabilities import _folds
-
     groups = np.random.default_rng(0).integers(0, 12, 100)
-    fold = _folds(groups, Y)
+    fold = deal(groups, Y, 5)
     assert all(len(set(fold[groups == group])) == 1 for group in range(12))
-    assert set(_folds(np.arange(100), Y)) == set(range(5))
-    assert np.bincount(_folds(np.arange(100), Y)[Y == 1]).tolist() == [10] * 5
+    assert set(deal(np.arange(100), Y, 5)) == set(range(5))
+    assert np.bincount(deal(np.arange(100), Y, 5)[Y == 1]).tolist() == [10] * 5
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])

@@ -10,6 +10,7 @@ from sklearn import metrics
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics import make_scorer
+from sklearn.model_selection import RepeatedStratifiedKFold
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR, criteria
 from svmpath.criteria.threshold import threshold_candidates
@@ -116,7 +117,7 @@ HARD = {
 def test_hard_cases(name):
     A, b, more = HARD[name]
     model = PathSVC(C=[0.5, 2.0], gamma=1.0, scoring="f1", threshold="tune", rule="one_se").fit(A, b, **more)
-    s, held = more.get("sample_weight", np.ones(60)), model.held_out_decisions_
+    s, held = more.get("sample_weight", np.ones(60)), model._as_chosen().decisions[0]
     at = {
         cut: metrics.f1_score(b, held > cut, sample_weight=s, zero_division=0.0)
         for cut in [*threshold_candidates(held), model.threshold_]
@@ -225,7 +226,7 @@ def test_continuous_search_takes_a_score():
         ),
         (PathSVC(scoring="r2"), Y, "is a score of regressions"),
         (PathSVC(scoring="f1"), WORDS, r"takes 1 for the positive label.*pos_label=.*yes"),
-        (PathSVR(scoring="roc_auc"), X[:, 0], "cannot be evaluated on the decision values of a regression"),
+        (PathSVR(scoring="roc_auc"), X[:, 0], "is a score of labels, but this is a regression"),
         (PathSVC(scoring=lambda estimator, X, y: 1.0, class_weight={0: 1, 1: 3}), Y, "takes no sample_weight"),
         (PathSVC(threshold="tuned"), Y, "threshold must be 'tune', or a number; got 'tuned'. Did you mean 'tune'"),
         (PathSVC(threshold=np.nan), Y, "threshold must be a number or 'tune', got nan"),
@@ -238,3 +239,166 @@ def test_what_does_not_fit_is_refused_in_a_sentence(model, y, message):
     with pytest.raises(ValueError, match=message) as refused:
         model.fit(X, y)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_cut_may_give_all_rows_one_class(label):
+    """If missing a class costs everything it is predicted always, also where decision values are more extreme."""
+    score = make_scorer(metrics.recall_score, pos_label=label)
+    model = PathSVC("least_squares", C=1.0, gamma=1.0, scoring=score, threshold="tune").fit(X, Y)
+    assert metrics.recall_score(Y, model._labels(model.held_out_decisions_), pos_label=label) == 1.0
+    candidates = threshold_candidates(model.held_out_decisions_)
+    assert candidates.min() < model.held_out_decisions_.min()
+    assert candidates.max() > model.held_out_decisions_.max()
+
+
+def test_errors_and_tables_know_the_threshold():
+    A, b = unbalanced(0, 200)
+    model = PathSVC("least_squares", scoring="f1", threshold="tune", random_state=0).fit(A, b)
+    held, s = model.held_out_decisions_, np.ones(200)
+    wrong = (held > model.threshold_) != b
+    assert model.threshold_ != 0.0
+    assert wrong.mean() != ((held > 0) != b).mean()
+    assert model.loo_error_ == pytest.approx(wrong.mean())
+    assert model.held_out_error_ == pytest.approx(np.average(wrong, weights=s))
+    low, high = model.held_out_interval_
+    assert low < wrong.mean() < high
+    table = model.held_out_.sort_values("sample")
+    np.testing.assert_array_equal(table["predicted"], (held > model.threshold_).astype(int))
+    np.testing.assert_array_equal(table["predicted"], model._labels(held))
+    for method in ("bootstrap", "parts"):
+        with pytest.raises(ValueError, match=r"at the cut 0 only, but threshold_ is .*: use honest_error\('nested'\)"):
+            model.honest_error(method)
+
+
+def test_a_model_without_a_threshold_predicts():
+    """Such as one that was saved before there was one."""
+    model = PathSVC(C=1.0, gamma=1.0).fit(X, Y)
+    before = model.predict(X)
+    del model.threshold_
+    np.testing.assert_array_equal(model.predict(X), before)
+    assert 0.0 < model.held_out_error_ < 0.5
+
+
+class Counting:
+    """A scorer that counts how often it is asked."""
+
+    def __init__(self, score=metrics.f1_score):
+        self.score, self.times = score, 0
+
+    def __call__(self, estimator, X, y):
+        self.times += 1
+        return self.score(y, estimator.predict(X), average="macro", zero_division=0.0)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PathSVC("least_squares", search="grid", **{"C": np.geomspace(0.1, 10, 7).tolist(), "gamma": [0.5, 1.0, 2.0]}),
+        PathSVC(
+            "least_squares", criterion="kfold", search="grid", C=np.geomspace(0.1, 10, 7).tolist(), gamma=[0.5, 1, 2]
+        ),
+        ElasticNetSVC(np.geomspace(0.1, 10, 7).tolist(), [0.1, 1.0, 10.0], patience=None),
+    ],
+)
+def test_a_fit_asks_the_scorer_once_for_each_pair(model):
+    scorer = Counting()
+    fitted = clone(model).set_params(scoring=scorer)
+    scorer = fitted.scoring
+    fitted.fit(X, Y)
+    tries = 5  # whether it fits the task
+    assert 21 <= scorer.times <= 21 + tries
+    scorer.times = 0
+    table = fitted.cv_results_
+    folds = 5 if fitted.error_criterion_ == "kfold" else 0
+    assert scorer.times == 21 * (10 + folds)
+    assert np.isfinite(table["std_test_score"]).all()
+    fitted.cv_results_  # noqa: B018
+    assert scorer.times == 21 * (10 + folds)  # what was found is kept
+    again = clone(fitted).set_params(rule="one_se")
+    again.scoring.times = 0
+    again.fit(X, Y)
+    assert again.scoring.times <= 2 * 21 + 10 + tries  # if another gamma is chosen, its curve is made again
+
+
+def test_long_curves_keep_the_standard_error_of_the_best_value_only(monkeypatch):
+    whole = PathSVC("least_squares", criterion="kfold", scoring="f1", **GRID).fit(X, Y)
+    a = whole.cv_results_
+    monkeypatch.setattr("svmpath.search.choice.MOST_DECISIONS", 100)
+    part = PathSVC("least_squares", criterion="kfold", scoring="f1", **GRID).fit(X, Y)
+    assert (part.C_, part.gamma_) == (whole.C_, whole.gamma_)
+    b = part.cv_results_
+    best = int(np.argmax(a["mean_test_score"]))
+    assert b["std_test_score"][best] == a["std_test_score"][best] > 0
+    assert np.isnan(b["std_test_score"]).any()
+    assert np.isnan(b["split0_test_score"]).all()
+    assert np.isfinite(a["split0_test_score"]).all()
+    for model in (whole, part):
+        same = pickle.loads(pickle.dumps(model)).cv_results_["std_test_score"]
+        np.testing.assert_array_equal(same, model.cv_results_["std_test_score"])
+
+
+@pytest.mark.parametrize("scoring", [None, "accuracy", "f1"])
+def test_standard_errors_know_groups(scoring):
+    """Near-copies of 20 rows are 20 rows, not 300."""
+    rng = np.random.default_rng(0)
+    b = np.arange(20) % 2
+    A = rng.normal(size=(20, 2)) + 0.8 * b[:, None]
+    groups = np.repeat(np.arange(20), 15)
+    near = A[groups] + 1e-3 * rng.normal(size=(300, 2))
+    models = [
+        PathSVC("least_squares", criterion="kfold", cv=5, scoring=scoring, C=[1.0], gamma=[0.5], search="grid").fit(
+            near, b[groups], groups=each
+        )
+        for each in (groups, np.arange(300))
+    ]
+    errors = [float(model.cv_results_["std_test_score"][0]) for model in models]
+    low, high = models[0].held_out_interval_
+    assert errors[0] > 0.06
+    assert errors[1] < 0.05
+    if scoring != "f1":
+        wrong = (models[0].held_out_decisions_ > 0) != b[groups]
+        means = wrong.reshape(20, 15).mean(axis=1)
+        assert errors[0] == pytest.approx(np.sqrt(np.mean((means - means.mean()) ** 2) / 20))
+        assert 2 * 1.3 * errors[0] < high - low
+
+
+@pytest.mark.parametrize("search", ["grid", "continuous"])
+def test_results_have_all_epsilons(search):
+    y = X[:, 0] + 0.2 * np.random.default_rng(0).normal(size=60)
+    options = {"C": [0.3, 3.0], "gamma": [0.5, 2.0], "cv": 3, "criterion": "kfold", "search": search}
+    model = PathSVR("epsilon_insensitive", epsilon=[0.05, 0.2, 1.0], **options).fit(X, y)
+    table = pd.DataFrame(model.cv_results_)
+    assert sorted(table["param_epsilon"].unique()) == [0.05, 0.2, 1.0]
+    assert len(table) == 12 if search == "grid" else len(table) > 12
+    best = table.loc[table["rank_test_score"] == 1].iloc[0]
+    assert (best["param_C"], best["param_gamma"], best["param_epsilon"]) == (model.C_, model.gamma_, model.epsilon_)
+    for epsilon, rows in table.groupby("param_epsilon"):
+        one = pd.DataFrame(PathSVR("epsilon_insensitive", epsilon=epsilon, **options).fit(X, y).cv_results_)
+        np.testing.assert_allclose(np.sort(rows["mean_test_score"]), np.sort(one["mean_test_score"]))
+    shown = model.search_table_
+    assert shown["kept"].sum() == 1
+    assert shown.loc[shown["kept"], "C"].item() == model.C_
+    if search == "grid":
+        assert model.honest_error("bootstrap").value >= model.held_out_error_
+
+
+def test_a_row_held_out_three_times_is_calibrated_as_one():
+    """Platt's targets count rows; probabilities for a score are those of ``predict_proba``."""
+    cv = RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=0)
+    asked = {"criterion": "kfold", "cv": cv, "scoring": "neg_log_loss"}
+    model = PathSVC("least_squares", C=1.0, gamma=1.0, **asked).fit(X, Y)
+    curve = model._as_chosen()
+    p = model._calibrated().probabilities(curve.held[0])
+    assert -model.choice_.score == pytest.approx(-metrics.log_loss(Y[curve.rows], p), abs=1e-12)
+
+
+def test_sentences_of_scorers_name_what_can_be_used():
+    with pytest.raises(ValueError, match=r"labels are 'no' and 'yes': use make_scorer\(..., pos_label='yes'\)"):
+        PathSVC(scoring="f1").fit(X, WORDS)
+    for name in ("roc_auc", "f1"):
+        with pytest.raises(ValueError, match=f"scoring='{name}' is a score of labels, but this is a regression"):
+            PathSVR(scoring=name).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="cannot be evaluated") as caught:  # of targets that are negative
+        PathSVR(scoring="neg_mean_poisson_deviance").fit(X, X[:, 0])
+    assert "gamma_deviance" not in str(caught.value)

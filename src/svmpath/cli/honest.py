@@ -38,7 +38,10 @@ def estimate_error(model: Any, wanted: str, settings: Mapping[str, Any]) -> Hone
     if method == "bootstrap" and not model.can_be_corrected():
         if wanted == "auto":
             return None
-        raise DataError("--honest bootstrap does not work for searches by gradient; use --honest nested")
+        raise DataError(
+            "--honest bootstrap needs the held-out losses of all pairs, which searches by gradient do not have, and "
+            "which are not kept if they take more than 16 MB for one gamma; use --honest nested"
+        )
     found: HonestError = model.honest_error(method)
     return found
 

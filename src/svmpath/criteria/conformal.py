@@ -26,9 +26,9 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import KFold, StratifiedKFold
 
-from svmpath.criteria.folds import make_folds
+from svmpath.criteria.curve import share
+from svmpath.criteria.folds import most_folds, shuffled_folds
 from svmpath.criteria.held_out import Folds, held_rows
 from svmpath.interrupts import checkpoint
 from svmpath.losses import Solution
@@ -193,19 +193,14 @@ def fold_machines(
     return OfFolds(held_rows(folds), np.concatenate(held), fold, decide([each for row in found for each in row]))
 
 
-def shuffled_folds(X: Any, labels: Array, *, is_classification: bool, groups: Array | None) -> Folds:
+def ten_folds(X: Any, labels: Array, *, is_classification: bool, groups: Array | None) -> Folds:
     """Ten folds, or as many as there are rows, groups, or rows of the largest class; drawn at random, always alike."""
-    n = len(labels)
-    if groups is not None:
-        number = min(_FOLDS, len(np.unique(groups)))
-        if number < 2:
-            raise ValueError("All rows are in one group, so that none can be held out; give fit at least two groups.")
-        return make_folds(number, X, labels, is_classification=is_classification, groups=groups)
-    most = int(np.unique(labels, return_counts=True)[1].max()) if is_classification else n
-    kind = StratifiedKFold if is_classification and most > 1 else KFold
-    number = min(_FOLDS, most if most > 1 else n)
-    splitter = kind(number, shuffle=True, random_state=_SEED)
-    return make_folds(splitter, X, labels, is_classification=is_classification)
+    most, _ = most_folds(labels, groups, is_classification)
+    if most < 2 and groups is not None:
+        raise ValueError("All rows are in one group, so that none can be held out; give fit at least two groups.")
+    if most < 2:  # no class has two rows
+        is_classification, most = False, len(labels)
+    return shuffled_folds(min(_FOLDS, most), X, labels, is_classification=is_classification, groups=groups, seed=_SEED)
 
 
 # --- quantiles -------------------------------------------------------------------------------------------------------
@@ -214,8 +209,7 @@ def shuffled_folds(X: Any, labels: Array, *, is_classification: bool, groups: Ar
 def entry_weights(left_out: LeftOut, weights: Array | None) -> Array:
     """The weight of each entry: that of its sample, in equal parts for a sample that was held out several times."""
     rows = left_out.rows
-    times = np.bincount(rows)[rows]
-    return (1.0 if weights is None else weights[rows]) / times
+    return share(np.ones(len(rows)) if weights is None else weights[rows], rows)
 
 
 def upper_quantile(values: Array, weights: Array, coverage: float) -> Array:

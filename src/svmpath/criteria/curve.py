@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit
 
+from svmpath.criteria.sources import Joined, Most, Stacked, at_some
 from svmpath.lazy import lazy, with_known
 from svmpath.names import unknown_name
 from svmpath.notebook import Shown
 from svmpath.paths import Path
 
 if TYPE_CHECKING:
+    from svmpath.criteria.jackknife import Jackknife
     from svmpath.criteria.scoring import Scoring
 
 Array = np.ndarray
 STEEP = 5.0  # of the smoothed step
-_DEAR = ("scores", "standard_errors")  # a scorer takes about a millisecond for each, times the jackknife's groups
+_DEAR = ("scores", "standard_errors")  # a scorer takes about a millisecond for each, times the jackknife's parts
 HeldOutLoss = str | Callable[[Array, Array], Array] | None
 
 
@@ -46,6 +48,17 @@ def logistic(y: Array, f: Array) -> Array:
 def sigmoid(y: Array, f: Array) -> Array:
     """1 / (1 + exp(5 y f)): the error with a smoothed step, as proposed by Chapelle."""
     return expit(-STEEP * y * f)
+
+
+@dataclass(frozen=True)
+class ErrorAbove:
+    """The error where class +1 is predicted for decision values above a threshold other than 0."""
+
+    threshold: float
+
+    def __call__(self, y: Array, f: Array) -> Array:
+        """1 for a wrong class, else 0."""
+        return ((f > self.threshold) != (y > 0)).astype(float)
 
 
 _NAMED: dict[str, Callable[[Array, Array], Array]] = {
@@ -128,6 +141,8 @@ class Curve(Shown):
         A scorer of scikit-learn instead of a mean of losses: the scores are minus its values.
     splits : array of int of shape (N,), optional
         For k-fold: the number of the fold that each entry of ``rows`` was held out in.
+    units : array of int of shape (n,), optional
+        The group that each sample belongs to: losses of different groups only are independent.
     """
 
     path: Path
@@ -141,6 +156,7 @@ class Curve(Shown):
     screened: Screened | None = None
     scoring: Scoring | None = None
     splits: Array | None = None
+    units: Array | None = None
 
     def __repr__(self) -> str:
         low, high = self.values.min(), self.values.max()
@@ -172,15 +188,34 @@ class Curve(Shown):
 
     @lazy
     def standard_errors(self) -> Array:
-        """Standard errors of the scores, as if the losses were independent; with ``scoring``, by the jackknife."""
+        """Standard errors of the scores, as if the losses were independent; with ``scoring``, by the jackknife.
+
+        With ``units``, as if the sums of the losses of different units were.
+        """
         if self.scoring is not None:
             return self.scoring.standard_errors(self)
+        if self.units is not None:
+            unit = np.unique(self.units[self.rows], return_inverse=True)[1]
+            excess = self._weights * (self.losses - self.scores[:, None])
+            return np.sqrt([np.sum(np.bincount(unit, row) ** 2) for row in excess])
         w, losses = self._weights, self.losses
         if np.bincount(self.rows).max() > 1:
             # A sample that was held out several times is one sample: its losses are averaged first.
             w = np.bincount(self.rows, w)
             losses = np.array([np.bincount(self.rows, self._weights * row) for row in losses]) / np.where(w > 0, w, 1.0)
         return np.sqrt((losses - self.scores[:, None]) ** 2 @ w * (w @ w))
+
+    def standard_error(self, at: int) -> float:
+        """The standard error at the value of this position; with ``scoring``, of this value alone."""
+        if self.scoring is None or self.scoring.mean is not None or "standard_errors" in vars(self):
+            return float(self.standard_errors[at])
+        return float(self.jackknife.get("standard_error", at))
+
+    @lazy
+    def jackknife(self) -> Jackknife:
+        """With ``scoring``: what standard errors are computed from."""
+        assert self.scoring is not None
+        return self.scoring.jackknife(self)
 
     @lazy
     def split_scores(self) -> Array | None:
@@ -268,7 +303,11 @@ class Curve(Shown):
     def taken(self, order: Array) -> Curve:
         """The curve at some of its values, given by their positions."""
         seen = None if self.screened is None else Screened(*(part[order] for part in self.screened.parts))
-        source, doubts = Ordered(self.source, order), Ordered(self.doubts, order)
+        known = vars(self)  # what has been computed is not computed again
+        source, doubts = (
+            at_some(known.get("held", self.source), order),
+            at_some(known.get("doubtful", self.doubts), order),
+        )
         shorter = replace(self, values=self.values[order], source=source, doubts=doubts, screened=seen)
         return with_known(shorter, **{name: known[order] for name, known in _dear([self]).items()})
 
@@ -280,26 +319,6 @@ def _dear(parts: list[Curve]) -> dict[str, Array]:
     """What a scorer has computed of all parts, one after another; other scores take no time."""
     known = [name for name in _DEAR if parts[0].scoring is not None and all(name in vars(part) for part in parts)]
     return {name: np.concatenate([vars(part)[name] for part in parts]) for name in known}
-
-
-@dataclass(frozen=True)
-class Most:
-    """The largest number of doubtful samples among several curves, at each value."""
-
-    doubts: list[Array | Callable[[], Array]]
-
-    def __call__(self) -> Array:
-        return np.max([each() if callable(each) else each for each in self.doubts], axis=0)
-
-
-@dataclass(frozen=True)
-class Stacked:
-    """Held-out decision values of several curves side by side, of shape (m, N, k)."""
-
-    curves: list[Curve]
-
-    def __call__(self) -> Array:
-        return np.stack([curve.held for curve in self.curves], axis=2)
 
 
 def one_vs_rest(curves: list[Curve]) -> Curve:
@@ -321,25 +340,9 @@ def one_vs_rest(curves: list[Curve]) -> Curve:
     return replace(first, loss=loss, source=Stacked(curves), target=target, doubts=doubts, screened=screened)
 
 
-@dataclass(frozen=True)
-class Joined:
-    """Several arrays, or functions that compute them, one after another."""
-
-    parts: list[Any]
-
-    def __call__(self) -> Array:
-        return np.concatenate([part() if callable(part) else part for part in self.parts])
-
-
-@dataclass(frozen=True)
-class Ordered:
-    """The rows of an array, or of one that a function computes, in another order."""
-
-    part: Any
-    order: Array
-
-    def __call__(self) -> Array:
-        return (self.part() if callable(self.part) else self.part)[self.order]
+def share(weights: Array, samples: Array) -> Array:
+    """The weights of samples, in equal parts where one was held out several times: it still is one sample."""
+    return weights / np.bincount(samples)[samples]
 
 
 def check_values(path: Path, values: Any) -> Array:

@@ -6,13 +6,19 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 
 from svmpath.validation import is_whole_number
 
 Array = np.ndarray
 
 _DEFAULT = 5  # what cv=None means to scikit-learn
+_KINDS = {  # by whether it is a classification, and whether there are groups
+    (True, True): StratifiedGroupKFold,
+    (True, False): StratifiedKFold,
+    (False, True): GroupKFold,
+    (False, False): KFold,
+}
 
 
 def make_folds(cv: Any, X: Any, y: Array, *, is_classification: bool, groups: Any = None) -> list[tuple[Array, Array]]:
@@ -25,6 +31,31 @@ def make_folds(cv: Any, X: Any, y: Array, *, is_classification: bool, groups: An
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)  # said above in other words
         return list(check_cv(cv, y, classifier=is_classification).split(X, y, groups))
+
+
+def shuffled_folds(
+    number: int, X: Any, y: Array, *, is_classification: bool, groups: Any = None, seed: int = 0
+) -> list[tuple[Array, Array]]:
+    """So many folds in random order: of classes in about equal parts, and of whole groups."""
+    splitter = _KINDS[is_classification, groups is not None](number, shuffle=True, random_state=seed)
+    return make_folds(splitter, X, y, is_classification=is_classification, groups=groups)
+
+
+def most_folds(y: Array, groups: Any, is_classification: bool) -> tuple[int, str]:
+    """How many folds the rows allow, and what they are counted by."""
+    if groups is not None:
+        return len(np.unique(groups)), "groups"
+    if is_classification:
+        return int(np.unique(y, return_counts=True)[1].max()), "rows of the largest class"
+    return len(y), "rows"
+
+
+def deal(units: Array, key: Array, number: int) -> Array:
+    """The part of each row, of so many: units, sorted by the key of their first row, are dealt out in turn."""
+    _, first, unit = np.unique(units, return_index=True, return_inverse=True)
+    turn = np.empty(len(first), dtype=int)
+    turn[np.argsort(key[first], kind="stable")] = np.arange(len(first)) % number
+    return turn[unit]
 
 
 def _grouped(cv: int, groups: Any, is_classification: bool) -> GroupKFold | StratifiedGroupKFold:

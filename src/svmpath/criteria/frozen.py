@@ -22,6 +22,11 @@ def rows_of(samples: Array) -> Array:
     return np.column_stack([samples, np.arange(len(samples))])
 
 
+def predicted_codes(f: Array, threshold: float | None = None) -> Array:
+    """The number of the class that decision values mean: of two classes 1 above the threshold, else the largest."""
+    return (f > (threshold or 0.0)).astype(int) if f.ndim == 1 else np.argmax(f, axis=1)
+
+
 class FrozenClassifier(ClassifierMixin, BaseEstimator):
     """A classifier that knows the decision values of the rows it will be asked about.
 
@@ -34,6 +39,11 @@ class FrozenClassifier(ClassifierMixin, BaseEstimator):
     weights : array of shape (N,)
     threshold : float
         Of two classes the second is predicted where the decision value is larger.
+
+    Attributes
+    ----------
+    has_predicted : bool
+        Whether ``predict`` was called: a scorer that does not do so does not depend on the threshold.
     """
 
     def __init__(self, decisions: Array, classes: Array, code: Array, weights: Array, threshold: float = 0.0) -> None:
@@ -42,6 +52,7 @@ class FrozenClassifier(ClassifierMixin, BaseEstimator):
         self.code = code
         self.weights = weights
         self.threshold = threshold
+        self.has_predicted = False
         self._calibration: Any = None
 
     @property
@@ -55,8 +66,8 @@ class FrozenClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """The labels that they mean."""
-        f = self.decision_function(X)
-        return self.classes[(f > self.threshold).astype(int) if f.ndim == 1 else np.argmax(f, axis=1)]
+        self.has_predicted = True
+        return self.classes[predicted_codes(self.decision_function(X), self.threshold)]
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities by the sigmoid calibration of all decision values held."""

@@ -12,7 +12,8 @@ from functools import singledispatch
 
 import numpy as np
 
-from svmpath.criteria.curve import Curve, HeldOutLoss, Joined, Screened, held_out_loss
+from svmpath.criteria.curve import Curve, HeldOutLoss, Screened, held_out_loss
+from svmpath.criteria.sources import Joined, at_some
 from svmpath.interrupts import checkpoint
 from svmpath.paths import Path
 
@@ -124,6 +125,13 @@ class _Copied:
 
     def __call__(self) -> Array:
         return self.source()[:, self.places]
+
+    def __len__(self) -> int:
+        return len(self.source)  # type: ignore[arg-type]
+
+    def take(self, order: Array) -> _Copied:
+        """The function for some of the values."""
+        return _Copied(at_some(self.source, order), self.places)
 
 
 def join(parts: list[HeldOut]) -> HeldOut:

@@ -34,6 +34,7 @@ import numpy as np
 
 from svmpath.criteria.curve import Screened, error
 from svmpath.criteria.held_out import HeldOut
+from svmpath.criteria.sources import AtValues
 from svmpath.exceptions import NoMarginError, PathError
 from svmpath.losses import Solution
 from svmpath.paths import JumpPath
@@ -87,7 +88,7 @@ def predict_left_out_jump(
 
 
 @dataclass(frozen=True)
-class _Exact:
+class _Exact(AtValues):
     """Computes the exact decision values, of shape (m, n)."""
 
     path: JumpPath
@@ -98,7 +99,7 @@ class _Exact:
 
 
 @dataclass(frozen=True)
-class _Doubts:
+class _Doubts(AtValues):
     """Counts the samples whose removal makes another sample change its place."""
 
     path: JumpPath

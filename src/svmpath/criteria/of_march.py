@@ -37,6 +37,7 @@ import numpy as np
 
 from svmpath.criteria.curve import Screened, error
 from svmpath.criteria.held_out import HeldOut, refuse_events
+from svmpath.criteria.sources import AtValues
 from svmpath.exceptions import PathError
 from svmpath.paths import MarchPath
 from svmpath.paths.march import Stop
@@ -86,7 +87,7 @@ def refuse_form(path: MarchPath, form: str) -> None:
 
 
 @dataclass(frozen=True)
-class _Predictions:
+class _Predictions(AtValues):
     """Computes the predicted decision values, of shape (m, n)."""
 
     path: MarchPath
@@ -101,7 +102,7 @@ class _Predictions:
 
 
 @dataclass(frozen=True)
-class Doubts:
+class Doubts(AtValues):
     """Counts the samples whose absence moves others across the margin, or whose prediction is lost to rounding.
 
     A product of n x n_E numbers per value.

@@ -16,6 +16,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from svmpath.criteria.held_out import HeldOut
 from svmpath.criteria.of_jump import FORMS
+from svmpath.criteria.sources import AtValues
 from svmpath.paths import NodePath
 from svmpath.paths.jump import WHOLE_ROWS
 from svmpath.solvers.threads import blas_threads
@@ -88,7 +89,7 @@ class _Smooth:
 
 
 @dataclass(frozen=True)
-class _Doubts:
+class _Doubts(AtValues):
     """Counts the samples whose absence makes another leave its part of the loss: flat, curved or steep."""
 
     path: NodePath

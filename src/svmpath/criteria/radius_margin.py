@@ -86,6 +86,10 @@ class BoundCurve(Shown):
         """Zero: a bound is not a mean over samples."""
         return np.zeros(len(self.values))
 
+    def standard_error(self, at: int) -> float:
+        """None is known at any value."""
+        return float(self.standard_errors[at])
+
     @property
     def split_scores(self) -> None:
         """None: a bound holds nothing out."""

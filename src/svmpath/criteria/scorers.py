@@ -79,6 +79,10 @@ def _named(name: str) -> Any:
     return make_scorer(mean_pinball_loss, greater_is_better=False) if name == _PINBALL else get_scorer(name)
 
 
+def _scoring(name: str, classes: Array | None = None) -> Scoring:
+    return Scoring(_named(name), name, classes)
+
+
 def _name(scoring: Any) -> str:
     return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", repr(scoring))
 
@@ -123,30 +127,37 @@ def _why(scoring: Scoring, rows: Rows, fault: Exception, is_strict: bool) -> str
             "takes no sample_weight, but the weights of the rows differ: use a score that takes it, or leave "
             "sample_weight and class_weight out."
         )
+    labels = [] if classes is None else classes.tolist()  # without numpy's names of types
     if classes is not None and len(classes) == 2 and not _fault(Scoring(scoring.scorer, "", np.arange(2)), rows):
         return (
-            f"takes 1 for the positive label, but the labels are {classes[0]!r} and {classes[1]!r}: use "
-            f"make_scorer(..., pos_label={classes[1]!r}), or labels 0 and 1."
+            f"takes 1 for the positive label, but the labels are {labels[0]!r} and {labels[1]!r}: use "
+            f"make_scorer(..., pos_label={labels[1]!r}), or labels 0 and 1."
         )
     task = "a regression" if classes is None else f"{len(classes)} classes"
     reason = (str(fault).strip() or type(fault).__name__).splitlines()[0].rstrip(".")
-    names = [name for name in _names(classes) if name != scoring.name]
+    names = [name for name in _names(classes, rows) if name != scoring.name]
     longer = [name for name in names if name.startswith(f"{scoring.name}_")]  # of f1, f1_macro
     proposal = did_you_mean(scoring.name, longer or names) or "".join(f" Did you mean {each!r}?" for each in longer[:1])
+    if classes is None and scoring.name in scorer_names() and not _takes_numbers(scoring.name):
+        return (
+            "is a score of labels, but this is a regression; use one of numbers, such as 'r2' or "
+            "'neg_mean_squared_error'."
+        )
     return f"cannot be evaluated on the decision values of {task}: {reason}.{proposal}"
 
 
-def _names(classes: Array | None) -> list[str]:
-    """The names of the scorers that fit the task."""
+def _names(classes: Array | None, rows: Rows | None = None) -> list[str]:
+    """The names of the scorers that fit the task, and for a regression the targets of some rows."""
     if classes is None:
-        return [name for name in scorer_names() if _takes_numbers(name)]
+        names = [name for name in scorer_names() if _takes_numbers(name)]
+        return names if rows is None else [name for name in names if _fault(_scoring(name), rows, True) is None]
     k = len(classes)
     rows = _few(np.arange(k), np.arange(4 * k) % k, np.ones(4 * k))
-    scorings = {name: Scoring(_named(name), name, np.arange(k)) for name in scorer_names()}
+    scorings = {name: _scoring(name, np.arange(k)) for name in scorer_names()}
     return [name for name, each in scorings.items() if not _takes_numbers(name) and _fault(each, rows, True) is None]
 
 
 def _takes_numbers(name: str) -> bool:
     """Whether it is a score of regressions: no score of labels takes numbers that are not whole."""
     at = np.arange(len(_NUMBERS))
-    return _fault(Scoring(_named(name), name), Rows(at, at, _NUMBERS, np.ones(len(at))), True) is None
+    return _fault(_scoring(name), Rows(at, at, _NUMBERS, np.ones(len(at))), True) is None

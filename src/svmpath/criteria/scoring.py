@@ -13,14 +13,15 @@ Standard errors. Where the score is a mean, S = sum_i w_i l_i / sum_i w_i (table
     se^2 = sum_i p_i (l_i - S)^2 sum_i p_i^2,
 
 which for equal weights is (n - 1) / n times the variance by the jackknife. Other scores: the samples, sorted by their
-label, are dealt in turn to G = min(10, n) groups; S_g is the score without group g, and
+label, are dealt in turn to G = min(10, n) parts; S_g is the score without part g, and
 
     se^2 = (G - 1) / G sum_g (S_g - mean_g S_g)^2
 
-(the delete-a-group jackknife). Entries of one sample that was held out several times are in one group. Probabilities
-are those calibrated on all rows: the calibration is a minimum, so what it would change is of second order. Groups
-without which the score is not defined (the only samples of a class) are not counted; where fewer than two are left,
-the standard error is infinite: unknown.
+(the delete-a-group jackknife). Entries of one sample that was held out several times are in one part. Where ``fit`` was
+given groups, these are dealt instead of samples, and the mean's error is that of groups (``Curve.standard_errors``).
+Probabilities are those calibrated on all rows: the calibration is a minimum, so what it would change is of second
+order. Parts without which the score is not defined (the only samples of a class) are not counted; where fewer than two
+are left, the standard error is infinite: unknown. ``criteria.jackknife`` computes them one by one.
 """
 
 from __future__ import annotations
@@ -34,12 +35,14 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.curve import Curve, error, squared
+from svmpath.criteria.curve import Curve, error, share, squared
+from svmpath.criteria.folds import deal
 from svmpath.criteria.frozen import FrozenClassifier, FrozenRegressor, rows_of
+from svmpath.criteria.jackknife import Jackknife, OnDemand
 
 Array = np.ndarray
 
-MOST_GROUPS = 10  # a scorer takes 1 to 2 ms whatever it is asked, and each group asks it once more at every value
+MOST_PARTS = 10  # a scorer takes 1 to 2 ms whatever it is asked, and each part asks it once more
 _LOCK = Lock()  # filters of warnings belong to the process, not to a thread
 
 
@@ -85,22 +88,33 @@ class Scoring:
         """Standard errors of the values, of shape (m,)."""
         if self.mean is not None:
             return curve.rescored(self.mean).standard_errors
-        rows = self._counted(curve)
-        group = _groups(curve)[rows.samples]
-        kept = [rows.part(group != g) for g in range(int(group.max()) + 1)]
-        return np.array([_spread(self._parts(rows, kept, f)) for f in curve.finite[:, rows.at]])
+        return np.asarray(self.on_demand(curve, "standard_error"))
 
     def split_values(self, curve: Curve) -> Array:
         """Values on each fold alone, of shape (m, number of folds); NaN where the score is not defined."""
-        assert curve.splits is not None
-        rows, number = self._counted(curve), int(curve.splits.max()) + 1
-        parts = [rows.part(curve.splits[rows.at] == fold) for fold in range(number)]
-        return np.array([self._parts(rows, parts, f) for f in curve.finite[:, rows.at]])
+        return 0.0 - np.asarray(self.on_demand(curve, "on_folds"))
+
+    def jackknife(self, curve: Curve) -> Jackknife:
+        """What its standard errors and its values on folds are computed from."""
+        rows = self._counted(curve)
+        fold = None if curve.splits is None else curve.splits[rows.at]
+        f = curve.finite if len(rows.at) == len(curve.rows) else curve.finite[:, rows.at]
+        return Jackknife(self, rows, f, _parts_of(curve)[rows.samples], fold)
+
+    def on_demand(self, curve: Curve, what: str) -> OnDemand:
+        """Standard errors ("standard_error"), or scores "on_folds", each computed when it is asked for."""
+        return OnDemand(what, [(curve.jackknife, at) for at in range(len(curve.values))])
 
     def over_thresholds(self, curve: Curve, thresholds: Array) -> Array:
-        """Values at the first value of a curve of two classes, if class 1 begins at each of these decision values."""
+        """Values at the first value of a curve of two classes, if class 1 begins at each of these decision values.
+
+        A scorer that looks at no predictions is asked once.
+        """
         rows = self._counted(curve)
         estimator = self.estimator(rows, curve.finite[0, rows.at])
+        value = self._value(rows, estimator)
+        if not estimator.has_predicted:
+            return np.full(len(thresholds), value)
         return np.array([self._value(rows, estimator.set_params(threshold=float(each))) for each in thresholds])
 
     def _counted(self, curve: Curve) -> Rows:
@@ -124,7 +138,7 @@ class Scoring:
             )
         return value
 
-    def _parts(self, rows: Rows, parts: list[Rows], f: Array) -> Array:
+    def parts(self, rows: Rows, parts: list[Rows], f: Array) -> Array:
         """Values on some of the rows only."""
         estimator, found = self.estimator(rows, f), np.full(len(parts), np.nan)
         with _quiet(UserWarning):  # such as that a class is missing
@@ -139,7 +153,7 @@ class Scoring:
         """An estimator that answers with the decision values f."""
         if self.classes is None:
             return FrozenRegressor(f)
-        return FrozenClassifier(f, self.classes, rows.y, rows.weights)
+        return FrozenClassifier(f, self.classes, rows.y, share(rows.weights, rows.samples))
 
     def call(self, rows: Rows, estimator: Any) -> float:
         """The value on some rows."""
@@ -166,22 +180,14 @@ def code_of(curve: Curve) -> Array:
     return np.argmax(curve.target, axis=1) if curve.target.ndim == 2 else (curve.target > 0).astype(int)
 
 
-def _groups(curve: Curve) -> Array:
-    """The jackknife's group of each sample: those with weight, sorted by their label, in turn; -1 for others."""
+def _parts_of(curve: Curve) -> Array:
+    """The jackknife's part of each sample: units with weight, sorted by their label, in turn; -1 for other samples."""
     key = curve.target if curve.path.problem.task == "regression" else code_of(curve)
     is_counted = np.isin(np.arange(len(key)), curve.rows) & (curve.path.problem.s > 0)
-    group, rows = np.full(len(key), -1), np.flatnonzero(is_counted)
-    order = rows[np.argsort(key[rows], kind="stable")]
-    group[order] = np.arange(len(order)) % MOST_GROUPS
-    return group
-
-
-def _spread(parts: Array) -> float:
-    """The standard error from the scores without each group."""
-    parts = parts[np.isfinite(parts)]
-    if len(parts) < 2:
-        return np.inf
-    return float(np.sqrt((len(parts) - 1) * np.var(parts)))
+    part, rows = np.full(len(key), -1), np.flatnonzero(is_counted)
+    units = rows if curve.units is None else curve.units[rows]
+    part[rows] = deal(units, key[rows], MOST_PARTS)  # of a group of several labels, that of its first row counts
+    return part
 
 
 @contextmanager

@@ -1,8 +1,10 @@
 """The cut of the decision value that scores best on held-out decision values.
 
-With held-out decision values f_i at one value of a path, the candidates are 0 and the midpoints between neighbouring
-distinct f_i, of which at most 200 are taken, evenly by their rank. Among equal scores the cut nearest to 0 wins, and of
-two as near the negative one; so a score that does not look at predictions leaves the cut at 0.
+With held-out decision values f_i at one value of a path, the candidates are 0, the midpoints between neighbouring
+distinct f_i, of which at most 200 are taken, evenly by their rank, and one cut below and one above all f_i, as far from
+them as they are wide: where a score is best if one class is always predicted, that should hold for new rows, too. Among
+equal scores the cut nearest to 0 wins, and of two as near the negative one; so a score that does not look at
+predictions leaves the cut at 0.
 """
 
 from __future__ import annotations
@@ -29,8 +31,9 @@ def best_threshold(curve: Curve, scoring: Scoring) -> float:
 
 
 def threshold_candidates(f: Array) -> Array:
-    """Zero, and midpoints between neighbouring decision values."""
+    """Zero, midpoints between neighbouring decision values, and a cut on either side of all of them."""
     levels = np.unique(f)
     middle = levels[:-1] + 0.5 * np.diff(levels)
     few = np.unique(np.linspace(0, max(len(middle) - 1, 0), MOST_CUTS).round().astype(int))
-    return np.append(middle[few] if len(middle) else middle, 0.0)
+    wide = float(levels[-1] - levels[0]) or 1.0
+    return np.concatenate([middle[few] if len(middle) else middle, [levels[0] - wide, 0.0, levels[-1] + wide]])

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria import BoundCurve, Curve
-from svmpath.criteria.curve import Joined, Ordered
+from svmpath.criteria.sources import Joined, Ordered
 from svmpath.criteria.table import CRITERIA
 from svmpath.displays._base import Display, along
 from svmpath.displays.curve import CurveDisplay, describe
@@ -175,7 +175,7 @@ def _lowest(curve: Any) -> Facts:
 
 
 def _with_error(curve: Any, at: int) -> str:
-    spread = float(curve.standard_errors[at])
+    spread = curve.standard_error(at)
     return f"{curve.scores[at]:.4g}" + (f" (standard error {spread:.2g})" if spread > 0 else "")
 
 

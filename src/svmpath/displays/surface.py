@@ -13,6 +13,7 @@ import numpy as np
 
 from svmpath.displays._base import Array, Display, check_fitted, ink, paper, thin_ticks
 from svmpath.paths import Curves, ElasticPath, Path
+from svmpath.search.candidates import only_stage
 from svmpath.search.choice import Choice, Scores, Stage, best_pair, best_value
 
 if TYPE_CHECKING:
@@ -221,7 +222,7 @@ class SurfaceDisplay(Display):
             {first: float(x), second: y, "score": float(score), "standard_error": float(spread),
              "valley": (float(x), y) in valley, "chosen": self._is_chosen(float(x), y)}
             for y, scores in sorted(self.tried.items())
-            for x, score, spread in zip(scores.values, scores.scores, scores.standard_errors, strict=True)
+            for x, score, spread in zip(scores.values, scores.scores, np.asarray(scores.standard_errors), strict=True)
         ]  # fmt: skip
         rows += [
             {first: x, second: y, "score": np.nan, "standard_error": np.nan, "valley": False,
@@ -309,15 +310,13 @@ def _is_plane(tried: Mapping[float, Scores]) -> bool:
 
 
 def _stages(choice: Choice) -> Sequence[Stage]:
-    path = choice.curve.path
-    whole = Stage("grid", path.loss.name, choice.curve.criterion, path.gram.rank, choice.tried, float("nan"))
-    return choice.stages or (whole,)
+    return choice.stages or (only_stage(choice),)
 
 
 def _pick(stages: Sequence[Stage], name: str | None) -> Stage:
-    """The stage of this name, the last one if there are several; else that with the most pairs."""
+    """The stage of this name, else that with the most pairs; the last one if there are several."""
     if name is None:
-        return max(stages, key=lambda stage: len(_pairs(stage.tried)))
+        return max(reversed(stages), key=lambda stage: len(_pairs(stage.tried)))
     found = [stage for stage in stages if stage.name == name]
     if not found:
         known = ", ".join(repr(stage.name) for stage in stages)

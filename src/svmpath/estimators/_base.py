@@ -36,6 +36,7 @@ from svmpath.paths import Path
 from svmpath.paths.merged import find_copies, has_contradictions
 from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
 from svmpath.search import AutoSearch, Choice, GradientSearch, Search
+from svmpath.search.candidates import only_stage
 from svmpath.search.choice import check_rule
 from svmpath.search.deadline import Deadline
 from svmpath.search.results import cv_results, entries_of
@@ -132,7 +133,7 @@ class PathMachine(OptionsMixin, AxesMixin, ScoringMixin, HonestMixin, LeftOutMix
         else:
             choices = [self._run(search, gammas, deadline) for search in searches]
             best = int(np.argmin([choice.score for choice in choices]))
-            choice, search = choices[best], searches[best]
+            choice, search = _with_others(choices, best), searches[best]
             path = choice.curve.path
             others = replace(search, problems=problems[1:]).paths(path.gram, path.span, path.made)
             paths = [path, *others]
@@ -196,7 +197,7 @@ class PathMachine(OptionsMixin, AxesMixin, ScoringMixin, HonestMixin, LeftOutMix
         if tol is not None and not self._is_rough(loss, problems[0]):
             self._tell(f"exact paths: with {problems[0].n} samples they take less time than tol={tol:g}")
         C, rule = self._C_values(loss), check_rule(self.rule)
-        return Search(problems, loss, C, over, criterion, held_out, rule, tol, self._scoring)
+        return Search(problems, loss, C, over, criterion, held_out, rule, tol, self._scoring, self._row_units)
 
     def _is_rough(self, loss: Loss, problem: Problem) -> bool:
         """Whether paths are approximate."""
@@ -265,7 +266,8 @@ class PathMachine(OptionsMixin, AxesMixin, ScoringMixin, HonestMixin, LeftOutMix
             raise ValueError(unknown_name("criterion", self.criterion, ("auto", *CRITERIA), "a callable"))
         if self.criterion != "auto":
             return self.criterion
-        if self._groups is not None:  # samples of a group are held out together
+        # Samples of a group are held out together, and who gives a splitter wants it to be used.
+        if self._groups is not None or (self._is_split_by_user and not self._is_gradient):
             return "kfold"
         policy, n = policy_of(loss), len(problems[0].active)
         is_few = n <= policy.loo_rows or (policy.otherwise == "kfold" and n <= _TOO_FEW_FOR_FOLDS)
@@ -278,8 +280,9 @@ class PathMachine(OptionsMixin, AxesMixin, ScoringMixin, HonestMixin, LeftOutMix
     def _explain_folds(self, loss: Loss, n: int) -> None:
         """Say why k-fold is used where "auto" could mean exact leave-one-out."""
         most = policy_of(loss).loo_rows
-        if self._groups is not None:
-            self._tell("using k-fold instead of leave-one-out: groups are held out together")
+        if self._groups is not None or self._is_split_by_user:
+            why = "groups are held out together" if self._groups is not None else "cv says how rows are held out"
+            self._tell(f"using k-fold instead of leave-one-out: {why}")
             return
         what = f"{n} samples (more than {most})" if n > most else "an approximate path, or equal rows of both classes"
         if most == 0:
@@ -334,8 +337,6 @@ class PathMachine(OptionsMixin, AxesMixin, ScoringMixin, HonestMixin, LeftOutMix
             delattr(self, name)
         for name, value in search.loss.own.items():
             setattr(self, f"{name}_", value)
-        self._kept, self._honest = {}, {}  # found when they are asked for
-        self._machines = None
         alpha = np.array([solution.alpha for solution in solutions])
         self.support_ = np.flatnonzero(np.any(alpha != 0, axis=0))
         self.dual_coef_ = alpha[:, self.support_]
@@ -350,18 +351,14 @@ class PathMachine(OptionsMixin, AxesMixin, ScoringMixin, HonestMixin, LeftOutMix
         """The attributes that hold parameters of losses beside C."""
         return {f"{name}_" for kind in LOSSES.values() for name in getattr(kind, "__dataclass_fields__", {})}
 
-    def _find_held(self, exact: bool) -> Curve | None:
-        """The curve at the choice: exact leave-one-out if there are not too many samples, else as it was chosen."""
+    def _name_held(self, exact: bool = False) -> str | None:
+        """The criterion of held-out values: exact leave-one-out if there are not too many samples, else as chosen."""
         curve, path = self.curve_, self.path_
         is_affordable = path.is_exact and path.problem.n <= policy_of(path.loss).exact_rows
         name = "span" if is_bound(curve.criterion) else curve.criterion  # a bound has no held-out values
         if name not in _EXACT and is_affordable and (exact or is_estimate(name)):
             name = "loo"
-        return None if exact and name not in _EXACT else self._at_choice(name)
-
-    def _as_chosen(self) -> Curve:
-        """The curve at the choice by what it was chosen by; a bound has no held-out values."""
-        return self._held if is_bound(self.curve_.criterion) else self._at_choice(self.curve_.criterion)
+        return None if exact and name not in _EXACT else name
 
     def _at_choice(self, name: str) -> Curve:
         """The curve at the choice alone by a criterion."""
@@ -446,3 +443,11 @@ class PathMachine(OptionsMixin, AxesMixin, ScoringMixin, HonestMixin, LeftOutMix
             raise AttributeError("coef_ exists for the linear kernel only; use dual_coef_ and support_vectors_ instead")
         w = self.path_.gram.weights(self._alpha, self._w).T  # in low rank those of the machine that decides
         return w if self._scaler is None else w / self._scaler.scale_
+
+
+def _with_others(choices: list[Choice], best: int) -> Choice:
+    """The best of choices by the same search at different epsilons, with what all of them tried; its own comes last."""
+    others = [*choices[:best], *choices[best + 1 :]]
+    if not others:
+        return choices[best]
+    return replace(choices[best], stages=tuple(only_stage(each) for each in [*others, choices[best]]))

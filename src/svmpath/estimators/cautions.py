@@ -47,12 +47,12 @@ def warn_of_edges(choice: Choice, given: Callable[[str], str], fitted: Array) ->
     fitted : array of shape (n,) or (n, k)
         Decision values of the training rows.
     """
-    over_gamma = lowest_over_gamma(choice.tried) if choice.tried else None
-    for name in choice.at_edge if choice.stages else ():
-        scores = Scores.of(choice.curve) if name == "C" else over_gamma
+    is_searched = bool(choice.stages) and choice.stages[0].name != "grid"  # a grid was the user's, end and all
+    for name in choice.at_edge if is_searched else ():
+        scores = Scores.of(choice.curve) if name == "C" else lowest_over_gamma(choice.tried)
         value = choice.value if name == "C" else float(choice.curve.path.gram.kernel.parameters[name])
         how = given("C" if name == "C" else "gamma")
-        if how not in ("span", "tune") or scores is None or len(scores.values) < 2:
+        if how not in ("span", "tune") or len(scores.values) < 2:
             continue
         end = "largest" if value >= scores.values.max() * (1 - 1e-9) else "smallest"
         gain, deviation = gain_at_end(scores)
@@ -60,7 +60,7 @@ def warn_of_edges(choice: Choice, given: Callable[[str], str], fitted: Array) ->
             falls = gain > _FALLS * deviation
         else:
             # A smaller gamma makes up for a C that is limited: on the way to a linear machine both go on for ever.
-            is_free = name == "C" and over_gamma is not None
+            is_free = name == "C" and bool(choice.tried)
             clear = max(_FALLS_CLEARLY * deviation, _MATTERS * _score_of_a_constant(choice))
             falls = gain > clear and not is_free
         if falls:

@@ -79,7 +79,8 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         (log gamma, log C) along paths over C; "gradient" minimises with the gradient of the held-out score (squared
         hinge and least squares with the full kernel matrix; see :func:`svmpath.criteria.gradient`).
     cv : int, splitter or iterable, default=5
-        For ``criterion="kfold"``, and where there are groups.
+        For ``criterion="kfold"``, and where there are groups. With ``criterion="auto"`` a splitter, or splits, mean
+        k-fold by these; a number matters only where "auto" means k-fold. Searches by gradient ignore it.
     rank : "auto", None, int, float or Approximation, default="auto"
         None is the full kernel matrix, a whole number so many landmarks, a number between 0 and 1 a target for the
         residual; or an object such as ``svmpath.gram.RandomFourier(300)``. "auto" is the full kernel matrix up to 2000
@@ -163,7 +164,8 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
     n_support_ : array of shape (k,)
         Number of support vectors of each class.
     threshold_ : float or None
-        The cut of the decision value; None with more than two classes.
+        The cut of the decision value, which ``predict``, ``held_out_`` and the errors use; None with more than two
+        classes. Another ``threshold`` takes effect at the next ``fit``.
     cv_results_ : dict
         The pairs that were scored by the loss asked for, in scikit-learn's form (``pd.DataFrame(model.cv_results_)``):
         ``param_C``, ``param_gamma``, ``params``, ``mean_test_score`` (the accuracy or the scorer's value on all
@@ -331,8 +333,9 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
             Multiplies C for each sample, and weights the held-out errors.
         groups : array of shape (n,), optional
             Samples that belong together, such as the visits of one patient: they are held out together. ``criterion``
-            "auto" then means k-fold; a number as ``cv`` means grouped folds, and splitters such as
-            ``LeaveOneGroupOut()`` are given the groups. Not for ``search="gradient"`` and ``gamma="ard"``.
+            "auto" then means k-fold, and criteria that leave out single rows are refused. A number as ``cv`` means
+            grouped folds, and splitters such as ``LeaveOneGroupOut()`` are given the groups. Not for
+            ``search="gradient"`` and ``gamma="ard"``.
         """
         with unchanged_by_failure(self), jobs(self.n_jobs), limited(self.memory_limit):
             X, y = self._check_training(X, y)
@@ -343,7 +346,6 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
             self._check_threshold(self.classes_)
             self._find_scoring(self.classes_, code, s)
             check_method(self.calibration)
-            self._calibrations = {}
             self._keep_rows(X, sample_weight, groups)
             X = self._to_scale(X, sample_weight, s)
             self._fit(X, one_vs_rest_targets(code, len(self.classes_)), s, y)
@@ -378,10 +380,7 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
 
     def predict(self, X: Any) -> Array:
         """The class of each row."""
-        f = self._decide(X)
-        if len(self.classes_) > 2:
-            return self.classes_[np.argmax(f, axis=1)]
-        return self.classes_[(f[:, 0] > self.threshold_).astype(int)]
+        return self._labels(self._class_decisions(X))
 
     def _find_left_out(self) -> LeftOut:
         return kernel_machines(self, self._code)

@@ -80,7 +80,7 @@ class ElasticNetSVC(
         "min": the lowest score, and among equal ones the largest lambda1. "one_se": the largest lambda1 whose score is
         within one standard error of the lowest, at the lambda2 of the lowest: fewer features.
     cv : int, splitter or iterable, default=5
-        For k-fold.
+        For k-fold. A splitter, or splits, are also used where "auto" would mean leave-one-out.
     max_features : int, optional
         The largest number of features of a machine. The values of lambda1 are then chosen near those at which features
         become active. With several classes, which share lambda1, a machine that would need more features keeps the
@@ -226,7 +226,6 @@ class ElasticNetSVC(
         self._keep_rows(X, sample_weight, groups)
         self._check_threshold(self.classes_)
         self._find_scoring(self.classes_, code, s)
-        self._calibrations = {}
         k = len(self.classes_)
         targets = one_vs_rest_targets(code, k)
         first = elastic_problem(
@@ -235,7 +234,7 @@ class ElasticNetSVC(
         )  # fmt: skip
         problems = [first, *(_relabelled(first, target) for target in targets[1:])]
         self._drawn = self._folds(X, y, code, self._groups)
-        search = ElasticSearch(self._drawn, self.criterion_loss, self._patience(), self._scoring)
+        search = ElasticSearch(self._drawn, self.criterion_loss, self._patience(), self._scoring, self._row_units)
         found = self._curves(problems, self._lambda2_values(X, s), search)
         choice, lam2 = self._choose({each: curve for each, (curve, _) in found.items()})
         self._store(problems, choice, lam2, found[lam2][1])
@@ -247,7 +246,9 @@ class ElasticNetSVC(
         if self.criterion not in _CRITERIA:
             raise ValueError(unknown_name("criterion", self.criterion, _CRITERIA))
         few = int(np.bincount(code).min()) < _ENOUGH_FOR_FOLDS
-        if self.criterion == "loo" or (self.criterion == "auto" and few and groups is None):
+        if self.criterion == "loo" or (
+            self.criterion == "auto" and few and groups is None and not self._is_split_by_user
+        ):
             return None
         return make_folds(self.cv, X, y, is_classification=True, groups=groups)
 
@@ -344,17 +345,20 @@ class ElasticNetSVC(
         solutions = [path(here) for path, here in zip(paths, self._at, strict=True)]
         self.choice_, self.curve_, self.path_ = choice, curve, first
         self.lambda1_, self.lambda2_ = value, lam2
-        self._kept, self._honest = {}, {}
-        self._machines = None
         self.coef_ = np.array([solution.coef for solution in solutions])
         self.intercept_ = np.array([solution.b for solution in solutions])
         if len(curve.values) > 1 or self.max_features is not None:  # a single value was the caller's choice
             self._warn_if_constant()
 
-    def _find_held(self, exact: bool) -> Curve | None:
-        """The curve at the choice; leave-one-out only if it was chosen by that."""
-        is_answer = not exact or self.curve_.criterion == "loo"
-        return self.curve_.taken(np.array([self.choice_.index])) if is_answer else None
+    _why_no_loo = "it was not chosen by exact leave-one-out (criterion='loo')"
+
+    def _name_held(self, exact: bool = False) -> str | None:
+        """The criterion of held-out values; leave-one-out only if it was chosen by that."""
+        name = str(self.curve_.criterion)
+        return name if not exact or name == "loo" else None
+
+    def _at_choice(self, name: str) -> Curve:
+        return self.curve_.taken(np.array([self.choice_.index]))
 
     def _warn_if_constant(self) -> None:
         unused = [
@@ -402,8 +406,7 @@ class ElasticNetSVC(
 
     def predict(self, X: Any) -> Array:
         """The class of each row."""
-        f = self.decision_function(X)
-        return self.classes_[(f > self.threshold_).astype(int) if f.ndim == 1 else np.argmax(f, axis=1)]
+        return self._labels(self.decision_function(X))
 
     @property
     def cv_results_(self) -> dict[str, Any]:

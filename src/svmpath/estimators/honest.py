@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import PredefinedSplit
 from sklearn.utils.validation import check_is_fitted
 
+from svmpath.criteria.folds import most_folds, shuffled_folds
 from svmpath.criteria.interval import mean_interval
 from svmpath.criteria.optimism import LossTable, bootstrap_error, parts_optimism
 from svmpath.criteria.table import is_bound
@@ -85,6 +86,10 @@ class HonestMixin(HeldOutMixin):
     _honest: dict[str, HonestError]
     _pairwise = False
 
+    def _forget(self) -> None:
+        super()._forget()
+        self._honest = {}
+
     @property
     def honest_error_(self) -> float:
         """Estimate of the error of the whole procedure, choice included: ``honest_error().value``."""
@@ -109,7 +114,8 @@ class HonestMixin(HeldOutMixin):
             "nested": cross-validation of the whole estimator, its search included; it costs ``n_splits`` fits, each on
             fewer rows. "bootstrap": the held-out error plus the bootstrap estimate of its optimism (BBC-CV); "parts":
             plus Tibshirani and Tibshirani's. These two need no fit, but see only the pairs that were scored with the
-            machine asked for; not for ``rule="one_se"``, bounds, and searches by gradient.
+            machine asked for; not for ``rule="one_se"``, bounds, searches by gradient, a ``threshold_`` other than 0,
+            and ``scoring`` by scores that are not a mean of losses.
         n_splits : int, optional
             Number of folds of "nested" (10, or fewer if there are fewer rows of a class, or groups), stratified or of
             whole groups, in random order; of "parts", the number of parts. A splitter given as ``cv`` is used for the
@@ -175,12 +181,8 @@ class HonestMixin(HeldOutMixin):
 
     @property
     def _seed(self) -> int:
-        seed = getattr(self, "random_state", None)
+        seed = self._option("random_state") if "random_state" in vars(self) else None
         return int(seed) if seed is not None and is_whole_number(seed, least=0) else 0
-
-    def _units(self, rows: Array) -> Array:
-        """The samples or groups that rows belong to."""
-        return rows if self._groups is None else np.unique(self._groups, return_inverse=True)[1][rows]
 
     # --- nested cross-validation -------------------------------------------------------------------------------------
 
@@ -188,6 +190,7 @@ class HonestMixin(HeldOutMixin):
         self._refuse_row_numbers()
         data = self._rows()
         folds = self._outer_folds(data, n_splits)
+        _check_training(data, folds)
         threads = min(count_jobs(self.n_jobs), len(folds))  # type: ignore[attr-defined]
 
         def judged(fold: Fold) -> Array:
@@ -216,7 +219,8 @@ class HonestMixin(HeldOutMixin):
         y, truth = data.y[train], data.y[test]
         if self._is_classifier and (y == y[0]).all():
             return (truth != y[0]).astype(float)
-        model = clone(self).set_params(verbose=0, cv=self._inner_cv(data, train))
+        asked = self.get_params(deep=False) if self._asked is None else self._asked  # type: ignore[attr-defined]
+        model = clone(type(self)(**{**asked, "verbose": 0, "cv": self._inner_cv(data, train)}))
         if not is_alone:
             model.set_params(n_jobs=1)
         weight, groups = (None if each is None else each[train] for each in (data.given, data.groups))
@@ -226,29 +230,30 @@ class HonestMixin(HeldOutMixin):
 
     def _inner_cv(self, data: _Rows, train: Array) -> Any:
         """``cv`` for the rows that are left; a number is reduced to what they allow."""
-        cv = self.cv  # type: ignore[attr-defined]
+        cv = self._option("cv")
         if cv is not None and not is_whole_number(cv, least=2):
             return cv
-        most, _ = _most_folds(data.y[train], None if data.groups is None else data.groups[train], self._is_classifier)
+        most, _ = most_folds(data.y[train], None if data.groups is None else data.groups[train], self._is_classifier)
         return min(5 if cv is None else int(cv), max(most, 2))
 
     def _outer_folds(self, data: _Rows, n_splits: int) -> list[Fold]:
         """By ``cv`` if that is a splitter, else stratified or grouped folds in random order."""
-        cv = self.cv  # type: ignore[attr-defined]
-        if self.curve_.criterion == "kfold" and cv is not None and not is_whole_number(cv, least=2):  # type: ignore[attr-defined]
+        cv = self._option("cv")
+        if self.curve_.criterion == "kfold" and cv is not None and not is_whole_number(cv, least=2):
             if not hasattr(cv, "split") or isinstance(cv, PredefinedSplit):
                 raise ValueError(
                     "Nested cross-validation splits the training rows of each fold again, which fixed splits do not "
                     "allow: give a splitter or a number as cv, or use honest_error('bootstrap')."
                 )
             return list(cv.split(data.X, data.y, data.groups))
-        most, of = _most_folds(data.y, data.groups, self._is_classifier)
+        most, of = most_folds(data.y, data.groups, self._is_classifier)
+        if most < 2:
+            raise ValueError(f"Nested cross-validation needs two or more {of}, but there is 1; give fit more of them.")
         if max(n_splits, 2) > most:
             raise ValueError(f"n_splits={max(n_splits, 2)} is more than the {most} {of}; use fewer folds.")
         number = n_splits or min(_FOLDS, most)
-        splitter = _splitter(number, self._is_classifier, data.groups is not None, self._seed)
-        with _quiet():  # of classes with fewer rows than folds
-            return list(splitter.split(np.zeros(len(data.y)), data.y, data.groups))
+        kind, rows = self._is_classifier, np.zeros(len(data.y))
+        return shuffled_folds(number, rows, data.y, is_classification=kind, groups=data.groups, seed=self._seed)
 
     # --- corrections without a fit -----------------------------------------------------------------------------------
 
@@ -274,6 +279,7 @@ class HonestMixin(HeldOutMixin):
         """
         if not self._is_chosen:
             return None
+        self._refuse_to_correct()
         found = self._candidates_kept()
         if found is None:
             raise ValueError(
@@ -289,6 +295,20 @@ class HonestMixin(HeldOutMixin):
         rows = choice.curve.rows
         return LossTable.of(losses, deciding, choice.curve.path.problem.s[rows], self._units(rows))
 
+    def _refuse_to_correct(self) -> None:
+        """Refuse what the losses of the candidates, which are errors at the cut 0, say nothing of."""
+        scoring = self.curve_.scoring if hasattr(self.curve_, "scoring") else None
+        if self._cut:
+            raise ValueError(
+                f"A correction without fits knows the errors of all candidates at the cut 0 only, but threshold_ is "
+                f"{self._cut:.6g}: use honest_error('nested')."
+            )
+        if scoring is not None and scoring.mean is None:
+            raise ValueError(
+                f"A correction without fits needs candidates that were compared by a mean of losses, but these were by "
+                f"scoring={scoring.name!r}: use honest_error('nested')."
+            )
+
     @property
     def _is_chosen(self) -> bool:
         """Whether there was more than one candidate."""
@@ -298,7 +318,7 @@ class HonestMixin(HeldOutMixin):
     def _candidates_kept(self) -> list[Scores] | None:
         """The candidates, with their losses; None if a correction is not possible."""
         choice = self.choice_  # type: ignore[attr-defined]
-        is_possible = choice.rule == "min" and not is_bound(choice.curve.criterion)
+        is_possible = choice.rule == "min" and not is_bound(choice.curve.criterion) and not self._cut
         return candidates(choice) if is_possible else None
 
     def _interval_around(self, value: float) -> tuple[float, float]:
@@ -309,7 +329,7 @@ class HonestMixin(HeldOutMixin):
                 f"There is no interval of the bound {curve.criterion!r}, which is not a mean of losses; use "
                 "honest_error('nested')."
             )
-        plain, s = curve.rescored(None), curve.path.problem.s[curve.rows]
+        plain, s = self._judged(curve), curve.path.problem.s[curve.rows]
         units = self._units(curve.rows)
         return mean_interval(value, plain.losses[0], s, units, is_rate=self._is_classifier)
 
@@ -327,20 +347,12 @@ def _stacked(tables: list[Any], order: Array) -> Array:
     return np.vstack(tables)[order].T.astype(float)
 
 
-def _most_folds(y: Array, groups: Array | None, is_classifier: bool) -> tuple[int, str]:
-    """How many folds the rows allow, and what they are counted by."""
-    if groups is not None:
-        return len(np.unique(groups)), "groups"
-    if is_classifier:
-        return int(np.unique(y, return_counts=True)[1].max()), "rows of the largest class"
-    return len(y), "rows"
-
-
-def _splitter(number: int, is_classifier: bool, is_grouped: bool, seed: int) -> Any:
-    kinds = {
-        (True, True): StratifiedGroupKFold,
-        (True, False): StratifiedKFold,
-        (False, True): GroupKFold,
-        (False, False): KFold,
-    }
-    return kinds[is_classifier, is_grouped](number, shuffle=True, random_state=seed)
+def _check_training(data: _Rows, folds: list[Fold]) -> None:
+    """Refuse folds that leave too little to choose on, where rows are held out once more."""
+    what, units = ("rows", np.arange(len(data.y))) if data.groups is None else ("groups", data.units)
+    if min(len(np.unique(units[train])) for train, _ in folds) < 2:
+        raise ValueError(
+            f"Nested cross-validation leaves fewer than two {what} to choose on, as there are "
+            f"{len(np.unique(units))} in {len(folds)} folds: give fit at least three {what}, use more folds, or use "
+            "honest_error('bootstrap')."
+        )

@@ -15,10 +15,11 @@ from svmpath.criteria.conformal import (
     intervals,
     label_sets,
     leave_one_out_machines,
-    shuffled_folds,
+    ten_folds,
 )
 from svmpath.criteria.held_out import Folds
 from svmpath.criteria.table import make_criterion
+from svmpath.estimators.held_out import HeldOutMixin
 from svmpath.paths import Path
 from svmpath.search import Search
 from svmpath.solvers.threads import jobs
@@ -27,13 +28,17 @@ from svmpath.validation import check_coverage, one_vs_rest_targets
 Array = np.ndarray
 
 
-class LeftOutMixin:
+class LeftOutMixin(HeldOutMixin):
     """The machines without each sample, or without each fold, at the choice; made when they are first needed.
 
-    A class that uses it has ``_find_left_out``, and forgets ``_machines`` in ``fit``.
+    A class that uses it has ``_find_left_out``.
     """
 
     _machines: LeftOut | None = None
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._machines = None
 
     def _left_out(self) -> LeftOut:
         if self._machines is None:
@@ -112,7 +117,7 @@ class IntervalMixin(LeftOutMixin):
         X = self._check_new(X)  # type: ignore[attr-defined]
         left_out, y = self._left_out(), self.path_.problem.y  # type: ignore[attr-defined]
         with jobs(self.n_jobs):  # type: ignore[attr-defined]
-            return intervals(left_out, y, X, coverage, self._given_weight)  # type: ignore[attr-defined]
+            return intervals(left_out, y, X, coverage, self._given_weight)
 
 
 class SetMixin(LeftOutMixin):
@@ -182,7 +187,7 @@ class SetMixin(LeftOutMixin):
         X = self._check_new(X)  # type: ignore[attr-defined]
         left_out, code = self._left_out(), self._code  # type: ignore[attr-defined]
         with jobs(self.n_jobs):  # type: ignore[attr-defined]
-            return label_sets(left_out, code, X, coverage, self._given_weight)  # type: ignore[attr-defined]
+            return label_sets(left_out, code, X, coverage, self._given_weight)
 
 
 def kernel_machines(model: Any, labels: Array) -> LeftOut:
@@ -215,4 +220,4 @@ def _folds_of(model: Any, labels: Array) -> Folds:
     if model.curve_.criterion == "kfold" and model._drawn is not None:
         return model._drawn
     is_classification = hasattr(model, "classes_")
-    return shuffled_folds(model.path_.gram.X, labels, is_classification=is_classification, groups=model._groups)
+    return ten_folds(model.path_.gram.X, labels, is_classification=is_classification, groups=model._groups)

@@ -13,7 +13,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from svmpath.criteria.calibration import Calibration, fit_calibration
-from svmpath.criteria.curve import Curve
+from svmpath.criteria.curve import Curve, share
+from svmpath.criteria.folds import deal
 from svmpath.estimators.held_out import HeldOutMixin
 from svmpath.estimators.samples import classification_table
 
@@ -43,8 +44,7 @@ class CalibrationCurve(NamedTuple):
 class ProbabilityMixin(HeldOutMixin):
     """Probabilities for classifiers with held-out decision values.
 
-    A class that uses it has ``_class_decisions(X)``, of shape (m,) or (m, k), and sets ``_calibrations = {}``,
-    ``_code`` and ``_groups`` in ``fit``.
+    A class that uses it has ``_class_decisions(X)``, of shape (m,) or (m, k), and sets ``_code`` in ``fit``.
     """
 
     calibration: str
@@ -53,6 +53,10 @@ class ProbabilityMixin(HeldOutMixin):
     _code: Array
     _groups: Array | None
     _calibrations: dict[str, Calibration]
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._calibrations = {}
 
     def _class_decisions(self, X: Any) -> Array:
         raise AssertionError("every classifier has its own")
@@ -63,7 +67,13 @@ class ProbabilityMixin(HeldOutMixin):
         ``calibration`` says how they are found from the held-out decision values of the training rows; this is done at
         the first call, and fits no further machine. ``predict`` goes by the decision values. The class it predicts has
         the largest probability, except near the boundary: of two classes with "sigmoid" and "isotonic", whose
-        probability 1/2 need not be at the decision value 0, and of several with "isotonic".
+        probability 1/2 need not be at the decision value 0, and of several with "isotonic". A ``threshold_`` other than
+        0 is for ``predict`` only.
+
+        What the choice was made by is calibrated (``calibration_criterion_``), also if exact leave-one-out has been
+        computed since: probabilities do not depend on what was asked before. ``sample_weight`` counts rows: a weight of
+        two equals a row given twice. "sigmoid" adds one row of each class, so that weights that sum to one are too
+        small, and draw probabilities towards 1/2: multiply them by the number of rows.
         """
         f = self._class_decisions(X)
         return self._calibrated().probabilities(f)
@@ -101,6 +111,7 @@ class ProbabilityMixin(HeldOutMixin):
         One row per sample, in increasing order of ``probability``:
 
         - ``sample``: its position in X; ``label``; ``predicted``, the class by the held-out decision value
+          and ``threshold_``
         - ``decision``: the held-out decision value (positive for ``classes_[1]``); of several classes that of the label
           minus the largest other one, which is negative for an error
         - ``probability``: of its own label; ``loss``: minus the logarithm of it
@@ -112,7 +123,7 @@ class ProbabilityMixin(HeldOutMixin):
         A sample that ``cv`` never holds out has NaN, and comes last.
         """
         curve = self._held
-        return classification_table(curve, self._fitted(), self.classes_, self._code, self._calibrated())
+        return classification_table(curve, self._fitted(), self.classes_, self._code, self._calibrated(), self._cut)
 
     def _calibration_source(self) -> Curve:
         """The held-out decision values to calibrate."""
@@ -123,7 +134,7 @@ class ProbabilityMixin(HeldOutMixin):
         """Decision values, classes and weights, one entry each time that a sample of positive weight was held out."""
         curve = self._calibration_source()
         rows = curve.rows
-        w = curve.path.problem.s[rows] / np.bincount(rows)[rows]  # held out twice, it still is one sample
+        w = share(curve.path.problem.s[rows], rows)
         is_counted = w > 0
         return curve.held[0][is_counted], self._code[rows[is_counted]], w[is_counted]
 
@@ -138,27 +149,13 @@ class ProbabilityMixin(HeldOutMixin):
         """Probabilities of the held-out rows, calibrated on the other folds."""
         curve = self._calibration_source()
         rows = curve.rows[curve.path.problem.s[curve.rows] > 0]
-        units = rows if self._groups is None else np.unique(self._groups, return_inverse=True)[1][rows]
-        fold = _folds(units, code)
+        fold = deal(self._units(rows), code, _CURVE_FOLDS)
         k, p = len(self.classes_), np.empty((len(code), len(self.classes_)))
         for each in np.unique(fold):
             out = fold == each
             use = ~out if not out.all() else out  # a single sample has no others
             p[out] = fit_calibration(f[use], code[use], k, w[use], self.calibration).probabilities(f[out])
         return p
-
-
-def _folds(units: Array, code: Array) -> Array:
-    """A fold for each row: equal units stay together, and each class is dealt out in turn."""
-    _, first, unit = np.unique(units, return_index=True, return_inverse=True)
-    of_unit = code[first]  # of a group with several classes, that of its first row
-    fold = np.empty(len(first), dtype=int)
-    dealt = 0
-    for c in np.unique(of_unit):
-        members = np.flatnonzero(of_unit == c)
-        fold[members] = (dealt + np.arange(len(members))) % _CURVE_FOLDS
-        dealt += len(members)
-    return fold[unit]
 
 
 def _binned(p: Array, came_true: Array, w: Array) -> CalibrationCurve:

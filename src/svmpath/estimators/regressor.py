@@ -153,8 +153,9 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
             Multiplies C for each sample, and weights the held-out errors.
         groups : array of shape (n,), optional
             Samples that belong together, such as the visits of one patient: they are held out together. ``criterion``
-            "auto" then means k-fold; a number as ``cv`` means grouped folds, and splitters such as
-            ``LeaveOneGroupOut()`` are given the groups. Not for ``search="gradient"`` and ``gamma="ard"``.
+            "auto" then means k-fold, and criteria that leave out single rows are refused. A number as ``cv`` means
+            grouped folds, and splitters such as ``LeaveOneGroupOut()`` are given the groups. Not for
+            ``search="gradient"`` and ``gamma="ard"``.
         """
         with unchanged_by_failure(self), jobs(self.n_jobs), limited(self.memory_limit):
             X, y = self._check_training(X, y, y_numeric=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from svmpath.criteria.calibration import Calibration
 from svmpath.criteria.curve import Curve
+from svmpath.criteria.frozen import predicted_codes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,7 +17,7 @@ Array = np.ndarray
 
 
 def classification_table(
-    curve: Curve, fitted: Array, classes: Array, code: Array, calibration: Calibration
+    curve: Curve, fitted: Array, classes: Array, code: Array, calibration: Calibration, threshold: float
 ) -> pd.DataFrame:
     """The samples of a classifier, those with the least probable label first; ``curve`` has one value."""
     held = curve.decisions[0]
@@ -26,7 +27,7 @@ def classification_table(
     log_p = np.full((n, len(classes)), np.nan)
     log_p[is_seen] = calibration.log_probabilities(held[is_seen])
     decision = held if held.ndim == 1 else _margins(held, code)
-    predicted = (held > 0).astype(int) if held.ndim == 1 else np.argmax(held, axis=1)
+    predicted = predicted_codes(held, threshold)
     columns = {
         "label": classes[code],
         "predicted": np.where(is_seen, classes[predicted].astype(object), None)

@@ -6,6 +6,7 @@ from numbers import Real
 
 import numpy as np
 
+from svmpath.criteria.frozen import predicted_codes
 from svmpath.criteria.scorers import make_scoring
 from svmpath.criteria.scoring import Scoring
 from svmpath.criteria.threshold import best_threshold
@@ -39,7 +40,12 @@ class ScoringMixin:
 class ThresholdMixin(ScoringMixin, HeldOutMixin):
     """``threshold``: the decision value from which on the second of two classes is predicted."""
 
+    classes_: Array
     threshold_: float | None
+
+    def _labels(self, f: Array) -> Array:
+        """The labels that decision values of shape (m,), or (m, k) for k > 2 classes, mean."""
+        return self.classes_[predicted_codes(f, self._cut)]
 
     def _check_threshold(self, classes: Array) -> None:
         """Refuse what is not a threshold, before any work."""
@@ -56,7 +62,7 @@ class ThresholdMixin(ScoringMixin, HeldOutMixin):
             )
 
     def _set_threshold(self, classes: Array, code: Array, s: Array) -> None:
-        """``threshold_`` as given, or tuned on the held-out decision values of the choice."""
+        """``threshold_`` as given, or tuned on the held-out decision values that the choice was made by."""
         threshold = vars(self)["threshold"]
         if len(classes) > 2:
             self.threshold_ = None
@@ -64,4 +70,4 @@ class ThresholdMixin(ScoringMixin, HeldOutMixin):
             self.threshold_ = float(threshold)
         else:
             scoring = self._scoring or make_scoring("accuracy", classes, code, s)
-            self.threshold_ = best_threshold(self._held, scoring)
+            self.threshold_ = best_threshold(self._as_chosen(), scoring)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import Curve
+from svmpath.criteria.jackknife import MOST_DECISIONS, OnDemand
 from svmpath.criteria.table import is_bound
 from svmpath.lazy import lazy
 from svmpath.losses import Solution
@@ -34,46 +35,82 @@ class Scores:
     Attributes
     ----------
     values, scores, standard_errors, smooth : array of shape (m,)
-        As on the :class:`svmpath.criteria.Curve`.
+        As on the :class:`svmpath.criteria.Curve`. Standard errors of a scorer are computed one by one when they are
+        asked for (``standard_errors[k]``, or all by ``np.asarray``); if that needs more than 4 MB of decision values,
+        they are known at the best value only, and NaN elsewhere.
     splits : array of shape (m, number of folds) or None
-        For k-fold: the scores on each fold alone.
+        For k-fold: the scores on each fold alone; of a scorer as the standard errors.
     losses : array of shape (m, N) or None
         The held-out losses that the scores are means of, as truth values (errors) or in single precision. None if there
-        are none (bounds, scorers), if they would take more than 16 MB, or if they were not asked for.
+        are none (bounds, scorers that are not means), if they would take more than 16 MB, or if they were not asked
+        for.
     errors : array of shape (m, N) or None
         The same of the default loss of the task; None if that is the loss itself.
     """
 
     values: Array
     scores: Array
-    standard_errors: Array
+    standard_errors: Array | OnDemand
     smooth: Array
-    splits: Array | None = None
+    splits: Array | OnDemand | None = None
     losses: Array | None = None
     errors: Array | None = None
 
     @staticmethod
     def of(curve: Curve) -> Scores:
         """The scores of a curve, and the losses that they are means of."""
-        numbers = curve.values, curve.scores, curve.standard_errors, curve.smooth, curve.split_scores
-        is_mean = not is_bound(curve.criterion) and curve.scoring is None
+        errors, splits = _errors_and_splits(curve)
+        numbers = curve.values, curve.scores, errors, curve.smooth, splits
+        scoring = None if is_bound(curve.criterion) else curve.scoring
+        is_mean = not is_bound(curve.criterion) and (scoring is None or scoring.mean is not None)
         if not is_mean or len(curve.values) * len(curve.rows) > _MOST_LOSSES:
             return Scores(*numbers)
+        curve = curve if scoring is None else curve.rescored(scoring.mean)
         plain = curve.rescored(None)
-        errors = None if plain.loss == curve.loss else _compact(plain.losses)
-        return Scores(*numbers, _compact(curve.losses), errors)
+        own = None if plain.loss == curve.loss else _compact(plain.losses)
+        return Scores(*numbers, _compact(curve.losses), own)
 
     def and_of(self, curve: Curve) -> Scores:
         """These and the scores of a curve at other values."""
         new = Scores.of(curve)
-        names = ("values", "scores", "standard_errors", "smooth")
-        numbers = (np.append(getattr(self, name), getattr(new, name)) for name in names)
-        tables = ((getattr(self, name), getattr(new, name)) for name in ("splits", "losses", "errors"))
-        return Scores(*numbers, *(None if a is None or b is None else np.vstack([a, b]) for a, b in tables))
+        numbers = (np.append(getattr(self, name), getattr(new, name)) for name in ("values", "scores"))
+        smooth, errors = np.append(self.smooth, new.smooth), _joined(self.standard_errors, new.standard_errors)
+        tables = (_joined(getattr(self, name), getattr(new, name)) for name in ("splits", "losses", "errors"))
+        splits, losses, own = tables
+        values, scores = numbers
+        return Scores(values, scores, errors, smooth, splits, losses, own)
+
+    def standard_error(self, at: int) -> float:
+        """The standard error at the value of this position."""
+        return float(self.standard_errors[at])
 
     def without_losses(self) -> Scores:
         """The scores alone."""
         return replace(self, losses=None, errors=None)
+
+
+def _errors_and_splits(curve: Curve) -> tuple[Any, Any]:
+    """Standard errors, and scores on folds; those of a scorer are not computed here."""
+    if is_bound(curve.criterion) or curve.scoring is None:
+        return curve.standard_errors, curve.split_scores
+    is_mean, is_short = curve.scoring.mean is not None, curve.finite.size <= MOST_DECISIONS
+    errors: Any = curve.standard_errors if is_mean else curve.scoring.on_demand(curve, "standard_error")
+    splits: Any = None if curve.splits is None else curve.scoring.on_demand(curve, "on_folds")
+    if not is_short and not is_mean:
+        known = {int(np.argmin(curve.scores)), best_value(curve)}
+        errors = np.array([errors[at] if at in known else np.nan for at in range(len(errors))])
+    if not is_short and splits is not None:
+        splits = np.full((len(errors), curve.jackknife.folds), np.nan)
+    return errors, splits
+
+
+def _joined(first: Any, second: Any) -> Any:
+    """Two arrays over values, one after the other; None if one is missing."""
+    if first is None or second is None:
+        return None
+    if isinstance(first, OnDemand) and isinstance(second, OnDemand):
+        return first.and_of(second)
+    return np.concatenate([np.asarray(first), np.asarray(second)])
 
 
 def _compact(losses: Array) -> Array:
@@ -186,7 +223,7 @@ def best_value(curve: Curve | Scores, rule: str = "min", sign: float = 1.0) -> i
         raise ValueError("The curve has scores that are not finite, so no value can be chosen; scale the data first.")
     lowest = int(np.argmin(scores))
     if check_rule(rule) == "one_se":
-        good = np.flatnonzero(scores <= scores[lowest] + curve.standard_errors[lowest])
+        good = np.flatnonzero(scores <= scores[lowest] + curve.standard_error(lowest))
         return int(good[np.argmin(sign * curve.values[good])])
     equal = np.flatnonzero(scores <= scores[lowest] + _SAME_SCORE * abs(scores[lowest]))
     if len(equal) == 1:
@@ -206,7 +243,7 @@ def best_pair(tried: Mapping[float, Curve | Scores], rule: str = "min", sign: fl
     outer = min(equal, key=lambda outer: tried[outer].smooth[equal[outer]])
     if check_rule(rule) == "min":
         return outer, equal[outer]
-    bar = tried[outer].scores[equal[outer]] + tried[outer].standard_errors[equal[outer]]
+    bar = tried[outer].scores[equal[outer]] + tried[outer].standard_error(equal[outer])
     good = (
         (sign * float(each.values[i]), sign * outer, int(i), outer)
         for outer, each in tried.items()

@@ -17,6 +17,7 @@ from svmpath.criteria.curve import Curve, HeldOutLoss, held_out_loss, one_vs_res
 from svmpath.criteria.held_out import fold_numbers
 from svmpath.criteria.of_elastic import left_out
 from svmpath.criteria.scoring import Scoring
+from svmpath.lazy import with_known
 from svmpath.paths.elastic import ElasticPath
 from svmpath.solvers.threads import blas_threads
 
@@ -39,12 +40,15 @@ class ElasticSearch:
         which the machines as a rule are constant, all are scored.
     scoring : Scoring or None
         A scorer of scikit-learn instead of the mean of ``loss``.
+    units : array of int of shape (n,) or None
+        The group of each sample, for standard errors.
     """
 
     folds: Folds | None
     loss: HeldOutLoss = None
     patience: int | None = None
     scoring: Scoring | None = None
+    units: Array | None = None
 
     def curve(self, paths: list[ElasticPath], values: Array, least: Sequence[float] | None = None) -> Curve:
         """The curve of machines with the same values and weights, at the values (falling) up to where it was ended.
@@ -65,8 +69,9 @@ class ElasticSearch:
                 scores.append(self._score(paths, values[at : at + 1], rows, every))
                 if self._is_passed(scores):
                     break
-        done = values[: len(scores)]
-        return self._joined(paths, done, rows, [np.array(machine) for machine in held])
+        curve = self._joined(paths, values[: len(scores)], rows, [np.array(machine) for machine in held])
+        # A scorer takes as long for a curve as for its values one by one.
+        return curve if self.scoring is None else with_known(curve, scores=np.array([score for score, _ in scores]))
 
     def _is_passed(self, scores: list[tuple[float, float]]) -> bool:
         """Whether the minimum is so long ago that there is no use in going on."""
@@ -96,7 +101,7 @@ class ElasticSearch:
             for path, decisions in zip(paths, held, strict=True)
         ]
         curve = curves[0] if len(curves) == 1 else one_vs_rest(curves)
-        return curve if self.scoring is None else replace(curve, scoring=self.scoring)
+        return replace(curve, scoring=self.scoring, units=self.units)
 
     def _score(self, paths: list[ElasticPath], value: Array, rows: Array, held: Any) -> tuple[float, float]:
         """Score, and what decides between equal ones."""

@@ -103,6 +103,8 @@ class Search:
         For approximate paths; see :func:`svmpath.trace`.
     scoring : Scoring or None
         A scorer of scikit-learn instead of the mean of ``held_out``.
+    units : array of int of shape (n,) or None
+        The group of each sample, for standard errors.
     """
 
     problems: list[Problem]
@@ -114,6 +116,7 @@ class Search:
     rule: str = "min"
     tol: float | None = None
     scoring: Scoring | None = None
+    units: Array | None = None
 
     def curve(self, gamma: float | None = None, C: Array | None = None) -> Curve:
         """The curve over C at one value of the kernel parameter."""
@@ -167,11 +170,13 @@ class Search:
         """The curve of the paths of all machines."""
         curves = [self.criterion(path, values, loss=self.held_out) for path in paths]
         curve = curves[0] if len(curves) == 1 else one_vs_rest(curves)
-        if self.scoring is None:
+        if self.scoring is None and self.units is None:
             return curve
-        if not isinstance(curve, Curve):  # a user's criterion may return a bound
+        if isinstance(curve, Curve):
+            return replace(curve, scoring=self.scoring, units=self.units)
+        if self.scoring is not None:  # a user's criterion may return a bound
             raise ValueError("scoring needs held-out decision values, which the curve of this criterion does not have.")
-        return replace(curve, scoring=self.scoring)
+        return curve
 
     def later(self, paths: list[Path], values: Array) -> Curve:
         """The curve of the paths; if it can be, computed when it is first looked at."""
@@ -185,7 +190,7 @@ class Search:
         rows, target = np.arange(problems[0].n), problems[0].y
         if len(paths) > 1:
             loss, target = OneVsRest(loss), np.stack([problem.y for problem in problems], axis=1)
-        return Curve(paths[0], name, values, loss, rows, held, target, doubts, scoring=self.scoring)
+        return Curve(paths[0], name, values, loss, rows, held, target, doubts, scoring=self.scoring, units=self.units)
 
     def grid(self, gammas: Array, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
         """The best of all pairs of C and gamma."""
@@ -323,6 +328,9 @@ class _Later:
 
     whole: _Whole
     what: str
+
+    def __len__(self) -> int:
+        return len(self.whole.values)
 
     def __call__(self) -> Array:
         found: Array = getattr(self.whole.curve, self.what)

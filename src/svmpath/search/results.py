@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import Curve, OneVsRest, error
-from svmpath.search.axis import is_among
+from svmpath.search.candidates import deciding_stages
 from svmpath.search.choice import Choice, Scores
 
 Array = np.ndarray
 Entry = tuple[Mapping[str, Any], Scores]  # what is the same all along a curve, and its scores
-
-_STANDING_IN = ("screen", "narrow")  # stages whose scores stand in for those asked for
-_DESCENTS = ("gradient", "ard", "penalty")  # stages whose scores are smoothed
 
 
 def cv_results(curve: Curve, over: str, entries: Iterable[Entry]) -> dict[str, Any]:
@@ -54,16 +51,9 @@ def entries_of(choice: Choice, gamma: Any, names: Iterable[str]) -> Iterator[Ent
 
     ``gamma`` is the one chosen, and ``names`` are the parameters of losses that may be told.
     """
-    path = choice.curve.path
-    stages = [each for each in choice.stages if each.name not in _STANDING_IN and each.rank == path.gram.rank]
-    if any(stage.name in _DESCENTS for stage in choice.stages):
-        yield _of_gamma(gamma, path.loss.own, names), Scores.of(choice.curve)
-        return
+    stages = deciding_stages(choice)
     if not stages:
-        tried = choice.tried or {np.nan: Scores.of(choice.curve)}
-        for each, scores in tried.items():
-            is_chosen = is_among(each, [np.nan if gamma is None else gamma])  # whose curve may have been made finer
-            yield _of_gamma(each, path.loss.own, names), Scores.of(choice.curve) if is_chosen else scores
+        yield _of_gamma(gamma, choice.curve.path.loss.own, names), Scores.of(choice.curve)
     losses = {stage.loss for stage in stages}
     for stage in stages:
         for each, scores in stage.tried.items():

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svmpath.search.axis import is_among
-from svmpath.search.choice import Choice, Scores, Stage
+from svmpath.search.candidates import only_stage
+from svmpath.search.choice import Choice, Stage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +34,7 @@ def search_table(choice: Choice) -> pd.DataFrame:
 
 
 def _rows(choice: Choice) -> Iterator[dict[str, Any]]:
-    stages = choice.stages or (_only_stage(choice),)
+    stages = choice.stages or (only_stage(choice),)
     chosen = _chosen(choice, stages)
     unknown = dict.fromkeys(_more_columns(stages), np.nan)
     for number, stage in enumerate(stages):
@@ -98,11 +99,3 @@ def _key_of(choice: Choice, stage: Stage) -> float | None:
     at = np.array([float(scores.values[0]) for scores in stage.tried.values()])
     is_here = np.isclose(at, choice.value, atol=0.0) & np.isclose(stage.gammas, gammas, atol=0.0).all(axis=1)
     return list(stage.tried)[int(np.argmax(is_here))] if is_here.any() else None
-
-
-def _only_stage(choice: Choice) -> Stage:
-    """A search without stages, as one."""
-    path = choice.curve.path
-    tried = choice.tried or {float("nan"): Scores.of(choice.curve)}
-    own = dict(path.loss.own)
-    return Stage("grid", path.loss.name, choice.curve.criterion, path.gram.rank, tried, float("nan"), own=own)
