@@ -95,5 +95,7 @@ def test_reference_lists_every_public_name():
         for module in (svmpath, criteria, datasets, displays, kernels, report)
         for name in module.__all__
         if callable(getattr(module, name))  # neither modules nor the version
+        # What the package itself offers is listed once, under that name: Sphinx refuses a second description.
+        and (module is svmpath or getattr(svmpath, name, None) is not getattr(module, name))
     }
     assert public <= listed
