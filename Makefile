@@ -89,11 +89,11 @@ $(VENV)/installed: pyproject.toml | $(RUN)
 	touch $@
 
 $(VENV)/installed-dev: pyproject.toml | $(VENV)/installed
-	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet,dev]'
+	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet,dask,dev]'
 	touch $@
 
 $(VENV)/installed-docs: pyproject.toml | $(VENV)/installed
-	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet,docs]'
+	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet,plot,docs]'
 	touch $@
 
 clean:
