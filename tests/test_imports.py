@@ -29,6 +29,7 @@ ORDER = [
     "names",
     "notebook",
     "parameters",
+    "progress",
 ]
 BOTTOM = {
     "exceptions",
@@ -37,6 +38,7 @@ BOTTOM = {
     "names",
     "notebook",
     "parameters",
+    "progress",
     "validation",
 }  # anyone may import these
 LEAVES = {"datasets": {"cli"}}  # who may import a leaf

@@ -25,6 +25,7 @@ from svmpath.names import unknown_name
 from svmpath.notebook import ShownWithDiagram
 from svmpath.paths.elastic import ElasticPath, FeatureEvent
 from svmpath.paths.trace_elastic import elastic_path, elastic_problem, lambda1_max
+from svmpath.progress import begin, best_so_far, doing, finish, part_done
 from svmpath.search import Choice, ElasticSearch, Scores, best_pair, best_value
 from svmpath.search.choice import check_rule
 from svmpath.search.results import cv_results
@@ -278,15 +279,19 @@ class ElasticNetSVC(
         self, problems: list[ElasticProblem], lambda2: Array, search: ElasticSearch
     ) -> dict[float, tuple[Curve, list[float]]]:
         """At each lambda2 the curve over lambda1, and the smallest lambda1 that each machine may have."""
-        done: list[float] = []
+        known: dict[float, tuple[Curve, list[float]]] = {}
 
         def one(lam2: float) -> tuple[Curve, list[float]]:
-            found = self._curve(problems, lam2, search)
-            done.append(lam2)
-            self._progress(len(done), len(lambda2))
+            doing(f"path over lambda1 at lambda2 = {lam2:.3g}")
+            known[lam2] = found = self._curve(problems, lam2, search)
+            self._progress(len(known), len(lambda2))
+            best_so_far(_best_of({each: curve for each, (curve, _) in known.copy().items()}))
+            part_done()
             return found
 
+        begin("paths", len(lambda2))
         found = side_by_side(one, lambda2.tolist(), count_jobs(self.n_jobs))
+        finish(f"the paths at {len(lambda2)} values of lambda2")
         return dict(zip(lambda2.tolist(), found, strict=True))
 
     def _curve(self, problems: list[ElasticProblem], lam2: float, search: ElasticSearch) -> tuple[Curve, list[float]]:
@@ -414,6 +419,13 @@ class ElasticNetSVC(
         check_is_fitted(self)
         tried = self.choice_.tried.items()
         return cv_results(self.curve_, "lambda1", [({"lambda2": lam2}, scores) for lam2, scores in tried])
+
+
+def _best_of(curves: dict[float, Curve]) -> str:
+    """The best pair so far, in words."""
+    lam2, index = best_pair(curves, sign=-1.0)
+    curve = curves[lam2]
+    return f"lambda1 = {curve.values[index]:.3g}, lambda2 = {lam2:.3g}, score {curve.scores[index]:.4g}"
 
 
 def _span(values: Array) -> tuple[float, float]:

@@ -25,6 +25,7 @@ from svmpath.criteria.optimism import LossTable, bootstrap_error, parts_optimism
 from svmpath.criteria.table import is_bound
 from svmpath.estimators.held_out import HeldOutMixin
 from svmpath.names import unknown_name
+from svmpath.progress import begin, finish, part_done, unwatched
 from svmpath.search.candidates import candidates
 from svmpath.search.choice import Scores
 from svmpath.solvers.parallel import side_by_side
@@ -194,10 +195,15 @@ class HonestMixin(HeldOutMixin):
         threads = min(count_jobs(self.n_jobs), len(folds))  # type: ignore[attr-defined]
 
         def judged(fold: Fold) -> Array:
-            return self._losses_of(data, fold, is_alone=threads == 1)
+            with unwatched():  # a fit within is one part of this
+                losses = self._losses_of(data, fold, is_alone=threads == 1)
+            part_done()
+            return losses
 
+        begin("nested cross-validation", len(folds))
         with _quiet():
             losses = np.concatenate(side_by_side(judged, folds, threads))
+        finish(f"nested cross-validation of {len(folds)} folds")
         rows = np.concatenate([test for _, test in folds])
         value = float(min(np.average(losses, weights=data.s[rows]), losses.max()))
         interval = mean_interval(value, losses, data.s[rows], data.units[rows], is_rate=self._is_classifier)

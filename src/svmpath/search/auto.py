@@ -35,6 +35,7 @@ from svmpath.kernels import Kernel, Linear
 from svmpath.lazy import lazy
 from svmpath.losses import LeastSquares, SquaredHinge, policy_of
 from svmpath.paths import Path
+from svmpath.progress import begin, doing, finish
 from svmpath.search.axis import Axis, is_among
 from svmpath.search.choice import Choice, Scores, Stage
 from svmpath.search.deadline import Deadline
@@ -171,10 +172,12 @@ class AutoSearch:
             f"{name}: {pairs_text(number)} by {trials.criterion} of {loss}, {self._n} rows, rank {rank}: best "
             f"{pair_text(gamma, C)}, score {trials.lowest()[0]:.4g} ({seconds:.2f} s)"
         )
+        finish(f"stage {name} of {pairs_text(number)}")
 
     def _confirmed(self, scores: Mapping[float, Scores]) -> Trials:
         """The loss asked for, at the best gammas or from the best pair on."""
         found, order = self._trials(self.search), ordered(scores)
+        begin("confirm")
         if policy_of(self.search.loss).walks or (self._is_binary and self._size <= _SMALL):
             found.follow({gamma: best_C(scores[gamma]) for gamma in order}, _CONFIRMED)
         else:
@@ -220,6 +223,7 @@ class AutoSearch:
         """The loss asked for in low rank, doubled until that gains nothing."""
         kernel = self.search.problems[0].gram.kernel
         kernel = kernel if self.gamma is None else kernel.at(str(self.search.over), gamma)
+        begin("rank")
         search = self.search if len(self.searches) == 1 else self._best_loss(kernel, gamma, C)
         starts = {k: f for k, f in enumerate(self.starts.get(gamma, [])) if f is not None}
         # With rule="one_se" the curve that was kept may be that of another gamma.
@@ -248,6 +252,7 @@ class AutoSearch:
             self.stages.append(Stage("rank", name, criterion, step.rank, {gamma: step.scores}, step.seconds, own=own))
         ranks = ", ".join(f"{step.rank}: {step.score:.4g} ({step.seconds:.2f} s)" for step in grown.steps)
         self.tell(f"rank: score of {name} by rank, {self._n} rows: {ranks}; {_REASONS[grown.reason]}")
+        finish(f"stage rank up to {grown.steps[-1].rank}")
 
     def _ranks(self, kernel: Kernel) -> list[int]:
         """The ranks to be tried, the last being the full matrix where there are not too many samples."""
@@ -268,6 +273,7 @@ class AutoSearch:
 
     def _of_rank(self, search: Search, kernel: Kernel, starts: Starts, rank: int) -> Gram | None:
         """The kernel matrix with so many landmarks; the full one, if that is not too dear, for as many as samples."""
+        doing(f"{search.loss.name} in rank {rank}")
         if rank < self._n or rank <= _MOST_RANK:
             return self._low_rank(kernel, rank)
         gram = self.search.problems[0].gram
@@ -319,6 +325,7 @@ class AutoSearch:
     def _screen(self) -> Screen:
         """Least squares on landmarks, at all values of C and many of gamma."""
         over = None if self.gamma is None else self.search.over
+        begin("screen", 1 if self.gamma is None else len(self.gamma.values) + 2)  # and the two next to the best
         screen = Screen(self.search.problems, self.C.values, over, self.seed, folds=self.folds)
         screen.look(self.gamma, self.n_jobs, self.deadline)
         self._enter_screen("screen", screen)
@@ -329,6 +336,7 @@ class AutoSearch:
         best = screen.best()
         larger = [] if self.gamma is None else self.gamma.neighbours(best[0])[:1]
         kept = [*best[:_KEPT], *(each for each in larger if not is_among(each, best[:_KEPT]))]
+        begin("narrow", len(kept))
         if not self._is_binary:
             return self._screen_again(kept)
         trials = self._trials(self._standing_in())
@@ -355,6 +363,7 @@ class AutoSearch:
         """Keep a stage of least squares, and tell of it."""
         self.stages.append(screen.stage(name))
         self.tell(screen.summary(name))
+        finish(f"stage {name} of {pairs_text(len(screen.tried) * len(screen.C))}")
 
     def _standing_in(self) -> Search:
         """The search by the squared hinge in low rank, with the folds of the criterion or by the span prediction."""
@@ -373,6 +382,7 @@ class AutoSearch:
         for search in self.searches[1:]:
             if self.deadline.is_over():
                 break
+            begin("compare")
             if not self._is_promising(search, gamma, C, found.best_curve().path.gram):
                 continue
             other = self._trials(search.with_gram(gram))

@@ -36,10 +36,11 @@ from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram
 from svmpath.kernels import ARD
 from svmpath.losses import Problem
+from svmpath.progress import begin, best_so_far, finish, part_done
 from svmpath.search.axis import Axis
 from svmpath.search.choice import Choice, Scores, Stage, is_end
 from svmpath.search.deadline import Deadline
-from svmpath.search.grid import Progress, Search
+from svmpath.search.grid import Counted, Search
 from svmpath.search.screen import NO_GAMMA, Screen
 from svmpath.search.trials import best_C, pair_text
 from svmpath.solvers.kernel_newton import Coefficients
@@ -100,14 +101,14 @@ class GradientSearch:
     tell: Callable[[str], None] = lambda sentence: None
     stages: list[Stage] = field(default_factory=list)
 
-    def single(self, progress: Progress | None = None) -> Choice:
+    def single(self, progress: Counted | None = None) -> Choice:
         """The best C and gamma."""
         steps = _Steps(progress, 1 + _STARTS)
         ground, end, _ = self._single(steps)
         steps.end()
         return self._choice(ground, end)
 
-    def ard(self, progress: Progress | None = None) -> Choice:
+    def ard(self, progress: Counted | None = None) -> Choice:
         """The best C and gammas, one per feature."""
         steps = _Steps(progress, 1 + _STARTS + 1 + len(_ETAS) + 1)
         one, best, screen = self._single(steps)
@@ -281,6 +282,8 @@ class GradientSearch:
             f"{name}: {len(ground.visits)} points by the gradient of {ground.score.name} of {loss}, {n} rows, rank {n}"
             f": best {ground.chart.text(end.x)}, score {end.score:.4g} ({seconds:.2f} s)"
         )
+        best_so_far(f"{ground.chart.text(end.x)}, score {end.score:.4g}")
+        finish(f"stage {name} of {len(ground.visits)} points")
 
     def _choice(self, ground: _Ground, end: _End) -> Choice:
         """The end of the descent, on the curve over C of its kernel."""
@@ -601,15 +604,17 @@ def column_variances(X: Any) -> Array:
 class _Steps:
     """Reports the progress."""
 
-    def __init__(self, progress: Progress | None, total: int) -> None:
+    def __init__(self, progress: Counted | None, total: int) -> None:
         self._progress, self._total, self._count = progress, total, 0
         self._lock = Lock()
+        begin("gradient", total)
 
     def done(self) -> None:
         with self._lock:
             self._count += 1
             if self._progress is not None:
                 self._progress(min(self._count, self._total), self._total)
+            part_done()
 
     def end(self) -> None:
         """All is done, also where there was less to do than might have been."""

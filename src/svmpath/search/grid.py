@@ -20,13 +20,14 @@ from svmpath.gram import Gram
 from svmpath.lazy import lazy
 from svmpath.losses import Loss, Problem
 from svmpath.paths import Curves, Made, Path, Request, trace_problem
+from svmpath.progress import begin, best_so_far, doing, part_done
 from svmpath.search.choice import Choice, Scores, best_pair, best_value, check_rule, is_end
 from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.threads import count_jobs
 from svmpath.validation import check_whole
 
 Array = np.ndarray
-Progress = Callable[[int, int], None]
+Counted = Callable[[int, int], None]  # how many parts are done, of how many
 Starts = dict[int, Array]  # by the number of a machine: its decision values on all rows
 
 _ONE_ROW_EACH = ("loo", "press", "span", "alo")  # criteria that hold out every sample once
@@ -121,6 +122,7 @@ class Search:
     def curve(self, gamma: float | None = None, C: Array | None = None) -> Curve:
         """The curve over C at one value of the kernel parameter."""
         values = self.C if C is None else C
+        doing(f"{self.loss.name} over C" + ("" if gamma is None else f" at gamma = {gamma:.3g}"))
         gram = self.problems[0].gram
         if gamma is not None and self.over is not None:
             gram = gram.at(self.over, float(gamma))
@@ -192,13 +194,13 @@ class Search:
             loss, target = OneVsRest(loss), np.stack([problem.y for problem in problems], axis=1)
         return Curve(paths[0], name, values, loss, rows, held, target, doubts, scoring=self.scoring, units=self.units)
 
-    def grid(self, gammas: Array, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
+    def grid(self, gammas: Array, n_jobs: int | None = None, progress: Counted | None = None) -> Choice:
         """The best of all pairs of C and gamma."""
         ledger = Ledger(progress, max(len(gammas), 1))
         self._score(gammas, ledger, n_jobs)
         return self._choose(ledger, gammas)
 
-    def coarse_to_fine(self, gammas: Array, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
+    def coarse_to_fine(self, gammas: Array, n_jobs: int | None = None, progress: Counted | None = None) -> Choice:
         """A grid, then the two values halfway (in the logarithm) between its best gamma and its neighbours."""
         ledger = Ledger(progress, len(gammas) + 2)
         self._score(gammas, ledger, n_jobs)
@@ -233,7 +235,7 @@ class Search:
         steps = np.arange(-np.ceil(width / step), np.ceil(width / step) + 1)
         return np.exp(np.unique(np.clip(middle + step * steps, C[0], C[-1])))
 
-    def continuous(self, gammas: Array, n_jobs: int | None = None, progress: Progress | None = None) -> Choice:
+    def continuous(self, gammas: Array, n_jobs: int | None = None, progress: Counted | None = None) -> Choice:
         """Minimise over (log gamma, log C), starting from the best of a grid.
 
         One decomposition serves every C, so the minimisation is nested: for each gamma the minimum over log C, and over
@@ -343,12 +345,13 @@ class Ledger:
     A curve holds its kernel matrix and decomposition; a search that kept every curve would fill the memory.
     """
 
-    def __init__(self, progress: Progress | None, total: int) -> None:
+    def __init__(self, progress: Counted | None, total: int) -> None:
         self.tried: dict[float, Scores] = {}
         self._progress = progress
         self._total = total
         self._best: tuple[float, float, float, Curve] | None = None
         self._lock = Lock()
+        begin("grid", total)
 
     def add(self, gamma: float, curve: Curve) -> float:
         """Enter a curve; returns its lowest score."""
@@ -361,7 +364,16 @@ class Ledger:
                 self._best = (*rank, gamma, curve)
             if self._progress is not None:
                 self._progress(min(len(self.tried), self._total), self._total)
+            self._report()
         return rank[0]
+
+    def _report(self) -> None:
+        """Tell of the best so far, for whoever watches."""
+        gamma, index = best_pair(self.tried)
+        at = "" if gamma != gamma else f"gamma = {gamma:.3g}, "
+        best = self.tried[gamma]
+        best_so_far(f"{at}C = {best.values[index]:.3g}, score {best.scores[index]:.4g}")
+        part_done()
 
     def curve(self, gamma: float) -> Curve | None:
         """The curve at this gamma, if it is the one kept."""

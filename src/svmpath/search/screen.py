@@ -24,10 +24,11 @@ from svmpath.gram import Gram
 from svmpath.gram.nystroem import inverse_root
 from svmpath.interrupts import checkpoint
 from svmpath.losses import Problem
+from svmpath.progress import best_so_far, doing, part_done
 from svmpath.search.axis import Axis, is_among
 from svmpath.search.choice import Scores, Stage
 from svmpath.search.deadline import Deadline
-from svmpath.search.trials import best_C, ordered, pair_text, pairs_text
+from svmpath.search.trials import best_C, gamma_text, ordered, pair_text, pairs_text
 from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.ridge import fold_residuals, press_residuals
 from svmpath.solvers.threads import blas_threads, count_jobs
@@ -136,9 +137,17 @@ class Screen:
         new = [float(gamma) for gamma in gammas if float(gamma) not in self.tried]
         found = side_by_side(self._at, new, count_jobs(n_jobs))
         self.tried.update(zip(new, found, strict=True))
+        best = self.best()[0]
+        best_so_far(pair_text(best, best_C(self.tried[best])))
 
     def _at(self, gamma: float) -> Scores:
         checkpoint()
+        doing(f"least squares over C{gamma_text(gamma)}")
+        scores = self._at_kernel(gamma)
+        part_done()
+        return scores
+
+    def _at_kernel(self, gamma: float) -> Scores:
         kernel = self.kernel if self.over is None else self.kernel.at(self.over, gamma)
         with blas_threads(len(self.rows) * len(self.landmarks)):
             Z = kernel.evaluate(self.S) @ inverse_root(kernel, kernel.evaluate(self.SW))

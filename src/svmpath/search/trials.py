@@ -19,6 +19,7 @@ from svmpath.exceptions import PathError
 from svmpath.gram import Gram
 from svmpath.losses import LeastSquares, policy_of
 from svmpath.paths import Path
+from svmpath.progress import best_so_far, doing, part_done
 from svmpath.search.axis import Axis
 from svmpath.search.choice import Choice, Scores, best_pair, best_value
 from svmpath.search.deadline import Deadline
@@ -185,6 +186,7 @@ class Trials:
         """Keep the scores of a curve, and decision values to start from; of matrices what memory allows."""
         self.tried[gamma] = Scores.of(curve)
         self._curves[gamma] = curve
+        best_so_far(f"{pair_text(*self.best())}, score {self.lowest()[0]:.4g}")
         paths = self._paths[gamma]
         if not isinstance(self.search.loss, LeastSquares):  # where a start saves nothing
             self.ends[gamma] = [path.near(float(curve.values[best_value(curve)])) for path in paths]
@@ -262,7 +264,10 @@ class Trials:
 
     def _scored(self, gamma: float, values: Array) -> Curve:
         """The curve at some values of C."""
-        return self.search.scored(self._paths_at(gamma, values), values)
+        doing(f"{self.search.loss.name} {values_text(values)}{gamma_text(gamma)}")
+        curve = self.search.scored(self._paths_at(gamma, values), values)
+        part_done()
+        return curve
 
     def _paths_at(self, gamma: float, values: Array) -> list[Path]:
         """The paths of all machines at a gamma, which start from those at a similar one."""
@@ -309,6 +314,17 @@ def pairs_text(number: int) -> str:
 def pair_text(gamma: float, C: float) -> str:
     """A pair in words; NaN stands for the gamma of a kernel without one."""
     return f"C = {C:.3g}" if gamma != gamma else f"gamma = {gamma:.3g}, C = {C:.3g}"
+
+
+def gamma_text(gamma: float) -> str:
+    """Where on the gammas, to be put after other words; nothing for a kernel without one."""
+    return "" if gamma != gamma else f" at gamma = {gamma:.3g}"
+
+
+def values_text(values: Array) -> str:
+    """Where on the path over C."""
+    low, high = float(np.min(values)), float(np.max(values))
+    return f"at C = {low:.3g}" if low == high else f"over C from {low:.3g} to {high:.3g}"
 
 
 def lowest_over_gamma(tried: Mapping[float, Scores]) -> Scores:
