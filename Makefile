@@ -97,4 +97,4 @@ $(VENV)/installed-docs: pyproject.toml | $(VENV)/installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-oldest demo docs/_build docs/api/generated .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-oldest demo docs/_build docs/api/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache
