@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-DOCS = Path(__file__).resolve().parent
-sys.path[:0] = [str(DOCS.parent / "src"), str(DOCS / "_ext")]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
+sys.path.insert(0, str(Path(__file__).resolve().parent / "_ext"))
 
 import svmpath
 
@@ -13,7 +13,7 @@ author = "The svmpath developers"
 copyright = "The svmpath developers, BSD-3-Clause"
 version = release = svmpath.__version__
 
-GALLERY = DOCS.parent / "examples" / "gallery"
+GALLERY = Path(__file__).resolve().parents[1] / "examples" / "gallery"
 has_gallery = any(GALLERY.glob("**/plot_*.py"))
 
 extensions = [

@@ -1,7 +1,7 @@
 """Formulas as MathML, made while the pages are built: they show offline, and no script has to run.
 
-latex2mathml writes what it does not know into the formula, backslash and all. That would be easy to overlook, so each such
-formula is a warning here, and an error of ``make docs``.
+latex2mathml copies a command that it does not know into the formula, backslash and all. That would be easy to overlook,
+so each such formula is a warning here, and an error of ``make docs``.
 """
 
 from __future__ import annotations
