@@ -14,7 +14,7 @@ from svmpath.names import did_you_mean, unknown_name
 
 _PARAMETERS = (
     "loss", "epsilon", "kernel", "degree", "coef0", "gamma", "C", "criterion", "cv", "search", "rank", "landmarks",
-    "psd", "n_jobs", "time_limit", "memory_limit", "random_state",
+    "psd", "class_weight", "n_jobs", "time_limit", "memory_limit", "random_state",
 )  # fmt: skip
 # The option for each parameter of the estimators; n_splits is what scikit-learn's splitters call the number of folds.
 OPTIONS = {name: "--" + name.replace("_", "-") for name in _PARAMETERS} | {"n_splits": "--cv"}

@@ -13,33 +13,45 @@ import typer
 
 from svmpath.cli.automatic import note_approximations
 from svmpath.cli.console import ProgressBar, first_line, ignore_closed_output, note, user_errors
+from svmpath.cli.data_options import (
+    CategoricalOption,
+    ClassWeightOption,
+    ColumnsOption,
+    Data,
+    DataArgument,
+    DataOptions,
+    DropOption,
+    FormatOption,
+    GroupColumnOption,
+    ImputeOption,
+    TargetOption,
+    TaskOption,
+    WeightColumnOption,
+    read_data,
+)
 from svmpath.cli.honest import estimate_error
 from svmpath.cli.options import check_name, read_epsilon, read_number_or_span, read_rank, read_size
 from svmpath.cli.outputs import MODEL, REPORT, SUMMARY, check_folder, check_held_out
 from svmpath.cli.results import print_results
-from svmpath.exceptions import DataError
 
 if TYPE_CHECKING:
     from svmpath.datasets import Table
 
-_MOST_CELLS = 5e8  # of the encoded table: 4 GB
 _FOLDS = 5  # where --cv is not given
 
 
 def tune(
-    data: Annotated[Path, typer.Argument(help="Data file: csv, parquet, libsvm or npz.", show_default=False)],
-    target: Annotated[
-        str | None,
-        typer.Option(help="Column to predict; not needed for npz (array y) and libsvm.", show_default=False),
-    ] = None,
-    task: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="What to fit: classification or regression; decided from the target if not given.",
-            show_default=False,
-        ),
-    ] = None,
+    data: DataArgument,
+    data_format: FormatOption = None,
+    target: TargetOption = None,
+    task: TaskOption = None,
+    drop: DropOption = None,
+    columns: ColumnsOption = None,
+    categorical: CategoricalOption = None,
+    impute: ImputeOption = "auto",
+    class_weight: ClassWeightOption = None,
+    weight_column: WeightColumnOption = None,
+    group_column: GroupColumnOption = None,
     output: Annotated[Path, typer.Option(help="Folder for model.skops, summary.json and report.html.")] = Path("."),
     held_out: Annotated[
         Path | None,
@@ -181,8 +193,20 @@ def tune(
             "memory_limit": memory_limit if memory_limit is None else read_size("--memory-limit", memory_limit),
             "random_state": random_state,
         }
-        if task is not None:
-            check_name("--task", task)
+        options = DataOptions(
+            data,
+            data_format,
+            target,
+            task,
+            drop,
+            columns,
+            categorical,
+            impute,
+            class_weight,
+            weight_column,
+            group_column,
+        )
+        options.check()
         check_name("--honest", honest)
         if epsilon is not None and loss != "epsilon_insensitive":
             note("--epsilon has an effect with --loss epsilon_insensitive only.")
@@ -195,7 +219,7 @@ def tune(
         if held_out is not None:
             check_held_out(held_out, data, output, names)
         files = {"folder": output, "held_out": held_out, "has_report": has_report}
-        facts, written = _read_fit_save(data, target, task, settings, honest, says_stages, files)
+        facts, written = _read_fit_save(options, settings, honest, says_stages, files)
     with ignore_closed_output():
         print_results(facts)
         if cv is not None and facts["curve"]["criterion"] != "kfold":
@@ -204,33 +228,27 @@ def tune(
 
 
 def _read_fit_save(
-    data: Path,
-    target: str | None,
-    task: str | None,
+    options: DataOptions,
     settings: Mapping[str, Any],
     honest: str,
     says_stages: bool,
     files: Mapping[str, Any],
 ) -> tuple[dict[str, Any], list[Path]]:
     """Read, fit, save; returns the facts for the summary, and the files that were written."""
-    with ProgressBar(f"Reading {data.name}", is_hidden=says_stages) as progress:
-        from svmpath.datasets import prepare_target, read_table
+    with ProgressBar(f"Reading {options.data.name}", is_hidden=says_stages) as progress:
         from svmpath.report import summarise
 
-        table = read_table(data, target)
-        assert table.y is not None
-        try:
-            y, task = prepare_target(table.y, task)
-        except DataError as error:
-            raise DataError(f"{data.name}: {error}") from error
-        _check_categories(table)
+        data = read_data(options)
+        table, y, task = data.table, data.y, data.task
+        for sentence in data.notes:
+            note(sentence)
         note_approximations(settings, task, table.n_rows)
-        pipeline = _pipeline(table, task, settings)
+        pipeline = _pipeline(data, settings)
         progress.stage("Tuning", parts="stage" if settings["search"] == "auto" else "kernel")
         start = time.perf_counter()
         with redirect_stdout(sys.stderr) if says_stages else nullcontext():
             pipeline.set_params(model__verbose=1 if says_stages else progress)
-            pipeline.fit(table.X, y)
+            pipeline.fit(table.X, y, **data.fit_parameters())
         pipeline.set_params(model__verbose=0)
         progress.stage("Computing the held-out error")
         _ = pipeline["model"].held_out_error_  # computed when it is first asked for
@@ -240,7 +258,7 @@ def _read_fit_save(
         facts = summarise(
             pipeline["model"],
             y,
-            file=data.name,
+            file=table.source,
             kinds=table.kinds,
             target=table.target or "y",
             task=task,
@@ -251,7 +269,7 @@ def _read_fit_save(
         page = None
         if files["has_report"]:
             progress.stage("Making the report")
-            page = _page(pipeline, table, y, data.name, honest_error, seconds)
+            page = _page(pipeline, table, y, table.source, honest_error, seconds)
         progress.stage("Saving")
         trained = {"target": table.target, "task": task, "zero_based": table.zero_based}
         written = _save(pipeline, trained, facts, files["folder"], files["held_out"], page)
@@ -271,46 +289,17 @@ def _page(pipeline: Any, table: Table, y: Any, title: str, honest: Any, seconds:
         return None
 
 
-def _pipeline(table: Table, task: str, settings: Mapping[str, Any]) -> Any:
-    """The model to fit: encoding and scaling of the columns, then the estimator."""
-    from scipy.sparse import issparse
-    from sklearn.compose import ColumnTransformer
+def _pipeline(data: Data, settings: Mapping[str, Any]) -> Any:
+    """The model to fit: the columns as numbers, then the estimator."""
     from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-    from svmpath.datasets import refuse_missing
+    from svmpath.cli.preparation import prepare_columns
     from svmpath.estimators import PathSVC, PathSVR
 
-    numbers = [name for name, kind in table.kinds.items() if kind == "number"]
-    categories = [name for name, kind in table.kinds.items() if kind != "number"]
-    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    # The encoder would treat a missing value as one more unknown category, so missing values raise an error first.
-    words = Pipeline([("complete", FunctionTransformer(refuse_missing)), ("encoder", encoder)])
-    parts = [("numbers", StandardScaler(), numbers), ("categories", words, categories)]
-    columns = (
-        ColumnTransformer([part for part in parts if part[2]])
-        if table.named
-        # Columns without names are taken by position; subtracting the mean would make a sparse matrix dense.
-        else StandardScaler(with_mean=not issparse(table.X))
-    )
-    settings = {name: value for name, value in settings.items() if name != "epsilon" or task == "regression"}
-    model = (PathSVC if task == "classification" else PathSVR)(**settings)
-    return Pipeline([("columns", columns), ("model", model)])
-
-
-def _check_categories(table: Table) -> None:
-    """Note which categorical columns are useless, and raise an error for those that would fill the memory."""
-    if not table.named:
-        return
-    levels = {name: table.X[name].nunique() for name, kind in table.kinds.items() if kind == "category"}
-    widest = max(levels, key=lambda name: levels[name], default=None)
-    if widest is not None and table.n_rows * sum(levels.values()) > _MOST_CELLS:
-        raise DataError(
-            f"{table.source}: column {widest!r} has {levels[widest]} different values, too many to encode; leave it out"
-        )
-    for name, count in levels.items():
-        if count == table.n_rows:
-            note(f"column {name!r} has a different value in every row, so nothing can be learnt from it; leave it out.")
+    is_class = data.task == "classification"
+    settings = {name: value for name, value in settings.items() if name != "epsilon" or not is_class}
+    model = PathSVC(class_weight=data.class_weight, **settings) if is_class else PathSVR(**settings)
+    return Pipeline([("columns", prepare_columns(data)), ("model", model)])
 
 
 def _save(
