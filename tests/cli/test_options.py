@@ -94,6 +94,12 @@ WRONG = {
     ("--rank", "-5"): "--rank must be",
     ("--rank", "1.0"): "--rank must be",
     ("--rank", "full"): "--rank must be",
+    (
+        "--class-weight",
+        "ballanced",
+    ): "--class-weight must be balanced or LABEL:WEIGHT,LABEL:WEIGHT with the labels u, v",
+    ("--class-weight", "u:2,w:1"): "--class-weight must be balanced or LABEL:WEIGHT",
+    ("--class-weight", "u:0"): "--class-weight needs a positive number after each label, not '0' (in 'u:0')",
     ("--n-jobs", "0"): "--n-jobs must be left out, a number of threads, or negative",
     ("--n-jobs", "many"): "'--n-jobs'",
     ("--n-jobs", "1.5"): "'--n-jobs'",
