@@ -67,6 +67,7 @@ bench: $(VENV)/installed-dev
 	$(RUN) benchmarks/bonidal2013_table2.py --sets banana twonorm
 	$(RUN) benchmarks/bonidal2013_table3_4.py --splits 3
 	$(RUN) benchmarks/bonidal2013_table5.py --splits 1
+	$(RUN) benchmarks/bonidal2013_figure3.py --splits 1
 	$(RUN) benchmarks/bonidal2013_table6.py --splits 3
 	$(RUN) benchmarks/bonidal2013_table8.py
 	$(RUN) benchmarks/selection_quality.py --splits 2
