@@ -90,7 +90,7 @@ $(VENV)/installed: pyproject.toml | $(RUN)
 	touch $@
 
 $(VENV)/installed-dev: pyproject.toml | $(VENV)/installed
-	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet,dask,dev]'
+	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet,dask,dev,docs]'
 	touch $@
 
 $(VENV)/installed-docs: pyproject.toml | $(VENV)/installed

@@ -42,6 +42,7 @@ autodoc_typehints = "none"  # the docstrings name the types
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 add_module_names = False
+toc_object_entries_show_parents = "hide"
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True

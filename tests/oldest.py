@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
-NOT_FOR_TESTS = {"ruff", "mypy", "pandas-stubs", "build"}
+NOT_FOR_TESTS = {"ruff", "mypy", "pandas-stubs", "build", "codespell"}
 
 
 def oldest() -> list[str]:
