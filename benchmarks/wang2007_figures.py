@@ -3,14 +3,15 @@
 Two moons and two Gaussians, 100 + 100 rows each, half of them for training; lambda in {0.1, 1, 5}; the rbf kernel with
 gamma from 10 down to 0.02 in the paper's scale, exp(-|x - z|^2 / gamma).
 
+    figure 1            how many trials per event the paper expects of its search, by its formula
     figures 2 and 4     boundary and margins at gamma = 5, 2 and 0.5, lambda = 1
     figures 3 and 5     test accuracy, support vectors and events along the path, for each lambda
-    animation           the boundary along the path, lambda = 1, as a gif
+    animation           the boundary along the path, lambda = 1, as a gif (--frames 0: none)
 
 The paper does not give the parameters of its data: these sets are alike, not the same. The table has the curves at some
 gammas. Pictures go to the folder named by --pictures (they need matplotlib); without it only the table is printed.
 
-    python benchmarks/wang2007_figures.py --pictures figures --write
+    python benchmarks/wang2007_figures.py --pictures docs/_static/papers --frames 0 --write
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ LAMBDAS = (0.1, 1.0, 5.0)
 SPAN = (10.0, 0.02)  # of the paper's gamma
 SHOWN = (10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02)
 BOUNDARIES = (5.0, 2.0, 0.5)
+RATIOS = (0.85, 0.9, 0.95)  # of gamma at one event to gamma at the one before: the paper's pi
+TOLERANCE = 1e-6  # the paper's epsilon
+DECAYS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99)  # its theta; 0.95 in its experiments
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,31 @@ def rows(name: str, data: Split) -> list[list[str]]:
     return lines
 
 
+def iterations(theta: Array | float, ratio: float) -> Array | float:
+    """Trials from one event to the next as the paper counts them, log_theta(pi) + log_2(log_(1 - epsilon)(theta))."""
+    return np.log(ratio) / np.log(theta) + np.log2(np.log(theta) / np.log1p(-TOLERANCE))
+
+
+def figure1() -> str:
+    """The table of figure 1."""
+    rows = [[f"{ratio:g}", *(f"{iterations(theta, ratio):.1f}" for theta in DECAYS)] for ratio in RATIOS]
+    return table(["pi, at theta", *(f"{theta:g}" for theta in DECAYS)], rows)
+
+
 # --- pictures --------------------------------------------------------------------------------------------------------
+
+
+def draw_iterations(plt: Any, file: Path) -> None:
+    """Figure 1."""
+    theta = np.linspace(0.5, 0.995, 200)
+    figure, axis = plt.subplots(figsize=(5.5, 3.6), layout="constrained")
+    for ratio in RATIOS:
+        axis.plot(theta, iterations(theta, ratio), label=rf"$\pi$ = {ratio:g}")
+    axis.axvline(0.95, color="k", lw=0.7, ls=":")
+    axis.set(xlabel=r"decay rate $\theta$", ylabel="trials per event", title="as the paper's formula counts them")
+    axis.legend()
+    figure.savefig(file, dpi=100)
+    plt.close(figure)
 
 
 def draw_curves(plt: Any, name: str, data: Split, file: Path) -> None:
@@ -124,7 +152,7 @@ def draw_curves(plt: Any, name: str, data: Split, file: Path) -> None:
         axis.set(xlabel=r"$\gamma$ (the paper's scale)", title=title)
     axes[0].legend()
     figure.suptitle(f"two {name}: along the kernel path")
-    figure.savefig(file, dpi=130)
+    figure.savefig(file, dpi=90)
     plt.close(figure)
 
 
@@ -146,7 +174,7 @@ def draw_boundaries(plt: Any, name: str, data: Split, file: Path) -> None:
     for axis, gamma in zip(axes, BOUNDARIES, strict=True):
         draw_boundary(axis, data, path(1.0 / gamma), rf"$\gamma$ = {gamma:g}")
     figure.suptitle(rf"two {name}, $\lambda$ = 1: boundary, margins, and the samples inside")
-    figure.savefig(file, dpi=130)
+    figure.savefig(file, dpi=90)
     plt.close(figure)
 
 
@@ -174,31 +202,33 @@ def draw_all(names: Sequence[str], seed: int, folder: Path, frames: int) -> None
     import matplotlib.pyplot as plt
 
     folder.mkdir(parents=True, exist_ok=True)
+    draw_iterations(plt, folder / "wang2007_figure1.png")
     numbers = {"moons": (2, 3), "gaussians": (4, 5)}
     for name in names:
         progress(f"pictures of {name} ...")
         data = split(name, seed)
-        draw_boundaries(plt, name, data, folder / f"figure{numbers[name][0]}_{name}_boundaries.png")
-        draw_curves(plt, name, data, folder / f"figure{numbers[name][1]}_{name}_curves.png")
-        animate(plt, name, data, folder / f"{name}_boundary.gif", frames)
+        draw_boundaries(plt, name, data, folder / f"wang2007_figure{numbers[name][0]}_{name}.png")
+        draw_curves(plt, name, data, folder / f"wang2007_figure{numbers[name][1]}_{name}.png")
+        if frames:
+            animate(plt, name, data, folder / f"wang2007_{name}.gif", frames)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = arguments(__doc__, gammas=None)
     parser.add_argument("--seed", type=int, default=0, help="of data and split")
     parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="draw the figures and animations there")
-    parser.add_argument("--frames", type=int, default=120, help="of an animation")
+    parser.add_argument("--frames", type=int, default=120, help="of an animation (0: no animation)")
     options = parser.parse_args(argv)
     names = chosen(list(SETS), options.sets)
     lines = [line for name in names for line in rows(name, split(name, options.seed))]
     head = ["data, lambda", "at gamma", *(f"{gamma:g}" for gamma in SHOWN)]
-    text = (
-        "Along the kernel path, in the paper's scale of gamma (figures 3 and 5)\n"
-        + machine()
-        + "\n\n"
-        + table(head, lines)
-    )
-    publish("wang2007_figures", text, options.write)
+    parts = [
+        f"Along the kernel path, in the paper's scale of gamma (figures 3 and 5)\n{machine()}",
+        table(head, lines),
+        "Trials per event by the paper's formula (figure 1), epsilon = 1e-6",
+        figure1(),
+    ]
+    publish("wang2007_figures", "\n\n".join(parts), options.write)
     if options.pictures is not None:
         draw_all(names, options.seed, options.pictures, options.frames)
 

@@ -29,7 +29,8 @@ Last, where ALO misleads: few features and a small lambda. Two moons (noise 0.3,
 features, y = sin(2 x_1) + x_2^2 / 2 + e, x uniform on [-2, 2]^2, e normal of standard deviation 0.1, gamma 1.
 
 Aim: the error rates of ALO and of exact leave-one-out differ by at most 0.006 on the average over lambda, for rbf and
-polynomial kernels. One BLAS thread; CPU seconds, medians of --repeats. Pictures go to benchmarks/out/.
+polynomial kernels. One BLAS thread; CPU seconds, medians of --repeats. Pictures of the figures go to benchmarks/out/;
+--overview FILE draws all error rates on one page.
 
     python benchmarks/xu2019_figures.py --write
 """
@@ -50,6 +51,7 @@ from typing import Any
 
 import numpy as np
 from _common import ROOT, Array, Timing, arguments, chosen, machine, progress, publish, table, timed, warn_if_busy
+from _xu2019_pictures import draw, draw_overview
 from sklearn.datasets import make_moons
 from threadpoolctl import threadpool_limits
 
@@ -287,30 +289,6 @@ def _elbow(alpha: Array, C: float) -> int:
 # --- output ----------------------------------------------------------------------------------------------------------
 
 
-def draw(figure: Figure, folder: Path) -> bool:
-    """Error rates over lambda, and how far the decision values are from exact; False where there is no matplotlib."""
-    try:
-        from matplotlib.figure import Figure as Picture
-    except ImportError:
-        return False
-    picture = Picture(figsize=(10, 4.2), layout="constrained")
-    left, right = picture.subplots(1, 2)
-    marks = {"exact": ("k-", "leave-one-out, exact"), "ALO": ("C0o", "ALO"), "note": ("C1x", "the note's formula")}
-    for name, (style, label) in marks.items():
-        left.semilogx(figure.lam, figure.rates(name), style, label=label, markersize=5)
-    for name in ("ALO", "note"):
-        mean = np.maximum(figure.difference(name).mean(axis=1), 1e-16)
-        right.loglog(figure.lam, mean, marks[name][0] + "-", label=marks[name][1], markersize=5)
-    left.set(xlabel="lambda = 1 / C", ylabel="error rate")
-    right.set(xlabel="lambda = 1 / C", ylabel="mean |decision value - exact|")
-    left.legend()
-    right.legend()
-    picture.suptitle(f"Figure {figure.number}: {figure.case.title}, n = {len(figure.y)}, {figure.form}")
-    folder.mkdir(parents=True, exist_ok=True)
-    picture.savefig(folder / f"xu2019_figure{figure.number:02d}.png", dpi=120)
-    return True
-
-
 def row(figure: Figure) -> list[str]:
     """A line of the table of figures."""
     cells = [f"{figure.number} {figure.case.name}", figure.form, f"{np.count_nonzero(figure.y > 0)}:"]
@@ -339,6 +317,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the simulation (default 0)")
     parser.add_argument("--draws", type=int, default=5, help="simulations of the third table (default 5)")
     parser.add_argument("--repeats", type=int, default=3, help="runs, the median counts (default 3)")
+    parser.add_argument("--overview", type=Path, metavar="FILE", help="draw the error rates of all figures there")
     options = parser.parse_args(argv)
     warn_if_busy()
     names = chosen([case.name for case in CASES], options.sets)
@@ -360,6 +339,8 @@ def _measured(cases: list[Case], options: Any) -> str:
         even += measure(case, n, lam, options.seed, 1, balanced=True)[:1]
     for figure in figures:
         drawn &= draw(figure, PICTURES)
+    if options.overview is not None:
+        drawn &= draw_overview(figures[::2], even, options.overview)
     progress("draws ...")
     seeds = range(options.seed, options.seed + options.draws)
     repeated = [draws(case, n, lam, seeds, balanced) for case in cases for balanced in (False, True)]

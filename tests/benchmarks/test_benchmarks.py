@@ -93,6 +93,14 @@ def test_wang_figures_run(script, capsys, tmp_path):
     assert all(np.all(np.diff(each) >= 0) and each[0] == 0 for each in events)
     module.draw_all(["gaussians"], 0, tmp_path, 2)
     assert len(list(tmp_path.glob("*gaussians*"))) == 3
+    assert (tmp_path / "wang2007_figure1.png").exists()
+
+
+def test_wang_iterations_are_the_papers(script):
+    """With theta = 0.95 and epsilon = 1e-6 the formula says less than 20, and halving 0.05 down to 1e-6 takes 15.6."""
+    module = script("wang2007_figures")
+    assert module.iterations(0.95, 0.95) == pytest.approx(1 + np.log2(np.log(0.95) / np.log(1 - 1e-6)))
+    assert 16 < module.iterations(0.95, 0.95) < module.iterations(0.95, 0.85) < 20
 
 
 @pytest.mark.slow
@@ -133,7 +141,8 @@ def test_figures_of_leave_one_out_run(script, capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(module, "PICTURES", tmp_path / "pictures")
     page = tmp_path / "RESULTS.md"
     options = ["--n", "40", "--features", "6", "--Cs", "3", "--repeats", "1", "--draws", "2"]
-    module.main([*options, "--sets", "poly5", "sigmoid", "--write", str(page)])
+    overview = tmp_path / "pages" / "overview.png"
+    module.main([*options, "--sets", "poly5", "sigmoid", "--write", str(page), "--overview", str(overview)])
     out = capsys.readouterr().out
     lines = [line.split() for line in out.splitlines()]
     for figure in (["7", "poly5"], ["8", "poly5"], ["9", "sigmoid"], ["10", "sigmoid"]):
@@ -143,6 +152,7 @@ def test_figures_of_leave_one_out_run(script, capsys, monkeypatch, tmp_path):
     assert [line[:2] for line in lines].count(["sigmoid", "equal"]) == 1
     if "Pictures:" in out:  # matplotlib is there
         assert len(list((tmp_path / "pictures").glob("*.png"))) == 4
+        assert overview.exists()
     assert out.strip() in page.read_text()
 
 
