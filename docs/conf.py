@@ -55,7 +55,12 @@ sphinx_gallery_conf = {
     "reference_url": {"svmpath": None},
     "inspect_global_variables": False,
     "abort_on_example_error": True,
-    "matplotlib_animations": True,
+    "image_scrapers": ("matplotlib", "films.show_films"),
+    "image_srcset": ["2x"],
+    "subsection_order": [
+        f"../examples/gallery/{name}" for name in ("start", "paths", "choosing", "predictions", "scale")
+    ],
+    "within_subsection_order": "FileNameSortKey",
     "min_reported_time": 5,
     "show_memory": False,
     "remove_config_comments": True,

@@ -1,9 +1,5 @@
 """Wang's s-path: machines under a bound on their size, against convex programmes."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -61,12 +57,3 @@ def test_other_paths_and_sizes_are_refused():
         SPath(svmpath.trace_elastic(X, y, over="ray"))
     with pytest.raises(ValueError, match="outside"):
         SPath(svmpath.trace_elastic(X, y))(1e9)
-
-
-@pytest.mark.slow
-def test_the_example_draws_its_picture(tmp_path):
-    file = tmp_path / "s_path.png"
-    example = Path(__file__).parents[2] / "examples/s_path.py"
-    done = subprocess.run([sys.executable, example, file], check=True, capture_output=True, text=True)
-    assert "jumps of the s-path hide" in done.stdout
-    assert file.stat().st_size > 10_000

@@ -40,15 +40,16 @@ print(f"lambda1 = {model.lambda1_:.3g}; {len(chosen)} of 2000 columns are used: 
 # %%
 # The path
 # --------
-# ``lambda1`` falls from right to left. On the right no column is used; then they enter one by one, the useful ones first. The
-# dotted line is the choice.
+# ``lambda1`` falls from right to left. On the right no column is used; then they enter one by one, the useful ones
+# first. The dotted line is the choice.
 
 display = PathDisplay.from_estimator(model)
 display.ax_.set_title("Coefficients over lambda1")
 plt.show()
 
 # %%
-# The order in which the columns enter is part of the path: its events say at which ``lambda1`` a column becomes active.
+# The order in which the columns enter is part of the path: its events say at which ``lambda1`` a column becomes
+# active.
 
 order = [event for event in model.path_.events() if hasattr(event, "feature") and event.target == "active"]
 for event in order[:8]:
@@ -57,8 +58,8 @@ for event in order[:8]:
 # %%
 # Does it pay?
 # ------------
-# A linear machine with all columns fits the training rows without error, because there are more columns than rows. It
-# does much worse on new rows.
+# A linear machine with all columns fits the training rows without error, because there are more columns than rows.
+# It does much worse on new rows.
 
 full = LinearSVC(C=1.0, max_iter=100_000).fit(X, y)
 accuracy = {"all 2000 columns": full.score(X_new, y_new), f"{len(chosen)} columns": model.score(X_new, y_new)}
@@ -66,7 +67,9 @@ for name, value in accuracy.items():
     print(f"{name}: {value:.1%} of the new rows are right")
 
 # %%
-# ``rule="one_se"`` takes the sparsest machine whose held-out error is within one standard error of the lowest. The default,
-# ``rule="min"``, keeps more columns.
+# ``rule="one_se"`` takes the sparsest machine whose held-out error is within one standard error of the lowest. The
+# default, ``rule="min"``, keeps more columns.
 #
 # Next: :doc:`/guide/feature_selection`.
+
+# sphinx_gallery_thumbnail_number = 1

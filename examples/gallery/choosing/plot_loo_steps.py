@@ -9,8 +9,8 @@ svmpath finds every step, exactly.
 # %%
 # All steps at once
 # -----------------
-# ``exact=True`` follows the path of the machine without each sample in turn, and finds where its decision on that sample
-# changes sign.
+# ``exact=True`` follows the path of the machine without each sample in turn, and finds where its decision on that
+# sample changes sign.
 
 import numpy as np
 from matplotlib import pyplot as plt
@@ -44,8 +44,8 @@ for C in (0.3, 3.0, 30.0):
 # %%
 # Where a step comes from
 # -----------------------
-# Each line is the held-out decision value of one sample, times its label. Where it crosses zero, the sample becomes right
-# or wrong, and the error goes down or up by 1/80. Only samples that change are drawn.
+# Each line is the held-out decision value of one sample, times its label. Where it crosses zero, the sample becomes
+# right or wrong, and the error goes down or up by 1/80. Only samples that change are drawn.
 
 margins = steps.decisions * steps.target
 changing = np.flatnonzero(np.ptp(np.sign(margins), axis=0) > 0)
@@ -61,8 +61,8 @@ plt.show()
 # %%
 # What this means for the choice
 # ------------------------------
-# Many values of ``C`` tie, and a difference of one step is one sample. Compare it with the standard error before you
-# trust it.
+# Many values of ``C`` tie, and a difference of one step is one sample. Compare it with the standard error before
+# you trust it.
 
 best = int(np.argmin(steps.scores))
 print(f"lowest error {steps.scores[best]:.4f}, standard error {steps.standard_errors[best]:.4f}, one step {1 / 80:.4f}")
@@ -70,7 +70,9 @@ near = np.flatnonzero(steps.scores <= steps.scores[best] + steps.standard_errors
 print(f"within one standard error: C from {steps.edges[near[0]]:.3g} to {steps.edges[near[-1] + 1]:.3g}")
 
 # %%
-# :func:`svmpath.select` breaks ties by the squared held-out residual; ``rule="one_se"`` takes the smallest ``C`` within one
-# standard error.
+# :func:`svmpath.select` breaks ties by the squared held-out residual; ``rule="one_se"`` takes the smallest ``C``
+# within one standard error.
 #
 # Next: :ref:`sphx_glr_gallery_choosing_plot_surface.py`.
+
+# sphinx_gallery_thumbnail_number = 2

@@ -2,8 +2,8 @@
 The (C, gamma) surface
 ======================
 
-:func:`svmpath.surface` follows the machine over ``C`` at several values of ``gamma``, each path starting from the one
-beside it. The result is exact at *every* pair in the ranges.
+:func:`svmpath.surface` follows the machine over ``C`` at several values of ``gamma``, each path starting from the
+one beside it. The result is exact at *every* pair in the ranges.
 """
 
 # %%
@@ -30,8 +30,9 @@ print(surface)
 print(f"choice: C = {choice.parameters['C']:.3g}, gamma = {choice.parameters['gamma']:.3g}, error {choice.score:.1%}")
 
 # %%
-# The dashed line is the valley: the best ``C`` at each ``gamma``. It runs diagonally, because a machine with a narrower
-# kernel needs a smaller ``C``. Large parts of the plane are nearly as good as the choice: on 120 rows, many pairs tie.
+# The dashed line is the valley: the best ``C`` at each ``gamma``. It runs diagonally, because a machine with a
+# narrower kernel needs a smaller ``C``. Large parts of the plane are nearly as good as the choice: on 120 rows,
+# many pairs tie.
 
 display = SurfaceDisplay.from_curves(curves)
 display.ax_.set_title("Leave-one-out error")
@@ -64,3 +65,5 @@ plt.show()
 # %%
 # Next: ``PathSVC`` does not score the whole plane. It screens, then confirms a few pairs; see
 # :doc:`/guide/choosing`.
+
+# sphinx_gallery_thumbnail_number = 1

@@ -2,15 +2,15 @@
 Unbalanced classes and the threshold
 ====================================
 
-If one row in ten is of the class that you look for, accuracy says little: a machine that never finds it is right nine
-times out of ten. Choose by another score, and tune the cut as well.
+If one row in ten is of the class that you look for, accuracy says little: a machine that never finds it is right
+nine times out of ten. Choose by another score, and tune the cut as well.
 """
 
 # %%
 # Three ways to fit
 # -----------------
-# All three see the same rows. The second chooses ``C`` and ``gamma`` by F1. The third also moves the cut between the
-# classes. No further fits are needed: both use the held-out decision values that ``fit`` has anyway.
+# All three see the same rows. The second chooses ``C`` and ``gamma`` by F1. The third also moves the cut between
+# the classes. No further fits are needed: both use the held-out decision values that ``fit`` has anyway.
 
 import numpy as np
 import pandas as pd
@@ -51,13 +51,15 @@ table = pd.DataFrame(rows).T
 print(table.round(3).to_string())
 
 # %%
-# The columns after the first are measured on 20,000 new rows. Choosing by F1 alone changes nothing here: the same machine is
-# best by both scores. The cut makes the difference. It gives up some accuracy, and finds twice as many rows of class 1.
+# The columns after the first are measured on 20,000 new rows. Choosing by F1 alone changes nothing here: the same
+# machine is best by both scores. The cut makes the difference. It gives up some accuracy, and finds twice as many
+# rows of class 1.
 
 # %%
 # Where is the cut?
 # -----------------
-# Decision values of the rows by machines that have not seen them. At zero, most rows of class 1 are on the wrong side.
+# Decision values of the rows by machines that have not seen them. At zero, most rows of class 1 are on the wrong
+# side.
 
 tuned = models["F1 and threshold"]
 figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
@@ -73,8 +75,8 @@ plt.show()
 # %%
 # F1 over the cut
 # ---------------
-# The held-out curve is what the choice sees. The curve of the new rows is the truth: they have their maximum in nearly
-# the same place.
+# The held-out curve is what the choice sees. The curve of the new rows is the truth: they have their maximum in
+# nearly the same place.
 
 cuts = np.linspace(-1.2, 0.6, 91)
 new = tuned.decision_function(X_new)
@@ -87,5 +89,7 @@ ax.legend()
 plt.show()
 
 # %%
-# Next: ``class_weight="balanced"`` changes the machine instead of the cut; :doc:`/guide/scores` compares scores and lists
-# what else ``scoring`` takes.
+# Next: ``class_weight="balanced"`` changes the machine instead of the cut; :doc:`/guide/scores` compares scores and
+# lists what else ``scoring`` takes.
+
+# sphinx_gallery_thumbnail_number = 1

@@ -2,8 +2,8 @@
 The kernel path as a film
 =========================
 
-Paths can go over a kernel parameter, too. Here ``gamma``, the inverse squared width of the Gaussian kernel, grows from 0.05
-to 50 while ``C`` stays at 10, and the machine is exact at every frame.
+Paths can go over a kernel parameter, too. Here ``gamma``, the inverse squared width of the Gaussian kernel, grows
+from 0.05 to 50 while ``C`` stays at 10, and the machine is exact at every frame.
 """
 
 # %%
@@ -29,14 +29,14 @@ plt.close(display.figure_)
 display.animate("kernel_path.gif", frames=36, fps=6, dpi=80)
 
 # %%
-# A small ``gamma`` makes the machine nearly linear. Then the boundary bends with the data. In the end every sample has an
-# island of its own, and the machine has learnt the rows by heart.
+# A small ``gamma`` makes the machine nearly linear. Then the boundary bends with the data. In the end every sample
+# has an island of its own, and the machine has learnt the rows by heart.
 
 # %%
 # What happens on the way
 # -----------------------
-# The number of support vectors first falls and then grows until it holds all samples. The leave-one-out error, exact as
-# well, is lowest between.
+# The number of support vectors first falls and then grows until it holds all samples. The leave-one-out error,
+# exact as well, is lowest between.
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 ElbowDisplay.from_path(path, ax=axes[0])
@@ -47,7 +47,8 @@ axes[1].set_title("Leave-one-out error")
 plt.show()
 
 # %%
-# The path certifies itself: ``certificate`` is the largest violation of the optimality conditions that was found along it.
+# The path certifies itself: ``certificate`` is the largest violation of the optimality conditions that was found
+# along it.
 
 choice = svmpath.select(curve)
 print(f"best gamma = {choice.value:.3g}: error {choice.score:.1%}, {len(choice.solution.support)} support vectors")
@@ -56,3 +57,5 @@ print(f"largest violation along the path: {path.certificate:.1e}")
 
 # %%
 # Next: :ref:`sphx_glr_gallery_choosing_plot_surface.py` lets ``C`` move as well.
+
+# sphinx_gallery_thumbnail_number = 1

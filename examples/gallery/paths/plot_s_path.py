@@ -2,9 +2,9 @@ r"""
 Wang's s-path and its jumps
 ===========================
 
-A linear machine with an l1 penalty can be followed over the penalty ``lambda1``, or over its size
-:math:`s = \lVert\beta\rVert_1`. Wang, Zhu and Zou (2006) follow the size. Lachaud et al. (2014) ask whether that is a
-path at all. Look at their example: most of it is jumps.
+A linear machine with an l1 penalty can be followed over the penalty ``lambda1``, or over its size :math:`s =
+\lVert\beta\rVert_1`. Wang, Zhu and Zou (2006) follow the size. Lachaud et al. (2014) ask whether that is a path at
+all. Look at their example: most of it is jumps.
 """
 
 # %%
@@ -31,8 +31,8 @@ by_size = SPath(path)
 jumps = by_size.jumps()
 
 # %%
-# Over ``lambda1`` the multipliers of the samples are continuous and piecewise linear. The coefficients stand still on
-# nearly the whole path, then move within very short intervals.
+# Over ``lambda1`` the multipliers of the samples are continuous and piecewise linear. The coefficients stand still
+# on nearly the whole path, then move within very short intervals.
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 PathDisplay.from_path(path, what="multipliers", ax=axes[0], breakpoints=False)
@@ -44,8 +44,8 @@ plt.show()
 # %%
 # Jumps
 # -----
-# The same machines as a function of ``s``. Where the coefficients stand still, ``s`` does too, but the multipliers move:
-# a whole interval of ``lambda1`` becomes one value of ``s``, and the multipliers jump there.
+# The same machines as a function of ``s``. Where the coefficients stand still, ``s`` does too, but the multipliers
+# move: a whole interval of ``lambda1`` becomes one value of ``s``, and the multipliers jump there.
 
 values = by_size.values
 sizes = [path(value).norm1 for value in values]
@@ -66,8 +66,8 @@ for jump in sorted(jumps, key=lambda jump: -jump.change)[:5]:
     print(f"  s = {jump.s:.4f}: lambda1 from {jump.first:.4f} to {jump.last:.4f}, multiplier by {jump.change:.3f}")
 
 # %%
-# This is why :func:`svmpath.trace_elastic` follows ``lambda1``, and why :class:`svmpath.paths.SPath` is a view of that
-# path and not a path of its own. ``by_size(s)`` is the machine of size ``s``, also inside a jump:
+# This is why :func:`svmpath.trace_elastic` follows ``lambda1``, and why :class:`svmpath.paths.SPath` is a view of
+# that path and not a path of its own. ``by_size(s)`` is the machine of size ``s``, also inside a jump:
 
 s = jumps[0].s
 machine = by_size(s)
@@ -75,3 +75,5 @@ print(f"asked for s = {s:.4f}, got {machine.norm1:.4f}; relative duality gap {ma
 
 # %%
 # Next: with a larger ``lambda2`` the jumps go away; see :doc:`/math/elastic_hinge`.
+
+# sphinx_gallery_thumbnail_number = 2

@@ -30,15 +30,16 @@ model = PathSVC(scale=True, random_state=0).fit(X, noisy)
 # %%
 # The table
 # ---------
-# ``held_out_`` has one row per sample, likely label errors first. ``probability`` is that of the label the sample has.
+# ``held_out_`` has one row per sample, likely label errors first. ``probability`` is that of the label the sample
+# has.
 
 table = model.held_out_.copy()
 table["spoiled"] = np.isin(table["sample"], spoiled)
 print(table.drop(columns=["weight", "doubtful"]).head(8).round(3).to_string(index=False))
 
 # %%
-# How many of the spoiled labels do you find if you check the first 28 rows, or the first 56? By checking rows at random
-# you would find one in twenty.
+# How many of the spoiled labels do you find if you check the first 28 rows, or the first 56? By checking rows at
+# random you would find one in twenty.
 
 found = np.cumsum(table["spoiled"].to_numpy())
 for checked in (14, 28, 56):
@@ -68,7 +69,9 @@ display.ax_.legend(loc="lower right", fontsize="small")
 plt.show()
 
 # %%
-# Not every suspect is an error: some patients are hard to classify. Look at them before you change a label, and do not
-# report the error rate of a model whose training labels were chosen by the model.
+# Not every suspect is an error: some patients are hard to classify. Look at them before you change a label, and do
+# not report the error rate of a model whose training labels were chosen by the model.
 #
 # Next: :ref:`sphx_glr_gallery_predictions_plot_prediction_intervals.py`.
+
+# sphinx_gallery_thumbnail_number = 1

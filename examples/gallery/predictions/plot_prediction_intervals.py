@@ -2,15 +2,16 @@
 Prediction intervals
 ====================
 
-A prediction is a number; how far may the truth be from it? ``predict_interval`` answers with an interval that contains
-nine of ten new targets, without a set of rows put aside for calibration.
+A prediction is a number; how far may the truth be from it? ``predict_interval`` answers with an interval that
+contains nine of ten new targets, without a set of rows put aside for calibration.
 """
 
 # %%
 # Fit, and ask
 # ------------
-# :class:`~svmpath.PathSVR` chooses ``C`` and ``gamma`` by leave-one-out. Each interval compares the new row with every
-# training row, by the machine without that row (jackknife+). For least squares, the default, these machines need no fit.
+# :class:`~svmpath.PathSVR` chooses ``C`` and ``gamma`` by leave-one-out. Each interval compares the new row with
+# every training row, by the machine without that row (jackknife+). For least squares, the default, these machines
+# need no fit.
 
 import numpy as np
 from matplotlib import pyplot as plt
@@ -63,8 +64,8 @@ plt.show()
 # %%
 # Around the data, not in it
 # --------------------------
-# The promise is about rows like the training rows. Outside their range there is none: the machine goes its own way, and
-# takes its intervals along.
+# The promise is about rows like the training rows. Outside their range there is none: the machine goes its own way,
+# and takes its intervals along.
 
 outside = np.array([[8.0], [10.0]])
 for x, (low, high) in zip(outside[:, 0], model.predict_interval(outside, coverage=0.9), strict=True):
@@ -73,3 +74,5 @@ for x, (low, high) in zip(outside[:, 0], model.predict_interval(outside, coverag
 
 # %%
 # Next: classifiers have ``predict_set``, the labels that are plausible; see :doc:`/guide/intervals`.
+
+# sphinx_gallery_thumbnail_number = 1

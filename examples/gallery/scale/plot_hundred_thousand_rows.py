@@ -2,8 +2,8 @@
 A hundred thousand rows
 =======================
 
-The kernel matrix of a hundred thousand rows would take 80 GB. In low rank, the path over ``C`` *and* the leave-one-out
-error of all rows take seconds.
+The kernel matrix of a hundred thousand rows would take 80 GB. In low rank, the path over ``C`` *and* the
+leave-one-out error of all rows take seconds.
 """
 
 # %%
@@ -59,10 +59,12 @@ axes[1].legend()
 plt.show()
 
 # %%
-# The band of one standard error is four times as wide for 6,250 rows as for 100,000. More rows do not only train a better
-# machine; they also tell you better which one it is.
+# The band of one standard error is four times as wide for 6,250 rows as for 100,000. More rows do not only train a
+# better machine; they also tell you better which one it is.
 #
 # Do it in one line
 # -----------------
-# ``PathSVC().fit(X, y)`` also chooses ``gamma`` and the rank: it starts with 300 landmarks, which takes several times
-# as long as this example. :doc:`/guide/low_rank` says how it decides.
+# ``PathSVC().fit(X, y)`` also chooses ``gamma`` and the rank: it starts with 300 landmarks, which takes several
+# times as long as this example. :doc:`/guide/low_rank` says how it decides.
+
+# sphinx_gallery_thumbnail_number = 1

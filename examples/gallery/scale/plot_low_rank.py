@@ -2,8 +2,9 @@
 Low rank and its residual
 =========================
 
-A kernel matrix of n rows has n times n numbers. With ``rank=`` it is replaced by a product of two thin matrices, made
-from a few *landmark* rows. ``path.residual`` says what was lost: the trace of the difference, divided by the trace.
+A kernel matrix of n rows has n times n numbers. With ``rank=`` it is replaced by a product of two thin matrices,
+made from a few *landmark* rows. ``path.residual`` says what was lost: the trace of the difference, divided by the
+trace.
 """
 
 # %%
@@ -36,7 +37,8 @@ residuals = {way: [path_of(rank, way).residual for rank in ranks] for way in ("r
 # %%
 # And the error?
 # --------------
-# The leave-one-out error is exact for the low-rank kernel. Choose ``C`` on each curve, and compare with the full matrix.
+# The leave-one-out error is exact for the low-rank kernel. Choose ``C`` on each curve, and compare with the full
+# matrix.
 
 errors = {rank: svmpath.select(criteria.loo(path_of(rank), values)).score for rank in ranks}
 full = svmpath.select(criteria.loo(path_of(None), values)).score
@@ -59,8 +61,8 @@ for ax in axes:
 plt.show()
 
 # %%
-# The error is as low as that of the full matrix long before the residual is small: the directions that are lost carry
-# little that the labels need.
+# The error is as low as that of the full matrix long before the residual is small: the directions that are lost
+# carry little that the labels need.
 #
 # Ask for a residual
 # ------------------
@@ -74,3 +76,5 @@ for target in (1e-1, 1e-2, 1e-3):
 # With many rows the estimators choose the rank by themselves, and double it as long as that helps.
 #
 # Next: :ref:`sphx_glr_gallery_scale_plot_hundred_thousand_rows.py`.
+
+# sphinx_gallery_thumbnail_number = 1

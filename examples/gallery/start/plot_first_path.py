@@ -2,15 +2,15 @@
 A first path
 ============
 
-A support vector machine is a function of its hyper-parameters. :func:`svmpath.trace` computes this function: call it with
-any value of ``C`` to get the machine there. Nothing is fitted again.
+A support vector machine is a function of its hyper-parameters. :func:`svmpath.trace` computes this function: call
+it with any value of ``C`` to get the machine there. Nothing is fitted again.
 """
 
 # %%
 # Trace the path
 # --------------
-# One hundred points in two classes, and the machine of scikit-learn's ``SVC`` (the hinge loss) for all ``C`` from 0.01 to
-# 1000.
+# One hundred points in two classes, and the machine of scikit-learn's ``SVC`` (the hinge loss) for all ``C`` from
+# 0.01 to 1000.
 
 import numpy as np
 from matplotlib import pyplot as plt
@@ -68,3 +68,5 @@ plt.show()
 
 # %%
 # Next: :class:`svmpath.PathSVC` does all of this in ``fit``, and chooses ``gamma`` as well.
+
+# sphinx_gallery_thumbnail_number = 2

@@ -35,8 +35,8 @@ fine = criteria.loo(path, np.geomspace(1.0, 1000.0, 61))
 coarse = criteria.loo(path, [1.0, 10.0, 100.0, 1000.0])
 
 # %%
-# The valley lies between 10 and 100, and the grid steps over it. If the board were measured in other units, the same
-# grid might hit the valley: its result depends on luck.
+# The valley lies between 10 and 100, and the grid steps over it. If the board were measured in other units, the
+# same grid might hit the valley: its result depends on luck.
 
 figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
 CurveDisplay.from_curve({"61 values of the path": fine, "powers of ten": coarse}, ax=ax, errors=False)
@@ -74,7 +74,9 @@ grid, along_path = np.mean(errors, axis=0)
 print(f"mean:   {grid:.1%} by the grid, {along_path:.1%} by the path")
 
 # %%
-# The path is not free of luck either: the score is estimated from 300 points, and the lowest of many estimates is too
-# low. ``honest_error_`` of the estimators corrects for that; see :doc:`/guide/honest_error`.
+# The path is not free of luck either: the score is estimated from 300 points, and the lowest of many estimates is
+# too low. ``honest_error_`` of the estimators corrects for that; see :doc:`/guide/honest_error`.
 #
 # Next: :ref:`sphx_glr_gallery_choosing_plot_surface.py` looks at ``C`` and ``gamma`` together.
+
+# sphinx_gallery_thumbnail_number = 1

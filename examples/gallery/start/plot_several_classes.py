@@ -2,8 +2,8 @@
 Several classes
 ===============
 
-:class:`~svmpath.PathSVC` is a scikit-learn classifier that chooses ``C`` and ``gamma`` in ``fit``. With more than two
-classes it trains one machine per class, that class against the rest. All of them share the work on the kernel.
+:class:`~svmpath.PathSVC` is a scikit-learn classifier that chooses ``C`` and ``gamma`` in ``fit``. With more than
+two classes it trains one machine per class, that class against the rest. All of them share the work on the kernel.
 """
 
 # %%
@@ -33,8 +33,8 @@ print(f"leave-one-out error {model.held_out_error_:.2%}, test error {1 - model.s
 # %%
 # Which digits are confused?
 # --------------------------
-# ``fit`` knows the decision values of every training image by machines that have not seen it. So there is a confusion
-# matrix without a test set.
+# ``fit`` knows the decision values of every training image by machines that have not seen it. So there is a
+# confusion matrix without a test set.
 
 held_out = model.classes_[np.argmax(model.held_out_decisions_, axis=1)]
 display = ConfusionMatrixDisplay.from_predictions(y_train, held_out, cmap="Blues", colorbar=False)
@@ -66,3 +66,5 @@ plt.show()
 
 # %%
 # Next: :ref:`sphx_glr_gallery_predictions_plot_label_errors.py` uses the same table to find wrong labels.
+
+# sphinx_gallery_thumbnail_number = 3
