@@ -13,11 +13,11 @@ from typer.main import get_command
 
 import svmpath
 from svmpath import cli, criteria, datasets, displays, kernels, report
+from svmpath.cli.program import COMMANDS
 from tests.speed import slow_except
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("docs", "docs/guide", "docs/papers")
-PAGES = [ROOT / "README.md", *(page for folder in FOLDERS for page in sorted((ROOT / folder).glob("*.md")))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/guide").glob("*.md"))]
 QUICK = ("displays", "kernels", "threads")  # the others in make slow
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -78,7 +78,7 @@ def run_commands(text, capsys):
         assert errors.startswith(shown)
 
 
-@pytest.mark.parametrize("command", ["tune", "predict"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_reference_lists_every_option(command):
     page = (ROOT / "docs/api/command_line.md").read_text(encoding="utf-8")
     section = page.split(f"## `svmpath {command}")[1].split("\n## ")[0]

@@ -45,6 +45,7 @@ LEAVES = {"datasets": {"cli"}}  # who may import a leaf
 DOORS = {
     "typer": {"cli"},
     "rich": {"cli"},
+    "tomli_w": {"cli"},
     "skops": {"cli", "report"},
     "pandas": {"cli", "datasets", "displays", "estimators", "report", "search"},
     "pyarrow": {"datasets"},

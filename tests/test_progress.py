@@ -32,7 +32,7 @@ def test_the_default_search_reports_its_stages_and_the_best_so_far(n_jobs):
     assert any(each.doing.startswith("squared_hinge over C from ") for each in seen)
     (model,) = models
     assert seen[-1].best.startswith(f"gamma = {model.gamma_:.3g}, C = {model.C_:.3g}, score ")
-    assert [each.split()[1] for each in seen[-1].finished] == ["screen", "confirm"]
+    assert [each.split()[0] for each in seen[-1].finished] == ["screening", "confirming"]
 
 
 @pytest.mark.parametrize(

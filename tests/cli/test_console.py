@@ -1,6 +1,7 @@
 """Errors, interrupts and progress: one sentence, and nothing left behind."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,8 +15,11 @@ import skops.io
 import svmpath
 from svmpath import PathSVC
 from svmpath.cli import main
-from svmpath.cli.console import ProgressBar
+from svmpath.cli.live import Live, time_left
+from svmpath.progress import Progress
 from tests.cli.tables import FIXED, GOOD, csv
+
+INTERRUPT = r"Interrupted (after|while) [^\n]+ \(\d+ s\); nothing was written\.\n"
 
 
 def raising(error):
@@ -31,7 +35,8 @@ def test_ctrl_c_leaves_nothing_behind(run, monkeypatch, where):
     owner = PathSVC if where == "fit" else skops.io
     monkeypatch.setattr(owner, where, raising(KeyboardInterrupt()))
     code, out, err = run("tune", *arguments, "--output", "made")
-    assert (code, out, err) == (130, "", "Interrupted; nothing was written.\n")
+    assert (code, out) == (130, "")
+    assert re.fullmatch(INTERRUPT, err)
     assert os.listdir() == ["data.csv"]
 
 
@@ -68,21 +73,21 @@ def test_errors_while_saving(run, monkeypatch, error, sentence):
 
 
 def test_progress_waits_and_stays_off_pipes(monkeypatch, capsys):
-    with ProgressBar("Working", delay=0.01) as progress:
+    with Live("Working", delay=0.01) as progress:
         time.sleep(0.05)
-        progress(1, 2)
+        progress(Progress("a", done=1, total=2))
     assert capsys.readouterr() == ("", "")
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
-    with ProgressBar("Working", delay=0.01) as progress:
+    with Live("Working", delay=0.01) as progress:
         time.sleep(0.05)
-        progress(1, 2)
+        progress(Progress("a", done=1, total=2))
         progress.stage("Resting")
     out, err = capsys.readouterr()
     assert out == ""
     assert "Working" in err
-    with ProgressBar("Working", delay=60) as progress:
-        progress(1, 2)
+    with Live("Working", delay=60) as progress:
+        progress(Progress("a", done=1, total=2))
     assert capsys.readouterr() == ("", "")
 
 
@@ -90,18 +95,47 @@ def test_progress_counts_stages(monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
-    with ProgressBar("Reading", delay=0.0) as progress:
-        progress.stage("Tuning", parts="stage")
-        progress(1, 3)
+    with Live("Reading", delay=0.0) as live:
+        live.stage("Tuning")
+        live(Progress("screen", "gamma = 0.1", 2, 11, "gamma = 1, C = 2, score 0.05"))
         time.sleep(0.3)
-        progress(3, 3)  # what follows the last stage belongs to it
+        live(Progress("confirm", "", 0, None, "gamma = 1, C = 2, score 0.04"))
         time.sleep(0.3)
     _, err = capsys.readouterr()
-    assert "Tuning, stage 2 of 3" in err
-    assert "Tuning, stage 3 of 3" in err
-    with ProgressBar("Working", delay=0.0, is_hidden=True):
+    assert "Tuning: screen" in err
+    assert "2/11" in err
+    assert "gamma = 0.1 · best so far: gamma = 1, C = 2, score 0.05" in err
+    assert "Tuning: confirm" in err
+    with Live("Working", delay=0.0, is_hidden=True):
         time.sleep(0.1)
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("passed", "done", "total", "words"),
+    [
+        (10.0, 2, 4, "about 10 s left"),
+        (300.0, 1, 4, "about 15 min left"),
+        (10.0, 0, 4, ""),
+        (10.0, 4, 4, ""),
+        (10.0, 3, None, ""),
+        (1.0, 1, 4, ""),  # too early to say
+    ],
+)
+def test_the_time_left_is_what_the_stage_has_taken_so_far(passed, done, total, words):
+    assert time_left(passed, done, total) == words
+
+
+def test_an_interrupt_says_what_was_finished():
+    live = Live("Reading data.csv")
+    assert re.fullmatch(r"Interrupted while reading data.csv \(0 s\); nothing was written\.", live.interrupted())
+    live.stage("Tuning")
+    assert "after reading data.csv" in live.interrupted()
+    live(Progress("confirm", finished=("screening 308 pairs",)))
+    live(Progress("confirm", done=1, finished=("screening 308 pairs",)))
+    assert "Interrupted after screening 308 pairs (0 s)" in live.interrupted()
+    live(Progress("rank", finished=("screening 308 pairs", "confirming 12 pairs")))
+    assert "after confirming 12 pairs" in live.interrupted()
 
 
 def test_warnings_become_notes(run, monkeypatch):
@@ -183,5 +217,6 @@ def test_a_signal_ends_tune_in_one_line_without_files(folder, loss, options):
     time.sleep(0.5)
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=60)  # the whole fit takes longer
-    assert (child.returncode, out, err) == (130, "", "Interrupted; nothing was written.\n")
+    assert (child.returncode, out) == (130, "")
+    assert re.fullmatch(INTERRUPT, err)
     assert os.listdir(folder) == ["data.npz"]

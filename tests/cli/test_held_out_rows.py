@@ -17,7 +17,7 @@ def test_the_wrong_label_comes_first_by_its_row_in_the_file(run):
     table.to_csv("data.csv", index=False)
     code, out, err = run("tune", "data.csv", "--target", "y", *FIXED, "--output", "made", "--held-out", "made/rows.csv")
     assert code == 0, err
-    assert out.endswith("made/summary.json, made/report.html and made/rows.csv.\n")
+    assert out.endswith("made/summary.json, made/config.toml, made/report.html and made/rows.csv.\n")
     rows = pd.read_csv("made/rows.csv")
     assert rows.columns.tolist() == [
         "row", "label", "predicted", "decision", "probability", "loss", "influence", "weight", "doubtful",

@@ -68,12 +68,12 @@ REFUSED_OPTIONS = {
     ("--criterion", "magic"): "--criterion",
     ("--search", "magic"): "--search",
     ("--task", "magic"): "--task",
-    ("--random-state", "-1"): "Invalid value for '--random-state'",
+    ("--random-state", "-1"): "Invalid value for '--seed' / '--random-state'",
     ("--random-state", "x"): "--random-state",
     ("--criterion", "kfold", "--cv", "50"): "50",
     ("--output", "data.csv"): "--output must be a folder, but 'data.csv' is a file",
     ("--output", "data.csv/deeper"): "--output must be a folder",
-    ("--no-such-option",): "No such option: --no-such-option; see svmpath tune --help",
+    ("--no-such-option",): "there is no option --no-such-option; see svmpath tune --help",
     ("--target", "z"): "there is no column 'z' to predict",
 }
 

@@ -72,7 +72,9 @@ def test_a_model_says_its_format_and_version_and_is_read_by_skops():
     assert header() == {"format": FORMAT, "svmpath": svmpath.__version__}
     pipeline = load()
     assert list(pipeline.named_steps) == ["columns", "model"]
-    assert training_data(pipeline) == {"target": "y", "task": "regression", "zero_based": False}
+    trained = training_data(pipeline)
+    assert {**trained, "options": None} == {"target": "y", "task": "regression", "zero_based": False, "options": None}
+    assert (trained["options"]["target"], trained["options"]["impute"]) == ("y", "auto")
     assert header() == {"format": FORMAT, "svmpath": svmpath.__version__}
 
 

@@ -20,7 +20,7 @@ def test_classification_with_categories_and_words(tune, run):
     table = flats().drop(columns="price")
     table.to_csv("data.csv", index=False)
     out, err, summary = tune("data.csv", "--target", "sold")
-    assert sorted(os.listdir()) == ["data.csv", "model.skops", "summary.json"]
+    assert sorted(os.listdir()) == ["config.toml", "data.csv", "model.skops", "summary.json"]
     for word in (
         "classification (2 classes)",
         "40",
@@ -272,7 +272,9 @@ def test_summary_is_json_that_anyone_can_read(tune):
     assert "NaN" not in text
     assert "Infinity" not in text
     assert os.getcwd() not in text
-    assert set(summary) == {"versions", "data", "choice", "held_out", "honest", "curve", "support_vectors", "seconds"}
+    assert set(summary) == {
+        "versions", "data", "choice", "held_out", "honest", "curve", "support_vectors", "seconds", "columns",
+    }  # fmt: skip
     assert summary["data"]["file"] == "data.csv"
     assert summary["data"]["names"] == {"numbers": ["area", "price"], "categories": ["town", "lift"]}
     assert summary["choice"]["C"] == 1.0
@@ -290,7 +292,7 @@ def test_the_same_seed_gives_the_same_model(tune):
 def test_output_folder_is_made(run):
     flats().to_csv("data.csv", index=False)
     assert run("tune", "data.csv", "--target", "sold", "--output", "new/and deep", *FIXED)[0] == 0
-    assert sorted(os.listdir("new/and deep")) == ["model.skops", "report.html", "summary.json"]
+    assert sorted(os.listdir("new/and deep")) == ["config.toml", "model.skops", "report.html", "summary.json"]
 
 
 def test_a_column_of_names_is_noted(tune):
@@ -365,14 +367,14 @@ def test_the_report_is_written_with_the_model(run):
     flats().drop(columns="price").to_csv("data.csv", index=False)
     code, out, err = run("tune", "data.csv", "--target", "sold", *FIXED)
     assert code == 0, err
-    assert "Wrote model.skops, summary.json and report.html." in out
+    assert "Wrote model.skops, summary.json, config.toml and report.html." in out
     page = Path("report.html").read_text(encoding="utf-8")
     assert "data.csv: svmpath report" in page
     assert "Rows are counted from 1." in page  # as with --held-out
     os.remove("report.html")
     code, out, err = run("tune", "data.csv", "--target", "sold", *FIXED, "--no-report")
     assert code == 0, err
-    assert "Wrote model.skops and summary.json." in out
+    assert "Wrote model.skops, summary.json and config.toml." in out
     assert not os.path.exists("report.html")
 
 
@@ -382,8 +384,8 @@ def test_a_model_is_not_lost_if_its_report_fails(run, monkeypatch):
     code, out, err = run("tune", "data.csv", "--target", "sold", *FIXED)
     assert code == 0, err
     assert "the report could not be made (division by zero); the model is saved without it." in err
-    assert "Wrote model.skops and summary.json." in out
-    assert sorted(os.listdir()) == ["data.csv", "model.skops", "summary.json"]
+    assert "Wrote model.skops, summary.json and config.toml." in out
+    assert sorted(os.listdir()) == ["config.toml", "data.csv", "model.skops", "summary.json"]
 
 
 def test_a_folder_in_place_of_the_report_is_refused(refused, run):

@@ -9,7 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from svmpath.cli.console import user_errors
+from svmpath.cli.console import show_facts, user_errors
+from svmpath.cli.live import Live
+from svmpath.cli.run_options import JsonOption, QuietOption
 from svmpath.exceptions import DataError
 from svmpath.names import unknown_name
 from svmpath.solvers.compiling import count_compiled
@@ -20,18 +22,38 @@ def compile_engines(
         list[str] | None,
         typer.Argument(metavar="[ENGINE]...", help="path, loo, elastic or kernel; all of them if none is given."),
     ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Compile the engines now, so that the first path need not wait for it; the result is kept on disk."""
-    with user_errors():
-        known = _engines()
-        for name in engines or known:
-            if name not in known:
-                raise DataError(unknown_name("ENGINE", name, known))
-        for what, module, work in (known[name] for name in engines or known):
-            start, before = time.perf_counter(), count_compiled(import_module(module))
-            work()
-            seconds, done = time.perf_counter() - start, count_compiled(import_module(module)) > before
-            print(f"{what}: {f'compiled in {seconds:.1f} s' if done else 'already compiled'}", flush=True)
+    with user_errors(quiet):
+        facts: list[dict[str, Any]] = []
+        with Live("Loading", is_hidden=quiet, kept="what is compiled is kept") as live:
+            known = live.run(_engines)
+            for name in engines or known:
+                if name not in known:
+                    raise DataError(unknown_name("ENGINE", name, known))
+            for name in engines or known:
+                facts.append(_compile(name, known[name], live))
+                if not as_json and not quiet:
+                    print(_sentence(facts[-1]), flush=True)
+    show_facts({"engines": facts}, lambda: None, as_json=as_json, quiet=quiet)
+
+
+def _compile(name: str, engine: tuple[str, str, Callable[[], Any]], live: Live) -> dict[str, Any]:
+    """Compile one engine, while the main thread listens for Ctrl-C."""
+    what, module, work = engine
+    live.stage(f"Compiling {what[:1].lower()}{what[1:]}")
+    start, before = time.perf_counter(), count_compiled(import_module(module))
+    live.run(work)
+    done = count_compiled(import_module(module)) > before
+    return {"engine": name, "what": what, "compiled": done, "seconds": time.perf_counter() - start}
+
+
+def _sentence(engine: dict[str, Any]) -> str:
+    return f"{engine['what']}: " + (
+        f"compiled in {engine['seconds']:.1f} s" if engine["compiled"] else "already compiled"
+    )
 
 
 def _engines() -> dict[str, tuple[str, str, Callable[[], Any]]]:

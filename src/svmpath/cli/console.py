@@ -1,18 +1,16 @@
-"""What the command line says while and after it works: errors, notes and progress."""
+"""What the command line says beside its results: errors, notes, and how Ctrl-C ended."""
 
 from __future__ import annotations
 
 import os
 import sys
-import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import NoReturn
+from contextvars import ContextVar
+from typing import Any, NoReturn
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from svmpath.cli.options import in_options
 from svmpath.exceptions import PathError
@@ -28,17 +26,22 @@ _OWN_WORDS = {
     "LimitWarning": "--time-limit was reached; the model is the best of what was tried by then.",
     "EdgeWarning": None,
 }
+_is_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C, with a sentence that says what was finished by then."""
 
 
 @contextmanager
-def user_errors() -> Iterator[None]:
-    """Turn exceptions into one sentence and an exit code, and warnings into notes."""
-    shown = warnings.showwarning
+def user_errors(quiet: bool = False) -> Iterator[None]:
+    """Turn exceptions into one sentence and an exit code, and warnings into notes; no notes if it is to be quiet."""
+    shown, token = warnings.showwarning, _is_quiet.set(quiet)
     warnings.showwarning = _notes_once()
     try:
         yield
-    except KeyboardInterrupt:
-        report_interrupt()
+    except KeyboardInterrupt as interrupt:
+        report_interrupt(interrupt)
         raise typer.Exit(INTERRUPTED) from None
     except MemoryError as error:
         known = str(error).startswith("The ")  # a matrix that was not made, since it would not have fitted
@@ -51,6 +54,7 @@ def user_errors() -> Iterator[None]:
         _fail(in_options(first_line(error)))
     finally:
         warnings.showwarning = shown
+        _is_quiet.reset(token)
 
 
 @contextmanager
@@ -64,14 +68,30 @@ def ignore_closed_output() -> Iterator[None]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def report_interrupt() -> None:
-    """Say that Ctrl-C has ended the work."""
-    print("Interrupted; nothing was written.", file=sys.stderr)
+def show_facts(facts: Mapping[str, Any], words: Callable[[], None], *, as_json: bool, quiet: bool) -> None:
+    """Print the results: as JSON if that is asked for, else in words, and nothing if it is to be quiet.
+
+    ``words`` prints them. JSON is printed also if it is to be quiet: it was asked for.
+    """
+    from svmpath.report.render import to_json
+
+    with ignore_closed_output():
+        if as_json:
+            print(to_json(facts), end="", flush=True)
+        elif not quiet:
+            words()
+            sys.stdout.flush()
+
+
+def report_interrupt(interrupt: BaseException) -> None:
+    """Say that Ctrl-C has ended the work, and what was finished."""
+    print(str(interrupt) or "Interrupted; nothing was written.", file=sys.stderr)
 
 
 def note(sentence: str) -> None:
     """Print a remark that is no error."""
-    print(f"Note: {sentence}", file=sys.stderr)
+    if not _is_quiet.get():
+        print(f"Note: {sentence}", file=sys.stderr)
 
 
 def first_line(error: BaseException) -> str:
@@ -107,56 +127,3 @@ def _notes_once() -> Callable[..., None]:
             note(sentence)
 
     return show
-
-
-class ProgressBar:
-    """A bar on the terminal for work that lasts longer than `delay` seconds; nothing where stderr is no terminal.
-
-    It is also the function the estimators call: ``progress(done, total)``.
-    """
-
-    def __init__(self, description: str, delay: float = 1.0, is_hidden: bool = False) -> None:
-        console = Console(stderr=True)
-        self._bar = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f} %"),
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-        )
-        self._task = self._bar.add_task(description, total=None)
-        self._lock = threading.Lock()
-        self._description, self._parts = description, ""
-        self._over = is_hidden or not console.is_terminal
-        # A timer, because the first report of the estimator may come late.
-        self._timer = threading.Timer(delay, self._show)
-        self._timer.daemon = True
-
-    def __enter__(self) -> ProgressBar:
-        if not self._over:
-            self._timer.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._timer.cancel()
-        with self._lock:
-            self._over = True
-            if self._bar.live.is_started:  # stopping a bar that was never shown would print an empty line
-                self._bar.stop()
-
-    def _show(self) -> None:
-        with self._lock:
-            if not self._over:
-                self._bar.start()
-
-    def stage(self, description: str, parts: str = "") -> None:
-        """Begin another piece of work; `parts` is the word for what it consists of."""
-        self._description, self._parts = description, parts
-        self._bar.update(self._task, description=description, total=None, completed=0)
-
-    def __call__(self, done: int, total: int) -> None:
-        """Report that `done` of `total` parts are done."""
-        at = f", {self._parts} {min(done + 1, total)} of {total}" if self._parts else ""
-        self._bar.update(self._task, description=self._description + at, completed=done, total=total)

@@ -7,17 +7,20 @@ An option ``--some-name`` sets the parameter ``some_name`` of the estimators. Th
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
+from svmpath.cli.machine_options import FOLDS
 from svmpath.exceptions import DataError
 from svmpath.names import did_you_mean, unknown_name
 
 _PARAMETERS = (
     "loss", "epsilon", "kernel", "degree", "coef0", "gamma", "C", "criterion", "cv", "search", "rank", "landmarks",
-    "psd", "class_weight", "n_jobs", "time_limit", "memory_limit", "random_state",
+    "psd", "class_weight", "scoring", "threshold", "n_jobs", "time_limit", "memory_limit",
 )  # fmt: skip
 # The option for each parameter of the estimators; n_splits is what scikit-learn's splitters call the number of folds.
-OPTIONS = {name: "--" + name.replace("_", "-") for name in _PARAMETERS} | {"n_splits": "--cv"}
+OPTIONS = {name: "--" + name.replace("_", "-") for name in _PARAMETERS} | {"n_splits": "--cv", "random_state": "--seed"}
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -111,6 +114,34 @@ def read_rank(text: str) -> int | float | str | None:
     )
 
 
+def read_threshold(text: str | None) -> float | str:
+    """A cut of the decision value, or "tune"."""
+    if text is None or text == "tune":
+        return text or 0.0
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if abs(value) < float("inf"):
+        return value
+    raise DataError(f"--threshold must be tune or a number, not {text!r}.{did_you_mean(text, ['tune'])}")
+
+
+def read_scoring(text: str | None) -> str | None:
+    """The name of a scorer that scikit-learn knows."""
+    if text is None:
+        return None
+    from sklearn.metrics import get_scorer_names
+
+    names = get_scorer_names()
+    if text not in names:
+        raise DataError(
+            f"--scoring must be the name of a scikit-learn scorer, such as accuracy, f1 or r2, not {text!r}."
+            f"{did_you_mean(text, names)}"
+        )
+    return text
+
+
 def read_size(option: str, text: str) -> str:
     """A number of bytes as it was written, such as 4GiB, if it can be read."""
     from svmpath.gram.memory import parse_bytes
@@ -120,6 +151,40 @@ def read_size(option: str, text: str) -> str:
     except ValueError:
         raise DataError(f"{option} must be a number of bytes, such as 4GiB or 500MB, not {text!r}") from None
     return text
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "loss": lambda text: None if text is None else check_name("--loss", text),
+    "epsilon": read_epsilon,
+    "kernel": partial(check_name, "--kernel"),
+    "gamma": lambda text: read_number_or_span("--gamma", text, ("tune", "scale", "auto", "ard")),
+    "C": lambda text: read_number_or_span("--C", text, ("tune",)),
+    "criterion": partial(check_name, "--criterion"),
+    "cv": lambda number: FOLDS if number is None else number,
+    "scoring": read_scoring,
+    "threshold": read_threshold,
+    "search": partial(check_name, "--search"),
+    "rank": read_rank,
+    "landmarks": lambda text: None if text is None else check_name("--landmarks", text),
+    "psd": partial(check_name, "--psd"),
+    "memory_limit": lambda text: None if text is None else read_size("--memory-limit", text),
+}
+
+
+def read_settings(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of an estimator from what options were given, by the name of the parameter; others are left out.
+
+    Examples
+    --------
+    >>> from svmpath.cli.options import read_settings
+    >>> read_settings({"gamma": "0.1:10", "rank": "exact", "data": "flats.csv"})
+    {'gamma': (0.1, 10.0), 'rank': None}
+    """
+    return {
+        name: _READERS.get(name, lambda value: value)(given[name])
+        for name in OPTIONS
+        if name in given and name != "class_weight"  # which needs the labels
+    }
 
 
 # ----------------------------------------------------------------------------------------------------

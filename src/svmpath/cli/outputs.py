@@ -7,7 +7,8 @@ from pathlib import Path
 
 from svmpath.exceptions import DataError
 
-MODEL, SUMMARY, REPORT = "model.skops", "summary.json", "report.html"  # what svmpath tune writes
+# What svmpath tune writes.
+MODEL, SUMMARY, CONFIG, REPORT = "model.skops", "summary.json", "config.toml", "report.html"
 
 
 def check_folder(folder: Path, names: tuple[str, ...]) -> None:
@@ -22,12 +23,12 @@ def check_folder(folder: Path, names: tuple[str, ...]) -> None:
             raise DataError(f"--output: {str(folder / name)!r} is a folder; remove it or choose another --output")
 
 
-def check_file(path: Path, inputs: tuple[Path, ...], option: str = "--output") -> None:
+def check_file(path: Path, inputs: tuple[Path, ...], option: str = "--output", kind: str = "a csv file") -> None:
     """Make sure that `path`, the value of an option, can be written and is none of the files read."""
     if path.is_dir():
-        raise DataError(f"{option} must be a csv file, but {str(path)!r} is a folder")
+        raise DataError(f"{option} must be {kind}, but {str(path)!r} is a folder")
     if path.exists() and not path.is_file():
-        raise DataError(f"{option} must be a csv file, but {str(path)!r} is not a regular file")
+        raise DataError(f"{option} must be {kind}, but {str(path)!r} is not a regular file")
     if not path.parent.is_dir():
         raise DataError(f"{option}: there is no folder {str(path.parent)!r}; create it first")
     if not os.access(path.parent, os.W_OK | os.X_OK):

@@ -2,41 +2,80 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from svmpath.cli.console import ProgressBar, ignore_closed_output, note, user_errors
+from svmpath.cli.console import note, show_facts, user_errors
+from svmpath.cli.live import Live
 from svmpath.cli.outputs import check_file
+from svmpath.cli.predictions import check_wanted, predictions
+from svmpath.cli.run_options import OUTPUT, ConfigOption, JsonOption, QuietOption
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from svmpath.datasets import Table
 
 
 def predict(
     model: Annotated[Path, typer.Argument(help="The model.skops that svmpath tune has written.", show_default=False)],
     data: Annotated[Path, typer.Argument(help="Data file with the columns of the training data.", show_default=False)],
-    output: Annotated[Path, typer.Option("--output", "-o", help="csv file to write.", show_default=False)],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="csv file to write.", rich_help_panel=OUTPUT, show_default=False
+        ),
+    ],
+    proba: Annotated[
+        bool,
+        typer.Option("--proba", help="Add the probability of each class.", rich_help_panel=OUTPUT),
+    ] = False,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            "--interval",
+            metavar="COVERAGE",
+            help="Add an interval that contains the target with this probability, such as 0.9; for a classification, "
+            "the set of labels that does.",
+            rich_help_panel=OUTPUT,
+            show_default=False,
+        ),
+    ] = None,
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
-    """Predict the target for each row of a table; write a csv with the column `prediction`."""
-    with user_errors():
+    """Predict the target for each row of a table, by a saved model."""
+    with user_errors(quiet):
         check_file(output, (model, data))
-        with ProgressBar(f"Reading {data.name}") as progress:
-            from svmpath.cli.saved_model import read_model, training_data
-            from svmpath.datasets import read_table
-            from svmpath.report import write_files
+        with Live(f"Reading {data.name}", is_hidden=quiet) as live:
+            table = live.run(lambda: _predict(model, data, proba, interval, live))
+            live.stage("Saving")
+            _write(table, output)
+        facts = {"rows": len(table), "columns": list(table.columns), "written": [str(output)]}
+    show_facts(facts, lambda: print(f"Wrote {len(table)} predictions to {output}."), as_json=as_json, quiet=quiet)
 
-            pipeline = read_model(model)
-            trained = training_data(pipeline)
-            table = read_table(data, trained["target"], columns=_columns(pipeline), zero_based=trained["zero_based"])
-            _note_unseen(pipeline, table)
-            progress.stage("Predicting")
-            predictions = pipeline.predict(_features(table, pipeline))
-            write_files({output: lambda part: _write_predictions(predictions, part)})
-    with ignore_closed_output():
-        print(f"Wrote {len(predictions)} predictions to {output}.", flush=True)
+
+def _predict(model: Path, data: Path, proba: bool, interval: float | None, live: Live) -> pd.DataFrame:
+    """Read the model and the rows, and predict."""
+    from svmpath.cli.saved_model import read_model, training_data
+    from svmpath.datasets import read_table
+
+    pipeline = read_model(model)
+    check_wanted(pipeline, model.name, proba, interval)
+    trained = training_data(pipeline)
+    table = read_table(data, trained["target"], columns=_columns(pipeline), zero_based=trained["zero_based"])
+    _note_unseen(pipeline, table)
+    live.stage("Predicting")
+    return predictions(pipeline, _features(table, pipeline), proba, interval)
+
+
+def _write(table: pd.DataFrame, path: Path) -> None:
+    from svmpath.report import write_files
+
+    write_files({path: lambda part: table.to_csv(part, index=False, lineterminator="\n")})
 
 
 def _columns(pipeline: Any) -> dict[str, str]:
@@ -85,10 +124,3 @@ def _features(table: Table, pipeline: Any) -> Any:
 
     X = table.X.toarray() if issparse(table.X) else table.X
     return pd.DataFrame(X, columns=list(table.kinds))
-
-
-def _write_predictions(predictions: Any, path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["prediction"])
-        writer.writerows([value] for value in predictions.tolist())

@@ -9,23 +9,50 @@ from typing import Annotated, Any
 
 import typer
 
+from svmpath.cli.compare import compare
 from svmpath.cli.compile import compile_engines
 from svmpath.cli.console import INTERRUPTED, end_sentence, report_interrupt
+from svmpath.cli.datasets import datasets
+from svmpath.cli.examples import EXAMPLES
+from svmpath.cli.options import in_options
+from svmpath.cli.path import path
 from svmpath.cli.predict import predict
+from svmpath.cli.report import report
+from svmpath.cli.select import select
 from svmpath.cli.tune import tune
+from svmpath.exceptions import DataError
 from svmpath.interrupts import workers_left
+from svmpath.names import did_you_mean
 
 app = typer.Typer(
     name="svmpath",
     help="Tune support vector machines by following the path, not by searching a grid.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["--help", "-h"]},
 )
-app.command()(tune)
-app.command()(predict)
-app.command("compile")(compile_engines)
+# In the order in which --help lists them.
+COMMANDS: dict[str, Callable[..., None]] = {
+    "tune": tune,
+    "predict": predict,
+    "compare": compare,
+    "select": select,
+    "path": path,
+    "report": report,
+    "datasets": datasets,
+    "compile": compile_engines,
+}
+
+
+def _epilog(examples: tuple[str, ...]) -> str:
+    """The examples below a --help, one on each line; an empty line ends a line there."""
+    title = "[bold]Example[/bold]" if len(examples) == 1 else "[bold]Examples[/bold]"
+    return "\n\n".join([title, *examples])
+
+
+for _name, _command in COMMANDS.items():
+    app.command(_name, epilog=_epilog(EXAMPLES[_name]))(_command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -36,7 +63,7 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit()
 
 
-@app.callback()
+@app.callback(epilog=_epilog(("svmpath datasets flats -o flats.csv", "svmpath tune flats.csv --target price")))
 def _options(
     version: Annotated[
         bool,
@@ -64,17 +91,30 @@ def _run(command: Callable[[], Any]) -> int:
     """The exit code of a command; an unknown option or command is reported in one sentence, too."""
     try:
         code = command()
-    except KeyboardInterrupt:
-        report_interrupt()
+    except KeyboardInterrupt as interrupt:
+        report_interrupt(interrupt)
         return INTERRUPTED
+    except DataError as error:  # from a configuration file, which is read before the command begins
+        print(f"Error: {end_sentence(in_options(str(error)))}", file=sys.stderr)
+        return 2
     except Exception as error:
         # The exceptions of click, whichever copy of it typer brings along.
         if not hasattr(error, "format_message"):
             raise
-        message = error.format_message()
-        if not message.startswith("Usage:"):  # which is the answer to a bare svmpath
-            name = getattr(getattr(error, "ctx", None), "command_path", None) or "svmpath"
-            message = f"Error: {end_sentence(' '.join(message.split()), f'; see {name} --help.')}"
-        print(message, file=sys.stderr)
+        print(_usage_error(error), file=sys.stderr)
         return 2
     return code if isinstance(code, int) else 0
+
+
+def _usage_error(error: Any) -> str:
+    """An error of the command line itself, in one sentence."""
+    message = error.format_message()
+    if message.lstrip().startswith("Usage:") or not message.strip():  # the answer to a bare svmpath
+        return str(message)
+    context = getattr(error, "ctx", None)
+    name = getattr(context, "command_path", None) or "svmpath"
+    wrong = getattr(error, "option_name", None)
+    if wrong and context is not None and hasattr(error, "possibilities"):
+        known = [each for option in context.command.params for each in (*option.opts, *option.secondary_opts)]
+        message = f"there is no option {wrong}.{did_you_mean(wrong, (each for each in known if each.startswith('-')))}"
+    return f"Error: {end_sentence(' '.join(message.split()), f'; see {name} --help.')}"

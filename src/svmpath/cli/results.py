@@ -27,7 +27,7 @@ def print_results(facts: Mapping[str, Any]) -> None:
     Parameters
     ----------
     facts : mapping
-        As :func:`svmpath.report.summarise` gives them.
+        As :func:`svmpath.report.summarise` gives them, and ``written``: the files.
     """
     table = RichTable(title=f"svmpath tune: {facts['data']['file']}", show_header=False, title_justify="left")
     for name, value in _rows(facts).items():
@@ -35,7 +35,20 @@ def print_results(facts: Mapping[str, Any]) -> None:
             table.add_row(name, value)
     Console(markup=False, highlight=False).print(table)
     print(_HONEST_WORDS if facts["honest"] is not None else _HONEST_WORDS.splitlines()[0])
-    _print_notes(facts)
+    print(written_text(facts["written"]))
+
+
+def written_text(paths: Sequence[Any]) -> str:
+    """Which files were written, in a sentence.
+
+    Examples
+    --------
+    >>> from svmpath.cli.results import written_text
+    >>> written_text(["model.skops", "summary.json", "report.html"])
+    'Wrote model.skops, summary.json and report.html.'
+    """
+    *others, last = map(str, paths)
+    return f"Wrote {', '.join(others)} and {last}." if others else f"Wrote {last}."
 
 
 def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
@@ -68,8 +81,11 @@ def _machine(choice: Mapping[str, Any]) -> str:
     return f"{choice['loss']}{better}, {choice['kernel']} kernel"
 
 
-def _print_notes(facts: Mapping[str, Any]) -> None:
+def print_notes(facts: Mapping[str, Any], is_cv_given: bool) -> None:
+    """Note what a user should know about the result."""
     choice, held_out = facts["choice"], facts["held_out"]
+    if is_cv_given and facts["curve"]["criterion"] != "kfold":
+        note("--cv has an effect with --criterion kfold only.")
     if facts["curve"]["switched"]:
         more = "; use --criterion loo if you want leave-one-out anyway" if choice["tol"] is None else ""
         note(f"{facts['curve']['switched']}{more}.")
@@ -92,7 +108,7 @@ def held_out_by(criterion: str, folds: int | None) -> str:
 def _error(held_out: Mapping[str, Any]) -> str:
     how, kind = held_out_by(held_out["criterion"], held_out["folds"]), held_out["kind"]
     words = "error rate" if kind == _RATE else "root mean squared error"
-    return f"{_amount(held_out['value'], kind)} {words} ({how})\n{_interval(held_out['interval'], kind)}"
+    return f"{amount(held_out['value'], kind)} {words} ({how})\n95 % interval: {interval(held_out['interval'], kind)}"
 
 
 def _honest(honest: Mapping[str, Any] | None, kind: str) -> str | None:
@@ -100,23 +116,24 @@ def _honest(honest: Mapping[str, Any] | None, kind: str) -> str | None:
     if honest is None:
         return None
     how = _METHODS[honest["method"]].format(fits=honest["fits"])
-    return f"{_amount(honest['value'], kind)} ({how})\n{_interval(honest['interval'], kind)}"
+    return f"{amount(honest['value'], kind)} ({how})\n95 % interval: {interval(honest['interval'], kind)}"
 
 
 def _baseline(held_out: Mapping[str, Any]) -> str:
     """The error of a constant prediction."""
     word = "most frequent class" if held_out["kind"] == _RATE else "mean of the target"
-    return f"{_amount(held_out['baseline'], held_out['kind'])} ({word})"
+    return f"{amount(held_out['baseline'], held_out['kind'])} ({word})"
 
 
-def _amount(value: float, kind: str) -> str:
+def amount(value: float, kind: str) -> str:
     """An error rate in per cent, or the root of a mean squared error."""
     return f"{100 * value:.2f} %" if kind == _RATE else f"{value**0.5:.6g}"
 
 
-def _interval(ends: Sequence[float], kind: str) -> str:
-    low, high = (_amount(end, kind) for end in ends)
-    return f"95 % interval: {low.removesuffix(' %')} to {high}"
+def interval(ends: Sequence[float], kind: str) -> str:
+    """The ends of an interval."""
+    low, high = (amount(end, kind) for end in ends)
+    return f"{low.removesuffix(' %')} to {high}"
 
 
 def _figures(value: Any) -> str | None:

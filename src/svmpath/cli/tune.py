@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext, redirect_stdout
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from svmpath.cli.automatic import note_approximations
-from svmpath.cli.console import ProgressBar, first_line, ignore_closed_output, note, user_errors
+from svmpath.cli.console import first_line, note, show_facts, user_errors
 from svmpath.cli.data_options import (
     CategoricalOption,
     ClassWeightOption,
@@ -27,20 +26,43 @@ from svmpath.cli.data_options import (
     TargetOption,
     TaskOption,
     WeightColumnOption,
-    read_data,
 )
+from svmpath.cli.fitting import data_options, fit, make_pipeline, read_noted
 from svmpath.cli.honest import estimate_error
-from svmpath.cli.options import check_name, read_epsilon, read_number_or_span, read_rank, read_size
-from svmpath.cli.outputs import MODEL, REPORT, SUMMARY, check_folder, check_held_out
-from svmpath.cli.results import print_results
+from svmpath.cli.live import Live
+from svmpath.cli.machine_options import (
+    Coef0Option,
+    COption,
+    CriterionOption,
+    CvOption,
+    DegreeOption,
+    EpsilonOption,
+    GammaOption,
+    HonestOption,
+    JobsOption,
+    KernelOption,
+    LandmarksOption,
+    LossOption,
+    MemoryLimitOption,
+    PsdOption,
+    RankOption,
+    ScoringOption,
+    SearchOption,
+    SeedOption,
+    ThresholdOption,
+    TimeLimitOption,
+)
+from svmpath.cli.options import check_name, read_settings
+from svmpath.cli.outputs import CONFIG, MODEL, REPORT, SUMMARY, check_folder, check_held_out
+from svmpath.cli.results import print_notes, print_results
+from svmpath.cli.run_options import OUTPUT, ConfigOption, JsonOption, QuietOption, write_config
 
 if TYPE_CHECKING:
     from svmpath.datasets import Table
 
-_FOLDS = 5  # where --cv is not given
-
 
 def tune(
+    context: typer.Context,
     data: DataArgument,
     data_format: FormatOption = None,
     target: TargetOption = None,
@@ -52,283 +74,200 @@ def tune(
     class_weight: ClassWeightOption = None,
     weight_column: WeightColumnOption = None,
     group_column: GroupColumnOption = None,
-    output: Annotated[Path, typer.Option(help="Folder for model.skops, summary.json and report.html.")] = Path("."),
+    loss: LossOption = None,
+    epsilon: EpsilonOption = None,
+    kernel: KernelOption = "rbf",
+    degree: DegreeOption = 3,
+    coef0: Coef0Option = 0.0,
+    gamma: GammaOption = "tune",
+    C: COption = "tune",
+    rank: RankOption = "auto",
+    landmarks: LandmarksOption = None,
+    psd: PsdOption = "warn",
+    threshold: ThresholdOption = None,
+    criterion: CriterionOption = "auto",
+    scoring: ScoringOption = None,
+    cv: CvOption = None,
+    search: SearchOption = "auto",
+    honest: HonestOption = "auto",
+    n_jobs: JobsOption = None,
+    time_limit: TimeLimitOption = None,
+    memory_limit: MemoryLimitOption = None,
+    random_state: SeedOption = 0,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Folder for model.skops, summary.json, config.toml and report.html.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = Path("."),
     held_out: Annotated[
         Path | None,
         typer.Option(
+            "--held-out",
             metavar="FILE",
             help="csv file for the rows as machines see them that have not seen them: held-out decision value, "
             "probability of the label, loss, influence; likely label errors first.",
+            rich_help_panel=OUTPUT,
             show_default=False,
         ),
     ] = None,
-    loss: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Loss of the machine: squared_hinge (default for two classes), hinge, huber_hinge, least_squares "
-            "(default for regression) or epsilon_insensitive. With several classes, the better of squared_hinge and "
-            "least_squares is the default.",
-            show_default=False,
-        ),
-    ] = None,
-    epsilon: Annotated[
-        str | None,
-        typer.Option(
-            help="Half the width of the tube of --loss epsilon_insensitive: tune (the default) or a number.",
-            show_default=False,
-        ),
-    ] = None,
-    kernel: Annotated[
-        str, typer.Option(metavar="NAME", help="Kernel: linear, rbf, poly, laplacian or sigmoid.")
-    ] = "rbf",
-    degree: Annotated[int, typer.Option(min=1, help="Degree of the poly kernel.")] = 3,
-    coef0: Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")] = 0.0,
-    gamma: Annotated[
-        str,
-        typer.Option(
-            help="Parameter of the kernel: tune, scale, auto, a number, LOW:HIGH to search between, or ard for one per "
-            "column."
-        ),
-    ] = "tune",
-    C: Annotated[
-        str, typer.Option("--C", help="Weight of the losses: tune, a number, or LOW:HIGH to search between.")
-    ] = "tune",
-    criterion: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Held-out error to minimise: exact leave-one-out (loo), its approximation (alo; not for "
-            "least_squares and huber_hinge) or k-fold (kfold). auto is leave-one-out, which is predicted for the "
-            "squared hinge; for hinge with more than 500 rows, epsilon_insensitive with more than 200 and huber_hinge "
-            "with more than 20 it is k-fold.",
-        ),
-    ] = "auto",
-    cv: Annotated[
-        int | None, typer.Option(min=2, help=f"Number of folds of k-fold ({_FOLDS}).", show_default=False)
-    ] = None,
-    search: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="How gamma and C are searched: auto (many pairs screened, few confirmed), grid (all pairs), "
-            "continuous (along paths) or gradient.",
-        ),
-    ] = "auto",
-    rank: Annotated[
-        str,
-        typer.Option(
-            help="Low-rank kernel: exact (none), a number of landmarks, a target for the residual in (0, 1), or auto "
-            "(exact up to 2000 rows; with more, --search auto doubles the rank while that helps, other searches and "
-            "losses with an elbow use 500 landmarks)."
-        ),
-    ] = "auto",
-    landmarks: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Landmarks for --rank: rpcholesky (the default), greedy, uniform (where --rank auto chooses the "
-            "rank), kmeans or density.",
-            show_default=False,
-        ),
-    ] = None,
-    psd: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="An indefinite kernel (sigmoid): warn, or clip it to its positive semi-definite part.",
-        ),
-    ] = "warn",
-    honest: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="How the error of the whole procedure, choice included, is estimated: nested (the tuning is repeated "
-            "without each of ten folds), bootstrap (no fit), none, or auto: nested up to 500 rows (150 for losses "
-            "other than least_squares and squared_hinge, and for searches other than auto), bootstrap with more.",
-        ),
-    ] = "auto",
-    n_jobs: Annotated[int | None, typer.Option(help="Number of threads; -1 uses all cores.")] = None,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS", help="Begin nothing new after so many seconds of --search auto.", show_default=False
-        ),
-    ] = None,
-    memory_limit: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="What one matrix may take, such as 4GiB or 500MB; 70 % of what is free if not given.",
-            show_default=False,
-        ),
-    ] = None,
-    random_state: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
     has_report: Annotated[
         bool,
-        typer.Option("--report/--no-report", help="Write report.html, a page with pictures, for a browser."),
+        typer.Option(
+            "--report/--no-report",
+            help="Write report.html, a page with pictures, for a browser.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = True,
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
     says_stages: Annotated[
-        bool, typer.Option("--verbose", help="Print a line for each stage of the search, in place of a progress bar.")
+        bool,
+        typer.Option(
+            "--verbose",
+            help="Print a line for each stage of the search, in place of the display.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = False,
 ) -> None:
     """Choose the hyper-parameters for a table of data and save the fitted model."""
-    with user_errors():
-        settings = {
-            "loss": loss if loss is None else check_name("--loss", loss),
-            "epsilon": read_epsilon(epsilon),
-            "kernel": check_name("--kernel", kernel),
-            "degree": degree,
-            "coef0": coef0,
-            "gamma": read_number_or_span("--gamma", gamma, ("tune", "scale", "auto", "ard")),
-            "C": read_number_or_span("--C", C, ("tune",)),
-            "criterion": check_name("--criterion", criterion),
-            "cv": _FOLDS if cv is None else cv,
-            "search": check_name("--search", search),
-            "rank": read_rank(rank),
-            "landmarks": landmarks if landmarks is None else check_name("--landmarks", landmarks),
-            "psd": check_name("--psd", psd),
-            "n_jobs": n_jobs,
-            "time_limit": time_limit,
-            "memory_limit": memory_limit if memory_limit is None else read_size("--memory-limit", memory_limit),
-            "random_state": random_state,
-        }
-        options = DataOptions(
-            data,
-            data_format,
-            target,
-            task,
-            drop,
-            columns,
-            categorical,
-            impute,
-            class_weight,
-            weight_column,
-            group_column,
-        )
-        options.check()
+    with user_errors(quiet):
         check_name("--honest", honest)
-        if epsilon is not None and loss != "epsilon_insensitive":
-            note("--epsilon has an effect with --loss epsilon_insensitive only.")
-        if kernel == "linear" and gamma not in ("tune", "ard"):  # ard is refused
-            note("--gamma has no effect with --kernel linear.")
-        if time_limit is not None and (search != "auto" or gamma == "ard"):
-            note("--time-limit has an effect with --search auto only.")
-        names = (MODEL, SUMMARY, *((REPORT,) if has_report else ()))
+        settings, options = read_settings(context.params), data_options(context)
+        _note_options_without_effect(context.params)
+        names = (MODEL, SUMMARY, CONFIG, *((REPORT,) if has_report else ()))
         check_folder(output, names)
         if held_out is not None:
             check_held_out(held_out, data, output, names)
-        files = {"folder": output, "held_out": held_out, "has_report": has_report}
-        facts, written = _read_fit_save(options, settings, honest, says_stages, files)
-    with ignore_closed_output():
-        print_results(facts)
-        if cv is not None and facts["curve"]["criterion"] != "kfold":
-            note("--cv has an effect with --criterion kfold only.")
-        print(f"Wrote {', '.join(map(str, written[:-1]))} and {written[-1]}.", flush=True)
+        asked = _Asked(options, settings, honest, has_report, held_out is not None, says_stages)
+        with Live(f"Reading {data.name}", is_hidden=quiet or says_stages) as live:
+            tuned = live.run(lambda: _tune(asked, live))
+            live.stage("Saving")
+            written = _save(tuned, write_config(context, "tune"), output, held_out)
+        facts = {**tuned.facts, "written": [str(path) for path in written]}
+        print_notes(tuned.facts, is_cv_given=cv is not None)
+    show_facts(facts, lambda: print_results(facts), as_json=as_json, quiet=quiet)
 
 
-def _read_fit_save(
-    options: DataOptions,
-    settings: Mapping[str, Any],
-    honest: str,
-    says_stages: bool,
-    files: Mapping[str, Any],
-) -> tuple[dict[str, Any], list[Path]]:
-    """Read, fit, save; returns the facts for the summary, and the files that were written."""
-    with ProgressBar(f"Reading {options.data.name}", is_hidden=says_stages) as progress:
-        from svmpath.report import summarise
+@dataclass(frozen=True)
+class _Asked:
+    """What is to be done."""
 
-        data = read_data(options)
-        table, y, task = data.table, data.y, data.task
-        for sentence in data.notes:
+    options: DataOptions
+    settings: Mapping[str, Any]
+    honest: str
+    has_report: bool
+    has_rows: bool
+    says_stages: bool
+
+
+@dataclass(frozen=True)
+class _Tuned:
+    """What was found, to be saved."""
+
+    options: DataOptions
+    pipeline: Any
+    data: Data
+    facts: dict[str, Any]
+    page: str | None
+    rows: Any  # a DataFrame, or None
+
+
+def _note_options_without_effect(given: Mapping[str, Any]) -> None:
+    """Say which options have no effect beside the others."""
+    is_auto = given["search"] == "auto" and given["gamma"] != "ard"
+    without = {
+        "--epsilon has an effect with --loss epsilon_insensitive only.": (
+            given["epsilon"] is not None and given["loss"] != "epsilon_insensitive"
+        ),
+        "--gamma has no effect with --kernel linear.": (
+            given["kernel"] == "linear" and given["gamma"] not in ("tune", "ard")  # ard is refused
+        ),
+        "--time-limit has an effect with --search auto only.": given["time_limit"] is not None and not is_auto,
+    }
+    for sentence, is_so in without.items():
+        if is_so:
             note(sentence)
-        note_approximations(settings, task, table.n_rows)
-        pipeline = _pipeline(data, settings)
-        progress.stage("Tuning", parts="stage" if settings["search"] == "auto" else "kernel")
-        start = time.perf_counter()
-        with redirect_stdout(sys.stderr) if says_stages else nullcontext():
-            pipeline.set_params(model__verbose=1 if says_stages else progress)
-            pipeline.fit(table.X, y, **data.fit_parameters())
-        pipeline.set_params(model__verbose=0)
-        progress.stage("Computing the held-out error")
-        _ = pipeline["model"].held_out_error_  # computed when it is first asked for
-        seconds = time.perf_counter() - start
-        progress.stage("Estimating the error of the whole procedure")
-        honest_error = estimate_error(pipeline["model"], honest, settings)
-        facts = summarise(
-            pipeline["model"],
-            y,
-            file=table.source,
-            kinds=table.kinds,
-            target=table.target or "y",
-            task=task,
-            seconds=seconds,
-            named=table.named,
-            honest=honest_error,
-        )
-        page = None
-        if files["has_report"]:
-            progress.stage("Making the report")
-            page = _page(pipeline, table, y, table.source, honest_error, seconds)
-        progress.stage("Saving")
-        trained = {"target": table.target, "task": task, "zero_based": table.zero_based}
-        written = _save(pipeline, trained, facts, files["folder"], files["held_out"], page)
-    return facts, written
 
 
-def _page(pipeline: Any, table: Table, y: Any, title: str, honest: Any, seconds: float) -> str | None:
+def _tune(asked: _Asked, live: Live) -> _Tuned:
+    """Read, fit, and find all that is to be saved."""
+    from svmpath.report import summarise
+
+    data = read_noted(asked.options)
+    table, y = data.table, data.y
+    note_approximations(asked.settings, data.task, table.n_rows)
+    pipeline = make_pipeline(data, asked.settings)
+    live.stage("Tuning")
+    start = time.perf_counter()
+    fit(pipeline, data, asked.says_stages)
+    live.stage("Computing the held-out error")
+    _ = pipeline["model"].held_out_error_  # computed when it is first asked for
+    seconds = time.perf_counter() - start
+    live.stage("Estimating the error of the whole procedure")
+    honest = estimate_error(pipeline["model"], asked.honest, asked.settings)
+    facts = summarise(
+        pipeline["model"],
+        y,
+        file=table.source,
+        kinds=table.kinds,
+        target=table.target or "y",
+        task=data.task,
+        seconds=seconds,
+        named=table.named,
+        honest=honest,
+    )
+    facts["columns"] = data.columns
+    page = None
+    if asked.has_report:
+        live.stage("Making the report")
+        page = _page(pipeline, table, y, honest, seconds)
+    return _Tuned(
+        asked.options, pipeline, data, facts, page, _rows(pipeline["model"], data) if asked.has_rows else None
+    )
+
+
+def _rows(model: Any, data: Data) -> Any:
+    """The held-out rows by the number that they have in the file: the first is 1, a header is not counted."""
+    rows = model.held_out_.rename(columns={"sample": "row"})
+    rows["row"] = data.rows[rows["row"].to_numpy()] + 1
+    return rows
+
+
+def _page(pipeline: Any, table: Table, y: Any, honest: Any, seconds: float) -> str | None:
     """The report; None if it cannot be made, as a tuned model must not be lost for that."""
     from svmpath.report import Report
 
-    target = table.target or "y"
+    names = {"title": table.source, "target": table.target or "y"}
     try:
-        report = Report(pipeline, table.X, y, title=title, target=target, honest=honest, seconds=seconds, first_row=1)
-        return report.html()
+        return Report(pipeline, table.X, y, **names, honest=honest, seconds=seconds, first_row=1).html()
     except Exception as error:
         note(f"the report could not be made ({first_line(error)}); the model is saved without it.")
         return None
 
 
-def _pipeline(data: Data, settings: Mapping[str, Any]) -> Any:
-    """The model to fit: the columns as numbers, then the estimator."""
-    from sklearn.pipeline import Pipeline
-
-    from svmpath.cli.preparation import prepare_columns
-    from svmpath.estimators import PathSVC, PathSVR
-
-    is_class = data.task == "classification"
-    settings = {name: value for name, value in settings.items() if name != "epsilon" or not is_class}
-    model = PathSVC(class_weight=data.class_weight, **settings) if is_class else PathSVR(**settings)
-    return Pipeline([("columns", prepare_columns(data)), ("model", model)])
-
-
-def _save(
-    pipeline: Any,
-    trained: Mapping[str, Any],
-    facts: Mapping[str, Any],
-    folder: Path,
-    held_out: Path | None,
-    page: str | None,
-) -> list[Path]:
-    """Write model, summary and, if there are any, report and held-out rows: all or none; returns the files."""
+def _save(tuned: _Tuned, config: str, folder: Path, held_out: Path | None) -> list[Path]:
+    """Write model, summary and configuration and, if there are any, report and held-out rows: all or none."""
     from svmpath.cli.saved_model import write_model
     from svmpath.report.render import to_json, write_files
 
-    text = to_json(facts)
+    text, table = to_json(tuned.facts), tuned.data.table
+    how = {name: value for name, value in asdict(tuned.options).items() if name != "data"}
+    trained = {"target": table.target, "task": tuned.data.task, "zero_based": table.zero_based, "options": how}
     writers: dict[Path, Callable[[Path], object]] = {
-        folder / MODEL: lambda part: write_model(pipeline, trained, part),
+        folder / MODEL: lambda part: write_model(tuned.pipeline, trained, part),
         folder / SUMMARY: lambda part: part.write_text(text, encoding="utf-8"),
+        folder / CONFIG: lambda part: part.write_text(config, encoding="utf-8"),
     }
-    if page is not None:
+    if tuned.page is not None:
+        page = tuned.page
         writers[folder / REPORT] = lambda part: part.write_text(page, encoding="utf-8")
     if held_out is not None:
-        writers[held_out] = lambda part: _write_held_out(pipeline["model"], part)
+        writers[held_out] = lambda part: tuned.rows.to_csv(part, index=False, lineterminator="\n")
     write_files(writers)
     return list(writers)
-
-
-def _write_held_out(model: Any, path: Path) -> None:
-    """The rows by the number that they have in the file: the first is 1, a header is not counted."""
-    rows = model.held_out_.rename(columns={"sample": "row"})
-    rows["row"] += 1
-    rows.to_csv(path, index=False, lineterminator="\n")

@@ -6,6 +6,7 @@ first is 1, a header is not counted).
 """
 
 from svmpath.datasets.columns import refuse_missing
+from svmpath.datasets.flats import flats
 from svmpath.datasets.generators import banana, gaussian_mixture, ringnorm, twonorm, waveform
 from svmpath.datasets.readers import read_table
 from svmpath.datasets.table import Table
@@ -14,6 +15,7 @@ from svmpath.datasets.target import infer_task, prepare_target
 __all__ = [
     "Table",
     "banana",
+    "flats",
     "gaussian_mixture",
     "infer_task",
     "prepare_target",

@@ -291,7 +291,7 @@ class ElasticNetSVC(
 
         begin("paths", len(lambda2))
         found = side_by_side(one, lambda2.tolist(), count_jobs(self.n_jobs))
-        finish(f"the paths at {len(lambda2)} values of lambda2")
+        finish(f"tracing paths at {len(lambda2)} values of lambda2")
         return dict(zip(lambda2.tolist(), found, strict=True))
 
     def _curve(self, problems: list[ElasticProblem], lam2: float, search: ElasticSearch) -> tuple[Curve, list[float]]:

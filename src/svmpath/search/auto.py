@@ -58,6 +58,7 @@ _BUDGET = 2e10  # operations of a machine on the full kernel matrix
 _LAST_WHOLE = 4000  # samples up to which the full kernel matrix may follow the largest rank, if that still gained
 _LAST_BUDGET = 1e11  # operations of all its machines at one C
 _SINGLE = 2_000_000  # entries of features from which on they are kept in single precision
+_DOING = {"screen": "screening", "narrow": "narrowing down", "confirm": "confirming", "compare": "comparing"}
 _REASONS = {
     "enough": "the last gains too little to go on",
     "whole": "the kernel matrix has no higher one",
@@ -172,7 +173,7 @@ class AutoSearch:
             f"{name}: {pairs_text(number)} by {trials.criterion} of {loss}, {self._n} rows, rank {rank}: best "
             f"{pair_text(gamma, C)}, score {trials.lowest()[0]:.4g} ({seconds:.2f} s)"
         )
-        finish(f"stage {name} of {pairs_text(number)}")
+        finish(f"{_DOING[name]} {pairs_text(number)}")
 
     def _confirmed(self, scores: Mapping[float, Scores]) -> Trials:
         """The loss asked for, at the best gammas or from the best pair on."""
@@ -252,7 +253,7 @@ class AutoSearch:
             self.stages.append(Stage("rank", name, criterion, step.rank, {gamma: step.scores}, step.seconds, own=own))
         ranks = ", ".join(f"{step.rank}: {step.score:.4g} ({step.seconds:.2f} s)" for step in grown.steps)
         self.tell(f"rank: score of {name} by rank, {self._n} rows: {ranks}; {_REASONS[grown.reason]}")
-        finish(f"stage rank up to {grown.steps[-1].rank}")
+        finish(f"raising the rank to {grown.steps[-1].rank}")
 
     def _ranks(self, kernel: Kernel) -> list[int]:
         """The ranks to be tried, the last being the full matrix where there are not too many samples."""
@@ -363,7 +364,7 @@ class AutoSearch:
         """Keep a stage of least squares, and tell of it."""
         self.stages.append(screen.stage(name))
         self.tell(screen.summary(name))
-        finish(f"stage {name} of {pairs_text(len(screen.tried) * len(screen.C))}")
+        finish(f"{_DOING[name]} {pairs_text(len(screen.tried) * len(screen.C))}")
 
     def _standing_in(self) -> Search:
         """The search by the squared hinge in low rank, with the folds of the criterion or by the span prediction."""

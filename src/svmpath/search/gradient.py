@@ -283,7 +283,7 @@ class GradientSearch:
             f": best {ground.chart.text(end.x)}, score {end.score:.4g} ({seconds:.2f} s)"
         )
         best_so_far(f"{ground.chart.text(end.x)}, score {end.score:.4g}")
-        finish(f"stage {name} of {len(ground.visits)} points")
+        finish(f"following the gradient over {len(ground.visits)} points")
 
     def _choice(self, ground: _Ground, end: _End) -> Choice:
         """The end of the descent, on the curve over C of its kernel."""

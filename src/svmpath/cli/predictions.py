@@ -1,0 +1,59 @@
+"""What ``svmpath predict`` writes: predictions, probabilities, intervals and sets of labels, as a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from svmpath.exceptions import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_BETWEEN = "|"  # two labels of a set
+
+
+def check_wanted(pipeline: Any, model_name: str, proba: bool, interval: float | None) -> None:
+    """Refuse what the model cannot give."""
+    if interval is not None and not 0.0 < interval < 1.0:
+        raise DataError(f"--interval must be a coverage between 0 and 1, such as 0.9, not {interval:g}")
+    model = pipeline["model"]
+    if proba and not hasattr(model, "predict_proba"):
+        raise DataError(
+            f"--proba needs a classification, but {model_name} predicts numbers; use --interval 0.9 for an interval"
+        )
+    if interval is not None and not hasattr(model, "predict_interval") and not hasattr(model, "predict_set"):
+        raise DataError(f"--interval: {model_name} has neither intervals nor sets of labels; leave it out")
+
+
+def predictions(pipeline: Any, X: Any, proba: bool = False, interval: float | None = None) -> pd.DataFrame:
+    """The table: ``prediction``; with ``proba`` a column for each class; with ``interval`` the ends, or the labels.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Its steps are "columns" and "model".
+    X : array, DataFrame or CSR matrix
+        New rows, as the pipeline takes them.
+    proba : bool
+        Whether to add ``probability_LABEL`` for each class.
+    interval : float, optional
+        A coverage: adds ``lower`` and ``upper`` for a regression, and ``set``, the labels that are plausible, with a
+        bar between them, for a classification.
+    """
+    import pandas as pd
+
+    model, Z = pipeline["model"], pipeline[:-1].transform(X)
+    table = {"prediction": model.predict(Z)}
+    if proba:
+        found = model.predict_proba(Z)
+        table.update({f"probability_{label}": found[:, k] for k, label in enumerate(model.classes_.tolist())})
+    if interval is not None and hasattr(model, "predict_interval"):
+        ends = model.predict_interval(Z, coverage=interval)
+        table.update(lower=ends[:, 0], upper=ends[:, 1])
+    elif interval is not None:
+        labels = [str(label) for label in model.classes_.tolist()]
+        is_in = model.predict_set(Z, coverage=interval)
+        table["set"] = [
+            _BETWEEN.join(label for label, inside in zip(labels, row, strict=True) if inside) for row in is_in
+        ]
+    return pd.DataFrame(table)

@@ -1,0 +1,70 @@
+"""``svmpath report``: the page with pictures of a saved model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from svmpath.cli.console import show_facts, user_errors
+from svmpath.cli.live import Live
+from svmpath.cli.outputs import REPORT, check_file
+from svmpath.cli.run_options import OUTPUT, ConfigOption, JsonOption, QuietOption
+from svmpath.exceptions import DataError
+
+
+def report(
+    model: Annotated[Path, typer.Argument(help="The model.skops that svmpath tune has written.", show_default=False)],
+    data: Annotated[Path, typer.Argument(help="The data file that it was tuned on.", show_default=False)],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="html file to write.", rich_help_panel=OUTPUT),
+    ] = Path(REPORT),
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Write the report of a saved model: one page with pictures that you can explore, without a network."""
+    with user_errors(quiet):
+        check_file(output, (model, data), kind="an html file")
+        with Live(f"Reading {model.name}", is_hidden=quiet) as live:
+            page, facts = live.run(lambda: _page(model, data, live))
+            live.stage("Saving")
+            _write(page, output)
+        facts["written"] = [str(output)]
+    show_facts(facts, lambda: print(f"Wrote {output}: open it in a browser."), as_json=as_json, quiet=quiet)
+
+
+def _page(model: Path, data: Path, live: Live) -> tuple[str, dict[str, Any]]:
+    """The page, and the facts of its summary."""
+    from svmpath.cli.saved_model import read_model, training_data
+    from svmpath.report import Report
+    from svmpath.report.facts import plain
+
+    pipeline = read_model(model)
+    live.stage(f"Reading {data.name}")
+    X, y, target = _training_rows(pipeline, training_data(pipeline), data)
+    live.stage("Making the report")
+    try:
+        made = Report(pipeline, X, y, title=data.name, target=target, first_row=1)
+    except ValueError as error:
+        raise DataError(f"{data.name}: {error}") from error
+    live.stage("Drawing the page")
+    return made.html(), plain(made.facts.summary)
+
+
+def _training_rows(pipeline: Any, trained: Mapping[str, Any], path: Path) -> tuple[Any, Any, str]:
+    """The rows that the model was fitted to and their targets, read as they were then, and the name of the target."""
+    from svmpath.cli.data_options import DataOptions, read_data
+
+    how = trained.get("options") or {"target": trained["target"], "task": trained["task"]}
+    data = read_data(DataOptions(data=path, **how))
+    return data.X, data.y, data.table.target or "y"
+
+
+def _write(page: str, path: Path) -> None:
+    from svmpath.report import write_files
+
+    write_files({path: lambda part: part.write_text(page, encoding="utf-8")})
