@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types compile compile-elastic compile-others unit slow oldest fuzz bench docs clean
+.PHONY: demo test lint types compile compile-elastic compile-others unit slow oldest fuzz bench papers docs clean
 
 demo: $(VENV)/installed
 	$(RUN) examples/demo_data.py demo
@@ -77,6 +77,21 @@ bench: $(VENV)/installed-dev
 	$(RUN) benchmarks/calibration.py --splits 2 --most 700
 	$(RUN) benchmarks/intervals.py --splits 2 --rows 300
 	$(RUN) benchmarks/honest_error.py --splits 2 --most 400
+
+# The tables and figures of docs/papers, in small: to see that each command runs, not to measure.
+papers: $(VENV)/installed-dev
+	$(RUN) benchmarks/bonidal2013_table2.py --sets banana --kernels 2 --Cs 14
+	$(RUN) benchmarks/bonidal2013_figure3.py --splits 1
+	$(RUN) benchmarks/bonidal2013_table3_4.py --splits 1 --sets heart thyroid twonorm
+	$(RUN) benchmarks/bonidal2013_table5.py --splits 1 --sets rank=600
+	$(RUN) benchmarks/bonidal2013_table6.py --splits 1 --sizes 1000
+	$(RUN) benchmarks/bonidal2013_table8.py --sets waveform
+	$(RUN) benchmarks/ding2012_table2.py --splits 1 --sets thyroid heart twonorm
+	$(RUN) benchmarks/wang2007_figures.py
+	$(RUN) benchmarks/peers_kernel_path.py --quick
+	$(RUN) benchmarks/lachaud2014_table1.py --repeats 1 --splits 1
+	$(RUN) examples/s_path.py
+	$(RUN) benchmarks/xu2019_figures.py --draws 1 --repeats 1 --n 100
 
 # Compiled first: the gallery shows what its examples print, and no line about compiling belongs there.
 docs: $(VENV)/installed-docs

@@ -117,6 +117,7 @@ def surface(X: Array, y: Array, gammas: Array, values: Array, criterion: Callabl
 
 def set_changes(path: Any, values: Array) -> tuple[int, int]:
     """At how many values the set E is another than at the one before, and how many rows came or went in all."""
+    path = getattr(path, "inner", path)  # where rows repeat: the path of the distinct ones
     sets = rows = 0
     before: Array | None = None
     for stop in path.walk(values):
