@@ -90,7 +90,7 @@ papers: $(VENV)/installed-dev
 	$(RUN) benchmarks/wang2007_figures.py
 	$(RUN) benchmarks/peers_kernel_path.py --quick
 	$(RUN) benchmarks/lachaud2014_table1.py --repeats 1 --splits 1
-	$(RUN) examples/s_path.py
+	MPLBACKEND=agg $(RUN) examples/gallery/paths/plot_s_path.py
 	$(RUN) benchmarks/xu2019_figures.py --draws 1 --repeats 1 --n 100
 
 # Compiled first: the gallery shows what its examples print, and no line about compiling belongs there.
