@@ -2,14 +2,16 @@
 Feature selection with p >> n
 =============================
 
-Eighty rows, two thousand columns, five of which matter. :class:`~svmpath.ElasticNetSVC` follows the exact path of a
-linear machine over its l1 penalty ``lambda1``, and chooses the penalty by held-out error.
+Eighty rows, two thousand columns, five of which matter.
+:class:`~svmpath.ElasticNetSVC` follows the exact path of a linear machine over
+its l1 penalty ``lambda1``, and chooses the penalty by held-out error.
 """
 
 # %%
 # Fit
 # ---
-# The five columns x0 to x4 differ between the classes, each a little. The other 1995 are noise.
+# The five columns x0 to x4 differ between the classes, each a little. The other
+# 1995 are noise.
 
 import numpy as np
 import pandas as pd
@@ -18,6 +20,7 @@ from sklearn.svm import LinearSVC
 
 from svmpath import ElasticNetSVC
 from svmpath.displays import PathDisplay
+from svmpath.paths.elastic import FeatureEvent
 
 plt.style.use("petroff10")  # colours that everyone can tell apart
 
@@ -35,40 +38,51 @@ X, y = draw(80, seed=0)
 X_new, y_new = draw(2000, seed=1)
 model = ElasticNetSVC(lambda2=1.0, rule="one_se").fit(X, y)
 chosen = X.columns[model.coef_[0] != 0].tolist()
-print(f"lambda1 = {model.lambda1_:.3g}; {len(chosen)} of 2000 columns are used: {', '.join(chosen)}")
+print(
+    f"lambda1 = {model.lambda1_:.3g} uses {len(chosen)} of 2000 columns:", *chosen
+)
 
 # %%
 # The path
 # --------
-# ``lambda1`` falls from right to left. On the right no column is used; then they enter one by one, the useful ones
-# first. The dotted line is the choice.
+# ``lambda1`` falls from right to left. On the right no column is used; then they
+# enter one by one, the useful ones first. The dotted line is the choice.
 
-display = PathDisplay.from_estimator(model)
-display.ax_.set_title("Coefficients over lambda1")
+figure, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
+PathDisplay.from_estimator(model, ax=ax)
+ax.set_title("Coefficients over lambda1")
+ax.get_legend().set_loc("center left")
+ax.get_legend().set_bbox_to_anchor((1.0, 0.5))
 plt.show()
 
 # %%
-# The order in which the columns enter is part of the path: its events say at which ``lambda1`` a column becomes
-# active.
+# The order in which the columns enter is part of the path: its events say at
+# which ``lambda1`` a column becomes active.
 
-order = [event for event in model.path_.events() if hasattr(event, "feature") and event.target == "active"]
+events = [
+    event for event in model.path_.events() if isinstance(event, FeatureEvent)
+]
+order = [event for event in events if event.target == "active"]
 for event in order[:8]:
     print(f"lambda1 = {event.value:6.2f}: {X.columns[event.feature]} enters")
 
 # %%
 # Does it pay?
 # ------------
-# A linear machine with all columns fits the training rows without error, because there are more columns than rows.
-# It does much worse on new rows.
+# A linear machine with all columns fits the training rows without error, because
+# there are more columns than rows. It does much worse on new rows.
 
 full = LinearSVC(C=1.0, max_iter=100_000).fit(X, y)
-accuracy = {"all 2000 columns": full.score(X_new, y_new), f"{len(chosen)} columns": model.score(X_new, y_new)}
+accuracy = {
+    "all 2000 columns": full.score(X_new, y_new),
+    f"{len(chosen)} columns": model.score(X_new, y_new),
+}
 for name, value in accuracy.items():
     print(f"{name}: {value:.1%} of the new rows are right")
 
 # %%
-# ``rule="one_se"`` takes the sparsest machine whose held-out error is within one standard error of the lowest. The
-# default, ``rule="min"``, keeps more columns.
+# ``rule="one_se"`` takes the sparsest machine whose held-out error is within one
+# standard error of the lowest. The default, ``rule="min"``, keeps more columns.
 #
 # Next: :doc:`/guide/feature_selection`.
 

@@ -2,14 +2,16 @@
 The kernel path as a film
 =========================
 
-Paths can go over a kernel parameter, too. Here ``gamma``, the inverse squared width of the Gaussian kernel, grows
-from 0.05 to 50 while ``C`` stays at 10, and the machine is exact at every frame.
+Paths can go over a kernel parameter, too. Here ``gamma``, the inverse squared
+width of the Gaussian kernel, grows from 0.05 to 50 while ``C`` stays at 10, and
+the machine is exact at every frame.
 """
 
 # %%
-# From one wide bump to an island per sample
-# ------------------------------------------
-# The film shows the boundary (solid), the margins (dashed) and the support vectors (rings).
+# The film
+# --------
+# The film shows the boundary (solid), the margins (dashed) and the support
+# vectors (rings).
 
 import numpy as np
 from matplotlib import pyplot as plt
@@ -26,19 +28,21 @@ path = svmpath.trace(X, y, loss="hinge", over="gamma", span=(0.05, 50.0), C=10.0
 
 display = BoundaryDisplay.from_path(path, 0.05, grid_resolution=60)
 plt.close(display.figure_)
-display.animate("kernel_path.gif", frames=36, fps=6, dpi=80)
+film = display.animate("kernel_path.gif", frames=36, fps=6, dpi=80)
 
 # %%
-# A small ``gamma`` makes the machine nearly linear. Then the boundary bends with the data. In the end every sample
-# has an island of its own, and the machine has learnt the rows by heart.
+# A small ``gamma`` makes the machine nearly linear. Then the boundary bends with
+# the data. In the end every sample has an island of its own, and the machine has
+# learnt the rows by heart.
 
 # %%
 # What happens on the way
 # -----------------------
-# The number of support vectors first falls and then grows until it holds all samples. The leave-one-out error,
-# exact as well, is lowest between.
+# The number of support vectors first falls and then grows until nearly all
+# samples are among them. The leave-one-out error, exact as well, is lowest
+# between.
 
-figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 ElbowDisplay.from_path(path, ax=axes[0])
 axes[0].set_title(f"Support vectors along {len(path.breakpoints)} breakpoints")
 curve = criteria.loo(path, np.geomspace(0.05, 50.0, 31))
@@ -47,12 +51,15 @@ axes[1].set_title("Leave-one-out error")
 plt.show()
 
 # %%
-# The path certifies itself: ``certificate`` is the largest violation of the optimality conditions that was found
-# along it.
+# The path certifies itself: ``certificate`` is the largest violation of the
+# optimality conditions that was found along it.
 
 choice = svmpath.select(curve)
-print(f"best gamma = {choice.value:.3g}: error {choice.score:.1%}, {len(choice.solution.support)} support vectors")
-print(f"at gamma = 50: {len(path(50.0).support)} of {len(y)} samples are support vectors")
+few, many = len(choice.solution.support), len(path(50.0).support)
+print(
+    f"gamma = {choice.value:.3g}: error {choice.score:.1%}, {few} support vectors"
+)
+print(f"gamma = 50: {many} of {len(y)} samples are support vectors")
 print(f"largest violation along the path: {path.certificate:.1e}")
 
 # %%
