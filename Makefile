@@ -22,6 +22,8 @@ test: $(VENV)/installed-dev
 lint: $(VENV)/installed-dev
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
+	$(RUN) -m codespell_lib .
+	$(RUN) tests/prose.py
 
 types: $(VENV)/installed-dev
 	$(RUN) -m mypy

@@ -9,7 +9,9 @@ ROOT = Path(__file__).resolve().parents[2]
 STATIC = ROOT / "docs" / "_static"
 
 
-@pytest.mark.parametrize("file", sorted(STATIC.rglob("*.gif")) + sorted(STATIC.rglob("*.png")), ids=lambda file: file.name)
+@pytest.mark.parametrize(
+    "file", sorted(STATIC.rglob("*.gif")) + sorted(STATIC.rglob("*.png")), ids=lambda file: file.name
+)
 def test_pictures_are_small(file):
     assert file.stat().st_size < 1_500_000
 
