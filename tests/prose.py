@@ -32,7 +32,7 @@ INSTEAD = {  # pattern: what to write instead
     r"due to the fact that": "because",
     r"(?:e\.g\.|i\.e\.|cf\.|w\.r\.t\.)": "for example, that is, see, with respect to",
     r"(?:color|behavior|neighbor|center|favor)(?:s|ed|ing)?": "the British spelling",
-    r"(?:normal|standard|regular|minim|maxim|optim|summar|random)iz(?:e|es|ed|ing|ation)": "the spelling with s",
+    r"(?:normal|standard|minim|maxim|optim|summar|random)iz(?:e|es|ed|ing|ation)": "the spelling with s",
 }
 _CODE = re.compile(r"^(`{3,}|:{3,})[^\n]*\n.*?^\1$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
