@@ -12,7 +12,7 @@ import pytest
 from typer.main import get_command
 
 import svmpath
-from svmpath import cli, criteria, datasets, displays, kernels, report
+from svmpath import cli, criteria, datasets, displays, exceptions, kernels, report
 from svmpath.cli.program import COMMANDS
 from tests.speed import slow_except
 
@@ -101,3 +101,9 @@ def test_reference_lists_every_public_name():
         and (module is svmpath or getattr(svmpath, name, None) is not getattr(module, name))
     }
     assert public <= listed
+
+
+def test_trust_page_names_every_warning_and_error():
+    page = (ROOT / "docs/guide/trust.md").read_text(encoding="utf-8")
+    raised = [name for name, kind in vars(exceptions).items() if isinstance(kind, type) and name != "DataError"]
+    assert [name for name in raised if f"`{name}`" not in page] == []
