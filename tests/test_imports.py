@@ -15,6 +15,7 @@ ORDER = [
     "report",
     "estimators",
     "displays",
+    "distributed",
     "search",
     "criteria",
     "paths",
@@ -23,6 +24,7 @@ ORDER = [
     "gram",
     "kernels",
     "exceptions",
+    "chunked",
     "lazy",
     "interrupts",
     "validation",
@@ -32,6 +34,7 @@ ORDER = [
     "progress",
 ]
 BOTTOM = {
+    "chunked",
     "exceptions",
     "lazy",
     "interrupts",
@@ -53,7 +56,8 @@ DOORS = {
     "plotly": {"report"},
     "jinja2": {"report"},
     "markupsafe": {"report"},
-    "dask": {"gram"},
+    "dask": {"distributed"},
+    "distributed": {"distributed"},
     "numba": {"solvers"},
 }
 

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from svmpath.exceptions import (
+    ChunkWarning,
     DataError,
     EdgeWarning,
     IndefiniteKernelWarning,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "ChunkWarning",
     "DataError",
     "EdgeWarning",
     "ElasticNetSVC",

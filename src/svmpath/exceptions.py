@@ -27,3 +27,7 @@ class LimitWarning(UserWarning):
 
 class EdgeWarning(UserWarning):
     """The best value lies at the end of the range that was searched, where the score still falls."""
+
+
+class ChunkWarning(UserWarning):
+    """A chunk of a Dask collection is empty, or has a label that no other chunk has."""

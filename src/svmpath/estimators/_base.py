@@ -21,6 +21,7 @@ from svmpath.criteria.held_out import Folds
 from svmpath.criteria.table import CRITERIA, is_bound, is_estimate, make_criterion
 from svmpath.estimators.axes import AxesMixin
 from svmpath.estimators.cautions import warn_of_a_loose_bound, warn_of_edges, warn_of_rounding, warn_of_time
+from svmpath.estimators.chunks import ChunksMixin
 from svmpath.estimators.honest import HonestMixin
 from svmpath.estimators.intervals import LeftOutMixin
 from svmpath.estimators.options import OptionsMixin
@@ -71,7 +72,9 @@ def unchanged_by_failure(estimator: Any) -> Iterator[None]:
         raise
 
 
-class PathMachine(OptionsMixin, AxesMixin, ScoringMixin, HonestMixin, LeftOutMixin, ShownWithDiagram, BaseEstimator):
+class PathMachine(
+    OptionsMixin, AxesMixin, ChunksMixin, ScoringMixin, HonestMixin, LeftOutMixin, ShownWithDiagram, BaseEstimator
+):
     """Parameters and fitting common to :class:`PathSVC` and :class:`PathSVR`; not for direct use."""
 
     _task: str
@@ -342,9 +345,13 @@ class PathMachine(OptionsMixin, AxesMixin, ScoringMixin, HonestMixin, LeftOutMix
         self.dual_coef_ = alpha[:, self.support_]
         self._alpha = alpha.T
         self._w = path.gram.contract(self._alpha)
+        self._set_intercept(np.array([solution.b for solution in solutions]))
+
+    def _set_intercept(self, b: Array) -> None:
+        """``intercept_`` from the offsets of machines that take scaled columns; their weights are known."""
         is_moved = self.scaler_ is not None and isinstance(self.kernel_, Linear)
         self._shift = shift_of_offset(self.coef_, self.scaler_) if is_moved else 0.0
-        self.intercept_ = np.array([solution.b for solution in solutions]) - self._shift
+        self.intercept_ = b - self._shift
 
     @property
     def _own_names(self) -> set[str]:
@@ -354,7 +361,8 @@ class PathMachine(OptionsMixin, AxesMixin, ScoringMixin, HonestMixin, LeftOutMix
     def _name_held(self, exact: bool = False) -> str | None:
         """The criterion of held-out values: exact leave-one-out if there are not too many samples, else as chosen."""
         curve, path = self.curve_, self.path_
-        is_affordable = path.is_exact and path.problem.n <= policy_of(path.loss).exact_rows
+        is_few = path.problem.n <= policy_of(path.loss).exact_rows
+        is_affordable = path.is_exact and is_few and not self._is_chunked
         name = "span" if is_bound(curve.criterion) else curve.criterion  # a bound has no held-out values
         if name not in _EXACT and is_affordable and (exact or is_estimate(name)):
             name = "loo"

@@ -8,9 +8,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from svmpath.chunked import is_chunked
 from svmpath.criteria.calibration import check_method
 from svmpath.criteria.conformal import LeftOut
 from svmpath.estimators._base import Array, PathMachine, unchanged_by_failure
+from svmpath.estimators.chunks import lazy_for_chunks
 from svmpath.estimators.intervals import SetMixin, kernel_machines
 from svmpath.estimators.probabilities import ProbabilityMixin
 from svmpath.estimators.scoring import ThresholdMixin
@@ -338,6 +340,11 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
             ``search="gradient"`` and ``gamma="ard"``.
         """
         with unchanged_by_failure(self), jobs(self.n_jobs), limited(self.memory_limit):
+            if is_chunked(X, y, sample_weight):
+                self._check_shape()
+                check_method(self.calibration)
+                self._fit_chunks(X, y, sample_weight, groups)
+                return self
             X, y = self._check_training(X, y)
             self.classes_, code = encode_classes(y)
             self._code = code
@@ -352,6 +359,7 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
             self._set_threshold(self.classes_, code, s)
         return self
 
+    @lazy_for_chunks
     def decision_function(self, X: Any) -> Array:
         """Decision values of each row.
 
@@ -378,6 +386,7 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         check_is_fitted(self)
         return np.bincount(self._code[self.support_], minlength=len(self.classes_))
 
+    @lazy_for_chunks
     def predict(self, X: Any) -> Array:
         """The class of each row."""
         return self._labels(self._class_decisions(X))

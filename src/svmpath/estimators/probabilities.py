@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from svmpath.criteria.calibration import Calibration, fit_calibration
 from svmpath.criteria.curve import Curve, share
 from svmpath.criteria.folds import deal
+from svmpath.estimators.chunks import lazy_for_chunks
 from svmpath.estimators.held_out import HeldOutMixin
 from svmpath.estimators.samples import classification_table
 
@@ -61,6 +62,7 @@ class ProbabilityMixin(HeldOutMixin):
     def _class_decisions(self, X: Any) -> Array:
         raise AssertionError("every classifier has its own")
 
+    @lazy_for_chunks
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, of shape (m, k), in the order of ``classes_``; rows sum to one.
 
@@ -78,6 +80,7 @@ class ProbabilityMixin(HeldOutMixin):
         f = self._class_decisions(X)
         return self._calibrated().probabilities(f)
 
+    @lazy_for_chunks
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of :meth:`predict_proba`, finite also where a probability is too small for a number."""
         f = self._class_decisions(X)
@@ -141,9 +144,12 @@ class ProbabilityMixin(HeldOutMixin):
     def _calibrated(self) -> Calibration:
         check_is_fitted(self)
         if self.calibration not in self._calibrations:
-            f, code, w = self._calibration_rows()
-            self._calibrations[self.calibration] = fit_calibration(f, code, len(self.classes_), w, self.calibration)
+            self._calibrate_on(*self._calibration_rows())
         return self._calibrations[self.calibration]
+
+    def _calibrate_on(self, f: Array, code: Array, w: Array) -> None:
+        """Calibrate held-out decision values by the method that is set."""
+        self._calibrations[self.calibration] = fit_calibration(f, code, len(self.classes_), w, self.calibration)
 
     def _cross_fitted(self, f: Array, code: Array, w: Array) -> Array:
         """Probabilities of the held-out rows, calibrated on the other folds."""

@@ -8,8 +8,10 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from svmpath.chunked import is_chunked
 from svmpath.criteria.conformal import LeftOut
 from svmpath.estimators._base import Array, PathMachine, unchanged_by_failure
+from svmpath.estimators.chunks import lazy_for_chunks
 from svmpath.estimators.intervals import IntervalMixin, kernel_machines
 from svmpath.estimators.samples import regression_table
 from svmpath.gram.memory import limited
@@ -158,6 +160,9 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
             ``search="gradient"`` and ``gamma="ard"``.
         """
         with unchanged_by_failure(self), jobs(self.n_jobs), limited(self.memory_limit):
+            if is_chunked(X, y, sample_weight):
+                self._fit_chunks(X, y, sample_weight, groups)
+                return self
             X, y = self._check_training(X, y, y_numeric=True)
             s = check_weights(sample_weight, X)
             self._find_scoring(None, np.asarray(y, dtype=float), s)
@@ -184,6 +189,7 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
         check_is_fitted(self)
         return np.array([len(self.support_)])
 
+    @lazy_for_chunks
     def predict(self, X: Any) -> Array:
         """The predicted value of each row."""
         return self._decide(X)[:, 0]

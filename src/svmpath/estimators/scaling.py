@@ -15,6 +15,7 @@ of its 16 digits, however far from zero the column is.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -82,10 +83,14 @@ def warn_of_uneven_columns(X: Any, s: Array, kernel: Any, names: Any = None) -> 
         return
     if not s.all():
         X = X[s > 0]
-    d = deviations(X)
-    if not is_uneven(d):
+    warn_of_uneven_deviations(deviations(X), lambda: two_valued(X), kernel, names)
+
+
+def warn_of_uneven_deviations(d: Array, find_two_valued: Callable[[], Array], kernel: Any, names: Any = None) -> None:
+    """The same of deviations that are known; which columns have two values only is asked if it matters."""
+    if not isinstance(kernel, _MEASURED) or not is_uneven(d):
         return
-    d[two_valued(X)] = 0.0
+    d = np.where(find_two_valued(), 0.0, d)
     if not is_uneven(d):
         return
     wide, narrow = int(np.argmax(d)), int(np.argmin(np.where(d > 0, d, np.inf)))
@@ -94,7 +99,7 @@ def warn_of_uneven_columns(X: Any, s: Array, kernel: Any, names: Any = None) -> 
         f"Column {wide_name} has standard deviation {d[wide]:.3g} and column {narrow_name} only {d[narrow]:.3g}, so "
         "that the kernel hardly sees the latter; use scale=True to standardise the columns.",
         UserWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
+from svmpath.chunked import distributed, is_chunked
 from svmpath.gram import Approximation, make_gram
 from svmpath.kernels import Kernel, gamma_value, make_kernel
 from svmpath.losses import Loss, Problem, Solution, make_loss, policy_of
@@ -154,6 +155,9 @@ def trace(
         raise ValueError(
             "trace does not take loss='elastic_hinge': call svmpath.trace_elastic(X, y, over=...) instead."
         )
+    if is_chunked(X, y, sample_weight):
+        options = {name: value for name, value in locals().items() if name not in ("X", "y")}
+        return distributed().trace(X, y, options)
     X = check_data(X, kernel)
     y, classes, task = encode_target(y, task)
     check_consistent_length(X, y)

@@ -59,6 +59,8 @@ class Scores:
     @staticmethod
     def of(curve: Curve) -> Scores:
         """The scores of a curve, and the losses that they are means of."""
+        if hasattr(curve, "numbers"):  # losses of rows in chunks stay with the rows
+            return curve.numbers
         errors, splits = _errors_and_splits(curve)
         numbers = curve.values, curve.scores, errors, curve.smooth, splits
         scoring = None if is_bound(curve.criterion) else curve.scoring

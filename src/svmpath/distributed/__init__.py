@@ -1,0 +1,23 @@
+"""Rows in chunks: paths of low-rank machines on Dask arrays and data frames, on one computer or a cluster."""
+
+from svmpath.distributed.curve import ChunkedCurve
+from svmpath.distributed.data import make_features, read
+from svmpath.distributed.path import ChunkedPath, ChunkedSolution, make_path
+from svmpath.distributed.predict import map_method
+from svmpath.distributed.trace import check_loss, fit_scaler, refuse_pairwise, shape_of, trace, with_classes
+
+__all__ = [
+    "ChunkedCurve",
+    "ChunkedPath",
+    "ChunkedSolution",
+    "check_loss",
+    "fit_scaler",
+    "make_features",
+    "make_path",
+    "map_method",
+    "read",
+    "refuse_pairwise",
+    "shape_of",
+    "trace",
+    "with_classes",
+]

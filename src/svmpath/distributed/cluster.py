@@ -1,0 +1,209 @@
+"""All that svmpath asks of Dask: chunks as tasks, passes over them as tree reductions, lazy predictions.
+
+Tasks go to whatever scheduler Dask is set to: its threads, a ``LocalCluster``, or the ``Client`` that you have. Each
+task has a name that says what it computes, which Dask's dashboard shows. Nothing here keeps state on a worker that
+cannot be made again from the source: a lost worker costs time, not the result.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+
+import dask
+import dask.array as da
+import numpy as np
+from dask.delayed import Delayed, delayed
+from dask.system import CPU_COUNT
+
+from svmpath.distributed.blocks import total
+from svmpath.gram.memory import memory_limit
+
+Array = np.ndarray
+
+_FAN_IN = 8  # chunks whose sums are added up by one task
+_SHARE_OF_WORKERS = 0.5  # of their memory that features may take: workers begin to write to disk at 0.6
+_CHUNKS_IN_MEMORY = 8  # chunks, with their features, that a thread of a worker should have room for
+_LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"
+
+
+# --- collections -----------------------------------------------------------------------------------------------------
+
+
+def is_frame(collection: Any) -> bool:
+    """Whether it is a Dask data frame or series."""
+    return hasattr(collection, "to_delayed") and hasattr(collection, "partitions") and hasattr(collection, "divisions")
+
+
+def to_chunks(collection: Any, name: str) -> list[Delayed]:
+    """The chunks of a collection along its rows, as tasks."""
+    if is_frame(collection):
+        # Optimised, X and y of one file may come out in different numbers of parts, and read it twice.
+        return list(collection.to_delayed(optimize_graph=False))
+    if not isinstance(collection, da.Array):
+        raise TypeError(
+            f"{name} must be a Dask array, data frame or series, got {type(collection).__name__}: use "
+            "dask.array.from_array or dask.dataframe.from_pandas."
+        )
+    if collection.ndim > 1 and collection.numblocks[1] > 1:
+        collection = collection.rechunk({1: -1})
+    return list(np.ravel(collection.to_delayed()))
+
+
+def like_chunks(collection: Any, name: str, X: Any, lengths: Callable[[], list[int]]) -> list[Delayed]:
+    """The chunks of targets or weights, cut as those of X are."""
+    if not hasattr(collection, "__dask_graph__"):
+        collection, known = np.asarray(collection), tuple(lengths())
+        if len(collection) != sum(known):
+            raise ValueError(f"{name} must have one entry per row: X has {sum(known)} rows, {name} {len(collection)}.")
+        collection = da.from_array(collection, chunks=(known, *collection.shape[1:]))
+    elif isinstance(collection, da.Array) and isinstance(X, da.Array) and collection.chunks[0] != X.chunks[0]:
+        are_known = not np.isnan([*collection.chunks[0], *X.chunks[0]]).any()
+        if are_known and collection.shape[0] == X.shape[0]:
+            collection = collection.rechunk({0: X.chunks[0]})
+    return to_chunks(collection, name)
+
+
+def as_delayed(value: Any) -> Delayed:
+    """A value that many tasks share, as a task of its own: it is sent once."""
+    return delayed(value, pure=False, traverse=False)
+
+
+def task(name: str, function: Callable[..., Any], *arguments: Any) -> Delayed:
+    """A call, later, under a name that the dashboard shows."""
+    return delayed(function, pure=False, traverse=False)(*arguments, dask_key_name=f"{name}-{uuid4().hex}")
+
+
+# --- running ---------------------------------------------------------------------------------------------------------
+
+
+def reduce_chunks(name: str, function: Callable[..., list[Any]], chunks: Sequence[Any], *shared: Any) -> list[Any]:
+    """The sum over all chunks of ``function(chunk, *shared)``, a list of what can be added: one pass over the data."""
+    common = [as_delayed(each) for each in shared]
+    parts = [task(name, function, *(chunk if isinstance(chunk, tuple) else (chunk,)), *common) for chunk in chunks]
+    while len(parts) > 1:
+        parts = [task("add-up", total, parts[at : at + _FAN_IN]) for at in range(0, len(parts), _FAN_IN)]
+    return compute(parts)[0]
+
+
+def compute(tasks: Sequence[Delayed]) -> list[Any]:
+    """The results of tasks."""
+    with _large_graphs():
+        return list(dask.compute(*tasks, traverse=False))
+
+
+def hold(tasks: Sequence[Delayed]) -> list[Delayed]:
+    """The same tasks, begun now, their results held where they are computed; lost ones are made again."""
+    with _large_graphs():
+        return list(dask.persist(*tasks, traverse=False))
+
+
+def release(tasks: Sequence[Delayed]) -> None:
+    """End what is still running of held tasks, and let go of their results."""
+    client = _client()
+    if client is not None:
+        client.cancel(sys.modules["distributed"].futures_of(list(tasks)), force=True)
+
+
+@contextmanager
+def _large_graphs() -> Iterator[None]:
+    """An r x r matrix for every task is what we mean to send: no warning of it."""
+    if _client() is None:
+        yield
+        return
+    with dask.config.set({_LARGE_GRAPH: "1GiB"}):
+        yield
+
+
+def _client() -> Any:
+    """The client of a cluster, if Dask is set to use one; who has one has loaded its package."""
+    package = sys.modules.get("distributed")
+    if package is None or dask.config.get("scheduler", None) not in (None, "dask.distributed", "distributed"):
+        return None
+    try:
+        return package.get_client()
+    except ValueError:
+        return None
+
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+
+
+def memory_for_features(limit: Any) -> float:
+    """Bytes that all features may take together: of the limit that was given, of all workers, or of this computer."""
+    workers = _workers()
+    if limit is not None or not workers:
+        return memory_limit()
+    return _SHARE_OF_WORKERS * sum(each.get("memory_limit") or np.inf for each in workers)
+
+
+def threads() -> int:
+    """How many tasks run at a time."""
+    workers = _workers()
+    if workers:
+        return int(sum(each["nthreads"] for each in workers))
+    return int(dask.config.get("num_workers", None) or CPU_COUNT)
+
+
+def _workers() -> list[Any]:
+    client = _client()
+    return [] if client is None else list(client.scheduler_info(n_workers=-1)["workers"].values())
+
+
+@contextmanager
+def explained(rows: int, numbers_per_row: int) -> Iterator[None]:
+    """A worker that runs out of memory ends in a sentence that names a chunk size.
+
+    Parameters
+    ----------
+    rows : int
+        Of the largest chunk.
+    numbers_per_row : int
+        About how many are held per row while a chunk is worked on.
+    """
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":
+            raise
+        raise MemoryError(out_of_memory(rows, numbers_per_row, _workers())) from error
+
+
+def out_of_memory(rows: int, numbers_per_row: int, workers: Sequence[Any]) -> str:
+    """The sentence, for workers of these limits and threads."""
+    rooms = [each["memory_limit"] / each["nthreads"] for each in workers if each.get("memory_limit")]
+    room = min(rooms, default=float(2**30))
+    fits = max(100, int(room / (_CHUNKS_IN_MEMORY * 8 * numbers_per_row)))
+    size = min(fits, max(rows // 2, 100))
+    digits = 10 ** max(len(str(size)) - 2, 0)
+    return (
+        f"A worker ended while it worked on a chunk, most likely because it ran out of memory: the largest chunk has "
+        f"{rows} rows; use chunks of {size // digits * digits} rows (X.rechunk({{0: {size // digits * digits}}}), or "
+        "repartition for a data frame), or workers with more memory."
+    )
+
+
+# --- lazy results ----------------------------------------------------------------------------------------------------
+
+
+def concatenated(parts: Sequence[Delayed], lengths: Sequence[float], tail: tuple[int, ...], dtype: Any) -> Any:
+    """A lazy array from one task per chunk; lengths may be unknown (NaN)."""
+    arrays = [
+        da.from_delayed(part, shape=(length, *tail), dtype=dtype) for part, length in zip(parts, lengths, strict=True)
+    ]
+    return da.concatenate(arrays, axis=0, allow_unknown_chunksizes=True)
+
+
+def map_rows(name: str, function: Callable[[Any], Array], X: Any, tail: tuple[int, ...], dtype: Any) -> Any:
+    """The lazy array of ``function(chunk)`` for the chunks of X, with shape (n, *tail)."""
+    chunks = to_chunks(X, "X")
+    lengths = [np.nan] * len(chunks) if is_frame(X) else X.chunks[0]
+    call = as_delayed(function)
+    return concatenated([task(name, _apply, call, chunk) for chunk in chunks], lengths, tail, dtype)
+
+
+def _apply(function: Callable[[Any], Array], chunk: Any) -> Array:
+    return function(chunk)

@@ -1,0 +1,118 @@
+"""A curve whose held-out decision values stay where the rows are: only their sums come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from svmpath.criteria.curve import HeldOutLoss, OneVsRest, held_out_loss
+from svmpath.lazy import lazy
+from svmpath.notebook import Shown
+from svmpath.search.choice import Scores
+
+if TYPE_CHECKING:
+    from svmpath.distributed.path import ChunkedPath
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ChunkedCurve(Shown):
+    """Held-out scores along a path on rows in chunks; lower is better.
+
+    It has those attributes of a :class:`svmpath.criteria.Curve` that do not need the held-out decision values of all
+    rows in one place, and you can pass it to :func:`svmpath.select`.
+
+    Attributes
+    ----------
+    path : ChunkedPath
+    criterion : str
+    values : array of shape (m,)
+        Values of C.
+    loss : callable
+        Per-sample loss of target and held-out decision value.
+    known : array of shape (3, m), optional
+        Weighted sums of the loss, of its square, and of the squared held-out residual.
+    """
+
+    path: ChunkedPath
+    criterion: str
+    values: Array
+    loss: Callable[[Array, Array], Array]
+    known: Array | None = field(default=None, kw_only=True)
+
+    scoring = None
+    screened = None
+    split_scores = None
+    units = None
+
+    def __repr__(self) -> str:
+        low, high = self.values.min(), self.values.max()
+        return f"<ChunkedCurve: {self.criterion} at {len(self.values)} values of C in [{low:.6g}, {high:.6g}]>"
+
+    @lazy
+    def sums(self) -> Array:
+        """Weighted sums over all rows, of shape (3, m)."""
+        return self.path.sum_scores(self.values, self.loss) if self.known is None else self.known
+
+    def computed(self, progress: Callable[[int, int], None] | None = None) -> ChunkedCurve:
+        """The curve with its sums computed; ``progress(done, values)`` is called on the way."""
+        return replace(self, known=self.path.sum_scores(self.values, self.loss, progress))
+
+    @property
+    def scores(self) -> Array:
+        """Weighted mean held-out loss at each value."""
+        return self.sums[0] / self.path.problem.weight
+
+    @property
+    def standard_errors(self) -> Array:
+        """Standard errors of the scores, as if the losses were independent."""
+        problem = self.path.problem
+        variance = self.sums[1] / problem.weight - self.scores**2
+        return np.sqrt(np.maximum(variance, 0.0) * problem.share)
+
+    def standard_error(self, at: int) -> float:
+        """The standard error at the value of this position."""
+        return float(self.standard_errors[at])
+
+    @property
+    def smooth(self) -> Array:
+        """Mean squared held-out residual, which breaks ties between equal scores; an estimate with many rows."""
+        return self.sums[2] / self.path.problem.weight
+
+    @property
+    def doubtful(self) -> Array:
+        """Number of rows whose held-out value is lost to rounding; for the squared hinge they are not counted."""
+        return self.path.count_doubts(self.values)
+
+    @property
+    def numbers(self) -> Scores:
+        """What a choice keeps of it."""
+        return Scores(self.values, self.scores, self.standard_errors, self.smooth)
+
+    @property
+    def decisions(self) -> Any:
+        """Held-out decision values as a lazy Dask array of shape (m, n), or (m, n, k) for k classes."""
+        return self.path.hold_out(self.values)
+
+    def rescored(self, loss: HeldOutLoss) -> ChunkedCurve:
+        """The same machines under another loss; takes another pass over the rows."""
+        new = loss_of(loss, self.path)
+        return self if new == self.loss else replace(self, loss=new, known=None)
+
+    def taken(self, order: Array) -> ChunkedCurve:
+        """The curve at some of its values, given by their positions."""
+        return replace(self, values=self.values[order], known=self.sums[:, order])
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: self.__dict__[name] for name in self.__dataclass_fields__}
+        return {**state, "known": self.__dict__.get("sums", self.known)}
+
+
+def loss_of(loss: HeldOutLoss, path: ChunkedPath) -> Any:
+    """The per-sample loss for a name, a callable or None, of all machines of a path."""
+    found = held_out_loss(loss, path.problem.task)
+    return found if path.problem.machines == 1 else OneVsRest(found)

@@ -1,0 +1,233 @@
+"""Rows in chunks: targets and weights beside them, rows picked out of them, and features made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from svmpath.distributed import cluster, facts
+from svmpath.distributed.blocks import Recipe, make_block
+from svmpath.distributed.facts import Table
+from svmpath.gram import Approximation, Nystroem, automatic_rank, is_share
+from svmpath.gram.features import FeatureMap
+from svmpath.gram.landmarks import given
+from svmpath.gram.memory import parse_bytes
+from svmpath.kernels import Kernel
+from svmpath.names import did_you_mean
+from svmpath.validation import is_whole_number
+
+Array = np.ndarray
+
+SAMPLED_ROWS = 20_000  # rows that are looked at together where a search or a choice of landmarks needs that
+_PERMUTED = 50_000_000  # rows up to which landmarks are those that the same seed gives in memory
+_SHARE = 0.7  # of a given limit of memory that features may take: work on them needs room, too
+
+
+@dataclass(frozen=True)
+class Data:
+    """The chunks of X, y and weights, and what is known of them.
+
+    Attributes
+    ----------
+    X, y : list of Delayed
+    s : list of Delayed, or list of None
+    table : Table
+    names : array of str or None
+        Of the columns of a data frame.
+    classes : array or None
+        The labels in order; None for regression.
+    class_weights : array or None
+        By which the weight of each class is multiplied.
+    scaler : StandardScaler or None
+    """
+
+    X: list[Any]
+    y: list[Any]
+    s: list[Any]
+    table: Table
+    names: Array | None = None
+    classes: Array | None = None
+    class_weights: Array | None = None
+    scaler: Any = None
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.table.n
+
+    @property
+    def spread(self) -> facts.Spread:
+        """Mean and variance of each column, as the machine sees it."""
+        found = self.table.spread()
+        return found if self.scaler is None else found.scaled(self.scaler.mean_, self.scaler.scale_)
+
+    @property
+    def positives(self) -> Array | None:
+        """The class that is +1 for each machine: one machine for two classes, else one for each class."""
+        if self.classes is None:
+            return None
+        return np.array([1]) if len(self.classes) == 2 else np.arange(len(self.classes))
+
+    def take(self, rows: Array) -> tuple[Array, Array, Array]:
+        """Rows of X as the machine sees them, their targets and their weights; ``rows`` must be in order."""
+        starts, tasks = self.table.starts, []
+        for at, (first, end) in enumerate(pairwise(starts)):
+            here = rows[(rows >= first) & (rows < end)] - first
+            if len(here):
+                tasks.append(cluster.task("pick-rows", _pick, self.X[at], self.y[at], self.s[at], here, self._codes))
+        found = cluster.compute(tasks)
+        X, target, s = (np.concatenate([part[at] for part in found]) for at in range(3))
+        return (X if self.scaler is None else self.scaler.transform(X)), target, s
+
+    @property
+    def _codes(self) -> Codes:
+        return Codes(self.classes, self.class_weights)
+
+    def sample(self, size: int, seed: int) -> Array:
+        """Numbers of random rows, in order: those that :func:`svmpath.gram.landmarks.uniform` takes in memory."""
+        n, size = self.n, min(size, self.n)
+        rng = np.random.default_rng(seed)
+        if n <= _PERMUTED:
+            return np.sort(rng.permutation(n)[:size])
+        return np.sort(rng.choice(n, size, replace=False, shuffle=False))
+
+    def blocks(self, recipe: Recipe) -> list[Any]:
+        """One task for each chunk that makes its features."""
+        shared, codes = cluster.as_delayed(recipe), cluster.as_delayed(self._codes)
+        chunks = zip(self.X, self.y, self.s, self.table.lengths, strict=True)
+        return [cluster.task("make-feature-rows", _make, *chunk, shared, codes) for *chunk, length in chunks if length]
+
+    @property
+    def full_lengths(self) -> list[int]:
+        """The lengths of chunks that are not empty."""
+        return [length for length in self.table.lengths if length]
+
+
+@dataclass(frozen=True)
+class Codes:
+    """From the targets and weights of a chunk, as they were given, to numbers."""
+
+    classes: Array | None
+    class_weights: Array | None
+
+    def __call__(self, y: Any, s: Any) -> tuple[Array, Array]:
+        """The number of each row's class, or its target; and its weight."""
+        y = facts.as_column(y)
+        weights = np.ones(len(y)) if s is None else facts.as_column(s).astype(float)
+        if self.classes is None:
+            return y.astype(float), weights
+        code = np.searchsorted(self.classes, y.astype(self.classes.dtype))
+        return code, weights if self.class_weights is None else weights * self.class_weights[code]
+
+
+def _make(X: Any, y: Any, s: Any, recipe: Recipe, codes: Codes) -> Any:
+    return make_block(np.asarray(X, dtype=float), *codes(y, s), recipe)
+
+
+def _pick(X: Any, y: Any, s: Any, rows: Array, codes: Codes) -> tuple[Array, Array, Array]:
+    target, weights = codes(y, s)
+    return np.asarray(X, dtype=float)[rows], target[rows], weights[rows]
+
+
+def read(X: Any, y: Any, sample_weight: Any, wants_labels: bool) -> Data:
+    """The chunks of a user's collections, checked in one pass."""
+    if not hasattr(X, "__dask_graph__"):
+        raise TypeError(
+            f"y or sample_weight is a Dask collection, so X must be one, too; got {type(X).__name__}: use "
+            "dask.array.from_array(X), or call .compute() on the others."
+        )
+    chunks = cluster.to_chunks(X, "X")
+
+    def lengths() -> list[int]:
+        return [int(each) for each in cluster.compute([cluster.task("count-rows", len, chunk) for chunk in chunks])]
+
+    targets = cluster.like_chunks(y, "y", X, lengths)
+    weights: list[Any] = [None] * len(chunks)
+    if sample_weight is not None:
+        weights = cluster.like_chunks(sample_weight, "sample_weight", X, lengths)
+    for name, parts in (("y", targets), ("sample_weight", weights)):
+        if len(parts) != len(chunks):
+            raise ValueError(
+                f"X has {len(chunks)} chunks and {name} has {len(parts)}: cut both into the same chunks (rechunk, "
+                "repartition)."
+            )
+    tasks = list(zip(chunks, targets, weights, strict=True))
+    found = cluster.reduce_chunks("check-chunk", facts.look, tasks, wants_labels)
+    table = Table(found[0])
+    table.check()
+    names = None
+    if cluster.is_frame(X):
+        columns = list(X.columns)
+        names = np.array(columns, dtype=object) if all(isinstance(name, str) for name in columns) else None
+    return Data(chunks, targets, weights, table, names)
+
+
+# --- features --------------------------------------------------------------------------------------------------------
+
+
+def make_features(data: Data, kernel: Kernel, rank: Any, landmarks: Any, seed: int) -> tuple[FeatureMap, Array]:
+    """The map to features, and a point in the middle of them.
+
+    Uniform landmarks, and landmarks given as row numbers, are the rows that they are in memory. Whatever else looks at
+    rows looks at a sample of them.
+    """
+    approximation = make_approximation(rank, landmarks, data.n)
+    rows, wanted = _rows_of(approximation, data, seed)
+    X, _, _ = data.take(rows)
+    wanted.check(kernel, X)
+    features = wanted.factor(kernel, X, seed).features
+    return features, np.asarray(features(X).mean(axis=0))
+
+
+def _rows_of(approximation: Approximation, data: Data, seed: int) -> tuple[Array, Approximation]:
+    """The rows that an approximation looks at, and what it is to do with them."""
+    if not isinstance(approximation, Nystroem):
+        return data.sample(SAMPLED_ROWS, seed), approximation
+    if not isinstance(approximation.landmarks, str):
+        rows = given(_Numbers(data.n), approximation.landmarks).rows
+        assert rows is not None
+        order = np.argsort(np.argsort(rows))  # rows are picked in order, and landmarks stay in theirs
+        return np.sort(rows), replace(approximation, landmarks=tuple(order.tolist()))
+    if approximation.landmarks == "uniform" and not approximation.target:
+        rows = data.sample(approximation.count(data.n), seed)
+        return rows, replace(approximation, rank=None, landmarks=tuple(range(len(rows))))
+    return data.sample(SAMPLED_ROWS, seed), approximation
+
+
+class _Numbers:
+    """Stands for n rows where only their number counts."""
+
+    def __init__(self, n: int) -> None:
+        self.shape = (n, 1)
+
+    def __getitem__(self, rows: Any) -> Any:
+        return rows
+
+
+def make_approximation(rank: Any, landmarks: Any, n: int) -> Approximation:
+    """The approximation that ``rank=`` and ``landmarks=`` stand for with rows in chunks."""
+    if isinstance(rank, Approximation):
+        if landmarks is not None:
+            raise ValueError(f"landmarks= cannot be combined with rank={rank!r}; pass them to gram.Nystroem.")
+        return replace(rank, single=False) if isinstance(rank, Nystroem) else rank  # memory decides the precision
+    if landmarks is not None and not isinstance(landmarks, str):
+        return Nystroem(rank, landmarks)
+    if isinstance(rank, str) and rank == "auto":
+        rank = automatic_rank(n) or n
+    if not (is_whole_number(rank) or is_share(rank)):
+        raise ValueError(
+            "Rows in chunks need a kernel of low rank: rank must be a whole number >= 1 (of landmarks), a number "
+            f"between 0 and 1, 'auto' or an approximation, got {rank!r}.{did_you_mean(rank, ['auto'])}"
+        )
+    return Nystroem(rank, "uniform" if landmarks is None else landmarks)
+
+
+def choose_dtype(n: int, r: int, limit: Any) -> type | None:
+    """The precision in which all features can be held; None if they must be made anew in every pass."""
+    room = _SHARE * parse_bytes(limit) if limit is not None else cluster.memory_for_features(None)
+    fitting: Sequence[type] = [kind for kind in (np.float64, np.float32) if n * r * np.dtype(kind).itemsize <= room]
+    return fitting[0] if fitting else None

@@ -1,0 +1,337 @@
+"""What one pass over the chunks finds out: sizes, labels, moments of the columns, and faults with their chunk.
+
+Nothing is half done when a fault is found: this pass comes before all others. The mean and the sum of squared
+deviations of each column are found per chunk and merged by the rule of Chan, Golub & LeVeque, which keeps their digits.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from svmpath.exceptions import ChunkWarning
+
+Array = np.ndarray
+
+_LARGEST = 1e150  # of numbers that have squares, and sums of many squares
+_MOST_LABELS = 1000  # in one chunk; more are amounts, not labels
+_MOST_NAMED = 5  # chunks, or labels, that a sentence names
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Sum of weights, mean and sum of squared deviations of each column."""
+
+    weight: float
+    mean: Array
+    squares: Array
+
+    @staticmethod
+    def of(X: Array, s: Array | None = None) -> Spread:
+        """Of the rows of a chunk."""
+        s = np.ones(len(X)) if s is None else s
+        weight = float(s.sum())
+        if weight == 0.0:
+            return Spread(0.0, np.zeros(X.shape[1]), np.zeros(X.shape[1]))
+        mean = s @ X / weight
+        return Spread(weight, mean, s @ (X - mean) ** 2)
+
+    def __add__(self, other: Spread) -> Spread:
+        weight = self.weight + other.weight
+        if weight == 0.0 or other.weight == 0.0:
+            return self
+        share, gap = other.weight / weight, other.mean - self.mean
+        squares = self.squares + other.squares + self.weight * share * gap**2
+        return Spread(weight, self.mean + share * gap, squares)
+
+    @property
+    def variance(self) -> Array:
+        """Of each column."""
+        return self.squares / self.weight
+
+    @property
+    def variance_of_all(self) -> float:
+        """Of all numbers together, whatever their column."""
+        return float(self.variance.mean() + self.mean.var())
+
+    def scaled(self, mean: Array, scale: Array) -> Spread:
+        """Of the columns after (x - mean) / scale."""
+        return Spread(self.weight, (self.mean - mean) / scale, self.squares / scale**2)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of one chunk.
+
+    Attributes
+    ----------
+    rows, columns : int
+    sizes : tuple of int
+        Number of targets, and of weights if there are any.
+    fault : str
+        What is wrong with its numbers; empty if nothing is.
+    labels : dict
+        Number of rows, and sum of weights, of each label; None if there are too many to be labels, or for amounts.
+    are_amounts : bool
+        Whether targets are numbers that are not whole.
+    spread, weighted : Spread
+        Of the columns, without and with weights.
+    weight : float
+    ends : tuple of arrays of shape (d,)
+        The smallest and the largest number of each column, and whether there is no third one.
+    """
+
+    rows: int
+    columns: int
+    sizes: tuple[int, ...]
+    fault: str
+    labels: Mapping[Any, tuple[int, float]] | None
+    are_amounts: bool
+    spread: Spread
+    weighted: Spread
+    weight: float
+    ends: tuple[Array, Array, Array]
+
+
+def look(X: Any, y: Any, s: Any, wants_labels: bool) -> list[list[Facts]]:
+    """The facts of one chunk, in a list that others are added to."""
+    if issparse(X):
+        raise TypeError(
+            "Chunks of X must be dense, but one is sparse: use X.map_blocks(lambda chunk: chunk.toarray())."
+        )
+    try:
+        numbers = np.asarray(X, dtype=float)
+    except (TypeError, ValueError) as error:
+        return [[_unusable(X, y, f"X has an entry that is not a number ({error})")]]
+    if numbers.ndim != 2:
+        return [[_unusable(X, y, f"X has {numbers.ndim} dimensions instead of two")]]
+    target = as_column(y)
+    weights = None if s is None else as_column(s)
+    sizes = (len(target),) if weights is None else (len(target), len(weights))
+    fault = _fault(numbers, target, weights, wants_labels)
+    if fault or any(size != len(numbers) for size in sizes):
+        return [[_unusable(X, y, fault, sizes, numbers.shape)]]
+    are_amounts = target.dtype.kind == "f" and bool(np.any(target != np.round(target)))
+    s = np.ones(len(target)) if weights is None else weights.astype(float)
+    labels = _labels(target, s) if wants_labels and not are_amounts else None
+    spread = Spread.of(numbers)
+    weighted = spread if weights is None else Spread.of(numbers, s)
+    ends = _ends(numbers)
+    return [
+        [Facts(len(numbers), numbers.shape[1], sizes, "", labels, are_amounts, spread, weighted, float(s.sum()), ends)]
+    ]
+
+
+def as_column(values: Any) -> Array:
+    """Targets or weights of a chunk as a vector; a single column is one."""
+    values = np.asarray(values)
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+
+
+def _unusable(X: Any, y: Any, fault: str, sizes: tuple[int, ...] = (), shape: tuple[int, ...] = ()) -> Facts:
+    empty = Spread(0.0, np.zeros(0), np.zeros(0))
+    rows, columns = shape or (len(X), 0)
+    ends = (np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool))
+    return Facts(rows, columns, sizes or (len(y),), fault, None, False, empty, empty, 0.0, ends)
+
+
+def _fault(X: Array, y: Array, s: Array | None, is_labelled: bool) -> str:
+    """What is wrong with the numbers of a chunk, in words that follow its name; rows are those of the chunk."""
+    if not np.isfinite(X).all():
+        row, column = (int(at[0]) for at in np.nonzero(~np.isfinite(X)))
+        return f"X has {_words(X[row, column])} in row {row} of the chunk, column {column}"
+    if np.abs(X).max(initial=0.0) > _LARGEST:
+        return f"X has numbers as large as {np.abs(X).max():.1g}, whose squares are beyond double precision"
+    if y.ndim != 1:
+        return f"y has {y.ndim} dimensions instead of one"
+    if not is_labelled and y.dtype.kind not in "biuf":
+        return f"y must hold numbers, but it has the type {y.dtype}"
+    missing = _missing(y)
+    if missing.any():
+        return f"y has a missing value in row {int(np.argmax(missing))} of the chunk"
+    kinds = sorted({type(each).__name__ for each in y}) if y.dtype.kind == "O" else []
+    if len(kinds) > 1:
+        return f"y mixes labels of the types {' and '.join(kinds)}"
+    if s is not None and not (np.issubdtype(s.dtype, np.number) and np.isfinite(s).all() and np.all(s >= 0)):
+        return "sample_weight has an entry that is not a finite number >= 0"
+    return ""
+
+
+def _words(value: float) -> str:
+    return "NaN" if np.isnan(value) else "infinity"
+
+
+def _missing(y: Array) -> Array:
+    """Which targets are NaN, infinite or None."""
+    if y.dtype.kind == "f":
+        return ~np.isfinite(y)
+    if y.dtype.kind == "O":
+        return np.array([each is None or each != each for each in y], dtype=bool)
+    return np.zeros(len(y), dtype=bool)
+
+
+def _labels(y: Array, s: Array) -> Mapping[Any, tuple[int, float]] | None:
+    labels, code, counts = np.unique(y, return_inverse=True, return_counts=True)
+    if len(labels) > _MOST_LABELS:
+        return None
+    weights = np.bincount(code, s, minlength=len(labels))
+    return dict(zip(labels.tolist(), zip(counts.tolist(), weights.tolist(), strict=True), strict=True))
+
+
+def _ends(X: Array) -> tuple[Array, Array, Array]:
+    if len(X) == 0:
+        d = X.shape[1]
+        return np.full(d, np.inf), np.full(d, -np.inf), np.ones(d, dtype=bool)
+    low, high = X.min(axis=0), X.max(axis=0)
+    return low, high, np.all((low == X) | (high == X), axis=0)
+
+
+# --- all chunks together ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Table:
+    """The facts of all chunks.
+
+    Attributes
+    ----------
+    chunks : list of Facts
+    """
+
+    chunks: list[Facts]
+
+    @property
+    def lengths(self) -> list[int]:
+        """Number of rows of each chunk."""
+        return [chunk.rows for chunk in self.chunks]
+
+    @property
+    def starts(self) -> Array:
+        """Number of the first row of each chunk, and of all rows."""
+        return np.cumsum([0, *self.lengths])
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.starts[-1])
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return next(chunk.columns for chunk in self.chunks if chunk.rows)
+
+    @property
+    def weight(self) -> float:
+        """Sum of the weights."""
+        return float(sum(chunk.weight for chunk in self.chunks))
+
+    def spread(self, weighted: bool = False) -> Spread:
+        """Of the columns of all chunks."""
+        used = [chunk.weighted if weighted else chunk.spread for chunk in self.chunks if chunk.rows]
+        merged = used[0]
+        for each in used[1:]:
+            merged = merged + each if merged.weight else each
+        return merged
+
+    def two_valued(self) -> Array:
+        """Whether each column has at most two different values."""
+        used = [chunk.ends for chunk in self.chunks if chunk.rows]
+        low, high = np.min([each[0] for each in used], axis=0), np.max([each[1] for each in used], axis=0)
+        ends = np.array([each[:2] for each in used])  # (chunks, 2, d)
+        return np.all([each[2] for each in used], axis=0) & ((ends == low) | (ends == high)).all(axis=(0, 1))
+
+    @property
+    def are_amounts(self) -> bool:
+        """Whether some target is not a whole number."""
+        return any(chunk.are_amounts for chunk in self.chunks)
+
+    def labels(self) -> Mapping[Any, tuple[int, float]]:
+        """Number of rows and sum of weights of every label."""
+        merged: dict[Any, tuple[int, float]] = {}
+        for chunk in self.chunks:
+            for label, (count, weight) in (chunk.labels or {}).items():
+                before = merged.get(label, (0, 0.0))
+                merged[label] = before[0] + count, before[1] + weight
+        return merged
+
+    def name(self, at: int) -> str:
+        """A chunk in words: its number and its rows."""
+        first, end = self.starts[at : at + 2]
+        return f"Chunk {at} of {len(self.chunks)}, counted from 0 (rows {first} to {end - 1})"
+
+    def check(self) -> None:
+        """Refuse a chunk that cannot be used, by its number, and warn of empty ones."""
+        widths = [chunk.columns for chunk in self.chunks if chunk.rows and not chunk.fault]
+        usual = max(set(widths), key=widths.count) if widths else 0
+        for at, chunk in enumerate(self.chunks):
+            if chunk.fault:
+                raise ValueError(f"{self.name(at)} cannot be used: {chunk.fault}; correct it or leave it out.")
+            if chunk.rows and chunk.columns != usual:
+                raise ValueError(
+                    f"{self.name(at)} has {chunk.columns} columns, but other chunks have {usual}: give every chunk "
+                    "the same columns."
+                )
+            if any(size != chunk.rows for size in chunk.sizes):
+                words = "y" if chunk.sizes[0] != chunk.rows else "sample_weight"
+                size = chunk.sizes[0] if words == "y" else chunk.sizes[1]
+                raise ValueError(
+                    f"{self.name(at)} has {chunk.rows} rows of X but {size} entries of {words}: cut both into the "
+                    "same chunks."
+                )
+        if self.n < 2:
+            raise ValueError(f"At least two rows are needed, but the chunks have {self.n} in all.")
+        if not self.weight > 0:
+            raise ValueError("Every sample has weight zero; at least one weight must be positive.")
+        self._warn_of_empty()
+
+    def _warn_of_empty(self) -> None:
+        empty = [at for at, chunk in enumerate(self.chunks) if not chunk.rows]
+        if empty:
+            named = ", ".join(str(at) for at in empty[:_MOST_NAMED]) + (", ..." if len(empty) > _MOST_NAMED else "")
+            which = f"Chunk {named} has" if len(empty) == 1 else f"Chunks {named} have"
+            _warn(f"{which} no rows (of {len(self.chunks)} chunks, counted from 0); the fit goes on without them.")
+
+    def check_labels(self) -> Array:
+        """The labels in order; warns of one that a single chunk has."""
+        for at, chunk in enumerate(self.chunks):
+            if chunk.are_amounts or (chunk.rows and chunk.labels is None):
+                raise ValueError(
+                    f"{self.name(at)} has targets that are amounts, or more than {_MOST_LABELS} different labels, but "
+                    "classification needs few labels: use PathSVR (or task='regression') for amounts."
+                )
+        labels = self.labels()
+        kinds = {type(label) for label in labels}
+        if len(kinds) > 1 and str in kinds:
+            at = next(
+                at for at, chunk in enumerate(self.chunks) if any(not isinstance(x, str) for x in chunk.labels or {})
+            )
+            raise ValueError(f"{self.name(at)} has labels that are not text, but other labels are: use one type.")
+        classes = np.array(sorted(labels))
+        if len(classes) < 2:
+            raise ValueError(f"Classification needs two classes, but y has only one class: {classes.tolist()[0]!r}.")
+        self._warn_of_lonely(labels)
+        return classes
+
+    def _warn_of_lonely(self, labels: Mapping[Any, tuple[int, float]]) -> None:
+        if sum(chunk.rows > 0 for chunk in self.chunks) < 3:
+            return
+        for label in sorted(labels):
+            homes = self.homes(label)
+            if len(homes) == 1:
+                _warn(
+                    f"{self.name(homes[0])} is the only one with label {label!r} ({labels[label][0]} rows): if it is a "
+                    "mistake, correct it; if the rows are sorted by label, nothing is lost."
+                )
+
+    def homes(self, label: Any) -> list[int]:
+        """The chunks that have a label."""
+        return [at for at, chunk in enumerate(self.chunks) if label in (chunk.labels or {})]
+
+
+def _warn(sentence: str) -> None:
+    warnings.warn(sentence, ChunkWarning, stacklevel=6)

@@ -1,0 +1,41 @@
+"""Predictions for Dask collections, chunk by chunk and lazily."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from svmpath.distributed import cluster
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class _Method:
+    """A method of a fitted model, for the rows of one chunk; a chunk without rows has a result without rows."""
+
+    model: Any
+    name: str
+    empty: Array
+
+    def __call__(self, X: Any) -> Array:
+        return np.asarray(getattr(self.model, self.name)(X)) if len(X) else self.empty
+
+
+def map_method(model: Any, name: str, X: Any) -> Any:
+    """The lazy array of what a method of a fitted model returns for the rows of X.
+
+    Shape and type are found with one row, before anything is sent: a model that is not fitted, or was fitted on other
+    columns, says so at once.
+    """
+    known = getattr(model, name)(_one_row(X))
+    return cluster.map_rows(name.replace("_", "-"), _Method(model, name, known[:0]), X, known.shape[1:], known.dtype)
+
+
+def _one_row(X: Any) -> Any:
+    """A row of zeros with the columns of X."""
+    if cluster.is_frame(X):
+        return type(X._meta)({name: [0.0] for name in X.columns})
+    return np.zeros((1, X.shape[1]))

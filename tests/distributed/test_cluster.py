@@ -1,0 +1,132 @@
+"""On a cluster of processes: the same result, also if a worker dies; nothing is left behind by Ctrl-C."""
+
+import os
+import signal
+import threading
+import time
+
+import dask.array as da
+import numpy as np
+import pytest
+
+import svmpath
+from distributed import Client, LocalCluster
+from svmpath import PathSVC, PathSVR, criteria
+from tests.distributed.chunks import amounts, cut, moons
+from tests.distributed.traffic import bytes_per_step
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
+
+OPTIONS = {"gamma": 0.4, "C": np.geomspace(1e-2, 1e2, 9).tolist(), "rank": 30, "random_state": 0}
+SIZES = (300,) * 4
+CLUSTER = {
+    "processes": True,
+    "threads_per_worker": 1,
+    "dashboard_address": None,
+    "host": "127.0.0.1",
+}
+
+
+@pytest.fixture(scope="module")
+def client():
+    with LocalCluster(n_workers=2, **CLUSTER) as cluster, Client(cluster) as client:
+        yield client
+
+
+def tasks_left(client):
+    return client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+
+
+def wait_until(is_true, seconds=20.0):
+    end = time.monotonic() + seconds
+    while not is_true() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert is_true()
+
+
+def test_the_same_result_and_nothing_left_behind(client):
+    X, y = moons(n=1200)
+    expected = PathSVC(landmarks="uniform", search="grid", **OPTIONS).fit(X, y)
+    model = PathSVC(**OPTIONS).fit(cut(X, SIZES), cut(y, SIZES))
+    assert model.C_ == expected.C_
+    assert np.abs(model.decision_function(X) - expected.decision_function(X)).max() < 1e-6
+    found = model.predict(cut(X, SIZES))
+    assert np.array_equal(found.compute(), expected.predict(X))
+    del found
+    wait_until(lambda: tasks_left(client) == 0)
+    path = svmpath.trace(cut(X, SIZES), cut(y, SIZES), gamma=0.4, rank=30, landmarks="uniform", random_state=0)
+    assert np.allclose(criteria.span(path, OPTIONS["C"]).scores, expected.curve_.scores, rtol=1e-12)
+    assert tasks_left(client) >= 4  # the features, as long as there is the path
+    del path
+    wait_until(lambda: tasks_left(client) == 0)
+
+
+def test_least_squares(client):
+    X, y = amounts(n=1200)
+    expected = PathSVR(landmarks="uniform", search="grid", **OPTIONS).fit(X, y)
+    model = PathSVR(**OPTIONS).fit(cut(X, SIZES), cut(y, SIZES))
+    assert np.abs(model.predict(X) - expected.predict(X)).max() < 1e-6
+
+
+@pytest.mark.parametrize("at", [1, 5])
+def test_a_lost_worker_costs_time_and_not_the_result(client, at):
+    X, y = moons(n=1200)
+    undisturbed = PathSVC(**OPTIONS).fit(cut(X, SIZES), cut(y, SIZES))
+    killed = []
+
+    def kill(done, total):
+        if done == at and not killed:
+            pids = client.run(os.getpid)
+            killed.append(next(iter(pids.values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    model = PathSVC(verbose=kill, **OPTIONS).fit(cut(X, SIZES), cut(y, SIZES))
+    assert killed
+    assert killed[0] not in client.run(os.getpid).values()
+    assert model.C_ == undisturbed.C_
+    assert np.abs(model.decision_function(X) - undisturbed.decision_function(X)).max() < 1e-8
+    assert np.allclose(model.curve_.scores, undisturbed.curve_.scores, rtol=1e-12)
+
+
+def slowly(chunk):
+    time.sleep(0.5)
+    return chunk
+
+
+def test_ctrl_c_leaves_no_task_behind(client):
+    X, y = moons(n=1200)
+    wait_until(lambda: tasks_left(client) == 0)
+    chunks = cut(X, (50,) * 24).map_blocks(slowly, dtype=float)
+    model = PathSVC(**OPTIONS)
+    main = threading.main_thread().ident
+    timer = threading.Timer(3.0, signal.pthread_kill, (main, signal.SIGINT))
+    timer.start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(chunks, cut(y, (50,) * 24))
+    assert time.monotonic() - start < 3.0 + 2.0
+    assert not hasattr(model, "C_")
+    del chunks
+    wait_until(lambda: tasks_left(client) == 0)
+
+
+def greedy(chunk):
+    block = [np.ones(2**24) for _ in range(64)]  # 8 GiB, one after another, more than a worker has
+    return chunk + block[0][0] * 0
+
+
+def test_too_little_memory_names_a_chunk_size():
+    X, y = moons(n=1200)
+    with LocalCluster(n_workers=1, memory_limit="600MiB", **CLUSTER) as cluster, Client(cluster):
+        import dask
+
+        with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
+            chunks = da.map_blocks(greedy, cut(X, SIZES), dtype=float)
+            with pytest.raises(MemoryError, match=r"the largest chunk has \d+ rows; use chunks of \d+ rows"):
+                PathSVC(**OPTIONS).fit(chunks, cut(y, SIZES))
+
+
+def test_bytes_per_newton_step_do_not_grow_with_the_rows(client):
+    few, many = (bytes_per_step(client, n, rank=30, chunks=4) for n in (1200, 9600))
+    assert few > 0
+    assert many < 1.2 * few
