@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import svmpath
-from svmpath import ChunkWarning, PathError, PathSVC, PathSVR, criteria
+from svmpath import ChunkWarning, PathSVC, PathSVR, criteria
 from svmpath.chunked import distributed
 from svmpath.distributed.cluster import out_of_memory
 from tests.distributed.chunks import amounts, cut, moons
@@ -214,7 +214,7 @@ def test_a_saved_path_has_the_machines_that_it_knew():
     f = path(1.0)(X[:5])
     loaded = pickle.loads(pickle.dumps(path))
     assert np.array_equal(loaded(1.0)(X[:5]), f)
-    with pytest.raises(PathError, match="saved without its rows"):
+    with pytest.raises(ValueError, match="saved without its rows"):
         loaded(2.0)
 
 

@@ -17,7 +17,6 @@ from svmpath.distributed.closed_form import Decomposition, first_solution, refin
 from svmpath.distributed.data import Data, choose_dtype
 from svmpath.distributed.leave_one_out import Machine, Press, Rule, SpanRule, hold_out, sample_held, sum_scores
 from svmpath.distributed.newton import Point, first_point, minimise_all
-from svmpath.exceptions import PathError
 from svmpath.gram.features import FeatureMap
 from svmpath.kernels import Kernel
 from svmpath.lazy import lazy, with_known
@@ -249,7 +248,7 @@ class ChunkedPath(Path):
     def live(self) -> Rows:
         """The chunks; raises an error if the path has lost them."""
         if self.rows is None:
-            raise PathError("This path was saved without its rows: use svmpath.trace again for other values of C.")
+            raise ValueError("This path was saved without its rows: use svmpath.trace again for other values of C.")
         return self.rows
 
     @property
