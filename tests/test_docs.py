@@ -14,6 +14,9 @@ from typer.main import get_command
 import svmpath
 from svmpath import cli, criteria, datasets, displays, exceptions, kernels, report
 from svmpath.cli.program import COMMANDS
+from svmpath.estimators.scaling import UNEVEN
+from svmpath.losses import EpsilonInsensitive, Hinge, SquaredHinge
+from svmpath.losses.policies import POLICIES
 from tests.speed import slow_except
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -107,3 +110,17 @@ def test_trust_page_names_every_warning_and_error():
     page = (ROOT / "docs/guide/trust.md").read_text(encoding="utf-8")
     raised = [name for name, kind in vars(exceptions).items() if isinstance(kind, type) and name != "DataError"]
     assert [name for name in raised if f"`{name}`" not in page] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("guide/which_machine", f"leave-one-out up to {POLICIES[Hinge].loo_rows} rows, then 5-fold"),
+        ("guide/which_machine", f"leave-one-out up to {POLICIES[EpsilonInsensitive].loo_rows} rows, then 5-fold"),
+        ("guide/trust", f"up to {POLICIES[SquaredHinge].exact_rows} rows ({POLICIES[Hinge].exact_rows} for the hinge)"),
+        ("guide/trust", f"by more than a factor of {UNEVEN}"),
+        ("faq", f"version = {{{svmpath.__version__}}}"),
+    ],
+)
+def test_pages_have_the_figures_of_the_code(page, words):
+    assert words in " ".join((ROOT / f"docs/{page}.md").read_text(encoding="utf-8").split())
