@@ -2,11 +2,22 @@
 
 
 class PathError(RuntimeError):
-    """A path is not optimal where it should be, or could not be followed."""
+    """A path is not optimal where it should be, or could not be followed.
+
+    See Also
+    --------
+    svmpath.PrecisionWarning : Digits were lost.
+    svmpath.exceptions.NoMarginError : No machine below some nu.
+    """
 
 
 class NoMarginError(PathError):
-    """The nu machine has no margin: nu is too small for classes that overlap."""
+    """The nu machine has no margin: nu is too small for classes that overlap.
+
+    See Also
+    --------
+    svmpath.PathError : A path that cannot be certified.
+    """
 
 
 class DataError(ValueError):
@@ -14,19 +25,42 @@ class DataError(ValueError):
 
 
 class PrecisionWarning(UserWarning):
-    """Numbers that a choice rests on are lost to rounding."""
+    """Numbers that a choice rests on are lost to rounding.
+
+    See Also
+    --------
+    svmpath.PathError : A path that cannot be certified.
+    """
 
 
 class IndefiniteKernelWarning(UserWarning):
-    """A kernel matrix has negative eigenvalues: the machine's problem is not convex."""
+    """A kernel matrix has negative eigenvalues: the machine's problem is not convex.
+
+    See Also
+    --------
+    svmpath.kernels.Kernel : What all kernels have in common.
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    """
 
 
 class LimitWarning(UserWarning):
-    """A path or a search ends early, as it was given a limit of events or of time."""
+    """A path or a search ends early, as it was given a limit of events or of time.
+
+    See Also
+    --------
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.PathSVC : Classifier that chooses C and gamma.
+    """
 
 
 class EdgeWarning(UserWarning):
-    """The best value lies at the end of the range that was searched, where the score still falls."""
+    """The best value lies at the end of the range that was searched, where the score still falls.
+
+    See Also
+    --------
+    svmpath.PathSVC : Classifier that chooses C and gamma.
+    svmpath.search.Choice : What ``svmpath.select`` returns.
+    """
 
 
 class ChunkWarning(UserWarning):

@@ -25,6 +25,10 @@ class Parameter:
     log : bool, default=True
         Whether the parameter is a scale: grids and searches then step in its logarithm.
 
+    See Also
+    --------
+    svmpath.kernels.Kernel : What all kernels have in common.
+
     Examples
     --------
     >>> from svmpath.parameters import Parameter

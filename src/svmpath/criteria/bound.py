@@ -67,6 +67,10 @@ class ApproximationBound:
         The assumptions of Theorem 3.
     violated : tuple of str
         The assumptions that are known not to hold here; if there are any, Theorem 3 does not apply.
+
+    See Also
+    --------
+    svmpath.criteria.approximation_bound : How far a low-rank machine is from the exact one.
     """
 
     theorem3: float
@@ -111,6 +115,11 @@ def approximation_bound(path: ClosedFormPath, C: float, *, delta: float = 0.05) 
     Returns
     -------
     ApproximationBound
+
+    See Also
+    --------
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.criteria.ApproximationBound : What ``criteria.approximation_bound`` returns.
 
     Examples
     --------

@@ -55,7 +55,12 @@ _SUFFICIENT = 1e-4  # fraction of the decrease promised by the slope that a step
 
 
 class Calibration(ABC):
-    """A map from decision values to the probabilities of the classes."""
+    """A map from decision values to the probabilities of the classes.
+
+    See Also
+    --------
+    svmpath.criteria.calibration.fit_calibration : Fit probabilities to held-out decision values.
+    """
 
     @abstractmethod
     def log_probabilities(self, decisions: Array) -> Array:
@@ -140,6 +145,11 @@ def fit_calibration(decisions: Array, code: Array, k: int, weights: Array, metho
     weights : array of shape (n,)
         Weights of the rows, 0 or more; 2 is the same as a row given twice.
     method : {"sigmoid", "isotonic", "temperature"}
+
+    See Also
+    --------
+    svmpath.criteria.calibration.Calibration : The fitted map.
+    svmpath.PathSVC : Classifier that chooses C and gamma.
 
     Examples
     --------

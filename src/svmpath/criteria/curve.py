@@ -143,6 +143,13 @@ class Curve(Shown):
         For k-fold: the number of the fold that each entry of ``rows`` was held out in.
     units : array of int of shape (n,), optional
         The group that each sample belongs to: losses of different groups only are independent.
+
+    See Also
+    --------
+    svmpath.criteria.loo : Exact leave-one-out.
+    svmpath.criteria.kfold : Exact k-fold.
+    svmpath.select : Choose a value on a curve.
+    svmpath.displays.CurveDisplay : Held-out scores along a path.
     """
 
     path: Path

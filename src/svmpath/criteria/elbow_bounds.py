@@ -64,6 +64,12 @@ def xi_alpha(path: JumpPath, values: Any, *, loss: Any = None) -> BoundCurve:
         take over. They are counted as errors, because the offset jumps when they are left out. The offset can also
         jump for other samples, and then the bound does not hold: do not rely on it at small C.
 
+    See Also
+    --------
+    svmpath.criteria.span_bound : A tighter bound for the hinge.
+    svmpath.criteria.loo : Exact leave-one-out.
+    svmpath.criteria.BoundCurve : A bound along a path.
+
     Examples
     --------
     >>> import numpy as np, svmpath
@@ -111,6 +117,12 @@ def span_bound(path: JumpPath, values: Any, *, loss: Any = None) -> BoundCurve:
         ``doubtful`` is the number of samples that are counted as errors because their coefficient is at its limit or
         too large for the samples on the elbow to take over. The bound assumes that the offset does not jump when a
         sample is left out, which is not known: with few samples or a small C the bound can fail.
+
+    See Also
+    --------
+    svmpath.criteria.xi_alpha : A bound for the hinge that costs nothing.
+    svmpath.criteria.loo : Exact leave-one-out.
+    svmpath.criteria.BoundCurve : A bound along a path.
 
     Examples
     --------

@@ -90,6 +90,10 @@ class Gradient:
     score : float
     by : dict
         Derivative with respect to the logarithm of each parameter: "C" and the kernel parameters, by name.
+
+    See Also
+    --------
+    svmpath.criteria.gradient : The gradient of a held-out score.
     """
 
     score: float
@@ -116,6 +120,12 @@ def gradient(path: Path, value: float, *, loss: HeldOutLoss = None, smoothing: f
     Returns
     -------
     Gradient
+
+    See Also
+    --------
+    svmpath.criteria.press : Leave-one-out of least squares.
+    svmpath.criteria.span : Leave-one-out, predicted from the spans.
+    svmpath.criteria.Gradient : What ``criteria.gradient`` returns.
 
     Notes
     -----

@@ -36,6 +36,11 @@ class HeldOut:
         Number of samples for which they are not known to be exact.
     screened : Screened, optional
         The errors, if they were found without the decision values.
+
+    See Also
+    --------
+    svmpath.criteria.leave_one_out : Held-out decision values, each sample in turn.
+    svmpath.criteria.Curve : Held-out scores along a path.
     """
 
     rows: Array
@@ -55,6 +60,12 @@ def leave_one_out(path: Path, values: Array, *, max_events: int | None = None, c
 
     Where samples are removed from a machine one event after another, ``max_events`` limits the number of events per
     sample, and ``count_only`` computes only the errors.
+
+    See Also
+    --------
+    svmpath.criteria.loo : Exact leave-one-out.
+    svmpath.criteria.predict_left_out : The same by a formula, places fixed.
+    svmpath.criteria.leave_folds_out : Held-out decision values, fold by fold.
     """
     refuse_events(path, max_events, count_only)
     problem = path.problem
@@ -78,7 +89,14 @@ def refuse_events(path: Path, max_events: int | None, count_only: bool) -> None:
 
 @singledispatch
 def predict_left_out(path: Path, values: Array, *, form: str = "direct", screen: bool | None = None) -> HeldOut:
-    """Leave out every sample in turn as if no other changed its place; raises an error if there is no such formula."""
+    """Leave out every sample in turn as if no other changed its place; raises an error if there is no such formula.
+
+    See Also
+    --------
+    svmpath.criteria.span : Leave-one-out, predicted from the spans.
+    svmpath.criteria.alo : Approximate leave-one-out.
+    svmpath.criteria.leave_one_out : Held-out decision values, each sample in turn.
+    """
     raise ValueError(
         "Leave-one-out can be predicted for the squared hinge and for losses with an elbow, not for "
         f"loss={path.loss.name!r}: use exact leave-one-out (criterion='loo') instead."
@@ -87,7 +105,13 @@ def predict_left_out(path: Path, values: Array, *, form: str = "direct", screen:
 
 @singledispatch
 def leave_folds_out(path: Path, values: Array, folds: Folds) -> HeldOut:
-    """Leave out all rows but the training rows of each fold: in general by a path per fold."""
+    """Leave out all rows but the training rows of each fold: in general by a path per fold.
+
+    See Also
+    --------
+    svmpath.criteria.kfold : Exact k-fold.
+    svmpath.criteria.leave_one_out : Held-out decision values, each sample in turn.
+    """
     held = np.hstack([decide_fold(path, values, train, test) for train, test in folds])
     return HeldOut(held_rows(folds), held, np.zeros(len(values), dtype=int))
 

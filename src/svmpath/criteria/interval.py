@@ -35,6 +35,10 @@ def mean_interval(
         Whether the losses are 0 or 1 (a sample that was held out several times has one in between).
     coverage : float, default=0.95
 
+    See Also
+    --------
+    svmpath.criteria.interval.clopper_pearson : The interval of an error rate.
+
     Examples
     --------
     >>> import numpy as np
@@ -57,7 +61,12 @@ def mean_interval(
 
 
 def clopper_pearson(errors: float, n: float, coverage: float = 0.95) -> tuple[float, float]:
-    """Clopper and Pearson's interval of an error rate; numbers of errors and samples need not be whole."""
+    """Clopper and Pearson's interval of an error rate; numbers of errors and samples need not be whole.
+
+    See Also
+    --------
+    svmpath.criteria.interval.mean_interval : The interval of a mean of losses.
+    """
     tail = (1.0 - coverage) / 2
     low = 0.0 if errors <= 0.0 else float(betaincinv(errors, n - errors + 1.0, tail))
     high = 1.0 if errors >= n else float(betaincinv(errors + 1.0, n - errors, 1.0 - tail))

@@ -48,6 +48,11 @@ class LossTable:
     deciding : array of shape (U, m)
         The same of the loss that decides between the candidates.
     weights : array of shape (U,)
+
+    See Also
+    --------
+    svmpath.criteria.optimism.bootstrap_error : The error of a choice, by the bootstrap.
+    svmpath.criteria.optimism.parts_optimism : The optimism of a choice, by parts.
     """
 
     losses: Array
@@ -95,6 +100,11 @@ def bootstrap_error(table: LossTable, *, draws: int = DRAWS, seed: int = 0) -> f
         Number of bootstrap samples.
     seed : int
 
+    See Also
+    --------
+    svmpath.criteria.optimism.parts_optimism : The optimism of a choice, by parts.
+    svmpath.estimators.honest.HonestError : An estimate of the error of the whole procedure.
+
     Examples
     --------
     >>> import numpy as np
@@ -127,6 +137,11 @@ def parts_optimism(table: LossTable, *, parts: int = PARTS, seed: int = 0) -> fl
 
     Tibshirani and Tibshirani take the folds as parts. Leave-one-out has folds of one sample, on which the smallest
     error of many candidates is nearly always zero; so the units are divided at random into so many parts.
+
+    See Also
+    --------
+    svmpath.criteria.optimism.bootstrap_error : The error of a choice, by the bootstrap.
+    svmpath.estimators.honest.HonestError : An estimate of the error of the whole procedure.
     """
     size = len(table.weights)
     parts = min(parts, size)

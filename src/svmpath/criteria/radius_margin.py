@@ -53,6 +53,13 @@ class BoundCurve(Shown):
     doubtful : array of shape (m,)
         Number of training errors (samples with y f <= 0) at each value. They make the bound loose and its minimum a bad
         choice; see :func:`radius_margin`.
+
+    See Also
+    --------
+    svmpath.criteria.radius_margin : A bound for the squared hinge.
+    svmpath.criteria.xi_alpha : A bound for the hinge that costs nothing.
+    svmpath.criteria.span_bound : A tighter bound for the hinge.
+    svmpath.criteria.Curve : Held-out scores along a path.
     """
 
     path: Path

@@ -32,6 +32,11 @@ class StepCurve(Curve):
     ----------
     edges : array of shape (m + 1,)
         The ends of the intervals in which the m values lie, in increasing order.
+
+    See Also
+    --------
+    svmpath.criteria.loo : Exact leave-one-out.
+    svmpath.criteria.Curve : Held-out scores along a path.
     """
 
     edges: Array | None = None

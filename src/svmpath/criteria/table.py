@@ -32,6 +32,10 @@ class Criterion:
         What it is, as the command line prints it beside a result.
     takes_folds : bool
         Whether it has an option ``cv``.
+
+    See Also
+    --------
+    svmpath.criteria.make_criterion : A criterion by its name.
     """
 
     function: Callable[..., Any]
@@ -53,7 +57,14 @@ CRITERIA: dict[str, Criterion] = {
 
 
 def make_criterion(criterion: Any, cv: Any = 5) -> Callable[..., Any]:
-    """The criterion meant by its name or a callable ``criterion(path, values, loss=...)``."""
+    """The criterion meant by its name or a callable ``criterion(path, values, loss=...)``.
+
+    See Also
+    --------
+    svmpath.criteria.Criterion : A row of the table of criteria.
+    svmpath.criteria.loo : Exact leave-one-out.
+    svmpath.criteria.kfold : Exact k-fold.
+    """
     if callable(criterion):
         return criterion
     if not isinstance(criterion, str) or criterion not in CRITERIA:

@@ -190,6 +190,10 @@ def refuse_missing(X: Any) -> Any:
     ----------
     X : DataFrame or array
 
+    See Also
+    --------
+    svmpath.datasets.read_table : Read a data file.
+
     Examples
     --------
     >>> import pandas as pd

@@ -36,6 +36,11 @@ def twonorm(n: int, random_state: Seed = None) -> Sample:
     y : ndarray of shape (n,)
         Labels -1 and +1.
 
+    See Also
+    --------
+    svmpath.datasets.ringnorm : One normal class inside another.
+    svmpath.datasets.banana : Two crescents.
+
     References
     ----------
     L. Breiman, "Arcing classifiers", Annals of Statistics 26 (1998).
@@ -73,6 +78,11 @@ def ringnorm(n: int, random_state: Seed = None) -> Sample:
     X : ndarray of shape (n, 20)
     y : ndarray of shape (n,)
         Labels -1 and +1.
+
+    See Also
+    --------
+    svmpath.datasets.twonorm : Two normal classes.
+    svmpath.datasets.banana : Two crescents.
 
     References
     ----------
@@ -112,6 +122,11 @@ def waveform(n: int, random_state: Seed = None) -> Sample:
     X : ndarray of shape (n, 21)
     y : ndarray of shape (n,)
         Labels -1 and +1.
+
+    See Also
+    --------
+    svmpath.datasets.twonorm : Two normal classes.
+    svmpath.datasets.banana : Two crescents.
 
     References
     ----------
@@ -157,6 +172,12 @@ def banana(n: int, random_state: Seed = None, noise: float = 0.35) -> Sample:
     y : ndarray of shape (n,)
         Labels -1 and +1.
 
+    See Also
+    --------
+    svmpath.datasets.ringnorm : One normal class inside another.
+    svmpath.datasets.twonorm : Two normal classes.
+    svmpath.datasets.waveform : Three kinds of waves.
+
     Examples
     --------
     >>> from svmpath.datasets import banana
@@ -196,6 +217,11 @@ def gaussian_mixture(n: int, random_state: Seed = None, centres: int = 10) -> Sa
     X : ndarray of shape (n, 2)
     y : ndarray of shape (n,)
         Labels -1 and +1.
+
+    See Also
+    --------
+    svmpath.datasets.banana : Two crescents.
+    svmpath.datasets.twonorm : Two normal classes.
 
     References
     ----------

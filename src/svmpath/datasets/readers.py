@@ -68,6 +68,11 @@ def read_table(
     DataError
         If the file, or something in it, cannot be used.
 
+    See Also
+    --------
+    svmpath.datasets.Table : What a data file holds.
+    svmpath.datasets.prepare_target : The target as an estimator takes it.
+
     Examples
     --------
     >>> import tempfile

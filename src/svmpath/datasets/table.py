@@ -38,6 +38,10 @@ class Table:
         dtype) or "boolean" (bool dtype). Features of npz and libsvm files are called x1, x2, ...
     zero_based : bool
         Whether the indices of a libsvm file began at 0.
+
+    See Also
+    --------
+    svmpath.datasets.read_table : Read a data file.
     """
 
     source: str

@@ -30,6 +30,10 @@ def infer_task(y: NDArray[Any]) -> str:
     -------
     {"classification", "regression"}
 
+    See Also
+    --------
+    svmpath.datasets.prepare_target : The target as an estimator takes it.
+
     Examples
     --------
     >>> from svmpath.datasets import infer_task
@@ -69,6 +73,11 @@ def prepare_target(y: NDArray[Any], task: str | None = None) -> tuple[NDArray[An
     ------
     DataError
         If all values are equal, or do not fit the task.
+
+    See Also
+    --------
+    svmpath.datasets.infer_task : Classification or regression?
+    svmpath.datasets.read_table : Read a data file.
 
     Examples
     --------

@@ -65,6 +65,12 @@ class BoundaryDisplay(Display):
     mesh_ : tuple of three arrays
         The features and the decision values on the mesh.
 
+    See Also
+    --------
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.displays.MarginDisplay : Held-out margins, sorted.
+    sklearn.inspection.DecisionBoundaryDisplay : Boundaries of other estimators.
+
     Examples
     --------
     >>> import svmpath

@@ -60,6 +60,12 @@ class CurveDisplay(Display):
     choices_ : dict of str to Line2D
         A marker at the choice.
 
+    See Also
+    --------
+    svmpath.criteria.loo : Exact leave-one-out.
+    svmpath.select : Choose a value on a curve.
+    svmpath.displays.SurfaceDisplay : Scores over C and gamma.
+
     Examples
     --------
     >>> import numpy as np, svmpath

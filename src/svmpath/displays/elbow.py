@@ -70,6 +70,11 @@ class ElbowDisplay(Display):
         ``elbow_`` is None for losses without one.
     choice_line_ : Line2D or None
 
+    See Also
+    --------
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.displays.PathDisplay : Coefficients or multipliers along a path.
+
     Examples
     --------
     >>> import numpy as np, svmpath

@@ -49,6 +49,11 @@ class MarginDisplay(Display):
     line_ : Line2D
         At zero.
 
+    See Also
+    --------
+    svmpath.criteria.loo : Exact leave-one-out.
+    svmpath.displays.BoundaryDisplay : The boundary of a machine with two features.
+
     Examples
     --------
     >>> import numpy as np

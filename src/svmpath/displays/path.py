@@ -64,6 +64,12 @@ class PathDisplay(Display):
         Ticks at the breakpoints of the path.
     choice_line_ : Line2D or None
 
+    See Also
+    --------
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.displays.ElbowDisplay : Number of support vectors along a path.
+    svmpath.displays.CurveDisplay : Held-out scores along a path.
+
     Examples
     --------
     >>> import numpy as np, svmpath

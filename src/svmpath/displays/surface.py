@@ -59,6 +59,11 @@ class SurfaceDisplay(Display):
     choice_ : Line2D or None
     colorbar_ : Colorbar or None
 
+    See Also
+    --------
+    svmpath.surface : Follow a machine over C and gamma together.
+    svmpath.displays.CurveDisplay : Held-out scores along a path.
+
     Examples
     --------
     >>> import numpy as np, svmpath

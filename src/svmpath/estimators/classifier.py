@@ -216,6 +216,15 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    See Also
+    --------
+    svmpath.PathSVR : Regressor that chooses C and gamma.
+    svmpath.ElasticNetSVC : Linear classifier that selects features.
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.Report : A page about a fitted model.
+    sklearn.svm.SVC : The hinge machine at one C and gamma.
+    sklearn.model_selection.GridSearchCV : Choose by refitting on a grid.
+
     Notes
     -----
     ``search="auto"`` screens, narrows and confirms:

@@ -40,6 +40,11 @@ class KernelDictionary(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    See Also
+    --------
+    svmpath.ElasticNetSVC : Linear classifier that selects features.
+    svmpath.kernels.make_kernel : A kernel by its name.
+
     Examples
     --------
     >>> from sklearn.datasets import make_circles

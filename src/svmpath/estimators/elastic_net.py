@@ -146,6 +146,12 @@ class ElasticNetSVC(
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    See Also
+    --------
+    svmpath.trace_elastic : Follow the elastic-net hinge machine.
+    svmpath.PathSVC : Classifier that chooses C and gamma.
+    svmpath.KernelDictionary : Kernel columns as features.
+
     Notes
     -----
     With several classes, each class is trained against the rest; all machines share lambda1 and lambda2. Paths run in

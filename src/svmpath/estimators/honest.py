@@ -52,6 +52,12 @@ class HonestError:
     method : {"nested", "bootstrap", "parts"}
     n_fits : int
         How many times the estimator was fitted for it.
+
+    See Also
+    --------
+    svmpath.PathSVC : Classifier that chooses C and gamma.
+    svmpath.criteria.optimism.bootstrap_error : The error of a choice, by the bootstrap.
+    svmpath.criteria.interval.mean_interval : The interval of a mean of losses.
     """
 
     value: float

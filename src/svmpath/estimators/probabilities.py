@@ -35,6 +35,11 @@ class CalibrationCurve(NamedTuple):
         The weighted fraction of them that came true.
     counts : array of shape (bins,)
         The weights in each bin: without weights, the number of samples.
+
+    See Also
+    --------
+    svmpath.PathSVC : Classifier that chooses C and gamma.
+    svmpath.criteria.calibration.fit_calibration : Fit probabilities to held-out decision values.
     """
 
     mean_predicted: Array

@@ -76,6 +76,13 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
     dual_coef_, intercept_, coef_, scaler_, n_features_in_, feature_names_in_
         As in :class:`svmpath.PathSVC`.
 
+    See Also
+    --------
+    svmpath.PathSVC : Classifier that chooses C and gamma.
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.Report : A page about a fitted model.
+    sklearn.svm.SVR : The epsilon-insensitive machine at one C and gamma.
+
     Examples
     --------
     >>> import numpy as np

@@ -63,6 +63,13 @@ def make_gram(
     seed : int
         Random seed of the approximation.
 
+    See Also
+    --------
+    svmpath.gram.DenseGram : The full kernel matrix.
+    svmpath.gram.LowRankGram : A kernel matrix of low rank.
+    svmpath.gram.Nystroem : Landmarks.
+    svmpath.kernels.make_kernel : A kernel by its name.
+
     Examples
     --------
     >>> import numpy as np

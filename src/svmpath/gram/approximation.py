@@ -24,6 +24,12 @@ class Approximation(ABC):
     """A way to approximate kernel matrices, which you pass as ``rank=``.
 
     To add one, write a frozen dataclass with :meth:`factor` and :meth:`columns`; the other methods have defaults.
+
+    See Also
+    --------
+    svmpath.gram.Nystroem : Landmarks.
+    svmpath.gram.RandomFourier : Random Fourier features.
+    svmpath.gram.Factor : The thin factor, and its features.
     """
 
     @property

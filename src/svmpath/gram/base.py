@@ -44,6 +44,12 @@ class Gram(ABC):
         The factor; None for the full matrix.
     is_clipped : bool
         Whether the matrix is decomposed, to take away its negative part, before anything else.
+
+    See Also
+    --------
+    svmpath.gram.make_gram : The kernel matrix of some rows.
+    svmpath.gram.DenseGram : The full kernel matrix.
+    svmpath.gram.LowRankGram : A kernel matrix of low rank.
     """
 
     is_clipped: bool = False

@@ -109,6 +109,11 @@ class DenseGram(Gram):
         training, prediction and criteria see one and the same kernel.
     distinct : Distinct, optional
         The distinct rows of X, if another Gram matrix knows them already.
+
+    See Also
+    --------
+    svmpath.gram.make_gram : The kernel matrix of some rows.
+    svmpath.gram.LowRankGram : A kernel matrix of low rank.
     """
 
     residual = 0.0

@@ -31,6 +31,11 @@ class FeatureMap(ABC):
         How many numbers per row are held while its features are computed.
     pairwise : bool
         True where the rows hold kernel values (``"precomputed"``).
+
+    See Also
+    --------
+    svmpath.gram.Factor : The thin factor, and its features.
+    svmpath.gram.Approximation : What all approximations have in common.
     """
 
     pairwise: bool = False
@@ -79,7 +84,13 @@ def _copy_to_repeats(Z: Array, repeats: Repeats) -> None:
 
 @dataclass(frozen=True)
 class Factor:
-    """Z with K ~ Z Z' (None where it is to be made again), and the map that makes such features of new rows."""
+    """Z with K ~ Z Z' (None where it is to be made again), and the map that makes such features of new rows.
+
+    See Also
+    --------
+    svmpath.gram.FeatureMap : Features of new rows.
+    svmpath.gram.Approximation : What all approximations have in common.
+    """
 
     Z: Array | None
     features: FeatureMap

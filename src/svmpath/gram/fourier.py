@@ -49,6 +49,11 @@ class RandomFourier(Approximation):
         Number of features. It must be even: there is a cosine and a sine for each of ``rank / 2`` random frequencies.
         The directions of the frequencies are the same for all values of the kernel parameters.
 
+    See Also
+    --------
+    svmpath.gram.Nystroem : Landmarks.
+    svmpath.gram.make_gram : The kernel matrix of some rows.
+
     Examples
     --------
     >>> import numpy as np

@@ -32,6 +32,13 @@ class LowRankGram(Gram):
         ``approximation.prepare(X, seed)``, if another Gram matrix of these rows has it already.
     factor : Factor, optional
         The factor, if it is known already.
+
+    See Also
+    --------
+    svmpath.gram.make_gram : The kernel matrix of some rows.
+    svmpath.gram.DenseGram : The full kernel matrix.
+    svmpath.gram.Nystroem : Landmarks.
+    svmpath.gram.RandomFourier : Random Fourier features.
     """
 
     def __init__(

@@ -54,6 +54,12 @@ class Nystroem(Approximation):
         Store the features in single precision, with half the memory: for hundreds of thousands of rows. It needs
         landmarks that are chosen without the kernel: "uniform", "kmeans", "density" or row numbers.
 
+    See Also
+    --------
+    svmpath.gram.RandomFourier : Random Fourier features.
+    svmpath.gram.make_gram : The kernel matrix of some rows.
+    svmpath.criteria.approximation_bound : How far a low-rank machine is from the exact one.
+
     Examples
     --------
     >>> import numpy as np

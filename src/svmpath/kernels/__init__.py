@@ -67,6 +67,11 @@ def make_kernel(kernel: Any, *, gamma: Any = None, degree: int = 3, coef0: float
     X : array or CSR matrix of shape (n, d), optional
         The data; needed for "scale" and "auto".
 
+    See Also
+    --------
+    svmpath.kernels.Kernel : What all kernels have in common.
+    svmpath.kernels.gamma_value : The number that gamma stands for.
+
     Examples
     --------
     >>> from svmpath.kernels import make_kernel
@@ -96,7 +101,13 @@ def _named_kernel(kind: Any, gamma: Any, degree: int, coef0: float, X: Any) -> K
 
 
 def gamma_value(gamma: Any, X: Any = None) -> float:
-    """The number that ``gamma`` stands for: itself, or scikit-learn's "scale" and "auto" on X."""
+    """The number that ``gamma`` stands for: itself, or scikit-learn's "scale" and "auto" on X.
+
+    See Also
+    --------
+    svmpath.kernels.make_kernel : A kernel by its name.
+    svmpath.kernels.RBF : The Gaussian kernel.
+    """
     if gamma is None or isinstance(gamma, str):
         if gamma not in (None, *_GAMMA_RULES):
             raise ValueError(unknown_name("gamma", gamma, _GAMMA_RULES, "a positive number"))

@@ -35,6 +35,11 @@ class ARD(Kernel):
         One number >= 0 per feature; a feature with gamma zero is ignored. The parameters are called ``gamma[0]``,
         ``gamma[1]``, ...
 
+    See Also
+    --------
+    svmpath.kernels.RBF : The Gaussian kernel.
+    svmpath.PathSVC : Classifier that chooses C and gamma.
+
     Examples
     --------
     >>> import numpy as np

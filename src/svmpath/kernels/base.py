@@ -32,6 +32,12 @@ class Kernel(ABC):
         None (not known; the eigenvalues of the Gram matrix are then checked).
     pairwise : bool
         True if X itself holds kernel values (``"precomputed"``).
+
+    See Also
+    --------
+    svmpath.kernels.make_kernel : A kernel by its name.
+    svmpath.kernels.RBF : The Gaussian kernel.
+    svmpath.kernels.FunctionKernel : A function of your own.
     """
 
     psd: bool | None = True

@@ -44,6 +44,11 @@ class _Pair(Kernel):
 class Sum(_Pair):
     """k1(x, z) + k2(x, z).
 
+    See Also
+    --------
+    svmpath.kernels.Product : The product of two kernels.
+    svmpath.kernels.Scaled : A multiple of a kernel.
+
     Examples
     --------
     >>> import numpy as np
@@ -73,6 +78,11 @@ class Sum(_Pair):
 class Product(_Pair):
     """k1(x, z) * k2(x, z).
 
+    See Also
+    --------
+    svmpath.kernels.Sum : The sum of two kernels.
+    svmpath.kernels.Scaled : A multiple of a kernel.
+
     Examples
     --------
     >>> import numpy as np
@@ -101,6 +111,11 @@ class Product(_Pair):
 @dataclass(frozen=True)
 class Scaled(Kernel):
     """scale * kernel(x, z), with ``scale`` a parameter like the others.
+
+    See Also
+    --------
+    svmpath.kernels.Sum : The sum of two kernels.
+    svmpath.kernels.Product : The product of two kernels.
 
     Examples
     --------

@@ -45,6 +45,11 @@ def _products(X: Any, Z: Any) -> Array:
 class Linear(_Dot):
     """The inner product <x, z>; it has no parameter.
 
+    See Also
+    --------
+    svmpath.kernels.Polynomial : Powers of inner products.
+    svmpath.kernels.make_kernel : A kernel by its name.
+
     Examples
     --------
     >>> import numpy as np
@@ -67,6 +72,12 @@ class Polynomial(_Dot):
 
     The degree is a positive whole number; ``gamma`` and ``coef0`` are the real parameters. Positive
     semi-definite for ``gamma, coef0 >= 0``; declared indefinite otherwise.
+
+    See Also
+    --------
+    svmpath.kernels.Linear : Inner products.
+    svmpath.kernels.Sigmoid : The hyperbolic tangent.
+    svmpath.kernels.make_kernel : A kernel by its name.
 
     Examples
     --------
@@ -102,6 +113,11 @@ class Polynomial(_Dot):
 @dataclass(frozen=True)
 class Sigmoid(_Dot):
     """tanh(gamma <x, z> + coef0), scikit-learn's ``"sigmoid"``; declared indefinite.
+
+    See Also
+    --------
+    svmpath.kernels.Polynomial : Powers of inner products.
+    svmpath.kernels.make_kernel : A kernel by its name.
 
     Examples
     --------

@@ -25,6 +25,11 @@ _DIAGONAL_ROWS = 64  # rows whose full block is computed to read off a diagonal
 class Precomputed(Kernel):
     """X holds the kernel values: n x n of the training rows, m x n of m new rows against them.
 
+    See Also
+    --------
+    svmpath.kernels.FunctionKernel : A function of your own.
+    svmpath.kernels.make_kernel : A kernel by its name.
+
     Examples
     --------
     >>> import numpy as np
@@ -99,6 +104,12 @@ class FunctionKernel(_BlockKernel):
         Declarations of parameters that may be zero or negative, or that are not searched on a logarithmic scale:
         ``Parameter("shift", lowest="any", log=False)``. The others are positive and searched on a logarithmic scale.
 
+    See Also
+    --------
+    svmpath.kernels.GPKernel : A kernel of scikit-learn's Gaussian processes.
+    svmpath.kernels.Precomputed : Kernel values that you have.
+    svmpath.kernels.make_kernel : A kernel by its name.
+
     Examples
     --------
     >>> import numpy as np
@@ -155,6 +166,11 @@ class GPKernel(_BlockKernel):
     Its parameters are the free (not ``"fixed"``) hyper-parameters; an element of a vector is called
     ``length_scale[0]``. A ``WhiteKernel`` is not accepted, because ``C`` already plays the part of noise on the
     diagonal.
+
+    See Also
+    --------
+    svmpath.kernels.FunctionKernel : A function of your own.
+    svmpath.kernels.make_kernel : A kernel by its name.
 
     Examples
     --------

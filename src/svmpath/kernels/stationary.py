@@ -30,6 +30,10 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
     computed again from their differences, so that every distance has at least nine digits, and equal rows have
     distance zero. Dense rows are first shifted by a common vector, because digits would also be lost if all rows were
     far from the origin (as with a column of years). For X against itself, the result is symmetric to the last bit.
+
+    See Also
+    --------
+    svmpath.kernels.RBF : The Gaussian kernel.
     """
     Z = None if Z is X else Z
     if Z is not None and issparse(X) != issparse(Z):
@@ -151,6 +155,12 @@ class _Exponential(SimpleKernel):
 class RBF(_Exponential):
     """exp(-gamma ||x - z||^2), scikit-learn's ``"rbf"``.
 
+    See Also
+    --------
+    svmpath.kernels.ARD : One gamma per feature.
+    svmpath.kernels.Laplacian : The exponential of the l1 distance.
+    svmpath.kernels.make_kernel : A kernel by its name.
+
     Examples
     --------
     >>> import numpy as np
@@ -170,6 +180,11 @@ class RBF(_Exponential):
 @dataclass(frozen=True)
 class Laplacian(_Exponential):
     """exp(-gamma ||x - z||_1), scikit-learn's ``"laplacian"``.
+
+    See Also
+    --------
+    svmpath.kernels.RBF : The Gaussian kernel.
+    svmpath.kernels.make_kernel : A kernel by its name.
 
     Examples
     --------

@@ -45,6 +45,12 @@ class Problem:
         traced with one row for each sample; see ``paths.merged``.
     stands_for : array of int of shape (n,), optional
         How many samples each row stands for in leave-one-out; zero for a row that is not left out. None means one.
+
+    See Also
+    --------
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.paths.Path : What all paths have in common.
+    svmpath.gram.make_gram : The kernel matrix of some rows.
     """
 
     gram: Gram
@@ -92,6 +98,12 @@ class Solution:
         Offset.
     parameters : dict
         The hyper-parameters at this point.
+
+    See Also
+    --------
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.paths.Path : What all paths have in common.
+    svmpath.losses.compressed.Compressed : A machine on few rows.
     """
 
     problem: Problem

@@ -65,6 +65,10 @@ class Compressed:
         Offset.
     error : float
         Largest difference of a decision value from that of the whole machine, on all training rows.
+
+    See Also
+    --------
+    svmpath.losses.Solution : The machine at one value.
     """
 
     kernel: Kernel

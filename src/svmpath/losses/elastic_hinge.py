@@ -106,6 +106,11 @@ class ElasticSolution(Solution):
         Coefficients of the original features; exactly zero for features that are not used.
     alpha : array of shape (n,)
         Signed dual coefficients, which prove optimality.
+
+    See Also
+    --------
+    svmpath.trace_elastic : Follow the elastic-net hinge machine.
+    svmpath.losses.Solution : The machine at one value.
     """
 
     problem: ElasticProblem

@@ -54,6 +54,11 @@ class HuberHinge(Loss):
     h : float, default=0.5
         The width of the slope between samples without a loss and those whose loss is linear.
 
+    See Also
+    --------
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.paths.newton_path.NewtonPath : The huberised hinge over C.
+
     Examples
     --------
     >>> import numpy as np, svmpath

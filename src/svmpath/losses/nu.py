@@ -43,6 +43,11 @@ class NuSolution(Solution):
     ----------
     rho : float
         The margin by which alpha, b and the decision values were divided.
+
+    See Also
+    --------
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.losses.Solution : The machine at one value.
     """
 
     rho: float = 1.0

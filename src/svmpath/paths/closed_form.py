@@ -36,6 +36,11 @@ class ClosedFormPath(Path):
     Over C, one decomposition serves the whole path; it is computed when first needed. Over a kernel parameter, each
     value has its own kernel matrix; the distances or inner products that it is made of are computed once.
 
+    See Also
+    --------
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.paths.Path : What all paths have in common.
+    svmpath.criteria.press : Leave-one-out of least squares.
     """
 
     loss: LeastSquares

@@ -62,6 +62,12 @@ class ElasticPath(Path):
     ----------
     max_features : int or None
         The walk ends where one more would be used; ``span`` says where.
+
+    See Also
+    --------
+    svmpath.trace_elastic : Follow the elastic-net hinge machine.
+    svmpath.paths.SPath : The path over the size of the coefficients.
+    svmpath.paths.elastic.FeatureEvent : One feature changes its place.
     """
 
     problem: ElasticProblem
@@ -419,7 +425,13 @@ class ElasticPath(Path):
 
 
 class FeatureEvent(Event):
-    """One feature changes its place; ``sample`` is its column."""
+    """One feature changes its place; ``sample`` is its column.
+
+    See Also
+    --------
+    svmpath.paths.ElasticPath : What ``svmpath.trace_elastic`` returns.
+    svmpath.paths.Event : One sample changes its place.
+    """
 
     __slots__ = ()
 

@@ -90,6 +90,14 @@ class JumpPath(Path):
         A limit at which the walk ends before the span does.
     walked : Record or None
         The walk, if it has already been made.
+
+    See Also
+    --------
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.paths.Path : What all paths have in common.
+    svmpath.paths.NodePath : Approximate paths of losses with an elbow.
+    svmpath.paths.KernelPath : Losses with an elbow over a kernel parameter.
+    svmpath.criteria.loo : Exact leave-one-out.
     """
 
     loss: ElbowLoss

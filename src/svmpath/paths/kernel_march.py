@@ -106,6 +106,13 @@ class KernelPath(OverKernel):
     ----------
     start : array of shape (n,) or None
         Coefficients alpha / C of a similar machine, from which the first one is solved for.
+
+    See Also
+    --------
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.paths.Path : What all paths have in common.
+    svmpath.paths.JumpPath : Exact paths of losses with an elbow.
+    svmpath.paths.NewtonKernelPath : The squared hinge over a kernel parameter.
     """
 
     loss: ElbowLoss
@@ -231,6 +238,13 @@ class NewtonKernelPath(OverKernel):
     exact : bool
         Whether breakpoints and events are those of every single change of side, or the nodes between which they
         happen.
+
+    See Also
+    --------
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.paths.Path : What all paths have in common.
+    svmpath.paths.MarchPath : The squared hinge over C.
+    svmpath.paths.KernelPath : Losses with an elbow over a kernel parameter.
     """
 
     loss: SquaredHinge

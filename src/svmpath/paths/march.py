@@ -54,6 +54,13 @@ class MarchPath(CurvedPath):
         Whether every change of side is found, or changes are only recorded from one node to the next.
     start : array of shape (n,), optional
         Decision values of a similar machine, whose sides the first machine starts from.
+
+    See Also
+    --------
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.paths.Path : What all paths have in common.
+    svmpath.criteria.span : Leave-one-out, predicted from the spans.
+    svmpath.paths.NewtonKernelPath : The squared hinge over a kernel parameter.
     """
 
     loss: SquaredHinge

@@ -78,6 +78,11 @@ class MergedPath(Path):
         ``trace(problem, span, made)`` is the path of another problem.
     start : array of shape (n,), optional
         Decision values of a similar machine on the original rows.
+
+    See Also
+    --------
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.paths.Path : What all paths have in common.
     """
 
     inner: Path

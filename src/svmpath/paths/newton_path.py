@@ -27,6 +27,12 @@ class NewtonPath(CurvedPath):
 
     Of its loss it asks four things: ``names``, the names of the places; ``rows(problem)``, the features;
     ``machines(rows)``, which has ``start()`` and ``at(C, point)``; and ``solve(problem, machines, point, C)``.
+
+    See Also
+    --------
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.paths.Path : What all paths have in common.
+    svmpath.losses.HuberHinge : The hinge with a rounded kink.
     """
 
     loss: HuberHinge

@@ -38,6 +38,12 @@ class NodePath(Path):
     Attributes
     ----------
     tol : float
+
+    See Also
+    --------
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.paths.Path : What all paths have in common.
+    svmpath.paths.JumpPath : Exact paths of losses with an elbow.
     """
 
     loss: ElbowLoss

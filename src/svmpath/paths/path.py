@@ -60,7 +60,13 @@ class Request:
 
 
 class Event(NamedTuple):
-    """One sample changes its place."""
+    """One sample changes its place.
+
+    See Also
+    --------
+    svmpath.paths.Path : What all paths have in common.
+    svmpath.paths.elastic.FeatureEvent : One feature changes its place.
+    """
 
     value: float
     sample: int
@@ -82,6 +88,13 @@ class Path(Shown, ABC):
         The first and the last value of the hyper-parameter.
     made : Made
         Results computed from the kernel matrix, which other paths can share.
+
+    See Also
+    --------
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.losses.Solution : The machine at one value.
+    svmpath.paths.Event : One sample changes its place.
+    svmpath.displays.PathDisplay : Coefficients or multipliers along a path.
     """
 
     problem: Problem

@@ -41,6 +41,11 @@ class SPath:
     path : ElasticPath
         Over lambda1.
 
+    See Also
+    --------
+    svmpath.trace_elastic : Follow the elastic-net hinge machine.
+    svmpath.paths.ElasticPath : What ``svmpath.trace_elastic`` returns.
+
     Examples
     --------
     >>> import numpy as np, svmpath

@@ -45,6 +45,12 @@ class Surface:
         Values of the kernel parameter, in the order given.
     paths : tuple of Path
         The path over C at each of these values.
+
+    See Also
+    --------
+    svmpath.surface : Follow a machine over C and gamma together.
+    svmpath.paths.Curves : Scores on a surface.
+    svmpath.displays.SurfaceDisplay : Scores over C and gamma.
     """
 
     problem: Problem
@@ -135,6 +141,12 @@ class Curves(Shown):
         Values of C.
     curves : tuple of Curve
         One per gamma.
+
+    See Also
+    --------
+    svmpath.surface : Follow a machine over C and gamma together.
+    svmpath.select : Choose a value on a curve.
+    svmpath.displays.SurfaceDisplay : Scores over C and gamma.
     """
 
     surface: Surface
@@ -182,6 +194,14 @@ def surface(
     -------
     Surface
         ``surface(C, gamma)`` is the exact machine at any pair in these ranges.
+
+    See Also
+    --------
+    svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.select : Choose a value on a curve.
+    svmpath.PathSVC : Classifier that chooses C and gamma.
+    svmpath.paths.Surface : What ``svmpath.surface`` returns.
+    svmpath.displays.SurfaceDisplay : Scores over C and gamma.
 
     Notes
     -----

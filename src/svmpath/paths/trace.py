@@ -136,6 +136,15 @@ def trace(
     Path
         Call it with any value in the span: ``path(0.7).alpha``, ``path(0.7)(X_new)``.
 
+    See Also
+    --------
+    svmpath.PathSVC : Classifier that chooses C and gamma.
+    svmpath.surface : Follow a machine over C and gamma together.
+    svmpath.trace_elastic : Follow the elastic-net hinge machine.
+    svmpath.criteria.loo : Exact leave-one-out.
+    svmpath.select : Choose a value on a curve.
+    svmpath.paths.Path : What all paths have in common.
+
     Notes
     -----
     The paths of losses with an elbow run in compiled code. The first such path after installation takes some ten

@@ -360,7 +360,12 @@ class Snippet:
 
 @dataclass(frozen=True)
 class Facts:
-    """All facts of a report."""
+    """All facts of a report.
+
+    See Also
+    --------
+    svmpath.Report : A page about a fitted model.
+    """
 
     title: str
     task: str

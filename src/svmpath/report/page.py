@@ -64,6 +64,12 @@ class Report:
     facts : svmpath.report.facts.Facts
         All that is on the page, as plain values.
 
+    See Also
+    --------
+    svmpath.PathSVC : Classifier that chooses C and gamma.
+    svmpath.report.summarise : The facts as a dictionary.
+    svmpath.displays.SurfaceDisplay : Scores over C and gamma.
+
     Examples
     --------
     >>> from pathlib import Path

@@ -17,6 +17,11 @@ __all__ = ["to_json", "write_files"]
 def to_json(facts: Mapping[str, Any]) -> str:
     """The facts as JSON text; NaN and infinity, which JSON does not know, are refused.
 
+    See Also
+    --------
+    svmpath.report.summarise : The facts as a dictionary.
+    svmpath.report.write_files : Write several files, or none.
+
     Examples
     --------
     >>> from svmpath.report.render import to_json
@@ -38,6 +43,10 @@ def write_files(writers: Mapping[Path, Callable[[Path], object]]) -> None:
     ----------
     writers : mapping of Path to callable
         For each file, a function that writes its content to a given path.
+
+    See Also
+    --------
+    svmpath.report.to_json : The facts as JSON.
     """
     writers = {path.resolve(): write for path, write in writers.items()}  # a link stays, what it points to is written
     mark = f".{uuid.uuid4().hex[:12]}"

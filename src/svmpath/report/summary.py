@@ -22,7 +22,13 @@ _PACKAGES = ("svmpath", "numpy", "scipy", "scikit-learn", "skops")
 
 
 def summarise(model: Any, y: Any, **data: Any) -> dict[str, Any]:
-    """The facts about a tuned model as a dictionary, which can be written as JSON; see :func:`collect_summary`."""
+    """The facts about a tuned model as a dictionary, which can be written as JSON; see :func:`collect_summary`.
+
+    See Also
+    --------
+    svmpath.report.to_json : The facts as JSON.
+    svmpath.Report : A page about a fitted model.
+    """
     facts: dict[str, Any] = plain(collect_summary(model, y, **data))
     return facts
 

@@ -171,6 +171,11 @@ class Choice(Shown):
         The parameters whose chosen value is the first or the last that was allowed.
     stages : tuple of Stage
         What each stage of the search tried.
+
+    See Also
+    --------
+    svmpath.select : Choose a value on a curve.
+    svmpath.PathSVC : Classifier that chooses C and gamma.
     """
 
     curve: Curve

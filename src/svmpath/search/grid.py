@@ -53,6 +53,13 @@ def select(curve: Curve | Curves, rule: str = "min", *, refine: int = 2) -> Choi
     -------
     Choice
 
+    See Also
+    --------
+    svmpath.criteria.loo : Exact leave-one-out.
+    svmpath.criteria.kfold : Exact k-fold.
+    svmpath.surface : Follow a machine over C and gamma together.
+    svmpath.search.Choice : What ``svmpath.select`` returns.
+
     Examples
     --------
     >>> import numpy as np, svmpath
