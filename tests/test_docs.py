@@ -118,7 +118,7 @@ def test_trust_page_names_every_warning_and_error():
         ("guide/which_machine", f"leave-one-out up to {POLICIES[Hinge].loo_rows} rows, then 5-fold"),
         ("guide/which_machine", f"leave-one-out up to {POLICIES[EpsilonInsensitive].loo_rows} rows, then 5-fold"),
         ("guide/trust", f"up to {POLICIES[SquaredHinge].exact_rows} rows ({POLICIES[Hinge].exact_rows} for the hinge)"),
-        ("guide/trust", f"by more than a factor of {UNEVEN}"),
+        ("guide/trust", f"by more than a factor of {UNEVEN:g}"),
         ("faq", f"version = {{{svmpath.__version__}}}"),
     ],
 )
