@@ -88,10 +88,12 @@ def _plain(value: Any) -> Any:
 def _defaults(path: Path, parameters: list[Any]) -> dict[str, Any]:
     """The values of a configuration file by the names of the parameters."""
     known = {_key(each): each for each in parameters}
-    aliases = {name.lstrip("-"): each for each in parameters for name in each.opts}
+    spelt = {
+        name.removeprefix("--"): each for each in parameters for name in each.opts if name.startswith("--")
+    } | known
     found = {}
     for key, value in _read(path).items():
-        parameter = known.get(key) or aliases.get(key) or known.get(key.replace("_", "-"))
+        parameter = spelt.get(key) or spelt.get(key.replace("_", "-"))
         if parameter is None:
             raise DataError(
                 f"--config {path.name}: there is no option {key!r}; there are {', '.join(known)}."
