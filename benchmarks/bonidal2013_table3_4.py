@@ -218,13 +218,18 @@ def warm_up() -> None:
 # --- output ----------------------------------------------------------------------------------------------------------
 
 
+def columns(results: dict[str, dict[str, Outcome]], names: Sequence[str] = METHODS) -> list[str]:
+    """Those of the methods that were run on some set."""
+    return [name for name in names if any(name in ours for ours in results.values())]
+
+
 def errors_table(sources: list[Source], results: dict[str, dict[str, Outcome]]) -> str:
-    header = ["test error (%)", "paper path T3", "paper path T4", "paper gradient", *METHODS, "t"]
+    header = ["test error (%)", "paper path T3", "paper path T4", "paper gradient", *columns(results), "t"]
     rows = []
     for data in sources:
         paper, ours = PAPER[data.name], results[data.name]
         row = [data.name, spread(*paper.path3), spread(*paper.path4), spread(*paper.gradient)]
-        row += [str(ours[name].errors) if name in ours else "-" for name in METHODS]
+        row += [str(ours[name].errors) if name in ours else "-" for name in columns(results)]
         pair = [ours[name].errors.numbers for name in ("1/(2ms)", SURFACE) if name in ours]
         t = resampled_t(*pair) if len(pair) == 2 else np.nan
         rows.append([*row, "-" if np.isnan(t) else f"{t:.2f}"])
@@ -232,16 +237,17 @@ def errors_table(sources: list[Source], results: dict[str, dict[str, Outcome]]) 
 
 
 def times_table(sources: list[Source], results: dict[str, dict[str, Outcome]], splits: int) -> str:
-    header = ["time (s)", "data", "n", "d", "splits", "paper path T3", "paper path T4", "paper gradient T4", *METHODS]
-    header += [f"rank {name}" for name in HEURISTICS] + [f"sets {name}" for name in HEURISTICS]
+    run, traced = columns(results), columns(results, list(HEURISTICS))
+    header = ["time (s)", "data", "n", "d", "splits", "paper path T3", "paper path T4", "paper gradient T4", *run]
+    header += [f"rank {name}" for name in traced] + [f"sets {name}" for name in traced]
     rows = []
     for data in sources:
         paper, ours = PAPER[data.name], results[data.name]
         row = [data.name, data.kind, str(data.n), str(data.d), str(splits)]
         row += [f"{paper.path3_seconds:.3f}", f"{paper.path4_seconds:.3f}", f"{paper.gradient4_seconds:.3f}"]
-        row += [f"{ours[name].seconds.mean:.3f}" if name in ours else "-" for name in METHODS]
-        row += [f"{ours[name].ranks.mean:.1f}" if name in ours else "-" for name in HEURISTICS]
-        rows.append(row + [f"{ours[name].sets.mean:.1f}" if name in ours else "-" for name in HEURISTICS])
+        row += [f"{ours[name].seconds.mean:.3f}" if name in ours else "-" for name in run]
+        row += [f"{ours[name].ranks.mean:.1f}" if name in ours else "-" for name in traced]
+        rows.append(row + [f"{ours[name].sets.mean:.1f}" if name in ours else "-" for name in traced])
     return table(header, rows)
 
 
