@@ -191,12 +191,11 @@ class Evaluate:
         """Where decision values are needed."""
         return np.array([self.base, self.theta])
 
-    def on(self, block: Block, F: Array) -> Evaluation:
-        """The answer of a chunk, from its decision values there."""
+    def on(self, block: Block, F: Array, pull: Array) -> Evaluation:
+        """The answer of a chunk, from its decision values there and A_E' S (y - f)."""
         y, s, f = block.y(self.machine), block.s, F[:, 1]
         before, E = ((y * each < 1.0) & (s > 0) for each in F.T)
         slack = np.where(E, 1.0 - y * f, 0.0)
-        left = np.where(E, s * (y - f), 0.0)
         moved = np.flatnonzero(before != E)
         G = None
         if len(moved):
@@ -205,7 +204,7 @@ class Evaluate:
         far, top = np.abs(slack_of(y, f, moved)), np.abs(f[moved])
         return Evaluation(
             float(s @ slack**2),
-            block.pull(left[:, None])[:, 0],
+            pull,
             len(moved),
             float(far.max(initial=0.0)),
             float(top.max(initial=0.0)),
@@ -267,8 +266,8 @@ class LossesAlong:
         """Where decision values are needed."""
         return np.array([self.start, self.end])
 
-    def on(self, block: Block, F: Array) -> Array:
-        """The answer of a chunk."""
+    def on(self, block: Block, F: Array, pull: Array) -> Array:
+        """The answer of a chunk; the gradient is not asked for."""
         y, s = block.y(self.machine), block.s
         slack, rate = 1.0 - y * F[:, 0], -y * (F[:, 1] - F[:, 0])
         return np.array([s @ np.maximum(slack + t * rate, 0.0) ** 2 for t in self.steps])
@@ -278,8 +277,19 @@ Question = Evaluate | LossesAlong
 
 
 def answer(block: Block, questions: list[Question]) -> list[Any]:
-    """The answers of one chunk to all questions, which share one product with its features."""
+    """The answers of one chunk to all questions: its features are read once for all of them."""
     with blas_threads(0):
         Theta = np.vstack([question.thetas for question in questions])
-        F = block.decide(Theta)
-        return [question.on(block, F[:, 2 * at : 2 * at + 2]) for at, question in enumerate(questions)]
+        Y = np.column_stack([block.y(question.machine) for question in questions])
+        F, pulls = np.empty((len(Y), len(Theta))), np.zeros((Theta.shape[1], len(questions)))
+        for rows, Z in block.parts():
+            F[rows] = Z @ Theta[:, :-1].T + Theta[:, -1]
+            left = _left(Y[rows], F[rows, 1::2], block.s[rows, None])
+            pulls[:-1] += Z.T @ left
+            pulls[-1] += left.sum(axis=0)
+        return [question.on(block, F[:, 2 * at : 2 * at + 2], pulls[:, at]) for at, question in enumerate(questions)]
+
+
+def _left(Y: Array, F: Array, s: Array) -> Array:
+    """s (y - f) of rows inside the margin, else zero."""
+    return np.where((Y * F < 1.0) & (s > 0), s * (Y - F), 0.0)

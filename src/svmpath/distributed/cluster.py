@@ -27,6 +27,7 @@ Array = np.ndarray
 _FAN_IN = 8  # chunks whose sums are added up by one task
 _SHARE_OF_WORKERS = 0.5  # of their memory that features may take: workers begin to write to disk at 0.6
 _CHUNKS_IN_MEMORY = 8  # chunks, with their features, that a thread of a worker should have room for
+_FEWEST_ROWS = 100  # of a chunk that is worth a task
 _LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"
 
 
@@ -51,6 +52,18 @@ def to_chunks(collection: Any, name: str) -> list[Delayed]:
     if collection.ndim > 1 and collection.numblocks[1] > 1:
         collection = collection.rechunk({1: -1})
     return list(np.ravel(collection.to_delayed()))
+
+
+def largest_chunk(collection: Any) -> int | None:
+    """The number of rows of the largest chunk; None if that is not known."""
+    sizes = () if is_frame(collection) else collection.chunks[0]
+    return int(max(sizes)) if sizes and not np.isnan(sizes).any() else None
+
+
+def names_of(collection: Any) -> Array | None:
+    """The names of the columns of a data frame, if all are text."""
+    columns = list(collection.columns) if is_frame(collection) else [0]
+    return np.array(columns, dtype=object) if all(isinstance(name, str) for name in columns) else None
 
 
 def like_chunks(collection: Any, name: str, X: Any, lengths: Callable[[], list[int]]) -> list[Delayed]:
@@ -80,13 +93,27 @@ def task(name: str, function: Callable[..., Any], *arguments: Any) -> Delayed:
 # --- running ---------------------------------------------------------------------------------------------------------
 
 
-def reduce_chunks(name: str, function: Callable[..., list[Any]], chunks: Sequence[Any], *shared: Any) -> list[Any]:
-    """The sum over all chunks of ``function(chunk, *shared)``, a list of what can be added: one pass over the data."""
+def reduce_chunks(
+    name: str, function: Callable[..., list[Any]], chunks: Sequence[tuple[Any, ...]], shared: Sequence[Any], places: Any
+) -> list[Any]:
+    """The sum over all chunks of ``function(*chunk, *shared)``, a list of what can be added: one pass over the data.
+
+    ``places`` says where each chunk is held, if that is known: what is in one place is added up there, and one sum per
+    place travels.
+    """
     common = [as_delayed(each) for each in shared]
-    parts = [task(name, function, *(chunk if isinstance(chunk, tuple) else (chunk,)), *common) for chunk in chunks]
+    parts = [task(name, function, *chunk, *common) for chunk in chunks]
+    here: dict[Any, list[Delayed]] = {}
+    for place, part in zip(places or [None] * len(parts), parts, strict=True):
+        here.setdefault(place, []).append(part)
+    return compute([_tree([_tree(group) for group in here.values()])])[0]
+
+
+def _tree(parts: list[Delayed]) -> Delayed:
+    """The sum of what several tasks return, a few at a time."""
     while len(parts) > 1:
         parts = [task("add-up", total, parts[at : at + _FAN_IN]) for at in range(0, len(parts), _FAN_IN)]
-    return compute(parts)[0]
+    return parts[0]
 
 
 def compute(tasks: Sequence[Delayed]) -> list[Any]:
@@ -99,6 +126,17 @@ def hold(tasks: Sequence[Delayed]) -> list[Delayed]:
     """The same tasks, begun now, their results held where they are computed; lost ones are made again."""
     with _large_graphs():
         return list(dask.persist(*tasks, traverse=False))
+
+
+def places_of(tasks: Sequence[Delayed]) -> list[Any] | None:
+    """The worker that holds each of several held tasks; None without a cluster. Waits until they are computed."""
+    client = _client()
+    if client is None:
+        return None
+    futures = sys.modules["distributed"].futures_of(list(tasks))
+    sys.modules["distributed"].wait(futures)
+    where = client.who_has(futures)
+    return [min(where.get(each.key) or ("",)) for each in tasks]
 
 
 def release(tasks: Sequence[Delayed]) -> None:
@@ -154,13 +192,13 @@ def _workers() -> list[Any]:
 
 
 @contextmanager
-def explained(rows: int, numbers_per_row: int) -> Iterator[None]:
+def explained(rows: int | None, numbers_per_row: int) -> Iterator[None]:
     """A worker that runs out of memory ends in a sentence that names a chunk size.
 
     Parameters
     ----------
-    rows : int
-        Of the largest chunk.
+    rows : int or None
+        Of the largest chunk, if that is known.
     numbers_per_row : int
         About how many are held per row while a chunk is worked on.
     """
@@ -172,17 +210,18 @@ def explained(rows: int, numbers_per_row: int) -> Iterator[None]:
         raise MemoryError(out_of_memory(rows, numbers_per_row, _workers())) from error
 
 
-def out_of_memory(rows: int, numbers_per_row: int, workers: Sequence[Any]) -> str:
+def out_of_memory(rows: int | None, numbers_per_row: int, workers: Sequence[Any]) -> str:
     """The sentence, for workers of these limits and threads."""
     rooms = [each["memory_limit"] / each["nthreads"] for each in workers if each.get("memory_limit")]
-    room = min(rooms, default=float(2**30))
-    fits = max(100, int(room / (_CHUNKS_IN_MEMORY * 8 * numbers_per_row)))
-    size = min(fits, max(rows // 2, 100))
+    size = max(_FEWEST_ROWS, int(min(rooms, default=float(2**30)) / (_CHUNKS_IN_MEMORY * 8 * numbers_per_row)))
+    if rows is not None:
+        size = min(size, max(rows // 2, 1))
     digits = 10 ** max(len(str(size)) - 2, 0)
+    size = size // digits * digits
+    known = "" if rows is None else f" the largest chunk has {rows} rows;"
     return (
-        f"A worker ended while it worked on a chunk, most likely because it ran out of memory: the largest chunk has "
-        f"{rows} rows; use chunks of {size // digits * digits} rows (X.rechunk({{0: {size // digits * digits}}}), or "
-        "repartition for a data frame), or workers with more memory."
+        f"A worker ended while it worked on a chunk, most likely because it ran out of memory:{known} use chunks of "
+        f"{size} rows (X.rechunk({{0: {size}}}), or repartition for a data frame), or workers with more memory."
     )
 
 

@@ -24,6 +24,7 @@ Array = np.ndarray
 
 SAMPLED_ROWS = 20_000  # rows that are looked at together where a search or a choice of landmarks needs that
 _PERMUTED = 50_000_000  # rows up to which landmarks are those that the same seed gives in memory
+_NUMBERS_CHECKED = 4  # times the numbers of a chunk that are held while it is checked
 _SHARE = 0.7  # of a given limit of memory that features may take: work on them needs room, too
 
 
@@ -140,6 +141,8 @@ def read(X: Any, y: Any, sample_weight: Any, wants_labels: bool) -> Data:
             f"y or sample_weight is a Dask collection, so X must be one, too; got {type(X).__name__}: use "
             "dask.array.from_array(X), or call .compute() on the others."
         )
+    if len(X.shape) != 2:
+        raise ValueError(f"X must have two dimensions, rows and columns; got {len(X.shape)}.")
     chunks = cluster.to_chunks(X, "X")
 
     def lengths() -> list[int]:
@@ -155,15 +158,12 @@ def read(X: Any, y: Any, sample_weight: Any, wants_labels: bool) -> Data:
                 f"X has {len(chunks)} chunks and {name} has {len(parts)}: cut both into the same chunks (rechunk, "
                 "repartition)."
             )
-    tasks = list(zip(chunks, targets, weights, strict=True))
-    found = cluster.reduce_chunks("check-chunk", facts.look, tasks, wants_labels)
+    with cluster.explained(cluster.largest_chunk(X), _NUMBERS_CHECKED * X.shape[1]):
+        tasks = list(zip(chunks, targets, weights, strict=True))
+        found = cluster.reduce_chunks("check-chunk", facts.look, tasks, [wants_labels], None)
     table = Table(found[0])
     table.check()
-    names = None
-    if cluster.is_frame(X):
-        columns = list(X.columns)
-        names = np.array(columns, dtype=object) if all(isinstance(name, str) for name in columns) else None
-    return Data(chunks, targets, weights, table, names)
+    return Data(chunks, targets, weights, table, cluster.names_of(X))
 
 
 # --- features --------------------------------------------------------------------------------------------------------

@@ -114,6 +114,7 @@ class Rows:
         self.are_held = held is not None
         self._blocks = data.blocks(self.recipe)
         self._is_ready = False
+        self._places: list[Any] | None = None
         self.passes: Counter[str] = Counter()  # over all chunks, by what was computed
 
     @property
@@ -129,6 +130,7 @@ class Rows:
         if self.are_held and not self._is_ready:
             with self._guarded():
                 self._blocks = cluster.hold(self._blocks)
+                self._places = cluster.places_of(self._blocks)
             self._is_ready = True
         return self._blocks
 
@@ -137,7 +139,7 @@ class Rows:
         blocks = self.blocks
         self.passes[name] += 1
         with self._guarded():
-            return cluster.reduce_chunks(name, function, blocks, *shared)
+            return cluster.reduce_chunks(name, function, [(block,) for block in blocks], shared, self._places)
 
     def map(self, name: str, function: Callable[[Block, Any], Array], shared: Any) -> list[Any]:
         """One task per chunk."""
@@ -148,7 +150,8 @@ class Rows:
         """Let go of features that are held; they are made anew when they are asked for again."""
         if self._is_ready:
             cluster.release(self._blocks)
-        self._blocks, self.are_held, self._is_ready = self.data.blocks(self.recipe), False, False
+        self._blocks, self.are_held = self.data.blocks(self.recipe), False
+        self._is_ready, self._places = False, None
 
     def _guarded(self) -> Any:
         data = self.data
