@@ -12,7 +12,7 @@ export OMP_NUM_THREADS ?= 1
 demo: $(VENV)/installed
 	$(RUN) examples/demo_data.py demo
 	$(RUN) -m svmpath tune demo/breast_cancer.csv --target diagnosis --output demo
-	$(RUN) -m svmpath predict demo/model.skops demo/new_patients.csv -o demo/predictions.csv
+	$(RUN) -m svmpath predict demo/model.skops demo/new_patients.csv --proba -o demo/predictions.csv
 	@echo "The report is $(CURDIR)/demo/report.html: open it in a browser."
 
 # Side by side where it can be: types are checked while the engines are compiled.
