@@ -39,6 +39,12 @@ def alo(path: Path, values: Any, *, loss: HeldOutLoss = None, form: str = "direc
         ``doubtful``, computed on first access, is the number of samples whose removal makes other samples change their
         place, so that the assumption of the formula does not hold.
 
+    See Also
+    --------
+    svmpath.criteria.loo : Exact leave-one-out.
+    svmpath.criteria.span : Leave-one-out, predicted from the spans.
+    svmpath.criteria.predict_left_out : The same by a formula, places fixed.
+
     Examples
     --------
     >>> import numpy as np, svmpath

@@ -71,6 +71,17 @@ class ApproximationBound:
     See Also
     --------
     svmpath.criteria.approximation_bound : How far a low-rank machine is from the exact one.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath import criteria
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> path = svmpath.trace(X, y, loss="least_squares", gamma=0.1, rank=20, landmarks="uniform", random_state=0)
+    >>> bound = criteria.approximation_bound(path, C=1.0)
+    >>> bound.columns, bound.measured <= bound.theorem3
+    (20, True)
     """
 
     theorem3: float
@@ -115,6 +126,7 @@ def approximation_bound(path: ClosedFormPath, C: float, *, delta: float = 0.05) 
     Returns
     -------
     ApproximationBound
+        The bounds, with the constants and assumptions that they rest on.
 
     See Also
     --------

@@ -60,6 +60,14 @@ class Calibration(ABC):
     See Also
     --------
     svmpath.criteria.calibration.fit_calibration : Fit probabilities to held-out decision values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.criteria.calibration import fit_calibration
+    >>> f, y = np.array([-2.0, -1.0, 0.5, -0.5, 1.0, 2.0]), np.array([0, 0, 0, 1, 1, 1])
+    >>> fit_calibration(f, y, 2, np.ones(6)).probabilities(f).shape
+    (6, 2)
     """
 
     @abstractmethod
@@ -145,6 +153,11 @@ def fit_calibration(decisions: Array, code: Array, k: int, weights: Array, metho
     weights : array of shape (n,)
         Weights of the rows, 0 or more; 2 is the same as a row given twice.
     method : {"sigmoid", "isotonic", "temperature"}
+
+    Returns
+    -------
+    Calibration
+        Call its ``probabilities`` with decision values.
 
     See Also
     --------

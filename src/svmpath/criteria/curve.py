@@ -150,6 +150,19 @@ class Curve(Shown):
     svmpath.criteria.kfold : Exact k-fold.
     svmpath.select : Choose a value on a curve.
     svmpath.displays.CurveDisplay : Held-out scores along a path.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath import criteria
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> path = svmpath.trace(X, y, loss="least_squares", gamma=1.0)
+    >>> curve = criteria.loo(path, [0.1, 1.0, 10.0])
+    >>> curve.scores.shape, curve.decisions.shape
+    ((3,), (3, 60))
+    >>> curve.rescored("squared").scores.shape  # another loss, nothing is fitted
+    (3,)
     """
 
     path: Path

@@ -94,6 +94,16 @@ class Gradient:
     See Also
     --------
     svmpath.criteria.gradient : The gradient of a held-out score.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath import criteria
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> found = criteria.gradient(svmpath.trace(X, y, loss="least_squares", gamma=1.0), 1.0)
+    >>> found.score > 0, sorted(found.by)
+    (True, ['C', 'gamma'])
     """
 
     score: float
@@ -120,6 +130,7 @@ def gradient(path: Path, value: float, *, loss: HeldOutLoss = None, smoothing: f
     Returns
     -------
     Gradient
+        ``score``, and ``by``: a derivative for each parameter.
 
     See Also
     --------

@@ -41,6 +41,17 @@ class HeldOut:
     --------
     svmpath.criteria.leave_one_out : Held-out decision values, each sample in turn.
     svmpath.criteria.Curve : Held-out scores along a path.
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> from svmpath import criteria
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> path = svmpath.trace(X, y, loss="least_squares", gamma=1.0)
+    >>> held = criteria.leave_one_out(path, np.array([1.0]))
+    >>> held.curve(path, "loo", np.array([1.0]), None).scores.shape
+    (1,)
     """
 
     rows: Array
@@ -61,11 +72,38 @@ def leave_one_out(path: Path, values: Array, *, max_events: int | None = None, c
     Where samples are removed from a machine one event after another, ``max_events`` limits the number of events per
     sample, and ``count_only`` computes only the errors.
 
+    Parameters
+    ----------
+    path : Path
+        A path of any loss.
+    values : array of shape (m,)
+        Values of the path's parameter.
+    max_events : int, optional
+        Where samples are removed from a machine one event after another: the most events per sample. None means all.
+    count_only : bool, default=False
+        Whether only the errors are computed, and decision values when you access them.
+
+    Returns
+    -------
+    HeldOut
+        The held-out decision values.
+
     See Also
     --------
     svmpath.criteria.loo : Exact leave-one-out.
     svmpath.criteria.predict_left_out : The same by a formula, places fixed.
     svmpath.criteria.leave_folds_out : Held-out decision values, fold by fold.
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> from svmpath import criteria
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> path = svmpath.trace(X, y, loss="hinge", gamma=1.0)
+    >>> held = criteria.leave_one_out(path, np.array([1.0, 10.0]))
+    >>> held.rows.shape, held.decisions.shape
+    ((60,), (2, 60))
     """
     refuse_events(path, max_events, count_only)
     problem = path.problem
@@ -91,11 +129,38 @@ def refuse_events(path: Path, max_events: int | None, count_only: bool) -> None:
 def predict_left_out(path: Path, values: Array, *, form: str = "direct", screen: bool | None = None) -> HeldOut:
     """Leave out every sample in turn as if no other changed its place; raises an error if there is no such formula.
 
+    Parameters
+    ----------
+    path : Path
+        A path for which there is such a formula, such as one of the squared hinge or the hinge.
+    values : array of shape (m,)
+        Values of the path's parameter.
+    form : str, default="direct"
+        Which of two equal formulas is used, where there are two; see :func:`svmpath.criteria.span`.
+    screen : bool, optional
+        Whether errors are counted without computing all decision values; by default where there are many samples.
+
+    Returns
+    -------
+    HeldOut
+        The predicted decision values; ``doubts`` counts the samples for which they may be wrong.
+
     See Also
     --------
     svmpath.criteria.span : Leave-one-out, predicted from the spans.
     svmpath.criteria.alo : Approximate leave-one-out.
     svmpath.criteria.leave_one_out : Held-out decision values, each sample in turn.
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> from svmpath import criteria
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> path = svmpath.trace(X, y, loss="squared_hinge", gamma=1.0)
+    >>> held = criteria.predict_left_out(path, np.array([1.0]))
+    >>> held.rows.shape
+    (60,)
     """
     raise ValueError(
         "Leave-one-out can be predicted for the squared hinge and for losses with an elbow, not for "
@@ -107,10 +172,36 @@ def predict_left_out(path: Path, values: Array, *, form: str = "direct", screen:
 def leave_folds_out(path: Path, values: Array, folds: Folds) -> HeldOut:
     """Leave out all rows but the training rows of each fold: in general by a path per fold.
 
+    Parameters
+    ----------
+    path : Path
+        A path of any loss.
+    values : array of shape (m,)
+        Values of the path's parameter.
+    folds : list of (array, array)
+        The training rows and the held-out rows of each fold, as a splitter of scikit-learn gives them.
+
+    Returns
+    -------
+    HeldOut
+        The held-out decision values.
+
     See Also
     --------
     svmpath.criteria.kfold : Exact k-fold.
     svmpath.criteria.leave_one_out : Held-out decision values, each sample in turn.
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> from sklearn.model_selection import KFold
+    >>> from svmpath import criteria
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> path = svmpath.trace(X, y, loss="hinge", gamma=1.0)
+    >>> held = criteria.leave_folds_out(path, np.array([1.0, 10.0]), list(KFold(5).split(X)))
+    >>> held.rows.shape, held.decisions.shape
+    ((60,), (2, 60))
     """
     held = np.hstack([decide_fold(path, values, train, test) for train, test in folds])
     return HeldOut(held_rows(folds), held, np.zeros(len(values), dtype=int))

@@ -28,12 +28,21 @@ def mean_interval(
     ----------
     value : float
         The mean, or a corrected one.
-    losses, weights : array of shape (N,)
+    losses : array of shape (N,)
+        The losses.
+    weights : array of shape (N,)
+        Their weights.
     units : array of shape (N,)
         What each loss belongs to: samples, or groups of them; losses of different units are independent.
     is_rate : bool
         Whether the losses are 0 or 1 (a sample that was held out several times has one in between).
     coverage : float, default=0.95
+        Probability that the interval contains the mean, about.
+
+    Returns
+    -------
+    tuple of two floats
+        The lower and the upper end.
 
     See Also
     --------
@@ -63,9 +72,30 @@ def mean_interval(
 def clopper_pearson(errors: float, n: float, coverage: float = 0.95) -> tuple[float, float]:
     """Clopper and Pearson's interval of an error rate; numbers of errors and samples need not be whole.
 
+    Parameters
+    ----------
+    errors : float
+        Number of errors.
+    n : float
+        Number of samples.
+    coverage : float, default=0.95
+        Probability that the interval contains the error rate, at least.
+
+    Returns
+    -------
+    tuple of two floats
+        The lower and the upper end.
+
     See Also
     --------
     svmpath.criteria.interval.mean_interval : The interval of a mean of losses.
+
+    Examples
+    --------
+    >>> from svmpath.criteria.interval import clopper_pearson
+    >>> low, high = clopper_pearson(10, 100)
+    >>> round(low, 4), round(high, 4)
+    (0.049, 0.1762)
     """
     tail = (1.0 - coverage) / 2
     low = 0.0 if errors <= 0.0 else float(betaincinv(errors, n - errors + 1.0, tail))

@@ -39,6 +39,12 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     Curve
         Its scores are means over the held-out samples of all folds.
 
+    See Also
+    --------
+    svmpath.criteria.loo : Exact leave-one-out.
+    svmpath.criteria.leave_folds_out : Held-out decision values, fold by fold.
+    svmpath.select : Choose a value on a curve.
+
     Examples
     --------
     >>> import numpy as np, svmpath

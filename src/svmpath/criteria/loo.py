@@ -51,6 +51,14 @@ def loo(
         values (kernel values far too large for C), which is usually 0; with ``max_events`` it is the number of samples
         for which that many events were not enough.
 
+    See Also
+    --------
+    svmpath.criteria.span : Leave-one-out, predicted from the spans.
+    svmpath.criteria.alo : Approximate leave-one-out.
+    svmpath.criteria.kfold : Exact k-fold.
+    svmpath.criteria.StepCurve : A curve that is known at every value.
+    svmpath.select : Choose a value on a curve.
+
     Notes
     -----
     If both classes have the same total weight, a machine with a very small C misclassifies every sample that is left

@@ -53,6 +53,14 @@ class LossTable:
     --------
     svmpath.criteria.optimism.bootstrap_error : The error of a choice, by the bootstrap.
     svmpath.criteria.optimism.parts_optimism : The optimism of a choice, by parts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.criteria.optimism import LossTable
+    >>> losses = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 0.0]])  # three samples, two candidates
+    >>> round(LossTable.of(losses, losses, np.ones(3), np.arange(3)).apparent, 3)
+    0.333
     """
 
     losses: Array
@@ -96,9 +104,15 @@ def bootstrap_error(table: LossTable, *, draws: int = DRAWS, seed: int = 0) -> f
     ----------
     table : LossTable
         Of at least two units.
-    draws : int
+    draws : int, default=1000
         Number of bootstrap samples.
-    seed : int
+    seed : int, default=0
+        Random seed of the samples.
+
+    Returns
+    -------
+    float
+        The mean error of the choices.
 
     See Also
     --------
@@ -138,10 +152,34 @@ def parts_optimism(table: LossTable, *, parts: int = PARTS, seed: int = 0) -> fl
     Tibshirani and Tibshirani take the folds as parts. Leave-one-out has folds of one sample, on which the smallest
     error of many candidates is nearly always zero; so the units are divided at random into so many parts.
 
+    Parameters
+    ----------
+    table : LossTable
+        Of at least two units.
+    parts : int, default=10
+        Number of parts.
+    seed : int, default=0
+        Random seed of the division.
+
+    Returns
+    -------
+    float
+        To be added to the smallest error.
+
     See Also
     --------
     svmpath.criteria.optimism.bootstrap_error : The error of a choice, by the bootstrap.
     svmpath.estimators.honest.HonestError : An estimate of the error of the whole procedure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.criteria.optimism import LossTable, parts_optimism
+    >>> rng = np.random.default_rng(0)
+    >>> wrong = (rng.random((200, 50)) < 0.5).astype(float)  # 50 candidates that guess
+    >>> table = LossTable.of(wrong, wrong, np.ones(200), np.arange(200))
+    >>> parts_optimism(table) > 0
+    True
     """
     size = len(table.weights)
     parts = min(parts, size)

@@ -30,6 +30,12 @@ def press(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
         ``doubtful`` is the number of samples for which rounding leaves fewer than about four digits of the held-out
         residuals (kernel values far too large for C); usually 0.
 
+    See Also
+    --------
+    svmpath.criteria.loo : Exact leave-one-out.
+    svmpath.criteria.kfold : Exact k-fold.
+    svmpath.select : Choose a value on a curve.
+
     Examples
     --------
     >>> import numpy as np, svmpath

@@ -60,6 +60,16 @@ class BoundCurve(Shown):
     svmpath.criteria.xi_alpha : A bound for the hinge that costs nothing.
     svmpath.criteria.span_bound : A tighter bound for the hinge.
     svmpath.criteria.Curve : Held-out scores along a path.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath import criteria
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> bound = criteria.xi_alpha(svmpath.trace(X, y, loss="hinge", gamma=1.0), [0.1, 1.0])
+    >>> bound.scores.shape, bool((bound.scores >= 0).all())
+    ((2,), True)
     """
 
     path: Path
@@ -145,6 +155,11 @@ def radius_margin(path: MarchPath, values: Any, *, loss: Any = None) -> BoundCur
     BoundCurve
         ``doubtful`` counts the training errors (samples with y f <= 0) at each value. The bound holds in spite of them,
         but is no good measure of the error: see the notes.
+
+    See Also
+    --------
+    svmpath.criteria.span : Leave-one-out, predicted from the spans.
+    svmpath.criteria.BoundCurve : A bound along a path.
 
     Notes
     -----

@@ -35,6 +35,12 @@ def score(curve: Curve, scoring: Any, *, classes: Any = None) -> Array:
     array of shape (m,)
         The scorer's values at each value of the curve, in scikit-learn's sign: larger is better.
 
+    See Also
+    --------
+    svmpath.criteria.Curve : Held-out scores along a path.
+    svmpath.select : Choose a value on a curve.
+    svmpath.PathSVC : Classifier that chooses C and gamma.
+
     Examples
     --------
     >>> import numpy as np, svmpath

@@ -32,6 +32,13 @@ def span(path: Path, values: Any, *, loss: HeldOutLoss = None, screen: bool | No
         exact: their removal moves other samples across the margin, or rounding leaves fewer than about four digits of
         the prediction (kernel values far too large for C). With ``screen``, ``smooth`` is an estimate.
 
+    See Also
+    --------
+    svmpath.criteria.loo : Exact leave-one-out.
+    svmpath.criteria.alo : Approximate leave-one-out.
+    svmpath.criteria.radius_margin : A bound for the squared hinge.
+    svmpath.select : Choose a value on a curve.
+
     Examples
     --------
     >>> import numpy as np, svmpath

@@ -37,6 +37,17 @@ class StepCurve(Curve):
     --------
     svmpath.criteria.loo : Exact leave-one-out.
     svmpath.criteria.Curve : Held-out scores along a path.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath import criteria
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> path = svmpath.trace(X, y, loss="hinge", span=(0.1, 10.0), gamma=1.0)
+    >>> steps = criteria.loo(path, exact=True)
+    >>> len(steps.edges) == len(steps.values) + 1, 0 <= steps(0.7) <= 1
+    (True, True)
     """
 
     edges: Array | None = None

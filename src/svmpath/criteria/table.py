@@ -36,6 +36,12 @@ class Criterion:
     See Also
     --------
     svmpath.criteria.make_criterion : A criterion by its name.
+
+    Examples
+    --------
+    >>> from svmpath.criteria.table import CRITERIA
+    >>> CRITERIA["span"].kind, CRITERIA["span"].words
+    ('estimate', 'span prediction of leave-one-out')
     """
 
     function: Callable[..., Any]
@@ -59,11 +65,31 @@ CRITERIA: dict[str, Criterion] = {
 def make_criterion(criterion: Any, cv: Any = 5) -> Callable[..., Any]:
     """The criterion meant by its name or a callable ``criterion(path, values, loss=...)``.
 
+    Parameters
+    ----------
+    criterion : str or callable
+        A name, such as "loo" or "kfold", or a function, which is returned as it is.
+    cv : int, splitter or iterable, default=5
+        For "kfold".
+
+    Returns
+    -------
+    callable
+        ``criterion(path, values, loss=...) -> Curve``.
+
     See Also
     --------
     svmpath.criteria.Criterion : A row of the table of criteria.
     svmpath.criteria.loo : Exact leave-one-out.
     svmpath.criteria.kfold : Exact k-fold.
+
+    Examples
+    --------
+    >>> from svmpath import criteria
+    >>> criteria.make_criterion("loo") is criteria.loo
+    True
+    >>> criteria.make_criterion("kfold", cv=10).keywords
+    {'cv': 10}
     """
     if callable(criterion):
         return criterion

@@ -189,6 +189,12 @@ def refuse_missing(X: Any) -> Any:
     Parameters
     ----------
     X : DataFrame or array
+        Columns of words.
+
+    Returns
+    -------
+    DataFrame or array
+        X itself.
 
     See Also
     --------

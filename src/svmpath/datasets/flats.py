@@ -33,6 +33,11 @@ def flats(n: int, random_state: int | np.random.Generator | None = None) -> pd.D
     -------
     DataFrame with n rows and 10 columns
 
+    See Also
+    --------
+    svmpath.datasets.banana : Two crescents.
+    svmpath.datasets.read_table : Read a data file.
+
     Examples
     --------
     >>> from svmpath.datasets import flats

@@ -42,6 +42,19 @@ class Table:
     See Also
     --------
     svmpath.datasets.read_table : Read a data file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import pandas as pd
+    >>> from svmpath.datasets import read_table
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "cars.csv")
+    ...     pd.DataFrame({"speed": [100, 120], "fuel": ["gas", "oil"], "price": [1.5, 2.5]}).to_csv(file, index=False)
+    ...     table = read_table(file, target="price")
+    >>> table.source, dict(table.kinds), table.y.tolist()
+    ('cars.csv', {'speed': 'number', 'fuel': 'category'}, [1.5, 2.5])
     """
 
     source: str

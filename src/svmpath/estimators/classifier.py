@@ -27,6 +27,9 @@ SHAPES = ("ovr", "ovo")  # of the decision values of several classes
 class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathMachine):
     """Support vector classifier that chooses C and gamma in ``fit``, by held-out error.
 
+    ``PathSVC().fit(X, y)`` needs no grid and no outer loop. Most users set ``scale=True`` (columns in different units),
+    ``class_weight``, ``scoring``, ``random_state`` and ``n_jobs``; the first four parameters say what is searched.
+
     Parameters
     ----------
     loss : {"squared_hinge", "least_squares", "hinge", "huber_hinge"} or Loss, optional
@@ -91,13 +94,16 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         held-out score gains less than a quarter of its standard error, or less than 0.5 %; up to 4000 samples the full
         matrix may be next. Samples that are copies of others count once. Other searches, losses with an elbow, and
         ``landmarks`` that are given use 500.
-    landmarks, psd
-        How landmarks are chosen, and indefinite kernels; see :func:`svmpath.trace`.
+    landmarks : {"rpcholesky", "greedy", "uniform", "kmeans", "density"} or array of rows, optional
+        How landmarks are chosen; see :func:`svmpath.trace`.
+    psd : {"warn", "clip"}, default="warn"
+        What to do with an indefinite kernel matrix.
     tol : float, "auto" or None, default="auto"
         For the hinge with many samples: the largest relative duality gap of the paths; see :func:`svmpath.trace`. With
         few samples exact paths take less time, and are used anyway. "auto" means exact paths up to 20 000 samples and
         1e-3 with more. None means exact paths.
     class_weight : dict or "balanced", optional
+        Multiplies C for each class; "balanced" makes the classes weigh the same.
     threshold : float or "tune", default=0.0
         Of two classes, ``predict`` gives ``classes_[1]`` where the decision value is larger. "tune" takes the cut with
         the best score (``scoring``, or the accuracy) on the held-out decision values of the choice. The errors

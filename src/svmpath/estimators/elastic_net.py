@@ -91,6 +91,7 @@ class ElasticNetSVC(
         scored if ``max_features`` is given, or if no score is better than the first, which is usually that of a
         constant.
     class_weight : dict or "balanced", optional
+        Multiplies the loss of each class; "balanced" makes the classes weigh the same.
     threshold : float or "tune", default=0.0
         The decision value from which on ``classes_[1]`` of two classes is predicted; "tune" takes the cut with the best
         score on held-out decision values, as in :class:`svmpath.PathSVC`.

@@ -58,6 +58,15 @@ class HonestError:
     svmpath.PathSVC : Classifier that chooses C and gamma.
     svmpath.criteria.optimism.bootstrap_error : The error of a choice, by the bootstrap.
     svmpath.criteria.interval.mean_interval : The interval of a mean of losses.
+
+    Examples
+    --------
+    >>> from svmpath import PathSVC
+    >>> from svmpath.datasets import banana
+    >>> model = PathSVC("least_squares", random_state=0).fit(*banana(100, random_state=0))
+    >>> found = model.honest_error("bootstrap")
+    >>> found.method, found.n_fits, found.interval[0] <= found.value <= found.interval[1]
+    ('bootstrap', 0, True)
     """
 
     value: float

@@ -40,6 +40,14 @@ class CalibrationCurve(NamedTuple):
     --------
     svmpath.PathSVC : Classifier that chooses C and gamma.
     svmpath.criteria.calibration.fit_calibration : Fit probabilities to held-out decision values.
+
+    Examples
+    --------
+    >>> from svmpath import PathSVC
+    >>> from svmpath.datasets import banana
+    >>> curve = PathSVC(random_state=0).fit(*banana(200, random_state=0)).calibration_curve_
+    >>> int(curve.counts.sum()), len(curve.mean_predicted) == len(curve.fraction_positive)
+    (200, True)
     """
 
     mean_predicted: Array

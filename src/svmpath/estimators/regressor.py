@@ -22,15 +22,27 @@ from svmpath.validation import check_weights
 class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
     """Support vector regressor that chooses C and gamma in ``fit``, by held-out error.
 
+    ``PathSVR().fit(X, y)`` needs no grid and no outer loop. Most users set ``scale=True`` (columns in different units),
+    ``scoring``, ``random_state`` and ``n_jobs``; the first five parameters say what is searched.
+
     Parameters
     ----------
     loss : {"least_squares", "epsilon_insensitive"} or Loss, optional
         Least squares by default. ``losses.EpsilonInsensitive(0.3)`` has its own epsilon.
-    kernel, gamma, C, degree, coef0
-        As in :class:`svmpath.PathSVC`.
+    kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
+        A name ("linear", "rbf", "poly", ...), a kernel object or a function k(X, Z).
+    gamma : "tune", float, "scale", "auto", (low, high), list or "ard", default="tune"
+        "tune" searches around "scale"; a tuple is a range to be searched, a list holds the values to try. "ard" is one
+        gamma per feature. More in :class:`svmpath.PathSVC`.
+    C : "tune", float, (low, high) or list, default="tune"
+        "tune" searches from 1e-3 to 1e6; a tuple is a range, a list holds the values to try.
     epsilon : "tune", float or list, default="tune"
         For "epsilon_insensitive": half the width of the tube; "tune" tries five values from 0.01 to 1 times the
         standard deviation of y; the default search, all but the middle one at the gamma that is best with that.
+    degree : int, default=3
+        Degree of the "poly" kernel.
+    coef0 : float, default=0.0
+        Constant of the "poly" and "sigmoid" kernels.
     criterion : {"auto", "loo", "press", "alo", "kfold"} or callable, default="auto"
         What to minimise: exact leave-one-out ("loo"; "press" is its name for least squares), its approximation for
         "epsilon_insensitive" ("alo" or "span"), exact k-fold ("kfold"), or a function
@@ -43,9 +55,38 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
         "neg_mean_absolute_error" or "neg_median_absolute_error", a scorer of ``make_scorer``, or a function
         ``scoring(estimator, X, y)``. It is evaluated on all held-out predictions together, with the weights of the
         rows; see :func:`svmpath.criteria.score`.
-    rule, search, cv, rank, landmarks, psd, tol, scale, n_jobs, memory_limit, time_limit, warm_start, verbose,
-    random_state
-        As in :class:`svmpath.PathSVC`.
+    rule : {"min", "one_se"}, default="min"
+        How a value is chosen on the curve; see :func:`svmpath.select`.
+    search : {"auto", "grid", "continuous", "gradient"}, default="auto"
+        "auto" screens many pairs and confirms a few, "grid" scores all of them, "continuous" and "gradient" minimise.
+        More in :class:`svmpath.PathSVC`.
+    cv : int, splitter or iterable, default=5
+        For ``criterion="kfold"``, and where there are groups.
+    rank : "auto", None, int, float or Approximation, default="auto"
+        Rank of the kernel matrix: None is the full matrix, a whole number so many landmarks, a number between 0 and 1 a
+        target for the residual. "auto" is the full matrix up to 2000 samples; with more, landmarks are added while
+        they help. More in :class:`svmpath.PathSVC`.
+    landmarks : {"rpcholesky", "greedy", "uniform", "kmeans", "density"} or array of rows, optional
+        How landmarks are chosen; see :func:`svmpath.trace`.
+    psd : {"warn", "clip"}, default="warn"
+        What to do with an indefinite kernel matrix.
+    tol : float, "auto" or None, default="auto"
+        For "epsilon_insensitive" with many samples: the largest relative duality gap of the paths. None means exact
+        paths.
+    scale : bool, default=False
+        Whether to standardise the columns in ``fit``. New rows are scaled alike.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+    memory_limit : float or str, optional
+        How many bytes one matrix may take: a number, or a text such as "4GiB". By default 70 % of what is free.
+    time_limit : float, optional
+        Seconds after which the search begins nothing new; the best of what was tried by then is fitted.
+    warm_start : bool, default=False
+        Whether another call of ``fit`` begins the search at the C and gamma of the last one.
+    verbose : int or callable, default=0
+        Print a line per stage (or per kernel of a grid), or call ``verbose(done, total)``.
+    random_state : int, RandomState or None, default=None
+        Random seed of everything that is drawn: landmarks, the rows that are screened, folds.
 
     Attributes
     ----------

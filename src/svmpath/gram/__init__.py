@@ -63,6 +63,11 @@ def make_gram(
     seed : int
         Random seed of the approximation.
 
+    Returns
+    -------
+    Gram
+        A :class:`~svmpath.gram.DenseGram` or a :class:`~svmpath.gram.LowRankGram`.
+
     See Also
     --------
     svmpath.gram.DenseGram : The full kernel matrix.

@@ -30,6 +30,16 @@ class Approximation(ABC):
     svmpath.gram.Nystroem : Landmarks.
     svmpath.gram.RandomFourier : Random Fourier features.
     svmpath.gram.Factor : The thin factor, and its features.
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> from svmpath.datasets import banana
+    >>> from svmpath.gram import RandomFourier
+    >>> X, y = banana(200, random_state=0)
+    >>> path = svmpath.trace(X, y, loss="least_squares", gamma=1.0, rank=RandomFourier(40), random_state=0)
+    >>> path.gram.rank
+    40
     """
 
     @property

@@ -50,6 +50,16 @@ class Gram(ABC):
     svmpath.gram.make_gram : The kernel matrix of some rows.
     svmpath.gram.DenseGram : The full kernel matrix.
     svmpath.gram.LowRankGram : A kernel matrix of low rank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.gram import make_gram
+    >>> from svmpath.kernels import RBF
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> gram = make_gram(X, RBF(0.1), rank=10)
+    >>> gram.n, gram.rank, gram.Z.shape
+    (50, 10, (50, 10))
     """
 
     is_clipped: bool = False

@@ -114,6 +114,15 @@ class DenseGram(Gram):
     --------
     svmpath.gram.make_gram : The kernel matrix of some rows.
     svmpath.gram.LowRankGram : A kernel matrix of low rank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.gram import DenseGram
+    >>> from svmpath.kernels import RBF
+    >>> gram = DenseGram(RBF(0.1), np.random.default_rng(0).normal(size=(50, 2)))
+    >>> gram.n, gram.rank, gram.residual
+    (50, 50, 0.0)
     """
 
     residual = 0.0

@@ -36,6 +36,16 @@ class FeatureMap(ABC):
     --------
     svmpath.gram.Factor : The thin factor, and its features.
     svmpath.gram.Approximation : What all approximations have in common.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.gram import Nystroem
+    >>> from svmpath.kernels import RBF
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> features = Nystroem(10).factor(RBF(0.1), X, seed=0).features
+    >>> features.rank
+    10
     """
 
     pairwise: bool = False
@@ -86,10 +96,26 @@ def _copy_to_repeats(Z: Array, repeats: Repeats) -> None:
 class Factor:
     """Z with K ~ Z Z' (None where it is to be made again), and the map that makes such features of new rows.
 
+    Attributes
+    ----------
+    Z : array of shape (n, rank) or None
+        The thin factor.
+    features : FeatureMap
+        Makes such features of new rows.
+
     See Also
     --------
     svmpath.gram.FeatureMap : Features of new rows.
     svmpath.gram.Approximation : What all approximations have in common.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.gram import Nystroem
+    >>> from svmpath.kernels import RBF
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> Nystroem(10).factor(RBF(0.1), X, seed=0).Z.shape
+    (50, 10)
     """
 
     Z: Array | None

@@ -39,6 +39,15 @@ class LowRankGram(Gram):
     svmpath.gram.DenseGram : The full kernel matrix.
     svmpath.gram.Nystroem : Landmarks.
     svmpath.gram.RandomFourier : Random Fourier features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.gram import LowRankGram, Nystroem
+    >>> from svmpath.kernels import RBF
+    >>> gram = LowRankGram(RBF(0.1), np.random.default_rng(0).normal(size=(50, 2)), Nystroem(10))
+    >>> gram.rank, gram.residual < 0.1
+    (10, True)
     """
 
     def __init__(

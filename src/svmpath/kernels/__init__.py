@@ -67,6 +67,11 @@ def make_kernel(kernel: Any, *, gamma: Any = None, degree: int = 3, coef0: float
     X : array or CSR matrix of shape (n, d), optional
         The data; needed for "scale" and "auto".
 
+    Returns
+    -------
+    Kernel
+        Call it with rows: ``kernel(X)`` or ``kernel(X, Z)``.
+
     See Also
     --------
     svmpath.kernels.Kernel : What all kernels have in common.
@@ -103,10 +108,29 @@ def _named_kernel(kind: Any, gamma: Any, degree: int, coef0: float, X: Any) -> K
 def gamma_value(gamma: Any, X: Any = None) -> float:
     """The number that ``gamma`` stands for: itself, or scikit-learn's "scale" and "auto" on X.
 
+    Parameters
+    ----------
+    gamma : float, "scale" or "auto"
+        "scale" is ``1 / (d * X.var())`` and "auto" ``1 / d``, as in scikit-learn.
+    X : array or CSR matrix of shape (n, d), optional
+        The data; needed for "scale" and "auto".
+
+    Returns
+    -------
+    float
+        A positive number.
+
     See Also
     --------
     svmpath.kernels.make_kernel : A kernel by its name.
     svmpath.kernels.RBF : The Gaussian kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.kernels import gamma_value
+    >>> gamma_value(0.5), gamma_value("auto", np.array([[1.0, 2.0], [3.0, 4.0]]))
+    (0.5, 0.5)
     """
     if gamma is None or isinstance(gamma, str):
         if gamma not in (None, *_GAMMA_RULES):

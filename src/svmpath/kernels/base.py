@@ -38,6 +38,15 @@ class Kernel(ABC):
     svmpath.kernels.make_kernel : A kernel by its name.
     svmpath.kernels.RBF : The Gaussian kernel.
     svmpath.kernels.FunctionKernel : A function of your own.
+
+    Examples
+    --------
+    >>> from svmpath.kernels import RBF
+    >>> kernel = RBF(gamma=0.5)
+    >>> kernel.parameters, kernel.at("gamma", 2.0), kernel.psd
+    ({'gamma': 0.5}, RBF(gamma=2.0), True)
+    >>> kernel([[0.0], [1.0]]).shape
+    (2, 2)
     """
 
     psd: bool | None = True

@@ -44,6 +44,13 @@ class _Pair(Kernel):
 class Sum(_Pair):
     """k1(x, z) + k2(x, z).
 
+    Parameters
+    ----------
+    k1 : Kernel
+        The first kernel; its parameters are called ``k1__gamma`` and so on.
+    k2 : Kernel
+        The second kernel.
+
     See Also
     --------
     svmpath.kernels.Product : The product of two kernels.
@@ -78,6 +85,13 @@ class Sum(_Pair):
 class Product(_Pair):
     """k1(x, z) * k2(x, z).
 
+    Parameters
+    ----------
+    k1 : Kernel
+        The first kernel; its parameters are called ``k1__gamma`` and so on.
+    k2 : Kernel
+        The second kernel.
+
     See Also
     --------
     svmpath.kernels.Sum : The sum of two kernels.
@@ -111,6 +125,13 @@ class Product(_Pair):
 @dataclass(frozen=True)
 class Scaled(Kernel):
     """scale * kernel(x, z), with ``scale`` a parameter like the others.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel to be multiplied.
+    scale : float, default=1.0
+        The factor, positive.
 
     See Also
     --------

@@ -73,6 +73,15 @@ class Polynomial(_Dot):
     The degree is a positive whole number; ``gamma`` and ``coef0`` are the real parameters. Positive
     semi-definite for ``gamma, coef0 >= 0``; declared indefinite otherwise.
 
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Factor of the inner product.
+    coef0 : float, default=0.0
+        Constant that is added to it.
+    degree : int, default=3
+        The power: a positive whole number.
+
     See Also
     --------
     svmpath.kernels.Linear : Inner products.
@@ -113,6 +122,13 @@ class Polynomial(_Dot):
 @dataclass(frozen=True)
 class Sigmoid(_Dot):
     """tanh(gamma <x, z> + coef0), scikit-learn's ``"sigmoid"``; declared indefinite.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Factor of the inner product.
+    coef0 : float, default=0.0
+        Constant that is added to it.
 
     See Also
     --------

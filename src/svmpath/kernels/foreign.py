@@ -167,6 +167,11 @@ class GPKernel(_BlockKernel):
     ``length_scale[0]``. A ``WhiteKernel`` is not accepted, because ``C`` already plays the part of noise on the
     diagonal.
 
+    Parameters
+    ----------
+    kernel : sklearn.gaussian_process.kernels.Kernel
+        The kernel of scikit-learn.
+
     See Also
     --------
     svmpath.kernels.FunctionKernel : A function of your own.

@@ -31,9 +31,29 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
     distance zero. Dense rows are first shifted by a common vector, because digits would also be lost if all rows were
     far from the origin (as with a column of years). For X against itself, the result is symmetric to the last bit.
 
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+        Rows.
+    Z : array or CSR matrix of shape (m, d), optional
+        Other rows; X by default.
+
+    Returns
+    -------
+    array of shape (n, n) or (n, m)
+        Not negative.
+
     See Also
     --------
     svmpath.kernels.RBF : The Gaussian kernel.
+
+    Examples
+    --------
+    >>> from svmpath.kernels import squared_distances
+    >>> import numpy as np
+    >>> squared_distances(np.array([[0.0], [3.0]]))
+    array([[0., 9.],
+           [9., 0.]])
     """
     Z = None if Z is X else Z
     if Z is not None and issparse(X) != issparse(Z):
@@ -155,6 +175,11 @@ class _Exponential(SimpleKernel):
 class RBF(_Exponential):
     """exp(-gamma ||x - z||^2), scikit-learn's ``"rbf"``.
 
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        The inverse squared width, positive.
+
     See Also
     --------
     svmpath.kernels.ARD : One gamma per feature.
@@ -180,6 +205,11 @@ class RBF(_Exponential):
 @dataclass(frozen=True)
 class Laplacian(_Exponential):
     """exp(-gamma ||x - z||_1), scikit-learn's ``"laplacian"``.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        The inverse width, positive.
 
     See Also
     --------

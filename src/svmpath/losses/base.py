@@ -51,6 +51,15 @@ class Problem:
     svmpath.trace : Follow a machine over one hyper-parameter.
     svmpath.paths.Path : What all paths have in common.
     svmpath.gram.make_gram : The kernel matrix of some rows.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> problem = svmpath.trace(X, y, gamma=1.0).problem
+    >>> problem.n, problem.task, problem.classes.tolist()
+    (60, 'classification', [-1, 1])
     """
 
     gram: Gram
@@ -104,6 +113,17 @@ class Solution:
     svmpath.trace : Follow a machine over one hyper-parameter.
     svmpath.paths.Path : What all paths have in common.
     svmpath.losses.compressed.Compressed : A machine on few rows.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> solution = svmpath.trace(X, y, loss="hinge", gamma=1.0)(0.7)
+    >>> solution(X[:3]).shape, len(solution.support) < 60, solution.gap < 1e-9
+    ((3,), True, True)
+    >>> solution.parameters["C"], solution.parameters["gamma"]
+    (0.7, 1.0)
     """
 
     problem: Problem

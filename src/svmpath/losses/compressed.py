@@ -69,6 +69,16 @@ class Compressed:
     See Also
     --------
     svmpath.losses.Solution : The machine at one value.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> solution = svmpath.trace(X, y, loss="least_squares", gamma=1.0)(1.0)
+    >>> small = solution.compress(20)
+    >>> len(small.support), small(X[:3]).shape
+    (20, (3,))
     """
 
     kernel: Kernel

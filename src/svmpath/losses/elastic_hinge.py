@@ -111,6 +111,17 @@ class ElasticSolution(Solution):
     --------
     svmpath.trace_elastic : Follow the elastic-net hinge machine.
     svmpath.losses.Solution : The machine at one value.
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(40, 5)); y = np.sign(X[:, 0] + 0.5 * rng.normal(size=40))
+    >>> solution = svmpath.trace_elastic(X, y, lambda2=1.0)(5.0)
+    >>> np.array_equal(solution.features, np.flatnonzero(solution.coef))
+    True
+    >>> np.allclose(solution(X), X @ solution.coef + solution.b)
+    True
     """
 
     problem: ElasticProblem

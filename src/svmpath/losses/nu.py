@@ -48,6 +48,15 @@ class NuSolution(Solution):
     --------
     svmpath.trace : Follow a machine over one hyper-parameter.
     svmpath.losses.Solution : The machine at one value.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> solution = svmpath.trace(X, y, loss="nu", over="nu", gamma=1.0)(0.5)
+    >>> solution.rho > 0, solution.violation < 1e-9
+    (True, True)
     """
 
     rho: float = 1.0

@@ -41,6 +41,15 @@ class ClosedFormPath(Path):
     svmpath.trace : Follow a machine over one hyper-parameter.
     svmpath.paths.Path : What all paths have in common.
     svmpath.criteria.press : Leave-one-out of least squares.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> path = svmpath.trace(X, y, loss="least_squares", span=(0.01, 100.0), gamma=1.0)
+    >>> type(path).__name__, path.breakpoints.tolist()
+    ('ClosedFormPath', [0.01, 100.0])
     """
 
     loss: LeastSquares

@@ -68,6 +68,15 @@ class ElasticPath(Path):
     svmpath.trace_elastic : Follow the elastic-net hinge machine.
     svmpath.paths.SPath : The path over the size of the coefficients.
     svmpath.paths.elastic.FeatureEvent : One feature changes its place.
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(40, 5)); y = np.sign(X[:, 0] + 0.5 * rng.normal(size=40))
+    >>> path = svmpath.trace_elastic(X, y, lambda2=1.0)
+    >>> path(path.span[0]).features.tolist(), path(1.0).gap < 1e-9
+    ([], True)
     """
 
     problem: ElasticProblem
@@ -427,10 +436,32 @@ class ElasticPath(Path):
 class FeatureEvent(Event):
     """One feature changes its place; ``sample`` is its column.
 
+    Attributes
+    ----------
+    value : float
+        Where on the path.
+    sample : int
+        The column, which is also called ``feature``.
+    source : str
+        The place before.
+    target : str
+        The place after, in the direction of the path.
+
     See Also
     --------
     svmpath.paths.ElasticPath : What ``svmpath.trace_elastic`` returns.
     svmpath.paths.Event : One sample changes its place.
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> from svmpath.paths.elastic import FeatureEvent
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(40, 5)); y = np.sign(X[:, 0] + 0.5 * rng.normal(size=40))
+    >>> events = svmpath.trace_elastic(X, y, lambda2=1.0).events()
+    >>> first = next(event for event in events if isinstance(event, FeatureEvent))
+    >>> first.feature, first.source, first.target
+    (0, 'zero', 'active')
     """
 
     __slots__ = ()

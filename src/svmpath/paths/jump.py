@@ -98,6 +98,18 @@ class JumpPath(Path):
     svmpath.paths.NodePath : Approximate paths of losses with an elbow.
     svmpath.paths.KernelPath : Losses with an elbow over a kernel parameter.
     svmpath.criteria.loo : Exact leave-one-out.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> path = svmpath.trace(X, y, loss="hinge", span=(0.1, 10.0), gamma=1.0)
+    >>> type(path).__name__, path.certificate < 1e-9, path.jitter
+    ('JumpPath', True, 0.0)
+    >>> event = next(iter(path.events()))
+    >>> event.source, event.target in ("left", "elbow", "right")
+    ('left', True)
     """
 
     loss: ElbowLoss

@@ -113,6 +113,15 @@ class KernelPath(OverKernel):
     svmpath.paths.Path : What all paths have in common.
     svmpath.paths.JumpPath : Exact paths of losses with an elbow.
     svmpath.paths.NewtonKernelPath : The squared hinge over a kernel parameter.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> path = svmpath.trace(X, y, loss="hinge", over="gamma", span=(0.5, 2.0), C=1.0)
+    >>> type(path).__name__, path(1.3).violation < 1e-9
+    ('KernelPath', True)
     """
 
     loss: ElbowLoss
@@ -245,6 +254,15 @@ class NewtonKernelPath(OverKernel):
     svmpath.paths.Path : What all paths have in common.
     svmpath.paths.MarchPath : The squared hinge over C.
     svmpath.paths.KernelPath : Losses with an elbow over a kernel parameter.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> path = svmpath.trace(X, y, loss="squared_hinge", over="gamma", span=(0.5, 2.0), C=1.0)
+    >>> type(path).__name__, path(1.3).violation < 1e-9
+    ('NewtonKernelPath', True)
     """
 
     loss: SquaredHinge

@@ -61,6 +61,15 @@ class MarchPath(CurvedPath):
     svmpath.paths.Path : What all paths have in common.
     svmpath.criteria.span : Leave-one-out, predicted from the spans.
     svmpath.paths.NewtonKernelPath : The squared hinge over a kernel parameter.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> path = svmpath.trace(X, y, loss="squared_hinge", gamma=1.0)
+    >>> isinstance(path, svmpath.paths.MarchPath), path(2.5).violation < 1e-9
+    (True, True)
     """
 
     loss: SquaredHinge

@@ -83,6 +83,15 @@ class MergedPath(Path):
     --------
     svmpath.trace : Follow a machine over one hyper-parameter.
     svmpath.paths.Path : What all paths have in common.
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> path = svmpath.trace(np.vstack([X, X]), np.append(y, y), loss="hinge", gamma=1.0)
+    >>> type(path).__name__, path.problem.n, path.inner.problem.n
+    ('MergedPath', 120, 60)
     """
 
     inner: Path

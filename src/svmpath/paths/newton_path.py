@@ -33,6 +33,15 @@ class NewtonPath(CurvedPath):
     svmpath.trace : Follow a machine over one hyper-parameter.
     svmpath.paths.Path : What all paths have in common.
     svmpath.losses.HuberHinge : The hinge with a rounded kink.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> path = svmpath.trace(X, y, loss="huber_hinge", span=(0.1, 10.0), gamma=1.0)
+    >>> type(path).__name__, len(path.breakpoints)
+    ('NewtonPath', 9)
     """
 
     loss: HuberHinge

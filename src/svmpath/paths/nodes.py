@@ -44,6 +44,15 @@ class NodePath(Path):
     svmpath.trace : Follow a machine over one hyper-parameter.
     svmpath.paths.Path : What all paths have in common.
     svmpath.paths.JumpPath : Exact paths of losses with an elbow.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(2500, random_state=0)
+    >>> path = svmpath.trace(X, y, loss="hinge", gamma=1.0, span=(0.1, 1.0), tol=1e-2, rank=20, random_state=0)
+    >>> type(path).__name__, path(0.3).gap <= 1e-2
+    ('NodePath', True)
     """
 
     loss: ElbowLoss

@@ -62,10 +62,31 @@ class Request:
 class Event(NamedTuple):
     """One sample changes its place.
 
+    Attributes
+    ----------
+    value : float
+        Where on the path.
+    sample : int
+        The row.
+    source : str
+        The place before.
+    target : str
+        The place after, in the direction of the path.
+
     See Also
     --------
     svmpath.paths.Path : What all paths have in common.
     svmpath.paths.elastic.FeatureEvent : One feature changes its place.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> path = svmpath.trace(X, y, loss="hinge", span=(0.1, 10.0), gamma=1.0)
+    >>> event = next(iter(path.events()))
+    >>> 0.1 <= event.value <= 10.0, 0 <= event.sample < 60, event.source != event.target
+    (True, True, True)
     """
 
     value: float
@@ -95,6 +116,18 @@ class Path(Shown, ABC):
     svmpath.losses.Solution : The machine at one value.
     svmpath.paths.Event : One sample changes its place.
     svmpath.displays.PathDisplay : Coefficients or multipliers along a path.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> path = svmpath.trace(X, y, loss="hinge", gamma=1.0)
+    >>> path
+    <Path: hinge over C from 0.001 to 1000; 60 samples, RBF(gamma=1.0)>
+    >>> path(0.7)(X[:2]).shape, path(0.7).violation < 1e-9
+    ((2,), True)
+    >>> path.check()  # raises PathError if a machine is not optimal
     """
 
     problem: Problem

@@ -51,6 +51,17 @@ class Surface:
     svmpath.surface : Follow a machine over C and gamma together.
     svmpath.paths.Curves : Scores on a surface.
     svmpath.displays.SurfaceDisplay : Scores over C and gamma.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> surface = svmpath.surface(X, y, C=(0.1, 10.0), gamma=[0.5, 1.0, 2.0])
+    >>> surface
+    <Surface: hinge, C from 0.1 to 10, 3 values of gamma in [0.5, 2]; 60 samples>
+    >>> surface(3.0, 0.8).violation < 1e-9
+    True
     """
 
     problem: Problem
@@ -147,6 +158,17 @@ class Curves(Shown):
     svmpath.surface : Follow a machine over C and gamma together.
     svmpath.select : Choose a value on a curve.
     svmpath.displays.SurfaceDisplay : Scores over C and gamma.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath import criteria
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> surface = svmpath.surface(X, y, C=(0.1, 10.0), gamma=[0.5, 1.0, 2.0])
+    >>> curves = surface.curves(criteria.kfold, [0.1, 1.0, 10.0], cv=5)
+    >>> curves.scores.shape
+    (3, 3)
     """
 
     surface: Surface
@@ -178,10 +200,13 @@ def surface(
     Parameters
     ----------
     X : array or CSR matrix of shape (n, d)
+        The data.
     y : array of shape (n,)
-    loss : {"hinge", "huber_hinge", "epsilon_insensitive", "squared_hinge", "least_squares"} or Loss
-    C : (float, float)
-        Span of C.
+        Two labels of any kind (classification) or numbers (regression).
+    loss : {"hinge", "huber_hinge", "epsilon_insensitive", "squared_hinge", "least_squares"} or Loss, default="hinge"
+        A name, or an object of ``svmpath.losses``.
+    C : (float, float), default=(0.001, 1000.0)
+        The first and the last value of C.
     gamma : list or array of floats, or (float, float)
         Values of the kernel parameter ``gamma``. A tuple of two is a span, which is filled with values at most 28 %
         apart.

@@ -65,6 +65,9 @@ def trace(
 ) -> Path:
     """Follow the solution of a support vector machine over one hyper-parameter.
 
+    The result is a function: ``path(0.7)`` is the machine at 0.7, exact, without another fit. Most calls set ``loss``,
+    ``over``, ``span`` and ``gamma``; the further parameters are for weights, many rows and special cases.
+
     Parameters
     ----------
     X : array or CSR matrix of shape (n, d)
@@ -87,8 +90,11 @@ def trace(
         "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object, or a function
         k(X, Z) -> matrix.
     gamma : float, "scale" or "auto", default="scale"
+        Inverse squared width of the "rbf" kernel, and factor in other kernels; "scale" and "auto" as in scikit-learn.
     degree : int, default=3
+        Degree of the "poly" kernel.
     coef0 : float, default=0.0
+        Constant of the "poly" and "sigmoid" kernels.
     C : float, default=1.0
         The weight of the losses, unless the path is over C.
     epsilon : float, default=0.1

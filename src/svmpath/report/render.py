@@ -17,6 +17,16 @@ __all__ = ["to_json", "write_files"]
 def to_json(facts: Mapping[str, Any]) -> str:
     """The facts as JSON text; NaN and infinity, which JSON does not know, are refused.
 
+    Parameters
+    ----------
+    facts : mapping
+        What :func:`svmpath.report.summarise` returns, or any dictionary that JSON can hold.
+
+    Returns
+    -------
+    str
+        Indented, with a line end.
+
     See Also
     --------
     svmpath.report.summarise : The facts as a dictionary.
@@ -47,6 +57,16 @@ def write_files(writers: Mapping[Path, Callable[[Path], object]]) -> None:
     See Also
     --------
     svmpath.report.to_json : The facts as JSON.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from svmpath.report import write_files
+    >>> with TemporaryDirectory() as folder:
+    ...     write_files({Path(folder, "a.txt"): lambda file: file.write_text("done")})
+    ...     Path(folder, "a.txt").read_text()
+    'done'
     """
     writers = {path.resolve(): write for path, write in writers.items()}  # a link stays, what it points to is written
     mark = f".{uuid.uuid4().hex[:12]}"

@@ -24,10 +24,37 @@ _PACKAGES = ("svmpath", "numpy", "scipy", "scikit-learn", "skops")
 def summarise(model: Any, y: Any, **data: Any) -> dict[str, Any]:
     """The facts about a tuned model as a dictionary, which can be written as JSON; see :func:`collect_summary`.
 
+    Parameters
+    ----------
+    model : PathSVC, PathSVR or ElasticNetSVC
+        The fitted estimator.
+    y : array of shape (n,)
+        The target it was fitted to.
+    **data
+        What is known about the data, as the further arguments of :func:`collect_summary`.
+
+    Returns
+    -------
+    dict
+        Numbers, texts, lists and dictionaries only.
+
     See Also
     --------
     svmpath.report.to_json : The facts as JSON.
     svmpath.Report : A page about a fitted model.
+
+    Examples
+    --------
+    >>> from svmpath import PathSVC
+    >>> from svmpath.datasets import banana
+    >>> from svmpath.report import summarise
+    >>> X, y = banana(60, random_state=0)
+    >>> model = PathSVC(random_state=0).fit(X, y)
+    >>> facts = summarise(
+    ...     model, y, file="", kinds={"x0": "number", "x1": "number"}, target="y", task="classification", seconds=None
+    ... )
+    >>> facts["choice"]["C"] == model.C_
+    True
     """
     facts: dict[str, Any] = plain(collect_summary(model, y, **data))
     return facts

@@ -176,6 +176,17 @@ class Choice(Shown):
     --------
     svmpath.select : Choose a value on a curve.
     svmpath.PathSVC : Classifier that chooses C and gamma.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath import criteria
+    >>> from svmpath.datasets import banana
+    >>> X, y = banana(60, random_state=0)
+    >>> path = svmpath.trace(X, y, loss="least_squares", gamma=1.0)
+    >>> choice = svmpath.select(criteria.loo(path, [0.01, 1.0, 100.0]))
+    >>> choice.value == choice.parameters["C"], choice.solution(X[:3]).shape
+    (True, (3,))
     """
 
     curve: Curve

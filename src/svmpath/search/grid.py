@@ -52,6 +52,7 @@ def select(curve: Curve | Curves, rule: str = "min", *, refine: int = 2) -> Choi
     Returns
     -------
     Choice
+        ``choice.value``, ``choice.score`` and ``choice.solution``, the machine there.
 
     See Also
     --------
