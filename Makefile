@@ -105,15 +105,15 @@ $(RUN):
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: pyproject.toml | $(RUN)
-	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet]'
+	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet,arff]'
 	touch $@
 
 $(VENV)/installed-dev: pyproject.toml | $(VENV)/installed
-	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet,dask,dev,docs]'
+	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet,arff,dask,dev,docs]'
 	touch $@
 
 $(VENV)/installed-docs: pyproject.toml | $(VENV)/installed
-	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet,plot,docs]'
+	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet,arff,plot,docs]'
 	touch $@
 
 clean:

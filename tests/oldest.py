@@ -18,7 +18,7 @@ def oldest() -> list[str]:
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     bounds = [re.fullmatch(r"([\w-]+)>=([\d.]+)", line) for line in (
-        *project["dependencies"], *extras["parquet"], *extras["dev"],
+        *project["dependencies"], *extras["parquet"], *extras["arff"], *extras["dev"],
     )]  # fmt: skip
     return [f"{bound[1]}=={bound[2]}.*" for bound in bounds if bound[1] not in NOT_FOR_TESTS]
 

@@ -52,6 +52,7 @@ DOORS = {
     "skops": {"cli", "report"},
     "pandas": {"cli", "datasets", "displays", "estimators", "report", "search"},
     "pyarrow": {"datasets"},
+    "arff": {"datasets"},
     "matplotlib": {"displays"},
     "plotly": {"report"},
     "jinja2": {"report"},

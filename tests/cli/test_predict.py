@@ -3,11 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-import skops.io
 from sklearn.datasets import dump_svmlight_file
 
 from svmpath.datasets import twonorm
-from tests.cli.tables import FIXED, csv, flats
+from tests.cli.tables import FIXED, GOOD, csv, flats, load
 
 
 def test_unseen_categories_are_noted(tune, run):
@@ -28,10 +27,8 @@ def test_unseen_categories_are_noted(tune, run):
 
 REFUSED_NEW = {
     "missing column": ("a\n1\n", "new.csv: the table lacks 'b'"),
-    "unexpected column": ("a,b,c\n1,u,2\n", "new.csv: the table has the unexpected 'c'"),
     "text where numbers are due": ("a,b\n1,u\nx,v\n", "column 'a' must hold numbers (such as '1' in data row 1), but"),
     "only text where numbers are due": ("a,b\nx,u\n", "column 'a' must hold numbers, but data row 1"),
-    "gap": ("a,b\n1,u\n,v\n", "column 'a' has no value in data row 2"),
     "no rows": ("a,b\n", "there are no rows"),
     "empty": ("", "the file is empty"),
 }
@@ -77,11 +74,35 @@ def test_predict_counts_columns_without_names(refused, tune):
     )
 
 
-def test_a_missing_word_is_not_taken_for_an_unknown_one(tune):
+@pytest.mark.usefixtures("fitted")
+def test_other_columns_and_missing_cells_are_noted(run):
+    with open("new.csv", "w", encoding="utf-8") as file:
+        file.write("c,b,a,y\n1,u,,0\n2,,4,0\n")
+    code, _, err = run("predict", "model.skops", "new.csv", "-o", "out.csv")
+    assert code == 0
+    assert err.splitlines() == [
+        "Note: new.csv: the model does not use the column 'c'.",
+        "Note: new.csv: 2 missing values filled in as learnt from the training data.",
+    ]
+    assert len(pd.read_csv("out.csv")) == 2
+
+
+def test_a_word_for_missing_is_the_same_to_pandas_and_to_the_command_line(tune, run):
     rows = "\n".join(f"{word},{label}" for word, label in [("None", "a"), ("gas", "b"), ("oil", "a")] * 8)
     csv("fuel,y\n" + rows + "\n")
     tune("data.csv", "--target", "y", *FIXED)
-    model = skops.io.load("model.skops", trusted=skops.io.get_untrusted_types(file="model.skops"))
-    with pytest.raises(ValueError, match=r"Column 'fuel' has no value in row 1; .*keep_default_na=False"):
-        model.predict(pd.read_csv("data.csv"))
-    assert model.predict(pd.read_csv("data.csv", keep_default_na=False))[:3].tolist() == ["a", "b", "a"]
+    model = load()
+    for options in ({}, {"keep_default_na": False}):
+        assert model.predict(pd.read_csv("data.csv", **options))[:3].tolist() == ["a", "b", "a"]
+    run("predict", "model.skops", "data.csv", "-o", "out.csv")
+    assert pd.read_csv("out.csv")["prediction"][:3].tolist() == ["a", "b", "a"]
+
+
+def test_missing_values_are_refused_if_you_say_so(tune, refused):
+    tune(*csv(GOOD), *FIXED, "--impute", "none")
+    with open("new.csv", "w", encoding="utf-8") as file:
+        file.write("a,b\n1,u\n,v\n")
+    sentence = refused("predict", "model.skops", "new.csv", "-o", "out.csv")
+    assert "new.csv: column 'a' has no value in data row 2" in sentence
+    with pytest.raises(ValueError, match=r"Column 'a' has no value in row 2; .*--impute auto"):
+        load().predict(pd.read_csv("new.csv"))

@@ -7,10 +7,9 @@ import pytest
 from tests.cli.tables import GOOD, csv
 
 REFUSED_DATA = {
-    "NaN": ("a,y\n1,u\n2,v\nNaN,u\n", "column 'a' has no value in data row 3"),
     "infinite": ("a,y\n1,u\ninf,v\n", "column 'a' has the infinite value inf in data row 2"),
-    "stray word": ("a,y\n1,u\nabc,v\n", "column 'a' must hold numbers"),
-    "gap in the target": ("a,y\n1,u\n2,\n", "column 'y' has no value in data row 2"),
+    "stray cell": ("a,y\n1,u\n2,v\n3,u\n4,v\n5x,u\n", "column 'a' must hold numbers"),
+    "no target": ("a,y\n1,\n2,\n", "no row has a value in the target 'y'"),
     "one class": ("a,y\n1,u\n2,u\n", "there is only one class: every row has the target value 'u'"),
     "constant": ("a,y\n1,2.5\n2,2.5\n", "every row has the target value 2.5"),
     "empty": ("", "data.csv: the file is empty"),
@@ -18,7 +17,8 @@ REFUSED_DATA = {
     "duplicate": ("a,a,y\n1,2,u\n", "the column name 'a' occurs more than once"),
     "missing target": ("a,Y2\n1,u\n", "there is no column 'y' to predict (did you mean 'Y2'?); there are 'a', 'Y2'"),
     "own class each": ("a,y\n1,u\n2,v\n", "every row has a class of its own"),
-    "dates": ("a,y\n2024-01-01,u\n2024-01-02,v\n", "column 'a' holds dates or times"),
+    "only an identifier": ("id,y\nA1,u\nA2,v\nA3,u\n", "no column is left to predict from: 'id' (identifier)"),
+    "dates in two ways": ("a,y\n1/2/2024,u\n2/3/2024,v\n1/3/2024,u\n", "no column is left to predict from: 'a' (date)"),
 }
 
 

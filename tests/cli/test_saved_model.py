@@ -73,16 +73,21 @@ def test_a_model_says_its_format_and_version_and_is_read_by_skops():
     pipeline = load()
     assert list(pipeline.named_steps) == ["columns", "model"]
     trained = training_data(pipeline)
-    assert {**trained, "options": None} == {"target": "y", "task": "regression", "zero_based": False, "options": None}
     assert (trained["options"]["target"], trained["options"]["impute"]) == ("y", "auto")
+    plain = {"target": "y", "task": "regression", "zero_based": False, "impute": "auto", "ignored": ["y"]}
+    assert {**trained, "options": None} == {**plain, "options": None}
     assert header() == {"format": FORMAT, "svmpath": svmpath.__version__}
 
 
 @pytest.mark.usefixtures("fitted")
 def test_a_model_of_another_format_is_refused_by_name(refused):
-    with_header(json.dumps({"format": FORMAT + 1, "svmpath": "9.8"}))
-    sentence = refused("predict", "model.skops", "data.csv", "-o", "out.csv")
-    assert f"written by svmpath 9.8 in format {FORMAT + 1}, but this version reads format {FORMAT}; tune" in sentence
+    for found, age in ((FORMAT + 1, "newer"), (FORMAT - 1, "older")):
+        with_header(json.dumps({"format": found, "svmpath": "9.8"}))
+        sentence = refused("predict", "model.skops", "data.csv", "-o", "out.csv")
+        fault = (
+            f"written by svmpath 9.8 in the {age} format {found}, but this version reads format {FORMAT}; tune again"
+        )
+        assert fault in sentence
 
 
 @pytest.mark.usefixtures("fitted")
@@ -90,7 +95,7 @@ def test_a_model_of_another_format_is_refused_by_name(refused):
     (None, "contains no model written by svmpath tune"),
     ("[1]", "contains no model written by svmpath tune"),
     ("{no json", "damaged or not a model"),
-    ("{}", "in format None"),
+    ("{}", "in the format None"),
 ])  # fmt: skip
 def test_a_model_without_a_proper_header_is_refused(refused, content, sentence):
     with_header(content)

@@ -24,7 +24,7 @@ def test_classification_with_categories_and_words(tune, run):
     for word in (
         "classification (2 classes)",
         "40",
-        "1 numeric, 2 categorical",
+        "1 numeric, 1 categorical, 1 boolean",
         "error rate (exact leave-one-out)",
         "Time",
     ):
@@ -272,11 +272,12 @@ def test_summary_is_json_that_anyone_can_read(tune):
     assert "NaN" not in text
     assert "Infinity" not in text
     assert os.getcwd() not in text
-    assert set(summary) == {
-        "versions", "data", "choice", "held_out", "honest", "curve", "support_vectors", "seconds", "columns",
-    }  # fmt: skip
+    keys = {"versions", "data", "columns", "choice", "held_out", "honest", "curve", "support_vectors", "seconds"}
+    assert set(summary) == keys
     assert summary["data"]["file"] == "data.csv"
-    assert summary["data"]["names"] == {"numbers": ["area", "price"], "categories": ["town", "lift"]}
+    assert summary["data"]["names"] == {"numbers": ["area", "price"], "categories": ["town"], "booleans": ["lift"]}
+    lift = {"name": "lift", "kind": "boolean", "missing": 0, "used": True, "detail": ""}
+    assert summary["columns"][2] == lift
     assert summary["choice"]["C"] == 1.0
     assert len(summary["curve"]["values"]) == len(summary["curve"]["scores"])
     assert 0 < summary["support_vectors"] < 40  # the squared hinge leaves out samples beyond the margin

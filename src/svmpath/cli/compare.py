@@ -192,7 +192,7 @@ def _compare(
         judged.append(wrong)
         machines.append({"name": name, "loss": loss, "kernel": kernel, **choices, "seconds": seconds})
     facts = _judge(data, machines, judged, weights, len(parts))
-    return _Compared({"file": data.table.source, "target": data.table.target or "y", **facts}, pd.DataFrame(rows))
+    return _Compared({"file": data.table.source, "target": data.table.target, **facts}, pd.DataFrame(rows))
 
 
 def _folds(data: Data, number: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -194,10 +194,12 @@ class Data:
     rows : ndarray of shape (n,)
         The row of the file that each row was, counted from 0.
     columns : list of dict
-        For each column of the file: ``name``, ``kind``, ``missing`` (number of cells), ``use`` (what was done).
+        For each feature of the file: ``name``, ``kind``, ``missing`` (number of cells), ``used`` and ``detail``; empty
+        if columns have no names.
     notes : tuple of str
         Sentences for the user.
-    impute : str
+    options : DataOptions
+        What was asked for.
     """
 
     table: Table
@@ -209,12 +211,29 @@ class Data:
     rows: Any
     columns: list[dict[str, Any]]
     notes: tuple[str, ...]
-    impute: str = "auto"
+    options: DataOptions
 
     @property
     def X(self) -> Any:
         """The features."""
         return self.table.X
+
+    @property
+    def impute(self) -> str:
+        """What is done about missing values."""
+        return self.options.impute
+
+    def trained(self) -> dict[str, Any]:
+        """What prediction must know beyond the fitted pipeline: see :func:`svmpath.cli.saved_model.write_model`."""
+        others = (self.table.target, self.options.weight_column, self.options.group_column)
+        dropped = [column["name"] for column in self.columns if not column["used"]]
+        return {
+            "target": self.table.target,
+            "task": self.task,
+            "zero_based": self.table.zero_based,
+            "impute": self.impute,
+            "ignored": [*(name for name in others if name is not None), *dropped, *split_names(self.options.drop)],
+        }
 
     def fit_parameters(self, step: str = "model") -> dict[str, Any]:
         """Weights and groups, under the names that a pipeline hands on to the fit of `step`."""
@@ -224,57 +243,58 @@ class Data:
 
 def read_data(options: DataOptions) -> Data:
     """Read the data that the options describe; whatever cannot be used is an error of one sentence."""
-    import numpy as np
-
+    from svmpath.cli.data_notes import column_facts, data_notes
     from svmpath.datasets import prepare_target, read_table
 
     options.check()
-    table = read_table(options.data, options.target)
-    assert table.y is not None
+    table = read_table(
+        options.data,
+        options.target,
+        format=options.format,
+        task=options.task,
+        drop=split_names(options.drop),
+        columns=split_names(options.columns),
+        categorical=split_names(options.categorical),
+        weight=options.weight_column,
+        group=options.group_column,
+        keeps_missing=options.impute == "auto",
+    )
+    notes = data_notes(table, options.impute)
     try:
+        table, dropped = _without_gaps(table, options.impute)
         y, task = prepare_target(table.y, options.task)
         weights = read_class_weight(options.class_weight, y, task)
-        sample_weight, groups = (_column(table, name) for name in (options.weight_column, options.group_column))
-        table = _choose(table, options)
     except DataError as error:
         raise DataError(f"{table.source}: {error}") from error
-    facts = [{"name": name, "kind": kind, "missing": 0, "use": "used"} for name, kind in table.kinds.items()]
-    rows = np.arange(len(y))
-    notes = tuple(
-        f"column {name!r} has a different value in every row, so nothing can be learnt from it; leave it out."
-        for name, kind in table.kinds.items()
-        if kind == "category" and table.X[name].nunique() == len(y)
-    )
-    return Data(table, y, task, sample_weight, groups, weights, rows, facts if table.named else [], notes)
+    return Data(
+        table, y, task, table.weights, table.groups, weights, table.rows, column_facts(table), (*notes, *dropped),
+        options,
+    )  # fmt: skip
 
 
-def _column(table: Table, name: str | None) -> Any:
-    """A column by its name."""
-    if name is None:
-        return None
-    _check_column(name, table.kinds)
-    return table.X[name].to_numpy()
+def _without_gaps(table: Table, impute: str) -> tuple[Table, list[str]]:
+    """Refuse missing values, or leave rows with one out, if that is asked for."""
+    import numpy as np
+    import pandas as pd
+    from scipy.sparse import csr_matrix, issparse
 
+    from svmpath.datasets.faults import refuse_missing_cell
 
-def _choose(table: Table, options: DataOptions) -> Table:
-    """The columns that are asked for."""
-    taken = {options.weight_column, options.group_column}
-    kept = split_names(options.columns) or [name for name in table.kinds if name not in taken]
-    dropped = split_names(options.drop)
-    for name in (*kept, *dropped):
-        _check_column(name, table.kinds)
-    kept = [name for name in kept if name not in dropped]
-    if len(kept) == len(table.kinds):
-        return table
-    return replace(table, X=table.X[kept], kinds={name: table.kinds[name] for name in kept})
-
-
-def _check_column(name: str, known: Iterable[str]) -> None:
-    names = list(known)
-    if name not in names:
-        raise DataError(
-            f"there is no column {name!r}; there are {', '.join(map(repr, names))}.{did_you_mean(name, names)}"
-        )
+    if impute not in ("drop-rows", "none"):
+        return table, []
+    X = table.X
+    gaps = csr_matrix((np.isnan(X.data), X.indices, X.indptr), X.shape).toarray() if issparse(X) else pd.isna(X)
+    gaps = np.asarray(gaps)
+    if not gaps.any():
+        return table, []
+    if impute == "none":
+        row, column = np.argwhere(gaps)[0]
+        refuse_missing_cell(list(table.kinds)[column], int(table.rows[row]))
+    kept = np.asarray(~gaps.any(axis=1))
+    if not kept.any():
+        raise DataError("every row has a missing value, so --impute drop-rows leaves none; use --impute auto")
+    count = int((~kept).sum())
+    return table.take(kept), [f"{count} of {len(kept)} rows have a missing value and are left out."]
 
 
 def split_names(given: Iterable[str] | None) -> list[str]:

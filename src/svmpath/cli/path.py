@@ -271,7 +271,7 @@ def _trace(options: DataOptions, settings: Mapping[str, Any], wanted: Any, live:
         part_done()
     facts = {
         "file": data.table.source,
-        "target": data.table.target or "y",
+        "target": data.table.target,
         "task": data.task,
         "rows": len(data.y),
         "loss": traced.loss.name,

@@ -1,30 +1,267 @@
-"""The step "columns" of a saved pipeline: columns of every kind become numbers, as learnt from the training rows."""
+"""The step "columns" of a saved pipeline: columns of every kind become numbers, as learnt from the training rows.
+
+Cells are read (:class:`ReadColumns`), missing values are filled in, dates become numbers (:class:`DateParts`), words
+become indicator columns, and numbers are standardised. The transformers hold nothing but plain values, so that skops
+can save them, and the pipeline takes a data frame with the columns of the file as they are.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from svmpath.datasets.recipes import follow_recipe
 
 if TYPE_CHECKING:
     from svmpath.cli.data_options import Data
 
+MISSING_WORD = "(missing)"  # the category of words that are missing
+MOST_LEVELS = 50  # categories of a column that get an indicator each; rarer ones share the last
+_YEAR, _WEEK = 12, 7
+# How a number stands in for a missing one; drop-rows and none concern the training rows, and new rows have gaps, too.
+_STRATEGIES = {"mean": "mean", "most-frequent": "most_frequent"}
+
+
+class ReadColumns(TransformerMixin, BaseEstimator):
+    """Columns of a data frame as numbers, days and words, read as those of the training data were.
+
+    Parameters
+    ----------
+    recipes : dict of dict
+        How each column is read: see :class:`svmpath.datasets.Column`.
+    takes_missing : bool
+        Whether cells may be missing; if not, they raise an error.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from svmpath.cli.preparation import ReadColumns
+    >>> step = ReadColumns({"share": {"kind": "number", "sign": "%"}})
+    >>> step.fit_transform(pd.DataFrame({"share": ["5 %", "12 %", None]}))["share"].tolist()
+    [5.0, 12.0, nan]
+    """
+
+    def __init__(self, recipes: Mapping[str, Mapping[str, Any]], takes_missing: bool = True) -> None:
+        self.recipes = recipes
+        self.takes_missing = takes_missing
+
+    def fit(self, X: Any, y: Any = None) -> ReadColumns:
+        """Check the columns; nothing is learnt."""
+        self._check(X)
+        self.feature_names_in_ = np.array(list(self.recipes), dtype=object)
+        self.n_features_in_ = len(self.recipes)
+        return self
+
+    def transform(self, X: Any) -> pd.DataFrame:
+        """The columns as values."""
+        check_is_fitted(self)
+        self._check(X)
+        read = {name: follow_recipe(X[name], name, recipe)[0] for name, recipe in self.recipes.items()}
+        if not self.takes_missing:
+            self._refuse_missing(read)
+        return pd.DataFrame({name: pd.Series(values, dtype=values.dtype) for name, values in read.items()})
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The names of the columns."""
+        return np.array(list(self.recipes), dtype=object)
+
+    def _check(self, X: Any) -> None:
+        if not isinstance(X, pd.DataFrame):
+            raise TypeError(f"X must be a data frame with the columns {list(self.recipes)}, not {type(X).__name__}.")
+        lacking = [name for name in self.recipes if name not in X.columns]
+        if lacking:
+            raise ValueError(f"X lacks the columns {', '.join(map(repr, lacking))}.")
+
+    def _refuse_missing(self, read: Mapping[str, NDArray[Any]]) -> None:
+        for name, values in read.items():
+            missing = np.flatnonzero(pd.isna(values))
+            if len(missing):
+                raise ValueError(
+                    f"Column {name!r} has no value in row {missing[0] + 1}; fill it in, or tune with --impute auto."
+                )
+
+
+class FillWords(TransformerMixin, BaseEstimator):
+    """Missing words as a word of their own, or as the most frequent one of their column.
+
+    Parameters
+    ----------
+    strategy : {"word", "most_frequent"}
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from svmpath.cli.preparation import FillWords
+    >>> FillWords().fit_transform(pd.DataFrame({"fuel": ["gas", None]}))["fuel"].tolist()
+    ['gas', '(missing)']
+    """
+
+    def __init__(self, strategy: str = "word") -> None:
+        self.strategy = strategy
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> FillWords:
+        """Find the most frequent words."""
+        self.words_ = {name: self._word(X[name]) for name in X.columns}
+        return self
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """The words without gaps."""
+        check_is_fitted(self)
+        filled = {name: np.where(pd.isna(X[name]), word, X[name]) for name, word in self.words_.items()}
+        return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in filled.items()})
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The names of the columns."""
+        return np.array(list(self.words_), dtype=object)
+
+    def _word(self, words: pd.Series) -> str:
+        given = words[~words.isna()]
+        return MISSING_WORD if self.strategy == "word" or not len(given) else str(given.mode().iloc[0])
+
+
+class DateParts(TransformerMixin, BaseEstimator):
+    """Dates as numbers: the days since the earliest one, and month, weekday and hour as points on a circle.
+
+    A part that hardly varies among the training rows is left out.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from svmpath.cli.preparation import DateParts
+    >>> step = DateParts().fit(pd.DataFrame({"day": [19723.0, 19724.0, 19725.0, None]}))
+    >>> step.get_feature_names_out().tolist()
+    ['day', 'day weekday sin', 'day weekday cos']
+    >>> step.transform(pd.DataFrame({"day": [19730.0]})).round(2)
+    array([[7., 0., 1.]])
+    """
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> DateParts:
+        """Find the earliest date of each column, and the parts that vary."""
+        self.earliest_ = {name: float(np.nanmin(X[name].to_numpy(dtype=float))) for name in X.columns}
+        self.parts_ = {name: varying_parts(X[name].to_numpy(dtype=float)) for name in X.columns}
+        return self
+
+    def transform(self, X: pd.DataFrame) -> NDArray[np.float64]:
+        """The numbers, NaN where a date is missing."""
+        check_is_fitted(self)
+        columns: list[NDArray[np.float64]] = []
+        for name, earliest in self.earliest_.items():
+            days = X[name].to_numpy(dtype=np.float64)
+            columns.append(days - earliest)
+            for part in self.parts_[name]:
+                angle = 2 * np.pi * _PARTS[part][0](days) / _PARTS[part][1]
+                columns += [np.sin(angle), np.cos(angle)]
+        return np.column_stack(columns)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The name of the column for the days, with the part for the others."""
+        names: list[str] = []
+        for name, parts in self.parts_.items():
+            names += [name, *(f"{name} {part} {wave}" for part in parts for wave in ("sin", "cos"))]
+        return np.array(names, dtype=object)
+
+
+def varying_parts(days: NDArray[np.float64]) -> list[str]:
+    """The parts of dates that vary: months and weekdays if there are three different ones, hours if two."""
+    given = days[np.isfinite(days)]
+    return [part for part, (read, _, least) in _PARTS.items() if len(np.unique(np.floor(read(given)))) >= least]
+
+
+def _month(days: NDArray[np.float64]) -> NDArray[np.float64]:
+    stamps = pd.to_datetime(pd.Series(days), unit="D", origin="unix", errors="coerce")
+    return np.asarray(stamps.dt.month - 1 + (stamps.dt.day - 1) / 31, dtype=np.float64)
+
+
+def _weekday(days: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray((np.floor(days) + 3) % _WEEK, dtype=np.float64)  # 1970-01-01 was a Thursday; Monday is 0
+
+
+def _hour(days: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.round(days % 1 * 24, 6) % 24, dtype=np.float64)
+
+
+# How a part is read off the days, how many there are, and how many different ones are worth a column.
+_PARTS: dict[str, tuple[Any, int, int]] = {
+    "month": (_month, _YEAR, 3),
+    "weekday": (_weekday, _WEEK, 3),
+    "hour": (_hour, 24, 2),
+}
+
 
 def prepare_columns(data: Data) -> Any:
     """The transformer, not fitted, that makes numbers of the columns of `data`."""
+    return _named(data) if data.table.named else _unnamed(data)
+
+
+def _named(data: Data) -> Any:
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import MissingIndicator, SimpleImputer
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    used = [column for column in data.table.columns if column.is_used]
+    by_kind = {kind: [column.name for column in used if column.kind == kind] for kind in _KINDS}
+    gaps = [column.name for column in used if column.missing and column.kind != "category"]
+    number, word = _STRATEGIES.get(data.impute, "median"), "word" if data.impute == "auto" else "most_frequent"
+
+    def scaled(strategy: str, *first: tuple[str, Any]) -> Pipeline:
+        imputer = SimpleImputer(strategy=strategy, keep_empty_features=True)
+        return Pipeline([*first, ("impute", imputer), ("scale", StandardScaler())])
+
+    encoder = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MOST_LEVELS, sparse_output=False)
+    parts = [
+        ("numbers", scaled(number), by_kind["number"]),
+        ("booleans", scaled("most_frequent"), by_kind["boolean"]),
+        ("dates", scaled(number, ("parts", DateParts())), by_kind["date"]),
+        ("missing", MissingIndicator(error_on_new=False), gaps if data.impute == "auto" else []),
+        ("categories", Pipeline([("fill", FillWords(word)), ("encoder", encoder)]), by_kind["category"]),
+    ]
+    recipes = {column.name: dict(column.recipe) for column in used}
+    read = ReadColumns(recipes, takes_missing=data.impute != "none")
+    return Pipeline([("read", read), ("encode", ColumnTransformer([part for part in parts if part[2]]))])
+
+
+_KINDS = ("number", "boolean", "date", "category")
+
+
+def _unnamed(data: Data) -> Any:
+    """Columns without names are taken by position; subtracting the mean would make a sparse matrix dense."""
     from scipy.sparse import issparse
     from sklearn.compose import ColumnTransformer
+    from sklearn.impute import MissingIndicator, SimpleImputer
     from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+    from sklearn.preprocessing import StandardScaler
 
-    from svmpath.datasets import refuse_missing
+    X = data.table.X
+    scaler = StandardScaler(with_mean=not issparse(X))
+    if not np.isnan(X.data if issparse(X) else X).any() and (issparse(X) or data.impute == "none"):
+        return scaler
+    imputer = SimpleImputer(strategy=_STRATEGIES.get(data.impute, "median"), keep_empty_features=True)
+    numbers = Pipeline([("impute", imputer), ("scale", scaler)])
+    if data.impute != "auto" or not np.isnan(X.data if issparse(X) else X).any():
+        return numbers
+    every = list(range(X.shape[1]))
+    return ColumnTransformer([("numbers", numbers, every), ("missing", MissingIndicator(error_on_new=False), every)])
 
-    table = data.table
-    numbers = [name for name, kind in table.kinds.items() if kind == "number"]
-    categories = [name for name, kind in table.kinds.items() if kind != "number"]
-    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    # The encoder would treat a missing value as one more unknown category, so missing values raise an error first.
-    words = Pipeline([("complete", FunctionTransformer(refuse_missing)), ("encoder", encoder)])
-    parts = [("numbers", StandardScaler(), numbers), ("categories", words, categories)]
-    if table.named:
-        return ColumnTransformer([part for part in parts if part[2]])
-    # Columns without names are taken by position; subtracting the mean would make a sparse matrix dense.
-    return StandardScaler(with_mean=not issparse(table.X))
+
+def recipes_of(columns: Any) -> dict[str, Mapping[str, Any]] | int:
+    """How a fitted step "columns" reads its columns, by name; or their number, if they have no names."""
+    steps = getattr(columns, "named_steps", {})
+    return dict(steps["read"].recipes) if "read" in steps else int(columns.n_features_in_)
+
+
+def categories_of(columns: Any) -> dict[str, list[str]]:
+    """The categories that a fitted step "columns" knows, by column."""
+    steps = getattr(columns, "named_steps", {})
+    if "encode" not in steps or "categories" not in steps["encode"].named_transformers_:
+        return {}
+    words = steps["encode"].named_transformers_["categories"]
+    return {
+        name: known.tolist() for name, known in zip(words["fill"].words_, words["encoder"].categories_, strict=True)
+    }

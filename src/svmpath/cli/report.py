@@ -61,7 +61,7 @@ def _training_rows(pipeline: Any, trained: Mapping[str, Any], path: Path) -> tup
 
     how = trained.get("options") or {"target": trained["target"], "task": trained["task"]}
     data = read_data(DataOptions(data=path, **how))
-    return data.X, data.y, data.table.target or "y"
+    return data.X, data.y, data.table.target
 
 
 def _write(page: str, path: Path) -> None:

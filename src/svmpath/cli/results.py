@@ -10,7 +10,7 @@ from rich.table import Table as RichTable
 
 from svmpath.cli.console import note
 
-_KINDS = {"numbers": "numeric", "categories": "categorical"}  # columns
+_KINDS = {"numbers": "numeric", "categories": "categorical", "booleans": "boolean", "dates": "dates"}  # columns
 _RATE = "error rate"
 _METHODS = {
     "nested": "nested cross-validation, {fits} fits",

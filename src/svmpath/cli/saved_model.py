@@ -23,12 +23,14 @@ from typing import Any
 from svmpath.cli.console import first_line
 from svmpath.exceptions import DataError
 
-FORMAT = 1
+FORMAT = 2
 _HEADER = "svmpath.json"
 _DATA = "svmpath_data_"
-# What a model may hold beyond what this package defines: sparse rows, which skops stores as plain arrays, and
-# the list of columns that some versions of ColumnTransformer keep.
+# What a model may hold beyond what this package defines: sparse rows and the type of the numbers that an imputer was
+# fitted to, both of which skops stores as plain arrays, and the list of columns that some versions of ColumnTransformer
+# keep.
 _HARMLESS = {
+    "numpy.dtype",
     "scipy.sparse._csr.csr_matrix",
     "scipy.sparse._csr.csr_array",
     "sklearn.compose._column_transformer._RemainderColsList",
@@ -43,7 +45,8 @@ def write_model(pipeline: Any, data: Mapping[str, Any], path: Path) -> None:
     pipeline : sklearn.pipeline.Pipeline
         Its steps are "columns" and "model".
     data : mapping
-        What prediction must know of the training data: ``target``, ``task``, ``zero_based``.
+        What prediction must know of the training data: ``target``, ``task``, ``zero_based``, ``impute`` and
+        ``ignored``, the columns of the file that are not used.
     path : Path
     """
     import skops.io
@@ -102,11 +105,14 @@ def _read_header(path: Path) -> dict[str, Any] | None:
 
 def _check_format(header: Mapping[str, Any] | None, name: str) -> None:
     """Refuse a model that another version has written in another format."""
-    if header is not None and header.get("format") != FORMAT:
-        raise DataError(
-            f"{name}: the model was written by svmpath {header.get('svmpath')} in format {header.get('format')}, but "
-            f"this version reads format {FORMAT}; tune again, or use the version that wrote it"
-        )
+    if header is None or header.get("format") == FORMAT:
+        return
+    found = header.get("format")
+    age = ("older " if found < FORMAT else "newer ") if isinstance(found, int) else ""
+    raise DataError(
+        f"{name}: the model was written by svmpath {header.get('svmpath')} in the {age}format {found}, but this "
+        f"version reads format {FORMAT}; tune again, or use the version that wrote it"
+    )
 
 
 def _check_types(path: Path, is_headed: bool) -> list[str]:

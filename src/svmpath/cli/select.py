@@ -182,7 +182,7 @@ def _select(options: DataOptions, settings: Mapping[str, Any], live: Live) -> di
     used = {feature["feature"] for feature in features if feature["coefficient"] != 0}
     return {
         "file": data.table.source,
-        "target": data.table.target or "y",
+        "target": data.table.target,
         "rows": len(data.y),
         "features": len(names),
         "selected": len(used),

@@ -216,7 +216,7 @@ def _tune(asked: _Asked, live: Live) -> _Tuned:
         y,
         file=table.source,
         kinds=table.kinds,
-        target=table.target or "y",
+        target=table.target,
         task=data.task,
         seconds=seconds,
         named=table.named,
@@ -243,7 +243,7 @@ def _page(pipeline: Any, table: Table, y: Any, honest: Any, seconds: float) -> s
     """The report; None if it cannot be made, as a tuned model must not be lost for that."""
     from svmpath.report import Report
 
-    names = {"title": table.source, "target": table.target or "y"}
+    names = {"title": table.source, "target": table.target}
     try:
         return Report(pipeline, table.X, y, **names, honest=honest, seconds=seconds, first_row=1).html()
     except Exception as error:
@@ -256,9 +256,9 @@ def _save(tuned: _Tuned, config: str, folder: Path, held_out: Path | None) -> li
     from svmpath.cli.saved_model import write_model
     from svmpath.report.render import to_json, write_files
 
-    text, table = to_json(tuned.facts), tuned.data.table
+    text = to_json(tuned.facts)
     how = {name: value for name, value in asdict(tuned.options).items() if name != "data"}
-    trained = {"target": table.target, "task": tuned.data.task, "zero_based": table.zero_based, "options": how}
+    trained = {**tuned.data.trained(), "options": how}
     writers: dict[Path, Callable[[Path], object]] = {
         folder / MODEL: lambda part: write_model(tuned.pipeline, trained, part),
         folder / SUMMARY: lambda part: part.write_text(text, encoding="utf-8"),

@@ -1,200 +1,142 @@
-"""One column of a table: text cells, or values that have a type, become numbers, words or truth values."""
+"""What one column of a file is taken for, and its values.
+
+The kinds of columns that are used:
+
+========  =================================================================================================
+number    float64, NaN where a value is missing
+boolean   1.0 and 0.0, NaN where a value is missing
+date      days since 1970-01-01 as float64, NaN where a value is missing
+category  words as objects, None where a value is missing
+========  =================================================================================================
+
+Columns from which nothing can be learnt are left out: an "identifier" has a different value in every row, a
+"constant" has one value, an "empty" column has none. A date that can be read in two ways is left out, too.
+"""
 
 from __future__ import annotations
 
-import datetime
-import decimal
-import numbers
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from svmpath.exceptions import DataError
-
-__all__ = ["finite", "objects", "refuse_missing", "row", "text_column", "typed_column"]
-
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
-_DATE = re.compile(
-    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?"
-    r"|\d{1,2}([-/.])\d{1,2}\2(\d{4}|\d{2})( .*)?"
-    r"|\d{1,2}:\d{2}(:\d{2}(\.\d*)?)?",
-    re.ASCII,
+from svmpath.datasets.cells import (
+    INFINITE,
+    MISSING,
+    PLAIN,
+    NumberStyle,
+    find_date_formats,
+    find_styles,
+    is_code,
+    read_dates,
+    read_truth,
 )
-# Numbers as people write them: 1,5  1,000.50  12 %  $3.20
-_ALMOST_NUMBER = re.compile(r"[+-]?[$€£]?\s?(\d+,\d+|\d{1,3}([,' ]\d{3})+(\.\d+)?|\d+\.?\d*)\s?[%$€£]?", re.ASCII)
-_LARGEST = 1e100
-_MISSING = {"", "nan", "+nan", "-nan"}  # in any column
-_MISSING_NUMBER = _MISSING | {"na", "n/a", "#n/a", "<na>", "null", "none"}  # in a column of numbers
-_TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
+from svmpath.datasets.faults import finite, refuse_number_column
+from svmpath.datasets.typed import objects, read_typed
+
+__all__ = ["Cells", "Column", "infer_column"]
+
+_FEW_WORDS = 3  # spellings among numbers that are taken for missing values
+_MOSTLY = 0.8  # part of the rows that makes a column one of numbers, with a wrong cell in it
+_ID_WORDS = {"id", "ids", "uuid", "guid", "key", "row", "rowid", "index", "idx", "number", "no", "nr", "num", "serial"}
 
 
-def text_column(cells: list[str], name: str, kind: str | None) -> tuple[NDArray[Any], str]:
-    """A column of text cells as numbers, words or truth values: as `kind` says, or as the cells show."""
-    if kind in (None, "number"):
-        numeric = _all_numbers(cells)
-        if numeric is not None:
-            return finite(numeric, name), "number"
-        stripped = [cell.strip() for cell in cells]
-        given = [cell for cell in stripped if cell.lower() not in _MISSING]
-        if (
-            kind == "number"
-            or any(_NUMBER.fullmatch(cell) for cell in stripped)
-            or (given and all(_INFINITE.fullmatch(cell) for cell in given))
-        ):
-            _refuse_number_column(stripped, name)
-    _refuse_gaps(cells, name)
-    return _words(cells, name, kind)
+@dataclass(frozen=True)
+class Column:
+    """What a column was taken for.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        "number", "boolean", "date" or "category"; or, of a column that is left out, "identifier", "constant" or
+        "empty".
+    missing : int
+        Number of cells without a value.
+    is_used : bool
+    detail : str
+        More about it: how the cells are written, or why they are left out.
+    recipe : mapping
+        How new cells of the column are read: plain values that can be written as JSON.
+    """
+
+    name: str
+    kind: str
+    missing: int = 0
+    is_used: bool = True
+    detail: str = ""
+    recipe: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _words(cells: list[str], name: str, kind: str | None) -> tuple[NDArray[Any], str]:
-    """A column without numbers and without gaps, as truth values or as words."""
-    if kind != "category" and all(cell in _TRUTH for cell in cells):
-        return np.array([_TRUTH[cell] for cell in cells]), "boolean"
-    if kind == "boolean":
-        return objects([_TRUTH.get(cell, cell) for cell in cells]), "boolean"
-    if kind is None:
-        if all(_DATE.fullmatch(cell.strip()) for cell in cells):
-            _refuse_dates(name, cells[0])
-        if all(_ALMOST_NUMBER.fullmatch(cell.strip()) for cell in cells):
-            raise DataError(
-                f"column {name!r} holds numbers that cannot be read as such ({cells[0]!r} in {row(0)}); "
-                "write them plainly, with a decimal point and without other signs"
-            )
-    return objects(cells), "category"
+@dataclass(frozen=True)
+class Cells:
+    """Text cells, each spelling once.
+
+    Attributes
+    ----------
+    given : list of str
+        The different cells, stripped, without those that are missing.
+    counts : ndarray
+        How many rows have each of them.
+    """
+
+    given: list[str]
+    counts: NDArray[Any]
+    _codes: NDArray[Any]
+
+    @staticmethod
+    def of(series: pd.Series, missing: Collection[str] = MISSING) -> Cells:
+        """Of a column of text; what is NaN or None is missing, and the words that stand for it, in lower case."""
+        codes, spellings = pd.factorize(series.to_numpy(dtype=object))
+        stripped = [str(cell).strip() for cell in spellings]
+        given = list(dict.fromkeys(cell for cell in stripped if cell.lower() not in missing))
+        place = {cell: index for index, cell in enumerate(given)}
+        moved = np.array([place.get(cell, -1) for cell in stripped] + [-1])  # the last is where codes are -1
+        codes = moved[codes]
+        return Cells(given, np.bincount(codes[codes >= 0], minlength=len(given)), codes)
+
+    @property
+    def missing(self) -> int:
+        """Number of missing cells."""
+        return int((self._codes < 0).sum())
+
+    def spread(self, values: Any) -> NDArray[Any]:
+        """The value of each row, given that of each different cell."""
+        if isinstance(values, np.ndarray):
+            return np.append(values, np.nan)[self._codes]
+        return objects([*values, None])[self._codes]
+
+    def rows(self) -> list[str | None]:
+        """The cells of all rows; None is missing."""
+        found: list[str | None] = self.spread(self.given).tolist()
+        return found
+
+    def without(self, words: set[str]) -> Cells:
+        """The same, with some words taken for missing values."""
+        kept = [index for index, cell in enumerate(self.given) if cell not in words]
+        moved = np.full(len(self.given) + 1, -1)
+        moved[kept] = np.arange(len(kept))
+        return Cells([self.given[index] for index in kept], self.counts[kept], moved[self._codes])
 
 
-def objects(values: Sequence[object]) -> NDArray[Any]:
-    """A one-dimensional object array, whatever the values are."""
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
-    return column
-
-
-def _all_numbers(cells: list[str]) -> NDArray[np.float64] | None:
-    """The cells as floats, or None if one is not a finite number."""
-    try:
-        values = np.array([float(cell) for cell in cells])
-    except ValueError:
-        return None
-    # Python also reads "1_000" and digits of other scripts; a table that has them is to be looked at.
-    if not np.isfinite(values).all() or any("_" in cell or not cell.isascii() for cell in cells):
-        return None
-    return values
-
-
-def typed_column(series: pd.Series, name: str, kind: str | None) -> tuple[NDArray[Any], str]:
-    """A column with a type as numbers, words or truth values; `kind` says what is due."""
-    values, found = _by_type(series, name)
-    if kind is None or kind == found:
-        return values, found
-    if found == "number":
-        texts = [str(int(value)) if value == int(value) else repr(float(value)) for value in values]
-    else:
-        texts = [str(value) for value in values]
-    return text_column(texts, name, kind)
-
-
-def _by_type(series: pd.Series, name: str) -> tuple[NDArray[Any], str]:
-    """A column with a type, as what it is."""
-    missing = np.flatnonzero(series.isna().to_numpy())
-    if len(missing):
-        _refuse_missing(name, int(missing[0]))
-    if pd.api.types.is_bool_dtype(series.dtype):
-        return series.to_numpy(dtype=bool), "boolean"
-    if pd.api.types.is_numeric_dtype(series.dtype) and not pd.api.types.is_complex_dtype(series.dtype):
-        return finite(series.to_numpy(dtype=np.float64), name), "number"
-    values = series.astype(object).to_numpy()
-    if all(isinstance(value, str) for value in values):
-        _refuse_gaps(values, name)
-        return objects(values.tolist()), "category"
-    if all(isinstance(value, (bool, np.bool_)) for value in values):
-        return values.astype(bool), "boolean"
-    if all(isinstance(value, (numbers.Real, decimal.Decimal)) for value in values):
-        return finite(values.astype(np.float64), name), "number"
-    if isinstance(values[0], (datetime.date, datetime.time, datetime.timedelta, pd.Timestamp, pd.Period)):
-        _refuse_dates(name, values[0])
-    held = type(values[0]).__name__
-    raise DataError(f"column {name!r} holds values of type {held}; only numbers, words, True and False can be used")
-
-
-def finite(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
-    """Refuse gaps, infinite values, and numbers too large to be squared."""
-    bad = np.flatnonzero(~(np.abs(values) <= _LARGEST))
-    if len(bad):
-        index = int(bad[0])
-        if np.isnan(values[index]):
-            _refuse_missing(name, index)
-        if np.isinf(values[index]):
-            _refuse_infinite(name, index, values[index])
-        raise DataError(
-            f"column {name!r} has the value {values[index]:g} in {row(index)}, too large to compute with; "
-            "measure it in a larger unit"
-        )
-    return values
-
-
-def row(index: int) -> str:
-    """How messages name a row."""
-    return f"data row {index + 1} (the first is 1, a header is not counted)"
-
-
-def _refuse_number_column(cells: list[str], name: str) -> NoReturn:
-    """Name the first cell that keeps a column from being one of numbers."""
-    first = next((index for index, cell in enumerate(cells) if _NUMBER.fullmatch(cell)), None)
-    among = "" if first is None else f" (such as {cells[first]!r} in data row {first + 1})"
-    for index, cell in enumerate(cells):
-        if cell.lower() in _MISSING_NUMBER:
-            _refuse_missing(name, index)
-        if _INFINITE.fullmatch(cell) or (_NUMBER.fullmatch(cell) and not np.isfinite(float(cell))):
-            _refuse_infinite(name, index, cell)
-        if not _NUMBER.fullmatch(cell):
-            hint = ", with a decimal point and without other signs" if _ALMOST_NUMBER.fullmatch(cell) else ""
-            raise DataError(
-                f"column {name!r} must hold numbers{among}, but {row(index)} has {cell!r}; "
-                f"write a number there{hint}, or leave the column out"
-            )
-    raise AssertionError("every cell is a number")  # pragma: no cover
-
-
-def _refuse_gaps(cells: Iterable[str], name: str) -> None:
-    """Refuse words that stand for nothing."""
-    for index, cell in enumerate(cells):
-        if cell.strip().lower() in _MISSING:
-            _refuse_missing(name, index)
-
-
-def _refuse_missing(name: str, index: int) -> NoReturn:
-    raise DataError(f"column {name!r} has no value in {row(index)}; fill it in, or remove the row or the column")
-
-
-def _refuse_infinite(name: str, index: int, value: object) -> NoReturn:
-    raise DataError(f"column {name!r} has the infinite value {value} in {row(index)}; finite numbers are needed")
-
-
-def _refuse_dates(name: str, example: object) -> NoReturn:
-    raise DataError(
-        f"column {name!r} holds dates or times (such as {str(example)!r}), which are neither numbers nor "
-        "categories; turn them into numbers, or leave the column out"
-    )
-
-
-def refuse_missing(X: Any) -> Any:
-    """Columns of words as they are; a missing value among them is an error that names its place.
+def infer_column(
+    series: pd.Series, name: str, *, is_category: bool = False, decimal: str = "."
+) -> tuple[NDArray[Any], Column]:
+    """The values of a column and what it was taken for.
 
     Parameters
     ----------
-    X : DataFrame or array
-        Columns of words.
-
-    Returns
-    -------
-    DataFrame or array
-        X itself.
+    series : Series
+        As a file holds it: with a type, or as text.
+    name : str
+    is_category : bool
+        Whether its values are known to be categories.
+    decimal : {".", ","}
+        The decimal sign of the file, where cells can be read in two ways.
 
     See Also
     --------
@@ -203,16 +145,154 @@ def refuse_missing(X: Any) -> Any:
     Examples
     --------
     >>> import pandas as pd
-    >>> from svmpath.datasets import refuse_missing
-    >>> refuse_missing(pd.DataFrame({"fuel": ["gas", "oil"]})).shape
-    (2, 1)
+    >>> from svmpath.datasets.columns import infer_column
+    >>> values, column = infer_column(pd.Series(["12 %", "7 %", "?"]), "share")
+    >>> values, column.kind, column.missing, column.detail
+    (array([12.,  7., nan]), 'number', 1, "'%' is left out")
     """
-    frame = pd.DataFrame(X)
-    missing = frame.isna().to_numpy()
-    if missing.any():
-        row, column = np.argwhere(missing)[0]
-        raise ValueError(
-            f"Column {frame.columns[column]!r} has no value in row {row + 1}; fill it in, or read the file with "
-            "keep_default_na=False if a word such as 'NA' or 'None' stands there."
-        )
-    return X
+    typed = read_typed(series, name)
+    if typed is not None and (not is_category or typed.kind == "category"):
+        missing = int(pd.isna(typed.values).sum())
+        column = Column(name, typed.kind, missing, recipe={"kind": typed.kind})
+        return _judged(typed.values, column)
+    if typed is not None:
+        series = pd.Series(typed.words(), dtype=object)
+    cells = Cells.of(series)
+    if is_category:
+        return _judged(cells.spread(cells.given), _column(cells, name, "category", "as --categorical says"))
+    return _judged(*_read_text(cells, name, decimal))
+
+
+def _column(cells: Cells, name: str, kind: str, detail: str = "", **recipe: Any) -> Column:
+    return Column(name, kind, cells.missing, True, detail, {"kind": kind, **recipe})
+
+
+# ----------------------------------------------------------------------------------------------------
+# Text
+# ----------------------------------------------------------------------------------------------------
+
+Found = tuple[NDArray[Any], Column]
+
+
+def _read_text(cells: Cells, name: str, decimal: str) -> Found:
+    """A column of text as the first of the kinds that all of its cells agree on."""
+    if not cells.given:
+        return cells.spread(np.empty(0)), replace(_column(cells, name, "empty"), is_used=False)
+    readers: tuple[Callable[[Cells, str, str], Found | None], ...] = (
+        _codes, _plain_numbers, _truth, _styled_numbers, _dates, _numbers_and_words
+    )  # fmt: skip
+    found = next((found for reader in readers if (found := reader(cells, name, decimal)) is not None), None)
+    if found is not None:
+        return found
+    mixed = any(map(PLAIN.fullmatch, cells.given))
+    return cells.spread(cells.given), _column(cells, name, "category", "numbers and words" if mixed else "")
+
+
+def _codes(cells: Cells, name: str, decimal: str) -> Found | None:
+    if not is_code(cells.given):
+        return None
+    detail = f"digits that begin with 0, such as {min(cells.given)!r}, are a code"
+    return cells.spread(cells.given), _column(cells, name, "category", detail)
+
+
+def _plain_numbers(cells: Cells, name: str, decimal: str) -> Found | None:
+    if decimal == "," and any("." in cell for cell in cells.given):
+        return None  # 1.234 may be 1234
+    values = NumberStyle().read(cells.given)
+    if values is not None:
+        return finite(cells.spread(values), name), _column(cells, name, "number")
+    if all(PLAIN.fullmatch(cell) or INFINITE.fullmatch(cell) for cell in cells.given):
+        refuse_number_column(cells.rows(), name)
+    return None
+
+
+def _truth(cells: Cells, name: str, decimal: str) -> Found | None:
+    values = read_truth(cells.given)
+    if values is None:
+        return None
+    yes = next(cell for cell, value in zip(cells.given, values, strict=True) if value)
+    return cells.spread(values), _column(cells, name, "boolean", f"{yes!r} is 1")
+
+
+def _styled_numbers(cells: Cells, name: str, decimal: str) -> Found | None:
+    styles = find_styles(cells.given)
+    if not styles:
+        return None
+    style = next((style for style in styles if style.decimal == decimal), styles[0])
+    values = style.read(cells.given)
+    assert values is not None
+    recipe = {"decimal": style.decimal, "thousands": style.thousands, "sign": style.sign}
+    column = _column(cells, name, "number", style.describe(), **({} if style.is_plain else recipe))
+    return finite(cells.spread(values), name), column
+
+
+def _dates(cells: Cells, name: str, decimal: str) -> Found | None:
+    formats = find_date_formats(cells.given)
+    if formats is None:
+        return None
+    example = cells.given[0]
+    if len(formats) != 1:
+        fault = "can be read in two ways" if formats else "cannot be read"
+        detail = f"dates such as {example!r} {fault}; write them like '2024-01-31'"
+        return cells.spread(cells.given), replace(_column(cells, name, "date", detail), is_used=False)
+    values = read_dates(cells.given, formats[0])
+    assert values is not None
+    return cells.spread(values), _column(cells, name, "date", f"written like {example!r}", format=formats[0])
+
+
+def _numbers_and_words(cells: Cells, name: str, decimal: str) -> Found | None:
+    """Numbers with a few words among them, which stand for missing values; or with a cell that is a mistake."""
+    is_number = np.array([PLAIN.fullmatch(cell) is not None for cell in cells.given])
+    share = cells.counts[is_number].sum() / cells.counts.sum()
+    words = [cell for cell, number in zip(cells.given, is_number, strict=True) if not number]
+    if share < 0.5:
+        return None
+    if any(character.isdigit() for word in words for character in word) or any(map(INFINITE.fullmatch, words)):
+        if share >= _MOSTLY or len(cells.given) == 2:
+            refuse_number_column(cells.rows(), name, f"or use --categorical or --drop with {name}")
+        return None
+    if len(words) > _FEW_WORDS:
+        return None
+    rest = cells.without(set(words))
+    values = NumberStyle().read(rest.given)
+    assert values is not None
+    detail = f"{' and '.join(map(repr, words))} among the numbers taken for missing"
+    return finite(rest.spread(values), name), _column(rest, name, "number", detail, words=words)
+
+
+# ----------------------------------------------------------------------------------------------------
+# Columns from which nothing can be learnt
+# ----------------------------------------------------------------------------------------------------
+
+
+def _judged(values: NDArray[Any], column: Column) -> Found:
+    """The column, marked as left out if nothing can be learnt from it."""
+    if not column.is_used:
+        return values, column
+    given = values[~pd.isna(values)]
+    different = len(pd.unique(given))
+    if not different:
+        return values, replace(column, kind="empty", is_used=False)
+    if different == 1 and not column.missing:
+        return values, replace(column, kind="constant", is_used=False, detail=f"every row has {_plain(given[0])}")
+    if column.kind == "number" and different == 2 and set(given.tolist()) == {0.0, 1.0}:
+        return values, replace(column, kind="boolean", detail="0 and 1")
+    if different == len(values) > 2 and _is_identifier(given, column):
+        return values, replace(column, kind="identifier", is_used=False, detail="a different value in every row")
+    return values, column
+
+
+def _is_identifier(values: NDArray[Any], column: Column) -> bool:
+    """Whether values, all of them different, merely name the rows: words do, numbers only if their name says so."""
+    if column.kind == "category":
+        return True
+    if column.kind != "number" or not np.all(values == np.round(values)):
+        return False
+    words = re.findall(r"[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]+", column.name)
+    lower = [word.lower() for word in words]
+    return bool(lower) and (lower[-1] in _ID_WORDS or lower[0] in {"id", "uuid", "guid", "row"})
+
+
+def _plain(value: object) -> str:
+    """A value as messages show it."""
+    return f"{value:g}" if isinstance(value, float) else repr(value)

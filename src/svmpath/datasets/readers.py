@@ -1,63 +1,72 @@
-"""Readers of csv, parquet, libsvm and npz files."""
+"""Readers of csv, tsv, parquet, arff, libsvm and npz files."""
 
 from __future__ import annotations
 
-import bz2
-import csv
-import gzip
 import io
-import re
-import zipfile
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from scipy import sparse
 
-from svmpath.datasets.columns import finite, row, text_column, typed_column
-from svmpath.datasets.table import Request, Table, assemble, check_names, listed, numbered
+from svmpath.datasets.arff_files import read_arff
+from svmpath.datasets.delimited import read_delimited
+from svmpath.datasets.faults import check_names
+from svmpath.datasets.matrices import Matrix, read_libsvm, read_npz
+from svmpath.datasets.sources import Source, open_source, source_name
+from svmpath.datasets.table import NewRows, Request, Table, choose, choose_new
 from svmpath.exceptions import DataError
 
-__all__ = ["read_table"]
-
-_COMPRESSED = (".gz", ".bz2")
+__all__ = ["read_new_rows", "read_table"]
 
 
 def read_table(
     path: str | Path,
     target: str | None = None,
     *,
-    columns: Mapping[str, str] | None = None,
-    zero_based: bool | None = None,
+    format: str | None = None,
+    task: str | None = None,
+    drop: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    weight: str | None = None,
+    group: str | None = None,
+    keeps_missing: bool = True,
 ) -> Table:
-    r"""Read a data file; its suffix says how.
+    r"""Read a data file and find out what its columns are.
 
     =======================  ==============================================================================
     .csv .tsv                first line: names of the columns; comma, semicolon or tab between cells
     .parquet .pq             needs pyarrow: ``pip install "svmpath[parquet]"``
+    .arff                    dense or sparse; needs liac-arff: ``pip install "svmpath[arff]"``
     .libsvm .svm .svmlight   ``label index:value index:value ...``; stays sparse
     .npz                     arrays ``X`` and ``y``
     =======================  ==============================================================================
 
-    Text and libsvm files may be compressed (.gz, .bz2). A csv column of which every cell is a number is
-    numeric; one without any number is categorical; a mixture is refused.
+    All of them may be compressed (.gz, .bz2). Missing values are NaN, or None among words; rows without a target are
+    left out. Columns from which nothing can be learnt are left out, and `Table.columns` says so.
 
     Parameters
     ----------
     path : str or Path
-        The file.
+        The file; ``-`` is standard input.
     target : str or None
-        The column to predict. Needed for csv and parquet. In an npz file it names an array (default "y"); in
+        The column to predict. Needed where columns have names. In an npz file it names an array (default "y"); in
         a libsvm file it is always the label.
-    columns : mapping of str to str, or None
-        Given, the file is read for prediction: it must hold exactly these features, of these kinds (see
-        :class:`Table`), and a column called `target` is ignored whatever it holds.
-    zero_based : bool or None
-        Whether the indices of a libsvm file begin at 0. None finds out from the file.
+    format : str or None
+        "csv", "tsv", "parquet", "arff", "libsvm" or "npz". None goes by the suffix, and for standard input by the
+        content.
+    task : {"classification", "regression"} or None
+        In a classification, a target may hold numbers and words.
+    drop, columns, categorical : sequence of str
+        Columns to leave out; to use, all if empty; whose values are categories, even if they are numbers.
+    weight, group : str or None
+        Columns with the weight of each row, and with the group that it belongs to.
+    keeps_missing : bool
+        Whether something can be learnt from which values are missing: if not, a column with one value and missing ones
+        is constant.
 
     Returns
     -------
@@ -79,214 +88,137 @@ def read_table(
     >>> from svmpath.datasets import read_table
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "flats.csv"
-    ...     _ = path.write_text("area,town,price\n50,Ulm,900\n70.5,Bonn,1100\n")
+    ...     _ = path.write_text("area,town,price\n50,Ulm,900\n70.5,Bonn,1100\n,Bonn,1000\n")
     ...     table = read_table(path, target="price")
     >>> table.kinds
     {'area': 'number', 'town': 'category'}
-    >>> table.y
-    array([ 900., 1100.])
+    >>> table.y, table.X["area"].tolist()
+    (array([ 900., 1100., 1000.]), [50.0, 70.5, nan])
     """
-    path = Path(path)
-    request = Request(target, columns, zero_based)
+    request = Request(target, task, drop, columns, categorical, weight, group, keeps_missing)
+    others = tuple(name for name in (target, weight, group) if name is not None)
+    with _named_errors(path):
+        source = open_source(path, format)
+        if source.format == "libsvm" and target not in (None, "y"):
+            raise DataError(f"a libsvm file has only one target, its labels; leave --target {target!r} out")
+        asked = Asked(as_text={*others, *categorical} - {weight}, arrays=[target or "y", *others[target is not None :]])
+        content, decimal = _CONTENT[source.format](source, asked)
+        table = choose(content, source.name, request, decimal)
+        return replace(table, format=source.format, is_guessed=source.is_guessed)
+
+
+def read_new_rows(
+    path: str | Path,
+    recipes: Mapping[str, Mapping[str, Any]] | int,
+    *,
+    format: str | None = None,
+    ignored: Sequence[str] = (),
+    zero_based: bool | None = None,
+) -> NewRows:
+    r"""Read rows to predict, as those were read that a model was fitted to.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; ``-`` is standard input.
+    recipes : mapping of str to mapping, or int
+        How each column is read (`Column.recipe`), or the number of columns if they have no names.
+    format : str or None
+        As in :func:`read_table`.
+    ignored : sequence of str
+        Columns that may be there and are not needed.
+    zero_based : bool or None
+        Whether the indices of a libsvm file begin at 0. None finds out from the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from svmpath.datasets import read_new_rows
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "new.csv"
+    ...     _ = path.write_text("town,area,floor\nKiel,60,2\n")
+    ...     rows = read_new_rows(path, {"area": {"kind": "number"}, "town": {"kind": "category"}})
+    >>> rows.X.to_dict("records"), rows.unexpected
+    ([{'area': 60.0, 'town': 'Kiel'}], ['floor'])
+    """
+    names = {} if isinstance(recipes, int) else recipes
+    with _named_errors(path):
+        source = open_source(path, format)
+        as_text = {name for name, recipe in names.items() if recipe["kind"] in ("category", "date")}
+        content, decimal = _CONTENT[source.format](source, Asked(as_text, zero_based=zero_based))
+        rows = choose_new(content, source.name, recipes, ignored, decimal)
+        return replace(rows, format=source.format, is_guessed=source.is_guessed)
+
+
+@contextmanager
+def _named_errors(path: str | Path) -> Iterator[None]:
+    """Errors that begin with the name of the file."""
+    name = source_name(path)
     try:
-        return _reader(path)(path, request)
+        yield
     except DataError as error:
-        raise DataError(f"{path.name}: {error}") from error.__cause__
+        raise DataError(f"{name}: {error}") from error.__cause__
     except OSError as error:
-        raise DataError(f"{path.name}: the file cannot be read ({error.strerror or error})") from error
+        raise DataError(f"{name}: the file cannot be read ({error.strerror or error})") from error
 
 
-def _reader(path: Path) -> Callable[[Path, Request], Table]:
-    """Check that `path` is a file with something in it and find the reader for its suffix."""
-    readers = {
-        ".csv": _read_csv,
-        ".tsv": _read_csv,
-        ".parquet": _read_parquet,
-        ".pq": _read_parquet,
-        ".libsvm": _read_libsvm,
-        ".svm": _read_libsvm,
-        ".svmlight": _read_libsvm,
-        ".npz": _read_npz,
-    }
-    suffix = _suffix(path)
-    if not path.exists():
-        raise DataError(f"there is no file {str(path)!r}; check its name and folder")
-    if not path.is_file():
-        raise DataError("a data file was expected, but this is a folder")
-    reader = readers.get(suffix)
-    packed = path.suffix.lower() in _COMPRESSED
-    if reader is None or (packed and reader not in (_read_csv, _read_libsvm)):
-        known = ", ".join(readers)
-        raise DataError(
-            f"the ending {path.suffix!r} does not say what the file holds; rename it to end in one of {known}"
-        )
-    if path.stat().st_size == 0:
-        raise DataError("the file is empty; a table with at least one row was expected")
-    return reader
+# ----------------------------------------------------------------------------------------------------
+# Formats
+# ----------------------------------------------------------------------------------------------------
 
 
-def _suffix(path: Path) -> str:
-    """The suffix of `path` that says what it holds, in lower case, without that of its compression."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in _COMPRESSED:
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
+@dataclass(frozen=True)
+class Asked:
+    """What a reader must know: columns that stay text, arrays beside the features, and where indices begin."""
+
+    as_text: Collection[str] = ()
+    arrays: Sequence[str] = ()
+    zero_based: bool | None = None
 
 
-def _read_csv(path: Path, request: Request) -> Table:
-    text = _read_text(path)
-    separator = "\t" if _suffix(path) == ".tsv" else _separator(text)
-    try:
-        header, *rows = _records(text, separator)
-    except csv.Error as error:
-        raise DataError(f"the file is not a readable csv table ({error}); check quotes and separators") from error
-    except ValueError as error:
-        raise DataError("the file is empty; a table with at least one row was expected") from error
-    for index, record in enumerate(rows):
-        if len(record) != len(header):
-            raise DataError(
-                f"{row(index)} has {len(record)} cells, but the header has {len(header)}; "
-                "check separators and quotes there"
-            )
-    cells = dict(zip(header, zip(*rows, strict=True), strict=True)) if rows else {}
-    return assemble(path, header, len(rows), lambda name, kind: text_column(list(cells[name]), name, kind), request)
+Content = tuple[pd.DataFrame | Matrix, str]
 
 
-def _read_text(path: Path) -> str:
-    """The text of a file, unpacked where its suffix says so."""
-    content = path.read_bytes()
-    unpack = {".gz": gzip.decompress, ".bz2": bz2.decompress}.get(path.suffix.lower(), bytes)
-    try:
-        text = unpack(content).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError("the file is not text in UTF-8; save it as text in UTF-8") from error
-    except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise DataError(f"the compressed file is damaged ({error}); fetch or pack it again") from error
-    if "\0" in text:
-        raise DataError("the file is not text (it holds NUL characters); save it as text in UTF-8")
-    return text
+def _csv(source: Source, asked: Asked, separator: str | None = None) -> Content:
+    found = read_delimited(source.text(), separator, asked.as_text)
+    return found.frame, found.decimal
 
 
-def _separator(text: str) -> str:
-    """Comma, semicolon or tab: the one that parts the header into most cells."""
-    header = next((line for line in io.StringIO(text) if line.strip()), "")
-    counts = {sep: len(next(csv.reader([header], delimiter=sep), [])) for sep in (",", ";", "\t")}
-    return max(counts, key=lambda sep: counts[sep])
+def _tsv(source: Source, asked: Asked) -> Content:
+    return _csv(source, asked, "\t")
 
 
-def _records(text: str, separator: str) -> list[list[str]]:
-    """The lines as lists of cells, without blank lines."""
-    records = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
-    while records and not any(cell.strip() for cell in records[-1]) and len(records[-1]) < 2:
-        records.pop()
-    first = next((index for index, record in enumerate(records) if record), len(records))
-    records = records[first:]
-    if records and len(records[0]) == 1:  # with one column, a blank line is an empty cell
-        return [record or [""] for record in records]
-    return [record for record in records if record]
-
-
-def _read_parquet(path: Path, request: Request) -> Table:
+def _parquet(source: Source, asked: Asked) -> Content:
     try:
         from pyarrow import ArrowException, parquet
     except ImportError as error:
         raise DataError('parquet files need pyarrow; install it with pip install "svmpath[parquet]"') from error
     try:
-        # Not read_table: it would take the names of folders for columns.
-        content = parquet.ParquetFile(path).read()
+        content = parquet.ParquetFile(io.BytesIO(source.content)).read()
         check_names(content.column_names)
         frame = content.to_pandas()
     except (ArrowException, OSError) as error:
         raise DataError("the file is damaged or not a parquet file; write or fetch it again") from error
-    frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
-    return assemble(
-        path,
-        list(frame.columns),
-        len(frame),
-        lambda name, kind: typed_column(frame[name], name, kind),
-        request,
-    )
+    return frame.set_axis([str(name) for name in frame.columns], axis=1).reset_index(drop=True), "."
 
 
-def _read_npz(path: Path, request: Request) -> Table:
-    target = request.target or "y"
-    if not zipfile.is_zipfile(path):
-        raise DataError("the file is damaged or not an npz file; write arrays X and y with numpy.savez")
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            names = list(archive.files)
-            arrays = {name: archive[name] for name in ("X", target) if name in names}
-    except (zipfile.BadZipFile, EOFError, ValueError, KeyError, RuntimeError, zlib.error) as error:
-        fault = "holds Python objects" if "Object arrays" in str(error) else "is damaged"
-        raise DataError(f"the file {fault}; write plain arrays X and y with numpy.savez") from error
-    if "X" not in arrays:
-        raise DataError(f"there is no array 'X' with the features; there are {listed(names)}")
-    X = _npz_features(arrays["X"])
-    kinds = numbered(X.shape[1], request)
-    y = None
-    if request.columns is None:
-        if target not in arrays:
-            raise DataError(f"there is no array {target!r} to predict; there are {listed(names)}")
-        y = _npz_target(arrays[target], target, len(X))
-    return Table(path.name, X, y, target, kinds)
+def _arff(source: Source, asked: Asked) -> Content:
+    return read_arff(source.text()), "."
 
 
-def _npz_features(X: NDArray[Any]) -> NDArray[np.float64]:
-    """Check that `X` is a matrix of finite numbers."""
-    if X.ndim != 2:
-        raise DataError(f"the array 'X' has {X.ndim} dimensions; a matrix with a row per sample was expected")
-    if not X.size:
-        raise DataError(f"the array 'X' of shape {X.shape} has no rows or no columns; at least one was expected")
-    if X.dtype.kind not in "biuf":
-        raise DataError(f"the array 'X' is of type {X.dtype} where numbers are due; encode its columns as numbers")
-    X = X.astype(np.float64)
-    for position, column in enumerate(X.T):
-        finite(column, f"x{position + 1}")
-    return X
+def _libsvm(source: Source, asked: Asked) -> Content:
+    return read_libsvm(source.text(), asked.zero_based), "."
 
 
-def _npz_target(y: NDArray[Any], name: str, n_rows: int) -> NDArray[Any]:
-    """Check that `y` has a value per row, and give it one of the types of a target."""
-    if y.size != n_rows or max(y.shape, default=0) != n_rows:
-        raise DataError(f"the array {name!r} has shape {y.shape}; one value for each of the {n_rows} rows was expected")
-    return typed_column(pd.Series(y.ravel()), name, None)[0]
+def _npz(source: Source, asked: Asked) -> Content:
+    return read_npz(source.content, list(asked.arrays)), "."
 
 
-def _read_libsvm(path: Path, request: Request) -> Table:
-    from sklearn.datasets import load_svmlight_file
-
-    if request.columns is None and request.target not in (None, "y"):
-        raise DataError(f"a libsvm file has only one target, its labels; leave --target {request.target!r} out")
-    zero_based = _starts_at_zero(path) if request.zero_based is None else request.zero_based
-    # A row need not mention the last columns, so the file may look narrower than the model.
-    width = None if request.columns is None else len(request.columns)
-    try:
-        X, y = load_svmlight_file(str(path), zero_based=zero_based)
-    except (ValueError, OSError, EOFError, zlib.error, OverflowError) as error:
-        raise DataError(
-            "the file is not in libsvm format, 'label index:value ...' on every line with rising indices "
-            f"({' '.join(str(error).split())})"
-        ) from error
-    if not X.shape[0]:
-        raise DataError("there are no rows; at least one was expected")
-    if width is not None and X.shape[1] < width:
-        X.resize((X.shape[0], width))
-    _check_entries(X)
-    kinds = numbered(X.shape[1], request)
-    y = None if request.columns is not None else finite(y, "y")
-    return Table(path.name, sparse.csr_matrix(X), y, request.target or "y", kinds, zero_based)
-
-
-def _check_entries(X: Any) -> None:
-    """Refuse entries of a sparse matrix that cannot be used."""
-    try:
-        finite(X.data, "")
-    except DataError:
-        columns = X.tocsc()  # say where it is
-        for position in range(X.shape[1]):
-            finite(columns[:, [position]].toarray().ravel(), f"x{position + 1}")
-
-
-def _starts_at_zero(path: Path) -> bool:
-    """Whether a line of a libsvm file mentions index 0; otherwise indices begin at 1, as in the format."""
-    return re.search(r"^[^#\n]*\s0+:", _read_text(path), re.MULTILINE) is not None
+_CONTENT: dict[str, Callable[[Source, Asked], Content]] = {
+    "csv": _csv,
+    "tsv": _tsv,
+    "parquet": _parquet,
+    "arff": _arff,
+    "libsvm": _libsvm,
+    "npz": _npz,
+}

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
+from svmpath.datasets.columns import Column, infer_column
+from svmpath.datasets.faults import check_names, finite, listed, refuse_missing_cell, unknown_column
+from svmpath.datasets.matrices import Matrix, column_names
+from svmpath.datasets.recipes import follow_recipe
+from svmpath.datasets.target import read_target
+from svmpath.datasets.typed import objects, read_typed
 from svmpath.exceptions import DataError
 
-__all__ = ["Request", "Table", "assemble", "check_names", "listed", "numbered"]
+__all__ = ["NewRows", "Request", "Table", "choose", "choose_new"]
+
+_MOST_CELLS = 1e8  # of a sparse matrix whose columns are asked for by name
 
 
 @dataclass(frozen=True)
@@ -27,15 +33,19 @@ class Table:
     source : str
         Name of the file, without its folder.
     X : pandas.DataFrame, ndarray or CSR matrix
-        The features. Files whose columns have names give a data frame, npz gives an array, libsvm a CSR
-        matrix.
-    y : ndarray or None
+        The features that are used. Files whose columns have names give a data frame, npz gives an array, libsvm a CSR
+        matrix. Missing values are NaN, or None among words.
+    y : ndarray
         The target: float64 for numbers, bool for True and False, object for words.
-    target : str or None
+    target : str
         The name of the target.
-    kinds : dict of str
-        The kind of each feature, by its name and in the order of `X`: "number", "category" (words, object
-        dtype) or "boolean" (bool dtype). Features of npz and libsvm files are called x1, x2, ...
+    columns : tuple of Column
+        What each feature was taken for, also of those that are left out. Features of npz and libsvm files have no
+        entry unless columns were chosen.
+    weights, groups : ndarray or None
+        The weight of each row, and the group that it belongs to.
+    rows : ndarray
+        The place of each row in the file, counted from 0: rows without a target are left out.
     zero_based : bool
         Whether the indices of a libsvm file began at 0.
 
@@ -59,9 +69,15 @@ class Table:
 
     source: str
     X: Any
-    y: NDArray[Any] | None
-    target: str | None
-    kinds: Mapping[str, str]
+    y: NDArray[Any]
+    target: str
+    columns: tuple[Column, ...] = ()
+    weights: NDArray[np.float64] | None = None
+    groups: NDArray[Any] | None = None
+    rows: NDArray[Any] = field(default_factory=lambda: np.arange(0))
+    n_read: int = 0
+    format: str = ""
+    is_guessed: bool = False
     zero_based: bool = False
 
     @property
@@ -74,97 +90,262 @@ class Table:
         """Whether the columns have names of their own."""
         return isinstance(self.X, pd.DataFrame)
 
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kind of each feature that is used, by its name and in the order of `X`."""
+        if not self.named:
+            return dict.fromkeys(column_names(self.X), "number")
+        return {column.name: column.kind for column in self.columns if column.is_used}
+
+    def take(self, kept: NDArray[np.bool_]) -> Table:
+        """The table without some of its rows."""
+        X = self.X[kept].reset_index(drop=True) if isinstance(self.X, pd.DataFrame) else self.X[kept]
+        weights = None if self.weights is None else self.weights[kept]
+        groups = None if self.groups is None else self.groups[kept]
+        return replace(self, X=X, y=self.y[kept], weights=weights, groups=groups, rows=self.rows[kept])
+
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of a file: `columns` exactly (to predict), or all and the target (to tune)."""
+    """Which columns of a file are asked for, and what for.
 
-    target: str | None
-    columns: Mapping[str, str] | None
-    zero_based: bool | None
+    Attributes
+    ----------
+    target : str or None
+    task : str or None
+        A classification takes numbers and words in one target.
+    drop, columns, categorical : sequence of str
+        Columns to leave out; to use, all if empty; whose values are categories.
+    weight, group : str or None
+    keeps_missing : bool
+        Whether something can be learnt from which values are missing.
+    """
 
+    target: str | None = None
+    task: str | None = None
+    drop: Sequence[str] = ()
+    columns: Sequence[str] = ()
+    categorical: Sequence[str] = ()
+    weight: str | None = None
+    group: str | None = None
+    keeps_missing: bool = True
 
-def listed(names: Iterable[object], most: int = 12) -> str:
-    """Names in quotes, shortened where there are many."""
-    quoted = [repr(str(name)) for name in names]
-    extra = [f"... ({len(quoted)} in all)"] if len(quoted) > most else []
-    return ", ".join(quoted[:most] + extra)
-
-
-def check_names(names: Sequence[str]) -> None:
-    """Refuse columns without a name and names that occur twice."""
-    for position, name in enumerate(names):
-        if not name.strip():
-            raise DataError(
-                f"column {position + 1} has no name; name it in the first line, or remove it "
-                "(an index saved by pandas is left out with index=False)"
-            )
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise DataError(f"the column name {twice[0]!r} occurs more than once; give every column its own name")
-
-
-def _wanted(names: Sequence[str], request: Request) -> list[str]:
-    """The features to read, in the order in which they are wanted."""
-    if request.columns is None:
-        return _features_to_tune(names, request.target)
-    there = [name for name in names if name in request.columns or name != request.target]
-    missing = [name for name in request.columns if name not in there]
-    unexpected = [name for name in there if name not in request.columns]
-    if missing or unexpected:
-        faults = [f"lacks {listed(missing)}"] * bool(missing)
-        faults += [f"has the unexpected {listed(unexpected)}"] * bool(unexpected)
-        raise DataError(
-            f"the table {' and '.join(faults)}; the model needs exactly the columns it was fitted with: "
-            f"{listed(request.columns)}"
-        )
-    return list(request.columns)
+    @property
+    def names_columns(self) -> bool:
+        """Whether features are asked for by their names."""
+        return bool(self.drop or self.columns or self.categorical)
 
 
-def _features_to_tune(names: Sequence[str], target: str | None) -> list[str]:
-    """All columns but the target, which must be there."""
-    if target is None:
+@dataclass(frozen=True)
+class NewRows:
+    """Rows to predict.
+
+    Attributes
+    ----------
+    source : str
+    X : DataFrame, ndarray or CSR matrix
+        In the form that the model was fitted to.
+    unexpected : list of str
+        Columns that the model does not know.
+    unseen : dict of str to list of str
+        Words in columns of truth values that are none, with one entry per row.
+    """
+
+    source: str
+    X: Any
+    unexpected: list[str]
+    unseen: dict[str, list[str]]
+    format: str = ""
+    is_guessed: bool = False
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+
+# ----------------------------------------------------------------------------------------------------
+# To tune
+# ----------------------------------------------------------------------------------------------------
+
+
+def choose(content: pd.DataFrame | Matrix, source: str, request: Request, decimal: str = ".") -> Table:
+    """The table that is asked for."""
+    frame, X, others = _parts(content, request)
+    target = _target_name(frame, others, request)
+    named = {**(others or {}), **({} if frame is None else {name: frame[name] for name in frame.columns})}
+    y, kept = read_target(named[target], target, request.task)
+    rows = np.flatnonzero(kept)
+    if not len(rows):
+        raise DataError(f"no row has a value in the target {target!r}; choose another target")
+    weights = None if request.weight is None else _weights(_found(named, request.weight).iloc[rows], request.weight)
+    groups = None if request.group is None else _groups(_found(named, request.group).iloc[rows], request.group)
+    columns: tuple[Column, ...] = ()
+    if frame is not None:
+        X, columns = _features(frame.iloc[rows].reset_index(drop=True), target, request, decimal)
+    else:
+        X = X[rows]
+    zero_based = isinstance(content, Matrix) and content.zero_based
+    return Table(source, X, y, target, columns, weights, groups, rows, len(kept), zero_based=zero_based)
+
+
+def _parts(content: Any, request: Request) -> tuple[pd.DataFrame | None, Any, Mapping[str, pd.Series] | None]:
+    """Columns with names, or a matrix; and further columns that are not features."""
+    if isinstance(content, pd.DataFrame):
+        if not len(content):
+            raise DataError("there are no rows below the column names; at least one was expected")
+        return content, None, None
+    if not request.names_columns:
+        return None, content.X, content.others
+    return named_columns(content.X), None, content.others
+
+
+def named_columns(X: Any) -> pd.DataFrame:
+    """A matrix as a table with the columns x1, x2, ..."""
+    if issparse(X):
+        if X.shape[0] * X.shape[1] > _MOST_CELLS:
+            raise DataError("the sparse matrix is too large for choosing columns by name; leave them out of the file")
+        X = X.toarray()
+    return pd.DataFrame(X, columns=column_names(X))
+
+
+def _target_name(frame: pd.DataFrame | None, others: Mapping[str, Any] | None, request: Request) -> str:
+    """The target, which must be there."""
+    if others is not None:
+        return request.target or "y"
+    assert frame is not None
+    names = list(frame.columns)
+    if request.target is None:
         raise DataError(f"name the column to predict with --target; there are {listed(names)}")
-    if target not in names:
-        close = difflib.get_close_matches(target.strip().lower(), [name.strip().lower() for name in names], n=1)
-        meant = [name for name in names if close and name.strip().lower() == close[0]]
-        hint = f" (did you mean {meant[0]!r}?)" if meant else ""
-        raise DataError(f"there is no column {target!r} to predict{hint}; there are {listed(names)}")
-    features = [name for name in names if name != target]
+    if request.target not in names:
+        raise unknown_column(request.target, names, " to predict")
+    return request.target
+
+
+def _found(named: Mapping[str, pd.Series], name: str) -> pd.Series:
+    if name not in named:
+        raise unknown_column(name, named)
+    return named[name]
+
+
+def _features(
+    frame: pd.DataFrame, target: str, request: Request, decimal: str
+) -> tuple[pd.DataFrame, tuple[Column, ...]]:
+    """The features that are used, and what each was taken for."""
+    names = _feature_names(list(frame.columns), target, request)
+    values: dict[str, Any] = {}
+    columns: list[Column] = []
+    for name in names:
+        found, column = infer_column(frame[name], name, is_category=name in request.categorical, decimal=decimal)
+        column = _kept(column, found, request)
+        columns.append(column)
+        if column.is_used:
+            values[name] = found
+    if not values:
+        reasons = ", ".join(f"{column.name!r} ({column.kind})" for column in columns[:12])
+        raise DataError(f"no column is left to predict from: {reasons}; use --columns to name those that you need")
+    # Given as a dictionary of object arrays pandas would turn words into its own string type.
+    X = pd.DataFrame({name: pd.Series(found, dtype=found.dtype) for name, found in values.items()})
+    return X, tuple(columns)
+
+
+def _feature_names(names: list[str], target: str, request: Request) -> list[str]:
+    """The columns to predict from; every name that was given must be there."""
+    others = [name for name in (target, request.weight, request.group) if name is not None]
+    for name in (*request.columns, *request.drop, *request.categorical):
+        if name not in names:
+            raise unknown_column(name, names)
+    for option, given in (("--columns", request.columns), ("--categorical", request.categorical)):
+        if target in given:
+            raise DataError(f"{option} names the target {target!r}; leave it out there")
+    wanted = request.columns or [name for name in names if name not in others]
+    features = [name for name in wanted if name not in request.drop]
     if not features:
-        raise DataError(f"the target {target!r} is the only column; at least one more is needed to predict it from")
+        only = f"the target {target!r} is the only column" if len(names) == 1 else "no column is left to predict from"
+        raise DataError(f"{only}; at least one more is needed to predict it from")
     return features
 
 
-def assemble(
-    path: Path,
-    names: Sequence[str],
-    n_rows: int,
-    convert: Callable[[str, str | None], tuple[NDArray[Any], str]],
-    request: Request,
-) -> Table:
-    """Build the table of a file with named columns; ``convert(name, kind)`` gives one column and its kind."""
-    check_names(names)
-    features = _wanted(names, request)
-    if n_rows == 0:
+def _kept(column: Column, values: NDArray[Any], request: Request) -> Column:
+    """The column, used or not as the request has it."""
+    if column.kind == "identifier" and column.name in (*request.columns, *request.categorical):
+        return replace(column, kind=column.recipe["kind"], is_used=True)
+    if column.is_used and column.missing and not request.keeps_missing:
+        given = values[~pd.isna(values)]
+        if len(pd.unique(given)) == 1:
+            detail = "one value, or none, in every row"
+            return replace(column, kind="constant", is_used=False, detail=detail)
+    return column
+
+
+def _weights(series: pd.Series, name: str) -> NDArray[np.float64]:
+    """The weights of the rows."""
+    values, column = infer_column(series, name)
+    missing = np.flatnonzero(pd.isna(values))
+    if len(missing):
+        refuse_missing_cell(name, int(series.index[missing[0]]))
+    if values.dtype != np.float64 or column.recipe.get("kind") == "date" or (values < 0).any() or not values.any():
+        raise DataError(f"--weight-column {name!r} must hold numbers that are not negative, and not all of them 0")
+    return finite(values, name)
+
+
+def _groups(series: pd.Series, name: str) -> NDArray[Any]:
+    """The groups of the rows, as words."""
+    typed = read_typed(series, name)
+    words = typed.words() if typed is not None else series.tolist()
+    missing = [index for index, word in enumerate(words) if word is None or pd.isna(word) or not str(word).strip()]
+    if missing:
+        refuse_missing_cell(name, int(series.index[missing[0]]))
+    return objects([str(word).strip() for word in words])
+
+
+# ----------------------------------------------------------------------------------------------------
+# To predict
+# ----------------------------------------------------------------------------------------------------
+
+
+def choose_new(
+    content: pd.DataFrame | Matrix,
+    source: str,
+    recipes: Mapping[str, Mapping[str, Any]] | int,
+    ignored: Sequence[str] = (),
+    decimal: str = ".",
+) -> NewRows:
+    """The rows to predict; `recipes` says how each column is read, or is a number of columns without names."""
+    if isinstance(recipes, int):
+        return NewRows(source, _matrix(content, recipes), [], {})
+    frame = _named(content, recipes)
+    names = list(frame.columns)
+    lacking = [name for name in recipes if name not in names]
+    if lacking:
+        raise DataError(f"the table lacks {listed(lacking)}; the model needs the columns {listed(recipes)}")
+    if not len(frame):
         raise DataError("there are no rows below the column names; at least one was expected")
-    due = request.columns or {}
-    pairs = {name: convert(name, due.get(name)) for name in features}
-    # Given as a dictionary of object arrays pandas would turn words into its own string type.
-    X = pd.DataFrame({name: pd.Series(values, dtype=values.dtype) for name, (values, _) in pairs.items()})
-    kinds = {name: kind for name, (_, kind) in pairs.items()}
-    y = None
-    if request.columns is None:
-        y, _ = convert(cast(str, request.target), None)
-    return Table(path.name, X, y, request.target, kinds)
+    read = {name: follow_recipe(frame[name], name, recipe, decimal) for name, recipe in recipes.items()}
+    X = pd.DataFrame({name: pd.Series(values, dtype=values.dtype) for name, (values, _) in read.items()})
+    unexpected = [name for name in names if name not in recipes and name not in ignored]
+    return NewRows(source, X, unexpected, {name: words for name, (_, words) in read.items() if words})
 
 
-def numbered(n_columns: int, request: Request) -> dict[str, str]:
-    """The kinds of columns that have no names, once it is sure that they are the ones asked for."""
-    kinds = {f"x{position + 1}": "number" for position in range(n_columns)}
-    wanted = request.columns
-    if wanted is not None and dict(wanted) != kinds:
-        if len(wanted) != n_columns and all(re.fullmatch(r"x\d+", name) for name in wanted):
-            raise DataError(f"the table has {n_columns} columns, but the model was fitted with {len(wanted)}")
-        raise DataError(f"the columns have no names, but the model needs {listed(wanted)}; give a csv or parquet file")
-    return kinds
+def _named(content: pd.DataFrame | Matrix, recipes: Mapping[str, Any]) -> pd.DataFrame:
+    if isinstance(content, pd.DataFrame):
+        check_names(list(content.columns))
+        return content
+    frame = named_columns(content.X)
+    if not set(recipes) & set(frame.columns):
+        raise DataError(f"the columns have no names, but the model needs {listed(recipes)}; give a csv or parquet file")
+    return frame
+
+
+def _matrix(content: pd.DataFrame | Matrix, width: int) -> Any:
+    """A matrix for a model that was fitted to `width` columns without names."""
+    if isinstance(content, pd.DataFrame):
+        recipes = {f"x{position + 1}": {"kind": "number"} for position in range(width)}
+        return choose_new(content, "", recipes).X.to_numpy()
+    X = content.X
+    if issparse(X) and X.shape[1] < width:  # a row need not mention the last columns
+        X = X.copy()
+        X.resize((X.shape[0], width))
+    if X.shape[1] != width:
+        raise DataError(f"the table has {X.shape[1]} columns, but the model was fitted with {width}")
+    return X

@@ -5,14 +5,79 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from svmpath.datasets.columns import objects
+from svmpath.datasets.cells import INFINITE, MISSING, PLAIN, find_date_formats, find_styles
+from svmpath.datasets.columns import Cells
+from svmpath.datasets.faults import finite, refuse_number_column
+from svmpath.datasets.typed import objects, read_typed
 from svmpath.exceptions import DataError
 
-__all__ = ["infer_task", "prepare_target"]
+__all__ = ["infer_task", "prepare_target", "read_target"]
 
 _MOST_CLASSES = 10
+
+
+_LABELS = {"none", "-"}  # of words that stand for missing values, those that may well be a class
+_TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
+
+
+def read_target(series: pd.Series, name: str, task: str | None = None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """The values of a target, and which rows have one.
+
+    Parameters
+    ----------
+    series : Series
+        The column, as text or with a type.
+    name : str
+    task : {"classification", "regression"} or None
+        In a classification, numbers and words may stand side by side.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from svmpath.datasets.target import read_target
+    >>> read_target(pd.Series(["ill", "", "None"]), "state")
+    (array(['ill', 'None'], dtype=object), array([ True, False,  True]))
+    """
+    typed = read_typed(series, name)
+    if typed is not None:
+        if typed.kind == "date":
+            raise DataError(f"column {name!r} holds dates or times, which cannot be predicted; choose another target")
+        kept = ~pd.isna(typed.values)
+        values = typed.values[kept]
+        return (values.astype(bool) if typed.kind == "boolean" else values), kept
+    numeric = None if task == "classification" else _numbers(Cells.of(series), name)
+    if numeric is not None:
+        return numeric[~np.isnan(numeric)], ~np.isnan(numeric)
+    words = Cells.of(series, MISSING - _LABELS).rows()
+    kept = np.array([word is not None for word in words], dtype=bool)
+    given = [word for word in words if word is not None]
+    if given and all(word in _TRUTH for word in given):
+        return np.array([_TRUTH[word] for word in given]), kept
+    if given and task == "classification" and all(PLAIN.fullmatch(word) for word in given):
+        return finite(np.array([float(word) for word in given]), name), kept
+    return objects(given), kept
+
+
+def _numbers(cells: Cells, name: str) -> NDArray[np.float64] | None:
+    """The target as numbers, NaN where it is missing; None if it holds words."""
+    if not cells.given:
+        return np.full(len(cells.rows()), np.nan)
+    if find_date_formats(cells.given) is not None:
+        raise DataError(
+            f"column {name!r} holds dates or times (such as {cells.given[0]!r}), which cannot be predicted; choose "
+            "another target"
+        )
+    styles = find_styles(cells.given)
+    if styles:
+        values = styles[0].read(cells.given)
+        assert values is not None
+        return finite(cells.spread(values), name)
+    if any(PLAIN.fullmatch(cell) or INFINITE.fullmatch(cell) for cell in cells.given):
+        refuse_number_column(cells.rows(), name, "or use --task classification if these are classes")
+    return None
 
 
 def infer_task(y: NDArray[Any]) -> str:

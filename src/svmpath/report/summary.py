@@ -18,6 +18,7 @@ from svmpath.report.facts import ABSENT, ChoiceFacts, CurveFacts, DataFacts, Hel
 
 __all__ = ["collect_summary", "summarise"]
 
+_KINDS = {"numbers": "number", "categories": "category", "booleans": "boolean", "dates": "date"}
 _PACKAGES = ("svmpath", "numpy", "scipy", "scikit-learn", "skops")
 
 
@@ -125,8 +126,9 @@ def _versions() -> dict[str, str]:
 
 
 def _data(y: Any, file: str, kinds: Mapping[str, str], target: str, task: str, named: bool) -> DataFacts:
-    numbers = [name for name, kind in kinds.items() if kind == "number"]
-    categories = [name for name, kind in kinds.items() if kind != "number"]
+    by_kind = {word: [name for name, kind in kinds.items() if kind == known] for word, known in _KINDS.items()}
+    # Numbers and categories are always told; other kinds only where there are such columns.
+    by_kind = {word: names for word, names in by_kind.items() if names or word in ("numbers", "categories")}
     classes: Any = ABSENT
     if task == "classification":
         labels, counts = np.unique(y, return_counts=True)
@@ -134,11 +136,11 @@ def _data(y: Any, file: str, kinds: Mapping[str, str], target: str, task: str, n
     return DataFacts(
         file=file,
         rows=len(y),
-        columns={"numbers": len(numbers), "categories": len(categories)},
+        columns={word: len(names) for word, names in by_kind.items()},
         target=target,
         task=task,
         # x1, x2, ... say nothing, and there may be thousands of them
-        names={"numbers": numbers, "categories": categories} if named else ABSENT,
+        names=by_kind if named else ABSENT,
         classes=classes,
     )
 
