@@ -33,6 +33,8 @@ def s_path(v):
     assert v["hidden"] > 0.99
     assert abs(v["machine"].norm1 - v["s"]) < 1e-8
     assert v["moving"].size
+    assert list(v["shares"].values()) == sorted(v["shares"].values(), reverse=True)
+    assert v["shares"][100.0] < 1e-6
 
 
 def feature_selection(v):
@@ -41,6 +43,8 @@ def feature_selection(v):
     assert [v["X"].columns[event.feature] for event in v["order"][:5]] == ["x3", "x0", "x2", "x4", "x1"]
     full, sparse = v["accuracy"].values()
     assert sparse > full + 0.1
+    assert v["full"].score(v["X"], v["y"]) == 1.0  # all columns fit the training rows without error
+    assert np.count_nonzero(v["dense"].coef_) > len(v["chosen"])
 
 
 def unbalanced(v):

@@ -32,8 +32,8 @@ film = display.animate("kernel_path.gif", frames=36, fps=6, dpi=80)
 
 # %%
 # A small ``gamma`` makes the machine nearly linear. Then the boundary bends with
-# the data. In the end every sample has an island of its own, and the machine has
-# learnt the rows by heart.
+# the data. In the end it closes around the samples of one class, and nearly every
+# row is a support vector: the machine has learnt the rows by heart.
 
 # %%
 # What happens on the way

@@ -89,7 +89,21 @@ print(f"asked for s = {s:.4f}, got {machine.norm1:.4f}")
 print(f"relative duality gap {machine.gap:.1e}")
 
 # %%
-# Next: with a larger ``lambda2`` the jumps go away; see
-# :doc:`/math/elastic_hinge`.
+# A larger lambda2
+# ----------------
+# A larger quadratic penalty moves the coefficients all along the path, and the
+# jumps go away.
+
+shares = {}
+for lambda2 in (1e-3, 1.0, 10.0, 100.0):
+    other = svmpath.trace_elastic(X, y, lambda2=lambda2)
+    length = sum(jump.first - jump.last for jump in SPath(other).jumps())
+    shares[lambda2] = length / (other.span[0] - other.span[1])
+    print(
+        f"lambda2 = {lambda2:g}: {shares[lambda2]:.1%} of the path is inside jumps"
+    )
+
+# %%
+# Next: :doc:`/math/elastic_hinge`.
 
 # sphinx_gallery_thumbnail_number = 2

@@ -74,7 +74,7 @@ plt.show()
 # Do it in one line
 # -----------------
 # ``PathSVC().fit(X, y)`` also chooses ``gamma`` and the rank: it starts with 300
-# landmarks, which takes several times as long as this example.
-# :doc:`/guide/low_rank` says how it decides.
+# landmarks and takes longer than this example. :doc:`/guide/low_rank`
+# says how it decides.
 
 # sphinx_gallery_thumbnail_number = 1

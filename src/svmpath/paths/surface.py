@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from svmpath.lazy import lazy
 from svmpath.losses import Loss, Problem, Solution
@@ -190,8 +191,8 @@ def surface(
     y: Any,
     *,
     loss: str | Loss = "hinge",
-    C: Any = (1e-3, 1e3),
-    gamma: Any,
+    C: tuple[float, float] = (1e-3, 1e3),
+    gamma: ArrayLike,
     n_jobs: int | None = None,
     **options: Any,
 ) -> Surface:

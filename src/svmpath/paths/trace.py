@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
@@ -43,30 +45,30 @@ def trace(
     loss: str | Loss | None = None,
     over: str = "C",
     span: tuple[float, float] | None = None,
-    kernel: Any = "rbf",
-    gamma: Any = None,
+    kernel: str | Kernel | Callable[..., Any] = "rbf",
+    gamma: float | str | None = None,
     degree: int = 3,
     coef0: float = 0.0,
     C: float = 1.0,
     epsilon: float = 0.1,
-    sample: Any = None,
+    sample: int | ArrayLike | None = None,
     task: str | None = None,
-    sample_weight: Any = None,
-    class_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
+    class_weight: Mapping[Any, float] | str | None = None,
     rank: int | float | str | Approximation | None = None,
-    landmarks: Any = None,
+    landmarks: str | ArrayLike | None = None,
     psd: str = "warn",
     breakpoints: str = "auto",
     tol: float | None = None,
-    start: Any = None,
+    start: Solution | ArrayLike | None = None,
     max_events: int | None = None,
     time_limit: float | None = None,
-    random_state: Any = None,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Path:
     """Follow the solution of a support vector machine over one hyper-parameter.
 
-    The result is a function: ``path(0.7)`` is the machine at 0.7, exact, without another fit. Most calls set ``loss``,
-    ``over``, ``span`` and ``gamma``; the further parameters are for weights, many rows and special cases.
+    The result is a function: ``path(0.7)`` is the machine at 0.7, without another fit; exact unless you set ``tol``.
+    Most calls set ``loss``, ``over``, ``span`` and ``gamma``; the others are for weights, many rows and special cases.
 
     Parameters
     ----------

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_consistent_length
 
 from svmpath.gram import DenseGram
@@ -40,12 +42,12 @@ def trace_elastic(
     lambda1: float | None = None,
     lambda2: float | None = None,
     l1_ratio: float | None = None,
-    penalty_factor: Any = None,
+    penalty_factor: ArrayLike | None = None,
     standardize: bool = False,
     max_features: int | None = None,
-    sample: Any = None,
-    sample_weight: Any = None,
-    class_weight: Any = None,
+    sample: int | ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    class_weight: Mapping[Any, float] | str | None = None,
 ) -> ElasticPath:
     """Follow a linear support vector classifier with an l1 and an l2 penalty over one hyper-parameter.
 
