@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,7 +18,10 @@ from svmpath.estimators.chunks import lazy_for_chunks
 from svmpath.estimators.intervals import SetMixin, kernel_machines
 from svmpath.estimators.probabilities import ProbabilityMixin
 from svmpath.estimators.scoring import ThresholdMixin
+from svmpath.gram import Approximation
 from svmpath.gram.memory import limited
+from svmpath.kernels import Kernel
+from svmpath.losses import Loss
 from svmpath.names import unknown_name
 from svmpath.solvers.threads import jobs
 from svmpath.validation import check_weights, encode_classes, one_vs_rest_targets
@@ -281,34 +286,34 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
 
     def __init__(
         self,
-        loss: str | None = None,
-        kernel: Any = "rbf",
-        gamma: Any = "tune",
-        C: Any = "tune",
+        loss: str | Loss | None = None,
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        gamma: float | str | tuple[float, float] | list[float] | None = "tune",
+        C: float | str | tuple[float, float] | list[float] = "tune",
         *,
         degree: int = 3,
         coef0: float = 0.0,
-        criterion: Any = "auto",
-        criterion_loss: Any = None,
-        scoring: Any = None,
+        criterion: str | Callable[..., Any] = "auto",
+        criterion_loss: str | Callable[..., Any] | None = None,
+        scoring: str | Callable[..., Any] | None = None,
         rule: str = "min",
         search: str = "auto",
         cv: Any = 5,
-        rank: Any = "auto",
-        landmarks: Any = None,
+        rank: int | float | str | Approximation | None = "auto",
+        landmarks: str | ArrayLike | None = None,
         psd: str = "warn",
         tol: float | str | None = "auto",
-        class_weight: Any = None,
+        class_weight: Mapping[Any, float] | str | None = None,
         threshold: float | str = 0.0,
         calibration: str = "sigmoid",
         scale: bool = False,
         decision_function_shape: str = "ovr",
         n_jobs: int | None = None,
-        memory_limit: Any = None,
+        memory_limit: float | str | None = None,
         time_limit: float | None = None,
         warm_start: bool = False,
-        verbose: Any = 0,
-        random_state: Any = None,
+        verbose: int | Callable[..., Any] = 0,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.loss = loss
         self.kernel = kernel

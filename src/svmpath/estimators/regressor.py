@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,7 +16,10 @@ from svmpath.estimators._base import Array, PathMachine, unchanged_by_failure
 from svmpath.estimators.chunks import lazy_for_chunks
 from svmpath.estimators.intervals import IntervalMixin, kernel_machines
 from svmpath.estimators.samples import regression_table
+from svmpath.gram import Approximation
 from svmpath.gram.memory import limited
+from svmpath.kernels import Kernel
+from svmpath.losses import Loss
 from svmpath.solvers.threads import jobs
 from svmpath.validation import check_weights
 
@@ -141,31 +146,31 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
 
     def __init__(
         self,
-        loss: str | None = None,
-        kernel: Any = "rbf",
-        gamma: Any = "tune",
-        C: Any = "tune",
-        epsilon: Any = "tune",
+        loss: str | Loss | None = None,
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        gamma: float | str | tuple[float, float] | list[float] | None = "tune",
+        C: float | str | tuple[float, float] | list[float] = "tune",
+        epsilon: float | str | list[float] = "tune",
         *,
         degree: int = 3,
         coef0: float = 0.0,
-        criterion: Any = "auto",
-        criterion_loss: Any = None,
-        scoring: Any = None,
+        criterion: str | Callable[..., Any] = "auto",
+        criterion_loss: str | Callable[..., Any] | None = None,
+        scoring: str | Callable[..., Any] | None = None,
         rule: str = "min",
         search: str = "auto",
         cv: Any = 5,
-        rank: Any = "auto",
-        landmarks: Any = None,
+        rank: int | float | str | Approximation | None = "auto",
+        landmarks: str | ArrayLike | None = None,
         psd: str = "warn",
         tol: float | str | None = "auto",
         scale: bool = False,
         n_jobs: int | None = None,
-        memory_limit: Any = None,
+        memory_limit: float | str | None = None,
         time_limit: float | None = None,
         warm_start: bool = False,
-        verbose: Any = 0,
-        random_state: Any = None,
+        verbose: int | Callable[..., Any] = 0,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.loss = loss
         self.kernel = kernel
