@@ -62,6 +62,24 @@ class Column:
         More about it: how the cells are written, or why they are left out.
     recipe : mapping
         How new cells of the column are read: plain values that can be written as JSON.
+
+    See Also
+    --------
+    svmpath.datasets.Table : What a data file holds.
+    svmpath.datasets.read_new_rows : Read rows to predict by these recipes.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import pandas as pd
+    >>> from svmpath.datasets import read_table
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "cars.csv")
+    ...     pd.DataFrame({"fuel": ["gas", "oil"] * 5, "price": range(10)}).to_csv(file, index=False)
+    ...     column = read_table(file, target="price").columns[0]
+    >>> column.name, column.kind, column.is_used
+    ('fuel', 'category', True)
     """
 
     name: str

@@ -130,6 +130,16 @@ def read_new_rows(
     zero_based : bool or None
         Whether the indices of a libsvm file begin at 0. None finds out from the file.
 
+    Returns
+    -------
+    NewRows
+        The rows, and what was not as expected.
+
+    See Also
+    --------
+    svmpath.datasets.read_table : Read a data file.
+    svmpath.datasets.NewRows : What is returned.
+
     Examples
     --------
     >>> import tempfile

@@ -46,6 +46,12 @@ class Table:
         The weight of each row, and the group that it belongs to.
     rows : ndarray
         The place of each row in the file, counted from 0: rows without a target are left out.
+    n_read : int
+        Number of rows in the file.
+    format : str
+        The format that the file was read in.
+    is_guessed : bool
+        Whether the format was guessed from the content.
     zero_based : bool
         Whether the indices of a libsvm file began at 0.
 
@@ -143,12 +149,34 @@ class NewRows:
     Attributes
     ----------
     source : str
+        Name of the file, without its folder.
     X : DataFrame, ndarray or CSR matrix
         In the form that the model was fitted to.
     unexpected : list of str
         Columns that the model does not know.
     unseen : dict of str to list of str
         Words in columns of truth values that are none, with one entry per row.
+    format : str
+        The format that the file was read in.
+    is_guessed : bool
+        Whether the format was guessed from the content.
+
+    See Also
+    --------
+    svmpath.datasets.read_new_rows : Read rows to predict.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import pandas as pd
+    >>> from svmpath.datasets import read_new_rows
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "new.csv")
+    ...     pd.DataFrame({"area": [60], "floor": [2]}).to_csv(file, index=False)
+    ...     rows = read_new_rows(file, {"area": {"kind": "number"}})
+    >>> rows.X["area"].tolist(), rows.unexpected
+    ([60.0], ['floor'])
     """
 
     source: str
