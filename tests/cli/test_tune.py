@@ -408,3 +408,36 @@ def test_names_from_the_file_are_text_in_the_report(run):
     assert odd not in page
     assert "</script><b>" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+
+
+def test_a_score_is_maximised_shown_and_saved(tune, run):
+    flats().drop(columns="price").to_csv("data.csv", index=False)
+    out, _, summary = tune("data.csv", "--target", "sold", "--scoring", "roc_auc", "--threshold", "tune")
+    model = load()["model"]
+    assert summary["curve"]["kind"] == "minus roc_auc"
+    assert f"{-min(summary['curve']['scores']):.4f} roc_auc, held out" in out
+    assert summary["choice"]["threshold"] == model.threshold_
+    assert "Threshold" in out
+    assert run("predict", "model.skops", "data.csv", "--proba", "-o", "out.csv")[0] == 0
+
+
+def test_where_a_score_has_no_correction_there_is_no_honest_error(tune, refused):
+    flats().drop(columns="price").to_csv("data.csv", index=False)
+    out, _, summary = tune("data.csv", "--target", "sold", "--scoring", "balanced_accuracy")
+    assert summary["honest"] is None
+    assert "Honest error" not in out
+    sentence = refused("tune", "data.csv", "--target", "sold", "--scoring", "roc_auc", "--honest", "bootstrap")
+    assert "scores that are no mean of losses" in sentence
+
+
+def test_a_score_of_a_positive_label_is_refused_in_words_of_the_command_line(refused):
+    flats().drop(columns="price").to_csv("data.csv", index=False)
+    sentence = refused("tune", "data.csv", "--target", "sold", "--scoring", "f1")
+    assert "--scoring f1 takes 1 for the positive label, but the labels are 'cheap' and 'dear'" in sentence
+    assert "use a score that needs none, such as f1_macro or balanced_accuracy, or labels 0 and 1" in sentence
+
+
+def test_a_threshold_is_for_classes(refused):
+    flats().drop(columns="sold").to_csv("data.csv", index=False)
+    sentence = refused("tune", "data.csv", "--target", "price", "--threshold", "0.5")
+    assert sentence == "Error: --threshold works for classification only; leave it out."

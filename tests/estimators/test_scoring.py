@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+import skops.io
 from scipy.sparse import csr_matrix
 from sklearn import metrics
 from sklearn.base import clone
@@ -402,3 +403,17 @@ def test_sentences_of_scorers_name_what_can_be_used():
     with pytest.raises(ValueError, match="cannot be evaluated") as caught:  # of targets that are negative
         PathSVR(scoring="neg_mean_poisson_deviance").fit(X, X[:, 0])
     assert "gamma_deviance" not in str(caught.value)
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "accuracy", "neg_log_loss"])
+def test_a_model_chosen_by_a_named_score_is_saved_without_foreign_objects(tmp_path, scoring):
+    model = PathSVC(scoring=scoring, threshold="tune", random_state=0).fit(X, Y)
+    errors = model.cv_results_["std_test_score"]  # some are computed, and kept
+    file = tmp_path / "model.skops"
+    skops.io.dump(model, file)
+    types = skops.io.get_untrusted_types(file=file)
+    assert all(name.startswith("svmpath.") for name in types)
+    copy = skops.io.load(file, trusted=types)
+    np.testing.assert_array_equal(copy.decision_function(X), model.decision_function(X))
+    np.testing.assert_allclose(copy.cv_results_["std_test_score"], errors)
+    assert copy.score(X, Y) == model.score(X, Y)

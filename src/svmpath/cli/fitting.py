@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from svmpath.cli.console import note
+from svmpath.exceptions import DataError
 
 if TYPE_CHECKING:
     from svmpath.cli.data_options import Data, DataOptions
@@ -47,6 +48,8 @@ def make_pipeline(data: Data, settings: Mapping[str, Any]) -> Any:
     from svmpath.cli.preparation import prepare_columns
     from svmpath.estimators import PathSVC, PathSVR
 
+    if settings.get("threshold", 0.0) != 0.0 and data.task != "classification":
+        raise DataError("--threshold works for classification only; leave it out")
     used = {name: value for name, value in settings.items() if _FOR_ONE_TASK.get(name, data.task) == data.task}
     is_class = data.task == "classification"
     model = PathSVC(class_weight=data.class_weight, **used) if is_class else PathSVR(**used)

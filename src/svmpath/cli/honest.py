@@ -39,10 +39,16 @@ def estimate_error(model: Any, wanted: str, settings: Mapping[str, Any]) -> Hone
         if wanted == "auto":
             return None
         raise DataError(
-            "--honest bootstrap needs the held-out losses of all pairs, which searches by gradient do not have, and "
-            "which are not kept if they take more than 16 MB for one gamma; use --honest nested"
+            "--honest bootstrap needs the held-out losses of all pairs, which searches by gradient and scores that are "
+            "no mean of losses do not have, and which are not kept if they take more than 16 MB for one gamma; use "
+            "--honest nested"
         )
-    found: HonestError = model.honest_error(method)
+    try:
+        found: HonestError = model.honest_error(method)
+    except ValueError:  # a score that is no mean of losses, or a threshold: there is no correction without fits
+        if wanted != "auto":
+            raise
+        return None
     return found
 
 

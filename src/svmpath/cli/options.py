@@ -131,9 +131,9 @@ def read_scoring(text: str | None) -> str | None:
     """The name of a scorer that scikit-learn knows."""
     if text is None:
         return None
-    from sklearn.metrics import get_scorer_names
+    from svmpath.criteria.scoring import scorer_names
 
-    names = get_scorer_names()
+    names = scorer_names()
     if text not in names:
         raise DataError(
             f"--scoring must be the name of a scikit-learn scorer, such as accuracy, f1 or r2, not {text!r}."
@@ -204,6 +204,10 @@ _MENTION = re.compile(
     re.VERBOSE,
 )
 
+# Advice that helps in Python only, and what helps on the command line.
+_PYTHON_ONLY = re.compile(r"make_scorer\(\.\.\., pos_label=.*?\)")
+_INSTEAD = "a score that needs none, such as f1_macro or balanced_accuracy"
+
 
 def in_options(message: str) -> str:
     """A message about parameters, translated into one about options; the same words in another meaning stay.
@@ -216,7 +220,7 @@ def in_options(message: str) -> str:
     >>> in_options("loss='hinge' goes with criterion='loo' or 'alo'; the kernel is of no importance.")
     '--loss hinge goes with --criterion loo or alo; the kernel is of no importance.'
     """
-    return _MENTION.sub(_as_option, message)
+    return _PYTHON_ONLY.sub(_INSTEAD, _MENTION.sub(_as_option, message))
 
 
 def _as_option(found: re.Match[str]) -> str:

@@ -12,6 +12,7 @@ from svmpath.cli.console import note
 
 _KINDS = {"numbers": "numeric", "categories": "categorical", "booleans": "boolean", "dates": "dates"}  # columns
 _RATE = "error rate"
+_MINUS = "minus "  # a score that is maximised
 _METHODS = {
     "nested": "nested cross-validation, {fits} fits",
     "bootstrap": "held-out error, corrected by the bootstrap",
@@ -65,13 +66,21 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
         "gamma": _figures(choice["gamma"]),
         "epsilon": _figures(choice.get("epsilon")),
         "Rank": "full" if choice["rank"] is None else f"{choice['rank']} (residual {choice['residual']:.2g})",
+        "Threshold": _figures(choice.get("threshold")),
         "Chosen by": held_out_by(facts["curve"]["criterion"], held_out["folds"]),
+        "Score": _score(facts["curve"]),
         "Held-out error": _error(held_out),
         "Honest error": _honest(facts["honest"], held_out["kind"]),
         "Baseline": _baseline(held_out),
         "Support vectors": str(facts["support_vectors"]),
         "Time": f"{facts['seconds']:.2f} s",
     }
+
+
+def _score(curve: Mapping[str, Any]) -> str | None:
+    """The score that was maximised, if it is not the error."""
+    kind = curve["kind"]
+    return f"{-min(curve['scores']):.4f} {kind.removeprefix(_MINUS)}, held out" if kind.startswith(_MINUS) else None
 
 
 def _machine(choice: Mapping[str, Any]) -> str:

@@ -223,6 +223,8 @@ def _tune(asked: _Asked, live: Live) -> _Tuned:
         honest=honest,
     )
     facts["columns"] = data.columns
+    if asked.settings["threshold"] != 0.0:
+        facts["choice"]["threshold"] = pipeline["model"].threshold_
     page = None
     if asked.has_report:
         live.stage("Making the report")

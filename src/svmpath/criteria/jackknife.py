@@ -44,6 +44,9 @@ class Jackknife:
     fold: Array | None
     known: dict[tuple[str, int], Any] = field(default_factory=dict, repr=False)
 
+    def __getstate__(self) -> dict[str, Any]:  # what a model is saved without can be computed again
+        return {**self.__dict__, "known": {}}
+
     def get(self, what: str, at: int) -> Any:
         """A "standard_error" or the scores "on_folds", at a value given by its position; computed once."""
         if (what, at) not in self.known:

@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.scoring import MEANS, Rows, Scoring
+from svmpath.criteria.scoring import MEANS, Rows, Scoring, named_scorer, scorer_names
 from svmpath.names import did_you_mean
 
 Array = np.ndarray
 
 _PER_CLASS, _OF_REGRESSION = 4, 40  # rows that a scorer is tried on
-_PINBALL = "neg_mean_pinball_loss"
 _NUMBERS = np.array([0.5, 1.25, 2.5, 3.75])  # targets that only a score of regressions takes
 
 
@@ -53,7 +52,7 @@ def make_scoring(scoring: Any, classes: Array | None, y: Array, s: Array, parame
 def _scorer(scoring: Any, parameter: str, classes: Array | None) -> Any:
     if isinstance(scoring, str):
         if scoring in scorer_names():
-            return _named(scoring)
+            return named_scorer(scoring)
         raise ValueError(
             f"{parameter} must be one of sklearn.metrics.get_scorer_names(), a scorer of make_scorer or a function of "
             f"(estimator, X, y); got {scoring!r}.{did_you_mean(scoring, _names(classes))}"
@@ -66,21 +65,8 @@ def _scorer(scoring: Any, parameter: str, classes: Array | None) -> Any:
     return scoring
 
 
-def scorer_names() -> list[str]:
-    """The names that scikit-learn knows, and one of a metric that it has no scorer for."""
-    from sklearn.metrics import get_scorer_names
-
-    return [*get_scorer_names(), _PINBALL]
-
-
-def _named(name: str) -> Any:
-    from sklearn.metrics import get_scorer, make_scorer, mean_pinball_loss
-
-    return make_scorer(mean_pinball_loss, greater_is_better=False) if name == _PINBALL else get_scorer(name)
-
-
 def _scoring(name: str, classes: Array | None = None) -> Scoring:
-    return Scoring(_named(name), name, classes)
+    return Scoring(named_scorer(name), name, classes)
 
 
 def _name(scoring: Any) -> str:

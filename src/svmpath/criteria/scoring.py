@@ -43,7 +43,22 @@ from svmpath.criteria.jackknife import Jackknife, OnDemand
 Array = np.ndarray
 
 MOST_PARTS = 10  # a scorer takes 1 to 2 ms whatever it is asked, and each part asks it once more
+_PINBALL = "neg_mean_pinball_loss"
 _LOCK = Lock()  # filters of warnings belong to the process, not to a thread
+
+
+def scorer_names() -> list[str]:
+    """The names that scikit-learn knows, and one of a metric that it has no scorer for."""
+    from sklearn.metrics import get_scorer_names
+
+    return [*get_scorer_names(), _PINBALL]
+
+
+def named_scorer(name: str) -> Any:
+    """The scorer of this name."""
+    from sklearn.metrics import get_scorer, make_scorer, mean_pinball_loss
+
+    return make_scorer(mean_pinball_loss, greater_is_better=False) if name == _PINBALL else get_scorer(name)
 
 
 def _absolute(y: Array, f: Array) -> Array:
@@ -78,6 +93,14 @@ class Scoring:
     name: str
     classes: Array | None = None
     mean: Callable[[Array, Array], Array] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A scorer that scikit-learn knows by its name is saved as that: its object may hold anything."""
+        return {**self.__dict__, "scorer": None} if self.name in scorer_names() else dict(self.__dict__)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        scorer = named_scorer(state["name"]) if state["scorer"] is None else state["scorer"]
+        self.__dict__.update(state, scorer=scorer)
 
     def values(self, curve: Curve) -> Array:
         """Its values along a curve, of shape (m,), in scikit-learn's sign."""
