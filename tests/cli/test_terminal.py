@@ -89,7 +89,7 @@ SLOWED = """
 import sys, time
 {patch}
 from svmpath.cli import main
-main(sys.argv[1:])
+main()
 """
 # Where each stage is made to take long, so that Ctrl-C falls into it.
 STAGES = {

@@ -10,7 +10,7 @@ from rich.table import Table as RichTable
 
 from svmpath.cli.console import note
 
-_KINDS = {"numbers": "numeric", "categories": "categorical", "booleans": "boolean", "dates": "dates"}  # columns
+_KINDS = {"numbers": "numeric", "categories": "categorical", "booleans": "boolean", "dates": "date"}  # columns
 _RATE = "error rate"
 _MINUS = "minus "  # a score that is maximised
 _METHODS = {

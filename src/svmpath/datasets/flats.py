@@ -20,7 +20,8 @@ def flats(n: int, random_state: int | np.random.Generator | None = None) -> pd.D
     """Draw a table of flats for sale: numbers, words, truth values, dates, an identifier and missing values.
 
     The price follows from area, town, condition and lift, with noise; ``sold`` says whether the flat was sold quickly,
-    which cheap ones are. The identifier ``id``, the constant column ``currency`` and most of the date say nothing.
+    which small and new ones are, and those that cost less than they are worth. The identifier ``id``, the constant
+    column ``currency`` and most of the date say nothing.
 
     Parameters
     ----------
@@ -58,7 +59,9 @@ def flats(n: int, random_state: int | np.random.Generator | None = None) -> pd.D
         30.0 * area + np.array([_TOWNS[each] for each in town]) + np.array([_CONDITIONS[each] for each in condition])
     )
     price = (worth + 120.0 * lift + rng.normal(0.0, 120.0, n)).round(-1)
-    gain = (worth + 120.0 * lift - price) / 120.0 + rng.logistic(0.0, 0.4, n)
+    cheap = (worth + 120.0 * lift - price) / 120.0
+    wanted = 1.5 * (condition == "new") + lift - (area - 80.0) / 40.0 - 0.5
+    is_quick = cheap + wanted + rng.logistic(0.0, 0.3, n) > 0.0
     table = pd.DataFrame(
         {
             "id": [f"F{number:05d}" for number in rng.permutation(n) + 1],
@@ -70,7 +73,7 @@ def flats(n: int, random_state: int | np.random.Generator | None = None) -> pd.D
             "lift": np.where(lift, "yes", "no"),
             "currency": "EUR",
             "price": price,
-            "sold": np.where(gain > 0.0, "quick", "slow"),
+            "sold": np.where(is_quick, "quick", "slow"),
         }
     )
     for name in ("area", "rooms", "condition"):
