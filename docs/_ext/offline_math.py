@@ -35,7 +35,7 @@ BLOCKS = (  # of the font: Latin, Greek, accents, punctuation, letters, arrows a
 WIDTHS = {"negativethinmathspace": "-0.167em", "thinmathspace": "0.167em"}
 ALPHABETS = {"bold": "BOLD", "double-struck": "DOUBLE-STRUCK", "monospace": "MONOSPACE"}
 KINDS = {"Lu": "CAPITAL ", "Ll": "SMALL ", "Nd": "DIGIT "}
-BARS = ("|", "\u2016")
+TIGHT = ("|", "\u2016", "/")
 ACCENTS = ("~", "^", "\u02d9", "\u00a8", "\u00af")
 LIMITS = ("max", "min", "argmin")  # what is written below them stands below them, in a formula of its own
 RELATIONS = (":", ";", "\u2aaf")
@@ -43,6 +43,7 @@ OPENS = ("(", "[", "{", "|", "\u2016", ",", ")")
 
 _LOGGER = logging.getLogger(__name__)
 _LOST = re.compile(r"\\(?![^<]*>)|>&<|linebreak")  # a command, a column or a line that has become a sign
+_UPRIGHT = re.compile(r"<mi>(?=&#x000[4-7][0-9A-F];)")  # one letter in \\mathrm: written by its number
 _TAG = re.compile(r"\\tag\{([^}]*)\}")
 
 
@@ -60,10 +61,10 @@ def to_mathml(latex: str, display: str = "inline") -> str:
     text = convert(latex.replace("{aligned}", "{split}"), xmlns="", display=display)
     if _LOST.search(text):
         raise ValueError(f"latex2mathml does not know a command in: {latex}")
-    root = ElementTree.fromstring(text)
+    root = ElementTree.fromstring(_UPRIGHT.sub(r'<mi mathvariant="normal">', text))
     for parent in list(root.iter()):
         _space_names(parent)
-        for mend in (_spell, _flatten_bars, _set_accent, _move_limits, _name_width):
+        for mend in (_spell, _tighten, _set_accent, _move_limits, _name_width):
             mend(parent)
     root.set("xmlns", "http://www.w3.org/1998/Math/MathML")
     return ElementTree.tostring(root, encoding="unicode")
@@ -88,9 +89,9 @@ def _letter(alphabet: str, sign: str) -> str:
     return sign
 
 
-def _flatten_bars(node: Element) -> None:
-    """Bars enclose: no space around them, and the height of a letter."""
-    if node.tag == "mo" and node.text in BARS and "minsize" not in node.attrib and "fence" not in node.attrib:
+def _tighten(node: Element) -> None:
+    """Bars enclose, and fractions in a line are short: no space around them, and the height of a letter."""
+    if node.tag == "mo" and node.text in TIGHT and "minsize" not in node.attrib and "fence" not in node.attrib:
         node.attrib.update(stretchy="false", lspace="0", rspace="0")
 
 
@@ -104,7 +105,7 @@ def _move_limits(node: Element) -> None:
     if node.tag == "msub" and node[0].text in LIMITS:
         node.tag = "munder"
         node[0].tag = "mo"
-        node[0].attrib.update(movablelimits="true", lspace="0", rspace="0.167em")
+        node[0].attrib.update(movablelimits="true", lspace="0.167em", rspace="0.167em")
 
 
 def _name_width(node: Element) -> None:

@@ -37,6 +37,8 @@ def test_every_formula_is_understood(page, to_mathml):
         (r"\mathbf 1", "<mn>\U0001d7cf</mn>"),
         (r"\mathbb R", "<mi>\u211d</mi>"),
         (r"|x|", '<mo stretchy="false" lspace="0" rspace="0">|</mo><mi>x</mi>'),
+        (r"1/n", '<mo stretchy="false" lspace="0" rspace="0">/</mo>'),
+        (r"\mathrm{E}", '<mi mathvariant="normal">E</mi>'),
         (r"\tilde K", '<mover accent="true">'),
         (r"\max_i x", '<munder><mo movablelimits="true"'),
         (r"\operatorname{diag}(s)", "<mi>diag</mi><mo"),
