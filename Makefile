@@ -97,6 +97,7 @@ papers: $(VENV)/installed-dev
 
 # Compiled first: the gallery shows what its examples print, and no line about compiling belongs there.
 docs: $(VENV)/installed-docs
+	rm -rf docs/api/generated
 	$(RUN) -m svmpath compile
 	$(RUN) -m sphinx -W --keep-going -b html docs docs/_build/html
 
