@@ -44,7 +44,9 @@ def user_errors(quiet: bool = False) -> Iterator[None]:
         report_interrupt(interrupt)
         raise typer.Exit(INTERRUPTED) from None
     except MemoryError as error:
-        known = str(error).startswith("The ")  # a matrix that was not made, since it would not have fitted
+        known = str(error).startswith(
+            ("The ", "A worker ")
+        )  # a matrix that was not made, since it would not have fitted
         few = "there is not enough memory for a table of this size; use --rank, or fewer rows or columns"
         _fail(in_options(first_line(error)) if known else few)
     except OSError as error:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from svmpath.chunked import distributed
 from svmpath.cli.automatic import note_approximations
+from svmpath.cli.chunks import SchedulerOption, is_in_chunks, print_chunks, refuse_with_chunks, tune_chunks
 from svmpath.cli.console import first_line, note, show_facts, user_errors
 from svmpath.cli.data_options import (
     CategoricalOption,
@@ -94,6 +96,7 @@ def tune(
     time_limit: TimeLimitOption = None,
     memory_limit: MemoryLimitOption = None,
     random_state: SeedOption = 0,
+    scheduler: SchedulerOption = None,
     output: Annotated[
         Path,
         typer.Option(
@@ -140,18 +143,24 @@ def tune(
         check_name("--honest", honest)
         settings, options = read_settings(context.params), data_options(context)
         _note_options_without_effect(context.params)
-        names = (MODEL, SUMMARY, CONFIG, *((REPORT,) if has_report else ()))
+        in_chunks = is_in_chunks(data, scheduler)
+        if in_chunks:
+            refuse_with_chunks(context.params)
+        names = (MODEL, SUMMARY, CONFIG, *((REPORT,) if has_report and not in_chunks else ()))
         check_folder(output, names)
         if held_out is not None:
             check_held_out(held_out, data, output, names)
         asked = _Asked(options, settings, honest, has_report, held_out is not None, says_stages)
+        tune_all = _on_scheduler(scheduler or "threads", memory_limit) if in_chunks else _tune
         with Live(f"Reading {data.name}", is_hidden=quiet or says_stages) as live:
-            tuned = live.run(lambda: _tune(asked, live))
+            tuned = tune_all(asked, live)
             live.stage("Saving")
             written = _save(tuned, write_config(context, "tune"), output, held_out)
         facts = {**tuned.facts, "written": [str(path) for path in written]}
-        print_notes(tuned.facts, is_cv_given=cv is not None)
-    show_facts(facts, lambda: print_results(facts), as_json=as_json, quiet=quiet)
+        if not in_chunks:
+            print_notes(tuned.facts, is_cv_given=cv is not None)
+    show = print_chunks if in_chunks else print_results
+    show_facts(facts, lambda: show(facts), as_json=as_json, quiet=quiet)
 
 
 @dataclass(frozen=True)
@@ -195,7 +204,23 @@ def _note_options_without_effect(given: Mapping[str, Any]) -> None:
             note(sentence)
 
 
+def _on_scheduler(name: str, memory_limit: str | None) -> Callable[[_Asked, Live], _Tuned]:
+    """What tunes in chunks on a scheduler; Ctrl-C leaves the block, which cancels what is running there."""
+
+    def tune_all(asked: _Asked, live: Live) -> _Tuned:
+        with distributed().scheduler(name, memory_limit):
+            tuned = live.run(lambda: tune_chunks(asked.options, asked.settings, live))
+        return _Tuned(asked.options, tuned.pipeline, tuned.sample, tuned.facts, None, None)
+
+    return tune_all
+
+
 def _tune(asked: _Asked, live: Live) -> _Tuned:
+    """Read, fit, and find all that is to be saved, while the main thread listens for Ctrl-C."""
+    return live.run(lambda: _find(asked, live))
+
+
+def _find(asked: _Asked, live: Live) -> _Tuned:
     """Read, fit, and find all that is to be saved."""
     from svmpath.report import summarise
 

@@ -2,6 +2,7 @@
 
 from svmpath.distributed.curve import ChunkedCurve
 from svmpath.distributed.data import make_features, read
+from svmpath.distributed.files import read_parquet, sample_rows, scheduler, transformed
 from svmpath.distributed.path import ChunkedPath, ChunkedSolution, make_path
 from svmpath.distributed.predict import map_method
 from svmpath.distributed.trace import check_loss, fit_scaler, refuse_pairwise, shape_of, trace, with_classes
@@ -16,8 +17,12 @@ __all__ = [
     "make_path",
     "map_method",
     "read",
+    "read_parquet",
     "refuse_pairwise",
+    "sample_rows",
+    "scheduler",
     "shape_of",
     "trace",
+    "transformed",
     "with_classes",
 ]
