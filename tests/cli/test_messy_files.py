@@ -211,7 +211,7 @@ def test_new_rows_with_missing_cells_are_imputed_as_in_training(run, model):
     given, missing = (pipeline[:-1].transform(frame)[0] for frame in (filled, rows.assign(age="", town="")))
     changed = [name for name, one, other in zip(names, given, missing, strict=True) if one != other]
     town = rows["town"].iloc[0]
-    assert changed == ["missing__missingindicator_age", "categories__town_(missing)", f"categories__town_{town}"]
+    assert changed == ["missing__age missing", "categories__town_(missing)", f"categories__town_{town}"]
     code, _, err = predict(run, rows.assign(age="", town="NA"))
     assert (code, err) == (0, "Note: new.csv: 2 missing values filled in as learnt from the training data.\n")
 

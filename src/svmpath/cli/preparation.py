@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.impute import MissingIndicator
 from sklearn.utils.validation import check_is_fitted
 
 from svmpath.datasets.recipes import follow_recipe
@@ -125,6 +126,28 @@ class FillWords(TransformerMixin, BaseEstimator):
         return MISSING_WORD if self.strategy == "word" or not len(given) else str(given.mode().iloc[0])
 
 
+class MissingCells(MissingIndicator):
+    """Indicators of missing values, 1 where one is missing, for the columns that have any.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from svmpath.cli.preparation import MissingCells
+    >>> step = MissingCells().fit(pd.DataFrame({"age": [50.0, None], "size": [1.0, 2.0]}))
+    >>> step.get_feature_names_out().tolist()
+    ['age missing']
+    """
+
+    def __init__(self) -> None:
+        super().__init__(error_on_new=False)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The name of each column, followed by "missing"."""
+        every = [f"x{position}" for position in range(self.n_features_in_)]
+        names = getattr(self, "feature_names_in_", every if input_features is None else input_features)
+        return np.array([f"{names[position]} missing" for position in self.features_], dtype=object)
+
+
 class DateParts(TransformerMixin, BaseEstimator):
     """Dates as numbers: the days since the earliest one, and month, weekday and hour as points on a circle.
 
@@ -201,7 +224,7 @@ def prepare_columns(data: Data) -> Any:
 
 def _named(data: Data) -> Any:
     from sklearn.compose import ColumnTransformer
-    from sklearn.impute import MissingIndicator, SimpleImputer
+    from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -219,7 +242,7 @@ def _named(data: Data) -> Any:
         ("numbers", scaled(number), by_kind["number"]),
         ("booleans", scaled("most_frequent"), by_kind["boolean"]),
         ("dates", scaled(number, ("parts", DateParts())), by_kind["date"]),
-        ("missing", MissingIndicator(error_on_new=False), gaps if data.impute == "auto" else []),
+        ("missing", MissingCells(), gaps if data.impute == "auto" else []),
         ("categories", Pipeline([("fill", FillWords(word)), ("encoder", encoder)]), by_kind["category"]),
     ]
     recipes = {column.name: dict(column.recipe) for column in used}
@@ -234,20 +257,20 @@ def _unnamed(data: Data) -> Any:
     """Columns without names are taken by position; subtracting the mean would make a sparse matrix dense."""
     from scipy.sparse import issparse
     from sklearn.compose import ColumnTransformer
-    from sklearn.impute import MissingIndicator, SimpleImputer
+    from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
 
     X = data.table.X
     scaler = StandardScaler(with_mean=not issparse(X))
-    if not np.isnan(X.data if issparse(X) else X).any() and (issparse(X) or data.impute == "none"):
+    if data.impute == "none":
         return scaler
     imputer = SimpleImputer(strategy=_STRATEGIES.get(data.impute, "median"), keep_empty_features=True)
     numbers = Pipeline([("impute", imputer), ("scale", scaler)])
     if data.impute != "auto" or not np.isnan(X.data if issparse(X) else X).any():
         return numbers
     every = list(range(X.shape[1]))
-    return ColumnTransformer([("numbers", numbers, every), ("missing", MissingIndicator(error_on_new=False), every)])
+    return ColumnTransformer([("numbers", numbers, every), ("missing", MissingCells(), every)])
 
 
 def recipes_of(columns: Any) -> dict[str, Mapping[str, Any]] | int:
