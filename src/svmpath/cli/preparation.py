@@ -270,7 +270,8 @@ def _unnamed(data: Data) -> Any:
     if data.impute != "auto" or not np.isnan(X.data if issparse(X) else X).any():
         return numbers
     every = list(range(X.shape[1]))
-    return ColumnTransformer([("numbers", numbers, every), ("missing", MissingCells(), every)])
+    parts = [("numbers", numbers, every), ("missing", MissingCells(), every)]
+    return ColumnTransformer(parts, sparse_threshold=1.0 if issparse(X) else 0.0)  # sparse stays sparse
 
 
 def recipes_of(columns: Any) -> dict[str, Mapping[str, Any]] | int:
