@@ -111,7 +111,7 @@ def title_faults(text: str) -> Iterator[Fault]:
 
 def pages() -> list[Path]:
     """What is checked by default."""
-    written = (page for page in (ROOT / "docs").rglob("*.md") if not set(page.parts) & set(GENERATED))
+    written = (page for page in (ROOT / "docs").rglob("*.md") if not set(page.relative_to(ROOT).parts) & set(GENERATED))
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(written)]
 
 
