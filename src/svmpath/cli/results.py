@@ -10,7 +10,7 @@ from rich.table import Table as RichTable
 
 from svmpath.cli.console import note
 
-_KINDS = {"numbers": "numeric", "categories": "categorical", "booleans": "boolean", "dates": "date"}  # columns
+_COLUMN_WORDS = {"numbers": "numeric", "categories": "categorical", "booleans": "boolean", "dates": "date"}  # columns
 _RATE = "error rate"
 _MINUS = "minus "  # a score that is maximised
 _METHODS = {
@@ -60,7 +60,7 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
         "Task": data["task"] + classes,
         "Target": data["target"],
         "Rows": str(data["rows"]),
-        "Columns": ", ".join(f"{count} {_KINDS[kind]}" for kind, count in data["columns"].items() if count),
+        "Columns": ", ".join(f"{count} {_COLUMN_WORDS[kind]}" for kind, count in data["columns"].items() if count),
         "Machine": _machine(choice),
         "C": _figures(choice["C"]),
         "gamma": _figures(choice["gamma"]),
