@@ -188,7 +188,7 @@ _DAYS = (
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 _ISO = "ISO8601"
 _CLOCK = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f")
-_DAY = 86_400.0  # seconds
+_SECONDS_OF_DAY = 86_400.0  # seconds
 
 
 def find_date_formats(cells: Sequence[str]) -> list[str] | None:
@@ -239,4 +239,4 @@ def days_since_1970(dates: pd.Series) -> Floats:
     """Dates, with or without a time zone, as numbers; NaN for what is missing."""
     stamps = pd.to_datetime(dates, utc=True)
     seconds = (stamps - pd.Timestamp(0, tz="UTC")).dt.total_seconds().to_numpy(dtype=np.float64)
-    return np.asarray(seconds / _DAY, dtype=np.float64)
+    return np.asarray(seconds / _SECONDS_OF_DAY, dtype=np.float64)

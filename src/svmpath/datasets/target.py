@@ -20,7 +20,7 @@ _MOST_CLASSES = 10
 
 
 _LABELS = {"none", "-"}  # of words that stand for missing values, those that may well be a class
-_TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
+_TRUTH_SPELT = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
 
 
 def read_target(series: pd.Series, name: str, task: str | None = None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -54,8 +54,8 @@ def read_target(series: pd.Series, name: str, task: str | None = None) -> tuple[
     words = Cells.of(series, MISSING - _LABELS).rows()
     kept = np.array([word is not None for word in words], dtype=bool)
     given = [word for word in words if word is not None]
-    if given and all(word in _TRUTH for word in given):
-        return np.array([_TRUTH[word] for word in given]), kept
+    if given and all(word in _TRUTH_SPELT for word in given):
+        return np.array([_TRUTH_SPELT[word] for word in given]), kept
     if given and task == "classification" and all(PLAIN.fullmatch(word) for word in given):
         return finite(np.array([float(word) for word in given]), name), kept
     return objects(given), kept
