@@ -105,5 +105,5 @@ def test_navigation_and_reference(site, pages):
     for title in ("Start", "Guide", "Gallery", "Derivations", "Papers", "Reference", "FAQ"):
         assert re.search(rf'class="nav-link[^>]*>\s*{title}\s*<', landing)
     estimator = (site / "api/generated/svmpath.PathSVC.html").read_text(encoding="utf-8")
-    for part in ("Methods", "predict_proba", "predict_set", "Examples"):
+    for part in ("Methods", "predict_proba", "predict_set", "Examples", "admonition seealso", "sphx-glr-thumbnails"):
         assert part in estimator
