@@ -95,7 +95,7 @@ def test_the_installed_wheel_works(built, tmp_path):
     (tmp_path / "data.csv").write_text("a,b,y\n" + rows)
     assert run(scripts / "svmpath", "--version", cwd=tmp_path, env=clean) == f"svmpath {svmpath.__version__}\n"
     tuned = run(scripts / "svmpath", "tune", "data.csv", "--target", "y", "--C", "1", cwd=tmp_path, env=clean)
-    assert "Wrote model.skops, summary.json and report.html." in tuned
+    assert "Wrote model.skops, summary.json, config.toml and report.html." in tuned
     assert (tmp_path / "model.skops").exists()
     assert (tmp_path / "report.html").exists()
 
