@@ -114,7 +114,7 @@ $(VENV)/installed-dev: pyproject.toml | $(VENV)/installed
 	touch $@
 
 $(VENV)/installed-docs: pyproject.toml | $(VENV)/installed
-	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet,arff,plot,docs]'
+	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet,arff,plot,dask,docs]'
 	touch $@
 
 clean:

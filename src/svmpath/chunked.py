@@ -1,7 +1,7 @@
 """Data in chunks: recognised without Dask, and handed to the room that knows it.
 
 ``svmpath.distributed`` stands above paths and below the estimators, and Dask is an optional package. So it is found by
-its name when a Dask collection comes in: beside pictures in a notebook the only import that goes up.
+its name when a Dask collection comes in, as ``notebook`` finds pictures; no other import goes up.
 """
 
 from __future__ import annotations

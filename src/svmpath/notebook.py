@@ -1,7 +1,7 @@
 """What a notebook shows of an object: its facts and, if matplotlib is installed, its picture.
 
 Pictures are made by ``svmpath.displays``, which stands above paths, curves and choices and beside the estimators. It is
-found by its name when a notebook asks, so that nothing below depends on it: the only import that goes up.
+found by its name when a notebook asks, so that nothing below depends on it.
 """
 
 from __future__ import annotations

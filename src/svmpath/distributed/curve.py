@@ -36,6 +36,20 @@ class ChunkedCurve(Shown):
         Per-sample loss of target and held-out decision value.
     known : array of shape (3, m), optional
         Weighted sums of the loss, of its square, and of the squared held-out residual.
+
+    See Also
+    --------
+    svmpath.criteria.span : Returns it for a path of the squared hinge on rows in chunks.
+    svmpath.criteria.press : The same for least squares.
+
+    Examples
+    --------
+    >>> import dask.array as da, numpy as np, svmpath
+    >>> X = np.random.default_rng(0).normal(size=(200, 2)); y = X[:, 0] > 0
+    >>> path = svmpath.trace(da.from_array(X, chunks=(50, 2)), da.from_array(y, chunks=50), rank=10, random_state=0)
+    >>> curve = svmpath.criteria.span(path, [0.1, 1.0, 10.0])
+    >>> bool(curve.scores.min() < 0.05), svmpath.select(curve).value in curve.values
+    (True, True)
     """
 
     path: ChunkedPath

@@ -187,7 +187,23 @@ class ChunkedSolution:
     b : float or array of shape (k,)
         Offset.
     parameters : dict
+        The hyper-parameters at this point.
     scaler : StandardScaler or None
+        Applied to new rows first.
+
+    See Also
+    --------
+    svmpath.losses.Solution : The same in memory, with a coefficient for every row.
+    ChunkedPath : Returns it at any value of C.
+
+    Examples
+    --------
+    >>> import dask.array as da, numpy as np, svmpath
+    >>> X = np.random.default_rng(0).normal(size=(200, 2)); y = X[:, 0] > 0
+    >>> path = svmpath.trace(da.from_array(X, chunks=(50, 2)), da.from_array(y, chunks=50), rank=10, random_state=0)
+    >>> solution = path(1.0)
+    >>> solution.w.shape, bool(np.mean((solution(X) > 0) == y) > 0.95)
+    ((10,), True)
     """
 
     problem: ChunkedProblem
@@ -229,6 +245,20 @@ class ChunkedPath(Path):
     centre : array of shape (r,)
         What is subtracted from the features.
     scaler : StandardScaler or None
+        Applied to the rows first.
+
+    See Also
+    --------
+    svmpath.trace : Returns it for Dask arrays and data frames.
+    ChunkedCurve : Held-out scores along it.
+
+    Examples
+    --------
+    >>> import dask.array as da, numpy as np, svmpath
+    >>> X = np.random.default_rng(0).normal(size=(200, 2)); y = X[:, 0] > 0
+    >>> path = svmpath.trace(da.from_array(X, chunks=(50, 2)), da.from_array(y, chunks=50), rank=10, random_state=0)
+    >>> path.decisions([0.1, 1.0]).shape, path.storage
+    ((2, 200), 'held in double precision')
     """
 
     problem: Any  # a ChunkedProblem

@@ -189,6 +189,9 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         "huber_hinge").
     rank_ : int
         The rank of the kernel matrix; the number of samples for the full matrix.
+    sample_size_ : int
+        For Dask collections: the number of random rows that gamma, the rank and the loss were chosen on; 0 if all of
+        them were given. ``C_`` is chosen on all rows.
     residual_ : float
         The relative error of a low-rank kernel matrix; 0 for the full matrix.
     search_table_ : DataFrame
@@ -348,7 +351,7 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
 
         Parameters
         ----------
-        X : array, DataFrame or CSR matrix of shape (n, d)
+        X : array, DataFrame, CSR matrix, or Dask array or data frame, of shape (n, d)
         y : array of shape (n,)
             Labels of any kind.
         sample_weight : array of shape (n,), optional

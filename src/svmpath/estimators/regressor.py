@@ -118,8 +118,8 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
         The loss of the machine.
     criterion_ : str or callable
         The criterion that was minimised; if ``criterion="auto"``, the one that was used.
-    rank_, residual_, search_table_, cv_results_, tol_, choice_, curve_, path_, kernel_, support_, support_vectors_,
-    dual_coef_, intercept_, coef_, scaler_, n_features_in_, feature_names_in_
+    rank_, residual_, sample_size_, search_table_, cv_results_, tol_, choice_, curve_, path_, kernel_, support_,
+    support_vectors_, dual_coef_, intercept_, coef_, scaler_, n_features_in_, feature_names_in_
         As in :class:`svmpath.PathSVC`.
 
     See Also
@@ -202,7 +202,7 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
 
         Parameters
         ----------
-        X : array, DataFrame or CSR matrix of shape (n, d)
+        X : array, DataFrame, CSR matrix, or Dask array or data frame, of shape (n, d)
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
             Multiplies C for each sample, and weights the held-out errors.
