@@ -7,6 +7,7 @@ from sklearn.preprocessing import StandardScaler
 
 import svmpath
 from svmpath import ElasticNetSVC, PathSVC, PathSVR, criteria
+from svmpath.datasets import twonorm
 from svmpath.displays import CurveDisplay, MarginDisplay, SurfaceDisplay
 from tests.displays.machines import PATHS, REGRESSION, data, path
 
@@ -46,6 +47,18 @@ def test_several_criteria_with_errors_and_doubts():
     assert doubtful.any()
     np.testing.assert_array_equal(display.doubtful_["<predicted>"].get_xdata(), values[doubtful])
     assert "exact" not in display.doubtful_
+
+
+def test_doubts_of_a_screened_curve_are_not_counted_for_a_picture():
+    X, y = twonorm(120, 0)
+    path, values = svmpath.trace(X, y, rank=10, landmarks="uniform"), np.geomspace(0.01, 10, 4)
+    held = criteria.predict_left_out(path, values, screen=True)
+    curve = held.curve(path, "span", values, None)
+    display = CurveDisplay.from_curve(curve)
+    assert not display.table()["doubtful"].any()
+    assert "doubtful" not in vars(curve)
+    assert curve.doubtful.any()  # asked for, they are counted, and then shown
+    np.testing.assert_array_equal(CurveDisplay.from_curve(curve).table()["doubtful"], curve.doubtful)
     assert not display.plot(errors=False).bands_
 
 

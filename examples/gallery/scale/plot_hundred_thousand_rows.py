@@ -20,6 +20,7 @@ from matplotlib import pyplot as plt
 import svmpath
 from svmpath import criteria
 from svmpath.datasets import banana
+from svmpath.displays import CurveDisplay
 
 plt.style.use("petroff10")  # colours that everyone can tell apart
 
@@ -47,16 +48,9 @@ print(f"error on 20,000 new rows: {measured:.2%}")
 print(f"residual of the kernel matrix: {path.residual:.1e}")
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
-for n in (sizes[0], sizes[-1]):
-    curve = curves[n]
-    low, high = (
-        curve.scores - curve.standard_errors,
-        curve.scores + curve.standard_errors,
-    )
-    axes[0].semilogx(curve.values, curve.scores, marker="o", label=f"{n:,} rows")
-    axes[0].fill_between(curve.values, low, high, alpha=0.2)
-axes[0].set(xlabel="C", ylabel="error rate", title="Leave-one-out error")
-axes[0].legend()
+shown = {f"{n:,} rows": curves[n] for n in (sizes[0], sizes[-1])}
+CurveDisplay.from_curve(shown, ax=axes[0])
+axes[0].set_title("Leave-one-out error")
 axes[1].loglog(sizes, times, marker="o", label="path and curve")
 line = times[-1] * np.array(sizes) / sizes[-1]
 axes[1].loglog(sizes, line, "k--", label="proportional to n")

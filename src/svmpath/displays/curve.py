@@ -18,6 +18,7 @@ from svmpath.displays._base import (
     check_inside,
     check_path,
     colour,
+    doubts_of,
     ink,
     label_parameter,
     plain,
@@ -56,7 +57,9 @@ class CurveDisplay(Display):
     bands_ : dict of str to PolyCollection
         One standard error on either side; not for bounds.
     doubtful_ : dict of str to Line2D
-        Hollow markers at values at which the formula is not known to hold for some samples.
+        Hollow markers at values at which the formula is not known to hold for some samples. With more than 3000
+        samples of the squared hinge counting them takes long; ask for ``curve.doubtful`` before you draw if you want
+        them.
     choices_ : dict of str to Line2D
         A marker at the choice.
 
@@ -176,7 +179,7 @@ class CurveDisplay(Display):
                 curve.path.over: curve.values,
                 "score": curve.scores,
                 "standard_error": curve.standard_errors,
-                "doubtful": curve.doubtful,
+                "doubtful": doubts_of(curve),
                 "chosen": np.arange(len(curve.values)) == self.chosen.get(name, -1),
             })
             for name, curve in self.curves.items()
@@ -191,7 +194,7 @@ class CurveDisplay(Display):
         paint = self.lines_[name].get_color()
         if errors and spread.any():
             self.bands_[name] = ax.fill_between(x, y - spread, y + spread, color=paint, alpha=0.2, linewidth=0)
-        doubts = order[np.asarray(curve.doubtful)[order] > 0]
+        doubts = order[doubts_of(curve)[order] > 0]
         if len(doubts):
             self.doubtful_[name] = ax.plot(
                 values[doubts], curve.scores[doubts], linestyle="none", marker="o", markersize=8.0,

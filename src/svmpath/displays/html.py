@@ -18,7 +18,7 @@ import numpy as np
 from svmpath.criteria import BoundCurve, Curve
 from svmpath.criteria.sources import Joined, Ordered
 from svmpath.criteria.table import CRITERIA
-from svmpath.displays._base import Display, along
+from svmpath.displays._base import Display, along, doubts_of
 from svmpath.displays.curve import CurveDisplay, describe
 from svmpath.displays.path import PathDisplay
 from svmpath.displays.surface import SurfaceDisplay
@@ -170,7 +170,7 @@ def _lowest(curve: Any) -> Facts:
         return {"lowest": "not known: some scores are not finite"}
     at = best_value(curve)
     facts = {"lowest": f"{_with_error(curve, at)} at {curve.path.over} = {curve.values[at]:.4g}"}
-    doubts = int(np.count_nonzero(np.asarray(curve.doubtful)))
+    doubts = int(np.count_nonzero(doubts_of(curve)))
     return {**facts, "doubtful": f"{doubts} values"} if doubts else facts
 
 
