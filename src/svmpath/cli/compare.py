@@ -28,7 +28,7 @@ from svmpath.cli.data_options import (
     WeightColumnOption,
 )
 from svmpath.cli.fitting import data_options, make_pipeline, read_noted
-from svmpath.cli.live import Live
+from svmpath.cli.live import Live, reading
 from svmpath.cli.machine_options import (
     MACHINE,
     SEARCH,
@@ -135,7 +135,7 @@ def compare(
             raise DataError("--kernels must name at least one kernel, such as rbf,linear")
         if output is not None:
             check_file(output, (data,))
-        with Live(f"Reading {data.name}", is_hidden=quiet) as live:
+        with Live(reading(data), is_hidden=quiet) as live:
             found = live.run(lambda: _compare(options, settings, names, folds, live))
             if output is not None:
                 live.stage("Saving")

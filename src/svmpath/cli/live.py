@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TypeVar
 
 from rich.console import Console, RenderableType
@@ -140,6 +141,19 @@ class _TwoLines(Bars):
         yield self.make_tasks_table(self.tasks)
         if self.second:
             yield Text(f"  {self.second}", style="dim", no_wrap=True, overflow="ellipsis")
+
+
+def reading(data: Path) -> str:
+    """What is done first, in words.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from svmpath.cli.live import reading
+    >>> reading(Path("flats/flats.csv")), reading(Path("-"))
+    ('Reading flats.csv', 'Reading standard input')
+    """
+    return "Reading standard input" if str(data) == "-" else f"Reading {data.name}"
 
 
 def _inside_sentence(description: str) -> str:

@@ -25,7 +25,7 @@ from svmpath.cli.data_options import (
     WeightColumnOption,
 )
 from svmpath.cli.fitting import data_options, read_noted
-from svmpath.cli.live import Live
+from svmpath.cli.live import Live, reading
 from svmpath.cli.machine_options import (
     MACHINE,
     SEARCH,
@@ -172,7 +172,7 @@ def path(
         wanted, options, files = _read_values(values), data_options(context), _files(output)
         for file in files.values():
             check_file(file, (data,))
-        with Live(f"Reading {data.name}", is_hidden=quiet) as live:
+        with Live(reading(data), is_hidden=quiet) as live:
             traced = live.run(lambda: _trace(options, settings, wanted, live))
             live.stage("Saving")
             _write(traced, files)

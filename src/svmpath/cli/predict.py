@@ -9,7 +9,7 @@ import typer
 
 from svmpath.cli.console import show_facts, user_errors
 from svmpath.cli.data_options import DataArgument, FormatOption
-from svmpath.cli.live import Live
+from svmpath.cli.live import Live, reading
 from svmpath.cli.outputs import check_file
 from svmpath.cli.predictions import check_wanted, predictions
 from svmpath.cli.run_options import OUTPUT, ConfigOption, JsonOption, QuietOption
@@ -50,7 +50,7 @@ def predict(
     """Predict the target for each row of a table, by a saved model."""
     with user_errors(quiet):
         check_file(output, (model, data))
-        with Live(f"Reading {data.name}", is_hidden=quiet) as live:
+        with Live(reading(data), is_hidden=quiet) as live:
             table = live.run(lambda: _predict(model, data, data_format, proba, interval, live))
             live.stage("Saving")
             _write(table, output)

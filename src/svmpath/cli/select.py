@@ -25,7 +25,7 @@ from svmpath.cli.data_options import (
     WeightColumnOption,
 )
 from svmpath.cli.fitting import data_options, read_noted
-from svmpath.cli.live import Live
+from svmpath.cli.live import Live, reading
 from svmpath.cli.machine_options import FOLDS, MACHINE, SEARCH, CvOption, JobsOption, ScoringOption
 from svmpath.cli.options import read_scoring
 from svmpath.cli.outputs import check_file
@@ -147,7 +147,7 @@ def select(
         options = data_options(context)
         if output is not None:
             check_file(output, (data,))
-        with Live(f"Reading {data.name}", is_hidden=quiet) as live:
+        with Live(reading(data), is_hidden=quiet) as live:
             facts = live.run(lambda: _select(options, settings, live))
             if output is not None:
                 live.stage("Saving")

@@ -31,7 +31,7 @@ from svmpath.cli.data_options import (
 )
 from svmpath.cli.fitting import data_options, fit, make_pipeline, read_noted
 from svmpath.cli.honest import estimate_error
-from svmpath.cli.live import Live
+from svmpath.cli.live import Live, reading
 from svmpath.cli.machine_options import (
     Coef0Option,
     COption,
@@ -152,7 +152,7 @@ def tune(
             check_held_out(held_out, data, output, names)
         asked = _Asked(options, settings, honest, has_report, held_out is not None, says_stages)
         tune_all = _on_scheduler(scheduler or "threads", memory_limit) if in_chunks else _tune
-        with Live(f"Reading {data.name}", is_hidden=quiet or says_stages) as live:
+        with Live(reading(data), is_hidden=quiet or says_stages) as live:
             tuned = tune_all(asked, live)
             live.stage("Saving")
             written = _save(tuned, write_config(context, "tune"), output, held_out)
