@@ -94,11 +94,22 @@ def _processes(memory_limit: Any) -> Iterator[None]:
             dashboard_address=None,
             scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
             memory_limit=each,
-            silence_logs=logging.ERROR,
+            silence_logs=logging.CRITICAL,
         ) as workers,
         Client(workers),
     ):
-        yield
+        try:
+            yield
+        except KeyboardInterrupt:
+            _end_at_once(workers)
+            raise
+
+
+def _end_at_once(workers: Any) -> None:
+    """End the processes of a local cluster without waiting for their tasks: nothing that they hold is kept."""
+    for nanny in workers.workers.values():
+        nanny.auto_restart = False
+        nanny.process.process.kill()
 
 
 @contextmanager

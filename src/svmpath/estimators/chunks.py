@@ -18,6 +18,7 @@ from svmpath.estimators.scaling import warn_of_uneven_deviations
 from svmpath.kernels import Kernel
 from svmpath.losses import Loss, make_loss
 from svmpath.names import either, unknown_name
+from svmpath.progress import begin, part_done
 from svmpath.search.choice import Choice, Stage, best_value, check_rule, is_end
 
 Array = np.ndarray
@@ -57,6 +58,7 @@ class ChunksMixin:
         self._check_options()
         self._refuse_for_chunks(groups)
         room, is_labelled = distributed(), self._task == "classification"
+        begin("look at all chunks")
         data = room.read(X, y, sample_weight, is_labelled)
         if is_labelled:
             data = room.with_classes(data, self.class_weight)
@@ -69,6 +71,7 @@ class ChunksMixin:
         features, centre = room.make_features(data, kernel, rank, self.landmarks, seed)
         C = np.unique(self._C_values(loss))
         span = (float(C[0]), float(C[-1]))
+        begin("features of all rows")
         path = room.make_path(data, kernel, features, centre, loss, span, self.memory_limit)
         self._tell(f"{data.n} rows in {len(data.X)} chunks, {path.gram.rank} features {path.storage}")
         try:
@@ -157,7 +160,8 @@ class ChunksMixin:
         """Score all values of C on all rows, and keep the best machine."""
         name = self._criterion_for_chunks(path.loss)
         curve = CRITERIA["span" if name == "alo" else name].function(path, C, loss=self.criterion_loss)
-        curve = curve.computed(self._scored if self.verbose else None)
+        begin("C on all rows", len(C))
+        curve = curve.computed(self._scored)
         index = best_value(curve, check_rule(self.rule))
         gamma = self._gamma_of(path.gram.kernel)
         key = np.nan if gamma is None else float(gamma)  # as of a kernel that stays as it is
@@ -170,6 +174,7 @@ class ChunksMixin:
         warn_of_rounding(choice, 0.0)
 
     def _scored(self: Any, done: int, total: int) -> None:
+        part_done()
         if callable(self.verbose):
             self.verbose(done, total)
         else:
