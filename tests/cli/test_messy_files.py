@@ -54,7 +54,10 @@ EXPECTED = {
     ),
     "german": (
         {"age": "number", "town": "category", "Größe": "number", "Preis": "number", "Tag": "date"},
-        ["column 'Preis' is taken for numbers: '€' is left out and '.' parts thousands and ',' is the decimal sign."],
+        [
+            "',' is taken for the decimal sign.",
+            "column 'Preis' is taken for numbers: '€' is left out and '.' parts thousands and ',' is the decimal sign.",
+        ],
     ),
     "quoted": ({"age": "number", "town": "category", "remark": "category"}, []),
     "many_words": (

@@ -54,6 +54,8 @@ def data_notes(table: Table, impute: str) -> list[str]:
 def _on_rows(table: Table) -> Iterable[str]:
     if table.is_guessed:
         yield f"{table.source} was taken for {table.format}; use --format if it is something else."
+    if table.decimal == ",":
+        yield "',' is taken for the decimal sign."
     count = table.n_read - len(table.rows)
     if count:
         yield f"{_count(count, 'row')} without a value in the target {table.target!r} {_were(count)} left out."

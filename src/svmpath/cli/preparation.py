@@ -197,8 +197,11 @@ def varying_parts(days: NDArray[np.float64]) -> list[str]:
 
 
 def _month(days: NDArray[np.float64]) -> NDArray[np.float64]:
-    stamps = pd.to_datetime(pd.Series(days), unit="D", origin="unix", errors="coerce")
-    return np.asarray(stamps.dt.month - 1 + (stamps.dt.day - 1) / 31, dtype=np.float64)
+    is_given = np.isfinite(days)
+    dates = np.floor(np.where(is_given, days, 0)).astype(np.int64).astype("datetime64[D]")
+    months = dates.astype("datetime64[M]")
+    since = (dates - months.astype("datetime64[D]")).astype(np.float64)  # days since the first of the month
+    return np.where(is_given, months.astype(np.int64) % _YEAR + since / 31, np.nan)
 
 
 def _weekday(days: NDArray[np.float64]) -> NDArray[np.float64]:

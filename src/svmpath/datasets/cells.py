@@ -188,7 +188,7 @@ _DAYS = (
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 _ISO = "ISO8601"
 _CLOCK = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f")
-_SECONDS_OF_DAY = 86_400.0  # seconds
+_MICROSECONDS_OF_DAY = 86_400e6
 
 
 def find_date_formats(cells: Sequence[str]) -> list[str] | None:
@@ -237,6 +237,7 @@ def read_dates(cells: Sequence[str], form: str) -> Floats | None:
 
 def days_since_1970(dates: pd.Series) -> Floats:
     """Dates, with or without a time zone, as numbers; NaN for what is missing."""
-    stamps = pd.to_datetime(dates, utc=True)
-    seconds = (stamps - pd.Timestamp(0, tz="UTC")).dt.total_seconds().to_numpy(dtype=np.float64)
-    return np.asarray(seconds / _SECONDS_OF_DAY, dtype=np.float64)
+    stamps = pd.to_datetime(dates, utc=True).dt.tz_localize(None).to_numpy().astype("datetime64[us]")
+    # Not by pandas: its nanoseconds end in the year 2262, and 9999-12-31 is what many write for "never".
+    days = stamps.astype(np.int64) / _MICROSECONDS_OF_DAY
+    return np.where(np.isnat(stamps), np.nan, days)

@@ -42,6 +42,7 @@ __all__ = ["Cells", "Column", "infer_column"]
 
 _FEW_WORDS = 3  # spellings among numbers that are taken for missing values
 _MOSTLY = 0.8  # part of the rows that makes a column one of numbers, with a wrong cell in it
+_MANY = 50  # rows from which on a column that counts them is hardly a feature
 _ID_WORDS = {"id", "ids", "uuid", "guid", "key", "row", "rowid", "index", "idx", "number", "no", "nr", "num", "serial"}
 
 
@@ -297,6 +298,8 @@ def _judged(values: NDArray[Any], column: Column) -> Found:
         return values, replace(column, kind="boolean", detail="0 and 1")
     if different == len(values) > 2 and _is_identifier(given, column):
         return values, replace(column, kind="identifier", is_used=False, detail="a different value in every row")
+    if column.kind == "number" and len(values) >= _MANY and np.array_equal(np.diff(values), np.ones(len(values) - 1)):
+        return values, replace(column, detail=f"it counts the rows; use --drop {column.name} if that is all it does")
     return values, column
 
 

@@ -54,6 +54,8 @@ class Table:
         Whether the format was guessed from the content.
     zero_based : bool
         Whether the indices of a libsvm file began at 0.
+    decimal : {".", ","}
+        The decimal sign of a csv file.
 
     See Also
     --------
@@ -85,6 +87,7 @@ class Table:
     format: str = ""
     is_guessed: bool = False
     zero_based: bool = False
+    decimal: str = "."
 
     @property
     def n_rows(self) -> int:
@@ -214,7 +217,9 @@ def choose(content: pd.DataFrame | Matrix, source: str, request: Request, decima
     else:
         X = X[rows]
     zero_based = isinstance(content, Matrix) and content.zero_based
-    return Table(source, X, y, target, columns, weights, groups, rows, len(kept), zero_based=zero_based)
+    return Table(
+        source, X, y, target, columns, weights, groups, rows, len(kept), zero_based=zero_based, decimal=decimal
+    )
 
 
 def _parts(content: Any, request: Request) -> tuple[pd.DataFrame | None, Any, Mapping[str, pd.Series] | None]:
