@@ -40,7 +40,8 @@ SchedulerOption = Annotated[
 
 def is_in_chunks(data: Path, scheduler: str | None) -> bool:
     """Whether the data are to be read in chunks."""
-    return scheduler is not None or any(sign in str(data) for sign in _PATTERN)
+    # A file may be called [1].csv.
+    return scheduler is not None or (any(sign in str(data) for sign in _PATTERN) and not data.exists())
 
 
 def refuse_with_chunks(given: Mapping[str, Any]) -> None:
