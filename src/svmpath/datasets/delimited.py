@@ -25,7 +25,8 @@ _EMPTY = "the file is empty; a table with at least one row was expected"
 # As pandas compares whole cells; other spellings, such as those with spaces, are found later.
 _MISSING = sorted({form(word) for word in MISSING for form in (str, str.upper, str.title)} | {"NaN", "<NA>", "N/A"})
 # Older versions of pandas read numbers exactly only if told to; newer ones always do, and drop the option.
-_EXACT: dict[str, Any] = {"float_precision": "round_trip"} if int(pd.__version__.split(".")[0]) < 3 else {}
+_PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
+_EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _PANDAS < (3, 1) else {}
 
 
 @dataclass(frozen=True)
