@@ -85,8 +85,13 @@ def sum_residuals(block: Block, Theta: Array) -> list[Array]:
         return [block.pull(left).T.reshape(m, k, width)]
 
 
-def refined(Theta: Array, pull: Array, decomposition: Decomposition, mu: Array) -> Array:
-    """The solution after one step of refinement."""
+def left_of(Theta: Array, pull: Array, mu: Array) -> Array:
+    """What is left of the equations: A' S (y - f) - mu D theta."""
     left = pull.copy()
     left[:, :, :-1] -= mu[:, None, None] * Theta[:, :, :-1]
-    return Theta + decomposition.solve(left, mu)
+    return left
+
+
+def refined(Theta: Array, pull: Array, decomposition: Decomposition, mu: Array) -> Array:
+    """The solution after one step of refinement."""
+    return Theta + decomposition.solve(left_of(Theta, pull, mu), mu)

@@ -17,7 +17,6 @@ import dask
 import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
-from dask.system import CPU_COUNT
 
 from svmpath.distributed.blocks import total
 from svmpath.gram.memory import memory_limit
@@ -170,20 +169,12 @@ def _client() -> Any:
 # --- memory ----------------------------------------------------------------------------------------------------------
 
 
-def memory_for_features(limit: Any) -> float:
-    """Bytes that all features may take together: of the limit that was given, of all workers, or of this computer."""
+def memory_for_features() -> float:
+    """Bytes that all features may take together: a share of what the workers have, or of what is free here."""
     workers = _workers()
-    if limit is not None or not workers:
+    if not workers:
         return memory_limit()
     return _SHARE_OF_WORKERS * sum(each.get("memory_limit") or np.inf for each in workers)
-
-
-def threads() -> int:
-    """How many tasks run at a time."""
-    workers = _workers()
-    if workers:
-        return int(sum(each["nthreads"] for each in workers))
-    return int(dask.config.get("num_workers", None) or CPU_COUNT)
 
 
 def _workers() -> list[Any]:

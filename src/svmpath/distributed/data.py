@@ -228,6 +228,6 @@ def make_approximation(rank: Any, landmarks: Any, n: int) -> Approximation:
 
 def choose_dtype(n: int, r: int, limit: Any) -> type | None:
     """The precision in which all features can be held; None if they must be made anew in every pass."""
-    room = _SHARE * parse_bytes(limit) if limit is not None else cluster.memory_for_features(None)
+    room = _SHARE * parse_bytes(limit) if limit is not None else cluster.memory_for_features()
     fitting: Sequence[type] = [kind for kind in (np.float64, np.float32) if n * r * np.dtype(kind).itemsize <= room]
     return fitting[0] if fitting else None

@@ -66,6 +66,12 @@ class Point:
         """The system at lam."""
         return Factored.at(self.G, self.pull, lam)
 
+    def step(self, lam: float) -> tuple[Array, float]:
+        """Newton's step, and how much is left to do in units of decision values."""
+        g = self.gradient(lam)
+        delta = self.factor(lam).solve(g)
+        return delta, float(np.sqrt(max(g @ delta, 0.0)))
+
 
 def penalty(theta: Array, lam: float) -> float:
     """lam/2 |w|^2."""
@@ -85,9 +91,8 @@ def minimise(point: Point, machine: int, lam: float) -> Search:
     """The minimiser of J at lam from a point: a generator that yields questions and is sent their answers."""
     rest, stays = np.inf, False
     for _ in range(MOST_STEPS):
-        g = point.gradient(lam)
-        delta = point.factor(lam).solve(g)
-        before, rest = rest, float(np.sqrt(max(g @ delta, 0.0)))
+        before = rest
+        delta, rest = point.step(lam)
         if rest <= _NOTHING_LEFT or (stays and rest > _STALLED * before):
             return point
         aim = point.theta + delta

@@ -12,11 +12,12 @@ import numpy as np
 
 from svmpath.criteria.curve import OneVsRest, error
 from svmpath.distributed import cluster
-from svmpath.distributed.blocks import Block, Moments, Recipe, answer, sum_moments
-from svmpath.distributed.closed_form import Decomposition, first_solution, refined, sum_residuals
+from svmpath.distributed.blocks import Block, Evaluate, Moments, Recipe, answer, sum_moments
+from svmpath.distributed.closed_form import Decomposition, first_solution, left_of, refined, sum_residuals
 from svmpath.distributed.data import Data, choose_dtype
 from svmpath.distributed.leave_one_out import Machine, Press, Rule, SpanRule, hold_out, sample_held, sum_scores
 from svmpath.distributed.newton import Point, first_point, minimise_all
+from svmpath.exceptions import PathError
 from svmpath.gram.features import FeatureMap
 from svmpath.kernels import Kernel
 from svmpath.lazy import lazy, with_known
@@ -30,6 +31,7 @@ Progress = Callable[[int, int], None]
 _MANY = 3000  # rows from which errors of the squared hinge are screened, as in memory
 _PROJECTIONS = 32
 _NODES_PER_DECADE = 4
+_POLISHED = 2  # steps of refinement from features in single precision: seven digits each
 _TOO_FEW_DIGITS = 1e-4  # relative error from which on a held-out residual is doubtful
 
 
@@ -133,6 +135,15 @@ class Rows:
                 self._places = cluster.places_of(self._blocks)
             self._is_ready = True
         return self._blocks
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether features are held in single precision."""
+        return self.are_held and self.recipe.dtype is np.float32
+
+    def exact(self) -> Rows:
+        """The same rows with features in double precision, made anew in every pass."""
+        return Rows(self.data, self.recipe, 1)
 
     def reduce(self, name: str, function: Callable[..., list[Any]], *shared: Any) -> list[Any]:
         """The sum over all chunks of ``function(block, *shared)``."""
@@ -262,6 +273,8 @@ class ChunkedPath(Path):
     """
 
     problem: Any  # a ChunkedProblem
+    is_chunked = True
+
     rows: Rows | None = field(default=None, kw_only=True)
     found: dict[float, Array] = field(default_factory=dict, kw_only=True)
     centre: Any = field(default=None, kw_only=True)
@@ -318,6 +331,29 @@ class ChunkedPath(Path):
     def is_screened(self, loss: Any) -> bool:
         """Whether errors are counted without all held-out decision values."""
         return False
+
+    @abstractmethod
+    def violation(self, value: float) -> float:
+        """How far the machines at a value are from optimal, in units of decision values."""
+
+    def check(self, tol: float = 1e-8) -> None:
+        """Raise :class:`svmpath.PathError` if the path is not optimal at a breakpoint."""
+        for value in self.breakpoints:
+            violation = self.violation(self.inside(float(value)))
+            if violation > tol:
+                raise PathError(
+                    f"The path is not optimal at C = {value:.6g}: violation {violation:.2e} > {tol:.2e}. Scale the "
+                    "columns, end the span earlier, or accept a larger tol."
+                )
+
+    def polish(self, value: float) -> None:
+        """Find the machine at a value once more, with exact features, if those that are held are rounded."""
+        if self.live.is_rounded:
+            self.found[value] = self._polished(value, self.live.exact())
+
+    @abstractmethod
+    def _polished(self, value: float, exact: Rows) -> Array:
+        """theta of all machines at a value, by a few steps from what rounded features gave."""
 
     def count_doubts(self, values: Array) -> Array:
         """How many held-out values are known to be lost to rounding."""
@@ -422,6 +458,19 @@ class ChunkedMarch(ChunkedPath):
     def _ask(self, questions: list[Any]) -> list[Any]:
         return self.live.reduce("newton-step", answer, questions)
 
+    def violation(self, value: float) -> float:
+        _, points = next(self._walk(np.array([value])))
+        return max(point.step(1.0 / value)[1] for point in points)
+
+    def _polished(self, value: float, exact: Rows) -> Array:
+        def ask(questions: list[Any]) -> list[Any]:
+            return exact.reduce("newton-step", answer, questions)
+
+        _, points = next(self._walk(np.array([value])))
+        found = ask([Evaluate(machine, point.theta, point.theta) for machine, point in enumerate(points)])
+        points = [point.moved(point.theta, each) for point, each in zip(points, found, strict=True)]
+        return np.array([point.theta for point in minimise_all(points, 1.0 / value, ask)])
+
     def thetas(self, values: Array) -> Iterator[tuple[int, Array]]:
         for position, points in self._walk(values):
             yield position, np.array([point.theta for point in points])
@@ -470,6 +519,19 @@ class ChunkedClosedForm(ChunkedPath):
         Theta = refined(Theta, pull, self.decomposition, mu)
         self.found.update(zip(values.tolist(), Theta, strict=True))
         return Theta
+
+    def violation(self, value: float) -> float:
+        mu, Theta = np.array([0.5 / value]), self._at(value)[None]
+        g = left_of(Theta, self.live.reduce("sum-residuals", sum_residuals, Theta)[0], mu)
+        delta = self.decomposition.solve(g, mu)
+        return float(np.sqrt(np.maximum((g * delta).sum(axis=2), 0.0).max()))
+
+    def _polished(self, value: float, exact: Rows) -> Array:
+        mu, Theta = np.array([0.5 / value]), self._at(value)[None]
+        for _ in range(_POLISHED):
+            pull = exact.reduce("sum-residuals", sum_residuals, Theta)[0]
+            Theta = refined(Theta, pull, self.decomposition, mu)
+        return Theta[0]
 
     def thetas(self, values: Array) -> Iterator[tuple[int, Array]]:
         yield from enumerate(self._solve_all(values))

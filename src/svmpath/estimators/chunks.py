@@ -51,7 +51,7 @@ class ChunksMixin:
     @property
     def _is_chunked(self) -> bool:
         """Whether the model was fitted on rows in chunks."""
-        return hasattr(vars(self).get("path_"), "found")
+        return getattr(vars(self).get("path_"), "is_chunked", False)
 
     def _fit_chunks(self: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         """Choose gamma, rank and loss on a sample of rows, and C on all of them."""
@@ -75,8 +75,10 @@ class ChunksMixin:
         path = room.make_path(data, kernel, features, centre, loss, span, self.memory_limit)
         self._tell(f"{data.n} rows in {len(data.X)} chunks, {path.gram.rank} features {path.storage}")
         try:
-            self._choose_C(room, path, C, stages)
-            self._calibrate_chunks(path, seed)
+            choice = self._choose_C(path, C, stages)
+            self._calibrate_chunks(path, choice.value, seed)
+            path.polish(choice.value)
+            self._store_chunked(choice, path)
         finally:
             path.live.release()
 
@@ -156,8 +158,8 @@ class ChunksMixin:
             )
         return str(self.criterion)
 
-    def _choose_C(self: Any, room: Any, path: Any, C: Array, stages: tuple[Stage, ...]) -> None:
-        """Score all values of C on all rows, and keep the best machine."""
+    def _choose_C(self: Any, path: Any, C: Array, stages: tuple[Stage, ...]) -> Choice:
+        """Score all values of C on all rows, and choose the best."""
         name = self._criterion_for_chunks(path.loss)
         curve = CRITERIA["span" if name == "alo" else name].function(path, C, loss=self.criterion_loss)
         begin("C on all rows", len(C))
@@ -168,10 +170,10 @@ class ChunksMixin:
         last = Stage("confirm", path.loss.name, curve.criterion, path.gram.rank, {key: curve.numbers}, np.nan)
         edge = ("C",) if is_end(C, float(C[index])) else ()
         choice = Choice(curve, index, self.rule, {}, edge, (*stages, last))
-        self._store_chunked(choice, path)
         if self._given("C") == "span":
             warn_of_edges(choice, self._given, np.zeros(0))
         warn_of_rounding(choice, 0.0)
+        return choice
 
     def _scored(self: Any, done: int, total: int) -> None:
         part_done()
@@ -194,9 +196,9 @@ class ChunksMixin:
         if self._task == "classification":
             self._set_threshold(self.classes_, np.zeros(0), np.zeros(0))
 
-    def _calibrate_chunks(self: Any, path: Any, seed: int) -> None:
+    def _calibrate_chunks(self: Any, path: Any, C: float, seed: int) -> None:
         """Calibrate probabilities while the features are at hand: a saved model has no rows to do it with."""
         if self._task == "classification":
             rows = path.live.data.sample(_CALIBRATED_ROWS, seed)
-            held, code, s = path.sample_held(self.C_, rows)
+            held, code, s = path.sample_held(C, rows)
             self._calibrate_on(held[:, 0] if held.shape[1] == 1 else held, code, s)
