@@ -65,6 +65,14 @@ def interrupted(child):
     return last
 
 
+SLOWED = """
+import sys, time
+{patch}
+from svmpath.cli import main
+main()
+"""
+
+
 def test_progress_appears_and_ctrl_c_is_clean_and_quick(spawn):
     child = spawn(*many_rows())
     child.expect("Tuning: ")
@@ -76,7 +84,8 @@ def test_progress_appears_and_ctrl_c_is_clean_and_quick(spawn):
 
 @pytest.mark.slow
 def test_the_display_has_stage_work_best_and_times_and_goes_away(spawn):
-    child = spawn(*many_rows(1500), "--no-report", "--honest", "nested", "--n-jobs", "1")
+    program = ("-c", SLOWED.format(patch="import svmpath.cli.live as live\nlive._DELAY = 0.0"))
+    child = spawn(*many_rows(1500), "--no-report", "--honest", "nested", "--n-jobs", "1", program=program)
     for words in ("Tuning: ", "squared_hinge ", "best so far: gamma = ", r"\d/10", "0:00:"):
         child.expect(words)
     text, code = ended(child)
@@ -85,12 +94,6 @@ def test_the_display_has_stage_work_best_and_times_and_goes_away(spawn):
     assert sorted(os.listdir("made")) == ["config.toml", "model.skops", "summary.json"]
 
 
-SLOWED = """
-import sys, time
-{patch}
-from svmpath.cli import main
-main()
-"""
 # Where each stage is made to take long, so that Ctrl-C falls into it.
 STAGES = {
     "reading": "import svmpath.datasets as d\nd.read_table = lambda *a, **k: time.sleep(60)",
@@ -199,6 +202,7 @@ def test_bash_completes_commands_options_and_values(spawn, words, word, offered)
 
 @pytest.mark.slow
 def test_the_completion_of_bash_can_be_shown(spawn):
-    text, code = ended(spawn("--show-completion", "bash"))
+    # The shell is named here; else it is found by looking at the processes above, which in a test may be none.
+    text, code = ended(spawn("--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1"))
     assert code == 0
     assert "complete -o default -F _svmpath_completion svmpath" in text

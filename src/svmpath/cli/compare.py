@@ -288,15 +288,16 @@ def _write(found: _Compared, path: Path) -> None:
 def _print(facts: Mapping[str, Any]) -> None:
     """The machines, the best first, and in words which differences are more than chance."""
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from svmpath.cli.results import amount, interval, written_text
 
     kind = facts["kind"]
     against = {test["second"]: test for test in facts["tests"] if test["first"] == facts["best"]}
     word = "error rate" if kind == "error rate" else "root mean squared error"
+    longest = max(len(machine["loss"]) for machine in facts["machines"])
     table = Table(
-        "loss", "kernel", word, "95 % interval", "p (Holm)",
+        Column("loss", min_width=longest), "kernel", word, Column("95 % interval", no_wrap=True), "p (Holm)",
         title=f"svmpath compare: {facts['file']}, {facts['rows']} rows, {facts['folds']} folds", title_justify="left",
     )  # fmt: skip
     for machine in facts["machines"]:

@@ -33,8 +33,8 @@ class Live:
     ----------
     description : str
         The first piece of work, as ``"Reading data.csv"``.
-    delay : float
-        Seconds after which the display appears.
+    delay : float, optional
+        Seconds after which the display appears; one if not given.
     is_hidden : bool
         Whether there is to be no display at all.
     kept : str
@@ -44,7 +44,7 @@ class Live:
     def __init__(
         self,
         description: str,
-        delay: float = _DELAY,
+        delay: float | None = None,
         is_hidden: bool = False,
         kept: str = "nothing was written",
     ) -> None:
@@ -68,7 +68,7 @@ class Live:
         self._stage = ""
         self._over = is_hidden or not console.is_terminal
         # A timer, because the first report of the estimator may come late.
-        self._timer = threading.Timer(delay, self._show)
+        self._timer = threading.Timer(_DELAY if delay is None else delay, self._show)
         self._timer.daemon = True
 
     def __enter__(self) -> Live:
