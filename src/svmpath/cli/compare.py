@@ -294,7 +294,7 @@ def _print(facts: Mapping[str, Any]) -> None:
 
     kind = facts["kind"]
     against = {test["second"]: test for test in facts["tests"] if test["first"] == facts["best"]}
-    word = "error rate" if kind == "error rate" else "root mean squared error"
+    word = "error rate" if kind == "error rate" else "RMSE"  # the table must fit into 80 columns
     longest = max(len(machine["loss"]) for machine in facts["machines"])
     table = Table(
         Column("loss", min_width=longest), "kernel", word, Column("95 % interval", no_wrap=True), "p (Holm)",
