@@ -9,6 +9,7 @@ Rows are looked at some thousands at a time, in double precision whatever Z is s
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -25,8 +26,22 @@ Array = np.ndarray
 _ROWS_AT_ONCE = 2048  # rows whose features are held in double precision at a time
 
 
+class Sized:
+    """Knows how large its arrays are. Schedulers ask for it: what is small is moved to where there is time for it."""
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + sum(size_of(value) for value in vars(self).values())
+
+
+def size_of(value: Any) -> int:
+    """Bytes of an array, of the entries of a list, or of an object."""
+    if isinstance(value, list):
+        return sum(size_of(each) for each in value)
+    return int(getattr(value, "nbytes", 0)) or sys.getsizeof(value)
+
+
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(Sized):
     """How rows of X become rows of a block.
 
     Attributes
@@ -54,7 +69,7 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class Block:
+class Block(Sized):
     """The rows of one chunk.
 
     Attributes
@@ -148,7 +163,7 @@ def total(parts: Sequence[list[Any]]) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class Moments:
+class Moments(Sized):
     """Over all rows: A' S A; A' S y and the sum of s y^2 of each machine; that of s^2; the traces of both kernels."""
 
     G: Array
@@ -176,7 +191,7 @@ def sum_moments(block: Block) -> list[Moments]:
 
 
 @dataclass(frozen=True)
-class Evaluate:
+class Evaluate(Sized):
     """A question about one machine of the squared hinge: what is it like at theta, and what has changed since base?
 
     With E = {y f < 1} at theta, and E' at base, the answer is an :class:`Evaluation`.
@@ -218,7 +233,7 @@ def slack_of(y: Array, f: Array, which: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Sized):
     """J without its penalty, A_E' S (y - f), and what differs between E and E'.
 
     Attributes
@@ -253,7 +268,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class LossesAlong:
+class LossesAlong(Sized):
     """A question about one machine: J without its penalty at some steps from one theta to another."""
 
     machine: int

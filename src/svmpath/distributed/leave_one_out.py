@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import error
-from svmpath.distributed.blocks import Block
+from svmpath.distributed.blocks import Block, Sized
 from svmpath.solvers.feature_newton import LEAST_SLACK
 from svmpath.solvers.threads import blas_threads
 
@@ -28,7 +28,7 @@ _LEAST_ESTIMATE = 0.1  # of one minus a leverage that is only estimated
 
 
 @dataclass(frozen=True)
-class Machine:
+class Machine(Sized):
     """A machine of the squared hinge, and what leverages are computed with.
 
     Attributes
@@ -46,7 +46,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class SpanRule:
+class SpanRule(Sized):
     """The held-out values of the squared hinge machines of all classes at one value of C."""
 
     machines: list[Machine]
@@ -112,7 +112,7 @@ def _screen(block: Block, machine: Machine, y: Array, f: Array) -> tuple[Array, 
 
 
 @dataclass(frozen=True)
-class Press:
+class Press(Sized):
     """The held-out values of least squares machines at all values of C.
 
     With centred features Z - mean, (Z - mean)' S (Z - mean) = V diag(w) V' and S the sum of the weights, the leverages

@@ -1,0 +1,20 @@
+"""Schedulers are told how large things are, or they would move chunks as if they were nothing."""
+
+import sys
+
+import numpy as np
+from dask.sizeof import sizeof
+
+from svmpath.distributed.blocks import Block, Evaluation, Moments
+from svmpath.distributed.leave_one_out import Machine, SpanRule
+
+
+def test_arrays_count():
+    Z = np.zeros((1000, 50), dtype=np.float32)
+    block = Block(Z, np.zeros(1000), np.zeros(1000), None, 0.0, 0.0)
+    assert Z.nbytes + 16_000 <= sizeof(block) <= Z.nbytes + 17_000
+    G = np.zeros((51, 51))
+    for each in (Evaluation(0.0, np.zeros(51), 1, 0.0, 0.0, G), Moments(G, G[:, :1], G[0], 0.0, 0.0, 0.0)):
+        assert G.nbytes <= sizeof([each]) <= G.nbytes + 2000
+    machine = Machine(G[0], G, None)
+    assert sys.getsizeof(SpanRule([machine, machine])) >= 2 * G.nbytes
