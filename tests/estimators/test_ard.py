@@ -427,3 +427,14 @@ def test_units_and_offsets_of_the_columns_do_not_matter(change):
         factor, offset = np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1e8])
     model = PathSVC(gamma="ard", random_state=0).fit(X * factor + offset, y)
     assert np.mean(model.predict(fresh * factor + offset) == truth) > 0.9
+
+
+@pytest.mark.parametrize("seed", [14, 15])
+def test_the_first_step_stays_in_the_valley_of_its_start(seed):
+    """With wrong labels the score is steep at the C of the screen; a long step ended at gamma near 0."""
+    X, y = datasets.banana(400, random_state=seed)
+    wrong = np.random.default_rng(seed).random(400) < 0.06
+    model = PathSVC(search="gradient", random_state=0).fit(X, np.where(wrong, -y, y))
+    assert model.gamma_ > 0.05
+    new, labels = datasets.banana(1000, random_state=100 + seed)
+    assert model.score(new, labels) > 0.9

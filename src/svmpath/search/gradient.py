@@ -35,7 +35,7 @@ from svmpath.criteria.gradients import SMOOTHING, HeldOutScore
 from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram
 from svmpath.kernels import ARD
-from svmpath.losses import Problem
+from svmpath.losses import LeastSquares, Problem
 from svmpath.progress import begin, best_so_far, finish, part_done
 from svmpath.search.axis import Axis
 from svmpath.search.choice import Choice, Scores, Stage, is_end
@@ -50,6 +50,7 @@ from svmpath.solvers.threads import count_jobs
 Array = np.ndarray
 
 _STARTS = 2  # valleys of the screen from which a descent starts
+_SMALLER_C = (1.0, 4.0, 16.0, 64.0)  # by which C is divided to find the best one at the gamma of a start
 _FEW = 100  # samples up to which the score is rough, and the next best gamma and a random point are starts as well
 _AWAY = 1.0  # deviation of a random start from the best one, in logarithms
 _STEPS = 60  # of L-BFGS
@@ -151,7 +152,7 @@ class GradientSearch:
         for k, x in enumerate(starts):
             if ends and (k >= enough or self.deadline.is_over()):
                 break
-            end = self._down(ground, _End(x))
+            end = self._down(ground, self._with_best_C(ground, x))
             if end is not None:
                 ends.append(end)
                 steps.done()
@@ -163,6 +164,20 @@ class GradientSearch:
         best = min(ends, key=lambda end: end.score)
         self._enter("gradient", ground, best, time.perf_counter() - start)
         return ground, best, screen
+
+    def _with_best_C(self, ground: _Ground, x: Array) -> _End:
+        """The start with the C, or a smaller one, at which the score is lowest.
+
+        The screen scores least squares, to which a large C does less harm than to other losses.
+        """
+        is_same_loss = self.search.loss.name == LeastSquares.name
+        tried = [_End(x)]
+        for factor in _SMALLER_C if ground.chart.is_free and not is_same_loss else ():
+            nearer = x - np.eye(len(x))[0] * np.log(factor)
+            with suppress(PathError):
+                if nearer[0] >= ground.chart.bounds[0][0] and not self.deadline.is_over():
+                    tried.append(ground(nearer, tried[-1].machines)[0])
+        return min(tried, key=lambda each: each.score)
 
     def _screen(self, factors: Array | None = None) -> Screen:
         """Least squares on landmarks at many pairs; with squared distances that are sums with these factors."""
@@ -549,6 +564,10 @@ def _descend(ground: _Ground, start: _End, penalty: _Penalty | None, enough: flo
         return first
     known: dict[bytes, tuple[_End, Array] | None] = {start.x.tobytes(): (first, slope)}
     best = last = first
+    # With two bounds for every coordinate the first step of L-BFGS is the gradient itself, however long: where the
+    # score is steep it would leave the valley that the screen has found. Scaled, it is one factor e at most.
+    flatter = 1.0 / max(1.0, float(np.linalg.norm(_STEEP * slope / first.score)))
+    scale = flatter * _STEEP / first.score
 
     def relative(x: Array) -> tuple[float, Array]:
         # L-BFGS measures change against one: scores of targets in any unit are brought there.
@@ -558,11 +577,11 @@ def _descend(ground: _Ground, start: _End, penalty: _Penalty | None, enough: flo
         try:
             last, slope = known.pop(x.tobytes(), None) or visit(x, last.machines)
         except PathError:
-            return _WALL * _STEEP, np.zeros(len(x))
+            return _WALL * scale * first.score, np.zeros(len(x))
         best = last if last.score < best.score else best
-        return _STEEP * last.score / first.score, _STEEP * slope / first.score
+        return scale * last.score, scale * slope
 
-    options = {"maxiter": _STEPS, "ftol": enough, "gtol": 1e-6 * _STEEP}
+    options = {"maxiter": _STEPS, "ftol": flatter * enough, "gtol": 1e-6 * flatter * _STEEP}
     with suppress(_Late):
         minimize(relative, start.x, jac=True, method="L-BFGS-B", bounds=ground.chart.bounds, options=options)
     return best
