@@ -5,8 +5,9 @@ import sys
 import numpy as np
 from dask.sizeof import sizeof
 
-from svmpath.distributed.blocks import Block, Evaluation, Moments
+from svmpath.distributed.blocks import Block, Evaluation, Moments, Recipe
 from svmpath.distributed.leave_one_out import Machine, SpanRule
+from svmpath.gram.fourier import FourierFeatures
 
 
 def test_arrays_count():
@@ -16,5 +17,6 @@ def test_arrays_count():
     G = np.zeros((51, 51))
     for each in (Evaluation(0.0, np.zeros(51), 1, 0.0, 0.0, G), Moments(G, G[:, :1], G[0], 0.0, 0.0, 0.0)):
         assert G.nbytes <= sizeof([each]) <= G.nbytes + 2000
+    assert sizeof(Recipe(FourierFeatures(G), G[0], np.float64, None)) >= G[0].nbytes
     machine = Machine(G[0], G, None)
     assert sys.getsizeof(SpanRule([machine, machine])) >= 2 * G.nbytes

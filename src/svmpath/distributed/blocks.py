@@ -37,7 +37,7 @@ def size_of(value: Any) -> int:
     """Bytes of an array, of the entries of a list, or of an object."""
     if isinstance(value, list):
         return sum(size_of(each) for each in value)
-    return int(getattr(value, "nbytes", 0)) or sys.getsizeof(value)
+    return int(value.nbytes) if isinstance(value, np.ndarray) else sys.getsizeof(value)
 
 
 @dataclass(frozen=True)

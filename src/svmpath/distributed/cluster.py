@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 from uuid import uuid4
 
@@ -101,11 +101,19 @@ def reduce_chunks(
     place travels.
     """
     common = [as_delayed(each) for each in shared]
-    parts = [task(name, function, *chunk, *common) for chunk in chunks]
-    here: dict[Any, list[Delayed]] = {}
-    for place, part in zip(places or [None] * len(parts), parts, strict=True):
-        here.setdefault(place, []).append(part)
-    return compute([_tree([_tree(group) for group in here.values()])])[0]
+    groups: dict[Any, list[Any]] = {}
+    for place, chunk in zip(places or [None] * len(chunks), chunks, strict=True):
+        groups.setdefault(place, []).append(chunk)
+    sums = []
+    for place, group in groups.items():
+        with _at(place):
+            sums.append(_tree([task(name, function, *chunk, *common) for chunk in group]))
+    return compute([_tree(sums)])[0]
+
+
+def _at(place: Any) -> Any:
+    """Tasks made inside run in a place, as long as there is one: to move a sum is cheaper than to move a chunk."""
+    return nullcontext() if place is None else dask.annotate(workers=[place], allow_other_workers=True)
 
 
 def _tree(parts: list[Delayed]) -> Delayed:
