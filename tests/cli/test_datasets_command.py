@@ -66,3 +66,20 @@ def test_a_report_reads_the_data_as_tune_did(run):
     assert run("tune", "data.csv", "--target", "sold", "--drop", "price,town", *FIXED, "--no-report")[0] == 0
     code, _, err = run("report", "model.skops", "data.csv")
     assert code == 0, err
+
+
+@pytest.mark.parametrize("option", [("-o", "x.csv"), ("--rows", "30"), ("--seed", "1")])
+def test_an_option_without_a_name_asks_for_the_name(run, option):
+    code, out, err = run("datasets", *option)
+    names = {"-o": "--output"}
+    assert (code, out) == (2, "")
+    assert err.startswith(f"Error: {names.get(option[0], option[0])} needs the name of the data set to write: banana,")
+    assert list(Path().iterdir()) == []
+
+
+def test_whether_a_flat_is_sold_quickly_can_be_learnt_without_its_price(run):
+    assert run("datasets", "flats", "-o", "flats.csv")[0] == 0
+    options = ("--target", "sold", "--drop", "price", "--no-report", "--honest", "none", "--json", "--quiet")
+    facts = json.loads(run("tune", "flats.csv", *options)[1])
+    assert 0.12 < facts["held_out"]["value"] < 0.22
+    assert facts["held_out"]["baseline"] > 0.4

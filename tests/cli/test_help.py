@@ -45,6 +45,15 @@ def test_every_help_has_an_example_and_says_what_it_does(run, command):
     assert f"Usage: svmpath {command}" in out
 
 
+@pytest.mark.parametrize("command", [(), *((command,) for command in COMMANDS)])
+def test_flags_have_no_type_and_a_range_takes_little_space(run, command):
+    code, out, _ = run(*command, "--help")
+    assert code == 0
+    assert not re.search(r"<bool>|4294967295", out)
+    usage = next(line for line in out.splitlines() if "Usage:" in line)
+    assert not re.search(r"[{}]|\[\[|[a-z]+$", usage.strip())
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_has_help_and_a_panel(command):
     for parameter in get_command(cli.app).commands[command].params:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,15 @@ def test_help(run):
         assert (code, err) == (0, "")
         assert "Usage: svmpath" in out
     assert run("--version") == (0, f"svmpath {svmpath.__version__}\n", "")
+
+
+def test_a_package_that_is_not_installed_is_named_in_one_sentence(run, monkeypatch):
+    csv(GOOD)
+    monkeypatch.setitem(sys.modules, "tomli_w", None)  # as after an update that needs one more
+    code, out, err = run("tune", "data.csv", "--target", "y", *FIXED)
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1].startswith("Error: svmpath needs the package 'tomli_w', which is not installed; ")
+    assert not Path("model.skops").exists()
 
 
 @pytest.mark.slow

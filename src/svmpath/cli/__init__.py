@@ -17,10 +17,21 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code; Ctrl-C ends it also while it is being loaded."""
     try:
         from svmpath.cli import program
+
+        program.main(arguments)
     except KeyboardInterrupt:
         print("Interrupted; nothing was written.", file=sys.stderr)
         sys.exit(130)
-    program.main(arguments)
+    except ModuleNotFoundError as error:  # a newer svmpath may need packages that an older one did not
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "svmpath"):
+            raise
+        print(
+            f"Error: svmpath needs the package {package!r}, which is not installed; install svmpath once more, with "
+            "python -m pip install . in its folder.",
+            file=sys.stderr,
+        )
+        sys.exit(2)
 
 
 def __getattr__(name: str) -> Any:

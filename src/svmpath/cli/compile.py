@@ -20,7 +20,7 @@ from svmpath.solvers.compiling import count_compiled
 def compile_engines(
     engines: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ENGINE]...", help="path, loo, elastic or kernel; all of them if none is given."),
+        typer.Argument(metavar="ENGINE", help="path, loo, elastic or kernel; all of them if none is given."),
     ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,

@@ -36,10 +36,11 @@ def _complete(incomplete: str) -> list[str]:
 
 
 def datasets(
+    context: typer.Context,
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]",
+            metavar="NAME",
             help="banana, mixture, ringnorm, twonorm, waveform or flats; without it, they are listed.",
             autocompletion=_complete,
             show_default=False,
@@ -67,6 +68,7 @@ def datasets(
     """List the data sets that svmpath can generate, or write one of them to try things on."""
     with user_errors(quiet):
         if name is None:
+            _refuse_without_name(context)
             listed = {"sets": [_described(each) for each in SETS]}
             show_facts(listed, _print_list, as_json=as_json, quiet=quiet)
             return
@@ -83,6 +85,15 @@ def datasets(
     show_facts(
         facts, lambda: print(f"Wrote {rows} rows to {path}; the target is {target}."), as_json=as_json, quiet=quiet
     )
+
+
+def _refuse_without_name(context: typer.Context) -> None:
+    """Refuse options that a list has no use for: who gives one wants a file."""
+    wanted = {"output": "--output", "rows": "--rows", "random_state": "--seed"}
+    source: Callable[[str], Any] = context.get_parameter_source
+    given = [option for name, option in wanted.items() if source(name).name != "DEFAULT"]
+    if given:
+        raise DataError(f"{given[0]} needs the name of the data set to write: {', '.join(SETS)}")
 
 
 def _described(name: str) -> dict[str, Any]:

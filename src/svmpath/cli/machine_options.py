@@ -13,6 +13,7 @@ import typer
 
 MACHINE, SEARCH = "Machine", "Search"
 FOLDS = 5  # where --cv is not given
+_LARGEST_SEED = 2**32 - 1  # of numpy.random.RandomState
 
 COMPLETIONS = {
     "--loss": ("squared_hinge", "hinge", "huber_hinge", "least_squares", "epsilon_insensitive"),
@@ -201,13 +202,21 @@ MemoryLimitOption = Annotated[
         show_default=False,
     ),
 ]
+
+
+def _check_seed(value: int) -> int:
+    """The seed, if numpy takes it; ``min`` and ``max`` would print both ends in the help."""
+    if not 0 <= value <= _LARGEST_SEED:
+        raise typer.BadParameter(f"{value} is not between 0 and {_LARGEST_SEED}")
+    return value
+
+
 SeedOption = Annotated[
     int,
     typer.Option(
         "--seed",
         "--random-state",
-        min=0,
-        max=2**32 - 1,
+        callback=_check_seed,
         metavar="N",
         help="Random seed: the same seed gives the same result.",
         rich_help_panel=SEARCH,

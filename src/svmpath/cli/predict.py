@@ -12,14 +12,14 @@ from svmpath.cli.data_options import DataArgument, FormatOption
 from svmpath.cli.live import Live, reading
 from svmpath.cli.outputs import check_file
 from svmpath.cli.predictions import check_wanted, predictions
-from svmpath.cli.run_options import OUTPUT, ConfigOption, JsonOption, QuietOption
+from svmpath.cli.run_options import OUTPUT, ConfigOption, JsonOption, ModelArgument, QuietOption
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="The model.skops that svmpath tune has written.", show_default=False)],
+    model: ModelArgument,
     data: DataArgument,
     output: Annotated[
         Path,

@@ -14,6 +14,7 @@ from svmpath.cli.compile import compile_engines
 from svmpath.cli.console import INTERRUPTED, end_sentence, report_interrupt
 from svmpath.cli.datasets import datasets
 from svmpath.cli.examples import EXAMPLES
+from svmpath.cli.help import Command, Group
 from svmpath.cli.options import in_options
 from svmpath.cli.path import path
 from svmpath.cli.predict import predict
@@ -26,6 +27,7 @@ from svmpath.names import did_you_mean
 
 app = typer.Typer(
     name="svmpath",
+    cls=Group,
     help="Tune support vector machines by following the path, not by searching a grid.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -52,7 +54,7 @@ def _epilog(examples: tuple[str, ...]) -> str:
 
 
 for _name, _command in COMMANDS.items():
-    app.command(_name, epilog=_epilog(EXAMPLES[_name]))(_command)
+    app.command(_name, cls=Command, epilog=_epilog(EXAMPLES[_name]))(_command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -11,13 +11,15 @@ import typer
 from svmpath.cli.console import show_facts, user_errors
 from svmpath.cli.live import Live
 from svmpath.cli.outputs import REPORT, check_file
-from svmpath.cli.run_options import OUTPUT, ConfigOption, JsonOption, QuietOption
+from svmpath.cli.run_options import OUTPUT, ConfigOption, JsonOption, ModelArgument, QuietOption
 from svmpath.exceptions import DataError
 
 
 def report(
-    model: Annotated[Path, typer.Argument(help="The model.skops that svmpath tune has written.", show_default=False)],
-    data: Annotated[Path, typer.Argument(help="The data file that it was tuned on.", show_default=False)],
+    model: ModelArgument,
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="The data file that it was tuned on.", show_default=False)
+    ],
     output: Annotated[
         Path,
         typer.Option("--output", "-o", metavar="FILE", help="html file to write.", rich_help_panel=OUTPUT),

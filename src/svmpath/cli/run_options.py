@@ -1,4 +1,4 @@
-"""The options that every command has: ``--config``, ``--json`` and ``--quiet``; and the file that repeats a run.
+"""What commands share: ``--config``, ``--json``, ``--quiet`` and the argument MODEL; and the file that repeats a run.
 
 ``--config FILE`` fills in what the command line does not say. Its keys are the names of options without the dashes, and
 those of arguments; ``config.toml``, which ``svmpath tune`` writes beside the model, is such a file.
@@ -27,6 +27,10 @@ def read_config(context: typer.Context, value: Path | None) -> Path | None:
     return value
 
 
+ModelArgument = Annotated[
+    Path,
+    typer.Argument(metavar="MODEL", help="The model.skops that svmpath tune has written.", show_default=False),
+]
 ConfigOption = Annotated[
     Path | None,
     typer.Option(
@@ -46,7 +50,10 @@ JsonOption = Annotated[
 QuietOption = Annotated[
     bool,
     typer.Option(
-        "--quiet", "-q", help="Print neither results nor notes nor progress, only errors.", rich_help_panel=OUTPUT
+        "--quiet",
+        "-q",
+        help="Print neither tables nor notes nor progress, only errors, and what --json prints.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 

@@ -151,11 +151,12 @@ def tune(
         if held_out is not None:
             check_held_out(held_out, data, output, names)
         asked = _Asked(options, settings, honest, has_report, held_out is not None, says_stages)
+        repeated = write_config(context, "tune")  # before the work: nothing that can fail comes after it
         tune_all = _on_scheduler(scheduler or "threads", memory_limit) if in_chunks else _tune
         with Live(reading(data), is_hidden=quiet or says_stages) as live:
             tuned = tune_all(asked, live)
             live.stage("Saving")
-            written = _save(tuned, write_config(context, "tune"), output, held_out)
+            written = _save(tuned, repeated, output, held_out)
         facts = {**tuned.facts, "written": [str(path) for path in written]}
         if not in_chunks:
             print_notes(tuned.facts, is_cv_given=cv is not None)

@@ -61,7 +61,7 @@ def flats(n: int, random_state: int | np.random.Generator | None = None) -> pd.D
     price = (worth + 120.0 * lift + rng.normal(0.0, 120.0, n)).round(-1)
     cheap = (worth + 120.0 * lift - price) / 120.0
     wanted = 1.5 * (condition == "new") + lift - (area - 80.0) / 40.0 - 0.5
-    is_quick = cheap + wanted + rng.logistic(0.0, 0.3, n) > 0.0
+    is_quick = 0.4 * cheap + wanted + rng.logistic(0.0, 0.2, n) > 0.0
     table = pd.DataFrame(
         {
             "id": [f"F{number:05d}" for number in rng.permutation(n) + 1],
