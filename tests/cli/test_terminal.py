@@ -65,8 +65,12 @@ def interrupted(child):
     return last
 
 
+# In short pieces: a signal that another thread receives does not end a sleep of the main thread.
 SLOWED = """
 import sys, time
+def rest():
+    for _ in range(600):
+        time.sleep(0.1)
 {patch}
 from svmpath.cli import main
 main()
@@ -96,10 +100,10 @@ def test_the_display_has_stage_work_best_and_times_and_goes_away(spawn):
 
 # Where each stage is made to take long, so that Ctrl-C falls into it.
 STAGES = {
-    "reading": "import svmpath.datasets as d\nd.read_table = lambda *a, **k: time.sleep(60)",
-    "report": "import svmpath.report.page as p\np.collect = lambda *a, **k: time.sleep(60)",
+    "reading": "import svmpath.datasets as d\nd.read_table = lambda *a, **k: rest()",
+    "report": "import svmpath.report.page as p\np.collect = lambda *a, **k: rest()",
     "writing": "import svmpath.cli.saved_model as s\n"
-    "def write(pipeline, trained, part):\n    part.write_bytes(b'half')\n    time.sleep(60)\ns.write_model = write",
+    "def write(pipeline, trained, part):\n    part.write_bytes(b'half')\n    rest()\ns.write_model = write",
 }
 
 
