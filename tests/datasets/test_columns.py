@@ -41,6 +41,9 @@ NUMBERS = {
     "percent": (["12 %", "7%", "-0.5 %"], [12, 7, -0.5], "'%' is left out"),
     "thousands": (["1,234.5", "7", "1,000,000"], [1234.5, 7, 1e6], "',' parts thousands"),
     "only thousands": (["1,234", "2,500"], [1234, 2500], "',' parts thousands"),
+    "thousands do not begin with 0": (["0,123", "2,500"], [0.123, 2.5], "',' is the decimal sign"),
+    "words among decimal commas": (["1,5", "2,5", "0,25", "k.A."], [1.5, 2.5, 0.25, NAN], "'k.A.' among the numbers"),
+    "words among percents": (["5 %", "7 %", "unknown"], [5, 7, NAN], "'unknown' among the numbers"),
     "decimal comma": (["1,5", "12", "-0,25"], [1.5, 12, -0.25], "',' is the decimal sign"),
     "German": (["1.234,5", "7,25"], [1234.5, 7.25], "'.' parts thousands and ',' is the decimal sign"),
     "Swiss": (["1'234.5", "7"], [1234.5, 7], "parts thousands"),
@@ -242,3 +245,13 @@ def test_a_column_that_counts_the_rows_is_kept_and_said():
     assert column.is_used
     assert column.detail == "it counts the rows; use --drop day if that is all it does"
     assert infer([str(number) for number in [*range(30), *range(31, 61)]], "day")[1].detail == ""
+
+
+def test_words_among_dates_are_missing():
+    values, column = infer(["1970-01-02", "1970-01-04", "unknown"])
+    np.testing.assert_array_equal(values, [1, 3, NAN])
+    assert (column.kind, column.missing, column.recipe["words"]) == ("date", 1, ["unknown"])
+
+
+def test_words_among_codes_leave_them_codes():
+    assert_column(["01067", "04103", "04103", "unknown"], "category", ["01067", "04103", "04103", "unknown"])

@@ -123,3 +123,31 @@ def test_what_was_inferred_reads_the_same_file_again(write):
     table = read_table(write(text), "y")
     recipes = {column.name: column.recipe for column in table.columns}
     pd.testing.assert_frame_equal(read_new_rows(write(text), recipes).X, table.X)
+
+
+@pytest.mark.parametrize(("separator", "value"), [(";", 1234), ("\t", 1234), (",", 1.234)])
+def test_a_point_that_parted_thousands_still_does_unless_the_file_says_otherwise(write, separator, value):
+    recipe = {"kind": "number", "decimal": ",", "thousands": ".", "sign": ""}
+    text = "a|b\n1.234|1\n".replace("|", separator)
+    assert read_new_rows(write(text), {"a": recipe}).X["a"].tolist() == [value]
+
+
+def test_a_decimal_comma_of_training_is_one_in_new_rows(write):
+    table = read_table(write("a\tb\ty\n1,5\tu\t0\n2,5\tv\t1\n"), "y")
+    recipes = {column.name: column.recipe for column in table.columns}
+    assert read_new_rows(write("a\tb\n1,234\tu\n"), {"a": recipes["a"]}).X["a"].tolist() == [1.234]
+
+
+@pytest.mark.parametrize("recipe", [{"kind": "date"}, {"kind": "date", "format": "%d.%m.%Y", "words": ["open"]}])
+def test_dates_may_all_be_missing(write, recipe):
+    np.testing.assert_array_equal(follow(["", "NA"], **recipe), [NAN, NAN])
+
+
+def test_words_among_dates_are_missing_as_in_training():
+    recipe = {"kind": "date", "format": "%d.%m.%Y", "words": ["open"]}
+    np.testing.assert_array_equal(follow(["2.1.1970", "open"], **recipe), [1, NAN])
+
+
+def test_dates_are_no_numbers():
+    with pytest.raises(DataError, match="column 'a' holds dates, but held numbers in the training data"):
+        follow(pd.to_datetime(["2024-01-31"]), kind="number")

@@ -48,7 +48,7 @@ def test_csv_kinds_and_values(write):
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_csv_separators_and_line_ends(write, separator, end):
     lines = ["a|b b|y", '1|"x, y; z"|2', '3|"say ""no"""|4']
     path = write(end.join(lines).replace("|", separator))
@@ -470,3 +470,52 @@ def test_a_wrong_format_is_refused(write, contents):
     with pytest.raises(DataError, match="not a parquet file"):
         read_table(write(contents["csv"]), "y", format="parquet")
     assert read_table(write(contents["csv"], "data.txt"), "y", format="csv").n_rows == 3
+
+
+# ----------------------------------------------------------------------------------------------------
+# What could be read wrongly without a word
+# ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "zip,b,y\n01067,1,0\n,2,1\n99999,3,0\n99999,3,1\n",  # a gap makes floats of whole numbers
+        "zip;b;y\n01067;1,5;0\n;2,5;1\n99999;3,5;0\n99999;3;1\n",
+    ],
+)
+def test_codes_keep_their_zeros(write, text):
+    assert read_table(write(text), "y").X["zip"].tolist() == ["01067", None, "99999", "99999"]
+
+
+def test_the_target_and_the_weights_have_the_decimal_sign_of_the_file(write):
+    path = write("a;w;y\n1,5;1.000,5;1,234\n2,5;2.000;2,345\n3,5;3.000;3,456\n")
+    table = read_table(path, "y", weight="w")
+    assert table.y.tolist() == [1.234, 2.345, 3.456]
+    assert table.weights.tolist() == [1000.5, 2000, 3000]
+
+
+def test_semicolons_make_a_comma_that_can_be_both_the_decimal_sign(write):
+    assert read_table(write("a;y\n1,234;0\n5,678;1\n"), "y").X["a"].tolist() == [1.234, 5.678]
+    assert read_table(write('a,y\n"1,234",0\n"5,678",1\n'), "y").X["a"].tolist() == [1234, 5678]
+    assert read_table(write("a;y\n1.234;0\n5.678;1\n"), "y").X["a"].tolist() == [1.234, 5.678]
+
+
+def test_labels_keep_their_zeros(write):
+    path = write("a,y\n1,01\n2,02\n3,01\n4,10\n")
+    assert read_table(path, "y").y.tolist() == ["01", "02", "01", "10"]
+    assert read_table(path, "y", task="classification").y.tolist() == ["01", "02", "01", "10"]
+    assert read_table(path, "y", task="regression").y.tolist() == [1, 2, 1, 10]
+
+
+@pytest.mark.parametrize("options", [{}, {"weight": "b"}])
+def test_errors_name_the_row_of_the_file_where_rows_are_left_out(write, options):
+    path = write("a,b,y\n1,2,\n1,2,3\n2,inf,4\n2,1,5\n")
+    with pytest.raises(DataError, match="column 'b' has the infinite value inf in data row 3"):
+        read_table(path, "y", **options)
+
+
+@pytest.mark.parametrize("option", ["weight", "group"])
+def test_the_target_has_no_second_purpose(write, option):
+    with pytest.raises(DataError, match=f"--{option}-column names the target 'y'"):
+        read_table(write("a,y\n1,1\n2,2\n3,1\n"), "y", **{option: "y"})

@@ -123,7 +123,8 @@ class NumberStyle:
         return head + rest.strip()
 
     def _pattern(self) -> re.Pattern[str]:
-        whole = rf"\d{{1,3}}(?:{re.escape(self.thousands)}\d{{3}})+|\d+" if self.thousands else r"\d+"
+        # Thousands do not begin with 0: 0,123 is a fraction.
+        whole = rf"[1-9]\d{{0,2}}(?:{re.escape(self.thousands)}\d{{3}})+|\d+" if self.thousands else r"\d+"
         point = re.escape(self.decimal)
         return re.compile(rf"[+-]?(?:(?:{whole})(?:{point}\d*)?|{point}\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 

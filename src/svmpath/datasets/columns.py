@@ -172,7 +172,8 @@ def infer_column(
     typed = read_typed(series, name)
     if typed is not None and (not is_category or typed.kind == "category"):
         missing = int(pd.isna(typed.values).sum())
-        column = Column(name, typed.kind, missing, recipe={"kind": typed.kind})
+        sign = {"decimal": ","} if typed.kind == "number" and decimal == "," else {}  # of new rows, if they are text
+        column = Column(name, typed.kind, missing, recipe={"kind": typed.kind, **sign})
         return _judged(typed.values, column)
     if typed is not None:
         series = pd.Series(typed.words(), dtype=object)
@@ -198,7 +199,7 @@ def _read_text(cells: Cells, name: str, decimal: str) -> Found:
     if not cells.given:
         return cells.spread(np.empty(0)), replace(_column(cells, name, "empty"), is_used=False)
     readers: tuple[Callable[[Cells, str, str], Found | None], ...] = (
-        _codes, _plain_numbers, _truth, _styled_numbers, _dates, _numbers_and_words
+        _codes, _plain_numbers, _truth, _styled_numbers, _dates, _values_and_words, _mistaken_number
     )  # fmt: skip
     found = next((found for reader in readers if (found := reader(cells, name, decimal)) is not None), None)
     if found is not None:
@@ -259,24 +260,31 @@ def _dates(cells: Cells, name: str, decimal: str) -> Found | None:
     return cells.spread(values), _column(cells, name, "date", f"written like {example!r}", format=formats[0])
 
 
-def _numbers_and_words(cells: Cells, name: str, decimal: str) -> Found | None:
-    """Numbers with a few words among them, which stand for missing values; or with a cell that is a mistake."""
+def _values_and_words(cells: Cells, name: str, decimal: str) -> Found | None:
+    """Numbers or dates with a few words among them, which stand for missing values."""
+    words = [cell for cell in cells.given if not any(map(str.isdigit, cell))]
+    rest = cells.without(set(words))
+    if not 0 < len(words) <= _FEW_WORDS or rest.counts.sum() < 0.5 * cells.counts.sum() or is_code(rest.given):
+        return None
+    if any(map(INFINITE.fullmatch, words)):
+        return None
+    readers = (_plain_numbers, _styled_numbers, _dates)
+    values, column = next((found for reader in readers if (found := reader(rest, name, decimal))), (None, None))
+    if values is None or column is None or not column.is_used:
+        return None
+    among = f"{' and '.join(map(repr, words))} among the {column.kind}s taken for missing"
+    detail = f"{column.detail}, and {among}" if column.detail else among
+    return values, replace(column, detail=detail, recipe={**column.recipe, "words": words})
+
+
+def _mistaken_number(cells: Cells, name: str, decimal: str) -> None:
+    """Refuse numbers with a cell among them that is a mistake, such as 3x."""
     is_number = np.array([PLAIN.fullmatch(cell) is not None for cell in cells.given])
     share = cells.counts[is_number].sum() / cells.counts.sum()
     words = [cell for cell, number in zip(cells.given, is_number, strict=True) if not number]
-    if share < 0.5:
-        return None
-    if any(character.isdigit() for word in words for character in word) or any(map(INFINITE.fullmatch, words)):
-        if share >= _MOSTLY or len(cells.given) == 2:
-            refuse_number_column(cells.rows(), name, f"or use --categorical or --drop with {name}")
-        return None
-    if len(words) > _FEW_WORDS:
-        return None
-    rest = cells.without(set(words))
-    values = NumberStyle().read(rest.given)
-    assert values is not None
-    detail = f"{' and '.join(map(repr, words))} among the numbers taken for missing"
-    return finite(rest.spread(values), name), _column(rest, name, "number", detail, words=words)
+    is_odd = any(map(str.isdigit, "".join(words))) or any(map(INFINITE.fullmatch, words))
+    if is_odd and (share >= _MOSTLY or (share >= 0.5 and len(cells.given) == 2)):
+        refuse_number_column(cells.rows(), name, f"or use --categorical or --drop with {name}")
 
 
 # ----------------------------------------------------------------------------------------------------

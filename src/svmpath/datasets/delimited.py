@@ -31,7 +31,7 @@ _EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _PANDAS < (3, 1) e
 
 @dataclass(frozen=True)
 class Delimited:
-    """Columns with a type if all cells are plain numbers, else of text; and the decimal sign of the file."""
+    """Columns with a type if all cells are plain numbers, else of text; and the decimal sign, "" if none shows."""
 
     frame: pd.DataFrame
     decimal: str
@@ -48,6 +48,8 @@ def read_delimited(text: str, separator: str | None, as_text: Collection[str]) -
     as_text : collection of str
         Columns that must stay text: the target, categories and dates.
     """
+    if "\n" not in text:
+        text = text.replace("\r", "\n")  # as some spreadsheets end lines
     separator = separator or _separator(text)
     names = _header(text, separator)
     if len(names) == 1:  # where pandas would take an empty cell for an empty line
@@ -59,12 +61,20 @@ def read_delimited(text: str, separator: str | None, as_text: Collection[str]) -
         return Delimited(_by_lines(text, separator), ".")
     if (frame.iloc[:, -1] == "").any():
         _check_lengths(text, separator)  # pandas fills short lines with empty cells
-    if separator != "," and _has_decimal_commas(frame):
+    if _has_codes(text, separator):
+        kept |= {name for name in names if _is_whole(frame[name])}
+        frame = _by_pandas(text, separator, names, kept)
+    if separator == ",":
+        return Delimited(frame, ".")
+    if _has_decimal_commas(frame, is_likely=separator == ";"):
         return Delimited(_by_pandas(text, separator, names, kept, decimal=","), ",")
-    whole = {name for name in names if pd.api.types.is_integer_dtype(frame[name].dtype)}
-    if whole and _has_codes(text, separator):
-        frame = _by_pandas(text, separator, names, kept | whole)
-    return Delimited(frame, ".")
+    return Delimited(frame, "")
+
+
+def _is_whole(column: pd.Series) -> bool:
+    """Whether a column holds whole numbers, with or without gaps: then it may be one of codes."""
+    is_number = pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype)
+    return is_number and bool((column.dropna() % 1 == 0).all())
 
 
 def _has_codes(text: str, separator: str) -> bool:
@@ -90,15 +100,18 @@ def _by_pandas(text: str, separator: str, names: list[str], as_text: Collection[
         )
 
 
-def _has_decimal_commas(frame: pd.DataFrame) -> bool:
-    """Whether a column of text holds numbers that can only be read with a decimal comma."""
+def _has_decimal_commas(frame: pd.DataFrame, is_likely: bool) -> bool:
+    """Whether a column of text holds numbers that can only be read with a decimal comma.
+
+    If that is likely, since cells are parted by semicolons, those count that can also be read otherwise.
+    """
     for name in frame.columns:
         if pd.api.types.is_numeric_dtype(frame[name].dtype):
             continue
         cells = [cell.strip() for cell in frame[name].iloc[:_SAMPLE].tolist() if isinstance(cell, str)]
         given = [cell for cell in cells if not is_missing(cell)]
         styles = find_styles(given) if given else []
-        if styles and all(style.decimal == "," for style in styles):
+        if styles and (any if is_likely and "," in "".join(given) else all)(style.decimal == "," for style in styles):
             return True
     return False
 

@@ -103,7 +103,7 @@ def read_table(
             raise DataError(f"a libsvm file has only one target, its labels; leave --target {target!r} out")
         asked = Asked(as_text={*others, *categorical} - {weight}, arrays=[target or "y", *others[target is not None :]])
         content, decimal = _CONTENT[source.format](source, asked)
-        table = choose(content, source.name, request, decimal)
+        table = choose(content, source.name, request, decimal or ".")
         return replace(table, format=source.format, is_guessed=source.is_guessed)
 
 
@@ -154,7 +154,12 @@ def read_new_rows(
     names = {} if isinstance(recipes, int) else recipes
     with _named_errors(path):
         source = open_source(path, format)
-        as_text = {name for name, recipe in names.items() if recipe["kind"] in ("category", "date")}
+        # A plain 1.234 may be 1234.
+        as_text = {
+            name
+            for name, recipe in names.items()
+            if recipe["kind"] in ("category", "date") or recipe.get("thousands") == "."
+        }
         content, decimal = _CONTENT[source.format](source, Asked(as_text, zero_based=zero_based))
         rows = choose_new(content, source.name, recipes, ignored, decimal)
         return replace(rows, format=source.format, is_guessed=source.is_guessed)

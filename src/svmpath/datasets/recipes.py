@@ -35,8 +35,9 @@ def follow_recipe(series: pd.Series, name: str, recipe: Recipe, decimal: str = "
         The column, for messages.
     recipe : mapping
         How the column is read; ``kind`` at least.
-    decimal : {".", ","}
-        The decimal sign of the file, where cells can be read in two ways.
+    decimal : {".", ",", ""}
+        The decimal sign of the file, where cells can be read in two ways; if the file does not show it, they are read
+        as in training.
 
     Examples
     --------
@@ -49,6 +50,8 @@ def follow_recipe(series: pd.Series, name: str, recipe: Recipe, decimal: str = "
     """
     typed = read_typed(series, name)
     readers = {"number": _numbers, "boolean": _truth, "date": _dates, "category": _words}
+    if typed is not None and (typed.kind, recipe["kind"]) == ("date", "number"):
+        raise DataError(f"column {name!r} holds dates, but held numbers in the training data; write numbers there")
     if typed is None or recipe["kind"] not in (typed.kind, *_TAKEN_FOR.get(typed.kind, ())):
         cells = Cells.of(series if typed is None else pd.Series(typed.words(), dtype=object))
         return readers[recipe["kind"]](cells, name, recipe, decimal)
@@ -82,6 +85,9 @@ def _truth(cells: Cells, name: str, recipe: Recipe, decimal: str) -> tuple[NDArr
 
 
 def _dates(cells: Cells, name: str, recipe: Recipe, decimal: str) -> tuple[NDArray[Any], list[str]]:
+    cells = cells.without(set(recipe.get("words", ())))
+    if not cells.given:
+        return cells.spread(np.empty(0)), []
     formats = [recipe["format"]] if "format" in recipe else []
     others = find_date_formats(cells.given) or []
     for form in [*formats, *(others if len(others) == 1 else [])]:

@@ -88,6 +88,8 @@ def open_source(path: str | Path, format: str | None = None) -> Source:
     if format is not None and format not in FORMATS:
         raise DataError(unknown_name("--format", format, FORMATS))
     if str(path) == STANDARD_INPUT:
+        if sys.stdin is None:  # as in svmpath tune - <&-
+            raise DataError("there is nothing to read; pipe a table into the command, or name a file")
         content = _unpacked(sys.stdin.buffer.read(), "")
         _check_not_empty(content)
         return Source(source_name(path), format or _sniff(content), content, is_guessed=format is None)

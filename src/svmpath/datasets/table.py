@@ -205,15 +205,18 @@ def choose(content: pd.DataFrame | Matrix, source: str, request: Request, decima
     frame, X, others = _parts(content, request)
     target = _target_name(frame, others, request)
     named = {**(others or {}), **({} if frame is None else {name: frame[name] for name in frame.columns})}
-    y, kept = read_target(named[target], target, request.task)
+    for option, name in (("--weight-column", request.weight), ("--group-column", request.group)):
+        if name == target:
+            raise DataError(f"{option} names the target {target!r}; choose another column")
+    y, kept = read_target(named[target], target, request.task, decimal)
     rows = np.flatnonzero(kept)
     if not len(rows):
         raise DataError(f"no row has a value in the target {target!r}; choose another target")
-    weights = None if request.weight is None else _weights(_found(named, request.weight).iloc[rows], request.weight)
+    weights = None if request.weight is None else _weights(_found(named, request.weight), request.weight, rows, decimal)
     groups = None if request.group is None else _groups(_found(named, request.group).iloc[rows], request.group)
     columns: tuple[Column, ...] = ()
     if frame is not None:
-        X, columns = _features(frame.iloc[rows].reset_index(drop=True), target, request, decimal)
+        X, columns = _features(frame, rows, target, request, decimal)
     else:
         X = X[rows]
     zero_based = isinstance(content, Matrix) and content.zero_based
@@ -262,14 +265,14 @@ def _found(named: Mapping[str, pd.Series], name: str) -> pd.Series:
 
 
 def _features(
-    frame: pd.DataFrame, target: str, request: Request, decimal: str
+    frame: pd.DataFrame, rows: NDArray[Any], target: str, request: Request, decimal: str
 ) -> tuple[pd.DataFrame, tuple[Column, ...]]:
     """The features that are used, and what each was taken for."""
     names = _feature_names(list(frame.columns), target, request)
     values: dict[str, Any] = {}
     columns: list[Column] = []
     for name in names:
-        found, column = infer_column(frame[name], name, is_category=name in request.categorical, decimal=decimal)
+        found, column = _inferred(frame[name], name, rows, is_category=name in request.categorical, decimal=decimal)
         column = _kept(column, found, request)
         columns.append(column)
         if column.is_used:
@@ -280,6 +283,15 @@ def _features(
     # Given as a dictionary of object arrays pandas would turn words into its own string type.
     X = pd.DataFrame({name: pd.Series(found, dtype=found.dtype) for name, found in values.items()})
     return X, tuple(columns)
+
+
+def _inferred(series: pd.Series, name: str, rows: NDArray[Any], **how: Any) -> tuple[NDArray[Any], Column]:
+    """What a column is in the rows that are used; errors name the row of the file."""
+    try:
+        return infer_column(series.iloc[rows].reset_index(drop=True), name, **how)
+    except DataError:
+        infer_column(series, name, **how)  # raises the same, counting all rows
+        raise
 
 
 def _feature_names(names: list[str], target: str, request: Request) -> list[str]:
@@ -311,12 +323,12 @@ def _kept(column: Column, values: NDArray[Any], request: Request) -> Column:
     return column
 
 
-def _weights(series: pd.Series, name: str) -> NDArray[np.float64]:
+def _weights(series: pd.Series, name: str, rows: NDArray[Any], decimal: str) -> NDArray[np.float64]:
     """The weights of the rows."""
-    values, column = infer_column(series, name)
+    values, column = _inferred(series, name, rows, decimal=decimal)
     missing = np.flatnonzero(pd.isna(values))
     if len(missing):
-        refuse_missing_cell(name, int(series.index[missing[0]]))
+        refuse_missing_cell(name, int(rows[missing[0]]))
     if values.dtype != np.float64 or column.recipe.get("kind") == "date" or (values < 0).any() or not values.any():
         raise DataError(f"--weight-column {name!r} must hold numbers that are not negative, and not all of them 0")
     return finite(values, name)
@@ -344,7 +356,10 @@ def choose_new(
     ignored: Sequence[str] = (),
     decimal: str = ".",
 ) -> NewRows:
-    """The rows to predict; `recipes` says how each column is read, or is a number of columns without names."""
+    """The rows to predict; `recipes` says how each column is read, or is a number of columns without names.
+
+    `decimal` is the decimal sign of the file, "" if it does not show.
+    """
     if isinstance(recipes, int):
         return NewRows(source, _matrix(content, recipes), [], {})
     frame = _named(content, recipes)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from svmpath.datasets.cells import INFINITE, MISSING, PLAIN, find_date_formats, find_styles
+from svmpath.datasets.cells import INFINITE, MISSING, PLAIN, find_date_formats, find_styles, is_code
 from svmpath.datasets.columns import Cells
 from svmpath.datasets.faults import finite, refuse_number_column
 from svmpath.datasets.typed import objects, read_typed
@@ -23,7 +23,9 @@ _LABELS = {"none", "-"}  # of words that stand for missing values, those that ma
 _TRUTH_SPELT = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
 
 
-def read_target(series: pd.Series, name: str, task: str | None = None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def read_target(
+    series: pd.Series, name: str, task: str | None = None, decimal: str = "."
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """The values of a target, and which rows have one.
 
     Parameters
@@ -33,6 +35,8 @@ def read_target(series: pd.Series, name: str, task: str | None = None) -> tuple[
     name : str
     task : {"classification", "regression"} or None
         In a classification, numbers and words may stand side by side.
+    decimal : {".", ","}
+        The decimal sign of the file, where cells can be read in two ways.
 
     Examples
     --------
@@ -48,7 +52,9 @@ def read_target(series: pd.Series, name: str, task: str | None = None) -> tuple[
         kept = ~pd.isna(typed.values)
         values = typed.values[kept]
         return (values.astype(bool) if typed.kind == "boolean" else values), kept
-    numeric = None if task == "classification" else _numbers(Cells.of(series), name)
+    cells = Cells.of(series)
+    is_label = task != "regression" and len(cells.given) <= _MOST_CLASSES and is_code(cells.given)  # 01 is not 1
+    numeric = None if is_label or task == "classification" else _numbers(cells, name, decimal)
     if numeric is not None:
         return numeric[~np.isnan(numeric)], ~np.isnan(numeric)
     words = Cells.of(series, MISSING - _LABELS).rows()
@@ -56,12 +62,12 @@ def read_target(series: pd.Series, name: str, task: str | None = None) -> tuple[
     given = [word for word in words if word is not None]
     if given and all(word in _TRUTH_SPELT for word in given):
         return np.array([_TRUTH_SPELT[word] for word in given]), kept
-    if given and task == "classification" and all(PLAIN.fullmatch(word) for word in given):
+    if given and not is_label and task == "classification" and all(PLAIN.fullmatch(word) for word in given):
         return finite(np.array([float(word) for word in given]), name), kept
     return objects(given), kept
 
 
-def _numbers(cells: Cells, name: str) -> NDArray[np.float64] | None:
+def _numbers(cells: Cells, name: str, decimal: str) -> NDArray[np.float64] | None:
     """The target as numbers, NaN where it is missing; None if it holds words."""
     if not cells.given:
         return np.full(len(cells.rows()), np.nan)
@@ -72,7 +78,7 @@ def _numbers(cells: Cells, name: str) -> NDArray[np.float64] | None:
         )
     styles = find_styles(cells.given)
     if styles:
-        values = styles[0].read(cells.given)
+        values = next((style for style in styles if style.decimal == decimal), styles[0]).read(cells.given)
         assert values is not None
         return finite(cells.spread(values), name)
     if any(PLAIN.fullmatch(cell) or INFINITE.fullmatch(cell) for cell in cells.given):
