@@ -23,7 +23,6 @@ def test_equal_methods_have_p_one():
     assert paired_test(np.ones(5), np.ones(5), is_rate=True).p == 1.0
     assert paired_test(np.ones(5), np.ones(5), is_rate=False).p == 1.0
     assert paired_test(np.ones(1), np.zeros(1), is_rate=False).p == 1.0
-    assert paired_test(np.ones(5), np.zeros(5), is_rate=False).p == 0.0
 
 
 def test_other_losses_by_the_paired_t_test():
@@ -56,3 +55,11 @@ def test_chance_is_rarely_significant():
     rng = np.random.default_rng(0)
     found = [paired_test(*rng.integers(0, 2, (2, 80)).astype(float), is_rate=True).p < 0.05 for _ in range(400)]
     assert np.mean(found) <= 0.06
+
+
+@pytest.mark.parametrize("m", [2, 5, 30])
+def test_differences_without_spread_are_judged_by_their_signs(m):
+    """t would be infinite and p 0, with two groups even; that all of m signs are equal has probability 2 / 2^m."""
+    assert paired_test(np.ones(m), np.zeros(m), is_rate=False).p == pytest.approx(2 / 2**m)
+    groups = np.arange(2 * m) % m
+    assert paired_test(np.ones(2 * m), np.zeros(2 * m), is_rate=True, units=groups).p == pytest.approx(2 / 2**m)

@@ -78,8 +78,8 @@ def paired_test(
     if units is not None:
         weighted = np.bincount(np.unique(units, return_inverse=True)[1], weighted)
     b, c = int(np.count_nonzero(weighted > 0)), int(np.count_nonzero(weighted < 0))
-    if len(weighted) < 2 or not np.ptp(weighted) > 0:  # a constant difference has no spread to compare with
-        return PairedTest("paired t", 1.0 if not weighted.any() or len(weighted) < 2 else 0.0, b, c)
+    if not np.ptp(weighted) > 0:  # no spread to compare with: how likely is it that all signs are equal?
+        return PairedTest("paired t", 0.5 ** (len(weighted) - 1) if weighted.any() else 1.0, b, c)
     return PairedTest("paired t", float(ttest_1samp(weighted, 0.0).pvalue), b, c)
 
 
