@@ -82,3 +82,14 @@ def test_names_of_any_kind_survive(run):
     flats().rename(columns={"sold": odd}).to_csv("odd.csv", index=False)
     assert run("tune", "odd.csv", "--target", odd, *FIXED, "--no-report")[0] == 0
     assert resolved()["target"] == odd
+
+
+def test_a_configuration_that_the_user_wrote_is_not_replaced(refused, tune):
+    Path("config.toml").write_text('# mine\ntarget = "sold"\n', encoding="utf-8")
+    assert "'config.toml' would be replaced by the configuration of this run" in refused(
+        "tune", "data.csv", "--config", "config.toml", *FIXED
+    )
+    Path("config.toml").rename("mine.toml")
+    tune("data.csv", "--config", "mine.toml", *FIXED)
+    tune("--config", "config.toml", "--seed", "3")  # its own is
+    assert resolved()["seed"] == 3

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -174,6 +175,31 @@ def test_a_closed_pipe_does_not_undo_the_work(tune, monkeypatch):
         main(["tune", "data.csv", "--target", "y", *FIXED])
     assert end.value.code == 0
     assert Path("model.skops").exists()
+
+
+def svmpath_in_shell(redirected):
+    program = f"{shlex.quote(sys.executable)} -m svmpath {redirected}"
+    return subprocess.run(program, shell=True, capture_output=True, text=True, timeout=120)
+
+
+def test_streams_that_are_closed_or_full():
+    assert svmpath_in_shell("datasets banana -o data.csv >&-").stderr == ""
+    assert Path("data.csv").exists()
+    done = svmpath_in_shell("compare - --target y <&-")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "Error: standard input: there is nothing to read; pipe a table into the command, or name a file.\n"
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("option", ["--json", ""])
+def test_results_that_are_lost_are_an_error(option):
+    done = svmpath_in_shell(f"datasets {option} > /dev/full")
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "Error: the results could not be written to standard output (No space left on device)"
+    )
 
 
 def test_a_path_that_cannot_be_followed_is_one_sentence(run, monkeypatch):

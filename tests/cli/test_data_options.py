@@ -288,3 +288,10 @@ def test_parts_of_dates_against_pandas():
 def test_parts_that_do_not_vary_are_left_out():
     days = np.arange(19723.0, 19723 + 28, 7)  # Mondays of one month
     assert DateParts().fit(pd.DataFrame({"t": days})).get_feature_names_out().tolist() == ["t"]
+
+
+def test_classes_that_differ_in_case_are_noted(tune):
+    labels = ["Yes"] * 6 + ["yes"] * 3 + ["No"] * 11
+    _, err, summary = tune(*csv("a,y\n" + "".join(f"{i},{label}\n" for i, label in enumerate(labels))), *FIXED)
+    assert "the classes 'Yes' and 'yes' differ only in upper and lower case; write them alike if they are one" in err
+    assert [each["label"] for each in summary["data"]["classes"]] == ["No", "Yes", "yes"]

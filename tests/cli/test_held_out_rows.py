@@ -1,6 +1,8 @@
 """``svmpath tune --held-out``: the rows of the file, likely label errors first."""
 
 import os
+import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -51,3 +53,21 @@ def test_a_regression_has_targets_and_squared_errors(tune):
 )
 def test_a_file_that_cannot_be_written_is_refused_before_any_work(refused, path, words):
     assert words in refused("tune", *csv(GOOD), *FIXED, "--held-out", path)
+
+
+@pytest.mark.parametrize("options", [(), ("--impute", "drop-rows")])
+def test_the_report_names_rows_as_the_file_does(run, options):
+    """Rows are left out before the wrong label: one without a label, and one with a gap if that is asked for."""
+    rng = np.random.default_rng(0)
+    label = np.repeat(["no", "yes"], 20)
+    table = pd.DataFrame({"a": rng.normal(size=40) + 4.0 * (label == "yes"), "y": label})
+    table.loc[6, "y"] = "yes"  # data row 7
+    table.loc[0, "y"], table.loc[1, "a"] = None, None if options else table.loc[1, "a"]
+    table.to_csv("data.csv", index=False)
+    places = []
+    for command in (("tune", "data.csv", "--target", "y", *FIXED, *options), ("report", "model.skops", "data.csv")):
+        code, _, err = run(*command)
+        assert code == 0, err
+        page = Path("report.html").read_text(encoding="utf-8")
+        places.append(re.search(r'"samples":.*?"rows":\s*\[\s*\[\s*(\d+)', page, re.DOTALL)[1])
+    assert places == ["7", "7"]

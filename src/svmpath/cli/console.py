@@ -61,13 +61,15 @@ def user_errors(quiet: bool = False) -> Iterator[None]:
 
 @contextmanager
 def ignore_closed_output() -> Iterator[None]:
-    """Print the results: the files are written by now, and a closed pipe or a full disk does not undo that."""
+    """Print the results: who closes the pipe does not want them; where they cannot be written, that is an error."""
     try:
         yield
-    except OSError:
+    except OSError as error:
         # What is still in the buffer must not fail again when Python ends.
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            _fail(f"the results could not be written to standard output ({error.strerror or error}); run it again")
 
 
 def show_facts(facts: Mapping[str, Any], words: Callable[[], None], *, as_json: bool, quiet: bool) -> None:
@@ -82,7 +84,7 @@ def show_facts(facts: Mapping[str, Any], words: Callable[[], None], *, as_json: 
             print(to_json(facts), end="", flush=True)
         elif not quiet:
             words()
-            sys.stdout.flush()
+            print(end="", flush=True)  # also where there is no standard output
 
 
 def report_interrupt(interrupt: BaseException) -> None:

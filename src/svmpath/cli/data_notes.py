@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from svmpath.datasets import Column, Table
@@ -48,6 +49,17 @@ def data_notes(table: Table, impute: str) -> list[str]:
         *_on_reading(table.columns),
         *_on_dates(table),
         *_on_levels(table),
+    ]
+
+
+def label_notes(y: NDArray[Any]) -> list[str]:
+    """A sentence for classes that are probably one, since they differ only in upper and lower case."""
+    words = pd.Series([label for label in pd.unique(y) if isinstance(label, str)], dtype=object)
+    alike = [sorted(group) for _, group in words.groupby(words.str.casefold()) if len(group) > 1] if len(words) else []
+    return [
+        f"the classes {' and '.join(map(repr, labels))} differ only in upper and lower case; write them alike if they "
+        "are one class."
+        for labels in alike
     ]
 
 

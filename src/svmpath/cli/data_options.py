@@ -243,7 +243,7 @@ class Data:
 
 def read_data(options: DataOptions) -> Data:
     """Read the data that the options describe; whatever cannot be used is an error of one sentence."""
-    from svmpath.cli.data_notes import column_facts, data_notes
+    from svmpath.cli.data_notes import column_facts, data_notes, label_notes
     from svmpath.datasets import prepare_target, read_table
 
     options.check()
@@ -267,8 +267,8 @@ def read_data(options: DataOptions) -> Data:
     except DataError as error:
         raise DataError(f"{table.source}: {error}") from error
     return Data(
-        table, y, task, table.weights, table.groups, weights, table.rows, column_facts(table), (*notes, *dropped),
-        options,
+        table, y, task, table.weights, table.groups, weights, table.rows, column_facts(table),
+        (*notes, *dropped, *label_notes(y)), options,
     )  # fmt: skip
 
 

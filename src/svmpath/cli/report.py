@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from svmpath.cli.live import Live
 from svmpath.cli.outputs import REPORT, check_file
 from svmpath.cli.run_options import OUTPUT, ConfigOption, JsonOption, ModelArgument, QuietOption
 from svmpath.exceptions import DataError
+
+if TYPE_CHECKING:
+    from svmpath.cli.data_options import Data
 
 
 def report(
@@ -47,23 +50,22 @@ def _page(model: Path, data: Path, live: Live) -> tuple[str, dict[str, Any]]:
 
     pipeline = read_model(model)
     live.stage(f"Reading {data.name}")
-    X, y, target = _training_rows(pipeline, training_data(pipeline), data)
+    rows = _training_rows(training_data(pipeline), data)
     live.stage("Making the report")
     try:
-        made = Report(pipeline, X, y, title=data.name, target=target, first_row=1)
+        made = Report(pipeline, rows.X, rows.y, title=data.name, target=rows.table.target, first_row=1, rows=rows.rows)
     except ValueError as error:
         raise DataError(f"{data.name}: {error}") from error
     live.stage("Drawing the page")
     return made.html(), plain(made.facts.summary)
 
 
-def _training_rows(pipeline: Any, trained: Mapping[str, Any], path: Path) -> tuple[Any, Any, str]:
-    """The rows that the model was fitted to and their targets, read as they were then, and the name of the target."""
+def _training_rows(trained: Mapping[str, Any], path: Path) -> Data:
+    """The rows that the model was fitted to, read as they were then."""
     from svmpath.cli.data_options import DataOptions, read_data
 
     how = trained.get("options") or {"target": trained["target"], "task": trained["task"]}
-    data = read_data(DataOptions(data=path, **how))
-    return data.X, data.y, data.table.target
+    return read_data(DataOptions(data=path, **how))
 
 
 def _write(page: str, path: Path) -> None:

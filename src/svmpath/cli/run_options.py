@@ -17,6 +17,7 @@ from svmpath.exceptions import DataError
 from svmpath.names import did_you_mean
 
 OUTPUT = "Output"
+_BEGINS = "# svmpath "  # a configuration that svmpath has written
 _NOT_KEPT = ("config", "as_json", "quiet", "says_stages", "help")  # how a run is shown, not what it computes
 
 
@@ -58,6 +59,17 @@ QuietOption = Annotated[
 ]
 
 
+def check_config_kept(config: Path | None, written: Path) -> None:
+    """Refuse to replace a configuration file that the user wrote by the one that repeats the run."""
+    if config is None or not written.exists() or not written.samefile(config):
+        return
+    if not written.read_text(encoding="utf-8-sig").startswith(_BEGINS):
+        raise DataError(
+            f"--output: {str(written)!r} would be replaced by the configuration of this run; choose another --output, "
+            "or another name for the --config file"
+        )
+
+
 def write_config(context: typer.Context, command: str) -> str:
     """The configuration of a run, as it was resolved: a file for ``--config`` that repeats it."""
     import tomli_w
@@ -68,7 +80,7 @@ def write_config(context: typer.Context, command: str) -> str:
         if context.params.get(name) not in (None, [], ())
     }
     where = "data are read from standard input" if values.get("data") == "-" else "paths are as they were given"
-    return f"# svmpath {command} --config FILE repeats this run; {where}.\n{tomli_w.dumps(values)}"
+    return f"{_BEGINS}{command} --config FILE repeats this run; {where}.\n{tomli_w.dumps(values)}"
 
 
 def _parameters(context: typer.Context) -> list[Any]:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -57,10 +57,7 @@ from svmpath.cli.machine_options import (
 from svmpath.cli.options import check_name, read_settings
 from svmpath.cli.outputs import CONFIG, MODEL, REPORT, SUMMARY, check_folder, check_held_out
 from svmpath.cli.results import print_notes, print_results
-from svmpath.cli.run_options import OUTPUT, ConfigOption, JsonOption, QuietOption, write_config
-
-if TYPE_CHECKING:
-    from svmpath.datasets import Table
+from svmpath.cli.run_options import OUTPUT, ConfigOption, JsonOption, QuietOption, check_config_kept, write_config
 
 
 def tune(
@@ -148,6 +145,7 @@ def tune(
             refuse_with_chunks(context.params)
         names = (MODEL, SUMMARY, CONFIG, *((REPORT,) if has_report and not in_chunks else ()))
         check_folder(output, names)
+        check_config_kept(config, output / CONFIG)
         if held_out is not None:
             check_held_out(held_out, data, output, names)
         asked = _Asked(options, settings, honest, has_report, held_out is not None, says_stages)
@@ -254,7 +252,7 @@ def _find(asked: _Asked, live: Live) -> _Tuned:
     page = None
     if asked.has_report:
         live.stage("Making the report")
-        page = _page(pipeline, table, y, honest, seconds)
+        page = _page(pipeline, data, honest, seconds)
     return _Tuned(
         asked.options, pipeline, data, facts, page, _rows(pipeline["model"], data) if asked.has_rows else None
     )
@@ -267,13 +265,14 @@ def _rows(model: Any, data: Data) -> Any:
     return rows
 
 
-def _page(pipeline: Any, table: Table, y: Any, honest: Any, seconds: float) -> str | None:
+def _page(pipeline: Any, data: Data, honest: Any, seconds: float) -> str | None:
     """The report; None if it cannot be made, as a tuned model must not be lost for that."""
     from svmpath.report import Report
 
-    names = {"title": table.source, "target": table.target}
+    table = data.table
+    more: dict[str, Any] = {"honest": honest, "seconds": seconds, "first_row": 1, "rows": data.rows}
     try:
-        return Report(pipeline, table.X, y, **names, honest=honest, seconds=seconds, first_row=1).html()
+        return Report(pipeline, data.X, data.y, title=table.source, target=table.target, **more).html()
     except Exception as error:
         note(f"the report could not be made ({first_line(error)}); the model is saved without it.")
         return None

@@ -58,6 +58,8 @@ class Report:
         How long the fit took, if that is to be shown.
     first_row : int, default=0
         The number of the first row in the table of samples; 1 if rows are known by their line in a file.
+    rows : array of shape (n,), optional
+        The place of each row in that file, counted from 0, if some were left out.
 
     Attributes
     ----------
@@ -98,10 +100,11 @@ class Report:
         honest: Any = "bootstrap",
         seconds: float | None = None,
         first_row: int = 0,
+        rows: Any = None,
     ) -> None:
         start = time.perf_counter()
         fitted = Fitted.of(model, X, y)
-        self.facts = collect(fitted, y, title, target, _honest(fitted.model, honest), seconds, first_row)
+        self.facts = collect(fitted, y, title, target, _honest(fitted.model, honest), seconds, first_row, rows)
         self._seconds = time.perf_counter() - start
 
     def html(self) -> str:
@@ -157,6 +160,7 @@ def collect(
     honest: HonestError | None,
     seconds: float | None,
     first_row: int,
+    rows: Any = None,
 ) -> Facts:
     """All facts of a report."""
     found = columns(fitted)
@@ -188,7 +192,7 @@ def collect(
         curves=scores,
         tried=tried(fitted),
         walk=walk(fitted, frames_along(fitted, values), paths, scores),
-        samples=samples(fitted, first_row),
+        samples=samples(fitted, first_row, rows),
         classified=classified(fitted) if is_class else None,
         residuals=None if is_class else residuals(fitted),
         feature_paths=feature_paths(fitted, values, paths),

@@ -23,10 +23,14 @@ _PARTS = 5
 _INTERVAL_ROWS = 200
 
 
-def samples(fitted: Fitted, first: int) -> Samples:
-    """The samples whose held-out decision is wrong or doubtful; of a regression, the largest residuals."""
+def samples(fitted: Fitted, first: int, places: Array | None = None) -> Samples:
+    """The samples whose held-out decision is wrong or doubtful; of a regression, the largest residuals.
+
+    They are numbered from `first` on, by their `places` in a file if these are given.
+    """
     found = (_of_classes if fitted.task == "classification" else _of_numbers)(fitted)
-    return replace(found, rows=[[row[0] + first, *row[1:]] for row in found.rows], first=first)
+    numbers = (np.arange(fitted.n) if places is None else np.asarray(places)) + first
+    return replace(found, rows=[[int(numbers[row[0]]), *row[1:]] for row in found.rows], first=first)
 
 
 def _margins(fitted: Fitted) -> tuple[Array, Array]:
