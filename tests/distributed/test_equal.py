@@ -139,6 +139,20 @@ def test_values_in_any_order_and_twice():
     assert np.abs(chunked(VALUES[4])(moons()[0]) - up[4]).max() < 1e-9
 
 
+def test_a_large_C_at_once():
+    # Straight to C = 1e4 took more than 300 steps here, and C = 1e6 was not found at all.
+    X = np.random.default_rng(0).normal(size=(2000, 3))
+    X[:, 0] += 2.5 * np.sign(X[:, 0])
+    y = X[:, 0] > 0
+    whole, chunked = both(X, y, (1000, 1000), rank=80, gamma=0.3, span=(1e-3, 1e9))
+    assert np.abs(chunked(1e6)(X) - whole(1e6)(X)).max() < 1e-6
+    assert chunked.passes["newton-step"] < 60
+    assert np.abs(chunked(1.0)(X) - whole(1.0)(X)).max() < 1e-6
+    few = both(X, y, (1000, 1000), rank=80, gamma=0.3, span=(1e-3, 1e9))[1]
+    few(1.0)
+    assert few.passes["newton-step"] <= 12  # ordinary values of C have no stages
+
+
 @pytest.mark.parametrize("loss", list(CRITERIA))
 def test_a_path_can_be_checked(loss):
     _, chunked = both(*moons(), SIZES["three"], loss=loss)
@@ -146,7 +160,7 @@ def test_a_path_can_be_checked(loss):
     C = float(chunked.breakpoints[3])
     chunked.found[C] = chunked._at(C) + 1e-3
     if loss == "squared_hinge":
-        point = chunked._state[0][0]
+        point = chunked._last["points"][0]
         assert Point(point.theta + 1e-3, point.loss, point.pull, point.G).step(1.0)[1] > 1e-3
     else:
         with pytest.raises(PathError, match="not optimal at C"):

@@ -3,7 +3,8 @@
 from svmpath.distributed.curve import ChunkedCurve
 from svmpath.distributed.data import make_features, read
 from svmpath.distributed.files import read_parquet, sample_rows, scheduler, transformed
-from svmpath.distributed.path import ChunkedPath, ChunkedSolution, make_path
+from svmpath.distributed.machines import make_path
+from svmpath.distributed.path import ChunkedPath, ChunkedSolution
 from svmpath.distributed.predict import map_method
 from svmpath.distributed.trace import check_loss, fit_scaler, refuse_pairwise, shape_of, trace, with_classes
 

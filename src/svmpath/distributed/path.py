@@ -1,38 +1,29 @@
-"""Paths over C on rows in chunks: the squared hinge and least squares in a low-rank kernel."""
+"""What all paths over C on rows in chunks have: machines at any C, decision values and held-out scores."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.curve import OneVsRest, error
 from svmpath.distributed import cluster
-from svmpath.distributed.blocks import Block, Evaluate, Moments, Recipe, answer, sum_moments
-from svmpath.distributed.closed_form import Decomposition, first_solution, left_of, refined, sum_residuals
-from svmpath.distributed.data import Data, choose_dtype
-from svmpath.distributed.leave_one_out import Machine, Press, Rule, SpanRule, hold_out, sample_held, sum_scores
-from svmpath.distributed.newton import Point, first_point, minimise_all
+from svmpath.distributed.blocks import Block
+from svmpath.distributed.leave_one_out import Rule, hold_out, sample_held, sum_scores
+from svmpath.distributed.rows import Rows
 from svmpath.exceptions import PathError
 from svmpath.gram.features import FeatureMap
 from svmpath.kernels import Kernel
-from svmpath.lazy import lazy, with_known
-from svmpath.losses import LeastSquares, Loss, Motion, SquaredHinge
+from svmpath.losses import Loss
 from svmpath.paths.path import Event, Path
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 Progress = Callable[[int, int], None]
 
-_MANY = 3000  # rows from which errors of the squared hinge are screened, as in memory
-_PROJECTIONS = 32
 _NODES_PER_DECADE = 4
-_POLISHED = 2  # steps of refinement from features in single precision: seven digits each
-_TOO_FEW_DIGITS = 1e-4  # relative error from which on a held-out residual is doubtful
 
 
 @dataclass(frozen=True)
@@ -104,85 +95,6 @@ class ChunkedProblem:
     def machines(self) -> int:
         """One, or one per class if there are more than two."""
         return 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
-
-
-class Rows:
-    """The blocks of all chunks: held where they were computed, if there is room, or made anew in every pass."""
-
-    def __init__(self, data: Data, recipe: Recipe, limit: Any) -> None:
-        self.data, self._limit = data, limit
-        held = choose_dtype(data.n, recipe.width - 1, limit)
-        self.recipe = replace(recipe, dtype=held or np.float64)
-        self.are_held = held is not None
-        self._blocks = data.blocks(self.recipe)
-        self._is_ready = False
-        self._places: list[Any] | None = None
-        self.passes: Counter[str] = Counter()  # over all chunks, by what was computed
-
-    @property
-    def storage(self) -> str:
-        """How features are kept, in words."""
-        if not self.are_held:
-            return "made anew in every pass"
-        return f"held in {'double' if self.recipe.dtype is np.float64 else 'single'} precision"
-
-    @property
-    def blocks(self) -> list[Any]:
-        """One task per chunk that gives its block."""
-        if self.are_held and not self._is_ready:
-            with self._guarded():
-                self._blocks = cluster.hold(self._blocks)
-                self._places = cluster.places_of(self._blocks)
-            self._is_ready = True
-        return self._blocks
-
-    @property
-    def is_rounded(self) -> bool:
-        """Whether features are held in single precision."""
-        return self.are_held and self.recipe.dtype is np.float32
-
-    def exact(self) -> Rows:
-        """The same rows with features in double precision, made anew in every pass."""
-        return Rows(self.data, self.recipe, 1)
-
-    def reduce(self, name: str, function: Callable[..., list[Any]], *shared: Any) -> list[Any]:
-        """The sum over all chunks of ``function(block, *shared)``."""
-        blocks = self.blocks
-        self.passes[name] += 1
-        with self._guarded():
-            return cluster.reduce_chunks(name, function, [(block,) for block in blocks], shared, self._places)
-
-    def map(self, name: str, function: Callable[[Block, Any], Array], shared: Any) -> list[Any]:
-        """One task per chunk."""
-        common = cluster.as_delayed(shared)
-        return [cluster.task(name, function, block, common) for block in self.blocks]
-
-    def release(self) -> None:
-        """Let go of features that are held; they are made anew when they are asked for again."""
-        if self._is_ready:
-            cluster.release(self._blocks)
-        self._blocks, self.are_held = self.data.blocks(self.recipe), False
-        self._is_ready, self._places = False, None
-
-    def _guarded(self) -> Any:
-        data = self.data
-        numbers = 3 * data.table.columns + 2 * self.recipe.width
-        return _Guard(self, cluster.explained(max(data.table.lengths), numbers))
-
-
-class _Guard:
-    """Ends what runs on the cluster when a pass fails or is interrupted."""
-
-    def __init__(self, rows: Rows, explained: Any) -> None:
-        self._rows, self._explained = rows, explained
-
-    def __enter__(self) -> None:
-        self._explained.__enter__()
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
-        if error is not None:
-            self._rows.release()
-        return self._explained.__exit__(kind, error, trace)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -426,141 +338,3 @@ def _decide(block: Block, Theta: Array) -> Array:
     m, k, width = Theta.shape
     with blas_threads(0):
         return np.moveaxis(block.decide(Theta.reshape(m * k, width)).reshape(-1, m, k), 1, 0)
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class ChunkedMarch(ChunkedPath):
-    """The squared hinge machine over C on rows in chunks.
-
-    Each value is found from the last one by Newton's method, and is exact.
-    """
-
-    @lazy
-    def _state(self) -> list[list[Point]]:
-        """The points of all machines that were visited last."""
-        moments = self.moments
-        return [[first_point(moments, machine) for machine in range(self.problem.machines)]]
-
-    @lazy
-    def moments(self) -> Moments:
-        """Of all rows: one pass."""
-        return self.live.reduce("sum-moments", sum_moments)[0]
-
-    def _walk(self, values: Array) -> Iterator[tuple[int, list[Point]]]:
-        """The position of each value and the machines there, from the smallest C to the largest."""
-        for position in np.argsort(values, kind="stable"):
-            C = float(values[position])
-            points = minimise_all(self._state[0], 1.0 / C, self._ask)
-            self._state[0] = points
-            self.found[C] = np.array([point.theta for point in points])
-            yield int(position), points
-
-    def _ask(self, questions: list[Any]) -> list[Any]:
-        return self.live.reduce("newton-step", answer, questions)
-
-    def violation(self, value: float) -> float:
-        _, points = next(self._walk(np.array([value])))
-        return max(point.step(1.0 / value)[1] for point in points)
-
-    def _polished(self, value: float, exact: Rows) -> Array:
-        def ask(questions: list[Any]) -> list[Any]:
-            return exact.reduce("newton-step", answer, questions)
-
-        _, points = next(self._walk(np.array([value])))
-        found = ask([Evaluate(machine, point.theta, point.theta) for machine, point in enumerate(points)])
-        points = [point.moved(point.theta, each) for point, each in zip(points, found, strict=True)]
-        return np.array([point.theta for point in minimise_all(points, 1.0 / value, ask)])
-
-    def thetas(self, values: Array) -> Iterator[tuple[int, Array]]:
-        for position, points in self._walk(values):
-            yield position, np.array([point.theta for point in points])
-
-    def rules(self, values: Array, screened: bool) -> Iterator[tuple[Array, Rule]]:
-        for position, points in self._walk(values):
-            lam = 1.0 / float(values[position])
-            yield np.array([position]), SpanRule([self._machine(point, lam, screened) for point in points])
-
-    def _machine(self, point: Point, lam: float, screened: bool) -> Machine:
-        inverse = point.factor(lam).inverse
-        return Machine(point.theta, inverse, self._project(point, lam) if screened else None)
-
-    def _project(self, point: Point, lam: float) -> Array:
-        """The random projection that ``criteria.of_march`` has, whose features are centred at their weighted mean."""
-        G = self.moments.G
-        move = np.eye(len(G))  # from features minus their mean to features minus the centre
-        move[-1, :-1] = -G[-1, :-1] / G[-1, -1]
-        moved = Point(point.theta, point.loss, point.pull, move.T @ point.G @ move)
-        Om = np.random.default_rng(0).normal(size=(_PROJECTIONS, len(G))) / np.sqrt(_PROJECTIONS)
-        return move @ moved.factor(lam).project(Om).T
-
-    def is_screened(self, loss: Any) -> bool:
-        return self.problem.n > _MANY and loss in (error, OneVsRest(error))
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class ChunkedClosedForm(ChunkedPath):
-    """The least squares machine over C on rows in chunks: one decomposition, and one pass to refine any values."""
-
-    @lazy
-    def moments(self) -> Moments:
-        """Of all rows: one pass."""
-        return self.live.reduce("sum-moments", sum_moments)[0]
-
-    @lazy
-    def decomposition(self) -> Decomposition:
-        """Of the centred moments."""
-        return Decomposition.of(self.moments)
-
-    def _solve_all(self, values: Array) -> Array:
-        """theta at all values, of shape (m, k, r + 1)."""
-        mu = 0.5 / values
-        Theta = first_solution(self.moments, self.decomposition, mu)
-        pull = self.live.reduce("sum-residuals", sum_residuals, Theta)[0]
-        Theta = refined(Theta, pull, self.decomposition, mu)
-        self.found.update(zip(values.tolist(), Theta, strict=True))
-        return Theta
-
-    def violation(self, value: float) -> float:
-        mu, Theta = np.array([0.5 / value]), self._at(value)[None]
-        g = left_of(Theta, self.live.reduce("sum-residuals", sum_residuals, Theta)[0], mu)
-        delta = self.decomposition.solve(g, mu)
-        return float(np.sqrt(np.maximum((g * delta).sum(axis=2), 0.0).max()))
-
-    def _polished(self, value: float, exact: Rows) -> Array:
-        mu, Theta = np.array([0.5 / value]), self._at(value)[None]
-        for _ in range(_POLISHED):
-            pull = exact.reduce("sum-residuals", sum_residuals, Theta)[0]
-            Theta = refined(Theta, pull, self.decomposition, mu)
-        return Theta[0]
-
-    def thetas(self, values: Array) -> Iterator[tuple[int, Array]]:
-        yield from enumerate(self._solve_all(values))
-
-    def rules(self, values: Array, screened: bool) -> Iterator[tuple[Array, Rule]]:
-        d = self.decomposition
-        rule = Press(self._solve_all(values), d.mean, d.V, d.shrink(0.5 / values), d.weight)
-        yield np.arange(len(values)), rule
-
-    def count_doubts(self, values: Array) -> Array:
-        lost = self.decomposition.rounding(0.5 / values) > _TOO_FEW_DIGITS
-        return np.where(lost, self.problem.n, 0)
-
-
-KINDS: dict[type[Loss], type[ChunkedPath]] = {SquaredHinge: ChunkedMarch, LeastSquares: ChunkedClosedForm}
-
-
-def make_path(
-    data: Data, kernel: Kernel, features: FeatureMap, centre: Array, loss: Loss, span: Any, limit: Any
-) -> Any:
-    """The path of one loss on chunks."""
-    task = "regression" if data.classes is None else "classification"
-    rows = Rows(data, Recipe(features, centre, np.float64, data.positives, data.scaler), limit)
-    problem = ChunkedProblem(ChunkedGram(kernel, features, data.n), data.n, 1.0, 1.0, task, data.classes)
-    kind = KINDS[type(loss)]
-    path: Any = kind(problem, loss, Motion("C", {}, None), span, rows=rows, centre=centre, scaler=data.scaler)
-    moments = path.moments
-    residual = max(1.0 - moments.trace / moments.diag, 0.0) if moments.diag > 0 else 0.0
-    gram, weight = replace(problem.gram, residual=float(residual)), float(moments.G[-1, -1])
-    problem = replace(problem, gram=gram, weight=weight, share=moments.weights / weight**2)
-    made = replace(path, problem=problem)
-    return with_known(made, moments=moments)

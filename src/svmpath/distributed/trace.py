@@ -13,7 +13,8 @@ from svmpath.criteria.curve import HeldOutLoss
 from svmpath.criteria.held_out import leave_one_out, predict_left_out, refuse_events
 from svmpath.distributed.curve import ChunkedCurve, loss_of
 from svmpath.distributed.data import Data, make_features, read
-from svmpath.distributed.path import KINDS, ChunkedClosedForm, ChunkedMarch, ChunkedPath, make_path
+from svmpath.distributed.machines import KINDS, ChunkedClosedForm, ChunkedMarch, make_path
+from svmpath.distributed.path import ChunkedPath
 from svmpath.kernels import Kernel, make_kernel
 from svmpath.losses import Loss, make_loss, policy_of
 from svmpath.names import either, unknown_name

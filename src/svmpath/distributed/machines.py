@@ -1,0 +1,181 @@
+"""The two kinds of paths over C on rows in chunks: the squared hinge and least squares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from svmpath.criteria.curve import OneVsRest, error
+from svmpath.distributed.blocks import Evaluate, Moments, Recipe, answer, sum_moments
+from svmpath.distributed.closed_form import Decomposition, first_solution, left_of, refined, sum_residuals
+from svmpath.distributed.data import Data
+from svmpath.distributed.leave_one_out import Machine, Press, Rule, SpanRule
+from svmpath.distributed.newton import Point, first_point, minimise_all
+from svmpath.distributed.path import ChunkedGram, ChunkedPath, ChunkedProblem
+from svmpath.distributed.rows import Rows
+from svmpath.gram.features import FeatureMap
+from svmpath.kernels import Kernel
+from svmpath.lazy import lazy, with_known
+from svmpath.losses import LeastSquares, Loss, Motion, SquaredHinge
+
+Array = np.ndarray
+
+_MANY = 3000  # rows from which errors of the squared hinge are screened, as in memory
+_PROJECTIONS = 32
+_STRIDE = 30.0  # factor by which C grows at most from one Newton start to the next
+_FROM_LIMIT = 10.0  # C times the mean of s |z|^2 that is found from the limit for C to zero in one stage
+_ROUNDING = 1e-9  # of the number of strides
+_TINY = np.finfo(float).tiny
+_POLISHED = 2  # steps of refinement from features in single precision: seven digits each
+_TOO_FEW_DIGITS = 1e-4  # relative error from which on a held-out residual is doubtful
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ChunkedMarch(ChunkedPath):
+    """The squared hinge machine over C on rows in chunks.
+
+    Each value is found from the last one by Newton's method, and is exact.
+    """
+
+    @lazy
+    def _last(self) -> dict[str, Any]:
+        """C and the points of all machines that were visited last; to begin with the limit for C to zero."""
+        moments = self.moments
+        size = float(np.trace(moments.G[:-1, :-1])) / self.problem.n
+        points = [first_point(moments, machine) for machine in range(self.problem.machines)]
+        # From the limit it is as far as from a machine at this C, whatever the units of features and weights are.
+        return {"C": _FROM_LIMIT / (_STRIDE * max(size, _TINY)), "points": points}
+
+    @lazy
+    def moments(self) -> Moments:
+        """Of all rows: one pass."""
+        return self.live.reduce("sum-moments", sum_moments)[0]
+
+    def _walk(self, values: Array) -> Iterator[tuple[int, list[Point]]]:
+        """The position of each value and the machines there, from the smallest C to the largest."""
+        for position in np.argsort(values, kind="stable"):
+            C = float(values[position])
+            for value in self._stages(C):
+                self._last.update(C=value, points=minimise_all(self._last["points"], 1.0 / value, self._ask))
+            points = self._last["points"]
+            self.found[C] = np.array([point.theta for point in points])
+            yield int(position), points
+
+    def _stages(self, C: float) -> list[float]:
+        """Values on the way to C, which is the last. Newton's method may need hundreds of steps far upwards at once."""
+        far = np.log(C / self._last["C"]) / np.log(_STRIDE)
+        between = np.geomspace(self._last["C"], C, 1 + max(1, int(np.ceil(far - _ROUNDING))))[1:-1]
+        return [*between.tolist(), C]
+
+    def _ask(self, questions: list[Any]) -> list[Any]:
+        return self.live.reduce("newton-step", answer, questions)
+
+    def violation(self, value: float) -> float:
+        _, points = next(self._walk(np.array([value])))
+        return max(point.step(1.0 / value)[1] for point in points)
+
+    def _polished(self, value: float, exact: Rows) -> Array:
+        def ask(questions: list[Any]) -> list[Any]:
+            return exact.reduce("newton-step", answer, questions)
+
+        _, points = next(self._walk(np.array([value])))
+        found = ask([Evaluate(machine, point.theta, point.theta) for machine, point in enumerate(points)])
+        points = [point.moved(point.theta, each) for point, each in zip(points, found, strict=True)]
+        return np.array([point.theta for point in minimise_all(points, 1.0 / value, ask)])
+
+    def thetas(self, values: Array) -> Iterator[tuple[int, Array]]:
+        for position, points in self._walk(values):
+            yield position, np.array([point.theta for point in points])
+
+    def rules(self, values: Array, screened: bool) -> Iterator[tuple[Array, Rule]]:
+        for position, points in self._walk(values):
+            lam = 1.0 / float(values[position])
+            yield np.array([position]), SpanRule([self._machine(point, lam, screened) for point in points])
+
+    def _machine(self, point: Point, lam: float, screened: bool) -> Machine:
+        inverse = point.factor(lam).inverse
+        return Machine(point.theta, inverse, self._project(point, lam) if screened else None)
+
+    def _project(self, point: Point, lam: float) -> Array:
+        """The random projection that ``criteria.of_march`` has, whose features are centred at their weighted mean."""
+        G = self.moments.G
+        move = np.eye(len(G))  # from features minus their mean to features minus the centre
+        move[-1, :-1] = -G[-1, :-1] / G[-1, -1]
+        moved = Point(point.theta, point.loss, point.pull, move.T @ point.G @ move)
+        Om = np.random.default_rng(0).normal(size=(_PROJECTIONS, len(G))) / np.sqrt(_PROJECTIONS)
+        return move @ moved.factor(lam).project(Om).T
+
+    def is_screened(self, loss: Any) -> bool:
+        return self.problem.n > _MANY and loss in (error, OneVsRest(error))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ChunkedClosedForm(ChunkedPath):
+    """The least squares machine over C on rows in chunks: one decomposition, and one pass to refine any values."""
+
+    @lazy
+    def moments(self) -> Moments:
+        """Of all rows: one pass."""
+        return self.live.reduce("sum-moments", sum_moments)[0]
+
+    @lazy
+    def decomposition(self) -> Decomposition:
+        """Of the centred moments."""
+        return Decomposition.of(self.moments)
+
+    def _solve_all(self, values: Array) -> Array:
+        """theta at all values, of shape (m, k, r + 1)."""
+        mu = 0.5 / values
+        Theta = first_solution(self.moments, self.decomposition, mu)
+        pull = self.live.reduce("sum-residuals", sum_residuals, Theta)[0]
+        Theta = refined(Theta, pull, self.decomposition, mu)
+        self.found.update(zip(values.tolist(), Theta, strict=True))
+        return Theta
+
+    def violation(self, value: float) -> float:
+        mu, Theta = np.array([0.5 / value]), self._at(value)[None]
+        g = left_of(Theta, self.live.reduce("sum-residuals", sum_residuals, Theta)[0], mu)
+        delta = self.decomposition.solve(g, mu)
+        return float(np.sqrt(np.maximum((g * delta).sum(axis=2), 0.0).max()))
+
+    def _polished(self, value: float, exact: Rows) -> Array:
+        mu, Theta = np.array([0.5 / value]), self._at(value)[None]
+        for _ in range(_POLISHED):
+            pull = exact.reduce("sum-residuals", sum_residuals, Theta)[0]
+            Theta = refined(Theta, pull, self.decomposition, mu)
+        return Theta[0]
+
+    def thetas(self, values: Array) -> Iterator[tuple[int, Array]]:
+        yield from enumerate(self._solve_all(values))
+
+    def rules(self, values: Array, screened: bool) -> Iterator[tuple[Array, Rule]]:
+        d = self.decomposition
+        rule = Press(self._solve_all(values), d.mean, d.V, d.shrink(0.5 / values), d.weight)
+        yield np.arange(len(values)), rule
+
+    def count_doubts(self, values: Array) -> Array:
+        lost = self.decomposition.rounding(0.5 / values) > _TOO_FEW_DIGITS
+        return np.where(lost, self.problem.n, 0)
+
+
+KINDS: dict[type[Loss], type[ChunkedPath]] = {SquaredHinge: ChunkedMarch, LeastSquares: ChunkedClosedForm}
+
+
+def make_path(
+    data: Data, kernel: Kernel, features: FeatureMap, centre: Array, loss: Loss, span: Any, limit: Any
+) -> Any:
+    """The path of one loss on chunks."""
+    task = "regression" if data.classes is None else "classification"
+    rows = Rows(data, Recipe(features, centre, np.float64, data.positives, data.scaler), limit)
+    problem = ChunkedProblem(ChunkedGram(kernel, features, data.n), data.n, 1.0, 1.0, task, data.classes)
+    kind = KINDS[type(loss)]
+    path: Any = kind(problem, loss, Motion("C", {}, None), span, rows=rows, centre=centre, scaler=data.scaler)
+    moments = path.moments
+    residual = max(1.0 - moments.trace / moments.diag, 0.0) if moments.diag > 0 else 0.0
+    gram, weight = replace(problem.gram, residual=float(residual)), float(moments.G[-1, -1])
+    problem = replace(problem, gram=gram, weight=weight, share=moments.weights / weight**2)
+    made = replace(path, problem=problem)
+    return with_known(made, moments=moments)
