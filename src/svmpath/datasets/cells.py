@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "INFINITE",
+    "ISO",
     "MISSING",
     "PLAIN",
     "NumberStyle",
@@ -187,7 +188,7 @@ _DAYS = (
     "%m-%d-%Y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%B %d %Y",
 )  # fmt: skip
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
-_ISO = "ISO8601"
+ISO = "ISO8601"
 _CLOCK = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f")
 _MICROSECONDS_OF_DAY = 86_400e6
 
@@ -208,7 +209,7 @@ def find_date_formats(cells: Sequence[str]) -> list[str] | None:
     """
     if not cells or not all(_LOOKS.fullmatch(cell) for cell in cells):
         return None
-    formats = [_ISO, *_CLOCK, *(day + time for day in _DAYS for time in _TIMES)]
+    formats = [ISO, *_CLOCK, *(day + time for day in _DAYS for time in _TIMES)]
     few = cells[:5]  # most formats are wrong for the first cells
     found = [name for name in formats if read_dates(few, name) is not None and read_dates(cells, name) is not None]
     return found[:1] if found and _same(found, cells) else found

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from svmpath.datasets.cells import NumberStyle, find_date_formats, find_styles, read_dates, read_truth
+from svmpath.datasets.cells import ISO, NumberStyle, find_date_formats, find_styles, read_dates, read_truth
 from svmpath.datasets.columns import Cells
 from svmpath.datasets.faults import finite, refuse_number_column, row
 from svmpath.datasets.typed import read_typed
@@ -84,21 +84,29 @@ def _truth(cells: Cells, name: str, recipe: Recipe, decimal: str) -> tuple[NDArr
     return cells.spread(values), [word for word in cells.rows() if word is not None and word in set(unseen)]
 
 
+def _swapped(form: str) -> str:
+    """The format with day and month in each other's place."""
+    return form.translate(str.maketrans("dm", "md"))
+
+
 def _dates(cells: Cells, name: str, recipe: Recipe, decimal: str) -> tuple[NDArray[Any], list[str]]:
     cells = cells.without(set(recipe.get("words", ())))
     if not cells.given:
         return cells.spread(np.empty(0)), []
-    formats = [recipe["format"]] if "format" in recipe else []
+    learnt = recipe.get("format", ISO)
     others = find_date_formats(cells.given) or []
-    for form in [*formats, *(others if len(others) == 1 else [])]:
+    if len(others) != 1 or others[0] == _swapped(learnt):  # a day that is wrong must not make months of all others
+        others = []
+    for form in [learnt, *others]:
         values = read_dates(cells.given, form)
         if values is not None:
             return cells.spread(values), []
-    index, cell = next(
-        (index, cell)
-        for index, cell in enumerate(cells.rows())
-        if cell is not None and not any(read_dates([cell], form) is not None for form in formats)
-    )
+    # Cell by cell: as in training, or as nobody can misread it.
+    each = {cell: next((found for form in (learnt, ISO) if (found := read_dates([cell], form)) is not None), None)
+            for cell in cells.given}  # fmt: skip
+    if all(found is not None for found in each.values()):
+        return cells.spread(np.concatenate(list(each.values()))), []
+    index, cell = next((index, cell) for index, cell in enumerate(cells.rows()) if cell and each[cell] is None)
     raise DataError(
         f"column {name!r} must hold dates, but {row(index)} has {cell!r}; write them as in the training data, or like "
         "'2024-01-31'"
