@@ -106,3 +106,9 @@ def test_missing_values_are_refused_if_you_say_so(tune, refused):
     assert "new.csv: column 'a' has no value in data row 2" in sentence
     with pytest.raises(ValueError, match=r"Column 'a' has no value in row 2; .*--impute auto"):
         load().predict(pd.read_csv("new.csv"))
+
+
+def test_a_dash_is_no_file_to_write(fitted, refused):
+    assert "--output must be a csv file, but '-' stands for a stream" in refused(
+        "predict", "model.skops", "data.csv", "-o", "-"
+    )

@@ -44,7 +44,7 @@ from svmpath.cli.machine_options import (
     TimeLimitOption,
 )
 from svmpath.cli.options import check_name, read_settings
-from svmpath.cli.outputs import check_file
+from svmpath.cli.outputs import check_file, write_table
 from svmpath.cli.run_options import OUTPUT, ConfigOption, JsonOption, QuietOption
 from svmpath.exceptions import DataError, PathError
 
@@ -139,7 +139,7 @@ def compare(
             found = live.run(lambda: _compare(options, settings, names, folds, live))
             if output is not None:
                 live.stage("Saving")
-                _write(found, output)
+                write_table(found.rows, output)
         facts = {**found.facts, "written": [] if output is None else [str(output)]}
     show_facts(facts, lambda: _print(facts), as_json=as_json, quiet=quiet)
 
@@ -277,12 +277,6 @@ def _judge(
             for (a, b), test, p in zip(pairs, tests, corrected, strict=True)
         ],
     }
-
-
-def _write(found: _Compared, path: Path) -> None:
-    from svmpath.report import write_files
-
-    write_files({path: lambda part: found.rows.to_csv(part, index=False, lineterminator="\n")})
 
 
 def _print(facts: Mapping[str, Any]) -> None:

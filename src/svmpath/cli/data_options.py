@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 PANEL = "Data"
 IMPUTE = ("auto", "median", "mean", "most-frequent", "drop-rows", "none")
-FORMATS = ("csv", "tsv", "parquet", "arff", "libsvm", "npz")
 
 DataArgument = Annotated[
     Path,
@@ -147,7 +146,7 @@ class DataOptions:
     data : Path
         The file; ``-`` is standard input.
     format : str or None
-        One of `FORMATS`; None finds out.
+        One of `svmpath.datasets.sources.FORMATS`; None finds out.
     target, task : str or None
     drop, columns, categorical : sequence of str or None
         Names of columns, several of them separated by commas.
@@ -172,6 +171,8 @@ class DataOptions:
 
     def check(self) -> None:
         """Refuse names that are not known, before any work."""
+        from svmpath.datasets.sources import FORMATS
+
         if self.task is not None:
             check_name("--task", self.task)
         for option, value, possible in (("--impute", self.impute, IMPUTE), ("--format", self.format, FORMATS)):

@@ -11,7 +11,7 @@ import typer
 from svmpath.cli.console import show_facts, user_errors
 from svmpath.cli.live import Live
 from svmpath.cli.machine_options import SeedOption
-from svmpath.cli.outputs import check_file
+from svmpath.cli.outputs import check_file, write_table
 from svmpath.cli.run_options import OUTPUT, ConfigOption, JsonOption, QuietOption
 from svmpath.exceptions import DataError
 from svmpath.names import unknown_name
@@ -79,7 +79,7 @@ def datasets(
         with Live(f"Generating {name}", is_hidden=quiet) as live:
             frame = live.run(lambda: _generate(name, rows, random_state))
             live.stage("Saving")
-            _write(frame, path)
+            write_table(frame, path)
     facts = {**_described(name), "rows": rows, "seed": random_state, "written": [str(path)]}
     target = SETS[name][1]
     show_facts(
@@ -124,9 +124,3 @@ def _generate(name: str, rows: int, seed: int) -> pd.DataFrame:
         return made
     X, y = made
     return pd.DataFrame(X, columns=[f"x{k + 1}" for k in range(X.shape[1])]).assign(y=y)
-
-
-def _write(frame: pd.DataFrame, path: Path) -> None:
-    from svmpath.report import write_files
-
-    write_files({path: lambda part: frame.to_csv(part, index=False, lineterminator="\n")})

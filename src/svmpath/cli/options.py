@@ -85,8 +85,8 @@ def read_number_or_span(option: str, text: str, words: tuple[str, ...]) -> str |
     return values[0], values[1]
 
 
-def read_epsilon(text: str | None) -> str | float:
-    """Half the width of the tube, or "tune"."""
+def read_tuned(option: str, text: str | None) -> str | float:
+    """The value of an option that is a number, not negative, or "tune"."""
     if text is None or text == "tune":
         return "tune"
     try:
@@ -94,7 +94,7 @@ def read_epsilon(text: str | None) -> str | float:
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise DataError(f"--epsilon must be tune or a number >= 0, not {text!r}.{did_you_mean(text, ['tune'])}")
+        raise DataError(f"{option} must be tune or a number >= 0, not {text!r}.{did_you_mean(text, ['tune'])}")
     return value
 
 
@@ -155,7 +155,7 @@ def read_size(option: str, text: str) -> str:
 
 _READERS: dict[str, Callable[[Any], Any]] = {
     "loss": lambda text: None if text is None else check_name("--loss", text),
-    "epsilon": read_epsilon,
+    "epsilon": partial(read_tuned, "--epsilon"),
     "kernel": partial(check_name, "--kernel"),
     "gamma": lambda text: read_number_or_span("--gamma", text, ("tune", "scale", "auto", "ard")),
     "C": lambda text: read_number_or_span("--C", text, ("tune",)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from svmpath.exceptions import DataError
 
@@ -25,6 +26,8 @@ def check_folder(folder: Path, names: tuple[str, ...]) -> None:
 
 def check_file(path: Path, inputs: tuple[Path, ...], option: str = "--output", kind: str = "a csv file") -> None:
     """Make sure that `path`, the value of an option, can be written and is none of the files read."""
+    if str(path) == "-":
+        raise DataError(f"{option} must be {kind}, but {str(path)!r} stands for a stream; give the name of a file")
     if path.is_dir():
         raise DataError(f"{option} must be {kind}, but {str(path)!r} is a folder")
     if path.exists() and not path.is_file():
@@ -45,3 +48,15 @@ def check_held_out(path: Path, data: Path, folder: Path, names: tuple[str, ...])
         )
     if path.exists() or path.parent.resolve() != folder.resolve():  # the folder need not exist yet
         check_file(path, (data,), "--held-out")
+
+
+def write_table(table: Any, path: Path) -> None:
+    """Write a data frame as a csv file: all of it, or nothing."""
+    from svmpath.report import write_files
+
+    write_files({path: lambda part: to_csv(table, part)})
+
+
+def to_csv(table: Any, path: Path) -> None:
+    """Write a data frame as it is done for all files of svmpath."""
+    table.to_csv(path, index=False, lineterminator="\n")

@@ -37,7 +37,7 @@ from svmpath.cli.machine_options import (
     SeedOption,
 )
 from svmpath.cli.options import check_name, read_rank
-from svmpath.cli.outputs import check_file
+from svmpath.cli.outputs import check_file, to_csv
 from svmpath.cli.run_options import OUTPUT, ConfigOption, JsonOption, QuietOption
 from svmpath.exceptions import DataError
 from svmpath.names import did_you_mean
@@ -327,9 +327,9 @@ def _write(traced: _Traced, files: Mapping[str, Path]) -> None:
 
     writers: dict[str, Callable[[Path], object]] = {
         "npz": lambda part: _write_npz(traced, part),
-        "breakpoints": lambda part: _table(traced, "breakpoints").to_csv(part, index=False, lineterminator="\n"),
-        "events": lambda part: traced.events.to_csv(part, index=False, lineterminator="\n"),
-        "solutions": lambda part: _table(traced, "solutions").to_csv(part, index=False, lineterminator="\n"),
+        "breakpoints": lambda part: to_csv(_table(traced, "breakpoints"), part),
+        "events": lambda part: to_csv(traced.events, part),
+        "solutions": lambda part: to_csv(_table(traced, "solutions"), part),
     }
     write_files({file: writers[name] for name, file in files.items()})
 

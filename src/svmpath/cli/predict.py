@@ -10,7 +10,7 @@ import typer
 from svmpath.cli.console import show_facts, user_errors
 from svmpath.cli.data_options import DataArgument, FormatOption
 from svmpath.cli.live import Live, reading
-from svmpath.cli.outputs import check_file
+from svmpath.cli.outputs import check_file, write_table
 from svmpath.cli.predictions import check_wanted, predictions
 from svmpath.cli.run_options import OUTPUT, ConfigOption, JsonOption, ModelArgument, QuietOption
 
@@ -53,7 +53,7 @@ def predict(
         with Live(reading(data), is_hidden=quiet) as live:
             table = live.run(lambda: _predict(model, data, data_format, proba, interval, live))
             live.stage("Saving")
-            _write(table, output)
+            write_table(table, output)
         facts = {"rows": len(table), "columns": list(table.columns), "written": [str(output)]}
     show_facts(facts, lambda: print(f"Wrote {len(table)} predictions to {output}."), as_json=as_json, quiet=quiet)
 
@@ -70,9 +70,3 @@ def _predict(
     rows = read_rows(pipeline, data, data_format)
     live.stage("Predicting")
     return predictions(pipeline, rows.X, proba, interval)
-
-
-def _write(table: pd.DataFrame, path: Path) -> None:
-    from svmpath.report import write_files
-
-    write_files({path: lambda part: table.to_csv(part, index=False, lineterminator="\n")})

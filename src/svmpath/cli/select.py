@@ -27,28 +27,15 @@ from svmpath.cli.data_options import (
 from svmpath.cli.fitting import data_options, read_noted
 from svmpath.cli.live import Live, reading
 from svmpath.cli.machine_options import FOLDS, MACHINE, SEARCH, CvOption, JobsOption, ScoringOption
-from svmpath.cli.options import read_scoring
-from svmpath.cli.outputs import check_file
+from svmpath.cli.options import read_scoring, read_tuned
+from svmpath.cli.outputs import check_file, write_table
 from svmpath.cli.run_options import OUTPUT, ConfigOption, JsonOption, QuietOption
 from svmpath.exceptions import DataError
-from svmpath.names import did_you_mean, unknown_name
+from svmpath.names import unknown_name
 
 _CRITERIA = ("auto", "kfold", "loo")
 _RULES = ("min", "one_se")
 _SAME = 1e-9  # relative; two values of lambda1 that are one, but for rounding
-
-
-def _amount(option: str, text: str) -> float | str:
-    """A penalty, or "tune"."""
-    if text == "tune":
-        return text
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise DataError(f"{option} must be tune or a number >= 0, not {text!r}.{did_you_mean(text, ['tune'])}")
-    return value
 
 
 def select(
@@ -135,8 +122,8 @@ def select(
             if given not in possible:
                 raise DataError(unknown_name(option, given, possible))
         settings = {
-            "lambda1": _amount("--lambda1", lambda1),
-            "lambda2": _amount("--lambda2", lambda2),
+            "lambda1": read_tuned("--lambda1", lambda1),
+            "lambda2": read_tuned("--lambda2", lambda2),
             "max_features": max_features,
             "criterion": criterion,
             "rule": rule,
@@ -151,7 +138,7 @@ def select(
             facts = live.run(lambda: _select(options, settings, live))
             if output is not None:
                 live.stage("Saving")
-                _write(facts, output)
+                write_table(_table(facts), output)
         facts["written"] = [] if output is None else [str(output)]
     show_facts(facts, lambda: _print(facts), as_json=as_json, quiet=quiet)
 
@@ -252,14 +239,10 @@ def _turns(values: list[float | None]) -> list[int | None]:
     return turns
 
 
-def _write(facts: Mapping[str, Any], path: Path) -> None:
+def _table(facts: Mapping[str, Any]) -> Any:
     import pandas as pd
 
-    from svmpath.report import write_files
-
-    table = pd.DataFrame(facts["table"])
-    table["order"] = table["order"].astype("Int64")
-    write_files({path: lambda part: table.to_csv(part, index=False, lineterminator="\n")})
+    return pd.DataFrame(facts["table"]).astype({"order": "Int64"})
 
 
 def _print(facts: Mapping[str, Any]) -> None:

@@ -55,7 +55,7 @@ from svmpath.cli.machine_options import (
     TimeLimitOption,
 )
 from svmpath.cli.options import check_name, read_settings
-from svmpath.cli.outputs import CONFIG, MODEL, REPORT, SUMMARY, check_folder, check_held_out
+from svmpath.cli.outputs import CONFIG, MODEL, REPORT, SUMMARY, check_folder, check_held_out, to_csv
 from svmpath.cli.results import print_notes, print_results
 from svmpath.cli.run_options import OUTPUT, ConfigOption, JsonOption, QuietOption, check_config_kept, write_config
 
@@ -295,6 +295,6 @@ def _save(tuned: _Tuned, config: str, folder: Path, held_out: Path | None) -> li
         page = tuned.page
         writers[folder / REPORT] = lambda part: part.write_text(page, encoding="utf-8")
     if held_out is not None:
-        writers[held_out] = lambda part: tuned.rows.to_csv(part, index=False, lineterminator="\n")
+        writers[held_out] = lambda part: to_csv(tuned.rows, part)
     write_files(writers)
     return list(writers)
