@@ -155,10 +155,10 @@ def test_dates_are_no_numbers():
 
 def test_dates_may_be_mixed_with_those_that_nobody_can_misread():
     assert follow(["2.1.1970", "1970-01-03"], kind="date", format="%d.%m.%Y") == [1.0, 2.0]
-    with pytest.raises(DataError, match="data row 2 .* has '32.1.1970'"):
+    with pytest.raises(DataError, match=r"data row 2 .* has '32\.1\.1970'"):
         follow(["1970-01-03", "32.1.1970"], kind="date", format="%d.%m.%Y")
 
 
 def test_one_wrong_day_does_not_make_months_of_all_others():
-    with pytest.raises(DataError, match="must hold dates, but data row 2 .* has '1/31/2024'"):
+    with pytest.raises(DataError, match=r"must hold dates, but data row 2 .* has '1/31/2024'"):
         follow(["1/2/2024", "1/31/2024"], kind="date", format="%d/%m/%Y")
