@@ -68,6 +68,7 @@ def test_a_pattern_is_tuned_in_chunks(folder, tmp_path, capsys):
         (["--impute", "drop-rows"], "--impute drop-rows does not work for data in chunks"),
         (["--honest", "nested"], "--honest nested does not work for data in chunks"),
         (["--target", "why"], "--target must be one of the columns a, b, c"),
+        (["--weight-column", "why"], "--weight-column must be one of the columns a, b, c"),
         (["--loss", "hinge"], "Rows in chunks need --loss"),
     ],
 )
@@ -87,6 +88,34 @@ def test_files_that_are_missing_or_of_another_kind(folder, tmp_path, capsys, mon
     assert run("tune", folder / "new.csv", *FIXED, "--scheduler", "threads") == 2
     assert "read from parquet files only" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_without_a_target_are_left_out(folder, tmp_path, capsys):
+    for at in range(3):
+        part = pd.read_parquet(folder / f"part-{at}.parquet")
+        part.loc[part.index[:2], "y"] = None
+        part.to_parquet(tmp_path / f"gaps-{at}.parquet")
+    assert run("tune", tmp_path / "gaps-*.parquet", *FIXED, "--C", "0.1:1000", "-o", tmp_path / "out", "--json") == 0
+    captured = capsys.readouterr()
+    assert "6 rows without a value in the target 'y' are left out" in captured.err
+    assert json.loads(captured.out)["data"]["rows"] == 894
+
+
+def test_a_file_with_other_columns_is_named(folder, tmp_path, capsys):
+    for at in range(3):
+        pd.read_parquet(folder / f"part-{at}.parquet").to_parquet(tmp_path / f"part-{at}.parquet")
+    odd = pd.read_parquet(tmp_path / "part-1.parquet")
+    contents = {"it lacks 'c'": odd.drop(columns="c"), "it has 'd', too": odd.assign(d=1.0)}
+    for words, frame in contents.items():
+        frame.to_parquet(tmp_path / "part-1.parquet")
+        assert run("tune", tmp_path / "part-*.parquet", *FIXED, "-o", tmp_path / "out") == 2
+        error = capsys.readouterr().err
+        assert "part-1.parquet' has other columns than the other files" in error
+        assert words in error
+    (tmp_path / "part-1.parquet").write_bytes(b"no parquet")
+    assert run("tune", tmp_path / "part-*.parquet", *FIXED, "-o", tmp_path / "out") == 2
+    assert "part-1.parquet' cannot be read" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow

@@ -3,11 +3,12 @@
 import dask.array as da
 import numpy as np
 import pytest
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.extmath import softmax
 
 import svmpath
 from svmpath import ChunkWarning, PathError, PathSVC, PathSVR, criteria
-from svmpath.distributed import read, with_classes
+from svmpath.distributed import fit_scaler, read, with_classes
 from svmpath.distributed.newton import Point
 from svmpath.gram import Nystroem, RandomFourier
 from svmpath.gram.landmarks import uniform
@@ -196,6 +197,22 @@ def test_several_classes_are_screened_as_in_memory():
     chunked = PathSVC(**options).fit(cut(X, (1100,) * 3), cut(y, (1100,) * 3))
     assert whole.C_ == chunked.C_
     assert np.allclose(whole.curve_.scores, chunked.curve_.scores, rtol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_constant_column_of_many_rows_stays_as_it_is(weighted):
+    """A sum of many equal numbers is rounded, so that their mean is none of them."""
+    X = np.random.default_rng(0).normal(size=(60_000, 2))
+    X[:, 1], s = 0.1, np.ones(len(X))
+    if weighted:
+        X[::2, 1], s[::2] = 7.0, 0.0  # rows that do not count
+    y = X[:, 0] > 0
+    sizes = (20_000,) * 3
+    scaler = fit_scaler(read(cut(X, sizes), cut(y, sizes), cut(s, sizes), True))
+    expected = StandardScaler().fit(X, sample_weight=s)
+    assert scaler.scale_[1] == expected.scale_[1] == 1.0
+    assert scaler.mean_[1] == 0.1
+    assert np.allclose(scaler.scale_, expected.scale_, rtol=1e-12)
 
 
 def test_scaled_columns_and_weights():

@@ -5,7 +5,9 @@ import sys
 
 import dask
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -71,7 +73,13 @@ def test_targets_that_are_missing_or_too_many():
     missing[420] = None
     with pytest.raises(ValueError, match=r"Chunk 2 .*y has a missing value in row 20 of the chunk"):
         fit(cut(X, SIZES), cut(missing, SIZES))
+    column = dd.from_pandas(pd.Series(missing, dtype="string"), npartitions=3)  # text with pd.NA
+    with pytest.raises(ValueError, match=r"Chunk 1 .*y has a missing value in row 193 of the chunk"):
+        fit(cut(X, (227, 227, 226)), column)
     values = np.where(y == "yes", 1.0, 0.0)
+    values[3] = np.inf
+    with pytest.raises(ValueError, match=r"Chunk 0 .*y has infinity in row 3 of the chunk"):
+        PathSVR(gamma=0.4, rank=20).fit(cut(X, SIZES), cut(values, SIZES))
     values[3] = np.nan
     with pytest.raises(ValueError, match=r"Chunk 0 .*y has a missing value in row 3 of the chunk"):
         PathSVR(gamma=0.4, rank=20).fit(cut(X, SIZES), cut(values, SIZES))

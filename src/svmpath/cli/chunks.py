@@ -69,8 +69,12 @@ class TunedChunks:
 
 def tune_chunks(options: DataOptions, settings: Mapping[str, Any], live: Live) -> TunedChunks:
     """Learn the columns from a sample, then tune on all rows."""
+    from svmpath.cli.data_notes import without_target
+
     room = distributed()
-    frame = room.read_parquet(str(options.data))
+    frame, missing = room.with_target(_with_columns(room.read_parquet(str(options.data)), options), options.target)
+    if missing:
+        note(without_target(missing, str(options.target)))
     rows, n = room.sample_rows(frame, _SAMPLED_ROWS, settings["random_state"])
     sample = _read_sample(options, rows)
     pipeline = make_pipeline(sample, settings)
@@ -89,10 +93,19 @@ def tune_chunks(options: DataOptions, settings: Mapping[str, Any], live: Live) -
     return TunedChunks(pipeline, sample, facts)
 
 
+def _with_columns(frame: Any, options: DataOptions) -> Any:
+    """The frame; raises an error if it lacks the target or the weights."""
+    for option, name, is_asked in (
+        ("--target", options.target, True),
+        ("--weight-column", options.weight_column, options.weight_column is not None),
+    ):
+        if is_asked and name not in frame.columns:
+            raise DataError(f"{option} must be one of the columns {', '.join(map(str, frame.columns))}")
+    return frame
+
+
 def _read_sample(options: DataOptions, rows: Any) -> Data:
     """The sample, read as a file of its own would be: with the same kinds of columns and the same notes."""
-    if options.target is None or options.target not in rows:
-        raise DataError(f"--target must be one of the columns {', '.join(map(str, rows.columns))}")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "sample.parquet"
         rows.to_parquet(file, index=False)

@@ -70,7 +70,12 @@ def _on_rows(table: Table) -> Iterable[str]:
         yield "',' is taken for the decimal sign."
     count = table.n_read - len(table.rows)
     if count:
-        yield f"{_count(count, 'row')} without a value in the target {table.target!r} {_were(count)} left out."
+        yield without_target(count, table.target)
+
+
+def without_target(count: int, target: str | None) -> str:
+    """A sentence for rows that cannot be used."""
+    return f"{_count(count, 'row')} without a value in the target {target!r} {_were(count)} left out."
 
 
 def _on_left_out(columns: Iterable[Column]) -> Iterable[str]:

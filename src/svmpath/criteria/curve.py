@@ -114,8 +114,12 @@ class Screened:
         return self.errors, self.estimate
 
 
+class HeldOutCurve(Shown):
+    """What curves of held-out scores have in common, wherever their samples are: pictures and notebooks know it."""
+
+
 @dataclass(frozen=True, repr=False, eq=False)
-class Curve(Shown):
+class Curve(HeldOutCurve):
     """Held-out scores along a path; lower is better.
 
     Attributes

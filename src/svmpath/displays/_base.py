@@ -189,7 +189,9 @@ def doubts_of(curve: Any) -> Array:
     """How many samples are doubtful at each value, as far as that is known or quickly found.
 
     On a curve whose errors were screened, because there are many samples, counting them takes a hundred times as long
-    as the curve: there it is zero unless ``curve.doubtful`` was asked for before.
+    as the curve: there it is zero unless ``curve.doubtful`` was asked for before. So it is where rows in chunks are not
+    counted.
     """
     is_slow = getattr(curve, "screened", None) is not None and "doubtful" not in vars(curve)
-    return np.zeros(len(curve.values), dtype=int) if is_slow else np.asarray(curve.doubtful)
+    nothing = np.zeros(len(curve.values), dtype=int)
+    return nothing if is_slow else np.asarray(getattr(curve, "doubtful", nothing))

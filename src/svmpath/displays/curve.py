@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svmpath.criteria import BoundCurve, Curve
-from svmpath.criteria.curve import OneVsRest, error, squared
+from svmpath.criteria.curve import HeldOutCurve, OneVsRest, error, squared
 from svmpath.criteria.table import make_criterion
 from svmpath.displays._base import (
     Array,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 AnyCurve = Curve | BoundCurve
+_CURVES = (HeldOutCurve, BoundCurve)
 
 _SCORED = 25  # values at which a path is scored, where none are given
 _WORDS: dict[Any, str] = {error: "held-out error rate", squared: "mean squared held-out error"}
@@ -234,7 +235,7 @@ def _named(curve: Any, owner: str) -> dict[str, AnyCurve]:
             name = str(getattr(each, "criterion", ""))
             used = sum(known == name or known.startswith(f"{name} (") for known in curves)
             curves[f"{name} ({used + 1})" if used else name] = each
-    wrong = [type(each).__name__ for each in curves.values() if not isinstance(each, AnyCurve)]
+    wrong = [type(each).__name__ for each in curves.values() if not isinstance(each, _CURVES)]
     if wrong or not curves:
         raise TypeError(
             f"{owner}.from_curve needs a curve, such as criteria.loo(path, values) returns, or a list or dict of them; "

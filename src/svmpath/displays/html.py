@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.criteria import BoundCurve, Curve
+from svmpath.criteria import BoundCurve
+from svmpath.criteria.curve import HeldOutCurve
 from svmpath.criteria.sources import Joined, Ordered
 from svmpath.criteria.table import CRITERIA
 from svmpath.displays._base import Display, along, doubts_of
@@ -72,19 +73,20 @@ def _(path: Path) -> tuple[Facts, Callable[[Any], Display] | None]:
         path.over: f"{first:.6g} to {last:.6g}",
         **{name: f"{value:.6g}" for name, value in path.motion.fixed.items()},
         "samples": problem.n,
-        "features": problem.gram.X.shape[1],
+        **({} if path.is_chunked else {"features": problem.gram.X.shape[1]}),
         **({} if isinstance(path, ElasticPath) else {"kernel": repr(problem.gram.kernel)}),
         "machines": "exact" if path.is_exact else "up to a duality gap",
     }
     is_of_kernel = path.over not in path.loss.overs
-    if problem.n > (_SMALL // 3 if is_of_kernel else _SMALL):
+    if path.is_chunked or problem.n > (_SMALL // 3 if is_of_kernel else _SMALL):
         return facts, None
     facts["breakpoints"] = len(path.breakpoints)
     return facts, lambda ax: PathDisplay.from_path(path, along(path, _FEW_VALUES), most=_FEW_LINES, ax=ax)
 
 
-@_describe.register
-def _(curve: Curve | BoundCurve) -> tuple[Facts, Callable[[Any], Display] | None]:
+@_describe.register(HeldOutCurve)
+@_describe.register(BoundCurve)
+def _(curve: Any) -> tuple[Facts, Callable[[Any], Display] | None]:
     values, path = curve.values, curve.path
     facts: dict[str, Any] = {
         "criterion": _words(curve.criterion),
@@ -138,7 +140,7 @@ def _counts(estimator: Any) -> Facts:
     facts = {
         "loss": path.loss.name,
         "samples": path.problem.n,
-        "features": getattr(estimator, "n_features_in_", path.gram.X.shape[1]),
+        "features": estimator.n_features_in_,
     }
     classes = getattr(estimator, "classes_", None)
     if classes is not None:
@@ -181,9 +183,10 @@ def _with_error(curve: Any, at: int) -> str:
 
 def _is_scored(curve: Any) -> bool:
     """Whether the scores can be had without holding samples out."""
-    if isinstance(curve, BoundCurve) or "scores" in vars(curve) or curve.screened is not None:
+    is_known = any(vars(curve).get(name) is not None for name in ("scores", "sums", "known"))
+    if is_known or isinstance(curve, BoundCurve) or curve.screened is not None:
         return True
-    return _is_at_hand(curve.source)
+    return not curve.path.is_chunked and _is_at_hand(curve.source)
 
 
 def _is_at_hand(source: Any) -> bool:

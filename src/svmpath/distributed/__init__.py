@@ -2,7 +2,7 @@
 
 from svmpath.distributed.curve import ChunkedCurve
 from svmpath.distributed.data import make_features, read
-from svmpath.distributed.files import read_parquet, sample_rows, scheduler, transformed
+from svmpath.distributed.files import read_parquet, sample_rows, scheduler, transformed, with_target
 from svmpath.distributed.machines import make_path
 from svmpath.distributed.path import ChunkedPath, ChunkedSolution
 from svmpath.distributed.predict import map_method
@@ -26,4 +26,5 @@ __all__ = [
     "trace",
     "transformed",
     "with_classes",
+    "with_target",
 ]

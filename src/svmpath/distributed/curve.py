@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from svmpath.criteria.curve import HeldOutLoss, OneVsRest, held_out_loss
+from svmpath.criteria.curve import HeldOutCurve, HeldOutLoss, OneVsRest, held_out_loss
 from svmpath.lazy import lazy
-from svmpath.notebook import Shown
 from svmpath.search.choice import Scores
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class ChunkedCurve(Shown):
+class ChunkedCurve(HeldOutCurve):
     """Held-out scores along a path on rows in chunks; lower is better.
 
     It has those attributes of a :class:`svmpath.criteria.Curve` that do not need the held-out decision values of all
@@ -36,6 +35,8 @@ class ChunkedCurve(Shown):
         Per-sample loss of target and held-out decision value.
     known : array of shape (3, m), optional
         Weighted sums of the loss, of its square, and of the squared held-out residual.
+    counted : array of shape (m,), optional
+        Number of doubtful rows.
 
     See Also
     --------
@@ -57,6 +58,7 @@ class ChunkedCurve(Shown):
     values: Array
     loss: Callable[[Array, Array], Array]
     known: Array | None = field(default=None, kw_only=True)
+    counted: Array | None = field(default=None, kw_only=True)
 
     scoring = None
     screened = None
@@ -74,7 +76,8 @@ class ChunkedCurve(Shown):
 
     def computed(self, progress: Callable[[int, int], None] | None = None) -> ChunkedCurve:
         """The curve with its sums computed; ``progress(done, values)`` is called on the way."""
-        return replace(self, known=self.path.sum_scores(self.values, self.loss, progress))
+        known = self.path.sum_scores(self.values, self.loss, progress)
+        return replace(self, known=known, counted=self.path.count_doubts(self.values))
 
     @property
     def scores(self) -> Array:
@@ -99,8 +102,18 @@ class ChunkedCurve(Shown):
 
     @property
     def doubtful(self) -> Array:
-        """Number of rows whose held-out value is lost to rounding; for the squared hinge they are not counted."""
-        return self.path.count_doubts(self.values)
+        """Number of rows whose held-out value is lost to rounding, for least squares.
+
+        For the squared hinge nobody counts the rows for which the prediction may be wrong, and the attribute does not
+        exist.
+        """
+        counted = self.path.count_doubts(self.values) if self.counted is None else self.counted
+        if counted is None:
+            raise AttributeError(
+                f"doubtful is not counted for loss={self.path.loss.name!r} on rows in chunks; look at criteria.span of "
+                "a sample in memory, which counts it."
+            )
+        return counted
 
     @property
     def numbers(self) -> Scores:
@@ -119,7 +132,8 @@ class ChunkedCurve(Shown):
 
     def taken(self, order: Array) -> ChunkedCurve:
         """The curve at some of its values, given by their positions."""
-        return replace(self, values=self.values[order], known=self.sums[:, order])
+        counted = None if self.counted is None else self.counted[order]
+        return replace(self, values=self.values[order], known=self.sums[:, order], counted=counted)
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: self.__dict__[name] for name in self.__dataclass_fields__}

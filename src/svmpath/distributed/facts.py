@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import issparse
 
 from svmpath.exceptions import ChunkWarning
@@ -38,8 +39,10 @@ class Spread:
         weight = float(s.sum())
         if weight == 0.0:
             return Spread(0.0, np.zeros(X.shape[1]), np.zeros(X.shape[1]))
-        mean = s @ X / weight
-        return Spread(weight, mean, s @ (X - mean) ** 2)
+        first = X[np.argmax(s > 0)]
+        Z = X - first  # so that a sum of many rows rounds what differs between them, and nothing else
+        mean = s @ Z / weight
+        return Spread(weight, first + mean, s @ (Z - mean) ** 2)
 
     def __add__(self, other: Spread) -> Spread:
         weight = self.weight + other.weight
@@ -84,6 +87,8 @@ class Facts:
     weight : float
     ends : tuple of arrays of shape (d,)
         The smallest and the largest number of each column, and whether there is no third one.
+    weighted_ends : tuple of arrays of shape (d,)
+        The same among rows with a positive weight.
     """
 
     rows: int
@@ -96,6 +101,7 @@ class Facts:
     weighted: Spread
     weight: float
     ends: tuple[Array, Array, Array]
+    weighted_ends: tuple[Array, Array, Array]
 
 
 def look(X: Any, y: Any, s: Any, wants_labels: bool) -> list[list[Facts]]:
@@ -122,9 +128,9 @@ def look(X: Any, y: Any, s: Any, wants_labels: bool) -> list[list[Facts]]:
     spread = Spread.of(numbers)
     weighted = spread if weights is None else Spread.of(numbers, s)
     ends = _ends(numbers)
-    return [
-        [Facts(len(numbers), numbers.shape[1], sizes, "", labels, are_amounts, spread, weighted, float(s.sum()), ends)]
-    ]
+    used = ends if np.all(s > 0) else _ends(numbers[s > 0])
+    n, d = numbers.shape
+    return [[Facts(n, d, sizes, "", labels, are_amounts, spread, weighted, float(s.sum()), ends, used)]]
 
 
 def as_column(values: Any) -> Array:
@@ -137,7 +143,7 @@ def _unusable(X: Any, y: Any, fault: str, sizes: tuple[int, ...] = (), shape: tu
     empty = Spread(0.0, np.zeros(0), np.zeros(0))
     rows, columns = shape or (len(X), 0)
     ends = (np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool))
-    return Facts(rows, columns, sizes or (len(y),), fault, None, False, empty, empty, 0.0, ends)
+    return Facts(rows, columns, sizes or (len(y),), fault, None, False, empty, empty, 0.0, ends, ends)
 
 
 def _fault(X: Array, y: Array, s: Array | None, is_labelled: bool) -> str:
@@ -154,6 +160,8 @@ def _fault(X: Array, y: Array, s: Array | None, is_labelled: bool) -> str:
     missing = _missing(y)
     if missing.any():
         return f"y has a missing value in row {int(np.argmax(missing))} of the chunk"
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        return f"y has infinity in row {int(np.argmin(np.isfinite(y)))} of the chunk"
     kinds = sorted({type(each).__name__ for each in y}) if y.dtype.kind == "O" else []
     if len(kinds) > 1:
         return f"y mixes labels of the types {' and '.join(kinds)}"
@@ -167,12 +175,8 @@ def _words(value: float) -> str:
 
 
 def _missing(y: Array) -> Array:
-    """Which targets are NaN, infinite or None."""
-    if y.dtype.kind == "f":
-        return ~np.isfinite(y)
-    if y.dtype.kind == "O":
-        return np.array([each is None or each != each for each in y], dtype=bool)
-    return np.zeros(len(y), dtype=bool)
+    """Which targets are NaN, NaT, NA or None."""
+    return np.asarray(pd.isna(y), dtype=bool)
 
 
 def _labels(y: Array, s: Array) -> Mapping[Any, tuple[int, float]] | None:
@@ -237,6 +241,11 @@ class Table:
         for each in used[1:]:
             merged = merged + each if merged.weight else each
         return merged
+
+    def is_constant(self) -> Array:
+        """Whether each column has one value only among the rows with a positive weight."""
+        used = [chunk.weighted_ends for chunk in self.chunks if chunk.rows]
+        return np.min([each[0] for each in used], axis=0) == np.max([each[1] for each in used], axis=0)
 
     def two_valued(self) -> Array:
         """Whether each column has at most two different values."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from glob import glob
@@ -22,7 +23,10 @@ _CONNECT = "10s"  # how long to wait for a scheduler's answer
 
 
 def read_parquet(pattern: str) -> Any:
-    """The Dask data frame of all parquet files that a pattern names, in the order of their names."""
+    """The Dask data frame of all parquet files that a pattern names, in the order of their names.
+
+    All files must have the same columns, in any order.
+    """
     import dask.dataframe as dd
 
     files = sorted(glob(pattern))
@@ -31,10 +35,38 @@ def read_parquet(pattern: str) -> Any:
     others = [file for file in files if not file.endswith((".parquet", ".pq"))]
     if others:
         raise DataError(f"data in chunks are read from parquet files only, but {others[0]!r} is none; convert it first")
+    _check_columns(files)
     try:
         return dd.read_parquet(files)
     except (OSError, ValueError) as error:
         raise DataError(f"{pattern}: the files cannot be read ({str(error).splitlines()[0]})") from error
+
+
+def _check_columns(files: Sequence[str]) -> None:
+    """Refuse a file, by its name, that cannot be read or has other columns than most files have."""
+    found = {file: frozenset(_columns_of(file)) for file in files}
+    usual = Counter(found.values()).most_common(1)[0][0]
+    for file, columns in found.items():
+        lacks, more = (sorted(map(repr, each)) for each in (usual - columns, columns - usual))
+        if lacks or more:
+            what = f"lacks {', '.join(lacks)}" if lacks else f"has {', '.join(more)}, too"
+            raise DataError(f"{file!r} has other columns than the other files: it {what}; give all the same columns")
+
+
+def _columns_of(file: str) -> list[str]:
+    """The names of the columns of one parquet file; its rows are not read."""
+    from pyarrow import parquet
+
+    try:
+        return list(parquet.read_schema(file).names)
+    except (OSError, ValueError) as error:
+        raise DataError(f"{file!r} cannot be read ({str(error).splitlines()[0]}); write it again") from error
+
+
+def with_target(frame: Any, target: str) -> tuple[Any, int]:
+    """The rows that have a value in the target, and the number of the others."""
+    missing = int(frame[target].isna().sum().compute())
+    return (frame.dropna(subset=[target]) if missing else frame), missing
 
 
 def sample_rows(frame: Any, size: int, seed: int) -> tuple[Any, int]:

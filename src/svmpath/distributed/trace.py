@@ -131,7 +131,8 @@ def fit_scaler(data: Data) -> StandardScaler:
     spread = data.table.spread(weighted=True)
     scaler = StandardScaler().set_output(transform="default").fit(np.zeros((1, data.table.columns)))
     scaler.mean_, scaler.var_ = spread.mean, spread.variance
-    is_constant = spread.variance <= (10 * np.finfo(float).eps * np.abs(spread.mean)) ** 2
+    # As in scikit-learn, a column whose values differ by rounding only is constant, too.
+    is_constant = data.table.is_constant() | (spread.variance <= (10 * np.finfo(float).eps * np.abs(spread.mean)) ** 2)
     scaler.scale_ = np.where(is_constant, 1.0, np.sqrt(spread.variance))
     scaler.n_samples_seen_ = data.n
     return scaler

@@ -135,6 +135,7 @@ class Path(Shown, ABC):
     motion: Motion
     span: tuple[float, float]
     made: Made = field(default_factory=Made, repr=False, kw_only=True)
+    is_chunked = False  # whether the rows are chunks of a Dask collection
 
     @property
     def over(self) -> str:
