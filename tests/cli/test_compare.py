@@ -104,3 +104,12 @@ def test_the_verdict_says_what_differs():
         "a has the lowest error on held-out rows. Significantly better than b; no significant difference to c "
         "(McNemar's test, Holm's correction, 5 %)."
     )
+
+
+def test_the_time_limit_is_that_of_all_fits_together(run, rows, monkeypatch):
+    limits, fit = [], PathSVC.fit
+    monkeypatch.setattr(
+        PathSVC, "fit", lambda self, *data, **more: (limits.append(self.time_limit), fit(self, *data))[1]
+    )
+    compared(run, "--losses", "least_squares", "--kernels", "rbf,linear", "--time-limit", "600")
+    assert limits == [100.0] * 6

@@ -178,7 +178,10 @@ def _compare(
     weights = np.ones(len(data.y)) if data.sample_weight is None else data.sample_weight
     rows = {"row": data.rows + 1, "target": data.y}
     machines, judged = [], []
-    for loss, kernel in product(losses, names["--kernel"]):
+    pairs = list(product(losses, names["--kernel"]))
+    if settings["time_limit"] is not None:  # of the command, not of each of its fits
+        settings = {**settings, "time_limit": settings["time_limit"] / (len(pairs) * len(parts))}
+    for loss, kernel in pairs:
         name = f"{loss} {kernel}"
         live.stage(f"Tuning {loss} with the {kernel} kernel")
         start = time.perf_counter()
