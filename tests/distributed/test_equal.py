@@ -67,6 +67,16 @@ def test_weights(loss):
     assert_equal_paths(whole, chunked, CRITERIA[loss])
 
 
+def test_tiny_weights():
+    X, y = moons()
+    s, unit = np.random.default_rng(2).integers(1, 4, N).astype(float), 1e-22
+    _, chunked = both(X, y, SIZES["three"], sample_weight=s)
+    _, tiny = both(X, y, SIZES["three"], sample_weight=unit * s, span=(1e-3 / unit, 1e3 / unit))
+    for C in (1e-2, 1.0, 1e2):
+        assert np.abs(chunked(C)(X) - tiny(C / unit)(X)).max() < 1e-8
+        assert tiny.violation(C / unit) < 1e-9
+
+
 @pytest.mark.parametrize("loss", ["squared_hinge"])
 def test_errors_are_screened_as_in_memory(loss):
     X, y = moons(n=3600)
@@ -254,6 +264,41 @@ def test_gamma_and_rank_are_chosen_on_a_sample(monkeypatch):
     assert list(stages.index) == ["screen", "confirm"]
     assert model.search_table_["kept"].sum() >= 1
     assert model.path_.problem.n == 1500  # C was chosen on all rows
+
+
+def test_a_sample_has_rows_of_rare_classes(monkeypatch):
+    monkeypatch.setattr("svmpath.estimators.chunks._SAMPLED_ROWS", 300)
+    X, _ = moons(n=3000)
+    y = np.zeros(3000, dtype=int)
+    y[[700, 2900]] = 1
+    X[y == 1] += 3.0
+    data = with_classes(read(cut(X, (1000,) * 3), cut(y, (1000,) * 3), None, True), None)
+    assert not y[data.sample(300, 0)].any()
+    rows = data.sample_of_classes(300, 0)
+    assert np.array_equal(rows, np.union1d(data.sample(300, 0), [700, 2900]))
+    seeds = [seed for seed in range(20) if not y[data.sample(300, drawn(seed))].any()]
+    options = {"loss": "squared_hinge", "gamma": [0.1, 0.4], "C": [0.1, 1.0], "rank": 20, "random_state": seeds[0]}
+    model = PathSVC(**options).fit(cut(X, (1000,) * 3), cut(y, (1000,) * 3))
+    assert model.sample_size_ == 302
+    assert model.gamma_ in (0.1, 0.4)
+
+
+def drawn(seed):
+    """The seed that an estimator draws from its random_state."""
+    return int(np.random.RandomState(seed).randint(2**31 - 1))
+
+
+@pytest.mark.parametrize("as_option", ["landmarks", "rank"])
+def test_landmarks_that_are_not_in_the_sample(monkeypatch, as_option):
+    monkeypatch.setattr("svmpath.estimators.chunks._SAMPLED_ROWS", 300)
+    X, y = moons()
+    given = [5, 600, 30, 40, 650]  # the sample has no row 600
+    options = {"landmarks": given, "rank": None} if as_option == "landmarks" else {"rank": Nystroem(landmarks=given)}
+    model = PathSVC("squared_hinge", gamma=[0.2, 0.4], C=[0.1, 1.0], random_state=0, **options)
+    model.fit(cut(X, SIZES["three"]), cut(y, SIZES["three"]))
+    assert model.sample_size_ == 300
+    whole = svmpath.trace(X, y, gamma=model.gamma_, rank=None, landmarks=given)
+    assert np.abs(model.decision_function(X) - whole(model.C_)(X)).max() < 1e-6
 
 
 @pytest.mark.parametrize("loss", list(CRITERIA))

@@ -121,7 +121,7 @@ def test_several_classes_are_screened_by_estimates(monkeypatch):
     targets = [np.where(classes == k, 1.0, -1.0) for k in range(3)]
     search, values = search_of(*targets), np.array([0.3, 1.0, 3.0])
     exact = search.on(gram_of(30), values)
-    monkeypatch.setattr("svmpath.criteria.of_march._MANY", 100)
+    monkeypatch.setattr("svmpath.criteria.of_march.MANY", 100)
     rough = search.on(gram_of(30), values)
     assert exact.screened is None
     assert rough.screened is not None

@@ -51,10 +51,11 @@ _WEAK = 0.01 * _TOO_FEW_DIGITS  # rounding in V from which on samples are left o
 _MOST_REFITS = 200  # samples for which that is done at one value
 _MOST_CORRECTIONS = 12  # before a sample is handed to Newton's method
 _ILL_CONDITIONED = 1e9  # a system from which on it is handed over at once
-_MANY = 3000  # samples from which errors are screened
+MANY = 3000  # samples from which errors are screened
 _ROW_BLOCK = 2048  # rows whose leverages are computed at a time
-_PROJECTIONS = 32
-_TOO_LARGE, _TOO_SMALL = 4.0, 8.0  # estimates so many times too large, or too small, decide
+PROJECTIONS = 32
+TOO_LARGE, TOO_SMALL = 4.0, 8.0  # estimates so many times too large, or too small, decide
+LEAST_ESTIMATE = 0.1  # of one minus a leverage that is only estimated
 
 
 def leave_one_out_march(
@@ -75,7 +76,7 @@ def predict_left_out_march(
     """Leave out every sample while the others keep their sides."""
     refuse_form(path, form)
     rows, predictions, doubts = np.arange(path.problem.n), _Predictions(path, values), Doubts(path, values)
-    if path.problem.n > _MANY if screen is None else screen:
+    if path.problem.n > MANY if screen is None else screen:
         return HeldOut(rows, predictions, doubts, _screen(path, values))
     return HeldOut(rows, predictions(), doubts)
 
@@ -142,7 +143,7 @@ def _screen(path: MarchPath, values: Array) -> Screened:
     """The errors of the span prediction, most of them decided by estimates of the leverages."""
     rows = path.rows
     image = rows.projector()
-    Om = np.random.default_rng(0).normal(size=(_PROJECTIONS, rows.width)) / np.sqrt(_PROJECTIONS)
+    Om = random_projection(rows.width)
     errors = np.zeros((len(values), path.problem.n), dtype=bool)
     estimate = np.empty((len(values), path.problem.n), dtype=np.float32)
     for stop in path.walk(values):
@@ -154,9 +155,14 @@ def _screen(path: MarchPath, values: Array) -> Screened:
         else:
             about, wrong = _estimate(rows, stop, image, Om, E)
         errors[stop.position, E] = wrong | (slack[E] > 1.0)
-        slack[E] /= np.maximum(1.0 - about, 0.1)
+        slack[E] /= np.maximum(1.0 - about, LEAST_ESTIMATE)
         estimate[stop.position] = rows.y * (1.0 - slack)
     return Screened(errors, estimate)
+
+
+def random_projection(width: int) -> Array:
+    """Om: the same at every value."""
+    return np.random.default_rng(0).normal(size=(PROJECTIONS, width)) / np.sqrt(PROJECTIONS)
 
 
 def _estimate(rows: AnyRows, stop: Stop, image: Any, Om: Array, E: Array) -> tuple[Array, Array]:
@@ -166,8 +172,8 @@ def _estimate(rows: AnyRows, stop: Stop, image: Any, Om: Array, E: Array) -> tup
     B = image(slice(None), P)[E] if 3 * len(E) > len(rows.y) else image(E, P)
     about = rows.s[E] * np.einsum("ij,ij->i", B, B)
     bar = rows.y[E] * stop.point.f[E]  # below zero where the sample is an error even by the machine that has seen it
-    wrong = about > _TOO_LARGE * bar
-    near = np.flatnonzero(~wrong & (about * _TOO_SMALL >= bar))
+    wrong = about > TOO_LARGE * bar
+    near = np.flatnonzero(~wrong & (about * TOO_SMALL >= bar))
     for start in range(0, len(near), _ROW_BLOCK):
         part = near[start : start + _ROW_BLOCK]
         about[part], wrong[part] = _exact(rows, stop, E[part])

@@ -1,7 +1,7 @@
 """Rows in chunks: paths of low-rank machines on Dask arrays and data frames, on one computer or a cluster."""
 
 from svmpath.distributed.curve import ChunkedCurve
-from svmpath.distributed.data import make_features, read
+from svmpath.distributed.data import for_sample, make_features, read
 from svmpath.distributed.files import read_parquet, sample_rows, scheduler, transformed, with_target
 from svmpath.distributed.machines import make_path
 from svmpath.distributed.path import ChunkedPath, ChunkedSolution
@@ -14,6 +14,7 @@ __all__ = [
     "ChunkedSolution",
     "check_loss",
     "fit_scaler",
+    "for_sample",
     "make_features",
     "make_path",
     "map_method",

@@ -177,6 +177,11 @@ class Moments(Sized):
         names = self.__dataclass_fields__
         return Moments(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
+    @property
+    def usual_weight(self) -> float:
+        """The mean of the weights, weighted by themselves: rows without weight do not count."""
+        return float(self.weights / self.G[-1, -1])
+
 
 def sum_moments(block: Block) -> list[Moments]:
     """The moments of all rows of a chunk."""

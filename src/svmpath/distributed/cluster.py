@@ -53,10 +53,15 @@ def to_chunks(collection: Any, name: str) -> list[Delayed]:
     return list(np.ravel(collection.to_delayed()))
 
 
+def known_lengths(collection: Any) -> tuple[int, ...]:
+    """The number of rows of each chunk; empty if that is not known."""
+    sizes = () if is_frame(collection) else collection.chunks[0]
+    return () if np.isnan(sizes).any() else sizes
+
+
 def largest_chunk(collection: Any) -> int | None:
     """The number of rows of the largest chunk; None if that is not known."""
-    sizes = () if is_frame(collection) else collection.chunks[0]
-    return int(max(sizes)) if sizes and not np.isnan(sizes).any() else None
+    return max(known_lengths(collection), default=None)
 
 
 def names_of(collection: Any) -> Array | None:
@@ -65,10 +70,10 @@ def names_of(collection: Any) -> Array | None:
     return np.array(columns, dtype=object) if all(isinstance(name, str) for name in columns) else None
 
 
-def like_chunks(collection: Any, name: str, X: Any, lengths: Callable[[], list[int]]) -> list[Delayed]:
+def like_chunks(collection: Any, name: str, X: Any, lengths: Callable[[], tuple[int, ...]]) -> list[Delayed]:
     """The chunks of targets or weights, cut as those of X are."""
     if not hasattr(collection, "__dask_graph__"):
-        collection, known = np.asarray(collection), tuple(lengths())
+        collection, known = np.asarray(collection), lengths()
         if len(collection) != sum(known):
             raise ValueError(f"{name} must have one entry per row: X has {sum(known)} rows, {name} {len(collection)}.")
         collection = da.from_array(collection, chunks=(known, *collection.shape[1:]))
@@ -179,10 +184,13 @@ def _client() -> Any:
 
 def memory_for_features() -> float:
     """Bytes that all features may take together: a share of what the workers have, or of what is free here."""
-    workers = _workers()
-    if not workers:
-        return memory_limit()
-    return _SHARE_OF_WORKERS * sum(each.get("memory_limit") or np.inf for each in workers)
+    return memory_of_workers() if _workers() else memory_limit()
+
+
+def memory_of_workers() -> float:
+    """Bytes that features may take on the workers of a cluster; infinity if there are none or they have no limit."""
+    limits = [each.get("memory_limit") or np.inf for each in _workers()]
+    return _SHARE_OF_WORKERS * sum(limits) if limits else np.inf
 
 
 def _workers() -> list[Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -24,6 +25,7 @@ Array = np.ndarray
 
 SAMPLED_ROWS = 20_000  # rows that are looked at together where a search or a choice of landmarks needs that
 _PERMUTED = 50_000_000  # rows up to which landmarks are those that the same seed gives in memory
+_FEWEST_OF_CLASS = 20  # rows that a sample should have; of fewer there may be none
 _NUMBERS_CHECKED = 4  # times the numbers of a chunk that are held while it is checked
 _SHARE = 0.7  # of a given limit of memory that features may take: work on them needs room, too
 
@@ -75,12 +77,12 @@ class Data:
 
     def take(self, rows: Array) -> tuple[Array, Array, Array]:
         """Rows of X as the machine sees them, their targets and their weights; ``rows`` must be in order."""
-        starts, tasks = self.table.starts, []
-        for at, (first, end) in enumerate(pairwise(starts)):
-            here = rows[(rows >= first) & (rows < end)] - first
-            if len(here):
-                tasks.append(cluster.task("pick-rows", _pick, self.X[at], self.y[at], self.s[at], here, self._codes))
-        found = cluster.compute(tasks)
+        tasks = [
+            cluster.task("pick-rows", _pick, self.X[at], self.y[at], self.s[at], here, self._codes)
+            for at, here in split(rows, self.table.lengths)
+        ]
+        with cluster.explained(max(self.table.lengths), _NUMBERS_CHECKED * self.table.columns):
+            found = cluster.compute(tasks)
         X, target, s = (np.concatenate([part[at] for part in found]) for at in range(3))
         return (X if self.scaler is None else self.scaler.transform(X)), target, s
 
@@ -95,6 +97,19 @@ class Data:
         if n <= _PERMUTED:
             return np.sort(rng.permutation(n)[:size])
         return np.sort(rng.choice(n, size, replace=False, shuffle=False))
+
+    def sample_of_classes(self, size: int, seed: int) -> Array:
+        """The same, and some rows of every class that is so rare that they may have missed it."""
+        rows, labels = self.sample(size, seed), {} if self.classes is None else self.table.labels()
+        tasks = []
+        for code, label in enumerate(sorted(labels)):
+            wanted = _FEWEST_OF_CLASS if labels[label][0] * size < _FEWEST_OF_CLASS * self.n else 0
+            for at in self.table.homes(label) if size < self.n else []:
+                if wanted > 0:
+                    first = self.table.starts[at]
+                    tasks.append(cluster.task("pick-rows", _find, self.y[at], self._codes, code, first, wanted))
+                    wanted -= (self.table.chunks[at].labels or {})[label][0]
+        return np.unique(np.concatenate([rows, *cluster.compute(tasks)])) if tasks else rows
 
     def blocks(self, recipe: Recipe) -> list[Any]:
         """One task for each chunk that makes its features."""
@@ -134,6 +149,19 @@ def _pick(X: Any, y: Any, s: Any, rows: Array, codes: Codes) -> tuple[Array, Arr
     return np.asarray(X, dtype=float)[rows], target[rows], weights[rows]
 
 
+def _find(y: Any, codes: Codes, code: int, first: int, most: int) -> Array:
+    """Numbers of the first rows of a class in a chunk that begins with row ``first``."""
+    return first + np.flatnonzero(codes(y, None)[0] == code)[:most]
+
+
+def split(rows: Array, lengths: Sequence[int]) -> Iterator[tuple[int, Array]]:
+    """Row numbers, in order, by the chunk that has them: its number, and theirs inside it."""
+    for at, (first, end) in enumerate(pairwise(np.cumsum([0, *lengths]))):
+        here = rows[np.searchsorted(rows, first) : np.searchsorted(rows, end)] - first
+        if len(here):
+            yield at, here
+
+
 def read(X: Any, y: Any, sample_weight: Any, wants_labels: bool) -> Data:
     """The chunks of a user's collections, checked in one pass."""
     if not hasattr(X, "__dask_graph__"):
@@ -145,8 +173,11 @@ def read(X: Any, y: Any, sample_weight: Any, wants_labels: bool) -> Data:
         raise ValueError(f"X must have two dimensions, rows and columns; got {len(X.shape)}.")
     chunks = cluster.to_chunks(X, "X")
 
-    def lengths() -> list[int]:
-        return [int(each) for each in cluster.compute([cluster.task("count-rows", len, chunk) for chunk in chunks])]
+    @cache
+    def lengths() -> tuple[int, ...]:
+        known = cluster.known_lengths(X)
+        counted = known or cluster.compute([cluster.task("count-rows", len, chunk) for chunk in chunks])
+        return tuple(int(each) for each in counted)
 
     targets = cluster.like_chunks(y, "y", X, lengths)
     weights: list[Any] = [None] * len(chunks)
@@ -226,8 +257,22 @@ def make_approximation(rank: Any, landmarks: Any, n: int) -> Approximation:
     return Nystroem(rank, "uniform" if landmarks is None else landmarks)
 
 
+def for_sample(rank: Any, landmarks: Any, size: int) -> dict[str, Any]:
+    """Options for a sample, whose rows have other numbers: random landmarks in the place of given row numbers."""
+    is_nystroem = isinstance(rank, Nystroem)
+    numbers = rank.landmarks if is_nystroem else landmarks
+    if numbers is None or isinstance(numbers, str):
+        return {}
+    count = min(len(np.atleast_1d(numbers)), size)
+    if is_nystroem:
+        return {"rank": replace(rank, rank=count, landmarks="uniform")}
+    return {"rank": count, "landmarks": "uniform"}
+
+
 def choose_dtype(n: int, r: int, limit: Any) -> type | None:
     """The precision in which all features can be held; None if they must be made anew in every pass."""
-    room = _SHARE * parse_bytes(limit) if limit is not None else cluster.memory_for_features()
+    room = cluster.memory_for_features()
+    if limit is not None:
+        room = min(_SHARE * parse_bytes(limit), cluster.memory_of_workers())
     fitting: Sequence[type] = [kind for kind in (np.float64, np.float32) if n * r * np.dtype(kind).itemsize <= room]
     return fitting[0] if fitting else None

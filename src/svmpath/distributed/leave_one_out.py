@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import error
+from svmpath.criteria.of_march import LEAST_ESTIMATE, TOO_LARGE, TOO_SMALL
 from svmpath.distributed.blocks import Block, Sized
 from svmpath.solvers.feature_newton import LEAST_SLACK
 from svmpath.solvers.threads import blas_threads
@@ -22,9 +23,6 @@ from svmpath.solvers.threads import blas_threads
 Array = np.ndarray
 
 _ROWS_AT_ONCE = 2048
-_PROJECTIONS = 32
-_TOO_LARGE, _TOO_SMALL = 4.0, 8.0  # estimates so many times too large, or too small, decide
-_LEAST_ESTIMATE = 0.1  # of one minus a leverage that is only estimated
 
 
 @dataclass(frozen=True)
@@ -100,14 +98,14 @@ def _screen(block: Block, machine: Machine, y: Array, f: Array) -> tuple[Array, 
         B = _image(block, part, machine.projection)
         about[start : start + _ROWS_AT_ONCE] = block.s[part] * np.einsum("ij,ij->i", B, B)
     bar = y[E] * f[E]  # below zero where the row is an error even by the machine that has seen it
-    is_wrong = about > _TOO_LARGE * bar
-    near = np.flatnonzero(~is_wrong & (about * _TOO_SMALL >= bar))
+    is_wrong = about > TOO_LARGE * bar
+    near = np.flatnonzero(~is_wrong & (about * TOO_SMALL >= bar))
     about[near] = _leverages(block, machine, E[near])
     held = y[E[near]] * (1.0 - slack[E[near]] / (1.0 - about[near]))
     is_wrong[near] = error(y[E[near]], held) > 0
     wrong = np.zeros(len(f), dtype=bool)
     wrong[E] = is_wrong | (slack[E] > 1.0)
-    slack[E] /= np.maximum(1.0 - about, _LEAST_ESTIMATE)
+    slack[E] /= np.maximum(1.0 - about, LEAST_ESTIMATE)
     return wrong, y * (1.0 - slack)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import OneVsRest, error
+from svmpath.criteria.of_march import MANY, random_projection
 from svmpath.distributed.blocks import Evaluate, Moments, Recipe, answer, sum_moments
 from svmpath.distributed.closed_form import Decomposition, first_solution, left_of, refined, sum_residuals
 from svmpath.distributed.data import Data
@@ -23,8 +24,6 @@ from svmpath.losses import LeastSquares, Loss, Motion, SquaredHinge
 
 Array = np.ndarray
 
-_MANY = 3000  # rows from which errors of the squared hinge are screened, as in memory
-_PROJECTIONS = 32
 _STRIDE = 30.0  # factor by which C grows at most from one Newton start to the next
 _FROM_LIMIT = 10.0  # C times the mean of s |z|^2 that is found from the limit for C to zero in one stage
 _ROUNDING = 1e-9  # of the number of strides
@@ -59,7 +58,8 @@ class ChunkedMarch(ChunkedPath):
         for position in np.argsort(values, kind="stable"):
             C = float(values[position])
             for value in self._stages(C):
-                self._last.update(C=value, points=minimise_all(self._last["points"], 1.0 / value, self._ask))
+                points = minimise_all(self._last["points"], 1.0 / value, self._ask, self.moments.usual_weight)
+                self._last.update(C=value, points=points)
             points = self._last["points"]
             self.found[C] = np.array([point.theta for point in points])
             yield int(position), points
@@ -75,7 +75,7 @@ class ChunkedMarch(ChunkedPath):
 
     def violation(self, value: float) -> float:
         _, points = next(self._walk(np.array([value])))
-        return max(point.step(1.0 / value)[1] for point in points)
+        return max(point.step(1.0 / value)[1] for point in points) / float(np.sqrt(self.moments.usual_weight))
 
     def _polished(self, value: float, exact: Rows) -> Array:
         def ask(questions: list[Any]) -> list[Any]:
@@ -84,7 +84,8 @@ class ChunkedMarch(ChunkedPath):
         _, points = next(self._walk(np.array([value])))
         found = ask([Evaluate(machine, point.theta, point.theta) for machine, point in enumerate(points)])
         points = [point.moved(point.theta, each) for point, each in zip(points, found, strict=True)]
-        return np.array([point.theta for point in minimise_all(points, 1.0 / value, ask)])
+        points = minimise_all(points, 1.0 / value, ask, self.moments.usual_weight)
+        return np.array([point.theta for point in points])
 
     def thetas(self, values: Array) -> Iterator[tuple[int, Array]]:
         for position, points in self._walk(values):
@@ -105,11 +106,10 @@ class ChunkedMarch(ChunkedPath):
         move = np.eye(len(G))  # from features minus their mean to features minus the centre
         move[-1, :-1] = -G[-1, :-1] / G[-1, -1]
         moved = Point(point.theta, point.loss, point.pull, move.T @ point.G @ move)
-        Om = np.random.default_rng(0).normal(size=(_PROJECTIONS, len(G))) / np.sqrt(_PROJECTIONS)
-        return move @ moved.factor(lam).project(Om).T
+        return move @ moved.factor(lam).project(random_projection(len(G))).T
 
     def is_screened(self, loss: Any) -> bool:
-        return self.problem.n > _MANY and loss in (error, OneVsRest(error))
+        return self.problem.n > MANY and loss in (error, OneVsRest(error))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -139,7 +139,7 @@ class ChunkedClosedForm(ChunkedPath):
         mu, Theta = np.array([0.5 / value]), self._at(value)[None]
         g = left_of(Theta, self.live.reduce("sum-residuals", sum_residuals, Theta)[0], mu)
         delta = self.decomposition.solve(g, mu)
-        return float(np.sqrt(np.maximum((g * delta).sum(axis=2), 0.0).max()))
+        return float(np.sqrt(np.maximum((g * delta).sum(axis=2), 0.0).max() / self.moments.usual_weight))
 
     def _polished(self, value: float, exact: Rows) -> Array:
         mu, Theta = np.array([0.5 / value]), self._at(value)[None]

@@ -31,7 +31,7 @@ Array = np.ndarray
 Ask = Callable[[list[Question]], list[Any]]
 Search = Generator[Question, Any, "Point"]
 
-_NOTHING_LEFT = 1e-10  # in units of decision values
+_NOTHING_LEFT = 1e-10  # in units of decision values, times the root of a weight
 _STALLED = 0.5  # by which the rest must shrink when a step stays on its piece; else it is rounding
 _MARGIN_TIE = 1e-11  # rows so close to the margin (times the size of f) may be on either side
 _STEPS = np.array([1e-3, 1e-2, 0.05, *(np.arange(1, 16) / 16)])  # lengths at which J is compared
@@ -67,7 +67,7 @@ class Point:
         return Factored.at(self.G, self.pull, lam)
 
     def step(self, lam: float) -> tuple[Array, float]:
-        """Newton's step, and how much is left to do in units of decision values."""
+        """Newton's step, and how much is left to do, in units of decision values times the root of a weight."""
         g = self.gradient(lam)
         delta = self.factor(lam).solve(g)
         return delta, float(np.sqrt(max(g @ delta, 0.0)))
@@ -87,13 +87,17 @@ def first_point(moments: Moments, machine: int) -> Point:
     return Point(theta, float(moments.squares[machine] - b * c[-1]), c - b * G[:, -1], G)
 
 
-def minimise(point: Point, machine: int, lam: float) -> Search:
-    """The minimiser of J at lam from a point: a generator that yields questions and is sent their answers."""
+def minimise(point: Point, machine: int, lam: float, weight: float) -> Search:
+    """The minimiser of J at lam from a point: a generator that yields questions and is sent their answers.
+
+    ``weight`` is that of an ordinary row: what is left to do is measured beside it.
+    """
+    nothing = _NOTHING_LEFT * np.sqrt(weight)
     rest, stays = np.inf, False
     for _ in range(MOST_STEPS):
         before = rest
         delta, rest = point.step(lam)
-        if rest <= _NOTHING_LEFT or (stays and rest > _STALLED * before):
+        if rest <= nothing or (stays and rest > _STALLED * before):
             return point
         aim = point.theta + delta
         found = yield Evaluate(machine, aim, point.theta)
@@ -122,10 +126,10 @@ def _shorten(point: Point, machine: int, lam: float, aim: Array) -> Generator[Qu
     return None
 
 
-def minimise_all(points: list[Point], lam: float, ask: Ask) -> list[Point]:
+def minimise_all(points: list[Point], lam: float, ask: Ask, weight: float) -> list[Point]:
     """The minimisers of several machines; each pass answers one question of every machine that is not found yet."""
     found = list(points)
-    searches = {machine: minimise(point, machine, lam) for machine, point in enumerate(points)}
+    searches = {machine: minimise(point, machine, lam, weight) for machine, point in enumerate(points)}
     replies: dict[int, Any] = dict.fromkeys(searches)
     while searches:
         questions: dict[int, Question] = {}

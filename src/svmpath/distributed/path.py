@@ -317,15 +317,8 @@ class ChunkedPath(Path):
 
     def sample_held(self, value: float, rows: Array) -> tuple[Array, Array, Array]:
         """Held-out decision values (N, k), targets and weights of some rows; ``rows`` must be in order."""
-        chunks = self.live
-        starts = np.cumsum([0, *chunks.data.full_lengths])
         _, rule = next(iter(self.rules(np.array([value]), False)))
-        shared, tasks = cluster.as_delayed(rule), []
-        for block, first, end in zip(chunks.blocks, starts[:-1], starts[1:], strict=True):
-            here = rows[(rows >= first) & (rows < end)] - first
-            if len(here):
-                tasks.append(cluster.task("held-out-sample", sample_held, block, shared, here))
-        found = cluster.compute(tasks)
+        found = self.live.pick("held-out-sample", sample_held, rule, rows)
         held, target, s = (np.concatenate([part[at][0] for part in found]) for at in range(3))
         return held, target, s
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from svmpath.distributed import cluster
 from svmpath.distributed.blocks import Block, Recipe
-from svmpath.distributed.data import Data, choose_dtype
+from svmpath.distributed.data import Data, choose_dtype, split
 
 Array = np.ndarray
 
@@ -66,6 +66,13 @@ class Rows:
         """One task per chunk."""
         common = cluster.as_delayed(shared)
         return [cluster.task(name, function, block, common) for block in self.blocks]
+
+    def pick(self, name: str, function: Callable[..., Any], shared: Any, rows: Array) -> list[Any]:
+        """``function(block, shared, rows of it)`` of the chunks that have some of the rows; ``rows`` in order."""
+        common, blocks = cluster.as_delayed(shared), self.blocks
+        pieces = split(rows, self.data.full_lengths)
+        with self._guarded():
+            return cluster.compute([cluster.task(name, function, blocks[at], common, here) for at, here in pieces])
 
     def release(self) -> None:
         """Let go of features that are held; they are made anew when they are asked for again."""

@@ -132,18 +132,18 @@ class ChunksMixin:
         self.sample_size_ = 0
         if over is None and not is_auto and not is_open:
             return loss, kernel, self.rank, ()
-        X, target, s = data.take(data.sample(_SAMPLED_ROWS, seed))
+        X, target, s = data.take(data.sample_of_classes(_SAMPLED_ROWS, seed))
         self.sample_size_ = len(X)
         self._tell(f"gamma, rank and loss on a sample of {len(X)} of {data.n} rows")
-        sample = self._sample_model().fit(X, target, s)
+        sample = self._sample_model(room.for_sample(self.rank, self.landmarks, len(X))).fit(X, target, s)
         rank = min(sample.rank_, _MOST_LANDMARKS) if is_auto else self.rank
         # What was scored on a sample cannot be compared with scores of all rows: it was a screen.
         stages = tuple(replace(stage, name="screen") for stage in sample.choice_.stages)
         return make_loss(sample.loss_, self._task), sample.kernel_, rank, stages
 
-    def _sample_model(self: Any) -> Any:
+    def _sample_model(self: Any, options: dict[str, Any]) -> Any:
         """An estimator for the sample, whose columns are scaled and whose classes are weighted already."""
-        model = clone(self).set_params(scale=False, verbose=0, criterion="auto", warm_start=False)
+        model = clone(self).set_params(scale=False, verbose=0, criterion="auto", warm_start=False, **options)
         return model.set_params(class_weight=None) if "class_weight" in model.get_params() else model
 
     def _criterion_for_chunks(self: Any, loss: Loss) -> str:
