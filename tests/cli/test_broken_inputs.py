@@ -231,7 +231,10 @@ def test_a_report_needs_the_training_rows(run, refused):
     assert run("tune", "data.csv", "--target", "y", *FIXED, "--no-report")[0] == 0
     Path("less.csv").write_text("".join(f"{line}\n" for line in GOOD.splitlines()[:-2]))
     sentence = refused("report", "model.skops", "less.csv", "-o", "out.html")
-    assert "less.csv: The report needs the 12 rows that the model was fitted to, but X has 10" in sentence
+    assert (
+        "less.csv: the report needs the 12 rows that the model was fitted to, but there are 10; give the file"
+        in sentence
+    )
 
 
 def test_there_are_enough_kinds():

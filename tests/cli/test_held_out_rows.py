@@ -71,3 +71,11 @@ def test_the_report_names_rows_as_the_file_does(run, options):
         page = Path("report.html").read_text(encoding="utf-8")
         places.append(re.search(r'"samples":.*?"rows":\s*\[\s*\[\s*(\d+)', page, re.DOTALL)[1])
     assert places == ["7", "7"]
+
+
+def test_an_older_report_is_mentioned(tune, run):
+    assert "earlier run" not in tune(*csv(GOOD), *FIXED)[1]
+    Path("report.html").touch()
+    code, _, err = run("tune", *csv(GOOD), *FIXED, "--no-report")
+    assert code == 0
+    assert "Note: report.html is from an earlier run." in err

@@ -112,3 +112,10 @@ def test_a_dash_is_no_file_to_write(fitted, refused):
     assert "--output must be a csv file, but '-' stands for a stream" in refused(
         "predict", "model.skops", "data.csv", "-o", "-"
     )
+
+
+def test_data_in_place_of_the_model_is_answered_with_the_order(tune, refused):
+    tune(*csv(GOOD), *FIXED)
+    assert "data.csv: the file is damaged or not a model written by svmpath tune; give MODEL first" in refused(
+        "predict", "data.csv", "model.skops", "-o", "new.csv"
+    )

@@ -50,6 +50,12 @@ def test_features_come_in_the_order_in_which_they_enter(run, rows):
         assert path(0.9999 * at).coef[k] != 0
 
 
+def test_what_a_sign_speaks_for_is_said(run, rows):
+    code, out, _ = run("select", "data.csv", "--target", "y", "--lambda2", "1")
+    assert code == 0
+    assert "A coefficient > 0 speaks for 'yes', one < 0 for 'no'; columns are standardised.\n" in out
+
+
 def test_equal_places_are_shared():
     from svmpath.cli.select import _turns
 

@@ -34,6 +34,7 @@ def test_columns_come_as_they_are_wanted(write):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("c\n1\n", "new.csv: the table lacks 'a', 'b'; that is all the model needs, so it may be another table"),
         ("a\n1\n", "new.csv: the table lacks 'b'; the model needs the columns 'a', 'b'"),
         ("c\n1\n", "lacks 'a', 'b'"),
         ("a,b\nx,u\n", "column 'a' must hold numbers, but data row 1 .* has 'x'"),

@@ -43,6 +43,7 @@ def test_prepared_targets():
         (np.array([True, False]), "regression", "regression needs numbers in the target, but it holds False"),
         (np.linspace(0, 1, 30), "classification", "30 different fractional numbers; use --task regression"),
         (np.arange(5.0), None, "every row has a class of its own; use --task regression"),
+        (np.array(["C1", "C2", "C3"], dtype=object), None, "every row has a class of its own; choose another target"),
     ],
 )
 def test_targets_that_are_refused(y, task, message):

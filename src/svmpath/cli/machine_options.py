@@ -186,7 +186,8 @@ TimeLimitOption = Annotated[
     float | None,
     _option(
         "--time-limit",
-        "Begin nothing new after so many seconds of --search auto.",
+        "Stop searching after so many seconds, and take the best so far; what is under way is finished. Needs --search "
+        "auto.",
         panel=SEARCH,
         metavar="SECONDS",
         show_default=False,

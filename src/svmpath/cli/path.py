@@ -86,7 +86,8 @@ def path(
         typer.Option(
             "--span",
             metavar="FROM:TO",
-            help="Its first and its last value; the path may go up or down. If not given, as in svmpath.trace.",
+            help="Its first and its last value; the path may go up or down. If not given, a wide range: 0.001 to "
+            "1e6 for C, to 1000 for losses with an elbow; for the others it depends on the data.",
             rich_help_panel=SEARCH,
             show_default=False,
         ),

@@ -24,7 +24,12 @@ def predict(
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="csv file to write.", rich_help_panel=OUTPUT, show_default=False
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="csv file to write, with a line for each row, in the same order.",
+            rich_help_panel=OUTPUT,
+            show_default=False,
         ),
     ],
     data_format: FormatOption = None,

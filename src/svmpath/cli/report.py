@@ -51,6 +51,12 @@ def _page(model: Path, data: Path, live: Live) -> tuple[str, dict[str, Any]]:
     pipeline = read_model(model)
     live.stage(f"Reading {data.name}")
     rows = _training_rows(training_data(pipeline), data)
+    fitted = pipeline["model"].path_.problem.n
+    if len(rows.y) != fitted:
+        raise DataError(
+            f"{data.name}: the report needs the {fitted} rows that the model was fitted to, but there are "
+            f"{len(rows.y)}; give the file that it was tuned on"
+        )
     live.stage("Making the report")
     try:
         made = Report(pipeline, rows.X, rows.y, title=data.name, target=rows.table.target, first_row=1, rows=rows.rows)

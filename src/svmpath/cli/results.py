@@ -18,7 +18,7 @@ _METHODS = {
     "bootstrap": "held-out error, corrected by the bootstrap",
 }
 _HONEST_WORDS = """\
-Held-out error: of the chosen hyper-parameters, on rows that the machine has not seen; optimistic, as it chose them.
+Held-out error: of the chosen hyper-parameters, on rows that the machine has not seen; often too low, as it chose them.
 Honest error: of tuning and fitting together, so what to expect on new rows."""
 
 

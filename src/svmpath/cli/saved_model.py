@@ -149,4 +149,5 @@ def is_known(name: str) -> bool:
 
 
 def _damaged(path: Path) -> DataError:
-    return DataError(f"{path.name}: the file is damaged or not a model written by svmpath tune")
+    order = "" if path.suffix == ".skops" else "; give MODEL first, such as model.skops, then DATA"
+    return DataError(f"{path.name}: the file is damaged or not a model written by svmpath tune{order}")

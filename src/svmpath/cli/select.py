@@ -171,6 +171,7 @@ def _select(options: DataOptions, settings: Mapping[str, Any], live: Live) -> di
         "file": data.table.source,
         "target": data.table.target,
         "rows": len(data.y),
+        "classes": model.classes_.tolist(),
         "features": len(names),
         "selected": len(used),
         "lambda1": float(model.lambda1_),
@@ -265,6 +266,7 @@ def _print(facts: Mapping[str, Any]) -> None:
             label = [str(row["class"])] if has_classes else []
             table.add_row(*label, *cells, _number(row["coefficient"]), row["sign"])
     Console(markup=False, highlight=False).print(table)
+    print(_sign_words(facts["classes"]))
     how = held_out_by(facts["criterion"], facts["folds"])
     kind = "error rate"
     print(
@@ -274,6 +276,14 @@ def _print(facts: Mapping[str, Any]) -> None:
     )
     if facts["written"]:
         print(written_text(facts["written"]))
+
+
+def _sign_words(classes: list[Any]) -> str:
+    """What a sign speaks for."""
+    if len(classes) > 2:
+        return "A coefficient > 0 speaks for the class of its line, one < 0 against it; columns are standardised."
+    against, favoured = classes
+    return f"A coefficient > 0 speaks for {favoured!r}, one < 0 for {against!r}; columns are standardised."
 
 
 def _number(value: float | None) -> str:

@@ -156,6 +156,8 @@ def tune(
             live.stage("Saving")
             written = _save(tuned, repeated, output, held_out)
         facts = {**tuned.facts, "written": [str(path) for path in written]}
+        if not has_report and (output / REPORT).exists():
+            note(f"{output / REPORT} is from an earlier run.")
         if not in_chunks:
             print_notes(tuned.facts, is_cv_given=cv is not None)
     show = print_chunks if in_chunks else print_results

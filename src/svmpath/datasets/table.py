@@ -366,7 +366,13 @@ def choose_new(
     names = list(frame.columns)
     lacking = [name for name in recipes if name not in names]
     if lacking:
-        raise DataError(f"the table lacks {listed(lacking)}; the model needs the columns {listed(recipes)}")
+        is_all = len(lacking) == len(recipes)
+        needed = (
+            "that is all the model needs, so it may be another table"
+            if is_all
+            else (f"the model needs the columns {listed(recipes)}")
+        )
+        raise DataError(f"the table lacks {listed(lacking)}; {needed}")
     if not len(frame):
         raise DataError("there are no rows below the column names; at least one was expected")
     read = {name: follow_recipe(frame[name], name, recipe, decimal) for name, recipe in recipes.items()}

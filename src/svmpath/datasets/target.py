@@ -180,7 +180,8 @@ def prepare_target(y: NDArray[Any], task: str | None = None) -> tuple[NDArray[An
             )
         return objects([repr(float(value)) for value in y]), task
     if len(distinct) == len(y):
-        raise DataError("every row has a class of its own; use --task regression, or choose another target")
+        other = "use --task regression, or choose another target" if numeric else "choose another target"
+        raise DataError(f"every row has a class of its own; {other}")
     whole = numeric and np.abs(distinct).max() < 2**53
     return (y.astype(np.int64) if whole else y), task
 
