@@ -25,7 +25,9 @@ def test_rows_are_the_same_however_many_there_are(scale, tmp_path):
     few, many = (np.load(tmp_path / str(n) / "X.npy") for n in (300, 700))
     assert few.shape == (300, scale.D)
     assert len(many) == 700
-    assert np.array_equal(few[:, 0], scale.draw_rows(300, 1000)[0][:, 0])
+    assert np.array_equal(few, many[:300])
+    few_labels, many_labels = (np.load(tmp_path / str(n) / "y.npy") for n in (300, 700))
+    assert np.array_equal(few_labels, many_labels[:300])
 
 
 @pytest.mark.slow
@@ -37,5 +39,8 @@ def test_every_part_runs(scale, capsys, tmp_path):
     for title in ("Time and memory over n", "Processes", "Overhead", "Stochastic gradients"):
         assert title in out
     assert "memory of the process tree within 4 GiB: reached" in out
+    assert "n = 2000 in 10 chunks" in out
+    assert "MB per Newton step" in out
+    assert "PathSVC, 3 values of C" in out
     assert out.strip() in page.read_text()
     assert (tmp_path / "scale.png").exists() == ("matplotlib" in sys.modules)
