@@ -53,3 +53,38 @@ def test_doubtful_rows_are_counted_or_not_there(classifier, regressor):
     assert not hasattr(classifier.curve_, "doubtful")
     with pytest.raises(AttributeError, match="doubtful is not counted for loss='squared_hinge' on rows in chunks"):
         _ = classifier.curve_.doubtful
+
+
+ABSENT = ("support_", "dual_coef_", "support_vectors_", "n_support_", "held_out_", "held_out_interval_")
+ABSENT += ("honest_error", "honest_error_", "honest_interval_", "calibration_curve_", "predict_set", "predict_interval")
+
+
+@pytest.mark.parametrize("name", ABSENT)
+def test_what_needs_all_rows_is_not_there_and_says_why(name, classifier):
+    assert not hasattr(classifier, name)
+    with pytest.raises(AttributeError, match=rf"PathSVC has no {name} when it was fitted on rows in chunks: \w+.*\."):
+        getattr(classifier, name)
+
+
+def test_it_is_there_again_after_a_fit_in_memory(classifier):
+    model = pickle.loads(pickle.dumps(classifier)).fit(*moons(60))
+    assert len(model.support_) == model.n_support_.sum()
+    assert model.predict_set(moons(3)[0]).shape == (3, 2)
+
+
+def test_leave_one_out_of_least_squares_is_exact(regressor):
+    X, y = amounts()
+    whole = PathSVR("least_squares", landmarks="uniform", **OPTIONS).fit(X, y)
+    assert np.isclose(regressor.loo_error_, whole.loo_error_, rtol=1e-9)
+    s = np.arange(len(y)) % 2 + 1.0
+    weighted = PathSVR("least_squares", **OPTIONS).fit(cut(X, SIZES), cut(y, SIZES), cut(s, SIZES))
+    with pytest.raises(AttributeError, match="no loo_error_, which is unweighted"):
+        _ = weighted.loo_error_
+
+
+def test_a_saved_model_knows_how_many_passes_there_were(regressor):
+    saved = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(regressor))))
+    assert saved.path_.passes == regressor.path_.passes
+    assert sum(saved.path_.passes.values()) > 2
+    with pytest.raises(ValueError, match="saved without its rows"):
+        _ = saved.held_out_decisions_

@@ -169,6 +169,8 @@ class ChunkedPath(Path):
         What is subtracted from the features.
     scaler : StandardScaler or None
         Applied to the rows first.
+    counts : dict or None
+        ``passes`` of a path that was saved.
 
     See Also
     --------
@@ -191,6 +193,7 @@ class ChunkedPath(Path):
     found: dict[float, Array] = field(default_factory=dict, kw_only=True)
     centre: Any = field(default=None, kw_only=True)
     scaler: Any = field(default=None, kw_only=True)
+    counts: dict[str, int] | None = field(default=None, kw_only=True)
 
     def __repr__(self) -> str:
         first, last = self.span
@@ -200,13 +203,15 @@ class ChunkedPath(Path):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "rows": None}
+        return {**super().__getstate__(), "rows": None, "counts": self.passes}
 
     @property
     def live(self) -> Rows:
         """The chunks; raises an error if the path has lost them."""
         if self.rows is None:
-            raise ValueError("This path was saved without its rows: use svmpath.trace again for other values of C.")
+            raise ValueError(
+                "This path was saved without its rows: fit or trace again for other values of C and held-out values."
+            )
         return self.rows
 
     @property
@@ -217,7 +222,7 @@ class ChunkedPath(Path):
     @property
     def passes(self) -> dict[str, int]:
         """How many passes over all rows there were, by what was computed."""
-        return dict(self.live.passes)
+        return dict((self.counts or {}) if self.rows is None else self.rows.passes)
 
     @property
     def breakpoints(self) -> Array:

@@ -26,10 +26,23 @@ Array = np.ndarray
 _SAMPLED_ROWS = 20_000  # rows that gamma, the rank and the loss are chosen on
 _MOST_LANDMARKS = 1200  # that "auto" takes: the work per row grows with the square of their number
 _CALIBRATED_ROWS = 200_000  # held-out decision values that probabilities are calibrated on
+_EQUAL_WEIGHTS = 1e-9  # relative variance of weights up to which all are equal
 _SEARCHES = ("auto", "grid")
 _OF_EARLIER = ("_given_weight", "_groups", "_scoring", "_drawn", "_code")
 # Fitted attributes that hold something for every row; those of an earlier fit in memory are dropped.
 _OF_ROWS = ("support_", "dual_coef_")
+_NO_COEFFICIENTS = "a machine on chunks has no coefficients of single rows; use predict or decision_function."
+_NO_SETS = "it needs machines without each of the rows; fit a sample in memory."
+_NO_REFITS = "it takes many fits in memory; use held_out_error_, or ask a model of a sample in memory."
+# Attributes and methods that do not exist after a fit on chunks, and why.
+_ABSENT = {
+    **dict.fromkeys((*_OF_ROWS, "support_vectors_", "n_support_"), _NO_COEFFICIENTS),
+    **dict.fromkeys(("honest_error", "honest_error_", "honest_interval_"), _NO_REFITS),
+    **dict.fromkeys(("predict_interval", "predict_set"), _NO_SETS),
+    "held_out_": "it has an entry for every row; held_out_decisions_ is a lazy Dask array of the decision values.",
+    "held_out_interval_": "it needs the held-out losses of all rows; use curve_.standard_error(choice_.index).",
+    "calibration_curve_": "it needs the held-out values of all rows; fit a sample in memory.",
+}
 
 
 def lazy_for_chunks(method: Any) -> Any:
@@ -47,6 +60,12 @@ class ChunksMixin:
 
     _task: str
     sample_size_: int
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in _ABSENT and self._is_chunked:
+            owner = type(self).__name__
+            raise AttributeError(f"{owner} has no {name} when it was fitted on rows in chunks: {_ABSENT[name]}")
+        return super().__getattribute__(name)
 
     @property
     def _is_chunked(self) -> bool:
@@ -174,6 +193,16 @@ class ChunksMixin:
             warn_of_edges(choice, self._given, np.zeros(0))
         warn_of_rounding(choice, 0.0)
         return choice
+
+    def _loo_of_chunks(self: Any) -> float:
+        """Exact leave-one-out error, which does not look at weights; from sums that do."""
+        problem = self.path_.problem
+        if problem.share * problem.n > 1.0 + _EQUAL_WEIGHTS:
+            raise AttributeError(
+                f"{type(self).__name__} has no loo_error_, which is unweighted, when it was fitted on rows in chunks "
+                "with different weights; use held_out_error_."
+            )
+        return float(self.held_out_error_)
 
     def _scored(self: Any, done: int, total: int) -> None:
         part_done()

@@ -147,5 +147,7 @@ class HeldOutMixin:
                 f"by {self.error_criterion_!r}."
             )
         curve = self._held_curve(name)
+        if curve.path.is_chunked:
+            return self._loo_of_chunks()  # type: ignore[attr-defined]
         is_counted = curve.path.problem.s[curve.rows] > 0
         return float(self._judged(curve).losses[0][is_counted].mean())
