@@ -9,7 +9,7 @@ from dask.utils import key_split
 
 import svmpath
 from svmpath.distributed import cluster
-from svmpath.distributed.data import choose_dtype
+from svmpath.distributed.data import choose_dtype, read
 from tests.distributed.chunks import cut, moons
 
 SIZES = (200, 200, 280)
@@ -59,3 +59,12 @@ def test_rows_are_counted_once_and_only_if_that_is_not_known():
     assert counted(cut(X, SIZES), y, s) == 0
     parts = [da.from_delayed(dask.delayed(part), (np.nan, 3), float) for part in (X[:400], X[400:])]
     assert counted(da.concatenate(parts, allow_unknown_chunksizes=True), y, s) == 2
+
+
+def test_moments_of_columns_begin_with_any_chunk():
+    X, y = moons()
+    s = np.random.default_rng(1).uniform(0.0, 2.0, len(y))
+    s[:200] = 0.0  # all of the first chunk
+    spread = read(cut(X, SIZES), cut(y, SIZES), cut(s, SIZES), True).table.spread(weighted=True)
+    assert np.allclose(spread.mean, np.average(X, axis=0, weights=s), rtol=1e-12)
+    assert np.allclose(spread.variance, np.average((X - spread.mean) ** 2, axis=0, weights=s), rtol=1e-12)

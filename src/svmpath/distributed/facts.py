@@ -9,6 +9,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -236,11 +238,7 @@ class Table:
 
     def spread(self, weighted: bool = False) -> Spread:
         """Of the columns of all chunks."""
-        used = [chunk.weighted if weighted else chunk.spread for chunk in self.chunks if chunk.rows]
-        merged = used[0]
-        for each in used[1:]:
-            merged = merged + each if merged.weight else each
-        return merged
+        return reduce(add, (chunk.weighted if weighted else chunk.spread for chunk in self.chunks if chunk.rows))
 
     def is_constant(self) -> Array:
         """Whether each column has one value only among the rows with a positive weight."""
