@@ -6,6 +6,7 @@ its name when a Dask collection comes in, as ``notebook`` finds pictures; no oth
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -22,7 +23,8 @@ def is_chunked(*collections: Any) -> bool:
     >>> is_chunked(np.zeros(3), None)
     False
     """
-    return any(hasattr(each, "__dask_graph__") for each in collections)
+    package = sys.modules.get("dask.base")  # who has a collection has loaded it
+    return package is not None and any(map(package.is_dask_collection, collections))
 
 
 def distributed() -> Any:

@@ -116,6 +116,8 @@ def test_a_label_that_no_other_chunk_has():
 
 def test_a_single_class_and_amounts():
     X, y = moons()
+    with pytest.raises(ValueError, match=r"Chunk 0 .*labels of the type bytes, which must be text"):
+        fit(cut(X, SIZES), cut(y.astype(bytes), SIZES))
     with pytest.raises(ValueError, match="only one class: 'no'"):
         fit(cut(X, SIZES), cut(np.full(len(y), "no"), SIZES))
     with pytest.raises(ValueError, match=r"Chunk 0 .*amounts.*PathSVR"):
@@ -135,8 +137,60 @@ def test_weights_that_are_none():
 def test_sparse_chunks():
     X, y = moons()
     chunks = cut(X, SIZES).map_blocks(sparse.csr_matrix)
-    with pytest.raises(TypeError, match="must be dense"):
+    with pytest.raises(ValueError, match=r"Chunk 0 of 3.* its rows are sparse, but must be dense"):
         fit(chunks, cut(y, SIZES))
+    model = fit(cut(X, SIZES), cut(y, SIZES))
+    assert np.array_equal(model.predict(chunks).compute(), model.predict(X))
+
+
+def test_what_is_no_table():
+    X, y = moons()
+    rows, labels = cut(X, SIZES), cut(y, SIZES)
+    model = fit(rows, labels)
+    column = dd.from_pandas(pd.Series(X[:, 0]), npartitions=3)
+    for flat in (rows[:, 0], column):
+        for call in (model.predict, model.path_(1.0), lambda flat: fit(flat, labels)):
+            with pytest.raises(ValueError, match=r"X must have two dimensions, rows and columns; got 1: use"):
+                call(flat)
+    for call in (model.predict, lambda X: fit(X, labels)):
+        with pytest.raises(TypeError, match=r"X must be a Dask array, data frame or series, got Delayed"):
+            call(dask.delayed(X))
+    with pytest.raises(ValueError, match="X has no columns"):
+        fit(rows[:, :0], labels)
+    with pytest.raises(ValueError, match=r"y must have one entry for each row of X, got None"):
+        fit(rows, None)
+    with pytest.raises(ValueError, match=r"sample_weight must have one entry for each row of X, got 2\.0"):
+        PathSVC(rank=20).fit(rows, labels, 2.0)
+
+
+def test_warnings_name_the_line_of_the_caller():
+    X, y = moons()
+    rows, labels = cut(X, (300, 0, 380)), cut(y, (300, 0, 380))
+    for call in (lambda: fit(rows, labels), lambda: svmpath.trace(rows, labels, rank=20)):
+        with pytest.warns(ChunkWarning, match="Chunk 1 has no rows") as caught:
+            call()
+        assert [each.filename for each in caught] == [__file__]
+
+
+def test_what_only_looks_like_a_collection():
+    """An array of another package may have Dask's methods and be in memory."""
+
+    class Labelled:
+        def __init__(self, values):
+            self._values, self.shape = values, values.shape
+
+        def __len__(self):
+            return len(self._values)
+
+        def __array__(self, dtype=None, copy=None):
+            return np.asarray(self._values, dtype=dtype)
+
+        def __dask_graph__(self):
+            return None
+
+    X, y = moons(100)
+    model = PathSVC(gamma=0.4, C=[1.0]).fit(Labelled(X), y)
+    assert isinstance(model.predict(Labelled(X)), np.ndarray)
 
 
 def test_uneven_columns():

@@ -54,6 +54,27 @@ def test_methods_are_lazy(name, classes):
     assert np.array_equal(computed, expected) if name == "predict" else np.allclose(computed, expected, atol=1e-12)
 
 
+def test_a_lazy_prediction_is_of_the_model_as_it_was(model):
+    X, y = moons()
+    again = pickle.loads(pickle.dumps(model))
+    found = again.decision_function(cut(X, SIZES))
+    again.set_params(gamma=5.0).fit(cut(X, SIZES), cut(y, SIZES))
+    assert np.allclose(found.compute(), model.decision_function(X), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["int8", "bool", "object", "datetime64[ns]", "<U5"])
+def test_labels_keep_their_type(kind):
+    X, y = moons()
+    two = {"object": ["no", "yes"], "<U5": ["no", "yes"], "datetime64[ns]": ["2024-01-01", "2025-01-01"]}
+    y = np.array(two.get(kind, [0, 1]), dtype=kind)[(y == "yes").astype(int)]
+    model = PathSVC(**OPTIONS, class_weight="balanced").fit(cut(X, SIZES), cut(y, SIZES))
+    assert model.classes_.dtype == y.dtype
+    assert np.array_equal(model.classes_, np.unique(y))
+    found = model.predict(cut(X, SIZES))
+    assert found.dtype == y.dtype
+    assert np.mean(found.compute() == y) > 0.8
+
+
 def test_a_model_fitted_in_memory_predicts_chunks():
     X, y = amounts()
     model = PathSVR(gamma=0.4, C=[1.0]).fit(X[:200], y[:200])

@@ -18,6 +18,7 @@ import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
 
+from svmpath.chunked import is_chunked
 from svmpath.distributed.blocks import total
 from svmpath.gram.memory import memory_limit
 
@@ -35,19 +36,38 @@ _LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"
 
 def is_frame(collection: Any) -> bool:
     """Whether it is a Dask data frame or series."""
-    return hasattr(collection, "to_delayed") and hasattr(collection, "partitions") and hasattr(collection, "divisions")
+    names = ("to_delayed", "partitions", "divisions")
+    # A Delayed object says that it has any attribute.
+    return not isinstance(collection, Delayed) and all(hasattr(collection, name) for name in names)
+
+
+def check_kind(collection: Any, name: str) -> None:
+    """Refuse Dask collections that are no tables or columns, such as Delayed objects."""
+    if not is_frame(collection) and not isinstance(collection, da.Array):
+        raise TypeError(
+            f"{name} must be a Dask array, data frame or series, got {type(collection).__name__}: use "
+            "dask.array.from_array, dask.array.from_delayed or dask.dataframe.from_pandas."
+        )
+
+
+def check_rows(X: Any) -> None:
+    """Refuse a collection that is no table with at least one column."""
+    check_kind(X, "X")
+    if X.ndim != 2:
+        raise ValueError(
+            f"X must have two dimensions, rows and columns; got {X.ndim}: use X[:, None] for an array with one column, "
+            "X.to_frame() for a series."
+        )
+    if X.shape[1] == 0:
+        raise ValueError("X has no columns; at least one is needed.")
 
 
 def to_chunks(collection: Any, name: str) -> list[Delayed]:
     """The chunks of a collection along its rows, as tasks."""
+    check_kind(collection, name)
     if is_frame(collection):
         # Optimised, X and y of one file may come out in different numbers of parts, and read it twice.
         return list(collection.to_delayed(optimize_graph=False))
-    if not isinstance(collection, da.Array):
-        raise TypeError(
-            f"{name} must be a Dask array, data frame or series, got {type(collection).__name__}: use "
-            "dask.array.from_array or dask.dataframe.from_pandas."
-        )
     if collection.ndim > 1 and collection.numblocks[1] > 1:
         collection = collection.rechunk({1: -1})
     return list(np.ravel(collection.to_delayed()))
@@ -72,7 +92,9 @@ def names_of(collection: Any) -> Array | None:
 
 def like_chunks(collection: Any, name: str, X: Any, lengths: Callable[[], tuple[int, ...]]) -> list[Delayed]:
     """The chunks of targets or weights, cut as those of X are."""
-    if not hasattr(collection, "__dask_graph__"):
+    if not is_chunked(collection):
+        if np.ndim(collection) == 0:
+            raise ValueError(f"{name} must have one entry for each row of X, got {collection!r}.")
         collection, known = np.asarray(collection), lengths()
         if len(collection) != sum(known):
             raise ValueError(f"{name} must have one entry per row: X has {sum(known)} rows, {name} {len(collection)}.")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from svmpath.chunked import is_chunked
 from svmpath.distributed import cluster, facts
 from svmpath.distributed.blocks import Recipe, make_block
 from svmpath.distributed.facts import Table
@@ -164,13 +165,12 @@ def split(rows: Array, lengths: Sequence[int]) -> Iterator[tuple[int, Array]]:
 
 def read(X: Any, y: Any, sample_weight: Any, wants_labels: bool) -> Data:
     """The chunks of a user's collections, checked in one pass."""
-    if not hasattr(X, "__dask_graph__"):
+    if not is_chunked(X):
         raise TypeError(
             f"y or sample_weight is a Dask collection, so X must be one, too; got {type(X).__name__}: use "
             "dask.array.from_array(X), or call .compute() on the others."
         )
-    if len(X.shape) != 2:
-        raise ValueError(f"X must have two dimensions, rows and columns; got {len(X.shape)}.")
+    cluster.check_rows(X)
     chunks = cluster.to_chunks(X, "X")
 
     @cache

@@ -6,11 +6,13 @@ deviations of each column are found per chunk and merged by the rule of Chan, Go
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from svmpath.exceptions import ChunkWarning
 
 Array = np.ndarray
 
+_PACKAGE = str(Path(__file__).parents[1])
 _LARGEST = 1e150  # of numbers that have squares, and sums of many squares
 _MOST_LABELS = 1000  # in one chunk; more are amounts, not labels
 _MOST_NAMED = 5  # chunks, or labels, that a sentence names
@@ -80,6 +83,8 @@ class Facts:
         Number of targets, and of weights if there are any.
     fault : str
         What is wrong with its numbers; empty if nothing is.
+    dtype : dtype
+        Of the targets.
     labels : dict
         Number of rows, and sum of weights, of each label; None if there are too many to be labels, or for amounts.
     are_amounts : bool
@@ -97,6 +102,7 @@ class Facts:
     columns: int
     sizes: tuple[int, ...]
     fault: str
+    dtype: np.dtype[Any]
     labels: Mapping[Any, tuple[int, float]] | None
     are_amounts: bool
     spread: Spread
@@ -109,9 +115,8 @@ class Facts:
 def look(X: Any, y: Any, s: Any, wants_labels: bool) -> list[list[Facts]]:
     """The facts of one chunk, in a list that others are added to."""
     if issparse(X):
-        raise TypeError(
-            "Chunks of X must be dense, but one is sparse: use X.map_blocks(lambda chunk: chunk.toarray())."
-        )
+        fault = "its rows are sparse, but must be dense (use X.map_blocks(lambda chunk: chunk.toarray()))"
+        return [[_unusable(X, y, fault, shape=X.shape)]]
     try:
         numbers = np.asarray(X, dtype=float)
     except (TypeError, ValueError) as error:
@@ -132,7 +137,7 @@ def look(X: Any, y: Any, s: Any, wants_labels: bool) -> list[list[Facts]]:
     ends = _ends(numbers)
     used = ends if np.all(s > 0) else _ends(numbers[s > 0])
     n, d = numbers.shape
-    return [[Facts(n, d, sizes, "", labels, are_amounts, spread, weighted, float(s.sum()), ends, used)]]
+    return [[Facts(n, d, sizes, "", target.dtype, labels, are_amounts, spread, weighted, float(s.sum()), ends, used)]]
 
 
 def as_column(values: Any) -> Array:
@@ -145,7 +150,7 @@ def _unusable(X: Any, y: Any, fault: str, sizes: tuple[int, ...] = (), shape: tu
     empty = Spread(0.0, np.zeros(0), np.zeros(0))
     rows, columns = shape or (len(X), 0)
     ends = (np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool))
-    return Facts(rows, columns, sizes or (len(y),), fault, None, False, empty, empty, 0.0, ends, ends)
+    return Facts(rows, columns, sizes or (len(y),), fault, np.dtype(float), None, False, empty, empty, 0.0, ends, ends)
 
 
 def _fault(X: Array, y: Array, s: Array | None, is_labelled: bool) -> str:
@@ -164,6 +169,8 @@ def _fault(X: Array, y: Array, s: Array | None, is_labelled: bool) -> str:
         return f"y has a missing value in row {int(np.argmax(missing))} of the chunk"
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         return f"y has infinity in row {int(np.argmin(np.isfinite(y)))} of the chunk"
+    if y.dtype.kind == "S" or (y.dtype.kind == "O" and any(isinstance(each, bytes) for each in y)):
+        return "y has labels of the type bytes, which must be text (use .astype(str), or decode them)"
     kinds = sorted({type(each).__name__ for each in y}) if y.dtype.kind == "O" else []
     if len(kinds) > 1:
         return f"y mixes labels of the types {' and '.join(kinds)}"
@@ -186,7 +193,12 @@ def _labels(y: Array, s: Array) -> Mapping[Any, tuple[int, float]] | None:
     if len(labels) > _MOST_LABELS:
         return None
     weights = np.bincount(code, s, minlength=len(labels))
-    return dict(zip(labels.tolist(), zip(counts.tolist(), weights.tolist(), strict=True), strict=True))
+    return dict(zip(as_keys(labels), zip(counts.tolist(), weights.tolist(), strict=True), strict=True))
+
+
+def as_keys(labels: Array) -> list[Any]:
+    """Labels as Python's own values; but dates would become whole numbers."""
+    return list(labels) if labels.dtype.kind in "mM" else labels.tolist()
 
 
 def _ends(X: Array) -> tuple[Array, Array, Array]:
@@ -318,9 +330,9 @@ class Table:
                 at for at, chunk in enumerate(self.chunks) if any(not isinstance(x, str) for x in chunk.labels or {})
             )
             raise ValueError(f"{self.name(at)} has labels that are not text, but other labels are: use one type.")
-        classes = np.array(sorted(labels))
+        classes = np.array(sorted(labels), dtype=np.result_type(*(chunk.dtype for chunk in self.chunks if chunk.rows)))
         if len(classes) < 2:
-            raise ValueError(f"Classification needs two classes, but y has only one class: {classes.tolist()[0]!r}.")
+            raise ValueError(f"Classification needs two classes, but y has only one class: {as_keys(classes)[0]!r}.")
         self._warn_of_lonely(labels)
         return classes
 
@@ -341,4 +353,8 @@ class Table:
 
 
 def _warn(sentence: str) -> None:
-    warnings.warn(sentence, ChunkWarning, stacklevel=6)
+    """Warn at the line that called svmpath, whichever way led here."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_back.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(sentence, ChunkWarning, stacklevel=level + 1)

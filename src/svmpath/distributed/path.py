@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from svmpath.chunked import is_chunked
 from svmpath.distributed import cluster
 from svmpath.distributed.blocks import Block
 from svmpath.distributed.leave_one_out import Rule, hold_out, sample_held, sum_scores
@@ -142,7 +143,8 @@ class ChunkedSolution:
 
     def __call__(self, X: Any) -> Any:
         """Decision values of the rows of X; lazy for a Dask array or data frame."""
-        if hasattr(X, "__dask_graph__"):
+        if is_chunked(X):
+            cluster.check_rows(X)
             return cluster.map_rows("decide", self._decide, X, self.w.shape[1:], float)
         return self._decide(X)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,17 +22,21 @@ class _Method:
     empty: Array
 
     def __call__(self, X: Any) -> Array:
-        return np.asarray(getattr(self.model, self.name)(X)) if len(X) else self.empty
+        return np.asarray(getattr(self.model, self.name)(X)) if X.shape[0] else self.empty
 
 
 def map_method(model: Any, name: str, X: Any) -> Any:
     """The lazy array of what a method of a fitted model returns for the rows of X.
 
     Shape and type are found with one row, before anything is sent: a model that is not fitted, or was fitted on other
-    columns, says so at once.
+    columns, says so at once. The result is that of the model as it is now, also if it is fitted again before it is
+    computed.
     """
+    cluster.check_rows(X)
     known = getattr(model, name)(_one_row(X))
-    return cluster.map_rows(name.replace("_", "-"), _Method(model, name, known[:0]), X, known.shape[1:], known.dtype)
+    return cluster.map_rows(
+        name.replace("_", "-"), _Method(copy(model), name, known[:0]), X, known.shape[1:], known.dtype
+    )
 
 
 def _one_row(X: Any) -> Any:

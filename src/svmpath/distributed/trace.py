@@ -13,6 +13,7 @@ from svmpath.criteria.curve import HeldOutLoss
 from svmpath.criteria.held_out import leave_one_out, predict_left_out, refuse_events
 from svmpath.distributed.curve import ChunkedCurve, loss_of
 from svmpath.distributed.data import Data, make_features, read
+from svmpath.distributed.facts import as_keys
 from svmpath.distributed.machines import KINDS, ChunkedClosedForm, ChunkedMarch, make_path
 from svmpath.distributed.path import ChunkedPath
 from svmpath.kernels import Kernel, make_kernel
@@ -83,7 +84,7 @@ def with_classes(data: Data, class_weight: Any) -> Data:
     if class_weight is None:
         return replace(data, classes=classes)
     labels = data.table.labels()
-    weights = np.array([labels[label][1] for label in classes.tolist()])
+    weights = np.array([labels[label][1] for label in as_keys(classes)])
     if isinstance(class_weight, str) and class_weight == "balanced":
         factors = weights.sum() / (len(classes) * np.where(weights > 0, weights, np.inf))
     else:
@@ -96,7 +97,7 @@ def _check_two(data: Data) -> None:
     assert data.classes is not None
     if len(data.classes) == 2:
         return
-    lonely = [(label, homes[0]) for label in data.classes.tolist() if len(homes := data.table.homes(label)) == 1]
+    lonely = [(label, homes[0]) for label in as_keys(data.classes) if len(homes := data.table.homes(label)) == 1]
     where = f" ({data.table.name(lonely[0][1])} is the only one with {lonely[0][0]!r})" if lonely else ""
     raise ValueError(
         f"A path needs exactly two classes, but y has {len(data.classes)}{where}: use PathSVC for more classes, or "
