@@ -18,7 +18,7 @@ from tests.distributed.traffic import bytes_per_step
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 
-OPTIONS = {"gamma": 0.4, "C": np.geomspace(1e-2, 1e2, 6).tolist(), "rank": 30, "random_state": 0}
+OPTIONS = {"gamma": 0.4, "C": np.geomspace(1e-2, 1e2, 4).tolist(), "rank": 30, "random_state": 0}
 SIZES = (300,) * 4
 CLUSTER = {
     "processes": True,
