@@ -164,7 +164,7 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         How ``held_out_error_`` was computed: "loo" (exact leave-one-out), "span", "kfold", ...
     loo_error_ : float
         The fraction of errors by exact leave-one-out at the choice, unweighted. It is not there with more than 3000
-        samples (1000 for the hinge), unless the choice was made by it.
+        samples (1000 for the hinge), unless the choice was made by it; nor for Dask collections with different weights.
     held_out_decisions_ : array of shape (n,) or (n, k)
         Decision values of the training rows by machines that have not seen them, at the choice.
     calibration_curve_ : CalibrationCurve
