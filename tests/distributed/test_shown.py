@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import svmpath
-from svmpath import PathSVC, PathSVR, criteria
+from svmpath import PathSVC, PathSVR, Report, criteria
 from svmpath.displays import CurveDisplay
 from tests.distributed.chunks import amounts, cut, moons
 
@@ -70,6 +70,11 @@ def test_it_is_there_again_after_a_fit_in_memory(classifier):
     model = pickle.loads(pickle.dumps(classifier)).fit(*moons(60))
     assert len(model.support_) == model.n_support_.sum()
     assert model.predict_set(moons(3)[0]).shape == (3, 2)
+
+
+def test_a_report_is_refused(classifier):
+    with pytest.raises(ValueError, match="does not work for a model that was fitted on rows in chunks"):
+        Report(classifier, *moons())
 
 
 def test_leave_one_out_of_least_squares_is_exact(regressor):

@@ -61,6 +61,11 @@ class Fitted:
                 f"A report needs one of {names}, or a pipeline that ends with one, not {type(last).__name__}."
             )
         check_is_fitted(last)
+        if last.path_.is_chunked:
+            raise ValueError(
+                "A report shows single rows, so it does not work for a model that was fitted on rows in chunks; fit a "
+                "sample in memory, and report on that."
+            )
         found = Fitted(last, model[:-1] if is_pipeline and len(model) > 1 else None, _rows(X))
         for name, rows in (("X", found.X.shape[0]), ("y", np.shape(y)[0] if np.ndim(y) else 0)):
             if rows != found.n:
