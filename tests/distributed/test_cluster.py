@@ -89,22 +89,34 @@ def test_a_lost_worker_costs_time_and_not_the_result(client):
 
 
 def slowly(chunk):
-    time.sleep(0.5)
+    time.sleep(0.2)
     return chunk
 
 
-def test_ctrl_c_leaves_no_task_behind(client):
+def press_ctrl_c(client, name, pressed):
+    """Press Ctrl-C as soon as the cluster has tasks of a name."""
+
+    def count(dask_scheduler):
+        return sum(str(key).startswith(name) for key in dask_scheduler.tasks)
+
+    while not client.run_on_scheduler(count):
+        time.sleep(0.05)
+    time.sleep(0.4)  # some of them have begun
+    pressed.append(time.monotonic())
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+
+@pytest.mark.parametrize("name", ["check-chunk", "make-feature-rows"])
+def test_ctrl_c_leaves_no_task_behind(client, name):
     X, y = moons(n=1200)
     wait_until(lambda: tasks_left(client) == 0)
     chunks = cut(X, (50,) * 24).map_blocks(slowly, dtype=float)
     model = PathSVC(**OPTIONS)
-    main = threading.main_thread().ident
-    timer = threading.Timer(3.0, signal.pthread_kill, (main, signal.SIGINT))
-    timer.start()
-    start = time.monotonic()
+    pressed = []
+    threading.Thread(target=press_ctrl_c, args=(client, name, pressed), daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
         model.fit(chunks, cut(y, (50,) * 24))
-    assert time.monotonic() - start < 3.0 + 2.0
+    assert time.monotonic() - pressed[0] < 2.0
     assert not hasattr(model, "C_")
     del chunks
     wait_until(lambda: tasks_left(client) == 0)
