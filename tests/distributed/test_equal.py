@@ -160,6 +160,7 @@ def test_a_large_C_at_once():
     assert chunked.passes["newton-step"] < 60
     assert np.abs(chunked(1.0)(X) - whole(1.0)(X)).max() < 1e-6
     few = both(X, y, (1000, 1000), rank=80, gamma=0.3, span=(1e-3, 1e9))[1]
+    few(1e-3)
     few(1.0)
     assert few.passes["newton-step"] <= 12  # ordinary values of C have no stages
 

@@ -42,11 +42,13 @@ class ChunkedMarch(ChunkedPath):
     @lazy
     def _last(self) -> dict[str, Any]:
         """C and the points of all machines that were visited last; to begin with the limit for C to zero."""
-        moments = self.moments
-        size = float(np.trace(moments.G[:-1, :-1])) / self.problem.n
-        points = [first_point(moments, machine) for machine in range(self.problem.machines)]
-        # From the limit it is as far as from a machine at this C, whatever the units of features and weights are.
-        return {"C": _FROM_LIMIT / (_STRIDE * max(size, _TINY)), "points": points}
+        return {"C": 0.0, "points": [first_point(self.moments, machine) for machine in range(self.problem.machines)]}
+
+    @lazy
+    def _near_limit(self) -> float:
+        """A C from which it is as far as from the limit, whatever the units of features and weights are."""
+        size = float(np.trace(self.moments.G[:-1, :-1])) / self.problem.n
+        return _FROM_LIMIT / (_STRIDE * max(size, _TINY))
 
     @lazy
     def moments(self) -> Moments:
@@ -66,8 +68,9 @@ class ChunkedMarch(ChunkedPath):
 
     def _stages(self, C: float) -> list[float]:
         """Values on the way to C, which is the last. Newton's method may need hundreds of steps far upwards at once."""
-        far = np.log(C / self._last["C"]) / np.log(_STRIDE)
-        between = np.geomspace(self._last["C"], C, 1 + max(1, int(np.ceil(far - _ROUNDING))))[1:-1]
+        start = max(self._last["C"], self._near_limit)
+        far = np.log(C / start) / np.log(_STRIDE)
+        between = np.geomspace(start, C, 1 + max(1, int(np.ceil(far - _ROUNDING))))[1:-1]
         return [*between.tolist(), C]
 
     def _ask(self, questions: list[Any]) -> list[Any]:
