@@ -24,7 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
@@ -334,6 +334,7 @@ class _Chart(ABC):
 
     span: tuple[float, float]
     fixed: float
+    longest: ClassVar[float] = np.inf  # first step of a descent
 
     @property
     def is_free(self) -> bool:
@@ -388,6 +389,9 @@ class _Chart(ABC):
 @dataclass(frozen=True)
 class Single(_Chart):
     """C, and one parameter of the kernel or none."""
+
+    # A longer first step could leave the valley that the screen has found, where the score is steep.
+    longest: ClassVar[float] = 1.0
 
     span: tuple[float, float]
     fixed: float
@@ -564,9 +568,9 @@ def _descend(ground: _Ground, start: _End, penalty: _Penalty | None, enough: flo
         return first
     known: dict[bytes, tuple[_End, Array] | None] = {start.x.tobytes(): (first, slope)}
     best = last = first
-    # With two bounds for every coordinate the first step of L-BFGS is the gradient itself, however long: where the
-    # score is steep it would leave the valley that the screen has found. Scaled, it is one factor e at most.
-    flatter = 1.0 / max(1.0, float(np.linalg.norm(_STEEP * slope / first.score)))
+    # With two bounds for every coordinate the first step of L-BFGS is the gradient itself, however long.
+    length = float(np.linalg.norm(_STEEP * slope / first.score))
+    flatter = 1.0 / max(1.0, length / ground.chart.longest)
     scale = flatter * _STEEP / first.score
 
     def relative(x: Array) -> tuple[float, Array]:
