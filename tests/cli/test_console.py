@@ -182,6 +182,7 @@ def svmpath_in_shell(redirected):
     return subprocess.run(program, shell=True, capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.slow
 def test_streams_that_are_closed_or_full():
     assert svmpath_in_shell("datasets banana -o data.csv >&-").stderr == ""
     assert Path("data.csv").exists()
@@ -193,7 +194,7 @@ def test_streams_that_are_closed_or_full():
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
-@pytest.mark.parametrize("option", ["--json", ""])
+@pytest.mark.parametrize("option", ["--json", pytest.param("", marks=pytest.mark.slow)])
 def test_results_that_are_lost_are_an_error(option):
     done = svmpath_in_shell(f"datasets {option} > /dev/full")
     assert done.returncode == 2

@@ -373,6 +373,7 @@ def run(*arguments):
     return end.value.code
 
 
+@pytest.mark.slow
 def test_tune_and_predict_with_one_gamma_per_column(table, tmp_path, capsys):
     assert run("tune", table, "--target", "kind", "--output", tmp_path, "--gamma", "ard") == 0
     assert "..." in capsys.readouterr().out

@@ -364,7 +364,7 @@ def test_standard_errors_know_groups(scoring):
         assert 2 * 1.3 * errors[0] < high - low
 
 
-@pytest.mark.parametrize("search", ["grid", "continuous"])
+@pytest.mark.parametrize("search", ["grid", pytest.param("continuous", marks=pytest.mark.slow)])
 def test_results_have_all_epsilons(search):
     y = X[:, 0] + 0.2 * np.random.default_rng(0).normal(size=60)
     options = {"C": [0.3, 3.0], "gamma": [0.5, 2.0], "cv": 3, "criterion": "kfold", "search": search}
