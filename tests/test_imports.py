@@ -32,6 +32,7 @@ ORDER = [
     "notebook",
     "parameters",
     "progress",
+    "row_order",
 ]
 BOTTOM = {
     "chunked",
@@ -42,6 +43,7 @@ BOTTOM = {
     "notebook",
     "parameters",
     "progress",
+    "row_order",
     "validation",
 }  # anyone may import these
 LEAVES = {"datasets": {"cli"}}  # who may import a leaf

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import assert_all_finite, check_array, compute_class_weight
+from sklearn.utils import assert_all_finite, check_array, check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
@@ -162,6 +162,14 @@ def check_moving(sample: Any, over: str, s: Array) -> Array | None:
             "sample= must leave at least one sample of positive weight whose weight does not change; give fewer rows."
         )
     return rows
+
+
+# --- random numbers --------------------------------------------------------------------------------------------------
+
+
+def draw_seed(random_state: Any) -> int:
+    """A seed from ``random_state``; None stands for 0, so that the same data always give the same model."""
+    return int(check_random_state(0 if random_state is None else random_state).randint(2**31 - 1))
 
 
 # --- spans and numbers -----------------------------------------------------------------------------------------------

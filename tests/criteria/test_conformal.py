@@ -133,13 +133,17 @@ def test_which_paths_have_a_formula():
 LOSSES = {"squared_hinge": 1e-8, "hinge": 1e-8, "epsilon_insensitive": 1e-8, "huber_hinge": 1e-6, "least_squares": 1e-8}
 
 
+def folds_of(rows, y, *, is_classification, groups=None):
+    return ten_folds(rows, y, is_classification=is_classification, groups=groups, s=np.ones(len(y)), pairwise=False)
+
+
 @pytest.mark.parametrize("repeats", [1, 4])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_fold_machines_are_refits_without_the_fold(loss, repeats):
     ids = np.tile(np.arange(N // repeats), repeats)
     is_regression = loss == "epsilon_insensitive"
     rows, y = X[ids], (Y if is_regression else np.sign(Y))[ids]
-    folds = ten_folds(rows, y, is_classification=not is_regression, groups=None)
+    folds = folds_of(rows, y, is_classification=not is_regression)
     path = traced(rows, y, loss, sample_weight=UNEVEN).over_span((C, C))
     found = fold_machines([path], [C], folds)
     assert len(folds) == 10
@@ -155,7 +159,7 @@ def test_fold_machines_are_refits_without_the_fold(loss, repeats):
 
 def test_a_fold_without_one_class_has_a_machine():
     y = np.where(np.arange(N) == 5, 1.0, -1.0)
-    folds = ten_folds(X, y, is_classification=True, groups=None)
+    folds = folds_of(X, y, is_classification=True)
     for loss in ("squared_hinge", "hinge", "huber_hinge", "least_squares"):
         found = fold_machines([traced(X, y, loss).over_span((C, C))], [C], folds)
         entry = int(np.flatnonzero(found.rows == 5)[0])
@@ -163,14 +167,14 @@ def test_a_fold_without_one_class_has_a_machine():
 
 
 def test_folds_for_few_rows_tiny_classes_and_groups():
-    assert len(ten_folds(X[:4], Y[:4], is_classification=False, groups=None)) == 4
-    assert len(ten_folds(X[:2], np.array([0, 1]), is_classification=True, groups=None)) == 2
-    assert len(ten_folds(X[:7], np.array([0] * 6 + [1]), is_classification=True, groups=None)) == 6
+    assert len(folds_of(X[:4], Y[:4], is_classification=False)) == 4
+    assert len(folds_of(X[:2], np.array([0, 1]), is_classification=True)) == 2
+    assert len(folds_of(X[:7], np.array([0] * 6 + [1]), is_classification=True)) == 6
     groups = np.arange(N) % 3
-    folds = ten_folds(X, Y, is_classification=False, groups=groups)
+    folds = folds_of(X, Y, is_classification=False, groups=groups)
     assert sorted(set(groups[test]) == {groups[test][0]} for _, test in folds) == [True] * 3
     with pytest.raises(ValueError, match="one group"):
-        ten_folds(X, Y, is_classification=False, groups=np.zeros(N))
+        folds_of(X, Y, is_classification=False, groups=np.zeros(N))
 
 
 # --- quantiles -------------------------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ from sklearn.model_selection import (
 
 import svmpath
 from svmpath import criteria
+from svmpath.criteria.folds import make_folds
+from svmpath.validation import draw_seed
 from tests import reference
 from tests.speed import slow_except
 
@@ -81,7 +83,7 @@ def test_any_splitter(name):
     path, K = path_and_matrix(0.3, None, Y, S)
     curve = criteria.kfold(path, [2.0], cv=cv, groups=groups)
     if name == "number":
-        cv = StratifiedKFold(4)
+        cv = make_folds(4, X, Y, is_classification=True, s=S, seed=draw_seed(None))
     splits = cv if isinstance(cv, list) else list(cv.split(X, Y, groups))
     total, times, losses, weights = np.zeros(N), np.zeros(N), [], []
     for train, test in splits:

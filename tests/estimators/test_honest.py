@@ -15,11 +15,11 @@ from sklearn.model_selection import (
     LeaveOneGroupOut,
     PredefinedSplit,
     StratifiedGroupKFold,
-    StratifiedKFold,
     TimeSeriesSplit,
 )
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
+from svmpath.criteria.folds import random_folds
 from svmpath.search.candidates import candidates
 
 X, Y = make_moons(90, noise=0.35, random_state=0)
@@ -53,10 +53,9 @@ CASES = {
 def test_nested_is_a_loop_of_clones(case):
     model, y = CASES[case]
     model = clone(model).fit(X, y, sample_weight=S)
-    seed = getattr(model, "random_state", 0)
-    splitter = (KFold if case == "regression" else StratifiedKFold)(4, shuffle=True, random_state=seed)
+    folds = random_folds(4, X, y, is_classification=case != "regression", seed=model.random_state or 0)
     found = model.honest_error(n_splits=4)
-    assert found.value == pytest.approx(by_hand(model, X, y, splitter.split(X, y), S), rel=1e-9)
+    assert found.value == pytest.approx(by_hand(model, X, y, folds, S), rel=1e-9)
     assert (found.method, found.n_fits) == ("nested", 4)
     assert found.interval[0] < found.value < found.interval[1]
     assert model.honest_error(n_splits=4) is found  # kept
@@ -115,7 +114,7 @@ def test_fixed_splits_cannot_be_nested(cv):
 
 def test_low_rank():
     model = PathSVC("least_squares", rank=85, random_state=0, **GAMMAS).fit(X, Y)
-    folds = StratifiedKFold(3, shuffle=True, random_state=0).split(X, Y)  # of 60 rows, fewer than the rank
+    folds = random_folds(3, X, Y, is_classification=True)  # of 60 rows, fewer than the rank
     assert model.honest_error(n_splits=3).value == pytest.approx(by_hand(model, X, Y, folds))
     assert model.honest_error("bootstrap").value > 0
     model.set_params(rank=None, landmarks=np.arange(0, 90, 5)).fit(X, Y)
@@ -126,7 +125,7 @@ def test_low_rank():
 def test_scaling_is_part_of_what_is_repeated():
     data = X * [1.0, 1000.0] + [5.0, -3.0]
     model = PathSVC("least_squares", scale=True, random_state=0).fit(data, Y, sample_weight=S)
-    folds = StratifiedKFold(3, shuffle=True, random_state=0).split(X, Y)
+    folds = random_folds(3, model.path_.gram.X, Y, is_classification=True)
     assert model.honest_error(n_splits=3).value == pytest.approx(by_hand(model, data, Y, folds, S))
 
 

@@ -10,11 +10,13 @@ from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, TimeSeriesSplit
+from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
+from svmpath.criteria.folds import make_folds, random_folds
 from svmpath.datasets import gaussian_mixture
 from svmpath.paths import MergedPath
+from svmpath.validation import draw_seed
 
 N, M = 60, 25
 RNG = np.random.default_rng(0)
@@ -81,7 +83,7 @@ def test_other_losses_have_ten_folds_which_are_kept(monkeypatch):
     model = PathSVR("epsilon_insensitive", epsilon=0.1, **ONE).fit(X, Y)
     assert model.criterion_ == "loo"
     first = model.predict_interval(NEW)
-    folds = list(KFold(10, shuffle=True, random_state=0).split(X))
+    folds = random_folds(10, X, Y, is_classification=False)
     np.testing.assert_allclose(first, plain_intervals(PathSVR(**model.get_params()), X, Y, folds, 10), atol=1e-7)
     monkeypatch.setattr("svmpath.estimators.intervals.fold_machines", None)  # no machine is trained again
     np.testing.assert_array_equal(model.predict_interval(NEW), first)
@@ -133,7 +135,7 @@ def test_sets_by_refits_and_counting(loss, classes):
     folds = each_alone(N)
     if loss != "least_squares":
         code = np.unique(labels, return_inverse=True)[1]
-        folds = list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, code))
+        folds = random_folds(10, X, code, is_classification=True)
     found = model.predict_set(NEW, 0.75)
     np.testing.assert_array_equal(found, plain_sets(PathSVC(loss, **ONE), X, labels, folds, 15))
     assert found.dtype == bool
@@ -150,7 +152,7 @@ def test_sets_with_repeated_rows_of_three_classes(loss):
     folds = each_alone(N)
     if loss != "least_squares":
         code = np.unique(labels, return_inverse=True)[1]
-        folds = list(StratifiedKFold(10, shuffle=True, random_state=0).split(rows, code))
+        folds = random_folds(10, rows, code, is_classification=True)
     np.testing.assert_array_equal(
         model.predict_set(NEW, 0.75), plain_sets(PathSVC(loss, **ONE), rows, labels, folds, 15)
     )
@@ -170,7 +172,7 @@ def test_a_class_of_one_row():
 def test_feature_selection_has_sets():
     model = ElasticNetSVC(lambda1=1.0, lambda2=1.0, cv=5).fit(X, LABELS)
     is_in = model.predict_set(NEW, 0.8)
-    folds = list(StratifiedKFold(5).split(X, LABELS))
+    folds = make_folds(5, X, LABELS, is_classification=True, seed=draw_seed(None))
     plain = ElasticNetSVC(lambda1=1.0, lambda2=1.0, standardize=False)
     model = clone(plain).fit(X, LABELS)
     np.testing.assert_array_equal(model.predict_set(NEW, 0.75), plain_sets(plain, X, LABELS, folds, 15))
@@ -249,8 +251,14 @@ def test_sparse_rows_single_precision_and_scaling():
 @pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
 def test_precomputed_kernels(loss):
     K, cross = rbf_kernel(X, gamma=0.7), rbf_kernel(NEW, X, gamma=0.7)
-    expected = PathSVC(loss, **ONE).fit(X, LABELS).predict_set(NEW)
-    np.testing.assert_array_equal(PathSVC(loss, "precomputed", C=2.0).fit(K, LABELS).predict_set(cross), expected)
+    model = PathSVC(loss, "precomputed", C=2.0).fit(K, LABELS)
+    if loss == "least_squares":
+        expected = PathSVC(loss, **ONE).fit(X, LABELS).predict_set(NEW)
+    else:  # folds that are drawn from kernel values are not those that are drawn from the rows
+        code = np.unique(LABELS, return_inverse=True)[1]
+        folds = random_folds(10, K, code, is_classification=True, pairwise=True)
+        expected = plain_sets(PathSVC(loss, **ONE), X, LABELS, folds, 18)
+    np.testing.assert_array_equal(model.predict_set(cross, 0.9), expected)
 
 
 def test_names_of_features_are_checked():

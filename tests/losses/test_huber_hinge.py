@@ -210,10 +210,10 @@ def test_low_rank_of_full_rank_is_dense(C):
 
 def test_more_samples_on_the_slope_than_features():
     X, y = datasets.twonorm(300, random_state=0)
-    path = svmpath.trace(X, y, loss="huber_hinge", rank=15, random_state=0, span=(1e-3, 1e4))
+    path = svmpath.trace(X, y, loss="huber_hinge", rank=10, random_state=0, span=(1e-3, 1e4))
     for C in (1e-2, 1.0, 1e3):
         solution = path(C)
-        assert np.count_nonzero((np.abs(solution.alpha) < C) & (solution.alpha != 0)) > 16
+        assert np.count_nonzero((np.abs(solution.alpha) < C) & (solution.alpha != 0)) > 11
         assert solution.violation < 1e-8
         assert solution.gap < 1e-12
 
@@ -322,7 +322,7 @@ def test_kfold_is_that_of_plain_refits():
 
 def test_the_estimator_chooses_by_folds():
     X, y = banana(80)
-    model = PathSVC(loss="huber_hinge", gamma=[0.1, 1.0], C=(0.1, 100.0)).fit(X, y)
+    model = PathSVC(loss="huber_hinge", gamma=[0.1, 1.0], C=(0.1, 1000.0)).fit(X, y)
     assert model.criterion_ == "kfold"
     assert model.h_ == 0.5
     assert model.score(X, y) > 0.85

@@ -202,14 +202,14 @@ def _folds(data: Data, number: int, seed: int) -> list[tuple[np.ndarray, np.ndar
     """The folds that all machines share: of classes in about equal parts, and of whole groups."""
     import numpy as np
 
-    from svmpath.criteria.folds import most_folds, shuffled_folds
+    from svmpath.criteria.folds import most_folds, random_folds
 
     is_class = data.task == "classification"
     most, of = most_folds(data.y, data.groups, is_class)
     if number > most:
         raise DataError(f"--folds {number} is more than the {most} {of}; use --folds {most} or less")
     kind: dict[str, Any] = {"is_classification": is_class, "groups": data.groups, "seed": seed}
-    return shuffled_folds(number, np.zeros(len(data.y)), data.y, **kind)
+    return random_folds(number, np.zeros(len(data.y)), data.y, **kind)
 
 
 def _held_out(

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import share
-from svmpath.criteria.folds import most_folds, shuffled_folds
+from svmpath.criteria.folds import most_folds, random_folds
 from svmpath.criteria.held_out import Folds, held_rows
 from svmpath.interrupts import checkpoint
 from svmpath.losses import Solution
@@ -193,14 +193,17 @@ def fold_machines(
     return OfFolds(held_rows(folds), np.concatenate(held), fold, decide([each for row in found for each in row]))
 
 
-def ten_folds(X: Any, labels: Array, *, is_classification: bool, groups: Array | None) -> Folds:
+def ten_folds(
+    X: Any, labels: Array, *, is_classification: bool, groups: Array | None, s: Array, pairwise: bool
+) -> Folds:
     """Ten folds, or as many as there are rows, groups, or rows of the largest class; drawn at random, always alike."""
     most, _ = most_folds(labels, groups, is_classification)
     if most < 2 and groups is not None:
         raise ValueError("All rows are in one group, so that none can be held out; give fit at least two groups.")
     if most < 2:  # no class has two rows
         is_classification, most = False, len(labels)
-    return shuffled_folds(min(_FOLDS, most), X, labels, is_classification=is_classification, groups=groups, seed=_SEED)
+    kind: dict[str, Any] = {"is_classification": is_classification, "groups": groups, "s": s, "pairwise": pairwise}
+    return random_folds(min(_FOLDS, most), X, labels, **kind, seed=_SEED)
 
 
 # --- quantiles -------------------------------------------------------------------------------------------------------

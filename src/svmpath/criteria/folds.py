@@ -1,4 +1,17 @@
-"""Folds as scikit-learn draws them; too many for the rows are refused beforehand."""
+"""Folds: splitters of scikit-learn as they are, and a number of folds as random parts that are alike.
+
+A number k of folds is drawn from the contents of the rows (``svmpath.row_order``), so that rows that are sorted by
+their target do no harm, and rows in another order give the same folds. The rows are sorted by their target, equal ones
+at random, and dealt out in turn:
+
+- classes: the row at position r goes to fold r mod k. So every fold holds as many rows of each class as the others, or
+  one more or less.
+- numbers: of each k rows in a row, every fold gets one, at random. So the folds have the same quantiles, up to 1 / k of
+  the distance from one to the next.
+
+Rows of weight zero come last, so that the others are dealt as if these were not there. With groups, folds are those of
+scikit-learn, which do not depend on the order of the rows either.
+"""
 
 from __future__ import annotations
 
@@ -6,39 +19,75 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
 
+from svmpath.row_order import random_order
 from svmpath.validation import is_whole_number
 
 Array = np.ndarray
 
 _DEFAULT = 5  # what cv=None means to scikit-learn
-_KINDS = {  # by whether it is a classification, and whether there are groups
-    (True, True): StratifiedGroupKFold,
-    (True, False): StratifiedKFold,
-    (False, True): GroupKFold,
-    (False, False): KFold,
-}
+_FOLD_DRAW = 3  # so that folds have nothing to do with what else is drawn by the same seed
 
 
-def make_folds(cv: Any, X: Any, y: Array, *, is_classification: bool, groups: Any = None) -> list[tuple[Array, Array]]:
-    """The (train, test) rows of a number of folds, a splitter, or splits; with groups a number means grouped folds."""
+def make_folds(
+    cv: Any,
+    X: Any,
+    y: Array,
+    *,
+    is_classification: bool,
+    groups: Any = None,
+    s: Array | None = None,
+    seed: int = 0,
+    pairwise: bool = False,
+) -> list[tuple[Array, Array]]:
+    """The (train, test) rows of a number of folds, a splitter, or splits; with groups a number means grouped folds.
+
+    ``s`` are weights; ``pairwise`` says that X holds kernel values.
+    """
     cv = _DEFAULT if cv is None else cv
     if groups is not None and is_whole_number(cv, least=2):
         cv = _grouped(int(cv), groups, is_classification)
-    if is_whole_number(cv, least=2):
-        _check_number(int(cv), y, is_classification)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The least populated class", UserWarning)  # said above in other words
-        return list(check_cv(cv, y, classifier=is_classification).split(X, y, groups))
+    if not is_whole_number(cv, least=2):
+        with warnings.catch_warnings():  # folds of scikit-learn with few groups of a class are what was asked for
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            return list(check_cv(cv, y, classifier=is_classification).split(X, y, groups))
+    _check_number(int(cv), y, is_classification)
+    return random_folds(int(cv), X, y, is_classification=is_classification, s=s, seed=seed, pairwise=pairwise)
 
 
-def shuffled_folds(
-    number: int, X: Any, y: Array, *, is_classification: bool, groups: Any = None, seed: int = 0
+def random_folds(
+    number: int,
+    X: Any,
+    y: Array,
+    *,
+    is_classification: bool,
+    groups: Any = None,
+    s: Array | None = None,
+    seed: int = 0,
+    pairwise: bool = False,
 ) -> list[tuple[Array, Array]]:
-    """So many folds in random order: of classes in about equal parts, and of whole groups."""
-    splitter = _KINDS[is_classification, groups is not None](number, shuffle=True, random_state=seed)
-    return make_folds(splitter, X, y, is_classification=is_classification, groups=groups)
+    """So many folds at random: alike in their targets, and of whole groups."""
+    if groups is not None:
+        kind = StratifiedGroupKFold if is_classification else GroupKFold
+        return make_folds(
+            kind(number, shuffle=True, random_state=seed), X, y, is_classification=is_classification, groups=groups
+        )
+    y = np.unique(y, return_inverse=True)[1] if is_classification else np.asarray(y, dtype=float)
+    has_weight = np.ones(len(y), dtype=bool) if s is None else np.asarray(s) > 0
+    fold = np.empty(len(y), dtype=int)
+    for rows in (np.flatnonzero(has_weight), np.flatnonzero(~has_weight)):
+        if len(rows) == 0:
+            continue
+        part = X[rows][:, rows] if pairwise else X[rows]
+        order = random_order(part, y[rows], seed=(seed, _FOLD_DRAW), pairwise=pairwise)
+        turn = order[np.argsort(y[rows][order], kind="stable")]
+        if not is_classification:
+            place = np.empty(len(rows), dtype=int)
+            place[order] = np.arange(len(rows))
+            turn = turn[np.lexsort((place[turn], np.arange(len(rows)) // number))]
+        fold[rows[turn]] = np.arange(len(rows)) % number
+    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(number)]
 
 
 def most_folds(y: Array, groups: Any, is_classification: bool) -> tuple[int, str]:

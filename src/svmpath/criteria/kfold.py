@@ -12,13 +12,16 @@ from svmpath.criteria.folds import make_folds
 from svmpath.criteria.held_out import fold_numbers, leave_folds_out
 from svmpath.losses import Problem
 from svmpath.paths import Path
+from svmpath.validation import draw_seed
 
 Array = np.ndarray
 
 _LAST_DIGITS = 1e-14  # relative; the largest nu of a fold and of all samples may be one number, but for these
 
 
-def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: HeldOutLoss = None) -> Curve:
+def kfold(
+    path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: HeldOutLoss = None, random_state: Any = None
+) -> Curve:
     """Exact cross-validation along a path: least squares without refitting, other losses with one path per fold.
 
     Parameters
@@ -28,11 +31,15 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     values : float or array of shape (m,)
         Values of the path's parameter.
     cv : int, splitter or iterable of (train, test), default=5
-        As in scikit-learn: a number of folds (stratified for classification), any splitter, or the splits.
+        A number of folds, any splitter of scikit-learn, or the splits. A number means folds at random that are alike:
+        stratified by class, or for a regression by quantiles of y. They depend on what the rows hold, not on their
+        order.
     groups : array of shape (n,), optional
         For splitters that need groups.
     loss : {"error", "squared", "squared_hinge", "logistic", "sigmoid"} or callable, optional
         As in :func:`svmpath.criteria.press`.
+    random_state : int, RandomState or None
+        Random seed for a number of folds; None stands for 0.
 
     Returns
     -------
@@ -56,17 +63,26 @@ def kfold(path: Path, values: Any, *, cv: Any = 5, groups: Any = None, loss: Hel
     (3,)
     """
     values = check_values(path, values)
-    folds = _splits(path.problem, cv, groups)
+    folds = _splits(path.problem, cv, groups, draw_seed(random_state))
     _check_feasible(path, values, folds)
     curve = leave_folds_out(path, values, folds).curve(path, "kfold", values, loss)
     return replace(curve, splits=fold_numbers(folds))
 
 
-def _splits(problem: Problem, cv: Any, groups: Any) -> list[tuple[Array, Array]]:
+def _splits(problem: Problem, cv: Any, groups: Any, seed: int) -> list[tuple[Array, Array]]:
     """The folds as (train, test) rows; raises an error if there is nothing to train on."""
-    every, rows = np.arange(problem.n), problem.gram.rows
-    X = problem.gram.X if rows is None else problem.gram.X[rows]
-    splits = make_folds(cv, X, problem.y, is_classification=problem.task == "classification", groups=groups)
+    every, gram = np.arange(problem.n), problem.gram
+    X = gram.X if gram.rows is None else gram.X[gram.rows]
+    splits = make_folds(
+        cv,
+        X if gram.rows is None or not gram.kernel.pairwise else X[:, gram.rows],
+        problem.y,
+        is_classification=problem.task == "classification",
+        groups=groups,
+        s=problem.s,
+        seed=seed,
+        pairwise=gram.kernel.pairwise,
+    )
     folds = [(every[train], every[test]) for train, test in splits]
     if not folds:
         raise ValueError("cv must give at least one (train, test) pair, but it gives none.")

@@ -20,12 +20,13 @@ from svmpath.gram.landmarks import given
 from svmpath.gram.memory import parse_bytes
 from svmpath.kernels import Kernel
 from svmpath.names import did_you_mean
+from svmpath.row_order import order_of_keys, row_keys
 from svmpath.validation import is_whole_number
 
 Array = np.ndarray
 
 SAMPLED_ROWS = 20_000  # rows that are looked at together where a search or a choice of landmarks needs that
-_PERMUTED = 50_000_000  # rows up to which landmarks are those that the same seed gives in memory
+_MOST_KEYS = 10_000_000  # rows up to which random rows are those that the same seed gives in memory
 _FEWEST_OF_CLASS = 20  # rows that a sample should have; of fewer there may be none
 _NUMBERS_CHECKED = 4  # times the numbers of a chunk that are held while it is checked
 _SHARE = 0.7  # of a given limit of memory that features may take: work on them needs room, too
@@ -93,11 +94,16 @@ class Data:
 
     def sample(self, size: int, seed: int) -> Array:
         """Numbers of random rows, in order: those that :func:`svmpath.gram.landmarks.uniform` takes in memory."""
-        n, size = self.n, min(size, self.n)
-        rng = np.random.default_rng(seed)
-        if n <= _PERMUTED:
-            return np.sort(rng.permutation(n)[:size])
-        return np.sort(rng.choice(n, size, replace=False, shuffle=False))
+        if size >= self.n:
+            return np.arange(self.n)
+        if self.n > _MOST_KEYS:
+            return np.sort(np.random.default_rng(seed).choice(self.n, size, replace=False, shuffle=False))
+        ends = self.table.ends() if self.scaler is None else self.scaler.transform(self.table.ends())
+        largest = np.abs(ends).max(axis=0)
+        tasks = [cluster.task("row-keys", _keys, X, self.scaler, largest) for X in self.X]
+        with cluster.explained(max(self.table.lengths), _NUMBERS_CHECKED * self.table.columns):
+            keys = np.concatenate(cluster.compute(tasks))
+        return np.sort(order_of_keys(keys, seed)[:size])
 
     def sample_of_classes(self, size: int, seed: int) -> Array:
         """The same, and some rows of every class that is so rare that they may have missed it."""
@@ -148,6 +154,12 @@ def _make(X: Any, y: Any, s: Any, recipe: Recipe, codes: Codes) -> Any:
 def _pick(X: Any, y: Any, s: Any, rows: Array, codes: Codes) -> tuple[Array, Array, Array]:
     target, weights = codes(y, s)
     return np.asarray(X, dtype=float)[rows], target[rows], weights[rows]
+
+
+def _keys(X: Any, scaler: Any, largest: Array) -> Array:
+    """What the random order of the rows of a chunk is made of."""
+    X = np.asarray(X, dtype=float)
+    return row_keys(X if scaler is None or len(X) == 0 else scaler.transform(X), largest)
 
 
 def _find(y: Any, codes: Codes, code: int, first: int, most: int) -> Array:

@@ -252,6 +252,11 @@ class Table:
         """Of the columns of all chunks."""
         return reduce(add, (chunk.weighted if weighted else chunk.spread for chunk in self.chunks if chunk.rows))
 
+    def ends(self) -> Array:
+        """The smallest and the largest number of each column, of shape (2, d)."""
+        used = [chunk.ends for chunk in self.chunks if chunk.rows]
+        return np.array([np.min([each[0] for each in used], axis=0), np.max([each[1] for each in used], axis=0)])
+
     def is_constant(self) -> Array:
         """Whether each column has one value only among the rows with a positive weight."""
         used = [chunk.weighted_ends for chunk in self.chunks if chunk.rows]
@@ -260,7 +265,7 @@ class Table:
     def two_valued(self) -> Array:
         """Whether each column has at most two different values."""
         used = [chunk.ends for chunk in self.chunks if chunk.rows]
-        low, high = np.min([each[0] for each in used], axis=0), np.max([each[1] for each in used], axis=0)
+        low, high = self.ends()
         ends = np.array([each[:2] for each in used])  # (chunks, 2, d)
         return np.all([each[2] for each in used], axis=0) & ((ends == low) | (ends == high)).all(axis=(0, 1))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils import compute_class_weight
 
 from svmpath.criteria.curve import HeldOutLoss
 from svmpath.criteria.held_out import leave_one_out, predict_left_out, refuse_events
@@ -20,7 +20,7 @@ from svmpath.kernels import Kernel, make_kernel
 from svmpath.losses import Loss, make_loss, policy_of
 from svmpath.names import either, unknown_name
 from svmpath.parameters import Parameter
-from svmpath.validation import TASKS, check_span, is_pairwise
+from svmpath.validation import TASKS, check_span, draw_seed, is_pairwise
 
 Array = np.ndarray
 
@@ -59,7 +59,7 @@ def trace(X: Any, y: Any, options: dict[str, Any]) -> ChunkedPath:
         raise ValueError("class_weight works for classification only; use sample_weight for regression.")
     span = policy_of(loss).span if options["span"] is None else check_span(options["span"], Parameter("C"))
     kernel = kernel_of(data, options["kernel"], options["gamma"], options["degree"], options["coef0"])
-    seed = int(check_random_state(options["random_state"]).randint(2**31 - 1))
+    seed = draw_seed(options["random_state"])
     features, centre = make_features(data, kernel, options["rank"], options["landmarks"], seed)
     return make_path(data, kernel, features, centre, loss, span, None)
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath import criteria
@@ -38,7 +37,7 @@ from svmpath.paths.merged import find_copies, has_contradictions
 from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
 from svmpath.search import AutoSearch, Choice, GradientSearch, Search
 from svmpath.search.candidates import only_stage
-from svmpath.search.choice import check_rule
+from svmpath.search.choice import check_rule, lowest
 from svmpath.search.deadline import Deadline
 from svmpath.search.results import cv_results, entries_of
 from svmpath.search.table import search_table
@@ -49,6 +48,7 @@ from svmpath.validation import (
     check_squares,
     check_symmetric_values,
     check_weights,
+    draw_seed,
     is_pairwise,
 )
 
@@ -135,7 +135,7 @@ class PathMachine(
             choice, search, paths = self._auto(searches, gammas, deadline)
         else:
             choices = [self._run(search, gammas, deadline) for search in searches]
-            best = int(np.argmin([choice.score for choice in choices]))
+            best = int(lowest(np.array([choice.score for choice in choices]))[0])
             choice, search = _with_others(choices, best), searches[best]
             path = choice.curve.path
             others = replace(search, problems=problems[1:]).paths(path.gram, path.span, path.made)
@@ -173,7 +173,7 @@ class PathMachine(
             rank=None if self._is_rank_free(loss) else self.rank,
             landmarks=self.landmarks,
             psd=self.psd,
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            seed=draw_seed(self.random_state),
         )
         # With several classes -1 and +1 stand for no labels of their own.
         classes = getattr(self, "classes_", None) if len(targets) == 1 else None
@@ -192,7 +192,7 @@ class PathMachine(
             self._check_gradient(loss, problems[0].gram)
         if held_out is None and self._scoring is None and (self._is_gradient or self.search == "continuous"):
             held_out = "squared"  # a continuous search needs a score that moves continuously
-        criterion = make_criterion(name, self._folds(name, X, y))
+        criterion = make_criterion(name, self._folds(name, X, y, problems[0].s))
         counts = held_out is None and self._scoring is None  # a scorer needs the decision values themselves
         if name == "loo" and loss.falls_when_left_out and counts and len(problems) == 1:
             criterion = partial(criteria.loo, count_only=True)
@@ -214,7 +214,7 @@ class PathMachine(
             [first, *(search for search in searches if search is not first)],
             self._C_axis(first.loss, first.C),
             None if first.over is None else self._gamma_axis(gammas),
-            int(check_random_state(self.random_state).randint(2**31 - 1)),
+            draw_seed(self.random_state),
             self.n_jobs,
             # Folds that "auto" takes for want of something cheaper may be any: rows are held out one by one before.
             None if self._groups is None and self.criterion == "auto" else self._drawn,
@@ -295,7 +295,7 @@ class PathMachine(
     def _run(self, search: Search, gammas: Array, deadline: Deadline) -> Choice:
         method, n_jobs = self.search, self.n_jobs
         if self._is_gradient:
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            seed = draw_seed(self.random_state)
             C, gamma = self._C_axis(search.loss, search.C), self._gamma_axis(gammas) if search.over else None
             gradient = GradientSearch(search, C, gamma, seed, n_jobs=n_jobs, deadline=deadline, tell=self._tell)
             progress = self._progress if callable(self.verbose) else None
@@ -312,13 +312,22 @@ class PathMachine(
         elif self.verbose:
             print(f"[{type(self).__name__}] scored {done} of {total} kernels")
 
-    def _folds(self, criterion: Any, X: Any, y: Array) -> Any:
+    def _folds(self, criterion: Any, X: Any, y: Array, s: Array) -> Any:
         """The folds, drawn once, so that every kernel and every epsilon is scored on the same ones."""
         if criterion != "kfold":
             return None
         if self._drawn is None:
             is_classification = self._task == "classification"
-            self._drawn = make_folds(self.cv, X, y, is_classification=is_classification, groups=self._groups)
+            self._drawn = make_folds(
+                self.cv,
+                X,
+                y,
+                is_classification=is_classification,
+                groups=self._groups,
+                s=s,
+                seed=draw_seed(self.random_state),
+                pairwise=self._pairwise,
+            )
         return self._drawn
 
     def _store(self, choice: Choice, search: Search, paths: list[Path]) -> None:

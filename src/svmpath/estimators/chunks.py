@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from svmpath.chunked import distributed, is_chunked
 from svmpath.criteria.curve import held_out_loss
@@ -20,6 +19,7 @@ from svmpath.losses import Loss, make_loss
 from svmpath.names import either, unknown_name
 from svmpath.progress import begin, part_done
 from svmpath.search.choice import Choice, Stage, best_value, check_rule, is_end
+from svmpath.validation import draw_seed
 
 Array = np.ndarray
 
@@ -85,7 +85,7 @@ class ChunksMixin:
             self._check_threshold(data.classes)
         self._forget_rows(data)
         data = self._scale_chunks(room, data)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = draw_seed(self.random_state)
         loss, kernel, rank, stages = self._from_sample(room, data, seed)
         features, centre = room.make_features(data, kernel, rank, self.landmarks, seed)
         C = np.unique(self._C_values(loss))

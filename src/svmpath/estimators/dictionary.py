@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath.kernels import gamma_value, make_kernel
-from svmpath.validation import check_positive
+from svmpath.row_order import random_order
+from svmpath.validation import check_positive, draw_seed
 
 Array = np.ndarray
 
@@ -79,7 +79,7 @@ class KernelDictionary(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         n = X.shape[0]
         rows = np.arange(n)
         if n > self.max_centres:
-            rows = np.sort(check_random_state(self.random_state).choice(n, self.max_centres, replace=False))
+            rows = np.sort(random_order(X, seed=draw_seed(self.random_state))[: self.max_centres])
         self.centres_ = X[rows]
         self._n_features_out = len(rows) * len(self.gammas_)
         return self

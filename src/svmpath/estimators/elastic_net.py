@@ -35,6 +35,7 @@ from svmpath.validation import (
     check_amount,
     check_weights,
     check_whole,
+    draw_seed,
     encode_classes,
     one_vs_rest_targets,
 )
@@ -103,6 +104,8 @@ class ElasticNetSVC(
         Number of threads, which score several values of lambda2 in parallel.
     verbose : int or callable, default=0
         Print progress, or call ``verbose(done, total)``.
+    random_state : int, RandomState or None
+        Random seed for a number of folds. None stands for 0: the same rows, in any order, give the same choice.
 
     Attributes
     ----------
@@ -188,6 +191,7 @@ class ElasticNetSVC(
         calibration: str = "sigmoid",
         n_jobs: int | None = None,
         verbose: Any = 0,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.lambda1 = lambda1
         self.lambda2 = lambda2
@@ -205,6 +209,7 @@ class ElasticNetSVC(
         self.calibration = calibration
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -241,7 +246,7 @@ class ElasticNetSVC(
             penalty_factor=self.penalty_factor, standardize=self.standardize,
         )  # fmt: skip
         problems = [first, *(_relabelled(first, target) for target in targets[1:])]
-        self._drawn = self._folds(X, y, code, self._groups)
+        self._drawn = self._folds(X, s, code)
         search = ElasticSearch(self._drawn, self.criterion_loss, self._patience(), self._scoring, self._row_units)
         found = self._curves(problems, self._lambda2_values(X, s), search)
         choice, lam2 = self._choose({each: curve for each, (curve, _) in found.items()})
@@ -249,16 +254,17 @@ class ElasticNetSVC(
         self._set_threshold(self.classes_, code, s)
         return self
 
-    def _folds(self, X: Any, y: Array, code: Array, groups: Array | None) -> Any:
+    def _folds(self, X: Any, s: Array, code: Array) -> Any:
         """The folds, drawn once for all values; None for leave-one-out."""
         if self.criterion not in _CRITERIA:
             raise ValueError(unknown_name("criterion", self.criterion, _CRITERIA))
         few = int(np.bincount(code).min()) < _ENOUGH_FOR_FOLDS
         if self.criterion == "loo" or (
-            self.criterion == "auto" and few and groups is None and not self._is_split_by_user
+            self.criterion == "auto" and few and self._groups is None and not self._is_split_by_user
         ):
             return None
-        return make_folds(self.cv, X, y, is_classification=True, groups=groups)
+        seed, labels = draw_seed(self.random_state), self.classes_[code]
+        return make_folds(self.cv, X, labels, is_classification=True, groups=self._groups, s=s, seed=seed)
 
     def _patience(self) -> int | None:
         patience = None if self.patience is None else check_whole(self.patience, "patience", words=" or None")

@@ -19,7 +19,7 @@ from sklearn.base import clone
 from sklearn.model_selection import PredefinedSplit
 from sklearn.utils.validation import check_is_fitted
 
-from svmpath.criteria.folds import most_folds, shuffled_folds
+from svmpath.criteria.folds import most_folds, random_folds
 from svmpath.criteria.interval import mean_interval
 from svmpath.criteria.optimism import LossTable, bootstrap_error, parts_optimism
 from svmpath.criteria.table import is_bound
@@ -273,8 +273,10 @@ class HonestMixin(HeldOutMixin):
         if max(n_splits, 2) > most:
             raise ValueError(f"n_splits={max(n_splits, 2)} is more than the {most} {of}; use fewer folds.")
         number = n_splits or min(_FOLDS, most)
-        kind, rows = self._is_classifier, np.zeros(len(data.y))
-        return shuffled_folds(number, rows, data.y, is_classification=kind, groups=data.groups, seed=self._seed)
+        kind, seed = self._is_classifier, self._seed
+        return random_folds(
+            number, data.X, data.y, is_classification=kind, groups=data.groups, seed=seed, pairwise=data.pairwise
+        )
 
     # --- corrections without a fit -----------------------------------------------------------------------------------
 

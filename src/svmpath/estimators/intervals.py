@@ -219,5 +219,6 @@ def _folds_of(model: Any, labels: Array) -> Folds:
     """The folds that the choice was made by; or others, if it was not made by folds."""
     if model.curve_.criterion == "kfold" and model._drawn is not None:
         return model._drawn
-    is_classification = hasattr(model, "classes_")
-    return ten_folds(model.path_.gram.X, labels, is_classification=is_classification, groups=model._groups)
+    kind: dict[str, Any] = {"is_classification": hasattr(model, "classes_"), "groups": model._groups}
+    problem = model.path_.problem
+    return ten_folds(problem.gram.X, labels, **kind, s=problem.s, pairwise=problem.gram.kernel.pairwise)

@@ -24,6 +24,7 @@ from sklearn.gaussian_process import kernels as gp
 from svmpath.gram.approximation import Approximation
 from svmpath.gram.features import Factor, FeatureMap
 from svmpath.kernels import ARD, RBF, GPKernel, Kernel, Laplacian
+from svmpath.row_order import random_order
 from svmpath.validation import is_whole_number
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class RandomFourier(Approximation):
     def residual(self, gram: LowRankGram) -> float:
         """||K - Z Z'|| / ||K|| in the Frobenius norm, from the pairs of some rows."""
         n, m = gram.n, min(gram.n, _SAMPLED_ROWS)
-        rows = np.sort(np.random.default_rng(gram.seed).permutation(n)[:m])
+        rows = np.sort(random_order(gram.own_rows, seed=gram.seed)[:m])
         K, Z = gram.kernel(gram.own_rows[rows]), gram.Z[rows]
         # The diagonals are 1. Off the diagonal, the sampled pairs represent all pairs.
         off = n * (n - 1) / max(m * (m - 1), 1) * (1.0 - np.eye(m))

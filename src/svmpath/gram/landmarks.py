@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from svmpath.row_order import random_order
+
 Array = np.ndarray
 
 _FILTERS = Lock()  # the warning filters belong to the process: one thread at a time may change them
@@ -34,10 +36,9 @@ class Landmarks:
     weights: Array | None = None
 
 
-def uniform(X: Any, c: int, seed: int) -> Landmarks:
+def uniform(X: Any, c: int, seed: int, pairwise: bool = False) -> Landmarks:
     """c rows, each set of c rows with the same probability; those of a smaller c are among them."""
-    rows = np.sort(np.random.default_rng(seed).permutation(X.shape[0])[:c])
-    return given(X, rows)
+    return given(X, np.sort(random_order(X, seed=seed, pairwise=pairwise)[:c]))
 
 
 def given(X: Any, rows: Any) -> Landmarks:
@@ -71,6 +72,6 @@ def _cluster(X: Any, c: int, seed: int) -> tuple[Array, Array]:
     with _FILTERS, warnings.catch_warnings():
         # Fewer distinct rows than clusters is no fault here: the empty clusters are left out below.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(X)
+        model.fit(X[random_order(X, seed=seed)])
     sizes = np.bincount(model.labels_, minlength=c).astype(float)
     return model.cluster_centers_[sizes > 0], sizes[sizes > 0]

@@ -30,7 +30,8 @@ from svmpath.validation import check_whole, is_whole_number
 Array = np.ndarray
 
 _PIVOTED = ("rpcholesky", "greedy")  # landmarks that depend on the kernel
-_BLIND: dict[str, Callable[[Any, int, int], Landmarks]] = {"uniform": uniform, "kmeans": kmeans, "density": density}
+_CLUSTERED: dict[str, Callable[[Any, int, int], Landmarks]] = {"kmeans": kmeans, "density": density}
+_BLIND = ("uniform", *_CLUSTERED)  # landmarks that do not
 LANDMARKS = (*_PIVOTED, *_BLIND)
 _FIRST_LANDMARKS = 32  # if a residual is given: their number is doubled, starting from here
 
@@ -181,20 +182,25 @@ class _Recipe:
         pivots, factor = pivoted_cholesky(kernel, self.X, wanted.count(n), wanted.target, self.seed, greedy)
         return self._nystroem(kernel, given(self.X, pivots)) if wanted.is_truncated else factor
 
-    def _choose(self, c: int) -> Landmarks:
+    def _choose(self, kernel: Kernel, c: int) -> Landmarks:
         if c not in self.chosen:
-            self.chosen[c] = _BLIND[self.approximation.landmarks](self.X, c, self.seed)
+            kind = self.approximation.landmarks
+            self.chosen[c] = (
+                uniform(self.X, c, self.seed, kernel.pairwise)
+                if kind == "uniform"
+                else _CLUSTERED[kind](self.X, c, self.seed)
+            )
         return self.chosen[c]
 
     def _grow(self, kernel: Kernel) -> Factor:
         """Landmarks chosen without the kernel: all at once, or twice as many until the residual is reached."""
         limit, target = self.approximation.count(self.X.shape[0]), self.approximation.target
         if target == 0.0:
-            return self._nystroem(kernel, self._choose(limit))
+            return self._nystroem(kernel, self._choose(kernel, limit))
         diag = kernel.diag(self.X)
         c = min(_FIRST_LANDMARKS, limit)
         while True:
-            factor = self._nystroem(kernel, self._choose(c))
+            factor = self._nystroem(kernel, self._choose(kernel, c))
             assert factor.Z is not None
             if trace_residual(diag, factor.Z) <= target or c == limit:
                 return factor

@@ -21,6 +21,7 @@ from scipy.linalg.blas import dtrsm
 from svmpath.gram.features import Factor, LandmarkFeatures
 from svmpath.kernels import Kernel
 from svmpath.kernels.repeated import find_repeats
+from svmpath.row_order import random_order
 
 Array = np.ndarray
 
@@ -42,7 +43,8 @@ def pivoted_cholesky(
     residual : float
         Use no more pivots than leave this share of the trace unexplained.
     """
-    source = Source(np.maximum(kernel.diag(X), 0.0), lambda rows: kernel(X[rows], X))
+    order = random_order(X, seed=seed, pairwise=kernel.pairwise)
+    source = Source(np.maximum(kernel.diag(X), 0.0), lambda rows: kernel(X[rows], X), order)
     search = _greedy if greedy else _random
     pivots, Ft = search(source, limit, residual, np.random.default_rng(seed))
     points = None if kernel.pairwise else X[pivots]
@@ -66,10 +68,11 @@ def _same_for_copies(F: Array, X: Any, pivots: Array) -> Array:
 
 @dataclass(frozen=True)
 class Source:
-    """The parts of K that the search looks at: its diagonal, and a few of its rows at a time."""
+    """The parts of K that the search looks at: its diagonal, and a few of its rows at a time; ties go by ``order``."""
 
     diag: Array
     rows: Callable[[Array], Array]
+    order: Array
 
 
 def _greedy(K: Source, limit: int, residual: float, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -79,7 +82,7 @@ def _greedy(K: Source, limit: int, residual: float, rng: np.random.Generator) ->
     Ft = np.zeros((min(limit, _FIRST_ROWS), len(d)))
     pivots: list[int] = []
     while len(pivots) < limit and d.sum() > stop:
-        p = int(np.argmax(d))
+        p = int(K.order[np.argmax(d[K.order])])
         r = len(pivots)
         Ft = _with_room(Ft, r + 1, limit)
         Ft[r] = (K.rows(np.array([p]))[0] - Ft[:r, p] @ Ft[:r]) / sqrt(d[p])
@@ -96,7 +99,7 @@ def _random(K: Source, limit: int, residual: float, rng: np.random.Generator) ->
     pivots: list[int] = []
     while len(pivots) < limit and d.sum() > stop:
         r = len(pivots)
-        drawn = _draw(d, min(_PROPOSALS, 2 * (limit - r)), rng)
+        drawn = K.order[_draw(d[K.order], min(_PROPOSALS, 2 * (limit - r)), rng)]
         rows, near = K.rows(drawn), Ft[:r, drawn]
         H = rows[:, drawn] - near.T @ near
         kept, L = _reject(H, rng.random(len(drawn)) * d[drawn], _ROUNDING * K.diag[drawn], limit - r)

@@ -26,12 +26,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import lstsq
-from sklearn.utils import check_random_state
 
 from svmpath.gram.base import Gram, in_chunks
 from svmpath.gram.pivoted_cholesky import pivoted_cholesky
 from svmpath.kernels import Kernel
+from svmpath.row_order import random_order
 from svmpath.solvers.threads import blas_threads
+from svmpath.validation import draw_seed
 
 if TYPE_CHECKING:
     from svmpath.losses.base import Solution
@@ -122,7 +123,7 @@ def compress(solution: Solution, size: int, random_state: Any = None) -> Compres
     if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
         raise ValueError(f"size must be a whole number >= 1, got {size!r}.")
     gram, every = solution.problem.gram, np.arange(solution.problem.n)
-    seed = int(check_random_state(random_state).randint(2**31 - 1))
+    seed = draw_seed(random_state)
     limit = _POOL * int(size) if gram.Z is None else max(_POOL * int(size), gram.rank)
     pool = _pool(gram, _candidates(solution), limit, seed)
     K = gram.kernel(gram.X[_own(gram, every)], *_base(gram, pool)) if len(pool) else np.empty((len(every), 0))
@@ -167,7 +168,7 @@ def _pool(gram: Gram, rows: Array, limit: int, seed: int) -> Array:
     try:
         return rows[pivoted_cholesky(kernel, X, limit, 0.0, seed, greedy=False)[0]]
     except ValueError:  # an indefinite kernel has no pivots: any rows will do
-        return rows[np.random.default_rng(seed).permutation(len(rows))[:limit]]
+        return rows[random_order(X, seed=seed, pairwise=kernel.pairwise)[:limit]]
 
 
 def _fit(K: Array, f: Array, size: int) -> tuple[Array, Array]:

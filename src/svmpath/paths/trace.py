@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
 from svmpath.chunked import distributed, is_chunked
@@ -29,6 +28,7 @@ from svmpath.validation import (
     check_span,
     check_weights,
     check_whole,
+    draw_seed,
     encode_target,
 )
 
@@ -185,7 +185,7 @@ def trace(
     rows = check_moving(sample, over, s)
     is_default = span is None
     span = span_of(span, over, machine, spec, X, y, s)
-    seed = int(check_random_state(random_state).randint(2**31 - 1))
+    seed = draw_seed(random_state)
     gram = make_gram(X, spec, rank=rank, landmarks=landmarks, psd=psd, seed=seed)
     if breakpoints not in ("auto", "exact"):
         raise ValueError(f"breakpoints must be 'auto' or 'exact', got {breakpoints!r}.")

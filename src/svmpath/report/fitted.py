@@ -18,6 +18,7 @@ from svmpath.lazy import lazy
 from svmpath.paths import Path
 from svmpath.search import Search
 from svmpath.search.choice import Choice
+from svmpath.validation import draw_seed
 
 Array = np.ndarray
 
@@ -217,12 +218,16 @@ class Fitted:
         function = CRITERIA[name].function
         if not CRITERIA[name].takes_folds:
             return function
+        if self.model._drawn is not None:
+            return partial(function, cv=self.model._drawn)
         from svmpath.criteria.folds import make_folds
 
         y = self.code if self.task == "classification" else self.targets[0]
         is_class, groups = self.task == "classification", getattr(self.model, "_groups", None)
+        kind: dict[str, Any] = {"is_classification": is_class, "groups": groups, "s": self.path.problem.s}
+        seed, pairwise = draw_seed(self.model.random_state), self.path.gram.kernel.pairwise
         return partial(
-            function, cv=make_folds(self.model.cv, self.path.gram.X, y, is_classification=is_class, groups=groups)
+            function, cv=make_folds(self.model.cv, self.path.gram.X, y, **kind, seed=seed, pairwise=pairwise)
         )
 
 

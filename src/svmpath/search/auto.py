@@ -37,7 +37,7 @@ from svmpath.losses import LeastSquares, SquaredHinge, policy_of
 from svmpath.paths import Path
 from svmpath.progress import begin, doing, finish
 from svmpath.search.axis import Axis, is_among
-from svmpath.search.choice import Choice, Scores, Stage
+from svmpath.search.choice import Choice, Scores, Stage, is_lower
 from svmpath.search.deadline import Deadline
 from svmpath.search.grid import Search, Starts
 from svmpath.search.rank import Grown, double_rank, doubled
@@ -286,8 +286,10 @@ class AutoSearch:
     def _best_loss(self, kernel: Kernel, gamma: float, C: float) -> Search:
         """The search with the loss that is best in the first rank."""
         found = self._in_low_rank(self.searches, kernel, gamma, C)
-        lowest = min(range(len(found)), key=lambda k: found[k].lowest())
-        return self.searches[lowest]
+        best = 0
+        for k in range(1, len(found)):
+            best = k if is_lower(found[k].lowest(), found[best].lowest()) else best
+        return self.searches[best]
 
     def _is_promising(self, search: Search, gamma: float, C: float, gram: Gram) -> bool:
         """Whether another loss is worth the full kernel matrix: of many samples, if it gains a lot in low rank."""
@@ -390,7 +392,7 @@ class AutoSearch:
             with suppress(PathError):  # there are others
                 other.compare(gamma, C, found)
                 self._enter("compare", other)
-                found = min(found, other, key=lambda each: each.lowest())
+                found = other if is_lower(other.lowest(), found.lowest()) else found
         return found
 
 

@@ -2,11 +2,20 @@
 
 The lowest score wins; among equal scores the lowest mean squared held-out residual, then the simplest machine. Simple
 means a small C, a small gamma, a large lambda1, a large lambda2: a sign says in which direction to sort.
+
+Scores are sums of many terms, after the solution of linear systems. In another order of the rows, or on another
+processor, their last digits are different. If these decided between machines that are equally good, the same data would
+not give the same choice everywhere. So two scores a and b are equal if
+
+    |a - b| <= 1e-9 min(|a|, |b|) + 1e-18 max over all scores,
+
+where the first term is far above rounding and far below what any number of rows could show; the second is the square of
+a residual that is rounding in a system of condition 1e7, for targets without noise, whose best scores are nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,7 +33,9 @@ Array = np.ndarray
 
 RULES = ("min", "one_se")
 _NEAR_END = 0.02  # relative; a continuous search stops slightly before the end of its range
-_SAME_SCORE = 1e-12  # relative; scores closer than this are the same score in another order of addition
+_SAME_SCORE = 1e-9  # relative difference up to which scores are equal
+_NO_SCORE = 1e-18  # of the largest score: a difference that is rounding
+_RANKED = ("scores", "smooth")  # of a machine: what it is chosen by, and what decides between equal ones
 _MOST_LOSSES = 4_000_000  # entries: at most 16 MB of single precision are kept of a curve
 
 
@@ -239,14 +250,11 @@ def best_value(curve: Curve | Scores, rule: str = "min", sign: float = 1.0) -> i
     scores = curve.scores
     if not np.isfinite(scores).all():
         raise ValueError("The curve has scores that are not finite, so no value can be chosen; scale the data first.")
-    lowest = int(np.argmin(scores))
+    best = lowest(scores, curve.smooth)
     if check_rule(rule) == "one_se":
-        good = np.flatnonzero(scores <= scores[lowest] + curve.standard_error(lowest))
-        return int(good[np.argmin(sign * curve.values[good])])
-    equal = np.flatnonzero(scores <= scores[lowest] + _SAME_SCORE * abs(scores[lowest]))
-    if len(equal) == 1:
-        return lowest
-    return int(equal[np.lexsort((sign * curve.values[equal], curve.smooth[equal]))[0]])
+        bar = scores[best].max() + curve.standard_error(int(best[np.argmin(sign * curve.values[best])]))
+        best = np.flatnonzero(scores <= bar + same_score(scores))
+    return int(best[np.argmin(sign * curve.values[best])])
 
 
 def best_pair(tried: Mapping[float, Curve | Scores], rule: str = "min", sign: float = 1.0) -> tuple[float, int]:
@@ -255,13 +263,13 @@ def best_pair(tried: Mapping[float, Curve | Scores], rule: str = "min", sign: fl
     Smaller values make simpler machines; with a sign of -1, larger values do. The rule "one_se" takes the simplest
     value, then the simplest curve, whose score is within one standard error of the lowest.
     """
-    lowest = {outer: best_value(tried[outer], "min", sign) for outer in sorted(tried, key=lambda outer: sign * outer)}
-    low = min(tried[outer].scores[i] for outer, i in lowest.items())
-    equal = {outer: i for outer, i in lowest.items() if tried[outer].scores[i] <= low + _SAME_SCORE * abs(low)}
-    outer = min(equal, key=lambda outer: tried[outer].smooth[equal[outer]])
+    best = {outer: best_value(tried[outer], "min", sign) for outer in sorted(tried, key=lambda outer: sign * outer)}
+    outers = list(best)
+    scores, smooth = (np.array([getattr(tried[outer], name)[i] for outer, i in best.items()]) for name in _RANKED)
+    outer = outers[lowest(scores, smooth)[0]]
     if check_rule(rule) == "min":
-        return outer, equal[outer]
-    bar = tried[outer].scores[equal[outer]] + tried[outer].standard_error(equal[outer])
+        return outer, best[outer]
+    bar = float(scores.min()) + tried[outer].standard_error(best[outer]) + same_score(scores)
     good = (
         (sign * float(each.values[i]), sign * outer, int(i), outer)
         for outer, each in tried.items()
@@ -269,3 +277,33 @@ def best_pair(tried: Mapping[float, Curve | Scores], rule: str = "min", sign: fl
     )
     _, _, index, outer = min(good)
     return outer, index  # the very key: NaN, which stands for a kernel without parameters, equals no other NaN
+
+
+def same_score(scores: Array) -> float:
+    """The difference from the lowest score up to which others are equal to it."""
+    finite = np.abs(scores[np.isfinite(scores)])
+    return _SAME_SCORE * float(abs(np.min(scores))) + _NO_SCORE * float(finite.max(initial=0.0))
+
+
+def lowest(scores: Array, *ties: Array) -> Array:
+    """Positions of the lowest score; of equal ones, of those that are lowest in what breaks ties, one after another."""
+    best = np.arange(len(scores))
+    for column in (scores, *ties):
+        values = np.where(np.isnan(column[best]), np.inf, column[best])  # a bound has no residuals
+        best = best[values <= values.min() + same_score(values)]
+    return best
+
+
+def is_lower(new: Sequence[float], old: Sequence[float]) -> bool:
+    """Whether a score is lower than another, or equal to it and what breaks ties is lower."""
+    for pair in zip(new, old, strict=True):
+        first = lowest(np.array(pair))
+        if len(first) == 1:
+            return bool(first[0] == 0)
+    return False
+
+
+def ranks(scores: Array) -> Array:
+    """Whole numbers in the order of the scores, the same for equal scores."""
+    unit = same_score(scores)
+    return np.round(scores / unit) if unit > 0 else scores

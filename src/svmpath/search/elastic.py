@@ -19,6 +19,7 @@ from svmpath.criteria.of_elastic import left_out
 from svmpath.criteria.scoring import Scoring
 from svmpath.lazy import with_known
 from svmpath.paths.elastic import ElasticPath
+from svmpath.search.choice import is_lower, lowest
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
@@ -75,10 +76,10 @@ class ElasticSearch:
 
     def _is_passed(self, scores: list[tuple[float, float]]) -> bool:
         """Whether the minimum is so long ago that there is no use in going on."""
-        best = min(scores)
-        if self.patience is None or not best[0] < scores[0][0]:
+        best = lowest(*np.transpose(scores))[0]  # of equal ones the first, at the largest value
+        if self.patience is None or not is_lower(scores[best][:1], scores[0][:1]):
             return False
-        return len(scores) - scores.index(best) > self.patience
+        return bool(len(scores) - best > self.patience)
 
     def _walk(self, path: ElasticPath, values: Array) -> Iterator[Array]:
         """Held-out decision values at each value."""

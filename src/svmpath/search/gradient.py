@@ -29,8 +29,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import diags_array, issparse
-from sklearn.model_selection import KFold, StratifiedKFold
 
+from svmpath.criteria.folds import random_folds
 from svmpath.criteria.gradients import SMOOTHING, HeldOutScore
 from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram
@@ -604,11 +604,14 @@ def _folds(problems: Sequence[Problem], seed: int) -> list[tuple[Array, Array]]:
     """Folds of the rows that have weight, with all classes in each training part; none where there are too few rows."""
     active, y = problems[0].active, np.stack([problem.y for problem in problems], axis=1)
     if problems[0].task == "regression":
-        parts = KFold(_FOLDS, shuffle=True, random_state=seed).split(active) if len(active) >= 2 * _FOLDS else []
+        labels, count = y[active, 0], _FOLDS if len(active) >= 2 * _FOLDS else 0
     else:
         labels = np.unique(y[active], axis=0, return_inverse=True)[1].ravel()
         count = min(_FOLDS, int(np.bincount(labels).min()))
-        parts = StratifiedKFold(count, shuffle=True, random_state=seed).split(active, labels) if count > 1 else []
+    if count < 2:
+        return []
+    is_classification = problems[0].task == "classification"
+    parts = random_folds(count, problems[0].gram.X[active], labels, is_classification=is_classification, seed=seed)
     return [(active[train], active[test]) for train, test in parts]
 
 

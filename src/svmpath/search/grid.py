@@ -31,6 +31,7 @@ Counted = Callable[[int, int], None]  # how many parts are done, of how many
 Starts = dict[int, Array]  # by the number of a machine: its decision values on all rows
 
 _ONE_ROW_EACH = ("loo", "press", "span", "alo")  # criteria that hold out every sample once
+_WHOLE_STEPS = 1e-6  # a width that is a whole number of steps but for rounding is that number
 _MOST_GAMMAS = 16  # evaluations of Brent's method over log gamma
 
 
@@ -240,7 +241,8 @@ class Search:
         # As far as the neighbours' valleys are from each other, and one old step more.
         place = int(np.clip(np.searchsorted(known, gamma), 1, len(known) - 1))
         width = abs(lows[place] - lows[place - 1]) / 2 + 2 * step
-        steps = np.arange(-np.ceil(width / step), np.ceil(width / step) + 1)
+        reach = np.ceil(width / step - _WHOLE_STEPS)
+        steps = np.arange(-reach, reach + 1)
         return np.exp(np.unique(np.clip(middle + step * steps, C[0], C[-1])))
 
     def continuous(self, gammas: Array, n_jobs: int | None = None, progress: Counted | None = None) -> Choice:

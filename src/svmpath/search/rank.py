@@ -22,7 +22,7 @@ from svmpath.criteria.curve import Curve
 from svmpath.gram import Gram, LowRankGram
 from svmpath.gram.memory import memory_limit
 from svmpath.paths import Path
-from svmpath.search.choice import Scores, best_value
+from svmpath.search.choice import Scores, best_value, is_lower
 from svmpath.search.deadline import Deadline
 from svmpath.search.grid import Search, Starts
 
@@ -166,7 +166,7 @@ def double_rank(
         now = monotonic()
         new, traced = search.traced(gram, around(steps[-1].C if steps else C), starts)
         steps.append(_step(new, monotonic() - now))
-        if curve is None or steps[-1].score < min(step.score for step in steps[:-1]):
+        if curve is None or is_lower([steps[-1].score], [min(step.score for step in steps[:-1])]):
             curve, paths = new, traced
         if len(steps) > 1 and steps[-2].score - steps[-1].score < steps[-1].least_gain:
             reason = "enough"

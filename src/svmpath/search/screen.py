@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from svmpath.gram.nystroem import inverse_root
 from svmpath.interrupts import checkpoint
 from svmpath.losses import Problem
 from svmpath.progress import best_so_far, doing, part_done
+from svmpath.row_order import random_order
 from svmpath.search.axis import Axis, is_among
 from svmpath.search.choice import Scores, Stage
 from svmpath.search.deadline import Deadline
@@ -41,6 +43,7 @@ _MOST_WIDENINGS = 3  # times that a range is widened
 _LANDMARKS = ((700, 64), (np.inf, 100))  # up to so many rows, so many landmarks
 _LEAST_PER_CLASS = 20  # rows of a rare class that are kept when rows are drawn
 _CUT = 9.0
+_ROW_DRAW, _LANDMARK_DRAW = 1, 2  # so that the landmarks are not the first of the rows that are drawn
 
 
 class Screen:
@@ -86,8 +89,8 @@ class Screen:
         self.rows = drawn_rows(problems, rows, seed)
         if landmarks is None:
             landmarks = next(number for most, number in _LANDMARKS if len(self.rows) <= most)
-        drawn = np.random.default_rng(seed).permutation(len(self.rows))[:landmarks]
-        self.landmarks = self.rows[np.sort(drawn)]
+        order = random_order(_inputs(gram, self.rows), seed=(seed, _LANDMARK_DRAW), pairwise=gram.kernel.pairwise)
+        self.landmarks = self.rows[np.sort(order[:landmarks])]
         self.Y, self.s = np.column_stack([each.y[self.rows] for each in problems]), problems[0].s[self.rows]
         self.folds = folds_among(self.rows, problems[0].n, folds or ())
         self.held = held_rows(self.folds) if self.folds else slice(None)
@@ -195,6 +198,12 @@ def compared(gram: Gram, rows: Array, landmarks: Array) -> Array:
     return gram.kernel.compare(gram.X[own[rows]], gram.X[own[landmarks]])
 
 
+def _inputs(gram: Gram, rows: Array) -> Any:
+    """Some rows of X; of a precomputed kernel, the values among them."""
+    own = rows if gram.rows is None else gram.rows[rows]
+    return gram.X[own][:, own] if gram.kernel.pairwise else gram.X[own]
+
+
 def folds_among(rows: Array, n: int, folds: Folds) -> list[tuple[Array, Array]]:
     """The folds among some of n rows, as positions there; without those that have nothing to train on or to test."""
     where = np.full(n, -1)
@@ -208,7 +217,11 @@ def drawn_rows(problems: Sequence[Problem], most: int, seed: int) -> Array:
     rows = problems[0].active
     if len(rows) <= most:
         return rows
-    order = np.random.default_rng([seed, 1]).permutation(rows)
+    gram, y = problems[0].gram, np.column_stack([each.y[rows] for each in problems])
+    drawn = random_order(
+        _inputs(gram, rows), y, problems[0].s[rows], seed=(seed, _ROW_DRAW), pairwise=gram.kernel.pairwise
+    )
+    order = rows[drawn]
     if problems[0].task == "regression":
         return np.sort(order[:most])
     # A class is the set of rows on which its machine, or the only one, has a positive target; and the rest.

@@ -21,7 +21,7 @@ from svmpath.losses import LeastSquares, policy_of
 from svmpath.paths import Path
 from svmpath.progress import best_so_far, doing, part_done
 from svmpath.search.axis import Axis
-from svmpath.search.choice import Choice, Scores, best_pair, best_value
+from svmpath.search.choice import Choice, Scores, best_pair, best_value, is_lower, ranks
 from svmpath.search.deadline import Deadline
 from svmpath.search.grid import Search
 
@@ -215,7 +215,7 @@ class Trials:
                 if len(known) >= most or self._deadline.is_over():
                     return
                 known[pair] = self.visit(*pair)
-                if known[pair] < known[place]:
+                if is_lower(known[pair], known[place]):
                     place, is_better = pair, True
                     break
 
@@ -297,8 +297,10 @@ class Trials:
 
 def ordered(scores: Mapping[float, Scores]) -> list[float]:
     """The values tried, the best first."""
-    lowest = {each: (float(s.scores.min()), float(s.smooth[np.argmin(s.scores)])) for each, s in scores.items()}
-    return sorted(lowest, key=lambda each: lowest[each])
+    best = {each: best_value(s) for each, s in scores.items()}
+    columns = [np.array([getattr(scores[each], name)[i] for each, i in best.items()]) for name in ("scores", "smooth")]
+    order = np.lexsort((np.array(list(best)), ranks(columns[1]), ranks(columns[0])))
+    return [list(best)[k] for k in order]
 
 
 def best_C(scores: Scores) -> float:

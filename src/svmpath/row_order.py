@@ -1,0 +1,126 @@
+"""A random order of rows that depends on what they hold, not on where they stand.
+
+Landmarks, samples of rows and folds are drawn at random. Drawn by row number, they would change when the rows of a file
+are sorted, and so would the choice of C and gamma. So every row gets a pseudo-random number h_i from its contents and
+the seed, and the rows are taken in the order of these numbers::
+
+    q_ij = floor(2^24 x_ij / max_i |x_ij| + 0.31),        h_i = mix(sum_j m_j q_ij + mix(seed))        modulo 2^64
+
+with odd random numbers m_j. Whole-number arithmetic is the same on every processor. The columns are rounded to 24 bits,
+so that rows that were scaled in another order, which changes their last digits, get the same numbers; the shift of 0.31
+keeps halves, quarters and so on away from the steps of the floor. Zeros count for nothing, so that a sparse
+matrix has the order of the dense one. The k-th copy of a row gets mix(h_i + k): copies are spread like other rows, and
+which of them is the k-th makes no difference.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+Array = np.ndarray
+
+_STEPS = 2.0**24  # per largest entry of a column
+_SHIFT = 0.31
+_CHUNK = 2_000_000  # entries that are looked at together
+_OWN, _OTHERS = 0, 1  # seeds of the multipliers of X, and of the other columns
+# Constants of the mixing function "splitmix64".
+_GOLDEN, _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+def random_order(X: Any, *others: Array, seed: int | tuple[int, ...], pairwise: bool = False) -> Array:
+    """The row numbers of X in random order.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+    *others : array of shape (n,) or (n, k)
+        What else the rows hold, as numbers: targets, weights.
+    seed : int or tuple of int
+        What is drawn for different purposes has a second number of its own: landmarks that are the first rows of this
+        order would else be the rows of the first fold.
+    pairwise : bool
+        Whether X holds kernel values, whose columns stand in the order of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.row_order import random_order
+    >>> X = np.array([[3.0, 1.0], [1.0, 2.0], [2.0, 2.0], [5.0, 0.0]])
+    >>> order, turned = random_order(X, seed=0), random_order(X[::-1], seed=0)
+    >>> np.array_equal(X[order], X[::-1][turned])
+    True
+    """
+    keys = _keys(X, _OWN, pairwise)
+    for other in others:
+        keys += _keys(other, _OTHERS, pairwise=False)
+    return order_of_keys(keys, seed)
+
+
+def row_keys(X: Array, largest: Array) -> Array:
+    """sum_j m_j q_ij for some of the rows, where the largest |x_ij| of all of them are known."""
+    return _rounded(X, _units(largest, pairwise=False)) @ _multipliers(X.shape[1], _OWN)
+
+
+def order_of_keys(h: Array, seed: int | tuple[int, ...]) -> Array:
+    """Row numbers in random order from the keys of all rows."""
+    for number in np.atleast_2d(np.asarray(seed, dtype=np.uint64)).T:  # arrays: of scalars, numpy reports overflow
+        h = _mix(h + _mix(number))
+    order = np.argsort(h, kind="stable")
+    copies = np.flatnonzero(h[order[1:]] == h[order[:-1]]) + 1
+    if len(copies) == 0:
+        return order
+    # How many equal rows come before each: its distance to the last one that differs from the row before it.
+    begin = np.arange(len(h))
+    begin[copies] = 0
+    k = np.arange(len(h)) - np.maximum.accumulate(begin)
+    h[order] = np.where(k > 0, _mix(h[order] + k.astype(np.uint64)), h[order])
+    return np.argsort(h, kind="stable")
+
+
+def _keys(X: Any, seed: int, pairwise: bool) -> Array:
+    """sum_j m_j q_ij for every row; of kernel values the sum of mix(q_ij), in which all columns count alike."""
+    X = X if issparse(X) else np.asarray(X, dtype=float)
+    X = X[:, None] if X.ndim == 1 else X
+    n, d = X.shape
+    m = _multipliers(d, seed)
+    if issparse(X):
+        X = X.tocsr()
+        unit = _units(np.asarray(abs(X).max(axis=0).todense()).ravel(), pairwise)
+        q = _rounded(X.data, unit[X.indices])
+        terms = np.where(q != 0, _mix(q), np.uint64(0)) if pairwise else q * m[X.indices]
+        total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])
+        return total[X.indptr[1:]] - total[X.indptr[:-1]]
+    unit = _units(np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0)), pairwise)
+    keys = np.empty(n, dtype=np.uint64)
+    for start in range(0, n, max(1, _CHUNK // max(d, 1))):
+        part = slice(start, start + max(1, _CHUNK // max(d, 1)))
+        q = _rounded(X[part], unit)
+        keys[part] = np.where(q != 0, _mix(q), np.uint64(0)).sum(axis=1) if pairwise else q @ m
+    return keys
+
+
+def _multipliers(d: int, seed: int) -> Array:
+    """Odd random numbers, of which the first are the same for any d."""
+    return np.random.default_rng(seed).integers(2**63, size=d, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+
+
+def _units(largest: Array, pairwise: bool) -> Array:
+    """What the entries of each column are measured in."""
+    largest = np.full_like(largest, largest.max(initial=0.0)) if pairwise else largest
+    return np.where(largest > 0.0, largest, 1.0)
+
+
+def _rounded(x: Array, unit: Array) -> Array:
+    """The entries as whole numbers modulo 2^64."""
+    return np.floor(x / unit * _STEPS + _SHIFT).astype(np.int64).view(np.uint64)
+
+
+def _mix(h: Array) -> Array:
+    """Numbers that look random, and are different for different numbers."""
+    h = h + _GOLDEN
+    h = (h ^ (h >> np.uint64(30))) * _FIRST
+    h = (h ^ (h >> np.uint64(27))) * _SECOND
+    return h ^ (h >> np.uint64(31))
