@@ -1,5 +1,6 @@
 """PathSVC and PathSVR as a user meets them."""
 
+import copy
 import gc
 import pickle
 import tracemalloc
@@ -358,6 +359,16 @@ def test_a_saved_low_rank_model_predicts_to_the_last_digit():
     model = PathSVC(rank=100, gamma=0.125, C=1e6, random_state=0).fit(BIG, BIG_Y)
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.decision_function(NEW), model.decision_function(NEW))
+
+
+@pytest.mark.parametrize("form", [np.ascontiguousarray, np.asfortranarray, csr_matrix])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", lambda A, B: A @ B.T])
+def test_a_saved_model_predicts_the_training_rows_to_the_last_digit(kernel, form):
+    rows = form(np.random.default_rng(0).normal(size=(150, 8)))  # the very array that the model holds
+    model = PathSVR(kernel=kernel, gamma="scale", C=10.0, loss="least_squares").fit(rows, rows @ np.arange(8.0) ** 2)
+    copies = [copy.deepcopy(model)] if callable(kernel) else [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    for other in copies:
+        np.testing.assert_array_equal(other.predict(rows), model.predict(rows))
 
 
 def test_edges_are_those_of_the_value_chosen():
