@@ -37,6 +37,7 @@ from svmpath.validation import (
     check_whole,
     encode_classes,
     one_vs_rest_targets,
+    plain_target,
 )
 
 Array = np.ndarray
@@ -224,7 +225,7 @@ class ElasticNetSVC(
         groups : array of shape (n,), optional
             Samples that belong together: they are held out together, by grouped folds or by the splitter ``cv``.
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        X, y = validate_data(self, X, plain_target(y), accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         check_rule(self.rule)
         check_method(self.calibration)
         held_out_loss(self.criterion_loss, "classification", "criterion_loss")  # refuses an unknown name
