@@ -262,7 +262,8 @@ class DenseGram(Gram):
 
 def _overlap(X: Any, Z: Any) -> bool:
     """Whether two sets of rows may be kept in the same memory."""
-    return bool(np.may_share_memory(*(A.data if issparse(A) else np.asarray(A) for A in (X, Z))))
+    one, other = (A.data if issparse(A) else np.asarray(A) for A in (X, Z))
+    return bool(np.may_share_memory(one, other))
 
 
 def _clip(K: Array) -> tuple[Array, Array]:
