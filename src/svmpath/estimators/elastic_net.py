@@ -94,8 +94,9 @@ class ElasticNetSVC(
     class_weight : dict or "balanced", optional
         Multiplies the loss of each class; "balanced" makes the classes weigh the same.
     threshold : float or "tune", default=0.0
-        The decision value from which on ``classes_[1]`` of two classes is predicted; "tune" takes the cut with the best
-        score on held-out decision values, as in :class:`svmpath.PathSVC`.
+        The decision value above which ``classes_[1]`` of two classes is predicted; "tune" takes the cut with the best
+        score on held-out decision values. The errors depend on it, the search does not, as in
+        :class:`svmpath.PathSVC`.
     calibration : {"sigmoid", "isotonic", "temperature"}, default="sigmoid"
         How ``predict_proba`` makes probabilities of decision values, fitted to the held-out ones: Platt's sigmoid (with
         several classes, the softmax of its logarithms); a non-decreasing function, which needs some thousand samples to
@@ -113,7 +114,7 @@ class ElasticNetSVC(
         Coefficients; exactly zero for features that are not used. One row per class if there are more than two.
     intercept_ : array of shape (1 or k,)
     held_out_error_ : float
-        Weighted held-out error rate of the choice.
+        Weighted held-out error rate of the choice, of what ``predict`` predicts.
     honest_error_, honest_interval_ : float, tuple of two floats
         Estimate of the error of tuning and fitting together, on new rows, and its 95 % interval; by nested
         cross-validation, which takes ten fits when it is first asked for. See :meth:`honest_error`.
