@@ -9,7 +9,11 @@ from typing import Any, Literal
 Lowest = Literal["positive", "not negative", "any"]
 
 # What a user reads where a value is refused.
-_SINGULAR: dict[Lowest, str] = {"positive": "a positive number", "not negative": "a number >= 0", "any": "a number"}
+_SINGULAR: dict[Lowest, str] = {
+    "positive": "a positive number",
+    "not negative": "a number >= 0",
+    "any": "a finite number",
+}
 _PLURAL: dict[Lowest, str] = {"positive": "positive numbers", "not negative": "numbers >= 0", "any": "numbers"}
 
 
@@ -68,7 +72,7 @@ class Parameter:
     def check(self, value: Any) -> float:
         """The value as a float; refused where the parameter cannot have it."""
         try:
-            number = float(value)
+            number = float("nan" if isinstance(value, str) else value)
         except (TypeError, ValueError):
             number = float("nan")
         if not self.allows(number):

@@ -61,11 +61,41 @@ def check_symmetric_values(X: Any) -> None:
 # --- targets ---------------------------------------------------------------------------------------------------------
 
 
+def plain_target(y: Any) -> Any:
+    """The target; a column of a type that only pandas has as an array of the type that it stands for.
+
+    scikit-learn makes floats of whole numbers and truth values of such types (Int64, boolean), because some may be
+    missing. Missing values are refused here, also among objects, which would be compared with them before.
+    """
+    dtype = getattr(y, "dtype", None)
+    is_plain = isinstance(dtype, np.dtype) or dtype is None
+    if is_plain and not isinstance(y, (list, tuple)) and getattr(dtype, "kind", "") != "O":
+        return y
+    values = np.atleast_1d(np.asarray(y, dtype=object))
+    missing = [row for row, value in enumerate(values) if _is_missing(value)]
+    if missing:
+        raise ValueError(
+            f"y has missing values (NaN, None or NA) in {len(missing)} of {len(values)} rows, the first of them row "
+            f"{missing[0]}; leave these rows out, or fill the values in."
+        )
+    if is_plain:
+        return y
+    dtype = getattr(getattr(dtype, "categories", None), "dtype", dtype)
+    return np.asarray(y, dtype=getattr(dtype, "numpy_dtype", None))
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether it is None, NaN, or what pandas puts in their place."""
+    if isinstance(value, (float, np.floating)):
+        return bool(value != value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
 def encode_target(y: Any, task: str | None) -> tuple[Array, Array | None, str]:
     """The target as floats, the labels that -1 and +1 stand for, and the task."""
     if task not in (None, *TASKS):
         raise ValueError(unknown_name("task", task, TASKS, "None"))
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(plain_target(y), warn=True)
     if y.dtype.kind == "f":
         assert_all_finite(y, input_name="y")
     classes = np.unique(y) if y.dtype.kind in "biuf" else None

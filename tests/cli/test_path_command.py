@@ -61,7 +61,7 @@ def test_three_tables(run, rows):
 
 
 def test_solutions_at_the_breakpoints_going_down(run, rows):
-    facts = traced(run, "--loss", "nu", "--over", "nu", "--values", "breakpoints", "-o", "path.npz")
+    facts = traced(run, "--loss", "nu", "--values", "breakpoints", "-o", "path.npz")
     found = np.load("path.npz")
     np.testing.assert_allclose(found["values"], np.unique(found["breakpoints"])[::-1])
     assert facts["span"][0] > facts["span"][1]

@@ -1,5 +1,6 @@
 """PathSVC and PathSVR as a user meets them."""
 
+import copy
 import gc
 import pickle
 import tracemalloc
@@ -180,6 +181,29 @@ def test_kernels_of_every_kind(kernel):
     )
 
 
+def inner_products(A, B):
+    return A @ B.T  # a sparse matrix for sparse rows
+
+
+@pytest.mark.parametrize("gamma", ["tune", "scale", "auto", 0.5])
+@pytest.mark.parametrize("estimator", [PathSVC(C=1.0), PathSVR(C=1.0)])
+def test_a_callable_kernel_takes_sparse_rows_and_ignores_gamma(estimator, gamma):
+    y = Y if isinstance(estimator, PathSVC) else T
+    plain = clone(estimator).set_params(kernel="linear").fit(X, y)
+    rows = csr_matrix(X)
+    model = clone(estimator).set_params(kernel=inner_products, gamma=gamma).fit(rows, y)
+    assert model.gamma_ is None
+    np.testing.assert_allclose(model._decide(csr_matrix(NEW)), plain._decide(NEW), atol=1e-7)
+    np.testing.assert_array_equal(model.predict(rows), copy.deepcopy(model).predict(rows))
+    assert model.loo_error_ == pytest.approx(plain.loo_error_)
+
+
+def test_a_grid_may_hold_callable_kernels_beside_others():
+    grid = {"kernel": ["rbf", inner_products], "gamma": [0.1, 1.0], "C": [1.0]}
+    search = GridSearchCV(PathSVC("least_squares"), grid, cv=3, error_score="raise").fit(X, Y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
 def test_linear_kernel_has_coef():
     model = PathSVC(kernel="linear").fit(X, Y)
     np.testing.assert_allclose(NEW @ model.coef_[0] + model.intercept_, model.decision_function(NEW), atol=1e-9)
@@ -281,6 +305,8 @@ def test_saved_models_predict_the_same_and_are_small(tmp_path, model, y, rank):
         ({"C": (1.0, -1.0)}, Y, "must be a positive number"),
         ({"gamma": "big"}, Y, "gamma must be"),
         ({"gamma": [1.0, "x"]}, Y, "Each value of gamma"),
+        ({"kernel": "poly", "coef0": [0.0, 1.0]}, Y, r"coef0 must be a finite number, got \[0.0, 1.0\]"),
+        ({"kernel": "poly", "degree": np.array([2, 3])}, Y, "degree .* must be a whole number >= 1, got array"),
         ({"rule": "best"}, Y, "rule must be"),
         ({"search": "random"}, Y, "search must be"),
         ({"criterion": "aic"}, Y, "criterion must be"),
@@ -358,6 +384,16 @@ def test_a_saved_low_rank_model_predicts_to_the_last_digit():
     model = PathSVC(rank=100, gamma=0.125, C=1e6, random_state=0).fit(BIG, BIG_Y)
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.decision_function(NEW), model.decision_function(NEW))
+
+
+@pytest.mark.parametrize("form", [np.ascontiguousarray, np.asfortranarray, csr_matrix])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", lambda A, B: A @ B.T])
+def test_a_saved_model_predicts_the_training_rows_to_the_last_digit(kernel, form):
+    rows = form(np.random.default_rng(0).normal(size=(150, 8)))  # the very array that the model holds
+    model = PathSVR(kernel=kernel, gamma="scale", C=10.0, loss="least_squares").fit(rows, rows @ np.arange(8.0) ** 2)
+    copies = [copy.deepcopy(model)] if callable(kernel) else [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    for other in copies:
+        np.testing.assert_array_equal(other.predict(rows), model.predict(rows))
 
 
 def test_edges_are_those_of_the_value_chosen():

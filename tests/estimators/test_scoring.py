@@ -272,6 +272,20 @@ def test_errors_and_tables_know_the_threshold():
             model.honest_error(method)
 
 
+@pytest.mark.parametrize(
+    "estimator", [PathSVC("least_squares", C=[0.1, 1.0], gamma=0.1), ElasticNetSVC([0.5, 2.0], 1.0)]
+)
+def test_a_threshold_changes_the_errors_but_not_what_was_searched(estimator):
+    plain, cut = (clone(estimator).set_params(threshold=each).fit(X, Y) for each in (0.0, 0.7))
+    for results in (plain.cv_results_, cut.cv_results_):
+        assert max(results["mean_test_score"]) == pytest.approx(1.0 - plain.held_out_error_)
+    np.testing.assert_array_equal(cut.decision_function(X), plain.decision_function(X))
+    np.testing.assert_array_equal(cut.predict_proba(X), plain.predict_proba(X))
+    assert cut.held_out_error_ == pytest.approx(np.mean((cut.held_out_decisions_ > 0.7) != Y))
+    assert cut.held_out_error_ != pytest.approx(plain.held_out_error_)
+    assert cut.honest_error_ != pytest.approx(plain.honest_error_)
+
+
 def test_a_model_without_a_threshold_predicts():
     """Such as one that was saved before there was one."""
     model = PathSVC(C=1.0, gamma=1.0).fit(X, Y)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.gaussian_process import kernels as gp
 from sklearn.metrics import pairwise
 from sklearn.svm import SVC
@@ -162,8 +162,18 @@ def test_declared_indefinite():
         (lambda: make_kernel("rbf", gamma=-1.0), "gamma must be a positive number"),
         (lambda: make_kernel("rbf", gamma="big"), "gamma must be one of 'scale', 'auto', or a positive number"),
         (lambda: make_kernel("rbf"), "needs the data X"),
-        (lambda: make_kernel(Linear(), gamma=1.0), "'gamma' is unknown"),
+        (lambda: make_kernel("rbf", gamma=[1.0, 2.0]), r"gamma must be a positive number, .* got \[1.0, 2.0\]"),
+        (lambda: make_kernel(RBF(1.0) + RBF(2.0), gamma=1.0), "'gamma' is ambiguous"),
+        (lambda: make_kernel(ARD([0.1, 0.2]), gamma=1.0), "is a vector"),
+        (lambda: make_kernel("poly", gamma=1.0, coef0=[0.0, 1.0]), r"coef0 must be a finite number, got \[0.0, 1.0\]"),
+        (lambda: make_kernel("poly", gamma=1.0, coef0=np.array([0.0, 1.0])), "coef0 must be a finite number"),
+        (lambda: make_kernel("poly", gamma=1.0, coef0="1.0"), "coef0 must be a finite number, got '1.0'"),
+        (lambda: make_kernel("poly", gamma=1.0, coef0=None), "coef0 must be a finite number, got None"),
+        (lambda: make_kernel("poly", gamma=1.0, coef0=np.inf), "coef0 must be a finite number, got inf"),
+        (lambda: make_kernel("poly", gamma=1.0, degree=[2, 3]), r"whole number >= 1, got \[2, 3\]"),
         (lambda: Polynomial(degree=2.5), "whole number"),
+        (lambda: Polynomial(degree=np.nan), "whole number"),
+        (lambda: Polynomial(degree="2"), "whole number >= 1, got '2'"),
         (lambda: FunctionKernel(lambda A, B: A)(X, Z), r"must return a matrix of shape \(15, 7\)"),
         (lambda: GPKernel(gp.RBF() + gp.WhiteKernel()), "leave the WhiteKernel out"),
         (lambda: Linear().derivative("gamma", X), "'gamma' is unknown"),
@@ -182,6 +192,26 @@ def test_wrong_kernels_are_refused_in_a_sentence(call, message):
 
 def test_a_gamma_given_beside_a_kernel_object_sets_its_gamma():
     assert make_kernel(2.0 * RBF(1.0), gamma=0.25).parameters == {"scale": 2.0, "kernel__gamma": 0.25}
+
+
+@pytest.mark.parametrize("gamma", [None, "scale", "auto", 0.25])
+@pytest.mark.parametrize("kernel", [Linear(), GPKernel(gp.RBF(2.0)), FunctionKernel(lambda A, B: A @ B.T)])
+def test_a_kernel_without_gamma_ignores_it_as_in_scikit_learn(kernel, gamma):
+    assert make_kernel(kernel, gamma=gamma, X=X) == kernel
+
+
+@pytest.mark.parametrize("form", [csr_matrix, csr_array])
+def test_a_function_is_given_sparse_rows_as_they_are_and_may_return_a_sparse_matrix(form):
+    seen = []
+
+    def product(A, B):
+        seen.append((type(A), type(B)))
+        return A @ B.T
+
+    kernel = make_kernel(product)
+    np.testing.assert_allclose(kernel(form(X), form(Z)), X @ Z.T, rtol=1e-12)
+    np.testing.assert_allclose(kernel.diag(form(X)), (X**2).sum(axis=1), rtol=1e-12)
+    assert set(seen) == {(form, form)}
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -354,7 +354,7 @@ def test_without_a_margin_there_is_no_nu_machine():
         ({"sample": 3}, "sample= works with over='weight' only"),
         ({"span": (0.0, 1.0)}, "positive"),
         ({"start": np.zeros(3)}, r"shape \(60,\)"),
-        ({"loss": "nu"}, "over must be 'nu'; got 'C'"),
+        ({"loss": "nu", "over": "C"}, "over must be 'nu'; got 'C'"),
         ({"loss": "epsilon_insensitive"}, "does regression"),
         ({"epsilon": -1.0}, "epsilon must be a number >= 0"),
     ],

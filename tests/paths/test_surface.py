@@ -159,6 +159,9 @@ def test_select_on_a_surface_of_one_cell():
         ({"gamma": [1.0], "over": "C"}, "a function of C and gamma"),
         ({"gamma": [1.0], "n_jobs": 0}, "got 0"),
         ({"gamma": [1.0], "kernel": "linear"}, "'gamma' is unknown"),
+        ({"gamma": [1.0], "kernel": lambda A, B: A @ B.T}, "'gamma' is unknown"),
+        ({"gamma": [1.0], "kernel": "poly", "coef0": [0.0, 1.0]}, r"coef0 must be a finite number, got \[0.0, 1.0\]"),
+        ({"gamma": [1.0], "kernel": "poly", "degree": [2, 3]}, r"whole number >= 1, got \[2, 3\]"),
     ],
 )
 def test_bad_input_is_refused(options, message):

@@ -76,6 +76,24 @@ def test_a_callable_and_a_precomputed_kernel_trace_alike():
     np.testing.assert_allclose(matrix(K[:5]), named(X[:5]), atol=1e-11)
 
 
+@pytest.mark.parametrize("loss", ["least_squares", "hinge"])
+def test_a_callable_kernel_takes_sparse_rows(loss):
+    def product(A, B):
+        return A @ B.T
+
+    path = svmpath.trace(csr_matrix(X), Y, loss=loss, kernel=product, gamma="scale", span=(0.1, 10.0))
+    plain = svmpath.trace(X, Y, loss=loss, kernel="linear", span=(0.1, 10.0))
+    np.testing.assert_allclose(path(1.0)(csr_matrix(X)), plain(1.0)(X), atol=1e-7)
+
+
+@pytest.mark.parametrize(("loss", "over"), [("nu", "nu"), ("hinge", "C"), ("least_squares", "C")])
+def test_a_path_goes_over_the_first_parameter_of_its_loss_by_default(loss, over):
+    path = svmpath.trace(X, Y, loss=loss, gamma=1.0)
+    same = svmpath.trace(X, Y, loss=loss, over=over, gamma=1.0)
+    assert (path.over, path.span) == (over, same.span)
+    np.testing.assert_allclose(path(path.span[0]).alpha, same(path.span[0]).alpha, atol=1e-12)
+
+
 def test_an_indefinite_kernel_warns_and_clips():
     with pytest.warns(svmpath.IndefiniteKernelWarning):
         svmpath.trace(X, Y, loss="least_squares", kernel="sigmoid", gamma=1.0, coef0=-1.0)(0.1)
@@ -170,6 +188,12 @@ NAN[3, 1] = np.nan
         (X, Y, {"span": (1.0, 1.0)}, "two different positive numbers"),
         (X, Y, {"span": (0.0, 1.0)}, "two different positive numbers"),
         (X, Y, {"span": 3.0}, "pair of numbers"),
+        (X, Y, {"gamma": [0.1, 1.0]}, r"gamma must be a positive number, 'scale' or 'auto', got \[0.1, 1.0\]"),
+        (X, Y, {"kernel": "poly", "coef0": [0.0, 1.0]}, r"coef0 must be a finite number, got \[0.0, 1.0\]"),
+        (X, Y, {"kernel": "poly", "degree": [2, 3]}, r"degree .* must be a whole number >= 1, got \[2, 3\]"),
+        (X, X[:, 0], {"epsilon": [0.1, 1.0]}, r"epsilon must be a number >= 0, got \[0.1, 1.0\]"),
+        (X, Y, {"over": "gamma", "C": [0.1, 1.0]}, r"C must be a positive number, got \[0.1, 1.0\]"),
+        (X, Y, {"loss": "nu", "over": "C"}, "With loss='nu' over must be 'nu'; got 'C'"),
         (X, Y, {"over": "nu"}, "over must be one of 'C', 'gamma'; got 'nu'"),
         (X, Y, {"over": "c"}, "Did you mean 'C'"),
         (X, Y, {"over": "gamma", "kernel": "linear"}, "over must be 'C'; got 'gamma'"),

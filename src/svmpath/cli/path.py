@@ -73,14 +73,15 @@ def path(
     class_weight: ClassWeightOption = None,
     weight_column: WeightColumnOption = None,
     over: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--over",
             metavar="NAME",
-            help="Hyper-parameter to follow: C, epsilon (for epsilon_insensitive), nu (for nu), gamma or coef0.",
+            help="Hyper-parameter to follow: C, epsilon (for epsilon_insensitive), nu (for nu), gamma or coef0. If not "
+            "given, C, or nu for nu.",
             rich_help_panel=SEARCH,
         ),
-    ] = "C",
+    ] = None,
     span: Annotated[
         str | None,
         typer.Option(
@@ -256,7 +257,7 @@ def _trace(options: DataOptions, settings: Mapping[str, Any], wanted: Any, live:
 
     data = read_noted(options)
     X = prepare_columns(data).fit_transform(data.X)
-    live.stage(f"Following the path over {settings['over']}")
+    live.stage("Following the path" + (f" over {settings['over']}" if settings["over"] else ""))
     weights = {"sample_weight": data.sample_weight, "class_weight": data.class_weight, "task": data.task}
     start = time.perf_counter()
     traced = trace(X, data.y, **settings, **weights)

@@ -50,6 +50,7 @@ from svmpath.validation import (
     check_weights,
     draw_seed,
     is_pairwise,
+    plain_target,
 )
 
 Array = np.ndarray
@@ -98,7 +99,7 @@ class PathMachine(
         X, y = validate_data(
             self,
             X,
-            y,
+            plain_target(y),
             accept_sparse="csr",
             dtype=np.float64,
             ensure_min_samples=2,

@@ -45,14 +45,15 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         default search tries least squares and the squared hinge and keeps the one with the lower held-out error
         (other searches, and a ``criterion`` of your own, use the squared hinge).
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
-        A name in ``svmpath.kernels.KERNELS`` ("linear", "poly", ...), a kernel object or a function k(X, Z).
+        A name in ``svmpath.kernels.KERNELS`` ("linear", "poly", ...), a kernel object or a function k(X, Z), which is
+        given CSR matrices if X is sparse.
     gamma : "tune", float, "scale", "auto", (low, high), list or "ard", default="tune"
         "tune" tries nine values around "scale", a factor of 4 apart, then the values halfway between the best and its
         neighbours; if the best is an end, the default search goes on beyond it, by a factor of up to 256. A tuple is a
         range that is searched in the same way, but not left; a list holds the values to try. None uses a kernel object
-        as it is; a kernel without gamma is always used as it is. "ard" finds one gamma per feature by gradient descent,
-        if cross-validation shows that this helps (rbf kernel with the full kernel matrix, squared hinge or least
-        squares).
+        as it is. A kernel or function without gamma is always used as it is: as in scikit-learn, gamma is ignored.
+        "ard" finds one gamma per feature by gradient descent, if cross-validation shows that this helps (rbf kernel
+        with the full kernel matrix, squared hinge or least squares).
     C : "tune", float, (low, high) or list, default="tune"
         "tune" screens 28 values from 1e-3 to 1e6. What is confirmed may go beyond them if the best is an end: from 1e-5
         to 1e5 for the squared hinge, 1e6 for least squares (and for both with several classes), and 1e4 for the hinge
@@ -112,7 +113,8 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
     threshold : float or "tune", default=0.0
         Of two classes, ``predict`` gives ``classes_[1]`` where the decision value is larger. "tune" takes the cut with
         the best score (``scoring``, or the accuracy) on the held-out decision values of the choice. The errors
-        (``held_out_error_``, ``loo_error_``) and ``decision_function`` do not depend on it.
+        (``held_out_error_``, ``loo_error_``, ``honest_error_``) are those of ``predict``, and so depend on it; the
+        search does not, nor do ``cv_results_``, ``decision_function`` and ``predict_proba``.
     calibration : {"sigmoid", "isotonic", "temperature"}, default="sigmoid"
         How ``predict_proba`` makes probabilities of decision values, fitted to the held-out ones: Platt's sigmoid (with
         several classes, the softmax of its logarithms); a non-decreasing function, which needs some thousand samples to
@@ -182,7 +184,8 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
     cv_results_ : dict
         The pairs that were scored by the loss asked for, in scikit-learn's form (``pd.DataFrame(model.cv_results_)``):
         ``param_C``, ``param_gamma``, ``params``, ``mean_test_score`` (the accuracy or the scorer's value on all
-        held-out rows together; minus the mean of another ``criterion_loss``), ``std_test_score`` (its standard error),
+        held-out rows together, whatever the ``threshold`` with the cut at 0; minus the mean of another
+        ``criterion_loss``), ``std_test_score`` (its standard error),
         ``rank_test_score`` and, for k-fold, ``split0_test_score``, ... for each fold alone.
     loss_ : str
         The loss of the machine, also where it was chosen; its own parameters have names of the same form (``h_`` for

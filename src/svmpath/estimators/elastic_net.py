@@ -38,6 +38,7 @@ from svmpath.validation import (
     draw_seed,
     encode_classes,
     one_vs_rest_targets,
+    plain_target,
 )
 
 Array = np.ndarray
@@ -94,8 +95,9 @@ class ElasticNetSVC(
     class_weight : dict or "balanced", optional
         Multiplies the loss of each class; "balanced" makes the classes weigh the same.
     threshold : float or "tune", default=0.0
-        The decision value from which on ``classes_[1]`` of two classes is predicted; "tune" takes the cut with the best
-        score on held-out decision values, as in :class:`svmpath.PathSVC`.
+        The decision value above which ``classes_[1]`` of two classes is predicted; "tune" takes the cut with the best
+        score on held-out decision values. The errors depend on it, the search does not, as in
+        :class:`svmpath.PathSVC`.
     calibration : {"sigmoid", "isotonic", "temperature"}, default="sigmoid"
         How ``predict_proba`` makes probabilities of decision values, fitted to the held-out ones: Platt's sigmoid (with
         several classes, the softmax of its logarithms); a non-decreasing function, which needs some thousand samples to
@@ -115,7 +117,7 @@ class ElasticNetSVC(
         Coefficients; exactly zero for features that are not used. One row per class if there are more than two.
     intercept_ : array of shape (1 or k,)
     held_out_error_ : float
-        Weighted held-out error rate of the choice.
+        Weighted held-out error rate of the choice, of what ``predict`` predicts.
     honest_error_, honest_interval_ : float, tuple of two floats
         Estimate of the error of tuning and fitting together, on new rows, and its 95 % interval; by nested
         cross-validation, which takes ten fits when it is first asked for. See :meth:`honest_error`.
@@ -229,7 +231,7 @@ class ElasticNetSVC(
         groups : array of shape (n,), optional
             Samples that belong together: they are held out together, by grouped folds or by the splitter ``cv``.
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        X, y = validate_data(self, X, plain_target(y), accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         check_rule(self.rule)
         check_method(self.calibration)
         held_out_loss(self.criterion_loss, "classification", "criterion_loss")  # refuses an unknown name

@@ -136,6 +136,8 @@ class HeldOutMixin:
     def loo_error_(self) -> float:
         """Exact leave-one-out error of the choice: the fraction of errors, or the mean squared error; unweighted.
 
+        It is that of what ``predict`` predicts, as ``held_out_error_`` is.
+
         Of rows that are given twice one copy stays in the fit when the other is left out, so that they look easier than
         rows given once with twice the weight.
         """

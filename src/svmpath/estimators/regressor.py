@@ -35,12 +35,14 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
     loss : {"least_squares", "epsilon_insensitive"} or Loss, optional
         Least squares by default. ``losses.EpsilonInsensitive(0.3)`` has its own epsilon.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
-        A name ("linear", "rbf", "poly", ...), a kernel object or a function k(X, Z).
+        A name ("linear", "rbf", "poly", ...), a kernel object or a function k(X, Z), which is given CSR matrices if X
+        is sparse.
     gamma : "tune", float, "scale", "auto", (low, high), list or "ard", default="tune"
         "tune" searches around "scale"; a tuple is a range to be searched, a list holds the values to try. "ard" is one
-        gamma per feature. More in :class:`svmpath.PathSVC`.
+        gamma per feature. A kernel or function without gamma ignores it. More in :class:`svmpath.PathSVC`.
     C : "tune", float, (low, high) or list, default="tune"
-        "tune" searches from 1e-3 to 1e6; a tuple is a range, a list holds the values to try.
+        "tune" searches from 1e-3 to 1e6, for "epsilon_insensitive" up to 1e4 (1e3 if ``search`` is not "auto"); a tuple
+        is a range, a list holds the values to try.
     epsilon : "tune", float or list, default="tune"
         For "epsilon_insensitive": half the width of the tube; "tune" tries five values from 0.01 to 1 times the
         standard deviation of y; the default search, all but the middle one at the gamma that is best with that.
@@ -108,8 +110,8 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
     error_criterion_ : str
         How ``held_out_error_`` was computed: "loo" (exact leave-one-out), "alo" or "kfold".
     loo_error_ : float
-        Mean squared error by exact leave-one-out at the choice, unweighted. For the epsilon-insensitive loss it is not
-        there with more than 1000 samples.
+        Mean squared error by exact leave-one-out at the choice, unweighted. It is not there with more than 3000 samples
+        (1000 for the epsilon-insensitive loss), unless the choice was made by it.
     held_out_decisions_ : array of shape (n,)
         Predictions of the training rows by machines that have not seen them, at the choice.
     n_support_ : array of shape (1,)

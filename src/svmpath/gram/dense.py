@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from svmpath.exceptions import IndefiniteKernelWarning
 from svmpath.gram.base import Array, Gram, in_chunks
@@ -215,6 +217,10 @@ class DenseGram(Gram):
     def cross(self, X: Any) -> Array:
         if self._is_small:
             return self.kernel(X, self.distinct.X).take(self._ids, axis=1)
+        if not self.kernel.pairwise and _overlap(X, self.X):
+            # Rows against themselves are compared in another order of summation, by kernels and by NumPy: the training
+            # rows would get other last digits than a copy of them, or than they get from a saved model.
+            X = copy(X)
         K = self.kernel(X, self.X, self.rows)
         if self.is_clipped:
             self.K  # noqa: B018 - computes the projector
@@ -252,6 +258,12 @@ class DenseGram(Gram):
         rows = np.arange(self.n)[rows]
         rows = rows if self.rows is None else self.rows[rows]
         return DenseGram(self.kernel, self.X, rows, self.clip, self.distinct)
+
+
+def _overlap(X: Any, Z: Any) -> bool:
+    """Whether two sets of rows may be kept in the same memory."""
+    one, other = (A.data if issparse(A) else np.asarray(A) for A in (X, Z))
+    return bool(np.may_share_memory(one, other))
 
 
 def _clip(K: Array) -> tuple[Array, Array]:

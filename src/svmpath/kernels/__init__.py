@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from typing import Any
 
@@ -16,6 +17,7 @@ from svmpath.kernels.dot import Linear, Polynomial, Sigmoid
 from svmpath.kernels.foreign import FunctionKernel, GPKernel, Precomputed
 from svmpath.kernels.stationary import RBF, Laplacian, squared_distances
 from svmpath.names import unknown_name
+from svmpath.parameters import Parameter
 
 __all__ = [
     "ARD",
@@ -61,7 +63,7 @@ def make_kernel(kernel: Any, *, gamma: Any = None, degree: int = 3, coef0: float
     gamma : float, "scale", "auto" or None
         Coefficient of rbf, poly, laplacian, sigmoid; "scale" is ``1 / (d * X.var())`` and "auto" ``1 / d`` as in
         scikit-learn; None means "scale". For a kernel object: a new value of its parameter ``gamma``, or None to keep
-        it.
+        it. A kernel or function that has no gamma is used as it is.
     degree, coef0 : int, float
         For poly; coef0 also for sigmoid.
     X : array or CSR matrix of shape (n, d), optional
@@ -83,8 +85,7 @@ def make_kernel(kernel: Any, *, gamma: Any = None, degree: int = 3, coef0: float
     >>> make_kernel("rbf", gamma=0.5)
     RBF(gamma=0.5)
     """
-    if not np.isfinite(coef0):
-        raise ValueError(f"coef0 must be a finite number, got {coef0!r}.")
+    coef0 = Parameter("coef0", lowest="any", log=False).check(coef0)
     if isinstance(kernel, str) and kernel in KERNELS:
         return _named_kernel(KERNELS[kernel], gamma, degree, coef0, X)
     if isinstance(kernel, SklearnKernel):
@@ -93,13 +94,15 @@ def make_kernel(kernel: Any, *, gamma: Any = None, degree: int = 3, coef0: float
         if not callable(kernel) or isinstance(kernel, type):
             raise ValueError(unknown_name("kernel", kernel, KERNELS, "a kernel object or function"))
         kernel = FunctionKernel(kernel)
-    return kernel if gamma is None else kernel.at("gamma", gamma_value(gamma, X))
+    if gamma is None or not any(re.search(r"(^|__)gamma(\[|$)", name) for name in kernel.parameters):
+        return kernel
+    return kernel.at("gamma", gamma_value(gamma, X))
 
 
 def _named_kernel(kind: Any, gamma: Any, degree: int, coef0: float, X: Any) -> Kernel:
     """A kernel with those options that it has a field for."""
     own = {field.name for field in fields(kind)}
-    options: dict[str, Any] = {"degree": degree, "coef0": float(coef0)}
+    options: dict[str, Any] = {"degree": degree, "coef0": coef0}
     if "gamma" in own:  # else X may have no scale, and need none
         options["gamma"] = gamma_value(gamma, X)
     return kind(**{name: value for name, value in options.items() if name in own})
@@ -139,7 +142,10 @@ def gamma_value(gamma: Any, X: Any = None) -> float:
             raise ValueError(f"gamma={gamma!r} needs the data X; give a number instead.")
         spread = 1.0 if gamma == "auto" else _variance(X)
         return 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
-    value = float(gamma)
+    try:
+        value = float(gamma)
+    except (TypeError, ValueError):
+        value = np.nan
     if not (np.isfinite(value) and value > 0):
         raise ValueError(f"gamma must be a positive number, 'scale' or 'auto', got {gamma!r}.")
     return value

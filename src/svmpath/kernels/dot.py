@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,7 @@ class Polynomial(_Dot):
     declared = (_SLOPE, _SHIFT)
 
     def __post_init__(self) -> None:
-        if self.degree != int(self.degree) or self.degree < 1:
+        if not isinstance(self.degree, Real) or self.degree < 1 or not float(self.degree).is_integer():
             raise ValueError(f"The degree of a polynomial kernel must be a whole number >= 1, got {self.degree!r}.")
 
     @property

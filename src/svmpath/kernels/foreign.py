@@ -96,7 +96,9 @@ class FunctionKernel(_BlockKernel):
     Parameters
     ----------
     function : callable
-        ``function(X, Z, **values)`` returns the (len(X), len(Z)) matrix of kernel values.
+        ``function(X, Z, **values)`` returns the matrix of kernel values, with a row for each row of X and a column for
+        each row of Z. Sparse rows reach it as CSR matrices, as in scikit-learn (landmarks by "kmeans" and "density",
+        which are means of rows, as arrays), and its matrix may be sparse.
     values : dict, default={}
         Its real parameters by name. Derivatives are approximated by central differences of fourth order (relative
         accuracy about 1e-10), because the function does not provide them.
@@ -139,7 +141,8 @@ class FunctionKernel(_BlockKernel):
 
     def _values(self, X: Any, Z: Any) -> Array:
         Z = X if Z is None else Z
-        K = np.asarray(self.function(X, Z, **self.values), dtype=float)
+        K = self.function(X, Z, **self.values)
+        K = np.asarray(K.toarray() if issparse(K) else K, dtype=float)
         if K.shape != (X.shape[0], Z.shape[0]):
             raise ValueError(
                 f"The kernel function must return a matrix of shape {(X.shape[0], Z.shape[0])} for "

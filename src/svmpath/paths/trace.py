@@ -43,7 +43,7 @@ def trace(
     y: Any,
     *,
     loss: str | Loss | None = None,
-    over: str = "C",
+    over: str | None = None,
     span: tuple[float, float] | None = None,
     kernel: str | Kernel | Callable[..., Any] = "rbf",
     gamma: float | str | None = None,
@@ -79,10 +79,10 @@ def trace(
     loss : {"least_squares", "squared_hinge", "hinge", "huber_hinge", "epsilon_insensitive", "nu"} or Loss, optional
         A name, or an object of ``svmpath.losses`` with parameters of its own. Default: "squared_hinge" for
         classification, "least_squares" for regression. For the elastic hinge, see :func:`svmpath.trace_elastic`.
-    over : str, default="C"
-        The hyper-parameter to follow: "C" for all losses but "nu"; "epsilon" for "epsilon_insensitive"; "nu" for "nu";
-        "weight" (of some samples) for "hinge" and "epsilon_insensitive"; a real parameter of the kernel ("gamma",
-        "coef0", ...) for all losses but "nu" and "huber_hinge".
+    over : str, optional
+        The hyper-parameter to follow: "C" (the default) for all losses but "nu"; "nu" for the loss "nu", which has no
+        C; "epsilon" for "epsilon_insensitive"; "weight" (of some samples) for "hinge" and "epsilon_insensitive"; a real
+        parameter of the kernel ("gamma", "coef0", ...) for all losses but "nu" and "huber_hinge".
     span : (float, float), optional
         The first and the last value of the hyper-parameter; the path may go up or down. Default: (1e-3, 1e6) for C,
         (1e-3, 1e3) for losses with an elbow and "huber_hinge"; scikit-learn's "scale" times 1/256 to 256 for gamma;
@@ -90,9 +90,11 @@ def trace(
         a weight, which removes the samples.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object, or a function
-        k(X, Z) -> matrix.
-    gamma : float, "scale" or "auto", default="scale"
-        Inverse squared width of the "rbf" kernel, and factor in other kernels; "scale" and "auto" as in scikit-learn.
+        k(X, Z) -> matrix, which is given CSR matrices if X is sparse.
+    gamma : float, "scale" or "auto", optional
+        Inverse squared width of the "rbf" kernel, and factor in other kernels; "scale" (the default) and "auto" as in
+        scikit-learn. A kernel object keeps its own gamma unless you give one. A kernel or function that has no gamma
+        ignores it, as in scikit-learn.
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
@@ -125,8 +127,9 @@ def trace(
     tol : float, optional
         For a loss with an elbow over C: the largest relative duality gap that you accept. With many samples the path
         is then approximate, with nodes so close to each other that no machine between them has a larger gap; with
-        ``rank=`` you can use tens of thousands of samples. With few samples (2000, or eight per feature of a low-rank
-        kernel) an exact path takes less time, so you get an exact one; see ``path.is_exact``.
+        ``rank=`` you can use tens of thousands of samples. With few samples (up to 2000, or up to 10 000 if the kernel
+        matrix is full or has a feature for every eight of them) an exact path takes less time, so you get an exact one;
+        see ``path.is_exact``.
     start : Solution or array of shape (n,), optional
         For a loss with an elbow: the solution of a similar problem (other kernel, weights, labels or rows) to start
         from, or an array ``alpha / C`` with one number per row and zero for new rows. The more similar the problems
@@ -174,14 +177,14 @@ def trace(
         )
     if is_chunked(X, y, sample_weight):
         options = {name: value for name, value in locals().items() if name not in ("X", "y")}
-        return distributed().trace(X, y, options)
+        return distributed().trace(X, y, {**options, "over": "C" if over is None else over})
     X = check_data(X, kernel)
     y, classes, task = encode_target(y, task)
     check_consistent_length(X, y)
     machine = make_loss(loss, task, epsilon=check_amount(epsilon, "epsilon"))
     s = check_weights(sample_weight, X, class_weight, classes, None if classes is None else (y > 0).astype(int))
     spec = make_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0, X=X)
-    over = check_over(over, machine, spec)
+    over = machine.overs[0] if over is None else check_over(over, machine, spec)
     rows = check_moving(sample, over, s)
     is_default = span is None
     span = span_of(span, over, machine, spec, X, y, s)
