@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import ttest_rel
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from svmpath import PathSVC
 from svmpath.cli.compare import verdict
+from svmpath.criteria.folds import random_folds
 from svmpath.datasets import banana
 
 
@@ -36,10 +36,10 @@ def test_errors_are_those_of_tuning_without_each_fold(run, rows):
     table = pd.read_csv("rows.csv")
     assert table["row"].tolist() == list(range(1, 121))
     assert table["target"].tolist() == y.tolist()
-    folds = StratifiedKFold(3, shuffle=True, random_state=3)
+    folds = random_folds(3, np.zeros(120), y, is_classification=True, seed=3)
     for machine in facts["machines"]:
         found = np.empty(120)
-        for train, test in folds.split(X, y):
+        for train, test in folds:
             model = make_pipeline(StandardScaler(), PathSVC(machine["loss"], random_state=3))
             found[test] = model.fit(X[train], y[train]).predict(X[test])
         assert table[machine["name"]].tolist() == found.tolist()
