@@ -1,11 +1,11 @@
-"""Whether the choice depends on the order of the rows or on the processor: C, gamma, loss and criterion of four estimators.
+"""Whether the choice depends on the order of the rows or on the processor, for PathSVC, PathSVR and ElasticNetSVC.
 
     python benchmarks/same_choice.py                        # every order of the rows, and every kind of BLAS kernels
     python benchmarks/same_choice.py --sets heart wine --orders 2 --cores Haswell
 
 Rows are put in five orders: as they are, three random ones, and sorted by the target. Another processor is another
-set of kernels of OpenBLAS (``OPENBLAS_CORETYPE``), in a process of its own. Columns are standardised after the rows were
-ordered, so that scaled values differ in their last digits, too. A choice is the same if it is equal to 1e-6.
+set of kernels of OpenBLAS (``OPENBLAS_CORETYPE``), in a process of its own. Columns are standardised after the rows 
+were ordered, so that scaled values differ in their last digits, too. A choice is the same if it is equal to 1e-6.
 """
 
 from __future__ import annotations
