@@ -371,7 +371,7 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
             X, y = self._check_training(X, y)
             self.classes_, code = encode_classes(y)
             self._code = code
-            s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
+            s = self._seen_weights(check_weights(sample_weight, X, self.class_weight, self.classes_, code))
             self._check_shape()
             self._check_threshold(self.classes_)
             self._find_scoring(self.classes_, code, s)

@@ -37,6 +37,7 @@ from svmpath.validation import (
     check_whole,
     encode_classes,
     one_vs_rest_targets,
+    relative_weights,
 )
 
 Array = np.ndarray
@@ -229,7 +230,7 @@ class ElasticNetSVC(
         check_method(self.calibration)
         held_out_loss(self.criterion_loss, "classification", "criterion_loss")  # refuses an unknown name
         self.classes_, code = encode_classes(y)
-        s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
+        s = self._seen_weights(check_weights(sample_weight, X, self.class_weight, self.classes_, code))
         self._code = code
         self._keep_rows(X, sample_weight, groups)
         self._check_threshold(self.classes_)
@@ -241,7 +242,7 @@ class ElasticNetSVC(
             penalty_factor=self.penalty_factor, standardize=self.standardize,
         )  # fmt: skip
         problems = [first, *(_relabelled(first, target) for target in targets[1:])]
-        self._drawn = self._folds(X, y, code, self._groups)
+        self._drawn = self._folds(X, y, code[s > 0], self._groups)
         search = ElasticSearch(self._drawn, self.criterion_loss, self._patience(), self._scoring, self._row_units)
         found = self._curves(problems, self._lambda2_values(X, s), search)
         choice, lam2 = self._choose({each: curve for each, (curve, _) in found.items()})
@@ -250,15 +251,20 @@ class ElasticNetSVC(
         return self
 
     def _folds(self, X: Any, y: Array, code: Array, groups: Array | None) -> Any:
-        """The folds, drawn once for all values; None for leave-one-out."""
+        """The folds, drawn once for all values; None for leave-one-out. ``code`` is of the rows that have weight."""
         if self.criterion not in _CRITERIA:
             raise ValueError(unknown_name("criterion", self.criterion, _CRITERIA))
-        few = int(np.bincount(code).min()) < _ENOUGH_FOR_FOLDS
+        few = int(np.bincount(code, minlength=len(self.classes_)).min()) < _ENOUGH_FOR_FOLDS
         if self.criterion == "loo" or (
             self.criterion == "auto" and few and groups is None and not self._is_split_by_user
         ):
             return None
         return make_folds(self.cv, X, y, is_classification=True, groups=groups)
+
+    def _seen_weights(self, s: Array) -> Array:
+        """The weights that the machines see: as they are beside a penalty that was given, else relative."""
+        is_given = any(isinstance(value, Real) and value > 0 for value in (self.lambda1, self.lambda2))
+        return s if is_given else relative_weights(s)
 
     def _patience(self) -> int | None:
         patience = None if self.patience is None else check_whole(self.patience, "patience", words=" or None")

@@ -217,7 +217,7 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
                 self._fit_chunks(X, y, sample_weight, groups)
                 return self
             X, y = self._check_training(X, y, y_numeric=True)
-            s = check_weights(sample_weight, X)
+            s = self._seen_weights(check_weights(sample_weight, X))
             self._find_scoring(None, np.asarray(y, dtype=float), s)
             self._keep_rows(X, sample_weight, groups)
             X = self._to_scale(X, sample_weight, s)
