@@ -141,11 +141,9 @@ def look(X: Any, y: Any, s: Any, wants_labels: bool) -> list[list[Facts]]:
     weighted = spread if weights is None else Spread.of(numbers, s)
     ends = _ends(numbers)
     used = ends if np.all(s > 0) else _ends(numbers[s > 0])
-    total, count = float(s.sum()), int(np.count_nonzero(s))
-    found = Facts(
-        *numbers.shape, sizes, "", target.dtype, labels, are_amounts, spread, weighted, total, count, ends, used
-    )
-    return [[found]]
+    n, d = numbers.shape
+    moments = (spread, weighted, float(s.sum()), int(np.count_nonzero(s)))
+    return [[Facts(n, d, sizes, "", target.dtype, labels, are_amounts, *moments, ends, used)]]
 
 
 def as_column(values: Any) -> Array:
@@ -158,9 +156,8 @@ def _unusable(X: Any, y: Any, fault: str, sizes: tuple[int, ...] = (), shape: tu
     empty = Spread(0.0, np.zeros(0), np.zeros(0))
     rows, columns = shape or (len(X), 0)
     ends = (np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool))
-    return Facts(
-        rows, columns, sizes or (len(y),), fault, np.dtype(float), None, False, empty, empty, 0.0, 0, ends, ends
-    )
+    moments = (empty, empty, 0.0, 0)
+    return Facts(rows, columns, sizes or (len(y),), fault, np.dtype(float), None, False, *moments, ends, ends)
 
 
 def _fault(X: Array, y: Array, s: Array | None, is_labelled: bool) -> str:

@@ -35,8 +35,8 @@ class CalibrationCurve(NamedTuple):
     fraction_positive : array of shape (bins,)
         The weighted fraction of them that came true.
     counts : array of shape (bins,)
-        The number of samples in each bin. With weights: the sum of the weights, in units in which their sum over all bins
-        is the effective number of samples, (sum w)^2 / sum w^2.
+        The number of samples in each bin; with weights their sum, in units in which that of all bins is the effective
+        number of samples, (sum w)^2 / sum w^2.
 
     See Also
     --------
@@ -149,7 +149,7 @@ class ProbabilityMixin(HeldOutMixin):
         return self._as_chosen()
 
     def _calibration_rows(self) -> tuple[Array, Array, Array, Array]:
-        """Decision values, classes, weights and samples, one entry each time that one of positive weight was held out."""
+        """Decision values, classes, weights and samples, an entry each time that one with weight was held out."""
         curve = self._calibration_source()
         is_counted = curve.path.problem.s[curve.rows] > 0
         rows = curve.rows[is_counted]

@@ -93,8 +93,8 @@ def trace(
         "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object, or a function
         k(X, Z) -> matrix.
     gamma : float, "scale" or "auto", default="scale"
-        Inverse squared width of the "rbf" kernel, and factor in other kernels; "scale" and "auto" as in scikit-learn, but
-        that the variance of "scale" is weighted by ``sample_weight``.
+        Inverse squared width of the "rbf" kernel, and factor in other kernels; "scale" and "auto" as in scikit-learn,
+        except that the variance that "scale" looks at is weighted by ``sample_weight``.
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
