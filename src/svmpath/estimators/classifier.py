@@ -108,7 +108,8 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         few samples exact paths take less time, and are used anyway. "auto" means exact paths up to 20 000 samples and
         1e-3 with more. None means exact paths.
     class_weight : dict or "balanced", optional
-        Multiplies C for each class; "balanced" makes the classes weigh the same.
+        Multiplies C for each class; "balanced" makes the classes weigh the same: their sums of sample weights are equal
+        (those of scikit-learn's SVC are only without sample weights, since it counts rows).
     threshold : float or "tune", default=0.0
         Of two classes, ``predict`` gives ``classes_[1]`` where the decision value is larger. "tune" takes the cut with
         the best score (``scoring``, or the accuracy) on the held-out decision values of the choice. The errors
@@ -151,6 +152,9 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
     C_, gamma_ : float
         The choice; ``gamma_`` is None for a kernel without gamma, and an array of shape (d,) for ``gamma="ard"``. With
         ``scale=True`` it is the gamma of the scaled columns.
+        A tuned ``C_`` is that of a row of mean weight: row i has ``C_ * w[i] / w[w > 0].mean()``, with w the product of
+        sample and class weight. ``SVC(C=model.C_, gamma=model.gamma_).fit(X, y, sample_weight=w / w[w > 0].mean())`` is
+        the same machine (loss "hinge", two classes). For a C that was given nothing is divided.
     held_out_error_ : float
         Held-out error rate of the choice, weighted; computed when it is first asked for. If the choice was made by an
         estimate or a bound, it is the exact leave-one-out error up to 3000 samples (1000 for the hinge), and the
@@ -355,7 +359,9 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         y : array of shape (n,)
             Labels of any kind.
         sample_weight : array of shape (n,), optional
-            Multiplies C for each sample, and weights the held-out errors.
+            Multiplies C for each sample, and weights the held-out errors, the variance that ``gamma="scale"`` looks at,
+            and the columns' scale. Where C is tuned ("tune", a range or a list) weights are relative: a common factor
+            changes nothing. A row of weight zero is a row left out.
         groups : array of shape (n,), optional
             Samples that belong together, such as the visits of one patient: they are held out together. ``criterion``
             "auto" then means k-fold, and criteria that leave out single rows are refused. A number as ``cv`` means

@@ -65,7 +65,7 @@ class ElasticNetSVC(
         "tune" scores 40 values, from the one at which the first feature becomes active to a hundredth of it; a list
         holds the values to score.
     lambda2 : "tune", float or list, default="tune"
-        "tune" tries 0 and five values, a factor of 10 apart, up to the total weight times a column's mean variance.
+        "tune" tries 0 and five values, a factor of 10 apart, up to the sum of the s_i times a column's mean variance.
     standardize : bool, default=True
         Scale the columns to unit standard deviation before penalising. ``coef_`` refers to the original columns.
     penalty_factor : array of shape (d,), optional
@@ -108,7 +108,8 @@ class ElasticNetSVC(
     Attributes
     ----------
     lambda1_, lambda2_ : float
-        The choice.
+        The choice. Unless one of them was given as a number above zero, they are those of losses of mean weight one:
+        ``s_i`` in the sum above is ``w[i] / w[w > 0].mean()``, where w is the product of sample and class weight.
     coef_ : array of shape (1 or k, d)
         Coefficients; exactly zero for features that are not used. One row per class if there are more than two.
     intercept_ : array of shape (1 or k,)
@@ -221,7 +222,9 @@ class ElasticNetSVC(
         y : array of shape (n,)
             Labels of any kind.
         sample_weight : array of shape (n,), optional
-            Weights of the losses and of the held-out errors.
+            Weights of the losses and of the held-out errors. They are relative, so that a common factor changes
+            nothing, unless a penalty is given as a number above zero: the weighted losses stand against it as they are.
+            A row of weight zero is a row left out.
         groups : array of shape (n,), optional
             Samples that belong together: they are held out together, by grouped folds or by the splitter ``cv``.
         """

@@ -97,7 +97,8 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
     ----------
     C_, gamma_, epsilon_ : float
         The choice; ``gamma_`` is None for a kernel without gamma and an array of shape (d,) for ``gamma="ard"``;
-        ``epsilon_`` exists only for "epsilon_insensitive".
+        ``epsilon_`` exists only for "epsilon_insensitive". A tuned ``C_`` is that of a row of mean weight: row i has
+        ``C_ * w[i] / w[w > 0].mean()``, with the sample weights w.
     held_out_error_ : float
         Held-out mean squared error of the choice, weighted; computed when it is first asked for.
     honest_error_, honest_interval_ : float, tuple of two floats
@@ -205,7 +206,9 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
         X : array, DataFrame, CSR matrix, or Dask array or data frame, of shape (n, d)
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
-            Multiplies C for each sample, and weights the held-out errors.
+            Multiplies C for each sample, and weights the held-out errors, the variance that ``gamma="scale"`` looks at,
+            and the columns' scale. Where C is tuned ("tune", a range or a list) weights are relative: a common factor
+            changes nothing. A row of weight zero is a row left out.
         groups : array of shape (n,), optional
             Samples that belong together, such as the visits of one patient: they are held out together. ``criterion``
             "auto" then means k-fold, and criteria that leave out single rows are refused. A number as ``cv`` means
@@ -230,8 +233,9 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
 
         One row per sample: ``sample`` (its position in X), ``target``, ``decision`` (the prediction by machines that
         have not seen it), ``loss`` (its squared error), ``influence`` (how much the prediction changes when the sample
-        is used for the fit), ``weight``, and ``doubtful`` (whether the held-out value is not known to be exact; NA
-        where only the number of such samples is known). A sample that ``cv`` never holds out has NaN, and comes last.
+        is used for the fit), ``weight`` (in units of its mean if C was tuned), and ``doubtful`` (whether the held-out
+        value is not known to be exact; NA where only the number of such samples is known). A sample that ``cv`` never
+        holds out has NaN, and comes last.
         """
         curve = self._held
         return regression_table(curve, self._fitted())
