@@ -266,7 +266,7 @@ class ElasticNetSVC(
 
     def _seen_weights(self, s: Array) -> Array:
         """The weights that the machines see: as they are beside a penalty that was given, else relative."""
-        is_given = any(isinstance(value, Real) and value > 0 for value in (self.lambda1, self.lambda2))
+        is_given = any(isinstance(value, Real) and float(value) > 0 for value in (self.lambda1, self.lambda2))
         return s if is_given else relative_weights(s)
 
     def _patience(self) -> int | None:
