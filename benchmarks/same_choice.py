@@ -4,7 +4,7 @@
     python benchmarks/same_choice.py --sets heart wine --orders 2 --cores Haswell
 
 Rows are put in five orders: as they are, three random ones, and sorted by the target. Another processor is another
-set of kernels of OpenBLAS (``OPENBLAS_CORETYPE``), in a process of its own. Columns are standardised after the rows 
+set of kernels of OpenBLAS (``OPENBLAS_CORETYPE``), in a process of its own. Columns are standardised after the rows
 were ordered, so that scaled values differ in their last digits, too. A choice is the same if it is equal to 1e-6.
 """
 

@@ -162,6 +162,15 @@ def check_weights(
     return s
 
 
+def relative_weights(s: Array) -> Array:
+    """Weights in units of their mean over the rows of positive weight, so that a common factor changes nothing.
+
+    They are divided by the largest first: equal weights become 1 to the last digit, and no sum of weights overflows.
+    """
+    s = s / s.max()
+    return s / s[s > 0].mean()
+
+
 def _class_weights(class_weight: Any, classes: Array, code: Array, s: Array) -> Array:
     """The weight of each class; "balanced" gives all classes the same sum of weights."""
     if isinstance(class_weight, str) and class_weight == "balanced":

@@ -223,6 +223,18 @@ def test_weights_of_rows(tune, table):
     np.testing.assert_allclose(load().decision_function(table), expected, rtol=1e-10)
 
 
+def test_the_unit_of_the_weights_does_not_matter(tune, table):
+    found = []
+    for unit in (1.0, 1e-4):
+        table["w"] = np.linspace(0.5, 2, 40).round(3) * unit
+        table.to_csv("data.csv", index=False)
+        tuned = ("--loss", "least_squares", "--C", "0.01:100", "--gamma", "0.1")
+        tune("data.csv", "--target", "sold", *tuned, "--weight-column", "w")
+        found.append((load()["model"].C_, load().predict_proba(table)))
+    assert found[0][0] == found[1][0]
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-8)
+
+
 def test_groups_are_held_out_together(tune, run, table):
     table["flat"] = np.arange(40) // 4
     table.to_csv("data.csv", index=False)

@@ -14,6 +14,7 @@ N, K = 200, 4
 Y = RNG.integers(0, 2, N)
 F = RNG.normal(size=N) + 1.5 * Y - 0.4
 W = RNG.integers(0, 4, N).astype(float)
+COUNTED = W * W.sum() / (W @ W)  # as numbers of rows
 CODE = RNG.integers(0, K, N)
 MATRIX = RNG.normal(size=(N, K)) + 2.0 * np.eye(K)[CODE]
 TWO, MANY = (F, Y, 2), (MATRIX, CODE, K)
@@ -35,7 +36,7 @@ def logistic(f, y, w):
 
 def test_the_sigmoid_is_a_logistic_regression_on_soft_targets():
     f = np.linspace(-5, 5, 50)
-    expected = logistic(F, Y, W).predict_proba(f[:, None])
+    expected = logistic(F, Y, COUNTED).predict_proba(f[:, None])
     np.testing.assert_allclose(fit_calibration(F, Y, 2, W).probabilities(f), expected, atol=1e-9)
 
 
@@ -54,7 +55,7 @@ def test_log_loss_on_fresh_rows_is_near_that_of_the_distribution():
 
 
 def test_temperature_minimises_the_cross_entropy_of_one_slope():
-    sums = np.bincount(CODE, W)[CODE]
+    sums = np.bincount(CODE, COUNTED)[CODE]
     T = np.repeat(1 / ((sums + 2) * (K - 1))[:, None], K, axis=1)
     T[np.arange(N), CODE] = (sums + 1) / (sums + 2)
     best = minimize(lambda a: -(W @ (T * log_softmax(a * MATRIX, axis=1)).sum(axis=1)), 1.0, tol=1e-12)
@@ -64,11 +65,12 @@ def test_temperature_minimises_the_cross_entropy_of_one_slope():
     assert two[0].tolist() == [0.5, 0.5]
 
 
-def test_isotonic_is_that_of_scikit_learn_with_one_row_more_at_each_end():
+@pytest.mark.parametrize(("w", "counted"), [(ONES, ONES), (W + 1, (W + 1) * (W + 1).sum() / ((W + 1) @ (W + 1)))])
+def test_isotonic_is_that_of_scikit_learn_with_one_row_more_at_each_end(w, counted):
     plain = IsotonicRegression().fit(
-        np.concatenate([F, [F.min(), F.max()]]), np.concatenate([Y, [1, 0]]), np.concatenate([ONES, [1, 1]])
+        np.concatenate([F, [F.min(), F.max()]]), np.concatenate([Y, [1, 0]]), np.concatenate([counted, [1, 1]])
     )
-    found = fit_calibration(*TWO, ONES, "isotonic").probabilities(F)[:, 1]
+    found = fit_calibration(*TWO, w, "isotonic").probabilities(F)[:, 1]
     np.testing.assert_allclose(found, plain.predict(F), atol=1e-12)
     assert found.min() > 0
     assert found.max() < 1
@@ -77,16 +79,28 @@ def test_isotonic_is_that_of_scikit_learn_with_one_row_more_at_each_end():
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("data", [TWO, MANY], ids=["two", "four"])
-def test_a_weight_is_a_number_of_rows_and_rows_sum_to_one(method, data):
+def test_weights_are_relative_and_rows_sum_to_one(method, data):
     decisions, code, k = data
-    again = np.repeat(np.arange(N), W.astype(int))
     p = fit_calibration(decisions, code, k, W, method).probabilities(decisions)
-    twice = fit_calibration(decisions[again], code[again], k, np.ones(len(again)), method).probabilities(decisions)
-    np.testing.assert_allclose(p, twice, atol=1e-10)
+    for factor in (1e-3, 1e3, 1 / N):
+        other = fit_calibration(decisions, code, k, factor * W, method).probabilities(decisions)
+        np.testing.assert_allclose(p, other, atol=1e-10)
     np.testing.assert_allclose(p.sum(axis=1), 1.0, atol=1e-12)
     assert p.shape == (N, k)
     other = fit_calibration(decisions, code, k, ONES, method).probabilities(decisions)
     assert np.abs(p - other).max() > 1e-3  # so that the weights matter
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("data", [TWO, MANY], ids=["two", "four"])
+def test_a_sample_that_is_given_twice_counts_once(method, data):
+    decisions, code, k = data
+    again = np.repeat(np.arange(N), 2)
+    once = fit_calibration(decisions, code, k, W, method).probabilities(decisions)
+    twice = fit_calibration(decisions[again], code[again], k, W[again], method, samples=again)
+    np.testing.assert_allclose(twice.probabilities(decisions), once, atol=1e-10)
+    other = fit_calibration(decisions[again], code[again], k, W[again], method).probabilities(decisions)
+    assert np.abs(other - once).max() > 1e-5  # as two rows they are worth more
 
 
 @pytest.mark.parametrize("method", METHODS)

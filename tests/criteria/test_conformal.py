@@ -27,6 +27,7 @@ X = RNG.normal(size=(N, 3))
 Y = np.sin(X[:, 0]) + 0.3 * RNG.normal(size=N)
 NEW = RNG.normal(size=(7, 3))
 UNEVEN = RNG.uniform(0.2, 3.0, size=N)
+THREES = np.array([1.0, 1.0, 1.0, 3.0] * 7 + [0.0, 0.0])  # with sum 42 and squares 84: worth 21 samples
 
 
 def traced(X, y, loss="least_squares", **options):
@@ -220,11 +221,11 @@ def made_up(n=30, m=5, k=1, seed=0):
     return OfFolds(np.arange(n), held, np.repeat(np.arange(n // 3), 3), lambda X: table[X[:, 0]])
 
 
-@pytest.mark.parametrize("weights", [None, np.arange(30) % 3 + 0.0], ids=["1", "w"])
+@pytest.mark.parametrize("weights", [None, THREES, 1e-3 * THREES], ids=["1", "w", "w/1000"])
 def test_intervals_by_counting(weights):
     left_out, y = made_up(), np.linspace(-1, 1, 30)
     rows = np.arange(5)[:, None]
-    w = np.ones(30) if weights is None else weights
+    w = np.ones(30) if weights is None else THREES / 2
     found = intervals(left_out, y, rows, 0.8, weights)
     for x in range(5):
         f, r = left_out.at(rows)[x, :, 0], np.abs(y - left_out.held[:, 0])
@@ -232,12 +233,12 @@ def test_intervals_by_counting(weights):
         assert found[x, 0] == -count_upper(r - f, w, 0.8)
 
 
-@pytest.mark.parametrize("weights", [None, np.arange(30) % 3 + 0.0], ids=["1", "w"])
+@pytest.mark.parametrize("weights", [None, THREES, 1e-3 * THREES], ids=["1", "w", "w/1000"])
 @pytest.mark.parametrize("k", [1, 3])
 def test_sets_by_counting(k, weights):
     left_out, code, rows = made_up(k=k), np.arange(30) % max(k, 2), np.arange(5)[:, None]
     found, f = label_sets(left_out, code, rows, 0.5, weights), left_out.at(rows)
-    w = np.ones(30) if weights is None else weights
+    w = np.ones(30) if weights is None else THREES / 2
 
     def misfit(f, y):
         return -f[0] * (2 * y - 1) if k == 1 else max(f[c] for c in range(k) if c != y) - f[y]
@@ -245,7 +246,7 @@ def test_sets_by_counting(k, weights):
     for x in range(5):
         for y in range(max(k, 2)):
             better = sum(w[i] for i in range(30) if misfit(left_out.held[i], code[i]) < misfit(f[x, i], y) - 1e-6)
-            assert found[x, y] == (round(better) * 2 < round(w.sum()) + 1)
+            assert found[x, y] == (round(better * 2) < round(w.sum()) + 1)
     assert 0 < found.mean() < 1
 
 
@@ -258,4 +259,6 @@ def test_a_sample_held_out_twice_counts_once():
     left_out = made_up()
     twice = replace(left_out, rows=np.repeat(left_out.rows[:15], 2))
     np.testing.assert_array_equal(entry_weights(twice, None), np.full(30, 0.5))
-    np.testing.assert_array_equal(entry_weights(twice, np.full(30, 3.0)), np.full(30, 1.5))
+    np.testing.assert_array_equal(entry_weights(twice, np.full(30, 3.0)), np.full(30, 0.5))
+    uneven = entry_weights(twice, np.tile([1.0, 3.0], 15))  # of the samples 0 to 14
+    assert uneven.sum() == pytest.approx((8 * 1 + 7 * 3) ** 2 / (8 * 1 + 7 * 9))

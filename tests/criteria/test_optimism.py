@@ -122,3 +122,10 @@ def test_no_error_at_all_still_has_an_interval():
     assert mean_interval(0.0, np.zeros(30), np.ones(30), np.arange(30), is_rate=True)[1] == pytest.approx(
         stats.binomtest(0, 30).proportion_ci(method="exact").high
     )
+
+
+def test_equal_errors_are_equal_whatever_the_unit_of_the_weights():
+    wrong = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])  # weights 1 + 5 against 6
+    for unit in (1.0, 0.3, 0.7, 1.1):
+        table = LossTable.of(wrong, wrong, unit * np.array([1.0, 5.0, 6.0, 4.0]), np.arange(4))
+        assert table.choices(np.ones((1, 4))).tolist() == [0]  # the first, though 0.3 + 1.5 is more than 0.3 * 6

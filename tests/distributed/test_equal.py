@@ -239,6 +239,34 @@ def test_scaled_columns_and_weights():
     assert np.abs(whole.decision_function(X) - chunked.decision_function(X)).max() < 1e-6
 
 
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"no": 1.0, "yes": 3.0}], ids=str)
+def test_weights_are_relative_where_C_is_tuned(class_weight):
+    X, y = moons()
+    s = np.random.default_rng(0).uniform(0.5, 2.0, N) * (np.arange(N) % 5 > 0)
+    options = {"gamma": "scale", "C": [0.1, 1.0, 10.0], "rank": 40, "random_state": 0, "class_weight": class_weight}
+    whole = PathSVC("least_squares", landmarks="uniform", search="grid", **options).fit(X, y, s)
+    for factor in (1.0, 1e-3, 1e3, 1 / N):
+        chunks = (cut(each, SIZES["three"]) for each in (X, y, factor * s))
+        chunked = PathSVC("least_squares", **options).fit(*chunks)
+        assert chunked.C_ == whole.C_
+        assert np.isclose(chunked.gamma_, whole.gamma_, rtol=1e-12)
+        assert np.abs(whole.decision_function(X) - chunked.decision_function(X)).max() < 1e-6
+        assert np.abs(whole.predict_proba(X) - chunked.predict_proba(X)).max() < 1e-6
+
+
+def test_weights_of_a_regression_in_chunks_are_relative_where_C_is_tuned():
+    X, _ = moons()
+    y, s = X[:, 0] + 0.5 * X[:, 1], np.random.default_rng(0).uniform(0.5, 2.0, N)
+    one, other, given = (
+        PathSVR(gamma="scale", C=C, rank=40, random_state=0).fit(*(cut(each, SIZES["three"]) for each in (X, y, w)))
+        for C, w in (([0.1, 1.0], s), ([0.1, 1.0], 1e-3 * s), (1.0, s))
+    )
+    assert one.C_ == other.C_ == 1.0
+    assert np.abs(one.predict(X) - other.predict(X)).max() < 1e-8
+    assert one.path_.problem.weight == pytest.approx(N)
+    assert given.path_.problem.weight == pytest.approx(s.sum())
+
+
 def test_a_linear_regressor_has_coefficients():
     X, y = amounts()
     options = {"kernel": "linear", "C": [0.1, 1.0], "rank": 3, "scale": True, "random_state": 0}

@@ -34,6 +34,16 @@ def k_th(values, k):
     return np.full(len(values), -np.inf if k < 1 else np.inf) if not 1 <= k <= n else np.sort(values, axis=1)[:, k - 1]
 
 
+def heavy_th(values, w, alpha):
+    """The same with whole weights w, which count as (sum w)^2 / sum w^2 samples; infinite if they are not enough."""
+    found = np.full(len(values), np.inf)
+    for k, row in enumerate(values):
+        order = np.argsort(row)
+        is_enough = np.cumsum(w[order]) * w.sum() * alpha >= (alpha - 1) * (w.sum() ** 2 + w @ w)
+        found[k] = row[order][np.argmax(is_enough)] if is_enough.any() else np.inf
+    return found
+
+
 def plain_intervals(model, X, y, folds, alpha, weight=None):
     """The paper's rule, with a refit per fold; alpha is given as 1 / alpha so that nothing is rounded."""
     low, high = [], []
@@ -45,8 +55,8 @@ def plain_intervals(model, X, y, folds, alpha, weight=None):
         high.append(f[:, None] + r)
     low, high = np.hstack(low), np.hstack(high)
     if weight is not None:
-        times = np.concatenate([weight[test] for _, test in folds]).astype(int)
-        low, high = np.repeat(low, times, axis=1), np.repeat(high, times, axis=1)
+        w = np.concatenate([weight[test] for _, test in folds]).astype(int)
+        return np.column_stack([-heavy_th(-low, w, alpha), heavy_th(high, w, alpha)])
     n = low.shape[1]
     return np.column_stack([k_th(low, (n + 1) // alpha), k_th(high, -(-(n + 1) * (alpha - 1) // alpha))])
 

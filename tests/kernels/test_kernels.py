@@ -135,6 +135,30 @@ def test_gamma_words_mean_what_they_mean_in_scikit_learn(gamma, data):
     np.testing.assert_allclose(gamma_value(gamma, data), peer._gamma, rtol=1e-12)
 
 
+@pytest.mark.parametrize("data", [X, csr_matrix(X * (X > 0)), X + 1e6], ids=["dense", "sparse", "far away"])
+def test_the_variance_of_scale_is_weighted(data):
+    w = np.arange(15) % 4  # with zeros
+    again = data[np.repeat(np.arange(15), w)]
+    expected = gamma_value("scale", again)  # in a variance a weight of two is a row given twice
+    for factor in (1.0, 1e-3, 1e3):
+        assert gamma_value("scale", data, factor * w) == pytest.approx(expected, rel=1e-9)
+    assert abs(gamma_value("scale", data) / expected - 1) > 1e-2
+    assert gamma_value("scale", data, np.full(15, 0.1)) == gamma_value("scale", data)  # equal weights are none
+    assert gamma_value("scale", data, (w > 0) * 0.1) == gamma_value("scale", data[w > 0])
+    assert make_kernel("rbf", X=data, sample_weight=w * 2.0).gamma == pytest.approx(expected, rel=1e-9)
+    assert gamma_value("auto", data, 1.0 * w) == gamma_value("auto", data)
+
+
+def test_trace_weighs_the_variance_by_samples_and_not_by_classes():
+    w, y = 1.0 + np.arange(15) % 4, np.arange(15) % 2
+    for options in ({"gamma": "scale", "span": (0.1, 1.0)}, {"gamma": None, "over": "gamma"}):
+        path = svmpath.trace(X, y, loss="hinge", sample_weight=1e-3 * w, class_weight={0: 1.0, 1: 9.0}, **options)
+        assert path.gram.kernel.gamma == pytest.approx(gamma_value("scale", X, w), rel=1e-12)
+    assert np.sqrt(path.span[0] * path.span[1]) == pytest.approx(gamma_value("scale", X, w), rel=1e-12)
+    class_only = svmpath.trace(X, y, loss="hinge", class_weight="balanced", span=(0.1, 1.0))
+    assert class_only.gram.kernel.gamma == gamma_value("scale", X)
+
+
 def test_far_away_origin_loses_no_digits():
     np.testing.assert_allclose(RBF(0.3)(X + 1e6, Z + 1e6), RBF(0.3)(X, Z), rtol=1e-8)
 

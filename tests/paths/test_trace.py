@@ -118,8 +118,9 @@ def test_task_is_inferred_and_can_be_decided():
 
 def test_class_weights_multiply_sample_weights():
     s = RNG.exponential(size=30)
-    by_class = svmpath.trace(X, Y, loss="least_squares", sample_weight=s, class_weight={0: 2.0, 1: 0.5})(1.0)
-    by_sample = svmpath.trace(X, Y, loss="least_squares", sample_weight=s * np.where(Y == 0, 2.0, 0.5))(1.0)
+    options = {"loss": "least_squares", "gamma": 0.5}  # "scale" does not look at class weights
+    by_class = svmpath.trace(X, Y, sample_weight=s, class_weight={0: 2.0, 1: 0.5}, **options)(1.0)
+    by_sample = svmpath.trace(X, Y, sample_weight=s * np.where(Y == 0, 2.0, 0.5), **options)(1.0)
     np.testing.assert_array_equal(by_class.alpha, by_sample.alpha)
     balanced = svmpath.trace(X, Y, loss="least_squares", class_weight="balanced").problem.s
     np.testing.assert_allclose(balanced[Y == 0].sum(), balanced[Y == 1].sum())

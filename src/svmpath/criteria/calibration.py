@@ -1,7 +1,9 @@
 """Probabilities from held-out decision values: calibration.
 
 Row i has a decision value F_ic for each of k classes, a class y_i and a weight w_i; N_c is the sum of the weights of
-class c. For two classes there is one decision value f_i, which is the matrix with the columns 0 and f_i.
+class c. For two classes there is one decision value f_i, which is the matrix with the columns 0 and f_i. Only the
+proportions of the weights count: they are scaled so that their sum is the effective number of rows
+(``criteria.effective``), and equal weights are 1.
 
 The softmax with one slope a and an offset b_c per class is
 
@@ -29,8 +31,6 @@ with a sigmoid per class, and with the softmax of F itself.
 and two more of weight one: one of class 1 at the smallest f, and one of class 0 at the largest. So no probability is 0
 or 1, and a block of weight W at an end that holds one class only gets 1 / (W + 1) instead of 0, much as by Laplace's
 rule. Several classes: one function for each class against the rest, and the row is divided by its sum.
-
-Weights count rows: a weight of two is the same as a row given twice.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import log_softmax
 
+from svmpath.criteria.effective import counted
 from svmpath.names import unknown_name
 from svmpath.solvers.newton import Newton
 
@@ -139,7 +140,9 @@ class Isotonic(Calibration):
         return np.log(p / p.sum(axis=1, keepdims=True))
 
 
-def fit_calibration(decisions: Array, code: Array, k: int, weights: Array, method: str = "sigmoid") -> Calibration:
+def fit_calibration(
+    decisions: Array, code: Array, k: int, weights: Array, method: str = "sigmoid", *, samples: Array | None = None
+) -> Calibration:
     """The map from decision values to probabilities that fits held-out decision values best.
 
     Parameters
@@ -151,8 +154,10 @@ def fit_calibration(decisions: Array, code: Array, k: int, weights: Array, metho
     k : int
         Number of classes.
     weights : array of shape (n,)
-        Weights of the rows, 0 or more; 2 is the same as a row given twice.
+        Weights of the rows, 0 or more; a common factor does not matter.
     method : {"sigmoid", "isotonic", "temperature"}
+    samples : array of int of shape (n,), optional
+        The sample of each row, where one was held out several times: it counts once. By default each row is one.
 
     Returns
     -------
@@ -182,7 +187,9 @@ def fit_calibration(decisions: Array, code: Array, k: int, weights: Array, metho
             "Calibration needs held-out decision values, but every one has weight zero or was never held out; give "
             "some rows a positive weight, or hold them out (criterion='loo', or another cv)."
         )
-    return fit(decisions[is_seen], np.asarray(code)[is_seen], k, np.asarray(weights, dtype=float)[is_seen])
+    samples = np.arange(len(decisions)) if samples is None else np.asarray(samples)
+    w = counted(np.asarray(weights, dtype=float)[is_seen], samples[is_seen])
+    return fit(decisions[is_seen], np.asarray(code)[is_seen], k, w)
 
 
 def check_method(method: Any) -> str:

@@ -1,11 +1,12 @@
 """Prediction intervals and sets from machines that have not seen a sample: jackknife+ and CV+.
 
-With f^(-i) the machine without sample i (jackknife+), or without the fold of i (CV+), weights w_i >= 0 that count
-samples, W = sum_i w_i and r_i = |y_i - f^(-i)(x_i)|, the interval of a new row x at coverage 1 - alpha is
+With f^(-i) the machine without sample i (jackknife+), or without the fold of i (CV+), weights w_i >= 0 in units in
+which their sum W is the effective number of samples (``criteria.effective``), and r_i = |y_i - f^(-i)(x_i)|, the
+interval of a new row x at coverage 1 - alpha is
 
     [-q(r_i - f^(-i)(x)),  q(f^(-i)(x) + r_i)],      q(v) = min {t : sum_{v_i <= t} w_i >= (1 - alpha) (W + 1)}
 
-and infinite where no t is large enough. With unit weights these are the floor(alpha (n + 1))-th smallest of
+and infinite where no t is large enough. Equal weights are 1, and the ends are the floor(alpha (n + 1))-th smallest of
 f^(-i)(x) - r_i and the ceil((1 - alpha) (n + 1))-th smallest of f^(-i)(x) + r_i. The new row counts as one sample.
 
 With E(y, f) = max_{c != y} f_c - f_y, minus the margin of label y (two classes: f = (-f, f) / 2, so that E = -y f),
@@ -27,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.curve import share
+from svmpath.criteria.effective import counted
 from svmpath.criteria.folds import most_folds, random_folds
 from svmpath.criteria.held_out import Folds, held_rows
 from svmpath.interrupts import checkpoint
@@ -210,9 +211,9 @@ def ten_folds(
 
 
 def entry_weights(left_out: LeftOut, weights: Array | None) -> Array:
-    """The weight of each entry: that of its sample, in equal parts for a sample that was held out several times."""
+    """The weight of each entry as a number of samples; ``weights`` are those of all samples, if they differ."""
     rows = left_out.rows
-    return share(np.ones(len(rows)) if weights is None else weights[rows], rows)
+    return counted(np.ones(len(rows)) if weights is None else weights[rows], rows)
 
 
 def upper_quantile(values: Array, weights: Array, coverage: float) -> Array:

@@ -364,11 +364,6 @@ def one_vs_rest(curves: list[Curve]) -> Curve:
     return replace(first, loss=loss, source=Stacked(curves), target=target, doubts=doubts, screened=screened)
 
 
-def share(weights: Array, samples: Array) -> Array:
-    """The weights of samples, in equal parts where one was held out several times: it still is one sample."""
-    return weights / np.bincount(samples)[samples]
-
-
 def check_values(path: Path, values: Any) -> Array:
     """Values of the path's parameter as an array, each inside the span."""
     values = np.atleast_1d(np.asarray(values, dtype=float))

@@ -37,6 +37,8 @@ class FrozenClassifier(ClassifierMixin, BaseEstimator):
     code : array of int of shape (N,)
         The class of each row, for the calibration of probabilities.
     weights : array of shape (N,)
+    samples : array of int of shape (N,)
+        The sample of each row; one may have been held out several times.
     threshold : float
         Of two classes the second is predicted where the decision value is larger.
 
@@ -46,11 +48,20 @@ class FrozenClassifier(ClassifierMixin, BaseEstimator):
         Whether ``predict`` was called: a scorer that does not do so does not depend on the threshold.
     """
 
-    def __init__(self, decisions: Array, classes: Array, code: Array, weights: Array, threshold: float = 0.0) -> None:
+    def __init__(
+        self,
+        decisions: Array,
+        classes: Array,
+        code: Array,
+        weights: Array,
+        samples: Array,
+        threshold: float = 0.0,
+    ) -> None:
         self.decisions = decisions
         self.classes = classes
         self.code = code
         self.weights = weights
+        self.samples = samples
         self.threshold = threshold
         self.has_predicted = False
         self._calibration: Any = None
@@ -72,7 +83,8 @@ class FrozenClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Array:
         """Probabilities by the sigmoid calibration of all decision values held."""
         if self._calibration is None:
-            self._calibration = fit_calibration(self.decisions, self.code, len(self.classes), self.weights)
+            k = len(self.classes)
+            self._calibration = fit_calibration(self.decisions, self.code, k, self.weights, samples=self.samples)
         return np.asarray(self._calibration.probabilities(self.decision_function(X)))
 
     def predict_log_proba(self, X: Any) -> Array:

@@ -14,6 +14,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaincinv, ndtri
 
+from svmpath.criteria.effective import effective_number
+
 Array = np.ndarray
 
 _NONE = 1e-15  # a variance that is zero, but for rounding
@@ -63,7 +65,7 @@ def mean_interval(
         z = float(ndtri(0.5 + coverage / 2))
         return max(value - z * error, 0.0), value + z * error
     # As many as the units at least, as many as the samples at most.
-    least, most = _effective(np.bincount(unit, w)), _effective(w)
+    least, most = effective_number(np.bincount(unit, w)), effective_number(w)
     variance = mean * (1.0 - mean)
     n = least if variance < _NONE else float(np.clip(variance / max(error**2, _NONE), least, most))
     return clopper_pearson(value * n, n, coverage)
@@ -101,8 +103,3 @@ def clopper_pearson(errors: float, n: float, coverage: float = 0.95) -> tuple[fl
     low = 0.0 if errors <= 0.0 else float(betaincinv(errors, n - errors + 1.0, tail))
     high = 1.0 if errors >= n else float(betaincinv(errors + 1.0, n - errors, 1.0 - tail))
     return low, high
-
-
-def _effective(w: Array) -> float:
-    """Kish's effective number."""
-    return float(w.sum() ** 2 / (w @ w))

@@ -34,6 +34,7 @@ Array = np.ndarray
 
 DRAWS = 1000
 PARTS = 10
+_SAME_SCORE = 1e-12  # relative; scores closer than this are the same score in another order of addition
 _AT_ONCE = 4_000_000  # entries of the counts of units that are held at a time
 
 
@@ -87,8 +88,10 @@ class LossTable:
         return counts @ self.losses / (counts @ self.weights)[:, None]
 
     def choices(self, counts: Array) -> Array:
-        """j_S of each set; the first of equal ones."""
-        return np.argmin(counts @ self.deciding / (counts @ self.weights)[:, None], axis=1)
+        """j_S of each set; the first of equal ones, whatever the last digits of their sums of weights say."""
+        scores = counts @ self.deciding / (counts @ self.weights)[:, None]
+        least = scores.min(axis=1, keepdims=True)
+        return np.argmax(scores <= least + _SAME_SCORE * np.abs(least), axis=1)
 
     @property
     def apparent(self) -> float:

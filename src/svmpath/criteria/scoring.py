@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.curve import Curve, error, share, squared
+from svmpath.criteria.curve import Curve, error, squared
 from svmpath.criteria.folds import deal
 from svmpath.criteria.frozen import FrozenClassifier, FrozenRegressor, rows_of
 from svmpath.criteria.jackknife import Jackknife, OnDemand
@@ -176,7 +176,7 @@ class Scoring:
         """An estimator that answers with the decision values f."""
         if self.classes is None:
             return FrozenRegressor(f)
-        return FrozenClassifier(f, self.classes, rows.y, share(rows.weights, rows.samples))
+        return FrozenClassifier(f, self.classes, rows.y, rows.weights, rows.samples)
 
     def call(self, rows: Rows, estimator: Any) -> float:
         """The value on some rows."""

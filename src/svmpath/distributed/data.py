@@ -48,6 +48,8 @@ class Data:
     class_weights : array or None
         By which the weight of each class is multiplied.
     scaler : StandardScaler or None
+    unit : float
+        What weights are divided by.
     """
 
     X: list[Any]
@@ -58,6 +60,7 @@ class Data:
     classes: Array | None = None
     class_weights: Array | None = None
     scaler: Any = None
+    unit: float = 1.0
 
     @property
     def n(self) -> int:
@@ -66,9 +69,18 @@ class Data:
 
     @property
     def spread(self) -> facts.Spread:
-        """Mean and variance of each column, as the machine sees it."""
-        found = self.table.spread()
+        """Weighted mean and variance of each column, as the machine sees it."""
+        found = self.table.spread(weighted=True)
         return found if self.scaler is None else found.scaled(self.scaler.mean_, self.scaler.scale_)
+
+    @property
+    def mean_weight(self) -> float:
+        """The mean weight, that of the class multiplied in, of the rows that have any."""
+        if self.classes is None or self.class_weights is None:
+            return self.table.weight / self.table.weighted_rows
+        found = self.table.labels()
+        _, weights, rows = np.array([found[label] for label in facts.as_keys(self.classes)]).T
+        return float(self.class_weights @ weights / ((self.class_weights > 0) @ rows))
 
     @property
     def positives(self) -> Array | None:
@@ -90,7 +102,7 @@ class Data:
 
     @property
     def _codes(self) -> Codes:
-        return Codes(self.classes, self.class_weights)
+        return Codes(self.classes, self.class_weights, self.unit)
 
     def sample(self, size: int, seed: int) -> Array:
         """Numbers of random rows, in order: those that :func:`svmpath.gram.landmarks.uniform` takes in memory."""
@@ -136,11 +148,12 @@ class Codes:
 
     classes: Array | None
     class_weights: Array | None
+    unit: float
 
     def __call__(self, y: Any, s: Any) -> tuple[Array, Array]:
         """The number of each row's class, or its target; and its weight."""
         y = facts.as_column(y)
-        weights = np.ones(len(y)) if s is None else facts.as_column(s).astype(float)
+        weights = (np.ones(len(y)) if s is None else facts.as_column(s).astype(float)) / self.unit
         if self.classes is None:
             return y.astype(float), weights
         code = np.searchsorted(self.classes, y.astype(self.classes.dtype))

@@ -22,6 +22,7 @@ from scipy.sparse import issparse
 from svmpath.exceptions import ChunkWarning
 
 Array = np.ndarray
+OfLabel = tuple[int, float, int]
 
 _PACKAGE = str(Path(__file__).parents[1])
 _LARGEST = 1e150  # of numbers that have squares, and sums of many squares
@@ -86,12 +87,15 @@ class Facts:
     dtype : dtype
         Of the targets.
     labels : dict
-        Number of rows, and sum of weights, of each label; None if there are too many to be labels, or for amounts.
+        Number of rows, sum of weights, and number of rows of positive weight, of each label; None if there are too many
+        to be labels, or for amounts.
     are_amounts : bool
         Whether targets are numbers that are not whole.
     spread, weighted : Spread
         Of the columns, without and with weights.
     weight : float
+    weighted_rows : int
+        Number of rows of positive weight.
     ends : tuple of arrays of shape (d,)
         The smallest and the largest number of each column, and whether there is no third one.
     weighted_ends : tuple of arrays of shape (d,)
@@ -103,11 +107,12 @@ class Facts:
     sizes: tuple[int, ...]
     fault: str
     dtype: np.dtype[Any]
-    labels: Mapping[Any, tuple[int, float]] | None
+    labels: Mapping[Any, OfLabel] | None
     are_amounts: bool
     spread: Spread
     weighted: Spread
     weight: float
+    weighted_rows: int
     ends: tuple[Array, Array, Array]
     weighted_ends: tuple[Array, Array, Array]
 
@@ -137,7 +142,8 @@ def look(X: Any, y: Any, s: Any, wants_labels: bool) -> list[list[Facts]]:
     ends = _ends(numbers)
     used = ends if np.all(s > 0) else _ends(numbers[s > 0])
     n, d = numbers.shape
-    return [[Facts(n, d, sizes, "", target.dtype, labels, are_amounts, spread, weighted, float(s.sum()), ends, used)]]
+    moments = (spread, weighted, float(s.sum()), int(np.count_nonzero(s)))
+    return [[Facts(n, d, sizes, "", target.dtype, labels, are_amounts, *moments, ends, used)]]
 
 
 def as_column(values: Any) -> Array:
@@ -150,7 +156,8 @@ def _unusable(X: Any, y: Any, fault: str, sizes: tuple[int, ...] = (), shape: tu
     empty = Spread(0.0, np.zeros(0), np.zeros(0))
     rows, columns = shape or (len(X), 0)
     ends = (np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool))
-    return Facts(rows, columns, sizes or (len(y),), fault, np.dtype(float), None, False, empty, empty, 0.0, ends, ends)
+    moments = (empty, empty, 0.0, 0)
+    return Facts(rows, columns, sizes or (len(y),), fault, np.dtype(float), None, False, *moments, ends, ends)
 
 
 def _fault(X: Array, y: Array, s: Array | None, is_labelled: bool) -> str:
@@ -188,12 +195,13 @@ def _missing(y: Array) -> Array:
     return np.asarray(pd.isna(y), dtype=bool)
 
 
-def _labels(y: Array, s: Array) -> Mapping[Any, tuple[int, float]] | None:
+def _labels(y: Array, s: Array) -> Mapping[Any, OfLabel] | None:
     labels, code, counts = np.unique(y, return_inverse=True, return_counts=True)
     if len(labels) > _MOST_LABELS:
         return None
-    weights = np.bincount(code, s, minlength=len(labels))
-    return dict(zip(as_keys(labels), zip(counts.tolist(), weights.tolist(), strict=True), strict=True))
+    weights, rows = (np.bincount(code, each, minlength=len(labels)) for each in (s, s > 0))
+    facts = zip(counts.tolist(), weights.tolist(), rows.astype(int).tolist(), strict=True)
+    return dict(zip(as_keys(labels), facts, strict=True))
 
 
 def as_keys(labels: Array) -> list[Any]:
@@ -248,6 +256,11 @@ class Table:
         """Sum of the weights."""
         return float(sum(chunk.weight for chunk in self.chunks))
 
+    @property
+    def weighted_rows(self) -> int:
+        """Number of rows of positive weight."""
+        return sum(chunk.weighted_rows for chunk in self.chunks)
+
     def spread(self, weighted: bool = False) -> Spread:
         """Of the columns of all chunks."""
         return reduce(add, (chunk.weighted if weighted else chunk.spread for chunk in self.chunks if chunk.rows))
@@ -274,13 +287,13 @@ class Table:
         """Whether some target is not a whole number."""
         return any(chunk.are_amounts for chunk in self.chunks)
 
-    def labels(self) -> Mapping[Any, tuple[int, float]]:
-        """Number of rows and sum of weights of every label."""
-        merged: dict[Any, tuple[int, float]] = {}
+    def labels(self) -> Mapping[Any, OfLabel]:
+        """Number of rows, sum of weights and number of rows of positive weight, of every label."""
+        merged: dict[Any, OfLabel] = {}
         for chunk in self.chunks:
-            for label, (count, weight) in (chunk.labels or {}).items():
-                before = merged.get(label, (0, 0.0))
-                merged[label] = before[0] + count, before[1] + weight
+            for label, (count, weight, weighted_rows) in (chunk.labels or {}).items():
+                before = merged.get(label, (0, 0.0, 0))
+                merged[label] = before[0] + count, before[1] + weight, before[2] + weighted_rows
         return merged
 
     def name(self, at: int) -> str:
@@ -341,7 +354,7 @@ class Table:
         self._warn_of_lonely(labels)
         return classes
 
-    def _warn_of_lonely(self, labels: Mapping[Any, tuple[int, float]]) -> None:
+    def _warn_of_lonely(self, labels: Mapping[Any, OfLabel]) -> None:
         if sum(chunk.rows > 0 for chunk in self.chunks) < 3:
             return
         for label in sorted(labels):

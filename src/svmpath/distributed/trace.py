@@ -118,7 +118,7 @@ class _Shape:
 
 
 def kernel_of(data: Data, kernel: Any, gamma: Any, degree: int, coef0: float) -> Kernel:
-    """The kernel; "scale" looks at the variance of all entries, which is known of chunks."""
+    """The kernel; "scale" looks at the weighted variance of all entries, which is known of chunks."""
     return make_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0, X=shape_of(data))
 
 

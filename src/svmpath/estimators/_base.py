@@ -51,6 +51,7 @@ from svmpath.validation import (
     draw_seed,
     is_pairwise,
     plain_target,
+    relative_weights,
 )
 
 Array = np.ndarray
@@ -118,7 +119,8 @@ class PathMachine(
             if not self._is_ard:  # which finds the scale of each column by itself
                 warn_of_uneven_columns(X, s, self.kernel, getattr(self, "feature_names_in_", None))
             return X
-        weight = None if sample_weight is None else check_weights(sample_weight, X)
+        # Relative, because the scaler takes their sum for a number of rows when it looks for constant columns.
+        weight = None if sample_weight is None else relative_weights(check_weights(sample_weight, X))
         self.scaler_ = fit_scaler(X, weight, self.kernel)
         return scaled(X, self.scaler_)
 

@@ -12,7 +12,7 @@ from svmpath.losses import Loss, policy_of
 from svmpath.names import unknown_name
 from svmpath.search.axis import Axis
 from svmpath.search.gradient import column_variances
-from svmpath.validation import check_positive
+from svmpath.validation import check_positive, relative_weights
 
 Array = np.ndarray
 
@@ -33,6 +33,11 @@ class AxesMixin:
     C: Any
     gamma: Any
     warm_start: Any
+    _given_weight: Array | None
+
+    def _seen_weights(self, s: Array) -> Array:
+        """The weights that the machines see: as they are beside a C that was given, relative where C is tuned."""
+        return s if self._given("C") == "fixed" else relative_weights(s)
 
     @property
     def _is_ard(self) -> bool:
@@ -76,20 +81,21 @@ class AxesMixin:
     def _kernel(self, X: Any) -> tuple[Kernel, str | None, Array]:
         """The kernel, the full name of its gamma (None if it has none), and the values to try."""
         params: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
+        s = self._given_weight
         spec, gamma = params["kernel"], params["gamma"]
         fixed = self._given("gamma") == "fixed"
         fixed = fixed and not self._is_ard
         if isinstance(gamma, str) and gamma not in _GAMMA_NAMES:
             raise ValueError(unknown_name("gamma", gamma, _GAMMA_NAMES, _NUMBERS))
         start = gamma if fixed else ("scale" if isinstance(spec, str) else None)
-        kernel = make_kernel(spec, gamma=start, degree=params["degree"], coef0=params["coef0"], X=X)
+        kernel = make_kernel(spec, gamma=start, degree=params["degree"], coef0=params["coef0"], X=X, sample_weight=s)
         if fixed or not any(name.split("__")[-1] == "gamma" for name in kernel.parameters):
             return kernel, None, np.array([])
         over = kernel.resolve("gamma")
         if self._is_ard:  # columns may differ in scale and offset, which the variance of all entries does not see
-            spread = float(column_variances(X).sum())
+            spread = float(column_variances(X, s).sum())
             return kernel, over, (1.0 / spread if spread > 0 else 1.0) * 4.0**_GAMMA_POWERS
-        return kernel, over, self._candidates("gamma", gamma_value("scale", X) * 4.0**_GAMMA_POWERS, _GAMMAS)
+        return kernel, over, self._candidates("gamma", gamma_value("scale", X, s) * 4.0**_GAMMA_POWERS, _GAMMAS)
 
     def _C_axis(self, loss: Loss, values: Array) -> Axis:
         """The values of C that the default search may take."""

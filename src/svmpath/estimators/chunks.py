@@ -83,6 +83,8 @@ class ChunksMixin:
             data = room.with_classes(data, self.class_weight)
             self.classes_ = data.classes
             self._check_threshold(data.classes)
+        if self._given("C") != "fixed":
+            data = replace(data, unit=data.mean_weight)
         self._forget_rows(data)
         data = self._scale_chunks(room, data)
         seed = draw_seed(self.random_state)

@@ -91,7 +91,8 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         hinge and least squares with the full kernel matrix; see :func:`svmpath.criteria.gradient`).
     cv : int, splitter or iterable, default=5
         For ``criterion="kfold"``, and where there are groups. With ``criterion="auto"`` a splitter, or splits, mean
-        k-fold by these; a number matters only where "auto" means k-fold. Searches by gradient ignore it.
+        k-fold by these; a number matters only where "auto" means k-fold. Searches by gradient ignore it. A number means
+        random folds with equal parts of every class, whatever the order of the rows.
     rank : "auto", None, int, float or Approximation, default="auto"
         None is the full kernel matrix, a whole number so many landmarks, a number between 0 and 1 a target for the
         residual; or an object such as ``svmpath.gram.RandomFourier(300)``. "auto" is the full kernel matrix up to 2000
@@ -109,7 +110,8 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         few samples exact paths take less time, and are used anyway. "auto" means exact paths up to 20 000 samples and
         1e-3 with more. None means exact paths.
     class_weight : dict or "balanced", optional
-        Multiplies C for each class; "balanced" makes the classes weigh the same.
+        Multiplies C for each class; "balanced" makes the classes weigh the same: their sums of sample weights are equal
+        (those of scikit-learn's SVC are only without sample weights, since it counts rows).
     threshold : float or "tune", default=0.0
         Of two classes, ``predict`` gives ``classes_[1]`` where the decision value is larger. "tune" takes the cut with
         the best score (``scoring``, or the accuracy) on the held-out decision values of the choice. The errors
@@ -145,14 +147,18 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
     verbose : int or callable, default=0
         Print a line per stage (or per kernel of a grid), or call ``verbose(done, total)``, at last with both equal.
     random_state : int, RandomState or None
-        Random seed for landmarks or random features, for the rows that are screened, and for the random starts and
-        folds of a gradient search.
+        Random seed of everything that is drawn: landmarks or random features, the rows that are screened, folds, and
+        the random starts of a gradient search. None stands for 0. What is drawn depends on what the rows hold, not on
+        their order: the same rows in any order give the same choice.
 
     Attributes
     ----------
     C_, gamma_ : float
         The choice; ``gamma_`` is None for a kernel without gamma, and an array of shape (d,) for ``gamma="ard"``. With
         ``scale=True`` it is the gamma of the scaled columns.
+        A tuned ``C_`` is that of a row of mean weight: row i has ``C_ * w[i] / w[w > 0].mean()``, with w the product of
+        sample and class weight. ``SVC(C=model.C_, gamma=model.gamma_).fit(X, y, sample_weight=w / w[w > 0].mean())`` is
+        the same machine (loss "hinge", two classes). For a C that was given nothing is divided.
     held_out_error_ : float
         Held-out error rate of the choice, weighted; computed when it is first asked for. If the choice was made by an
         estimate or a bound, it is the exact leave-one-out error up to 3000 samples (1000 for the hinge), and the
@@ -358,7 +364,9 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         y : array of shape (n,)
             Labels of any kind.
         sample_weight : array of shape (n,), optional
-            Multiplies C for each sample, and weights the held-out errors.
+            Multiplies C for each sample, and weights the held-out errors, the variance that ``gamma="scale"`` looks at,
+            and the columns' scale. Where C is tuned ("tune", a range or a list) weights are relative: a common factor
+            changes nothing. A row of weight zero is a row left out.
         groups : array of shape (n,), optional
             Samples that belong together, such as the visits of one patient: they are held out together. ``criterion``
             "auto" then means k-fold, and criteria that leave out single rows are refused. A number as ``cv`` means
@@ -374,7 +382,7 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
             X, y = self._check_training(X, y)
             self.classes_, code = encode_classes(y)
             self._code = code
-            s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
+            s = self._seen_weights(check_weights(sample_weight, X, self.class_weight, self.classes_, code))
             self._check_shape()
             self._check_threshold(self.classes_)
             self._find_scoring(self.classes_, code, s)

@@ -32,6 +32,7 @@ class KernelDictionary(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     max_centres : int, default=500
         Use all training rows as centres, or this many of them drawn at random if there are more.
     random_state : int, RandomState or None
+        Random seed for the centres, if there are more rows than ``max_centres``; None stands for 0.
 
     Attributes
     ----------

@@ -39,6 +39,7 @@ from svmpath.validation import (
     encode_classes,
     one_vs_rest_targets,
     plain_target,
+    relative_weights,
 )
 
 Array = np.ndarray
@@ -66,7 +67,7 @@ class ElasticNetSVC(
         "tune" scores 40 values, from the one at which the first feature becomes active to a hundredth of it; a list
         holds the values to score.
     lambda2 : "tune", float or list, default="tune"
-        "tune" tries 0 and five values, a factor of 10 apart, up to the total weight times a column's mean variance.
+        "tune" tries 0 and five values, a factor of 10 apart, up to the sum of the s_i times a column's mean variance.
     standardize : bool, default=True
         Scale the columns to unit standard deviation before penalising. ``coef_`` refers to the original columns.
     penalty_factor : array of shape (d,), optional
@@ -83,7 +84,8 @@ class ElasticNetSVC(
         "min": the lowest score, and among equal ones the largest lambda1. "one_se": the largest lambda1 whose score is
         within one standard error of the lowest, at the lambda2 of the lowest: fewer features.
     cv : int, splitter or iterable, default=5
-        For k-fold. A splitter, or splits, are also used where "auto" would mean leave-one-out.
+        For k-fold. A number means random folds with equal parts of every class, whatever the order of the rows. A
+        splitter, or splits, are also used where "auto" would mean leave-one-out.
     max_features : int, optional
         The largest number of features of a machine. The values of lambda1 are then chosen near those at which features
         become active. With several classes, which share lambda1, a machine that would need more features keeps the
@@ -112,7 +114,8 @@ class ElasticNetSVC(
     Attributes
     ----------
     lambda1_, lambda2_ : float
-        The choice.
+        The choice. Unless one of them was given as a number above zero, they are those of losses of mean weight one:
+        ``s_i`` in the sum above is ``w[i] / w[w > 0].mean()``, where w is the product of sample and class weight.
     coef_ : array of shape (1 or k, d)
         Coefficients; exactly zero for features that are not used. One row per class if there are more than two.
     intercept_ : array of shape (1 or k,)
@@ -227,7 +230,9 @@ class ElasticNetSVC(
         y : array of shape (n,)
             Labels of any kind.
         sample_weight : array of shape (n,), optional
-            Weights of the losses and of the held-out errors.
+            Weights of the losses and of the held-out errors. They are relative, so that a common factor changes
+            nothing, unless a penalty is given as a number above zero: the weighted losses stand against it as they are.
+            A row of weight zero is a row left out.
         groups : array of shape (n,), optional
             Samples that belong together: they are held out together, by grouped folds or by the splitter ``cv``.
         """
@@ -236,7 +241,7 @@ class ElasticNetSVC(
         check_method(self.calibration)
         held_out_loss(self.criterion_loss, "classification", "criterion_loss")  # refuses an unknown name
         self.classes_, code = encode_classes(y)
-        s = check_weights(sample_weight, X, self.class_weight, self.classes_, code)
+        s = self._seen_weights(check_weights(sample_weight, X, self.class_weight, self.classes_, code))
         self._code = code
         self._keep_rows(X, sample_weight, groups)
         self._check_threshold(self.classes_)
@@ -260,13 +265,18 @@ class ElasticNetSVC(
         """The folds, drawn once for all values; None for leave-one-out."""
         if self.criterion not in _CRITERIA:
             raise ValueError(unknown_name("criterion", self.criterion, _CRITERIA))
-        few = int(np.bincount(code).min()) < _ENOUGH_FOR_FOLDS
+        few = int(np.bincount(code[s > 0], minlength=len(self.classes_)).min()) < _ENOUGH_FOR_FOLDS
         if self.criterion == "loo" or (
             self.criterion == "auto" and few and self._groups is None and not self._is_split_by_user
         ):
             return None
         seed, labels = draw_seed(self.random_state), self.classes_[code]
         return make_folds(self.cv, X, labels, is_classification=True, groups=self._groups, s=s, seed=seed)
+
+    def _seen_weights(self, s: Array) -> Array:
+        """The weights that the machines see: as they are beside a penalty that was given, else relative."""
+        is_given = any(isinstance(value, Real) and float(value) > 0 for value in (self.lambda1, self.lambda2))
+        return s if is_given else relative_weights(s)
 
     def _patience(self) -> int | None:
         patience = None if self.patience is None else check_whole(self.patience, "patience", words=" or None")

@@ -121,8 +121,8 @@ class HeldOutMixin:
 
         It is that of what ``predict`` predicts: where ``threshold_`` is not 0, of the classes above and below it.
 
-        A weight of two equals a row given twice if copies are held out together (``groups``). With leave-one-out it
-        does not: if one of two copies is left out, the other stays in the fit.
+        If C is given, a weight of two equals a row given twice whose copies are held out together (``groups``). With
+        leave-one-out it does not: if one of two copies is left out, the other stays in the fit.
         """
         return float(self._judged(self._held).scores[0])
 

@@ -72,8 +72,8 @@ class IntervalMixin(LeftOutMixin):
         -------
         array of shape (m, 2)
             Lower and upper ends. They are infinite with fewer than ``coverage / (1 - coverage)`` training rows (9 for
-            0.9, 19 for 0.95), or a smaller sum of weights. With a coverage below one half the lower end can be above
-            the upper one: then the interval is empty.
+            0.9, 19 for 0.95; with weights, their effective number counts). With a coverage below one half the lower end
+            can be above the upper one: then the interval is empty.
 
         Notes
         -----
@@ -85,10 +85,10 @@ class IntervalMixin(LeftOutMixin):
         theorem takes the machine as given: that C, gamma, ``epsilon``, landmarks and the scale of the columns were
         chosen on the same rows is not covered. Nor are rows that belong to groups or to a time order.
 
-        ``sample_weight`` counts rows: in the quantiles, a row of weight two equals two rows with the same residual, and
-        the new row counts as one. Weights that are a function of x make the coverage that of a population in which x
-        is so much more frequent [2]_, up to the weight of the new row, which is not known. Rows of weight zero are not
-        used. Weights that sum to one are too small: multiply them by the number of rows.
+        The quantiles are weighted by ``sample_weight``. A common factor does not matter: the rows count as Kish's
+        effective number of rows, (sum w)^2 / sum w^2, and the new row as one. Weights that are a function of x make the
+        coverage that of a population in which x is so much more frequent [2]_, up to the weight of the new row, which
+        is not known. Rows of weight zero are not used.
 
         With n training rows, an interval of jackknife+ costs about 4 n^2 operations for the full kernel matrix and
         6 n r in rank r; one of CV+ as much as a prediction by each of the machines, and n more numbers to sort. New
@@ -161,7 +161,7 @@ class SetMixin(LeftOutMixin):
         landmarks and the scale of the columns were chosen on the same rows is not covered. Nor are rows that belong to
         groups or to a time order.
 
-        ``sample_weight`` counts rows, as in :meth:`svmpath.PathSVR.predict_interval`. ``class_weight`` is part of the
+        ``sample_weight`` weights rows as in :meth:`svmpath.PathSVR.predict_interval`. ``class_weight`` is part of the
         machine only: the coverage is that on rows as they were given.
 
         References

@@ -13,7 +13,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from svmpath.criteria.calibration import Calibration, fit_calibration
-from svmpath.criteria.curve import Curve, share
+from svmpath.criteria.curve import Curve
+from svmpath.criteria.effective import counted
 from svmpath.criteria.folds import deal
 from svmpath.estimators.chunks import lazy_for_chunks
 from svmpath.estimators.held_out import HeldOutMixin
@@ -34,7 +35,8 @@ class CalibrationCurve(NamedTuple):
     fraction_positive : array of shape (bins,)
         The weighted fraction of them that came true.
     counts : array of shape (bins,)
-        The weights in each bin: without weights, the number of samples.
+        The number of samples in each bin; with weights their sum, in units in which that of all bins is the effective
+        number of samples, (sum w)^2 / sum w^2.
 
     See Also
     --------
@@ -86,9 +88,9 @@ class ProbabilityMixin(HeldOutMixin):
         0 is for ``predict`` only.
 
         What the choice was made by is calibrated (``calibration_criterion_``), also if exact leave-one-out has been
-        computed since: probabilities do not depend on what was asked before. ``sample_weight`` counts rows: a weight of
-        two equals a row given twice. "sigmoid" adds one row of each class, so that weights that sum to one are too
-        small, and draw probabilities towards 1/2: multiply them by the number of rows.
+        computed since: probabilities do not depend on what was asked before. Weights are relative: a common factor
+        changes nothing. Together they count as Kish's effective number of rows, (sum w)^2 / sum w^2, beside the rows
+        that "sigmoid" and "isotonic" add.
         """
         f = self._class_decisions(X)
         return self._calibrated().probabilities(f)
@@ -113,8 +115,8 @@ class ProbabilityMixin(HeldOutMixin):
         which came true if it is the label. Each sample's probability is calibrated on the decision values of the
         other samples, those of four of five folds; groups stay together. Empty bins are left out.
         """
-        f, code, w = self._calibration_rows()
-        p = self._cross_fitted(f, code, w)
+        f, code, s, rows = self._calibration_rows()
+        p, w = self._cross_fitted(f, code, s, rows), counted(s, rows)
         if len(self.classes_) == 2:
             return _binned(p[:, 1], code == 1, w)
         best = np.argmax(p, axis=1)
@@ -132,7 +134,7 @@ class ProbabilityMixin(HeldOutMixin):
           minus the largest other one, which is negative for an error
         - ``probability``: of its own label; ``loss``: minus the logarithm of it
         - ``influence``: how much ``decision`` changes when the sample is used for the fit
-        - ``weight``: the product of sample and class weight
+        - ``weight``: the product of sample and class weight; if C was tuned, in units of its mean
         - ``doubtful``: whether the held-out value is not known to be exact; NA where only the number of such samples
           is known
 
@@ -146,13 +148,12 @@ class ProbabilityMixin(HeldOutMixin):
         check_is_fitted(self)
         return self._as_chosen()
 
-    def _calibration_rows(self) -> tuple[Array, Array, Array]:
-        """Decision values, classes and weights, one entry each time that a sample of positive weight was held out."""
+    def _calibration_rows(self) -> tuple[Array, Array, Array, Array]:
+        """Decision values, classes, weights and samples, an entry each time that one with weight was held out."""
         curve = self._calibration_source()
-        rows = curve.rows
-        w = share(curve.path.problem.s[rows], rows)
-        is_counted = w > 0
-        return curve.held[0][is_counted], self._code[rows[is_counted]], w[is_counted]
+        is_counted = curve.path.problem.s[curve.rows] > 0
+        rows = curve.rows[is_counted]
+        return curve.held[0][is_counted], self._code[rows], curve.path.problem.s[rows], rows
 
     def _calibrated(self) -> Calibration:
         check_is_fitted(self)
@@ -160,20 +161,20 @@ class ProbabilityMixin(HeldOutMixin):
             self._calibrate_on(*self._calibration_rows())
         return self._calibrations[self.calibration]
 
-    def _calibrate_on(self, f: Array, code: Array, w: Array) -> None:
+    def _calibrate_on(self, f: Array, code: Array, s: Array, rows: Array | None = None) -> None:
         """Calibrate held-out decision values by the method that is set."""
-        self._calibrations[self.calibration] = fit_calibration(f, code, len(self.classes_), w, self.calibration)
+        k, method = len(self.classes_), self.calibration
+        self._calibrations[method] = fit_calibration(f, code, k, s, method, samples=rows)
 
-    def _cross_fitted(self, f: Array, code: Array, w: Array) -> Array:
+    def _cross_fitted(self, f: Array, code: Array, s: Array, rows: Array) -> Array:
         """Probabilities of the held-out rows, calibrated on the other folds."""
-        curve = self._calibration_source()
-        rows = curve.rows[curve.path.problem.s[curve.rows] > 0]
         fold = deal(self._units(rows), code, _CURVE_FOLDS)
         k, p = len(self.classes_), np.empty((len(code), len(self.classes_)))
         for each in np.unique(fold):
             out = fold == each
             use = ~out if not out.all() else out  # a single sample has no others
-            p[out] = fit_calibration(f[use], code[use], k, w[use], self.calibration).probabilities(f[out])
+            found = fit_calibration(f[use], code[use], k, s[use], self.calibration, samples=rows[use])
+            p[out] = found.probabilities(f[out])
         return p
 
 

@@ -68,7 +68,8 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
         "auto" screens many pairs and confirms a few, "grid" scores all of them, "continuous" and "gradient" minimise.
         More in :class:`svmpath.PathSVC`.
     cv : int, splitter or iterable, default=5
-        For ``criterion="kfold"``, and where there are groups.
+        For ``criterion="kfold"``, and where there are groups. A number means random folds with the same quantiles of y,
+        whatever the order of the rows.
     rank : "auto", None, int, float or Approximation, default="auto"
         Rank of the kernel matrix: None is the full matrix, a whole number so many landmarks, a number between 0 and 1 a
         target for the residual. "auto" is the full matrix up to 2000 samples; with more, landmarks are added while
@@ -93,13 +94,15 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
     verbose : int or callable, default=0
         Print a line per stage (or per kernel of a grid), or call ``verbose(done, total)``.
     random_state : int, RandomState or None, default=None
-        Random seed of everything that is drawn: landmarks, the rows that are screened, folds.
+        Random seed of everything that is drawn: landmarks, the rows that are screened, folds. None stands for 0. The
+        same rows in any order give the same choice.
 
     Attributes
     ----------
     C_, gamma_, epsilon_ : float
         The choice; ``gamma_`` is None for a kernel without gamma and an array of shape (d,) for ``gamma="ard"``;
-        ``epsilon_`` exists only for "epsilon_insensitive".
+        ``epsilon_`` exists only for "epsilon_insensitive". A tuned ``C_`` is that of a row of mean weight: row i has
+        ``C_ * w[i] / w[w > 0].mean()``, with the sample weights w.
     held_out_error_ : float
         Held-out mean squared error of the choice, weighted; computed when it is first asked for.
     honest_error_, honest_interval_ : float, tuple of two floats
@@ -207,7 +210,9 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
         X : array, DataFrame, CSR matrix, or Dask array or data frame, of shape (n, d)
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
-            Multiplies C for each sample, and weights the held-out errors.
+            Multiplies C for each sample, and weights the held-out errors, the variance that ``gamma="scale"`` looks at,
+            and the columns' scale. Where C is tuned ("tune", a range or a list) weights are relative: a common factor
+            changes nothing. A row of weight zero is a row left out.
         groups : array of shape (n,), optional
             Samples that belong together, such as the visits of one patient: they are held out together. ``criterion``
             "auto" then means k-fold, and criteria that leave out single rows are refused. A number as ``cv`` means
@@ -219,7 +224,7 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
                 self._fit_chunks(X, y, sample_weight, groups)
                 return self
             X, y = self._check_training(X, y, y_numeric=True)
-            s = check_weights(sample_weight, X)
+            s = self._seen_weights(check_weights(sample_weight, X))
             self._find_scoring(None, np.asarray(y, dtype=float), s)
             self._keep_rows(X, sample_weight, groups)
             X = self._to_scale(X, sample_weight, s)
@@ -232,8 +237,9 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
 
         One row per sample: ``sample`` (its position in X), ``target``, ``decision`` (the prediction by machines that
         have not seen it), ``loss`` (its squared error), ``influence`` (how much the prediction changes when the sample
-        is used for the fit), ``weight``, and ``doubtful`` (whether the held-out value is not known to be exact; NA
-        where only the number of such samples is known). A sample that ``cv`` never holds out has NaN, and comes last.
+        is used for the fit), ``weight`` (in units of its mean if C was tuned), and ``doubtful`` (whether the held-out
+        value is not known to be exact; NA where only the number of such samples is known). A sample that ``cv`` never
+        holds out has NaN, and comes last.
         """
         curve = self._held
         return regression_table(curve, self._fitted())

@@ -49,10 +49,20 @@ KERNELS: dict[str, type[Kernel]] = {
     "precomputed": Precomputed,
 }
 
+Array = np.ndarray
+
 _GAMMA_RULES = ("scale", "auto")  # scikit-learn's, which look at the data
 
 
-def make_kernel(kernel: Any, *, gamma: Any = None, degree: int = 3, coef0: float = 0.0, X: Any = None) -> Kernel:
+def make_kernel(
+    kernel: Any,
+    *,
+    gamma: Any = None,
+    degree: int = 3,
+    coef0: float = 0.0,
+    X: Any = None,
+    sample_weight: Array | None = None,
+) -> Kernel:
     """A kernel from a name, a kernel object, a scikit-learn GP kernel or a callable.
 
     Parameters
@@ -68,6 +78,8 @@ def make_kernel(kernel: Any, *, gamma: Any = None, degree: int = 3, coef0: float
         For poly; coef0 also for sigmoid.
     X : array or CSR matrix of shape (n, d), optional
         The data; needed for "scale" and "auto".
+    sample_weight : array of shape (n,), optional
+        Weights of the rows in the variance that "scale" stands for; see :func:`svmpath.kernels.gamma_value`.
 
     Returns
     -------
@@ -87,7 +99,7 @@ def make_kernel(kernel: Any, *, gamma: Any = None, degree: int = 3, coef0: float
     """
     coef0 = Parameter("coef0", lowest="any", log=False).check(coef0)
     if isinstance(kernel, str) and kernel in KERNELS:
-        return _named_kernel(KERNELS[kernel], gamma, degree, coef0, X)
+        return _named_kernel(KERNELS[kernel], gamma, degree, coef0, X, sample_weight)
     if isinstance(kernel, SklearnKernel):
         kernel = GPKernel(kernel)
     elif not isinstance(kernel, Kernel):
@@ -96,19 +108,19 @@ def make_kernel(kernel: Any, *, gamma: Any = None, degree: int = 3, coef0: float
         kernel = FunctionKernel(kernel)
     if gamma is None or not any(re.search(r"(^|__)gamma(\[|$)", name) for name in kernel.parameters):
         return kernel
-    return kernel.at("gamma", gamma_value(gamma, X))
+    return kernel.at("gamma", gamma_value(gamma, X, sample_weight))
 
 
-def _named_kernel(kind: Any, gamma: Any, degree: int, coef0: float, X: Any) -> Kernel:
+def _named_kernel(kind: Any, gamma: Any, degree: int, coef0: float, X: Any, sample_weight: Array | None) -> Kernel:
     """A kernel with those options that it has a field for."""
     own = {field.name for field in fields(kind)}
     options: dict[str, Any] = {"degree": degree, "coef0": coef0}
     if "gamma" in own:  # else X may have no scale, and need none
-        options["gamma"] = gamma_value(gamma, X)
+        options["gamma"] = gamma_value(gamma, X, sample_weight)
     return kind(**{name: value for name, value in options.items() if name in own})
 
 
-def gamma_value(gamma: Any, X: Any = None) -> float:
+def gamma_value(gamma: Any, X: Any = None, sample_weight: Array | None = None) -> float:
     """The number that ``gamma`` stands for: itself, or scikit-learn's "scale" and "auto" on X.
 
     Parameters
@@ -117,6 +129,9 @@ def gamma_value(gamma: Any, X: Any = None) -> float:
         "scale" is ``1 / (d * X.var())`` and "auto" ``1 / d``, as in scikit-learn.
     X : array or CSR matrix of shape (n, d), optional
         The data; needed for "scale" and "auto".
+    sample_weight : array of shape (n,), optional
+        Weights of the rows in ``X.var()``, of which only the proportions matter; rows of weight zero do not count. This
+        is what scikit-learn's "scale" is not: it takes all rows alike.
 
     Returns
     -------
@@ -140,7 +155,7 @@ def gamma_value(gamma: Any, X: Any = None) -> float:
             raise ValueError(unknown_name("gamma", gamma, _GAMMA_RULES, "a positive number"))
         if X is None:
             raise ValueError(f"gamma={gamma!r} needs the data X; give a number instead.")
-        spread = 1.0 if gamma == "auto" else _variance(X)
+        spread = 1.0 if gamma == "auto" else _variance(X, sample_weight)
         return 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
     try:
         value = float(gamma)
@@ -151,7 +166,15 @@ def gamma_value(gamma: Any, X: Any = None) -> float:
     return value
 
 
-def _variance(X: Any) -> float:
+def _variance(X: Any, s: Array | None) -> float:
+    """Of all entries of X, each with the weight of its row."""
+    if s is not None and not s.all():
+        X, s = X[s > 0], s[s > 0]
+    if s is None or np.all(s == s[0]):
+        return float(X.multiply(X).mean() - X.mean() ** 2) if issparse(X) else float(np.var(X))
+    share = s / s.max()
+    share /= share.sum()
+    mean = float(share @ np.ravel(X.mean(axis=1)))
     if issparse(X):
-        return float(X.multiply(X).mean() - X.mean() ** 2)
-    return float(np.var(X))
+        return float(share @ np.ravel(X.multiply(X).mean(axis=1))) - mean**2
+    return float(share @ ((X - mean) ** 2).mean(axis=1))

@@ -166,7 +166,7 @@ class Solution:
             landmarks are training rows. The landmarks of ``landmarks="kmeans"`` are not training rows: with them a
             difference of about 1e-2 remains for any size.
         random_state : int, RandomState or None
-            Random seed for choosing the rows.
+            Random seed for choosing the rows; None stands for 0.
 
         Returns
         -------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -93,8 +94,8 @@ def trace(
         k(X, Z) -> matrix, which is given CSR matrices if X is sparse.
     gamma : float, "scale" or "auto", optional
         Inverse squared width of the "rbf" kernel, and factor in other kernels; "scale" (the default) and "auto" as in
-        scikit-learn. A kernel object keeps its own gamma unless you give one. A kernel or function that has no gamma
-        ignores it, as in scikit-learn.
+        scikit-learn, except that the variance that "scale" looks at is weighted by ``sample_weight``. A kernel object
+        keeps its own gamma unless you give one. A kernel or function that has no gamma ignores it, as in scikit-learn.
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
@@ -140,7 +141,7 @@ def trace(
     time_limit : float, optional
         The same after this many seconds.
     random_state : int, RandomState or None
-        Random seed for choosing the landmarks or random features.
+        Random seed for choosing the landmarks or random features; None stands for 0.
 
     Returns
     -------
@@ -183,11 +184,12 @@ def trace(
     check_consistent_length(X, y)
     machine = make_loss(loss, task, epsilon=check_amount(epsilon, "epsilon"))
     s = check_weights(sample_weight, X, class_weight, classes, None if classes is None else (y > 0).astype(int))
-    spec = make_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0, X=X)
+    given = None if sample_weight is None else check_weights(sample_weight, X)  # without those of the classes
+    spec = make_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0, X=X, sample_weight=given)
     over = machine.overs[0] if over is None else check_over(over, machine, spec)
     rows = check_moving(sample, over, s)
     is_default = span is None
-    span = span_of(span, over, machine, spec, X, y, s)
+    span = span_of(span, over, machine, spec, y, s, partial(gamma_value, "scale", X, given))
     seed = draw_seed(random_state)
     gram = make_gram(X, spec, rank=rank, landmarks=landmarks, psd=psd, seed=seed)
     if breakpoints not in ("auto", "exact"):
@@ -223,13 +225,15 @@ def parameter_of(over: str, loss: Loss, kernel: Kernel) -> Parameter:
     return found or kernel.parameter(over)
 
 
-def span_of(span: Any, over: str, loss: Loss, kernel: Kernel, X: Any, y: Array, s: Array) -> tuple[float, float]:
-    """Both ends of the span as floats, in the range that the parameter can have."""
+def span_of(
+    span: Any, over: str, loss: Loss, kernel: Kernel, y: Array, s: Array, find_scale: Callable[[], float]
+) -> tuple[float, float]:
+    """Both ends of the span as floats, in the range that the parameter can have; gamma's is around its scale."""
     largest = loss.largest(over, y, s)
     if not largest > 0.0:
         raise ValueError(f"loss={loss.name!r} needs samples of positive weight in both classes.")
     if span is None:
-        first, last = loss.default_span(over, y, s) or _default_span(over, loss, X)
+        first, last = loss.default_span(over, y, s) or _default_span(over, loss, find_scale)
     else:
         first, last = check_span(span, parameter_of(over, loss, kernel))
     if max(first, last) > largest * (1 + _ROUNDING):
@@ -240,12 +244,12 @@ def span_of(span: Any, over: str, loss: Loss, kernel: Kernel, X: Any, y: Array, 
     return min(first, largest), min(last, largest)
 
 
-def _default_span(over: str, loss: Loss, X: Any) -> tuple[float, float]:
+def _default_span(over: str, loss: Loss, find_scale: Callable[[], float]) -> tuple[float, float]:
     """The default span of a path over C or gamma."""
     if over == "C":
         return policy_of(loss).span
     if over == "gamma":
-        scale = gamma_value("scale", X)
+        scale = find_scale()
         return scale / _GAMMA_FACTOR, scale * _GAMMA_FACTOR
     raise ValueError(f"There is no default span for a path over {over!r}; give span=(first, last).")
 

@@ -115,6 +115,8 @@ def _support_vector(fitted: Fitted, name: str, more: dict[str, Any]) -> tuple[st
         lines.append("from sklearn.multiclass import OneVsRestClassifier")
         machine = f"OneVsRestClassifier({machine})"
     weight = "" if _is_unweighted(fitted) or is_many else ", sample_weight=weight"
+    if weight and fitted.model._given("C") != "fixed":  # the machine has seen weights in units of their mean
+        weight += " / weight[weight > 0].mean()"
     words = "" if _is_unweighted(fitted) else "weight is the product of sample and class weight of each row."
     if is_many and not _is_unweighted(fitted):
         words = "OneVsRestClassifier takes no weights: fit one SVC per class with sample_weight."

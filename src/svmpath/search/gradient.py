@@ -114,7 +114,7 @@ class GradientSearch:
         steps = _Steps(progress, 1 + _STARTS + 1 + len(_ETAS) + 1)
         one, best, screen = self._single(steps)
         problems, C, gamma = self.search.problems, one.chart.C(best.x), float(np.exp(best.x[-1]))
-        wide = Features(one.chart.span, C, column_variances(problems[0].gram.X), gamma)
+        wide = Features(one.chart.span, C, column_variances(problems[0].gram.X[problems[0].active]), gamma)
         ground, start = self._ground(wide, problems), time.perf_counter()
         first = replace(best, x=wide.point(C, np.full(len(wide.variances), gamma)))
         ground.visits.append((first.x, first.score))
@@ -615,15 +615,19 @@ def _folds(problems: Sequence[Problem], seed: int) -> list[tuple[Array, Array]]:
     return [(active[train], active[test]) for train, test in parts]
 
 
-def column_variances(X: Any) -> Array:
-    """Of each column; a variance that is rounding is zero."""
+def column_variances(X: Any, s: Array | None = None) -> Array:
+    """Of each column, the rows weighted by s; a variance that is rounding is zero."""
+
+    def mean(Z: Any) -> Array:
+        return np.asarray(Z.mean(axis=0) if s is None else (Z.T @ s) / s.sum()).ravel()
+
+    centre = mean(X)
     if issparse(X):
-        mean = np.asarray(X.mean(axis=0)).ravel()
-        square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
-        spread = square - mean**2
+        square = mean(X.multiply(X))
+        spread = square - centre**2
     else:
-        mean, spread = X.mean(axis=0), X.var(axis=0)
-        square = spread + mean**2
+        spread = mean((X - centre) ** 2)
+        square = spread + centre**2
     return np.where(spread > 1e-14 * square, spread, 0.0)
 
 
