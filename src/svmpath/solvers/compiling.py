@@ -51,8 +51,7 @@ def count_compiled(module: Any) -> int:
 
 def unkept(module: Any) -> list[Any]:
     """The caches (``keeping.Kept``) of those functions of a module that are not on disk for this processor."""
-    found = [dispatcher for dispatcher in _kept_in(module) if not dispatcher._cache.holds(dispatcher.targetctx.codegen())]
-    return [dispatcher._cache for dispatcher in found]
+    return [each._cache for each in _kept_in(module) if not each._cache.holds(each.targetctx.codegen())]
 
 
 def _kept_in(module: Any) -> Iterator[Any]:

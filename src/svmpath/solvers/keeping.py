@@ -2,8 +2,8 @@
 
 numba keeps a compiled function in the first folder of a list that it can write to (``NUMBA_CACHE_DIR``, ``__pycache__``
 beside the source, the user's cache directory), and refuses functions for which there is none. But a folder that was
-filled when a container image was built cannot be written to later, and is needed most there. So a function is looked for
-in each folder up to the first that can be written to, and saved in that one. If none can, it is compiled once per
+filled when a container image was built cannot be written to later, and is needed most there. So a function is looked
+for in each folder up to the first that can be written to, and saved in that one. If none can, it is compiled once per
 process.
 
 numba's index of a function names a file for each key, which is a signature, a processor and the code. The index is
@@ -29,7 +29,7 @@ _ROOM = 2**20  # bytes; more than any one function needs
 
 
 def kept(compiler: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The decorator ``compiler``, a ``numba.njit`` with options, with compiled code kept on disk where that is possible."""
+    """The decorator ``compiler`` (``numba.njit`` with options), whose functions are kept on disk where that can be."""
 
     def decorate(function: Any) -> Any:
         dispatcher = compiler(function)
@@ -44,7 +44,7 @@ class Kept(NullCache):
     """What numba asks of the cache of a function, answered from all folders in which it may be."""
 
     def __init__(self, function: Any) -> None:
-        found = {}
+        found: dict[str, _Folder] = {}
         for locator in CompileResultCacheImpl._locator_classes:
             with suppress(RuntimeError, OSError):  # the locator does not apply
                 folder = _Folder(function, locator)
@@ -101,7 +101,7 @@ class _Folder(FunctionCache):
         # Older versions of numba compare the time of the source, which the layers of an image round.
         here = {"ensure_cache_path": lambda self: None, "get_source_stamp": lambda self: STAMP}
         unchecked = type(locator.__name__, (locator,), here)
-        self._impl_class = type("Impl", (CompileResultCacheImpl,), {"_locator_classes": [unchecked]})
+        self._impl_class: Any = type("Impl", (CompileResultCacheImpl,), {"_locator_classes": [unchecked]})
         super().__init__(function)
         self._cache_file = _SealedFile(self._cache_path, self._impl.filename_base, STAMP)
 
