@@ -5,6 +5,9 @@ import sys
 
 import pytest
 
+from svmpath.solvers.keeping import Kept
+from svmpath.solvers.loops.box_walk import follow
+
 
 def test_compile_says_what_it_did(run):
     for _ in range(2):  # at the second time at the latest everything is there
@@ -23,6 +26,25 @@ def test_one_engine_is_compiled_alone(run):
     code, _, err = run("compile", "elastc")
     assert code == 2
     assert "Did you mean 'elastic'?" in err
+
+
+def test_without_a_folder_to_keep_it_in_compile_fails_at_once(run, monkeypatch):
+    monkeypatch.setattr(Kept, "holds", lambda self, codegen: False)
+    monkeypatch.setattr(Kept, "can_save", lambda self: False)
+    code, out, err = run("compile", "path")
+    assert (code, out) == (2, "")
+    tried = " or ".join(follow._cache.folders)
+    assert err == (
+        f"Error: compiled code cannot be kept: no folder can be written to and has room (tried {tried}); "
+        "set NUMBA_CACHE_DIR to one that can.\n"
+    )
+
+
+def test_compile_fails_where_the_disk_becomes_full(run, monkeypatch):
+    monkeypatch.setattr(Kept, "holds", lambda self, codegen: False)
+    code, out, err = run("compile", "kernel")
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1].startswith("Error: compiled code cannot be kept: ")
 
 
 # Every kind of path and held-out error that runs in compiled code, in a process of its own: what is compiled is looked

@@ -1,5 +1,6 @@
 """What a notebook shows, and what is imported and computed for it."""
 
+import os
 import re
 import subprocess
 import sys
@@ -160,8 +161,10 @@ def test_large_paths_are_facts_alone():
 # --- without matplotlib ----------------------------------------------------------------------------------------------
 
 
-def run(program):
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+def run(program, **variables):
+    environment = {**os.environ, **variables}
+    child = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
+    return child.stdout
 
 
 WITHOUT = """
@@ -179,6 +182,22 @@ for name in displays.__all__:
 print(len(displays.CurveDisplay(curves={"loo": model.curve_}, chosen={}).table()))
 print([("<img" in each._repr_html_(), "<table" in each._repr_html_()) for each in (model, model.path_, model.curve_)])
 """
+
+
+# As where neither a home nor a folder for temporary files can be written to: the import fails.
+NOWHERE = """
+import tempfile
+def fail(*arguments, **options):
+    raise FileNotFoundError("No usable temporary directory found")
+tempfile.mkdtemp = fail
+import numpy as np, svmpath
+page = svmpath.trace(np.arange(8.0).reshape(-1, 1), np.arange(8) % 2, loss="squared_hinge")._repr_html_()
+print("<img" in page, "<table" in page)
+"""
+
+
+def test_without_a_folder_for_matplotlib():
+    assert run(NOWHERE, HOME="/dev/null/home", XDG_CONFIG_HOME="", XDG_CACHE_HOME="", MPLCONFIGDIR="") == "False True\n"
 
 
 def test_without_matplotlib():

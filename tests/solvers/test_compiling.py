@@ -9,10 +9,10 @@ import pytest
 from svmpath.solvers import compiling
 
 SOURCE = """
-from numba import njit
 from svmpath.solvers import compiling
+from svmpath.solvers.loops.decorators import entry
 
-@njit(cache=True)
+@entry
 def double(x):
     return 2 * x
 

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
 
 from svmpath.solvers import loops
+from svmpath.solvers.keeping import Kept
 from svmpath.solvers.loops.stamp import STAMP, digest
 
 FOLDER = Path(loops.__file__).parent
@@ -111,12 +111,9 @@ def cached_dispatchers():
     for path in sorted(FOLDER.glob("*.py")):
         module = importlib.import_module(f"{loops.__name__}.{path.stem}" if path.stem != "__init__" else loops.__name__)
         for name, value in vars(module).items():
-            if isinstance(value, Dispatcher) and value.py_func.__module__ == module.__name__ and is_cached(value):
+            is_own = isinstance(value, Dispatcher) and value.py_func.__module__ == module.__name__
+            if is_own and isinstance(value._cache, Kept):
                 yield f"{path.stem}.{name}", value
-
-
-def is_cached(dispatcher):
-    return not isinstance(dispatcher._cache, NullCache)
 
 
 def test_everything_that_is_kept_on_disk_is_stamped():

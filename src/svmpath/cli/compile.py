@@ -14,7 +14,7 @@ from svmpath.cli.live import Live
 from svmpath.cli.run_options import JsonOption, QuietOption
 from svmpath.exceptions import DataError
 from svmpath.names import unknown_name
-from svmpath.solvers.compiling import count_compiled
+from svmpath.solvers.compiling import count_compiled, unkept
 
 
 def compile_engines(
@@ -44,10 +44,22 @@ def _compile(name: str, engine: tuple[str, str, Callable[[], Any]], live: Live) 
     """Compile one engine, while the main thread listens for Ctrl-C."""
     what, module, work = engine
     live.stage(f"Compiling {what[:1].lower()}{what[1:]}")
-    start, before = time.perf_counter(), count_compiled(import_module(module))
+    loops = import_module(module)
+    start, before = time.perf_counter(), count_compiled(loops)
+    _refuse([cache for cache in unkept(loops) if not cache.can_save()])  # before anybody waits for nothing
     live.run(work)
-    done = count_compiled(import_module(module)) > before
+    _refuse(unkept(loops))  # the disk may be full by now
+    done = count_compiled(loops) > before
     return {"engine": name, "what": what, "compiled": done, "seconds": time.perf_counter() - start}
+
+
+def _refuse(caches: list[Any]) -> None:
+    if caches:
+        tried = " or ".join(caches[0].folders)
+        raise DataError(
+            f"compiled code cannot be kept: no folder can be written to and has room (tried {tried or 'none'}); "
+            "set NUMBA_CACHE_DIR to one that can"
+        )
 
 
 def _sentence(engine: dict[str, Any]) -> str:

@@ -210,12 +210,12 @@ def _table(title: str, facts: Facts) -> str:
 
 
 def _image(draw: Callable[[Any], Display] | None, title: str) -> str:
-    """The picture as part of the page; nothing if there is none, or no matplotlib."""
+    """The picture as part of the page; nothing if there is none, or no matplotlib, or no folder it may write to."""
     if draw is None:
         return ""
     try:
         from matplotlib.figure import Figure
-    except ImportError:
+    except (ImportError, OSError):
         return ""
     figure = Figure(figsize=_SIZE)  # not by pyplot, which would show it a second time
     figure.subplots_adjust(**_MARGINS)

@@ -2,8 +2,8 @@
 
 numba looks at the time stamp of the one file in which a cached function stands. What that function calls is compiled
 into it, so after an edit in another file the cache would return code that is out of date. But the key of a cached
-function holds the values in its closure. So every function that is compiled with ``cache=True`` is made by a factory,
-which puts the digest of all files into its closure::
+function holds the values in its closure. So every function that is kept on disk is made by a factory, which puts the
+digest of all files into its closure::
 
     def _make_follow(stamp):
         @entry
