@@ -110,6 +110,7 @@ class HeldOutFacts:
 
     criterion: str
     folds: Any
+    folds_are: str | None
     kind: str
     value: float
     interval: Sequence[float]

@@ -102,6 +102,7 @@ def _sure(facts: Summary) -> Iterator[Cell]:
     show = percent if is_rate else lambda value: number(math.sqrt(max(value, 0.0)))
     what = "error" if is_rate else "root mean squared error"
     how = held_out_words(held_out.criterion, held_out.folds)
+    how = how if held_out.folds_are is None else f"{how}, {held_out.folds_are}"
     low, high = (show(end) for end in held_out.interval)
     yield Cell(
         f"Held-out {what}",

@@ -15,6 +15,7 @@ from svmpath.criteria.curve import error
 from svmpath.criteria.table import is_bound
 from svmpath.losses import policy_of
 from svmpath.report.facts import ABSENT, ChoiceFacts, CurveFacts, DataFacts, HeldOutFacts, HonestFacts, Summary, plain
+from svmpath.validation import is_whole_number
 
 __all__ = ["collect_summary", "summarise"]
 
@@ -175,12 +176,23 @@ def _held_out(model: Any, y: Any, task: str) -> HeldOutFacts:
     return HeldOutFacts(
         criterion=model.error_criterion_,  # "loo" is exact, "span" and "alo" predict it
         folds=model.cv if model.error_criterion_ == "kfold" else None,  # also where "auto" meant it
+        folds_are=_folds_are(model, task) if model.error_criterion_ == "kfold" else None,
         kind="error rate" if is_class else "mean squared error",
         value=model.held_out_error_,
         interval=list(model.held_out_interval_),  # of 95 %, as if the hyper-parameters had been given
         baseline=_baseline(y, task),
         root_mean_squared_error=ABSENT if is_class else math.sqrt(model.held_out_error_),
     )
+
+
+def _folds_are(model: Any, task: str) -> str:
+    """How the folds were drawn, in words."""
+    if not (model.cv is None or is_whole_number(model.cv, least=2)):
+        return "folds as given"
+    if getattr(model, "_groups", None) is not None:
+        return "folds of whole groups"
+    what = "equal parts of every class" if task == "classification" else "the same quantiles of the target"
+    return f"random folds with {what}"
 
 
 def _honest(found: Any, task: str) -> HonestFacts:
