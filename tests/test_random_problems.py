@@ -11,7 +11,7 @@ from scipy import sparse
 
 import svmpath
 from tests import certificates, fuzz, fuzz_gradients, problems, trials, workers
-from tests.speed import slow_except
+from tests.speed import each_once, slow_except
 
 FIRST, COUNT = 0, 120  # seeds of a block
 
@@ -46,6 +46,7 @@ def test_random_gradients_are_compared_with_differences():
 # --- data ------------------------------------------------------------------------------------------------------------
 
 
+@each_once
 @pytest.mark.parametrize("target", problems.TARGETS)
 @pytest.mark.parametrize("kind", problems.KINDS)
 def test_every_kind_of_data_can_be_used(kind, target):

@@ -1,10 +1,14 @@
 """Every test of the command line runs in a fresh folder."""
 
+import functools
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import skops.io
+import typer
 
 from svmpath.cli import main
 from tests.cli.tables import FIXED, GOOD, csv
@@ -24,6 +28,16 @@ def no_nested_fits(monkeypatch):
     """The tuning is not repeated ten times in every test; those of the honest error say so."""
     monkeypatch.setattr("svmpath.cli.honest._FEW", 0)
     monkeypatch.setattr("svmpath.cli.honest._VERY_FEW", 0)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def what_every_run_repeats():
+    """A process builds the options of all commands once, not hundreds of times; and models need not be indented."""
+    compact = SimpleNamespace(**vars(json) | {"dumps": lambda state, indent=None: json.dumps(state)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", functools.cache(typer.main.get_command))
+        patch.setattr(skops.io._persist, "json", compact)
+        yield
 
 
 @pytest.fixture

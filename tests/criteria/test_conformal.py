@@ -20,6 +20,7 @@ from svmpath.criteria.conformal import (
 )
 from svmpath.paths import ClosedFormPath, MarchPath, MergedPath
 from tests import reference
+from tests.speed import each_once
 
 N, GAMMA, C = 40, 0.5, 3.0
 RNG = np.random.default_rng(0)
@@ -133,6 +134,7 @@ def test_which_paths_have_a_formula():
 LOSSES = {"squared_hinge": 1e-8, "hinge": 1e-8, "epsilon_insensitive": 1e-8, "huber_hinge": 1e-6, "least_squares": 1e-8}
 
 
+@each_once
 @pytest.mark.parametrize("repeats", [1, 4])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_fold_machines_are_refits_without_the_fold(loss, repeats):

@@ -11,7 +11,7 @@ from svmpath import criteria
 from svmpath.criteria.of_jump import samples
 from svmpath.solvers.box_qp import FREE
 from tests import fuzz_loo, reference_qp
-from tests.speed import slow_except
+from tests.speed import each_once, slow_except
 
 N = 50
 MOONS, LABELS = make_moons(N, noise=0.3, random_state=3)
@@ -96,6 +96,7 @@ def frozen_by_hand(path, walker, i):
     return path.loss.decide(product, solved[:q], path.motion.at_t(t))
 
 
+@each_once
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_alo_is_the_machine_with_frozen_places(kind, weighted):

@@ -17,7 +17,7 @@ from sklearn.model_selection import (
 import svmpath
 from svmpath import criteria
 from tests import reference
-from tests.speed import slow_except
+from tests.speed import each_once, slow_except
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -37,6 +37,7 @@ def path_and_matrix(gamma, rank, y=Y, s=None):
     return path, path.gram.block(slice(None), slice(None))
 
 
+@each_once
 @pytest.mark.parametrize("rank", [None, 15])
 @pytest.mark.parametrize("gamma", GAMMAS)
 @pytest.mark.parametrize("s", [None, S], ids=["unweighted", "weighted"])
@@ -49,6 +50,7 @@ def test_press_equals_refits(gamma, rank, s, y):
         np.testing.assert_allclose(found, reference.leave_one_out(K, y, weights, C), atol=1e-6)
 
 
+@each_once
 @pytest.mark.parametrize("rank", [None, 8, 15])
 @pytest.mark.parametrize("gamma", GAMMAS)
 @pytest.mark.parametrize("s", [None, S], ids=["unweighted", "weighted"])

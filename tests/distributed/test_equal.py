@@ -13,7 +13,7 @@ from svmpath.distributed.newton import Point
 from svmpath.gram import Nystroem, RandomFourier
 from svmpath.gram.landmarks import uniform
 from tests.distributed.chunks import SIZES, N, amounts, cut, moons
-from tests.speed import slow_except
+from tests.speed import each_once, slow_except
 
 VALUES = np.geomspace(1e-3, 1e3, 9)
 CRITERIA = {"squared_hinge": criteria.span, "least_squares": criteria.press}
@@ -41,6 +41,7 @@ def assert_equal_paths(whole, chunked, criterion):
     assert abs(chunked.residual - whole.residual) < 1e-9
 
 
+@each_once
 @pytest.mark.parametrize("cutting", slow_except(list(SIZES), ["seventeen", "empty"]))
 @pytest.mark.parametrize("loss", list(CRITERIA))
 def test_any_chunks(loss, cutting):
@@ -182,6 +183,7 @@ def test_a_path_can_be_checked(loss):
 # --- estimators ------------------------------------------------------------------------------------------------------
 
 
+@each_once
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize("loss", list(CRITERIA))
 def test_classifiers(loss, classes):

@@ -15,7 +15,7 @@ import svmpath
 from svmpath import PathSVC, PathSVR, criteria
 from svmpath.exceptions import EdgeWarning, IndefiniteKernelWarning, LimitWarning
 from tests import certificates, reference
-from tests.speed import slow_except
+from tests.speed import each_once, slow_except
 
 N = 70
 X, LABELS = make_moons(N, noise=0.3, random_state=0)
@@ -56,6 +56,7 @@ C_GIVEN = {"tune": "tune", "list": [0.1, 1.0, 10.0], "span": (0.05, 50.0), "fixe
 GAMMA_GIVEN = {"tune": "tune", "list": [0.3, 1.0, 3.0], "span": (0.1, 10.0), "fixed": 1.5, "scale": "scale"}
 
 
+@each_once
 @pytest.mark.filterwarnings("ignore::svmpath.exceptions.EdgeWarning")
 @pytest.mark.parametrize("what", TARGETS)
 @pytest.mark.parametrize("gamma", GAMMA_GIVEN)
@@ -90,6 +91,7 @@ KERNELS = {
 }
 
 
+@each_once
 @pytest.mark.parametrize("rule", ["min", "one_se"])
 @pytest.mark.parametrize("what", TARGETS)
 @pytest.mark.parametrize("name", KERNELS)
@@ -158,6 +160,7 @@ def test_criteria(loss, criterion):
     assert 0.0 <= model.loo_error_ <= 0.5
 
 
+@each_once
 @pytest.mark.parametrize("name", ["error", "squared", "squared_hinge", "logistic", "sigmoid"])
 @pytest.mark.parametrize("what", ["labels", "classes"])
 def test_losses_of_held_out_values(name, what):
@@ -406,6 +409,7 @@ def test_the_error_of_numbers_and_classes():
 # --- what is kept ----------------------------------------------------------------------------------------------------
 
 
+@each_once
 @pytest.mark.parametrize("what", TARGETS)
 @pytest.mark.parametrize("given", [{}, {"C": 1.0, "gamma": 1.0}], ids=["tuned", "given"])
 def test_fitted_models_are_saved_whole(what, given, tmp_path):

@@ -23,7 +23,7 @@ from svmpath.criteria import CRITERIA
 from svmpath.kernels import RBF, Linear
 from svmpath.losses import POLICIES, SquaredHinge
 from tests import reference
-from tests.speed import slow_except
+from tests.speed import each_once, slow_except
 
 X, Y = make_moons(120, noise=0.25, random_state=0)
 NEW, NEW_Y = make_moons(400, noise=0.25, random_state=1)
@@ -245,6 +245,7 @@ def test_verbose_prints_or_calls(capsys):
     assert [line.split()[1] for line in lines] == ["screen:", "confirm:"]
 
 
+@each_once
 @pytest.mark.parametrize("rank", [None, 20])
 @pytest.mark.parametrize(
     ("model", "y"),

@@ -21,6 +21,7 @@ from sklearn.model_selection import (
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.search.candidates import candidates
+from tests.speed import each_once
 
 X, Y = make_moons(90, noise=0.35, random_state=0)
 S = np.random.default_rng(1).integers(1, 4, size=90).astype(float)
@@ -209,6 +210,7 @@ def test_optimism_on_labels_that_nothing_predicts():
 # --- weights ---------------------------------------------------------------------------------------------------------
 
 
+@each_once
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 @pytest.mark.parametrize("make", [PathSVC, PathSVR, ElasticNetSVC])
 def test_a_weight_is_so_many_copies_where_copies_stay_together(make, class_weight):

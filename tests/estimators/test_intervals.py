@@ -15,6 +15,7 @@ from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, TimeSe
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.datasets import gaussian_mixture
 from svmpath.paths import MergedPath
+from tests.speed import each_once
 
 N, M = 60, 25
 RNG = np.random.default_rng(0)
@@ -53,6 +54,7 @@ def each_alone(n):
     return [(np.delete(np.arange(n), i), np.array([i])) for i in range(n)]
 
 
+@each_once
 @pytest.mark.parametrize("options", [{}, {"criterion": "press"}, {"kernel": "linear"}], ids=str)
 @pytest.mark.parametrize("weight", [None, S], ids=["1", "s"])
 def test_least_squares_is_jackknife_plus(options, weight):
@@ -125,6 +127,7 @@ def plain_sets(model, X, labels, folds, twentieths):
     return 20 * better < twentieths * (n + 1)
 
 
+@each_once
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("loss", ["least_squares", "squared_hinge", "hinge"])
 def test_sets_by_refits_and_counting(loss, classes):

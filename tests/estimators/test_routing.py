@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
+from tests.speed import each_once
 
 X, Y = make_moons(60, noise=0.3, random_state=0)
 S = np.random.default_rng(1).integers(1, 4, size=60).astype(float)
@@ -71,6 +72,7 @@ def test_what_is_not_requested_is_refused_by_scikit_learn():
 # --- leave-one-group-out ---------------------------------------------------------------------------------------------
 
 
+@each_once
 @pytest.mark.parametrize("model", [
     PathSVC("squared_hinge", gamma=1.0, C=2.0), PathSVC("least_squares", gamma=1.0, C=2.0),
     PathSVC("hinge", gamma=1.0, C=2.0), PathSVR(gamma=1.0, C=2.0), ElasticNetSVC(0.5, 1.0, standardize=False),

@@ -19,6 +19,7 @@ from svmpath.losses import HuberHinge
 from svmpath.paths.newton_path import NewtonPath
 from svmpath.solvers.huber_newton import lowest
 from tests.cases import CASES
+from tests.speed import each_once
 
 PLACES = ("right", "slope", "left")
 
@@ -61,6 +62,7 @@ def objective(solution, h):
 # --- the machine -----------------------------------------------------------------------------------------------------
 
 
+@each_once
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize("h", [0.05, 0.5, 2.5])
 @pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
@@ -229,6 +231,7 @@ def test_sparse_rows_are_dense_rows():
 # --- hard cases ------------------------------------------------------------------------------------------------------
 
 
+@each_once
 @pytest.mark.parametrize("rank", [None, 0.01])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize("name", [name for name in CASES if name != "far_from_the_origin"])

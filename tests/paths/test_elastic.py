@@ -11,7 +11,7 @@ from svmpath.paths.elastic import ElasticPath, FeatureEvent
 from svmpath.solvers.elastic import Walker
 from tests import reference_elastic as reference
 from tests.cases import CASES
-from tests.speed import slow_except
+from tests.speed import each_once, slow_except
 
 
 def data(n=60, p=10, seed=0, balanced=False):
@@ -36,6 +36,7 @@ def cost(path, value, X, y, s=None, om=None):
     return found, reference.minimum(X, y, s, om, lam1, lam2)
 
 
+@each_once
 @pytest.mark.parametrize("balanced", [True, False])
 @pytest.mark.parametrize("lambda2", [1.0, 1e-3, 0.0])
 @pytest.mark.parametrize(("n", "p"), [(60, 10), pytest.param(30, 80, marks=pytest.mark.slow)])
@@ -139,6 +140,7 @@ def test_lambda2_zero_is_the_limit():
     )  # it jumps
 
 
+@each_once
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("lambda2", [1.0, 0.0])
 def test_hard_cases(name, lambda2):
@@ -352,6 +354,7 @@ def test_integers_in_single_precision(seed, lambda2):
     assert np.isfinite(held.scores).all()
 
 
+@each_once
 @pytest.mark.parametrize("distance", [1e-15, 1e-12, 1e-9, 1e-8, 1e-7, 1e-6])
 @pytest.mark.parametrize("lambda2", [1.0, 1e-3, 0.0])
 def test_rows_that_are_nearly_copies(distance, lambda2):

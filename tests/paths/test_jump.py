@@ -14,7 +14,7 @@ from svmpath import criteria
 from svmpath.paths import jump
 from tests import reference, reference_qp
 from tests.cases import CASES
-from tests.speed import slow_except
+from tests.speed import each_once, slow_except
 
 RNG = np.random.default_rng(0)
 X, Y01 = make_moons(60, noise=0.3, random_state=0)
@@ -61,6 +61,7 @@ def test_hinge_equals_a_quadratic_programme(seed):
         assert ours <= reference_qp.hinge_objective(K, y, s, C, alpha, model.intercept_[0]) * (1 + 1e-12)
 
 
+@each_once
 @pytest.mark.parametrize("seed", slow_except(range(4), range(2)))
 @pytest.mark.parametrize(("over", "span"), [("C", (1e-2, 1e2)), ("epsilon", (1.0, 0.0)), ("epsilon", (0.0, 1.0))])
 def test_epsilon_insensitive_equals_a_quadratic_programme(seed, over, span):
@@ -141,6 +142,7 @@ def wide():
     return points, np.where(np.arange(20) % 2, 1.0, -1.0)
 
 
+@each_once
 @pytest.mark.parametrize("make", [circles, xor, binary_columns, wide], ids=lambda make: make.__name__)
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 def test_simultaneous_events_and_dependent_elbows(make, kernel):

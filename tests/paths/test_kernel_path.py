@@ -17,7 +17,7 @@ from svmpath.solvers.box_qp import FREE
 from svmpath.solvers.moving_kernel import Axis
 from tests import fuzz_kernel, problems, reference, reference_qp
 from tests.decay_scheme import DecayPath
-from tests.speed import slow_except
+from tests.speed import each_once, slow_except
 
 X, Y01 = make_moons(60, noise=0.2, random_state=0)
 Y = 2.0 * Y01 - 1.0
@@ -139,6 +139,7 @@ HARD = {
 }
 
 
+@each_once
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name == "circles" else name for name in HARD]
 )

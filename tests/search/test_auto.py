@@ -14,6 +14,7 @@ from svmpath.paths import Request, trace_problem
 from svmpath.search import auto
 from svmpath.search.rank import double_rank
 from tests import reference
+from tests.speed import each_once
 
 
 def rings(n, seed):
@@ -171,6 +172,7 @@ def many(monkeypatch):
         monkeypatch.setattr(auto, name, value)
 
 
+@each_once
 @pytest.mark.filterwarnings("ignore::svmpath.exceptions.EdgeWarning")
 @pytest.mark.parametrize("loss", ["squared_hinge", "least_squares", "huber_hinge"])
 @pytest.mark.parametrize("gamma", ["tune", 0.5])
@@ -257,6 +259,7 @@ def wide(n, d, seed):
     return X, (X @ rng.normal(size=d) > 0).astype(int)
 
 
+@each_once
 @pytest.mark.parametrize("what", ["labels", "classes"])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_the_full_matrix_follows_the_largest_rank_if_that_still_gained(many, monkeypatch, kernel, what):
