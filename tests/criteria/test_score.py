@@ -76,6 +76,7 @@ def labels_against_rest(c):
     return np.where(c == THREE, 1, -1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "loss", slow_except(["least_squares", "squared_hinge", "hinge", "huber_hinge"], ["squared_hinge"])
 )

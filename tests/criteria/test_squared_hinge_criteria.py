@@ -10,7 +10,7 @@ from svmpath import criteria, datasets
 from svmpath.criteria import of_march
 from tests import reference
 from tests.cases import CASES
-from tests.speed import each_once, slow_except
+from tests.speed import each_once, first_quick, slow_except
 
 SETS = {
     "twonorm": datasets.twonorm,
@@ -146,6 +146,7 @@ def wild(name):
     return 1000 * X, np.where(y == 0, 1.0, -1.0), {"kernel": "linear"}
 
 
+@first_quick(1)
 @pytest.mark.parametrize("rank", slow_except([None, 40], [40]))
 @pytest.mark.parametrize("name", ["wine", "iris"])
 def test_loo_at_kernel_values_far_too_large_for_C_equals_refits(name, rank):

@@ -108,6 +108,7 @@ def test_what_boundaries_refuse():
 # --- animation -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_frames_along_the_path(tmp_path, monkeypatch):
     from matplotlib import pyplot
 

@@ -15,7 +15,7 @@ import svmpath
 from svmpath import PathSVC, PathSVR, criteria
 from svmpath.exceptions import EdgeWarning, IndefiniteKernelWarning, LimitWarning
 from tests import certificates, reference
-from tests.speed import each_once, slow_except
+from tests.speed import each_once, first_quick, slow_except
 
 N = 70
 X, LABELS = make_moons(N, noise=0.3, random_state=0)
@@ -205,6 +205,7 @@ def test_copies():
     check(model, twice, y)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("what", TARGETS)
 def test_the_seed_and_not_the_threads_decide(what):
     found = [make(what, n_jobs=n_jobs).fit(X, TARGETS[what]) for n_jobs in (1, 2, None)]
@@ -300,6 +301,7 @@ def test_memory_limit():
         PathSVC(memory_limit="much").fit(X, LABELS)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("what", TARGETS)
 def test_more_than_two_thousand_rows_in_low_rank(what):
     rng = np.random.default_rng(0)
@@ -370,6 +372,7 @@ def test_a_range_that_ends_too_early_is_reported():
         PathSVR(gamma=(50.0, 500.0), random_state=0).fit(X, AMOUNTS)
 
 
+@first_quick(2)
 @pytest.mark.parametrize("seed", range(5))
 def test_free_values_give_no_warning_on_ordinary_data(seed):
     rng = np.random.default_rng(seed)
@@ -514,6 +517,7 @@ def many():
     return rows, (rows[:, 0] + 0.2 * rng.normal(size=2100) > 0).astype(int)
 
 
+@pytest.mark.slow
 def test_C_and_gamma_given_use_the_full_matrix_where_the_search_would(many):
     model = PathSVC(C=1.0, gamma=0.1, random_state=0).fit(*many)
     assert (model.rank_, model.choice_.stages) == (2100, ())

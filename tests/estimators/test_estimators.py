@@ -23,7 +23,7 @@ from svmpath.criteria import CRITERIA
 from svmpath.kernels import RBF, Linear
 from svmpath.losses import POLICIES, SquaredHinge
 from tests import reference
-from tests.speed import each_once, slow_except
+from tests.speed import each_once, first_quick, slow_except
 
 X, Y = make_moons(120, noise=0.25, random_state=0)
 NEW, NEW_Y = make_moons(400, noise=0.25, random_state=1)
@@ -53,6 +53,7 @@ def test_no_pair_of_values_tried_has_a_lower_score():
     assert len(model.choice_.tried) == 11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", slow_except(["least_squares", "squared_hinge"], ["least_squares"]))
 def test_a_search_keeps_one_kernel_matrix_not_all(loss):
     # Two matrices (kernel and its eigenvectors or factor) of the chosen kernel, and the distances, may stay.
@@ -107,6 +108,7 @@ def test_several_classes_share_C_gamma_and_one_decomposition():
     assert model.score(data, names) > 0.95
 
 
+@first_quick(1)
 @pytest.mark.parametrize("rank", [None, 30])
 def test_kfold_scores_every_kernel_on_the_same_folds(rank, monkeypatch):
     rows = []

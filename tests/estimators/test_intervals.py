@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, TimeSe
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.datasets import gaussian_mixture
 from svmpath.paths import MergedPath
-from tests.speed import each_once
+from tests.speed import each_once, first_quick
 
 N, M = 60, 25
 RNG = np.random.default_rng(0)
@@ -143,6 +143,7 @@ def test_sets_by_refits_and_counting(loss, classes):
     assert 0 < found.mean() < 1
 
 
+@first_quick(1)
 @pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
 def test_sets_with_repeated_rows_of_three_classes(loss):
     thirds = np.argsort(np.argsort(Y[:20])) * 3 // 20
@@ -201,6 +202,7 @@ def is_likely(hits, rows, coverage):
     return low - 0.03 * rows <= hits <= high + 0.03 * rows
 
 
+@first_quick(1)
 @pytest.mark.parametrize(
     "model", [PathSVR(random_state=0), PathSVR(rank=40, random_state=0), PathSVR("epsilon_insensitive", epsilon=0.1)]
 )

@@ -19,7 +19,7 @@ from svmpath.losses import HuberHinge
 from svmpath.paths.newton_path import NewtonPath
 from svmpath.solvers.huber_newton import lowest
 from tests.cases import CASES
-from tests.speed import each_once
+from tests.speed import each_once, first_quick
 
 PLACES = ("right", "slope", "left")
 
@@ -288,6 +288,7 @@ def test_the_line_search_finds_the_lowest_point(seed):
 # --- criteria and estimators, by the defaults of the interface -------------------------------------------------------
 
 
+@first_quick(1)
 @pytest.mark.parametrize("rank", [None, 10])
 def test_leave_one_out_is_that_of_plain_refits(rank):
     X, y = banana(30)
@@ -383,6 +384,7 @@ def test_criteria_without_a_formula_for_it_refuse_it():
             criterion(path, [1.0])
 
 
+@pytest.mark.slow
 def test_the_command_line_tunes_saves_and_predicts(tmp_path):
     X, y = banana(40)
     data, folder = tmp_path / "data.npz", tmp_path / "out"

@@ -11,7 +11,7 @@ from svmpath.paths.elastic import ElasticPath, FeatureEvent
 from svmpath.solvers.elastic import Walker
 from tests import reference_elastic as reference
 from tests.cases import CASES
-from tests.speed import each_once, slow_except
+from tests.speed import each_once, first_quick, slow_except
 
 
 def data(n=60, p=10, seed=0, balanced=False):
@@ -49,6 +49,7 @@ def test_twenty_values_cost_what_a_convex_programme_finds(n, p, lambda2, balance
         assert found >= lowest * (1 - 1e-8)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("balanced", slow_except([True, False], [False]))
 @pytest.mark.parametrize("lambda2", [1.0, 1e-3, 0.0])
 def test_gap_at_every_breakpoint_and_between(lambda2, balanced):
@@ -368,6 +369,7 @@ def test_rows_that_are_nearly_copies(distance, lambda2):
     assert max(path(value).gap for value in nodes[:: max(len(nodes) // 40, 1)]) <= 1e-8
 
 
+@first_quick(1)
 @pytest.mark.parametrize(("over", "options"), [("lambda1", {"lambda2": 1e-3}), ("lambda2", {"lambda1": 1.0})])
 def test_machines_without_any_walk(monkeypatch, over, options):
     """The last resort, at every value: each is solved for directly, and optimal."""

@@ -14,7 +14,7 @@ from svmpath import criteria
 from svmpath.paths import jump
 from tests import reference, reference_qp
 from tests.cases import CASES
-from tests.speed import each_once, slow_except
+from tests.speed import each_once, first_quick, slow_except
 
 RNG = np.random.default_rng(0)
 X, Y01 = make_moons(60, noise=0.3, random_state=0)
@@ -41,6 +41,7 @@ def problem(seed):
     return points, y, rng.exponential(size=n) + 0.1, 10.0 ** rng.uniform(-1, 0.5)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("seed", slow_except(range(10), range(4)))
 def test_hinge_equals_a_quadratic_programme(seed):
     points, y, s, gamma = problem(seed)
@@ -85,6 +86,7 @@ def test_epsilon_insensitive_equals_a_quadratic_programme(seed, over, span):
             np.testing.assert_allclose(solution(points), model.predict(points), atol=1e-4)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("seed", range(4))
 def test_nu_equals_a_quadratic_programme_and_scikit_learn(seed):
     points, y, s, gamma = problem(seed)
@@ -383,12 +385,14 @@ def test_a_walk_that_cannot_be_trusted_is_left_to_the_ladder(monkeypatch):
     np.testing.assert_allclose(path.decisions(np.array([0.1, 1.0])), expected, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [1e6, pytest.param(1e8, marks=pytest.mark.slow)])
 def test_a_kernel_that_has_lost_its_digits_is_refused(shift):
     with pytest.raises(svmpath.PathError, match="double precision"):
         svmpath.trace(X + shift, Y, loss="hinge", kernel="linear")
 
 
+@pytest.mark.slow
 def test_regression_is_polished_whatever_the_unit_of_y():
     path = svmpath.trace(X, 1e-10 * WAVE, loss="epsilon_insensitive", gamma=1.0, epsilon=1e-11, span=(1e-2, 10.0))
     right = path(1.0)
@@ -412,6 +416,7 @@ def test_an_indefinite_kernel_warns_and_clips():
     svmpath.trace(X, Y, psd="clip", **options).check(1e-9)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_default_span_of_nu_begins_at_a_feasible_value(weighted):
     # Classes of 34 and 37, and many others: twice the share of the lighter class, times the weights, may round up.

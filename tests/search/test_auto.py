@@ -14,7 +14,7 @@ from svmpath.paths import Request, trace_problem
 from svmpath.search import auto
 from svmpath.search.rank import double_rank
 from tests import reference
-from tests.speed import each_once
+from tests.speed import each_once, first_quick
 
 
 def rings(n, seed):
@@ -35,6 +35,7 @@ def waves(n, seed):
     return X, np.sin(3 * X[:, 0]) + 0.5 * X[:, 1] + 0.2 * rng.normal(size=n)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("make", [rings, moons, twonorm], ids=lambda make: make.__name__)
 def test_its_choice_is_about_as_good_as_that_of_a_grid(make):
     X, y = make(120, 0)

@@ -311,6 +311,7 @@ print("done", flush=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_an_interrupt_ends_a_fit(jobs):
     command = [sys.executable, "-c", INTERRUPTED.replace("JOBS", str(jobs))]
