@@ -86,7 +86,28 @@ def refused(run):
     return refused
 
 
+@pytest.fixture(scope="session")
+def tuned_before():
+    """By arguments and data: the files that a run of tune has written."""
+    return {}
+
+
 @pytest.fixture
-def fitted(tune):
+def tune_once(tune, tuned_before):
+    """Run ``svmpath tune`` on data.csv; where a test before has done the same, put its files here."""
+
+    def tune_once(*arguments):
+        key = (*arguments, Path("data.csv").read_bytes())
+        if key not in tuned_before:
+            tune(*arguments)
+            tuned_before[key] = {path.name: path.read_bytes() for path in Path().iterdir()}
+        for name, content in tuned_before[key].items():
+            Path(name).write_bytes(content)
+
+    return tune_once
+
+
+@pytest.fixture
+def fitted(tune_once):
     """A model of the columns a (numbers) and b (words) in model.skops."""
-    tune(*csv(GOOD), *FIXED)
+    tune_once(*csv(GOOD), *FIXED)

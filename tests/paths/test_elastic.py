@@ -237,8 +237,8 @@ def test_standardised_columns():
 @pytest.mark.parametrize("standardize", slow_except([False, True], [True]))
 def test_sparse_rows_give_the_same_path(standardize):
     rng = np.random.default_rng(0)
-    X = sparse.random(60, 150, density=0.1, random_state=0, format="csr")
-    y = np.where(rng.random(60) < 0.4, 1.0, -1.0)
+    X = sparse.random(40, 100, density=0.1, random_state=0, format="csr")
+    y = np.where(rng.random(40) < 0.4, 1.0, -1.0)
     for lambda2 in (0.5, 0.0):
         options = {"lambda2": lambda2, "standardize": standardize}
         held, dense = elastic(X, y, **options), elastic(X.toarray(), y, **options)
