@@ -224,6 +224,7 @@ def test_the_step_function_is_leave_one_out_everywhere(n):
     assert svmpath.select(steps).score == steps.scores.min()
 
 
+@pytest.mark.slow
 def test_the_step_function_knows_weights_and_a_class_of_one():
     X, y = make_moons(30, noise=0.3, random_state=2)
     s = np.random.default_rng(0).exponential(size=30) + 0.1

@@ -178,6 +178,7 @@ def test_decisions_are_those_of_the_kernel_written_out(fitted):
     np.testing.assert_allclose(fitted.decision_function(NEW), expected, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_the_held_out_error_is_that_of_refits():
     model = PathSVC(loss="least_squares", gamma="ard", random_state=0).fit(X, Y)
     K = np.exp(-((X[:, None] - X[None]) ** 2 * model.gamma_).sum(axis=2))

@@ -279,6 +279,7 @@ WRONG = {
 }
 
 
+@first_quick(3)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_fit_that_fails_leaves_the_model_of_the_last_one(name):
     model = PathSVC(random_state=0).fit(X, LABELS)
@@ -316,6 +317,7 @@ def test_more_than_two_thousand_rows_in_low_rank(what):
     assert model.path_(model.C_).violation < 1e-4
 
 
+@pytest.mark.slow
 def test_a_time_limit_ends_a_descent_and_is_no_matter_of_a_grid():
     with pytest.warns(LimitWarning, match="time_limit"):
         quick = PathSVC(search="gradient", time_limit=1e-9, random_state=0).fit(X, LABELS)

@@ -88,6 +88,7 @@ def test_leave_one_out_is_the_exact_one():
     assert ElasticNetSVC(lambda1=1.0, lambda2=1.0).fit(X[:15], y[:15]).error_criterion_ == "loo"  # few of a class
 
 
+@pytest.mark.slow
 def test_several_classes_one_against_the_rest():
     X, y = load_iris(return_X_y=True)
     names = np.array(["a", "b", "c"])[y]

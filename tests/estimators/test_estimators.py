@@ -403,6 +403,7 @@ def test_squared_hinge_is_the_default_chooses_by_the_span_prediction_and_reports
     np.testing.assert_allclose(model.decision_function(NEW), path(model.C_)(NEW), atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", slow_except(["loo", "kfold"], ["loo"]))
 def test_squared_hinge_with_other_criteria(criterion):
     model = PathSVC(loss="squared_hinge", criterion=criterion, gamma=[0.3, 1.0, 3.0], C=[0.1, 1.0, 10.0]).fit(X, Y)

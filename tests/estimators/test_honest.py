@@ -100,7 +100,7 @@ def test_few_groups_need_fewer_inner_folds():
 
 
 @first_quick(1)
-@pytest.mark.parametrize("cv", [LeaveOneGroupOut(), TimeSeriesSplit(3)], ids=["groups", "time"])
+@pytest.mark.parametrize("cv", [TimeSeriesSplit(3), LeaveOneGroupOut()], ids=["time", "groups"])
 def test_a_splitter_is_used_for_the_outer_folds_as_well(cv):
     groups = GROUPS if isinstance(cv, LeaveOneGroupOut) else None
     model = PathSVC("least_squares", criterion="kfold", cv=cv, random_state=0, **GAMMAS).fit(X, Y, groups=groups)

@@ -63,6 +63,7 @@ def test_least_squares_is_jackknife_plus(options, weight):
     np.testing.assert_allclose(model.predict_interval(NEW, 0.9), expected, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_repeated_rows_are_left_out_one_by_one():
     rows, y = np.tile(X[:20], (3, 1)), np.tile(Y[:20], 3)
     model = PathSVR(**ONE).fit(rows, y)

@@ -259,6 +259,7 @@ def test_a_cut_may_give_all_rows_one_class(label):
     assert candidates.max() > model.held_out_decisions_.max()
 
 
+@pytest.mark.slow
 def test_errors_and_tables_know_the_threshold():
     A, b = unbalanced(0, 200)
     model = PathSVC("least_squares", scoring="f1", threshold="tune", random_state=0).fit(A, b)

@@ -105,6 +105,7 @@ def test_nu_equals_a_quadratic_programme_and_scikit_learn(seed):
         np.testing.assert_allclose(solution.alpha, twin.alpha, atol=1e-7)
 
 
+@first_quick(8)
 @pytest.mark.parametrize("kernel", slow_except(["rbf", "linear", "poly"], ["rbf"]))
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_every_named_case_is_optimal_all_along_the_path(name, kernel):

@@ -144,6 +144,7 @@ def test_start_does_not_go_with_tol():
         svmpath.trace(X, Y, loss="hinge", tol=1e-3, start=np.zeros(150))
 
 
+@pytest.mark.slow
 def test_what_is_searched_in_single_precision_is_proved_in_double():
     points, labels = datasets.twonorm(2600, random_state=0)
     path = svmpath.trace(

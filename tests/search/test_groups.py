@@ -57,6 +57,7 @@ def test_nor_in_a_regression():
     assert np.mean((model.predict(new) - new[:, 0] - new[:, 1]) ** 2) < 0.2
 
 
+@pytest.mark.slow
 def test_splits_of_ones_own_count_from_the_beginning():
     X, y, group, new, truth = alike(1)
     splits = list(GroupKFold(5).split(X, y, group))
