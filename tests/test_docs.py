@@ -22,7 +22,7 @@ from tests.speed import slow_except
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("docs", "docs/guide", "docs/papers")
 PAGES = [ROOT / "README.md", *(page for folder in FOLDERS for page in sorted((ROOT / folder).glob("*.md")))]
-QUICK = ("displays", "kernels", "threads")  # the others in make slow
+QUICK = ("kernels", "threads")  # the others in make slow
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -126,6 +126,7 @@ def test_the_import_loads_nothing_for_pictures():
     assert run.stdout == "\n"
 
 
+@pytest.mark.slow
 def test_a_default_fit_loads_nothing_that_it_does_not_need():
     program = """
 import sys

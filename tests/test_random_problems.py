@@ -11,12 +11,12 @@ from scipy import sparse
 
 import svmpath
 from tests import certificates, fuzz, fuzz_gradients, problems, trials, workers
-from tests.speed import slow_except
+from tests.speed import each_once, first_quick, slow_except
 
-FIRST, COUNT = 0, 120  # seeds of a block
+FIRST, COUNT = 0, 40  # seeds of a block
 
 
-@pytest.mark.parametrize("block", slow_except(range(3), [0]))
+@pytest.mark.parametrize("block", slow_except(range(9), [0]))
 def test_random_trials(block):
     seeds = range(FIRST + COUNT * block, FIRST + COUNT * (block + 1))
     failed = [
@@ -27,11 +27,13 @@ def test_random_trials(block):
     assert not failed, "\n".join(failed)
 
 
-@pytest.mark.parametrize("block", slow_except(range(3), [0]))
-def test_random_options_of_the_default_search(block):
+@first_quick(1)
+@pytest.mark.parametrize("part", range(3))
+@pytest.mark.parametrize("block", range(3))
+def test_random_options_of_the_default_search(block, part):
     every = (seed for seed in itertools.count(10_000 * block) if trials.draw(seed).task.startswith("auto:"))
     failed = []
-    for seed in itertools.islice(every, 30):
+    for seed in itertools.islice(every, 10 * part, 10 * (part + 1)):
         try:
             trials.run(seed)
         except Exception as error:
@@ -39,13 +41,16 @@ def test_random_options_of_the_default_search(block):
     assert not failed, "\n".join(failed)
 
 
-def test_random_gradients_are_compared_with_differences():
-    assert sum(fuzz_gradients.run(seed) for seed in range(15)) > 60
+@first_quick(1)
+@pytest.mark.parametrize("block", range(3))
+def test_random_gradients_are_compared_with_differences(block):
+    assert sum(fuzz_gradients.run(seed) for seed in range(5 * block, 5 * block + 5)) > 20
 
 
 # --- data ------------------------------------------------------------------------------------------------------------
 
 
+@each_once
 @pytest.mark.parametrize("target", problems.TARGETS)
 @pytest.mark.parametrize("kind", problems.KINDS)
 def test_every_kind_of_data_can_be_used(kind, target):

@@ -172,6 +172,7 @@ def test_floor_verdicts(script):
     ]
 
 
+@pytest.mark.slow
 def test_figure3_runs_on_a_look_alike(script, capsys, tmp_path):
     picture = tmp_path / "new" / "figure3.png"
     script("bonidal2013_figure3").main(["--splits", "1", "--size", "40", "--Cs", "4", "--picture", str(picture)])

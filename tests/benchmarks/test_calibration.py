@@ -32,6 +32,7 @@ def test_scores_are_those_of_scikit_learn(script):
     assert script.scores(sure, np.array([0] * 4 + [1] * 4))[2] == pytest.approx(0.25)
 
 
+@pytest.mark.slow
 def test_it_runs_on_a_small_set(script, capsys, tmp_path):
     page = tmp_path / "RESULTS.md"
     script.main(["--splits", "1", "--sets", "wine", "--write", str(page)])

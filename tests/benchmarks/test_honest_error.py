@@ -18,6 +18,7 @@ def script(monkeypatch, tmp_path):
     return importlib.import_module("honest_error")
 
 
+@pytest.mark.slow
 def test_it_runs_on_an_embedded_set_and_goes_on_from_its_records(script, tmp_path, capsys, monkeypatch):
     file, page = tmp_path / "records.jsonl", tmp_path / "RESULTS.md"
     arguments = ["--sets", "wine", "--records", str(file), "--write", str(page)]

@@ -7,6 +7,7 @@ import svmpath
 from svmpath import criteria
 from tests import reference
 from tests.cases import CASES
+from tests.speed import each_once
 
 C = np.array([1e-3, 0.3, 50.0, 1e4])
 KERNELS = {"rbf": 0.4, "linear": None, "poly": 0.3, "laplacian": 0.2}
@@ -33,6 +34,7 @@ def close(a, b, s, value):
     np.testing.assert_allclose(a, b, rtol=0, atol=1e-8 * (1 + 1e-3 * value) * (1 + s.max()) * (1 + np.abs(b).max()))
 
 
+@each_once
 @pytest.mark.parametrize("rank", [None, 0.01])
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", CASES)
@@ -58,6 +60,7 @@ def test_leave_one_out_and_kfold_equal_refits(name, kernel, rank):
             close(found[test], reference.held_out(K, y, s, value, train, test), s, value * np.abs(K).max())
 
 
+@each_once
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", CASES)
 def test_solution_is_optimal(name, kernel):

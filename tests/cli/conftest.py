@@ -1,10 +1,14 @@
 """Every test of the command line runs in a fresh folder."""
 
+import functools
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import skops.io
+import typer
 
 from svmpath.cli import main
 from tests.cli.tables import FIXED, GOOD, csv
@@ -24,6 +28,16 @@ def no_nested_fits(monkeypatch):
     """The tuning is not repeated ten times in every test; those of the honest error say so."""
     monkeypatch.setattr("svmpath.cli.honest._FEW", 0)
     monkeypatch.setattr("svmpath.cli.honest._VERY_FEW", 0)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def what_every_run_repeats():
+    """A process builds the options of all commands once, not hundreds of times; and models need not be indented."""
+    compact = SimpleNamespace(**vars(json) | {"dumps": lambda state, indent=None: json.dumps(state)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", functools.cache(typer.main.get_command))
+        patch.setattr(skops.io._persist, "json", compact)
+        yield
 
 
 @pytest.fixture
@@ -72,7 +86,28 @@ def refused(run):
     return refused
 
 
+@pytest.fixture(scope="session")
+def tuned_before():
+    """By arguments and data: the files that a run of tune has written."""
+    return {}
+
+
 @pytest.fixture
-def fitted(tune):
+def tune_once(tune, tuned_before):
+    """Run ``svmpath tune`` on data.csv; where a test before has done the same, put its files here."""
+
+    def tune_once(*arguments):
+        key = (*arguments, Path("data.csv").read_bytes())
+        if key not in tuned_before:
+            tune(*arguments)
+            tuned_before[key] = {path.name: path.read_bytes() for path in Path().iterdir()}
+        for name, content in tuned_before[key].items():
+            Path(name).write_bytes(content)
+
+    return tune_once
+
+
+@pytest.fixture
+def fitted(tune_once):
     """A model of the columns a (numbers) and b (words) in model.skops."""
-    tune(*csv(GOOD), *FIXED)
+    tune_once(*csv(GOOD), *FIXED)

@@ -90,6 +90,7 @@ def test_files_that_are_missing_or_of_another_kind(folder, tmp_path, capsys, mon
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_rows_without_a_target_are_left_out(folder, tmp_path, capsys):
     for at in range(3):
         part = pd.read_parquet(folder / f"part-{at}.parquet")

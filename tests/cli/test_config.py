@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from tests.cli.tables import FIXED, flats, load
+from tests.speed import first_quick
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +50,7 @@ def test_keys_are_names_of_options_and_the_command_line_wins(tune):
     }  # fmt: skip
 
 
+@first_quick(1)
 @pytest.mark.parametrize("key", ["random-state", "random_state", "seed"])
 def test_other_spellings_of_a_key(tune, key):
     tune("data.csv", *config(f'target = "sold"\n{key} = 5'), *FIXED)

@@ -19,6 +19,7 @@ from svmpath.cli import main
 from svmpath.cli.live import Live, time_left
 from svmpath.progress import Progress
 from tests.cli.tables import FIXED, GOOD, csv
+from tests.speed import first_quick
 
 INTERRUPT = r"Interrupted (after|while) [^\n]+ \(\d+ s\); nothing was written\.\n"
 
@@ -56,6 +57,7 @@ def test_ctrl_c_keeps_what_was_there(run, monkeypatch):
     assert {name: Path(name).read_bytes() for name in os.listdir()} == before
 
 
+@first_quick(1)
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [
@@ -193,6 +195,7 @@ def test_streams_that_are_closed_or_full():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 @pytest.mark.parametrize("option", ["--json", pytest.param("", marks=pytest.mark.slow)])
 def test_results_that_are_lost_are_an_error(option):
@@ -223,6 +226,7 @@ main(sys.argv[1:])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("loss", "options"),
     [

@@ -17,6 +17,7 @@ from svmpath import PathSVC
 from svmpath.cli.data_options import DataOptions, read_data, split_names
 from svmpath.cli.preparation import DateParts, prepare_columns
 from tests.cli.tables import FIXED, csv, flats, load
+from tests.speed import first_quick
 
 HOW = ("--target", "sold", *FIXED, "--loss", "least_squares")
 
@@ -199,6 +200,7 @@ def decisions_of(data, **options):
     )
 
 
+@first_quick(1)
 @pytest.mark.parametrize("weights", ["balanced", "dear:5", "cheap:0.5,dear:2"])
 def test_class_weights(tune, table, weights):
     tune("data.csv", *HOW, "--class-weight", weights)
@@ -208,6 +210,7 @@ def test_class_weights(tune, table, weights):
     np.testing.assert_allclose(load().decision_function(table), decisions_of(data, class_weight=expected), rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_class_weights_of_numbers(tune):
     tune(*csv("a,y\n" + "".join(f"{i},{i % 2}\n" for i in range(20))), *FIXED, "--class-weight", "1:3")
     assert load()["model"].class_weight == {0: 1.0, 1: 3.0}

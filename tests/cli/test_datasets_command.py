@@ -61,6 +61,7 @@ def test_a_report_of_a_saved_model(run):
     assert Path("report.html").exists()
 
 
+@pytest.mark.slow
 def test_a_report_reads_the_data_as_tune_did(run):
     flats().to_csv("data.csv", index=False)
     assert run("tune", "data.csv", "--target", "sold", "--drop", "price,town", *FIXED, "--no-report")[0] == 0
@@ -77,6 +78,7 @@ def test_an_option_without_a_name_asks_for_the_name(run, option):
     assert list(Path().iterdir()) == []
 
 
+@pytest.mark.slow
 def test_whether_a_flat_is_sold_quickly_can_be_learnt_without_its_price(run):
     assert run("datasets", "flats", "-o", "flats.csv")[0] == 0
     options = ("--target", "sold", "--drop", "price", "--no-report", "--honest", "none", "--json", "--quiet")

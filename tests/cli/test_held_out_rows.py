@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.cli.tables import FIXED, GOOD, csv, flats, load
+from tests.speed import first_quick
 
 
 def test_the_wrong_label_comes_first_by_its_row_in_the_file(run):
@@ -55,6 +56,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_any_work(refused, path,
     assert words in refused("tune", *csv(GOOD), *FIXED, "--held-out", path)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("options", [(), ("--impute", "drop-rows")])
 def test_the_report_names_rows_as_the_file_does(run, options):
     """Rows are left out before the wrong label: one without a label, and one with a gap if that is asked for."""

@@ -48,6 +48,7 @@ def test_slow_fits_are_repeated_for_fewer_rows_only(tune, nested, slow):
     assert tune("data.csv", "--target", "sold", *FIXED, *slow)[2]["honest"]["method"] == "nested"
 
 
+@pytest.mark.slow
 def test_the_method_can_be_said(tune, refused):
     flats().drop(columns="price").to_csv("data.csv", index=False)
     arguments = ("data.csv", "--target", "sold", *FIXED)
@@ -69,6 +70,7 @@ def test_where_auto_has_no_cheap_estimate_there_is_none(tune, refused):
     assert "use --honest nested" in refused("tune", *arguments, "--honest", "bootstrap")
 
 
+@pytest.mark.slow
 def test_a_regression_shows_roots(tune):
     table = flats().drop(columns="sold")
     table.to_csv("data.csv", index=False)

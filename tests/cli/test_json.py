@@ -31,9 +31,9 @@ KEYS = {
 
 
 @pytest.fixture
-def ready(tune):
+def ready(tune_once):
     flats().to_csv("data.csv", index=False)
-    tune("data.csv", "--target", "sold", *FIXED)
+    tune_once("data.csv", "--target", "sold", *FIXED)
 
 
 def test_all_commands_are_here():

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.messy import FILES
 from tests.cli.tables import FIXED, load
+from tests.speed import first_quick
 
 HOW = ("--target", "risk", *FIXED, "--loss", "least_squares")  # the data are tested here, not the search
 
@@ -103,6 +104,7 @@ EXPECTED = {
 }
 
 
+@first_quick(3)
 @pytest.mark.parametrize("name", FILES)
 def test_messy_files_are_tuned_on_and_it_is_said_how(tune, run, name):
     kinds, notes = EXPECTED[name]
@@ -128,6 +130,7 @@ def test_messy_files_are_tuned_on_and_it_is_said_how(tune, run, name):
         assert np.corrcoef(predicted[truth.notna()], truth.dropna())[0, 1] > 0.9
 
 
+@pytest.mark.slow
 def test_the_order_of_columns_does_not_matter(tune, run):
     """Columns of the training file and of new files may come in any order."""
     table = pd.read_csv(io.StringIO(FILES["customers"]()), dtype=str, keep_default_na=False)
@@ -145,6 +148,7 @@ def test_the_order_of_columns_does_not_matter(tune, run):
     assert len(np.unique(decisions.round(6))) > 40
 
 
+@pytest.mark.slow
 def test_csv_and_parquet_give_the_same_model(tune):
     pytest.importorskip("pyarrow")
     rng, n = np.random.default_rng(0), 80
@@ -219,6 +223,7 @@ def test_new_rows_with_missing_cells_are_imputed_as_in_training(run, model):
     assert (code, err) == (0, "Note: new.csv: 2 missing values filled in as learnt from the training data.\n")
 
 
+@pytest.mark.slow
 def test_new_rows_in_another_format(run, model):
     pytest.importorskip("pyarrow")
     assert predict(run, model)[0] == 0

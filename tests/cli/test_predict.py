@@ -87,6 +87,7 @@ def test_other_columns_and_missing_cells_are_noted(run):
     assert len(pd.read_csv("out.csv")) == 2
 
 
+@pytest.mark.slow
 def test_a_word_for_missing_is_the_same_to_pandas_and_to_the_command_line(tune, run):
     rows = "\n".join(f"{word},{label}" for word, label in [("None", "a"), ("gas", "b"), ("oil", "a")] * 8)
     csv("fuel,y\n" + rows + "\n")

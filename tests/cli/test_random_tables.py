@@ -10,6 +10,7 @@ from svmpath.cli.data_options import IMPUTE, DataOptions, read_data
 from svmpath.cli.preparation import prepare_columns, recipes_of
 from svmpath.datasets import read_new_rows
 from svmpath.exceptions import DataError
+from tests.speed import first_quick
 
 CELLS = [
     "1", "2.5", "-3", "", "NA", "?", "-", "yes", "no", "true", "2024-01-31", "31.01.2024", "1/2/2024", "12 %", "$5",
@@ -39,6 +40,7 @@ def read_or_refuse(options):
         return None, str(error)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("block", [0, 1, *(pytest.param(block, marks=pytest.mark.slow) for block in range(2, 40))])
 def test_random_tables(block):
     path, read = Path("data.csv"), 0

@@ -63,6 +63,7 @@ def test_equal_places_are_shared():
     assert _turns([]) == []
 
 
+@pytest.mark.slow
 def test_several_classes_have_a_machine_each(run):
     rng = np.random.default_rng(1)
     label = rng.choice(list("uvw"), 90)

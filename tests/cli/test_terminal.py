@@ -11,6 +11,7 @@ import pexpect
 import pytest
 
 from tests.cli.tables import GOOD, csv
+from tests.speed import first_quick
 
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\r\x07]")
 QUICK = 2.0  # seconds that Ctrl-C may take
@@ -107,6 +108,7 @@ STAGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stage", "words"),
     [
@@ -149,6 +151,7 @@ def test_ctrl_c_while_the_program_is_loaded(spawn):
     assert text.replace("^C", "").strip() == "Interrupted; nothing was written."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -188,6 +191,7 @@ def completed(words, word):
     }
 
 
+@first_quick(2)
 @pytest.mark.parametrize(
     ("words", "word", "offered"),
     [

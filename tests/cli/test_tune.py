@@ -62,6 +62,7 @@ def test_regression(tune, run):
     np.testing.assert_allclose(pd.read_csv("out.csv")["prediction"], load().predict(table), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_loss_and_how_samples_were_held_out_are_named(tune, monkeypatch):
     flats().drop(columns="price").to_csv("data.csv", index=False)
     out, _, summary = tune("data.csv", "--target", "sold", *FIXED)
@@ -178,6 +179,7 @@ def test_options_reach_the_estimator(tune):
     assert tune("data.npz", "--kernel", "linear", "--rank", "0.5")[2]["choice"]["gamma"] is None
 
 
+@pytest.mark.slow
 def test_many_rows_are_approximated_and_it_is_said(tune, monkeypatch):
     monkeypatch.setattr("svmpath.gram.AUTO_ROWS", 50)
     monkeypatch.setattr("svmpath.gram.AUTO_LANDMARKS", 12)
@@ -236,6 +238,7 @@ def test_verbose_prints_stages_on_stderr(tune):
     assert "[PathSVC] scored" in tune("data.csv", "--target", "sold", "--verbose", "--search", "grid")[1]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("always::svmpath.LimitWarning")
 def test_a_limit_of_time_is_noted(tune):
     flats().to_csv("data.csv", index=False)
@@ -283,6 +286,7 @@ def test_summary_is_json_that_anyone_can_read(tune):
     assert 0 < summary["support_vectors"] < 40  # the squared hinge leaves out samples beyond the margin
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_model(tune):
     flats().to_csv("data.csv", index=False)
     first = tune("data.csv", "--target", "sold", "--rank", "10")[2]
@@ -421,6 +425,7 @@ def test_a_score_is_maximised_shown_and_saved(tune, run):
     assert run("predict", "model.skops", "data.csv", "--proba", "-o", "out.csv")[0] == 0
 
 
+@pytest.mark.slow
 def test_where_a_score_has_no_correction_there_is_no_honest_error(tune, refused):
     flats().drop(columns="price").to_csv("data.csv", index=False)
     out, _, summary = tune("data.csv", "--target", "sold", "--scoring", "balanced_accuracy")

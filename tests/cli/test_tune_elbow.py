@@ -13,6 +13,7 @@ from svmpath.cli.results import held_out_by
 from svmpath.datasets import twonorm
 from svmpath.losses import POLICIES, EpsilonInsensitive, Hinge
 from tests.cli.tables import FIXED, csv, flats, load
+from tests.speed import each_once
 
 
 def test_folds_that_leave_one_out_did_without_are_noted(tune):
@@ -55,6 +56,7 @@ CRITERIA = {
 }
 
 
+@each_once
 @pytest.mark.filterwarnings("always::svmpath.EdgeWarning")
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize(("loss", "target"), [("hinge", "sold"), ("epsilon_insensitive", "price")])
@@ -78,6 +80,7 @@ def test_an_error_that_stays_approximate_is_reported_as_such(tune, monkeypatch):
     assert summary["held_out"]["criterion"] == "alo"
 
 
+@pytest.mark.slow
 def test_the_switch_to_folds_is_reported_in_one_sentence(tune, monkeypatch):
     monkeypatch.setitem(POLICIES, Hinge, replace(POLICIES[Hinge], loo_rows=39))
     monkeypatch.setitem(POLICIES, EpsilonInsensitive, replace(POLICIES[EpsilonInsensitive], loo_rows=39))
@@ -121,6 +124,7 @@ def test_the_tube_is_tuned_or_given(tune, run):
     assert "epsilon" in out
 
 
+@pytest.mark.slow
 def test_many_rows_are_followed_to_a_gap(tune, refused, monkeypatch):
     monkeypatch.setattr("svmpath.paths.jump.WHOLE_ROWS", 30)
     for module in ("svmpath.paths.trackers", "svmpath.estimators._base"):  # as with many rows

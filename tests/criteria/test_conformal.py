@@ -20,6 +20,7 @@ from svmpath.criteria.conformal import (
 )
 from svmpath.paths import ClosedFormPath, MarchPath, MergedPath
 from tests import reference
+from tests.speed import each_once
 
 N, GAMMA, C = 40, 0.5, 3.0
 RNG = np.random.default_rng(0)
@@ -138,6 +139,7 @@ def folds_of(rows, y, *, is_classification, groups=None):
     return ten_folds(rows, y, is_classification=is_classification, groups=groups, s=np.ones(len(y)), pairwise=False)
 
 
+@each_once
 @pytest.mark.parametrize("repeats", [1, 4])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_fold_machines_are_refits_without_the_fold(loss, repeats):

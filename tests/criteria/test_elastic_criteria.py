@@ -8,7 +8,7 @@ import svmpath
 from svmpath import criteria
 from svmpath.criteria import of_elastic
 from tests.cases import CASES
-from tests.speed import slow_except
+from tests.speed import each_once, slow_except
 
 
 def data(n=40, p=8, seed=0, tied=False):
@@ -30,6 +30,7 @@ def refits(X, y, value, s=None, **options):
     return held
 
 
+@each_once
 @pytest.mark.parametrize("lambda2", [10.0, 0.1, 1e-3])
 @pytest.mark.parametrize("tied", slow_except([False, True], [True]))
 @pytest.mark.parametrize("p", [8, 60])

@@ -11,7 +11,7 @@ from svmpath import criteria
 from svmpath.criteria.of_jump import samples
 from svmpath.solvers.box_qp import FREE
 from tests import fuzz_loo, reference_qp
-from tests.speed import slow_except
+from tests.speed import each_once, first_quick, slow_except
 
 N = 50
 MOONS, LABELS = make_moons(N, noise=0.3, random_state=3)
@@ -48,6 +48,7 @@ def refit(kind, value, K, y, s, keep):
     return reference_qp.epsilon_insensitive(K, y, s, C, epsilon)[0]
 
 
+@first_quick(2)
 @pytest.mark.parametrize("weighted", slow_except([False, True], [True]))
 @pytest.mark.parametrize("kind", KINDS)
 def test_loo_equals_solves_on_the_other_rows(kind, weighted):
@@ -96,6 +97,7 @@ def frozen_by_hand(path, walker, i):
     return path.loss.decide(product, solved[:q], path.motion.at_t(t))
 
 
+@each_once
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_alo_is_the_machine_with_frozen_places(kind, weighted):
@@ -202,6 +204,7 @@ def test_counting_errors_finds_the_same_and_computes_decisions_later(weighted):
     assert svmpath.select(counted).score == svmpath.select(exact).score
 
 
+@first_quick(1)
 @pytest.mark.parametrize("n", [40, 41])
 def test_the_step_function_is_leave_one_out_everywhere(n):
     X, y = make_moons(n, noise=0.3, random_state=1)
@@ -221,6 +224,7 @@ def test_the_step_function_is_leave_one_out_everywhere(n):
     assert svmpath.select(steps).score == steps.scores.min()
 
 
+@pytest.mark.slow
 def test_the_step_function_knows_weights_and_a_class_of_one():
     X, y = make_moons(30, noise=0.3, random_state=2)
     s = np.random.default_rng(0).exponential(size=30) + 0.1
@@ -345,6 +349,7 @@ def test_a_nu_without_margin_when_a_sample_is_left_out_is_refused():
     assert refused
 
 
+@first_quick(1)
 @pytest.mark.parametrize("seed", range(4))
 def test_boxes_much_wider_than_the_coefficients(seed):
     # A hard margin: C is so large that every coefficient is a tiny part of its box.

@@ -19,7 +19,7 @@ from svmpath import criteria
 from svmpath.criteria.folds import make_folds
 from svmpath.validation import draw_seed
 from tests import reference
-from tests.speed import slow_except
+from tests.speed import each_once, slow_except
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -39,6 +39,7 @@ def path_and_matrix(gamma, rank, y=Y, s=None):
     return path, path.gram.block(slice(None), slice(None))
 
 
+@each_once
 @pytest.mark.parametrize("rank", [None, 15])
 @pytest.mark.parametrize("gamma", GAMMAS)
 @pytest.mark.parametrize("s", [None, S], ids=["unweighted", "weighted"])
@@ -51,6 +52,7 @@ def test_press_equals_refits(gamma, rank, s, y):
         np.testing.assert_allclose(found, reference.leave_one_out(K, y, weights, C), atol=1e-6)
 
 
+@each_once
 @pytest.mark.parametrize("rank", [None, 8, 15])
 @pytest.mark.parametrize("gamma", GAMMAS)
 @pytest.mark.parametrize("s", [None, S], ids=["unweighted", "weighted"])

@@ -10,7 +10,7 @@ from sklearn.datasets import load_wine
 import svmpath
 from svmpath import criteria, datasets
 from tests.solvers.test_enclosing_ball import squared_radius
-from tests.speed import slow_except
+from tests.speed import first_quick, slow_except
 
 N = 36
 RNG = np.random.default_rng(1)
@@ -63,6 +63,7 @@ SETS = {
 }
 
 
+@first_quick(1)
 @pytest.mark.parametrize("rank", slow_except([None, 30], [30]))
 @pytest.mark.parametrize("name", SETS)
 def test_it_bounds_the_exact_leave_one_out_error(name, rank):

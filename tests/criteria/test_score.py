@@ -17,7 +17,7 @@ from svmpath.criteria.scorers import make_scoring, scorer_names
 from svmpath.criteria.scoring import MOST_PARTS
 from svmpath.criteria.threshold import MOST_CUTS, best_threshold, threshold_candidates
 from svmpath.kernels import RBF
-from tests.speed import slow_except
+from tests.speed import first_quick, slow_except
 
 RNG = np.random.default_rng(0)
 X, Y = make_moons(50, noise=0.35, random_state=1)
@@ -76,6 +76,7 @@ def labels_against_rest(c):
     return np.where(c == THREE, 1, -1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "loss", slow_except(["least_squares", "squared_hinge", "hinge", "huber_hinge"], ["squared_hinge"])
 )
@@ -210,6 +211,7 @@ def test_longer_curves_keep_what_is_known():
 LABELS, WORDS, MORE = np.arange(2), np.array(["no", "yes"]), np.arange(3)
 
 
+@first_quick(6)
 @pytest.mark.parametrize(
     ("scoring", "classes", "s", "message"),
     [

@@ -10,7 +10,7 @@ from svmpath import criteria, datasets
 from svmpath.criteria import of_march
 from tests import reference
 from tests.cases import CASES
-from tests.speed import slow_except
+from tests.speed import each_once, first_quick, slow_except
 
 SETS = {
     "twonorm": datasets.twonorm,
@@ -33,6 +33,7 @@ def weights(n):
     return s
 
 
+@each_once
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("rank", [None, 20])
 @pytest.mark.parametrize("name", SETS)
@@ -50,6 +51,7 @@ def test_span_is_the_dense_inverse_formula(name, rank, weighted):
         np.testing.assert_allclose(found, expected, atol=1e-9 * (1 + C) + 1e-9)
 
 
+@each_once
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("rank", [None, 20])
 @pytest.mark.parametrize("name", slow_except(SETS, ["twonorm", "banana"]))
@@ -118,6 +120,7 @@ def test_criteria_of_other_losses_are_refused():
         criteria.press(path, [1.0])
 
 
+@each_once
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", slow_except(SETS, ["banana", "mixture"]))
 def test_screened_errors_are_those_of_the_full_formula(name, weighted):
@@ -143,8 +146,9 @@ def wild(name):
     return 1000 * X, np.where(y == 0, 1.0, -1.0), {"kernel": "linear"}
 
 
+@first_quick(1)
 @pytest.mark.parametrize("rank", slow_except([None, 40], [40]))
-@pytest.mark.parametrize("name", ["wine", "iris"])
+@pytest.mark.parametrize("name", ["iris", "wine"])
 def test_loo_at_kernel_values_far_too_large_for_C_equals_refits(name, rank):
     X, y, options = wild(name)
     path = svmpath.trace(X, y, loss="squared_hinge", span=(1e-3, 1e6), rank=rank, random_state=0, **options)
@@ -209,6 +213,7 @@ def test_held_out_values_that_are_lost_are_doubtful(monkeypatch):
     assert criteria.loo(path, [1e3]).doubtful[0] == len(path(1e3).support)
 
 
+@each_once
 @pytest.mark.parametrize("rank", [None, 1])
 @pytest.mark.parametrize("label", [-1.0, 1.0])
 def test_a_held_out_value_of_zero_counts_alike_with_and_without_a_screen(label, rank):

@@ -16,6 +16,7 @@ from sklearn.datasets import dump_svmlight_file
 from svmpath.datasets import read_new_rows, read_table
 from svmpath.datasets.delimited import _by_lines, read_delimited
 from svmpath.exceptions import DataError
+from tests.speed import each_once
 
 
 @pytest.fixture
@@ -450,6 +451,7 @@ def contents(tmp_path):
 FORMATS = ("csv", "tsv", "parquet", "arff", "libsvm", "npz")
 
 
+@each_once
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize(("suffix", "pack"), [("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress)])
 def test_every_format_from_a_path_and_from_standard_input(contents, write, monkeypatch, format, suffix, pack):

@@ -10,12 +10,14 @@ import svmpath
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.displays import BoundaryDisplay
 from tests.displays.machines import PATHS, REGRESSION, data, path
+from tests.speed import first_quick
 
 
 def middle(p):
     return float(np.mean(p.span))
 
 
+@first_quick(5)
 @pytest.mark.parametrize("name", [name for name in PATHS if name not in REGRESSION])
 def test_the_machine_is_drawn(name):
     p, (X, y) = path(name), data()
@@ -108,6 +110,7 @@ def test_what_boundaries_refuse():
 # --- animation -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_frames_along_the_path(tmp_path, monkeypatch):
     from matplotlib import pyplot
 

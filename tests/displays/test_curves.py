@@ -10,6 +10,7 @@ from svmpath import ElasticNetSVC, PathSVC, PathSVR, criteria
 from svmpath.datasets import twonorm
 from svmpath.displays import CurveDisplay, MarginDisplay, SurfaceDisplay
 from tests.displays.machines import PATHS, REGRESSION, data, path
+from tests.speed import first_quick
 
 CRITERION = {"huber_hinge": "kfold", "nu": "kfold", "hinge/weight": "kfold"}
 
@@ -180,6 +181,7 @@ def test_the_stages_of_a_search():
         SurfaceDisplay.from_estimator(model, stage="last")
 
 
+@first_quick(1)
 @pytest.mark.parametrize("lambda1", ["tune", [0.0, 0.5, 2.0]])
 def test_the_plane_of_the_elastic_net(lambda1):
     X, y = data()

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import svmpath
 from svmpath import ElasticNetSVC, KernelDictionary, PathSVC, PathSVR, criteria, displays
 from tests.displays.machines import PATHS, data, path
-from tests.speed import slow_except
+from tests.speed import first_quick, slow_except
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -42,6 +42,7 @@ class Tags(HTMLParser):
         self.text += data
 
 
+@first_quick(1)
 @pytest.mark.parametrize("name", slow_except(list(PATHS), ["hinge", "least_squares/gamma", "elastic_hinge"]))
 def test_paths(name):
     page = path(name)._repr_html_()
@@ -92,6 +93,7 @@ def test_nothing_is_scored_to_be_shown():
     assert "img" in Tags(done.taken(np.array([1, 0]))._repr_html_()).seen  # known, in another order
 
 
+@first_quick(2)
 @pytest.mark.parametrize(
     "model",
     [PathSVC(random_state=0), PathSVC(C=1.0, gamma=1.0), PathSVC(gamma=1.0), ElasticNetSVC(lambda2=[0.1, 1.0], cv=3)],
@@ -200,6 +202,7 @@ def test_without_a_folder_for_matplotlib():
     assert run(NOWHERE, HOME="/dev/null/home", XDG_CONFIG_HOME="", XDG_CACHE_HOME="", MPLCONFIGDIR="") == "False True\n"
 
 
+@pytest.mark.slow
 def test_without_matplotlib():
     *errors, rows, shown = run(WITHOUT).splitlines()
     assert errors == [

@@ -13,7 +13,7 @@ from svmpath.distributed.newton import Point
 from svmpath.gram import Nystroem, RandomFourier
 from svmpath.gram.landmarks import uniform
 from tests.distributed.chunks import SIZES, N, amounts, cut, moons
-from tests.speed import slow_except
+from tests.speed import each_once, first_quick, slow_except
 
 VALUES = np.geomspace(1e-3, 1e3, 9)
 CRITERIA = {"squared_hinge": criteria.span, "least_squares": criteria.press}
@@ -41,6 +41,7 @@ def assert_equal_paths(whole, chunked, criterion):
     assert abs(chunked.residual - whole.residual) < 1e-9
 
 
+@each_once
 @pytest.mark.parametrize("cutting", slow_except(list(SIZES), ["seventeen", "empty"]))
 @pytest.mark.parametrize("loss", list(CRITERIA))
 def test_any_chunks(loss, cutting):
@@ -50,6 +51,7 @@ def test_any_chunks(loss, cutting):
     assert np.abs(whole(0.3)(X_new) - chunked(0.3)(X_new)).max() < 1e-9
 
 
+@first_quick(1)
 @pytest.mark.parametrize("loss", list(CRITERIA))
 def test_a_chunk_with_one_class(loss):
     X, y = moons()
@@ -57,6 +59,7 @@ def test_a_chunk_with_one_class(loss):
     assert_equal_paths(*both(X[order], y[order], SIZES["seventeen"], loss=loss), CRITERIA[loss])
 
 
+@first_quick(1)
 @pytest.mark.parametrize("loss", list(CRITERIA))
 def test_weights(loss):
     X, y = moons()
@@ -77,6 +80,7 @@ def test_tiny_weights():
         assert tiny.violation(C / unit) < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["squared_hinge"])
 def test_errors_are_screened_as_in_memory(loss):
     X, y = moons(n=3600)
@@ -98,6 +102,7 @@ def test_regression():
     assert_equal_paths(*both(X, y, SIZES["three"]), criteria.press)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("name", ["squared", "squared_hinge", "logistic"])
 def test_other_held_out_losses(name):
     whole, chunked = both(*moons(), SIZES["three"])
@@ -105,6 +110,7 @@ def test_other_held_out_losses(name):
     assert np.allclose(criteria.span(chunked, VALUES, loss=name).scores, scores, rtol=1e-9)
 
 
+@first_quick(2)
 @pytest.mark.parametrize(
     "options",
     [
@@ -165,6 +171,7 @@ def test_a_large_C_at_once():
     assert few.passes["newton-step"] <= 12  # ordinary values of C have no stages
 
 
+@first_quick(1)
 @pytest.mark.parametrize("loss", list(CRITERIA))
 def test_a_path_can_be_checked(loss):
     _, chunked = both(*moons(), SIZES["three"], loss=loss)
@@ -182,6 +189,7 @@ def test_a_path_can_be_checked(loss):
 # --- estimators ------------------------------------------------------------------------------------------------------
 
 
+@each_once
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize("loss", list(CRITERIA))
 def test_classifiers(loss, classes):
@@ -278,6 +286,7 @@ def test_a_linear_regressor_has_coefficients():
     assert np.isclose(whole.held_out_error_, chunked.held_out_error_, rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_gamma_and_rank_are_chosen_on_a_sample(monkeypatch):
     monkeypatch.setattr("svmpath.estimators.chunks._SAMPLED_ROWS", 400)
     X, y = moons(n=1500)
@@ -330,6 +339,7 @@ def test_landmarks_that_are_not_in_the_sample(monkeypatch, as_option):
     assert np.abs(model.decision_function(X) - whole(model.C_)(X)).max() < 1e-6
 
 
+@first_quick(1)
 @pytest.mark.parametrize("loss", list(CRITERIA))
 def test_features_in_single_precision_and_made_anew(loss):
     X, y = moons(n=900)

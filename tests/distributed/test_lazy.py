@@ -12,6 +12,7 @@ import pytest
 import svmpath
 from svmpath import PathSVC, PathSVR
 from tests.distributed.chunks import amounts, cut, moons
+from tests.speed import each_once, first_quick
 
 SIZES = (200, 200, 280)
 OPTIONS = {"gamma": 0.4, "C": [0.1, 1.0], "rank": 20, "random_state": 0}
@@ -35,6 +36,7 @@ class Counted:
         return self.X[key]
 
 
+@each_once
 @pytest.mark.parametrize("name", ["predict", "decision_function", "predict_proba", "predict_log_proba"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_methods_are_lazy(name, classes):
@@ -62,6 +64,7 @@ def test_a_lazy_prediction_is_of_the_model_as_it_was(model):
     assert np.allclose(found.compute(), model.decision_function(X), atol=1e-12)
 
 
+@first_quick(2)
 @pytest.mark.parametrize("kind", ["int8", "bool", "object", "datetime64[ns]", "<U5"])
 def test_labels_keep_their_type(kind):
     X, y = moons()

@@ -24,7 +24,7 @@ from svmpath.search.deadline import Deadline
 from svmpath.search.gradient import column_variances
 from svmpath.search.screen import Screen
 from tests import reference
-from tests.speed import slow_except
+from tests.speed import first_quick, slow_except
 
 
 def noisy(n, seed=0, extra=4):
@@ -49,6 +49,7 @@ def fitted(request):
 # --- one gamma -------------------------------------------------------------------------------------------------------
 
 
+@first_quick(1)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_no_neighbour_of_the_choice_has_a_lower_score(loss):
     model = PathSVC(loss=loss, search="gradient", random_state=0).fit(X[:, :2], Y)
@@ -146,6 +147,7 @@ def test_what_is_given_stays_as_it_is():
     assert model.gamma_ is None
 
 
+@pytest.mark.slow
 def test_any_kernel_with_a_gamma_will_do():
     for kernel in ("laplacian", "poly", RBF(1.0) + Laplacian(0.1)):
         options = {"gamma": None} if not isinstance(kernel, str) else {"coef0": 1.0, "degree": 2}
@@ -176,6 +178,7 @@ def test_decisions_are_those_of_the_kernel_written_out(fitted):
     np.testing.assert_allclose(fitted.decision_function(NEW), expected, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_the_held_out_error_is_that_of_refits():
     model = PathSVC(loss="least_squares", gamma="ard", random_state=0).fit(X, Y)
     K = np.exp(-((X[:, None] - X[None]) ** 2 * model.gamma_).sum(axis=2))
@@ -385,6 +388,7 @@ def test_tune_and_predict_with_one_gamma_per_column(table, tmp_path, capsys):
     assert np.mean(predicted == pd.read_csv(table)["kind"]) > 0.85
 
 
+@pytest.mark.slow
 def test_tune_by_gradient(table, tmp_path):
     assert run("tune", table, "--target", "kind", "--output", tmp_path, "--search", "gradient") == 0
     assert isinstance(json.loads((tmp_path / "summary.json").read_text())["choice"]["gamma"], float)
@@ -414,6 +418,7 @@ def test_variances_of_columns():
         np.testing.assert_allclose(column_variances(data), [*X.var(axis=0), 0.0, 0.0], rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", slow_except(["units", "offset", "constant"], ["constant"]))
 def test_units_and_offsets_of_the_columns_do_not_matter(change):
     rng = np.random.default_rng(0)
@@ -430,6 +435,7 @@ def test_units_and_offsets_of_the_columns_do_not_matter(change):
     assert np.mean(model.predict(fresh * factor + offset) == truth) > 0.9
 
 
+@first_quick(1)
 @pytest.mark.parametrize("seed", [14, 15])
 def test_the_first_step_stays_in_the_valley_of_its_start(seed):
     """With wrong labels the score is steep at the C of the screen; a long step ended at gamma near 0."""

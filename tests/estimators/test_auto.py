@@ -15,7 +15,7 @@ import svmpath
 from svmpath import PathSVC, PathSVR, criteria
 from svmpath.exceptions import EdgeWarning, IndefiniteKernelWarning, LimitWarning
 from tests import certificates, reference
-from tests.speed import slow_except
+from tests.speed import each_once, first_quick, slow_except
 
 N = 70
 X, LABELS = make_moons(N, noise=0.3, random_state=0)
@@ -57,6 +57,7 @@ C_GIVEN = {"tune": "tune", "list": [0.1, 1.0, 10.0], "span": (0.05, 50.0), "fixe
 GAMMA_GIVEN = {"tune": "tune", "list": [0.3, 1.0, 3.0], "span": (0.1, 10.0), "fixed": 1.5, "scale": "scale"}
 
 
+@each_once
 @pytest.mark.filterwarnings("ignore::svmpath.exceptions.EdgeWarning")
 @pytest.mark.parametrize("what", TARGETS)
 @pytest.mark.parametrize("gamma", GAMMA_GIVEN)
@@ -91,6 +92,7 @@ KERNELS = {
 }
 
 
+@each_once
 @pytest.mark.parametrize("rule", ["min", "one_se"])
 @pytest.mark.parametrize("what", TARGETS)
 @pytest.mark.parametrize("name", KERNELS)
@@ -159,6 +161,7 @@ def test_criteria(loss, criterion):
     assert 0.0 <= model.loo_error_ <= 0.5
 
 
+@each_once
 @pytest.mark.parametrize("name", ["error", "squared", "squared_hinge", "logistic", "sigmoid"])
 @pytest.mark.parametrize("what", ["labels", "classes"])
 def test_losses_of_held_out_values(name, what):
@@ -204,6 +207,7 @@ def test_copies():
     check(model, twice, y)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("what", TARGETS)
 def test_the_seed_and_not_the_threads_decide(what):
     found = [make(what, n_jobs=n_jobs).fit(X, TARGETS[what]) for n_jobs in (1, 2, None)]
@@ -277,6 +281,7 @@ WRONG = {
 }
 
 
+@first_quick(3)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_fit_that_fails_leaves_the_model_of_the_last_one(name):
     model = PathSVC(random_state=0).fit(X, LABELS)
@@ -299,6 +304,7 @@ def test_memory_limit():
         PathSVC(memory_limit="much").fit(X, LABELS)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("what", TARGETS)
 def test_more_than_two_thousand_rows_in_low_rank(what):
     rng = np.random.default_rng(0)
@@ -313,6 +319,7 @@ def test_more_than_two_thousand_rows_in_low_rank(what):
     assert model.path_(model.C_).violation < 1e-4
 
 
+@pytest.mark.slow
 def test_a_time_limit_ends_a_descent_and_is_no_matter_of_a_grid():
     with pytest.warns(LimitWarning, match="time_limit"):
         quick = PathSVC(search="gradient", time_limit=1e-9, random_state=0).fit(X, LABELS)
@@ -369,6 +376,7 @@ def test_a_range_that_ends_too_early_is_reported():
         PathSVR(gamma=(50.0, 500.0), random_state=0).fit(X, AMOUNTS)
 
 
+@first_quick(2)
 @pytest.mark.parametrize("seed", range(5))
 def test_free_values_give_no_warning_on_ordinary_data(seed):
     rng = np.random.default_rng(seed)
@@ -408,6 +416,7 @@ def test_the_error_of_numbers_and_classes():
 # --- what is kept ----------------------------------------------------------------------------------------------------
 
 
+@each_once
 @pytest.mark.parametrize("what", TARGETS)
 @pytest.mark.parametrize("given", [{}, {"C": 1.0, "gamma": 1.0}], ids=["tuned", "given"])
 def test_fitted_models_are_saved_whole(what, given, tmp_path):
@@ -512,6 +521,7 @@ def many():
     return rows, (rows[:, 0] + 0.2 * rng.normal(size=2100) > 0).astype(int)
 
 
+@pytest.mark.slow
 def test_C_and_gamma_given_use_the_full_matrix_where_the_search_would(many):
     model = PathSVC(C=1.0, gamma=0.1, random_state=0).fit(*many)
     assert (model.rank_, model.choice_.stages) == (2100, ())

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 import svmpath
 from svmpath import PathSVC, PathSVR, criteria
 from svmpath.criteria.folds import make_folds
+from tests.speed import each_once, first_quick
 
 _RNG = np.random.default_rng(0)
 _X = _RNG.normal(size=(60, 4))
@@ -38,6 +39,7 @@ CASES = {
 }
 
 
+@each_once
 @pytest.mark.filterwarnings("ignore:The smallest class has only")
 @pytest.mark.parametrize("loss", ["hinge", "huber_hinge", "squared_hinge", "least_squares"])
 @pytest.mark.parametrize("case", CASES)
@@ -49,6 +51,7 @@ def test_classification(case: str, loss: str) -> None:
     assert model.path_(model.C_).violation < 1e-6
 
 
+@each_once
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "least_squares"])
 @pytest.mark.parametrize("case", CASES)
 def test_regression(case: str, loss: str) -> None:
@@ -59,6 +62,7 @@ def test_regression(case: str, loss: str) -> None:
     assert model.path_(model.C_).violation < 1e-6
 
 
+@first_quick(1)
 @pytest.mark.parametrize("loss", ["hinge", "huber_hinge"])
 def test_choice_is_a_value_that_was_scored(loss: str) -> None:
     """With several classes, too, where the best C need not be that of the last machine."""

@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import svmpath
 from svmpath import ElasticNetSVC, criteria
+from tests.speed import first_quick
 
 REPETITION = "folds, and leaving one sample out, tell a weight of two from a sample that is there twice"
 EXCUSED = {
@@ -87,6 +88,7 @@ def test_leave_one_out_is_the_exact_one():
     assert ElasticNetSVC(lambda1=1.0, lambda2=1.0).fit(X[:15], y[:15]).error_criterion_ == "loo"  # few of a class
 
 
+@pytest.mark.slow
 def test_several_classes_one_against_the_rest():
     X, y = load_iris(return_X_y=True)
     names = np.array(["a", "b", "c"])[y]
@@ -148,6 +150,7 @@ def test_sparse_rows_weights_and_factors():
     assert dense.coef_[0, 0] != 0
 
 
+@pytest.mark.slow
 def test_threads_and_progress_change_nothing(capsys):
     X, y = data()
     seen = []
@@ -196,6 +199,7 @@ def many_features(seed):
     return X, np.sign(X[:, :6].sum(axis=1) + 2 * rng.normal(size=200))
 
 
+@first_quick(1)
 @pytest.mark.parametrize("seed", [1, 4, 11])
 def test_few_features_are_better_than_none(seed):
     """The values lie close together near the first, where the score is flat: patience must not end the search there."""

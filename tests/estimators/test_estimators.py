@@ -24,7 +24,7 @@ from svmpath.criteria import CRITERIA
 from svmpath.kernels import RBF, Linear
 from svmpath.losses import POLICIES, SquaredHinge
 from tests import reference
-from tests.speed import slow_except
+from tests.speed import each_once, first_quick, slow_except
 
 X, Y = make_moons(120, noise=0.25, random_state=0)
 NEW, NEW_Y = make_moons(400, noise=0.25, random_state=1)
@@ -54,6 +54,7 @@ def test_no_pair_of_values_tried_has_a_lower_score():
     assert len(model.choice_.tried) == 11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", slow_except(["least_squares", "squared_hinge"], ["least_squares"]))
 def test_a_search_keeps_one_kernel_matrix_not_all(loss):
     # Two matrices (kernel and its eigenvectors or factor) of the chosen kernel, and the distances, may stay.
@@ -108,6 +109,7 @@ def test_several_classes_share_C_gamma_and_one_decomposition():
     assert model.score(data, names) > 0.95
 
 
+@first_quick(1)
 @pytest.mark.parametrize("rank", [None, 30])
 def test_kfold_scores_every_kernel_on_the_same_folds(rank, monkeypatch):
     rows = []
@@ -269,6 +271,7 @@ def test_verbose_prints_or_calls(capsys):
     assert [line.split()[1] for line in lines] == ["screen:", "confirm:"]
 
 
+@each_once
 @pytest.mark.parametrize("rank", [None, 20])
 @pytest.mark.parametrize(
     ("model", "y"),
@@ -436,6 +439,7 @@ def test_squared_hinge_is_the_default_chooses_by_the_span_prediction_and_reports
     np.testing.assert_allclose(model.decision_function(NEW), path(model.C_)(NEW), atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", slow_except(["loo", "kfold"], ["loo"]))
 def test_squared_hinge_with_other_criteria(criterion):
     model = PathSVC(loss="squared_hinge", criterion=criterion, gamma=[0.3, 1.0, 3.0], C=[0.1, 1.0, 10.0]).fit(X, Y)

@@ -10,6 +10,7 @@ from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedGrou
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.criteria.sources import AtValues, Joined, Most, at_some
 from svmpath.losses import POLICIES, SquaredHinge
+from tests.speed import first_quick
 
 X, Y = make_moons(80, noise=0.3, random_state=0)
 S = np.random.default_rng(1).integers(1, 4, size=80).astype(float)
@@ -23,6 +24,7 @@ def left_out(model, fit_to, i):
     return model.fit(X[keep], fit_to[keep], sample_weight=S[keep])
 
 
+@first_quick(1)
 @pytest.mark.parametrize("loss", ["squared_hinge", "least_squares", "hinge"])
 def test_decisions_and_both_errors_are_those_of_refits(loss):
     model = PathSVC(loss, **ONE).fit(X, Y, sample_weight=S)

@@ -21,6 +21,7 @@ from sklearn.model_selection import (
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.criteria.folds import random_folds
 from svmpath.search.candidates import candidates
+from tests.speed import each_once, first_quick
 
 X, Y = make_moons(90, noise=0.35, random_state=0)
 S = np.random.default_rng(1).integers(1, 4, size=90).astype(float)
@@ -49,6 +50,7 @@ CASES = {
 }
 
 
+@first_quick(2)
 @pytest.mark.parametrize("case", CASES)
 def test_nested_is_a_loop_of_clones(case):
     model, y = CASES[case]
@@ -72,6 +74,7 @@ def test_the_property_is_the_default_and_kept_until_the_next_fit():
     assert model.fit(X[:60], Y[:60]).honest_error_ != value
 
 
+@pytest.mark.slow
 def test_jobs_change_nothing():
     one, two = (PathSVC(random_state=0, n_jobs=n, **GAMMAS).fit(X, Y) for n in (1, 2))
     assert one.honest_error() == two.honest_error()
@@ -95,7 +98,8 @@ def test_few_groups_need_fewer_inner_folds():
         model.honest_error(n_splits=4)
 
 
-@pytest.mark.parametrize("cv", [LeaveOneGroupOut(), TimeSeriesSplit(3)], ids=["groups", "time"])
+@first_quick(1)
+@pytest.mark.parametrize("cv", [TimeSeriesSplit(3), LeaveOneGroupOut()], ids=["time", "groups"])
 def test_a_splitter_is_used_for_the_outer_folds_as_well(cv):
     groups = GROUPS if isinstance(cv, LeaveOneGroupOut) else None
     model = PathSVC("least_squares", criterion="kfold", cv=cv, random_state=0, **GAMMAS).fit(X, Y, groups=groups)
@@ -190,6 +194,7 @@ def test_a_pair_that_was_given_is_not_corrected():
     assert model.honest_error("bootstrap").interval == model.held_out_interval_
 
 
+@pytest.mark.slow
 def test_optimism_on_labels_that_nothing_predicts():
     held, honest, corrected = [], [], []
     pairs = {"gamma": np.geomspace(0.01, 10, 6).tolist(), "C": np.geomspace(0.01, 1e3, 10).tolist()}
@@ -208,6 +213,7 @@ def test_optimism_on_labels_that_nothing_predicts():
 # --- weights ---------------------------------------------------------------------------------------------------------
 
 
+@each_once
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 @pytest.mark.parametrize("make", [PathSVC, PathSVR, ElasticNetSVC])
 def test_a_weight_is_so_many_copies_where_copies_stay_together_and_C_is_given(make, class_weight):

@@ -17,6 +17,7 @@ from svmpath.criteria.folds import make_folds, random_folds
 from svmpath.datasets import gaussian_mixture
 from svmpath.paths import MergedPath
 from svmpath.validation import draw_seed
+from tests.speed import each_once, first_quick
 
 N, M = 60, 25
 RNG = np.random.default_rng(0)
@@ -65,6 +66,7 @@ def each_alone(n):
     return [(np.delete(np.arange(n), i), np.array([i])) for i in range(n)]
 
 
+@each_once
 @pytest.mark.parametrize("options", [{}, {"criterion": "press"}, {"kernel": "linear"}], ids=str)
 @pytest.mark.parametrize("weight", [None, S], ids=["1", "s"])
 def test_least_squares_is_jackknife_plus(options, weight):
@@ -73,6 +75,7 @@ def test_least_squares_is_jackknife_plus(options, weight):
     np.testing.assert_allclose(model.predict_interval(NEW, 0.9), expected, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_repeated_rows_are_left_out_one_by_one():
     rows, y = np.tile(X[:20], (3, 1)), np.tile(Y[:20], 3)
     model = PathSVR(**ONE).fit(rows, y)
@@ -137,6 +140,7 @@ def plain_sets(model, X, labels, folds, twentieths):
     return 20 * better < twentieths * (n + 1)
 
 
+@each_once
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("loss", ["least_squares", "squared_hinge", "hinge"])
 def test_sets_by_refits_and_counting(loss, classes):
@@ -152,6 +156,7 @@ def test_sets_by_refits_and_counting(loss, classes):
     assert 0 < found.mean() < 1
 
 
+@first_quick(1)
 @pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
 def test_sets_with_repeated_rows_of_three_classes(loss):
     thirds = np.argsort(np.argsort(Y[:20])) * 3 // 20
@@ -210,6 +215,7 @@ def is_likely(hits, rows, coverage):
     return low - 0.03 * rows <= hits <= high + 0.03 * rows
 
 
+@first_quick(1)
 @pytest.mark.parametrize(
     "model", [PathSVR(random_state=0), PathSVR(rank=40, random_state=0), PathSVR("epsilon_insensitive", epsilon=0.1)]
 )

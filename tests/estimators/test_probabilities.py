@@ -229,6 +229,7 @@ def test_doubts_are_unknown_where_only_their_number_is_known(monkeypatch):
     assert model.held_out_["doubtful"].isna().all()
 
 
+@pytest.mark.slow
 def test_in_scikit_learns_tools():
     model = PathSVC("least_squares", **ONE)
     p = cross_val_predict(model, X, WORDS, cv=3, method="predict_proba")

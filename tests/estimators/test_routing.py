@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
+from tests.speed import each_once, first_quick
 
 X, Y = make_moons(60, noise=0.3, random_state=0)
 S = np.random.default_rng(1).integers(1, 4, size=60).astype(float)
@@ -31,6 +32,7 @@ def requesting(model):
     return sklearn.base.clone(model).set_fit_request(sample_weight=True, groups=True)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_through_a_pipeline(model):
     pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), requesting(model))
@@ -42,6 +44,7 @@ def test_through_a_pipeline(model):
     assert pipeline[-1].honest_error(n_splits=3) == plain.honest_error(n_splits=3)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_through_cross_validation(model):
     pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=True), requesting(model))
@@ -71,6 +74,7 @@ def test_what_is_not_requested_is_refused_by_scikit_learn():
 # --- leave-one-group-out ---------------------------------------------------------------------------------------------
 
 
+@each_once
 @pytest.mark.parametrize("model", [
     PathSVC("squared_hinge", gamma=1.0, C=2.0), PathSVC("least_squares", gamma=1.0, C=2.0),
     PathSVC("hinge", gamma=1.0, C=2.0), PathSVR(gamma=1.0, C=2.0), ElasticNetSVC(0.5, 1.0, standardize=False),

@@ -15,6 +15,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR, criteria
 from svmpath.criteria.threshold import threshold_candidates
+from tests.speed import first_quick
 
 X, Y = make_moons(60, noise=0.35, random_state=2)
 S = np.random.default_rng(1).integers(1, 4, size=60).astype(float)
@@ -31,6 +32,7 @@ def unbalanced(seed, n=300):
     return rng.normal(size=(n, 2)) + 1.1 * b[:, None], b
 
 
+@first_quick(1)
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])  # the hinge counts errors only, unless it is to score
 def test_the_choice_maximises_the_score(loss):
     model = PathSVC(loss, scoring="roc_auc", criterion="loo", **GRID).fit(X, Y, sample_weight=S)
@@ -49,6 +51,7 @@ def test_the_choice_maximises_the_score(loss):
     assert model.held_out_error_ == pytest.approx(np.average(wrong, weights=S))
 
 
+@pytest.mark.slow
 def test_elastic_net_against_plain_refits():
     model = ElasticNetSVC(2.0, 1.0, standardize=False, criterion="loo", scoring="average_precision")
     model.fit(X, Y, sample_weight=S)
@@ -61,6 +64,7 @@ def test_elastic_net_against_plain_refits():
         assert -score == pytest.approx(metrics.average_precision_score(Y, f, sample_weight=S), abs=1e-9)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("make", [PathSVC, PathSVR, ElasticNetSVC])
 def test_the_default_score_by_its_name_is_the_default(make):
     name = "neg_mean_squared_error" if make is PathSVR else "accuracy"
@@ -114,6 +118,7 @@ HARD = {
 }
 
 
+@first_quick(3)
 @pytest.mark.parametrize("name", HARD)
 def test_hard_cases(name):
     A, b, more = HARD[name]
@@ -132,6 +137,7 @@ def test_hard_cases(name):
 # --- threshold -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_tuned_threshold_helps_on_new_rows():
     gains = []
     for seed in range(3):
@@ -253,6 +259,7 @@ def test_a_cut_may_give_all_rows_one_class(label):
     assert candidates.max() > model.held_out_decisions_.max()
 
 
+@pytest.mark.slow
 def test_errors_and_tables_know_the_threshold():
     A, b = unbalanced(0, 200)
     model = PathSVC("least_squares", scoring="f1", threshold="tune", random_state=0).fit(A, b)
@@ -306,6 +313,7 @@ class Counting:
         return self.score(y, estimator.predict(X), average="macro", zero_division=0.0)
 
 
+@first_quick(1)
 @pytest.mark.parametrize(
     "model",
     [
@@ -336,6 +344,7 @@ def test_a_fit_asks_the_scorer_once_for_each_pair(model):
     assert again.scoring.times <= 2 * 21 + 10 + tries  # if another gamma is chosen, its curve is made again
 
 
+@pytest.mark.slow
 def test_long_curves_keep_the_standard_error_of_the_best_value_only(monkeypatch):
     whole = PathSVC("least_squares", criterion="kfold", scoring="f1", **GRID).fit(X, Y)
     a = whole.cv_results_
@@ -353,6 +362,7 @@ def test_long_curves_keep_the_standard_error_of_the_best_value_only(monkeypatch)
         np.testing.assert_array_equal(same, model.cv_results_["std_test_score"])
 
 
+@first_quick(1)
 @pytest.mark.parametrize("scoring", [None, "accuracy", "f1"])
 def test_standard_errors_know_groups(scoring):
     """Near-copies of 20 rows are 20 rows, not 300."""
@@ -419,6 +429,7 @@ def test_sentences_of_scorers_name_what_can_be_used():
     assert "gamma_deviance" not in str(caught.value)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("scoring", ["roc_auc", "accuracy", "neg_log_loss"])
 def test_a_model_chosen_by_a_named_score_is_saved_without_foreign_objects(tmp_path, scoring):
     model = PathSVC(scoring=scoring, threshold="tune", random_state=0).fit(X, Y)

@@ -13,15 +13,15 @@ EXCUSED = {
 }
 
 QUICK = [
-    PathSVR(),  # one default run; the others choose among few values
-    PathSVC(gamma=1.0, C=[1.0]),
+    PathSVC(gamma=1.0, C=[1.0]),  # they choose among few values
     PathSVC(loss="least_squares", gamma=1.0, C=[0.1, 1.0]),
-    PathSVC(loss="least_squares", gamma=1.0, C=[1.0], scale=True),
     PathSVR(kernel="linear", C=[1.0], scale=True),
-    PathSVC(loss="least_squares", rank=10, random_state=0, gamma=1.0, C=[1.0]),
 ]
 ESTIMATORS = [
     PathSVC(),
+    PathSVR(),
+    PathSVC(loss="least_squares", gamma=1.0, C=[1.0], scale=True),
+    PathSVC(loss="least_squares", rank=10, random_state=0, gamma=1.0, C=[1.0]),
     PathSVC(loss="least_squares"),
     PathSVC(loss="least_squares", rank=10, random_state=0),
     PathSVR(loss="least_squares", kernel="poly", search="continuous"),

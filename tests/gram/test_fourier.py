@@ -15,6 +15,7 @@ from svmpath.gram import LowRankGram, Nystroem, RandomFourier, make_gram
 from svmpath.gram.fourier import FourierFeatures
 from svmpath.kernels import ARD, RBF, FunctionKernel, GPKernel, Laplacian, Linear, Polynomial, Precomputed
 from tests import reference
+from tests.speed import first_quick
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -37,6 +38,7 @@ def approximate(kernel, rank, seed=0, rows=X):
     return Z @ Z.T
 
 
+@first_quick(2)
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_mean_over_seeds_is_the_kernel_with_the_variance_of_the_theory(name):
     kernel, pairs, seeds = KERNELS[name], 20, 400

@@ -134,6 +134,7 @@ def test_density_weights_cancel_unless_eigenvalues_are_dropped():
     np.testing.assert_allclose(matrix(weighted, truncate=4), Z @ Z.T, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_random_pivots_in_blocks_have_the_law_of_pivots_drawn_one_by_one():
     A = np.random.default_rng(3).normal(size=(4, 4))
     K = A @ A.T

@@ -21,6 +21,7 @@ from svmpath.kernels import (
     squared_distances,
 )
 from svmpath.kernels.repeated import find_repeats
+from tests.speed import each_once
 
 
 def repeated_rows(n=150, d=7, distinct=23, seed=0, scale=1.0):
@@ -86,6 +87,7 @@ def test_copies_have_the_values_of_their_row_in_a_whole_matrix(name, form):
         assert np.array_equal(K[same], np.broadcast_to(diag[:, None], K.shape)[same])
 
 
+@each_once
 @pytest.mark.parametrize("m", [3, 40])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", KERNELS)
@@ -103,6 +105,7 @@ def test_copies_have_the_same_values_against_new_rows(name, form, m):
         assert (K[same] == 1.0).all()
 
 
+@each_once
 @pytest.mark.parametrize("landmarks", ["rpcholesky", "greedy", "uniform", "kmeans", "density"])
 @pytest.mark.parametrize("form", ["dense", "sparse"])
 @pytest.mark.parametrize("name", ["rbf", "laplacian", "poly", "ard", "sum", "product", "multiple"])
@@ -134,6 +137,7 @@ def test_clipped_kernel_has_equal_rows_for_copies():
     assert np.array_equal(K, K.T)
 
 
+@each_once
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("offset", [0.0, 2000.0])
 @pytest.mark.parametrize("distance", 10.0 ** np.arange(-16, -1))

@@ -9,6 +9,7 @@ from scipy.sparse import csr_matrix
 import svmpath
 from svmpath import datasets
 from svmpath.gram import DenseGram
+from tests.speed import each_once
 
 RNG = np.random.default_rng(0)
 N = 150
@@ -30,6 +31,7 @@ def solved(loss, C=1.0, **options):
     return svmpath.trace(X, Y, loss=loss, span=(1e-4, 1e4), random_state=0, **options)(C)
 
 
+@each_once
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e2])
 @pytest.mark.parametrize("rank", [None, 40])
 @pytest.mark.parametrize("loss", LOSSES)

@@ -19,6 +19,7 @@ from svmpath.losses import HuberHinge
 from svmpath.paths.newton_path import NewtonPath
 from svmpath.solvers.huber_newton import lowest
 from tests.cases import CASES
+from tests.speed import each_once, first_quick
 
 PLACES = ("right", "slope", "left")
 
@@ -61,6 +62,7 @@ def objective(solution, h):
 # --- the machine -----------------------------------------------------------------------------------------------------
 
 
+@each_once
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize("h", [0.05, 0.5, 2.5])
 @pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
@@ -229,6 +231,7 @@ def test_sparse_rows_are_dense_rows():
 # --- hard cases ------------------------------------------------------------------------------------------------------
 
 
+@each_once
 @pytest.mark.parametrize("rank", [None, 0.01])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize("name", [name for name in CASES if name != "far_from_the_origin"])
@@ -285,6 +288,7 @@ def test_the_line_search_finds_the_lowest_point(seed):
 # --- criteria and estimators, by the defaults of the interface -------------------------------------------------------
 
 
+@first_quick(1)
 @pytest.mark.parametrize("rank", [None, 10])
 def test_leave_one_out_is_that_of_plain_refits(rank):
     X, y = banana(30)
@@ -380,6 +384,7 @@ def test_criteria_without_a_formula_for_it_refuse_it():
             criterion(path, [1.0])
 
 
+@pytest.mark.slow
 def test_the_command_line_tunes_saves_and_predicts(tmp_path):
     X, y = banana(40)
     data, folder = tmp_path / "data.npz", tmp_path / "out"

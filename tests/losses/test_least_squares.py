@@ -7,6 +7,7 @@ import pytest
 import svmpath
 from svmpath.losses.base import Solution
 from tests import reference
+from tests.speed import each_once
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
@@ -83,6 +84,7 @@ def test_a_weight_of_zero_is_a_sample_that_is_not_there():
 TWICE = np.vstack([X, X[:1]])  # 40 distinct rows of 41: forty landmarks are the full rank
 
 
+@each_once
 @pytest.mark.parametrize("way", ["rpcholesky", "greedy", "rows"])
 @pytest.mark.parametrize("gamma", [2.0**-15, 2.0**-9, 2.0**-3, 8.0])
 def test_low_rank_of_full_rank_equals_dense(way, gamma):

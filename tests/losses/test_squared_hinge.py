@@ -15,7 +15,7 @@ from svmpath.losses.base import Solution
 from svmpath.solvers.feature_newton import ActiveSystem, minimise, start
 from tests import reference
 from tests.cases import CASES
-from tests.speed import slow_except
+from tests.speed import each_once, slow_except
 
 LAMBDAS = np.logspace(7, -6, 53)
 SETS = {
@@ -37,6 +37,7 @@ def traced(name, kernel, rank, n=100):
     return path, path.gram.block(slice(None), slice(None)), y
 
 
+@each_once
 @pytest.mark.parametrize("rank", [None, 40])
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", slow_except(SETS, ["ringnorm", "banana", "mixture"]))
@@ -70,6 +71,7 @@ def certificate(K, y, lam, solution):
     return float((primal - dual) / primal)
 
 
+@each_once
 @pytest.mark.parametrize("rank", [None, 0.01])
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "laplacian"])
 @pytest.mark.parametrize("name", [name for name in CASES if name != "far_from_the_origin"])
@@ -131,6 +133,7 @@ def test_a_separable_set_ends_at_the_hard_margin():
     assert solution.support.tolist() == [1, 2]
 
 
+@each_once
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", SETS)
 def test_a_large_C_is_reached_at_once(name, kernel):

@@ -11,7 +11,7 @@ from svmpath.paths.elastic import ElasticPath, FeatureEvent
 from svmpath.solvers.elastic import Walker
 from tests import reference_elastic as reference
 from tests.cases import CASES
-from tests.speed import slow_except
+from tests.speed import each_once, first_quick, slow_except
 
 
 def data(n=60, p=10, seed=0, balanced=False):
@@ -36,6 +36,7 @@ def cost(path, value, X, y, s=None, om=None):
     return found, reference.minimum(X, y, s, om, lam1, lam2)
 
 
+@each_once
 @pytest.mark.parametrize("balanced", [True, False])
 @pytest.mark.parametrize("lambda2", [1.0, 1e-3, 0.0])
 @pytest.mark.parametrize(("n", "p"), [(60, 10), pytest.param(30, 80, marks=pytest.mark.slow)])
@@ -48,6 +49,7 @@ def test_twenty_values_cost_what_a_convex_programme_finds(n, p, lambda2, balance
         assert found >= lowest * (1 - 1e-8)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("balanced", slow_except([True, False], [False]))
 @pytest.mark.parametrize("lambda2", [1.0, 1e-3, 0.0])
 def test_gap_at_every_breakpoint_and_between(lambda2, balanced):
@@ -139,6 +141,7 @@ def test_lambda2_zero_is_the_limit():
     )  # it jumps
 
 
+@each_once
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("lambda2", [1.0, 0.0])
 def test_hard_cases(name, lambda2):
@@ -234,8 +237,8 @@ def test_standardised_columns():
 @pytest.mark.parametrize("standardize", slow_except([False, True], [True]))
 def test_sparse_rows_give_the_same_path(standardize):
     rng = np.random.default_rng(0)
-    X = sparse.random(60, 150, density=0.1, random_state=0, format="csr")
-    y = np.where(rng.random(60) < 0.4, 1.0, -1.0)
+    X = sparse.random(40, 100, density=0.1, random_state=0, format="csr")
+    y = np.where(rng.random(40) < 0.4, 1.0, -1.0)
     for lambda2 in (0.5, 0.0):
         options = {"lambda2": lambda2, "standardize": standardize}
         held, dense = elastic(X, y, **options), elastic(X.toarray(), y, **options)
@@ -352,6 +355,7 @@ def test_integers_in_single_precision(seed, lambda2):
     assert np.isfinite(held.scores).all()
 
 
+@each_once
 @pytest.mark.parametrize("distance", [1e-15, 1e-12, 1e-9, 1e-8, 1e-7, 1e-6])
 @pytest.mark.parametrize("lambda2", [1.0, 1e-3, 0.0])
 def test_rows_that_are_nearly_copies(distance, lambda2):
@@ -365,6 +369,7 @@ def test_rows_that_are_nearly_copies(distance, lambda2):
     assert max(path(value).gap for value in nodes[:: max(len(nodes) // 40, 1)]) <= 1e-8
 
 
+@first_quick(1)
 @pytest.mark.parametrize(("over", "options"), [("lambda1", {"lambda2": 1e-3}), ("lambda2", {"lambda1": 1.0})])
 def test_machines_without_any_walk(monkeypatch, over, options):
     """The last resort, at every value: each is solved for directly, and optimal."""

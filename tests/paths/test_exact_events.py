@@ -13,7 +13,7 @@ from svmpath.solvers import fixed_sides
 from svmpath.solvers.crossings import first_crossing
 from svmpath.solvers.feature_newton import ActiveSystem, Rows, minimise, start
 from svmpath.solvers.fixed_sides import FixedSides, Series
-from tests.speed import slow_except
+from tests.speed import first_quick, slow_except
 
 NEAR = 1e-9  # samples so near to the margin may be on either side
 
@@ -76,6 +76,7 @@ def middles(sides):
     return np.sqrt(nodes[1:] * nodes[:-1])
 
 
+@first_quick(1)
 @pytest.mark.parametrize("name", slow_except(PROBLEMS, ["duplicates", "linear"]))
 def test_sides_of_a_dense_scan(name):
     X, y, span, options, s = PROBLEMS[name]
@@ -86,6 +87,7 @@ def test_sides_of_a_dense_scan(name):
     assert sides.rounding < 1e-10
 
 
+@first_quick(4)
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_samples_are_on_the_margin_at_their_events(name):
     X, y, span, options, s = PROBLEMS[name]
@@ -96,6 +98,7 @@ def test_samples_are_on_the_margin_at_their_events(name):
         assert rows.s[event.sample] > 0
 
 
+@first_quick(4)
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_both_directions_tell_the_same(name):
     X, y, span, options, s = PROBLEMS[name]
@@ -130,6 +133,7 @@ RETURNS = [
 ]
 
 
+@first_quick(1)
 @pytest.mark.parametrize(("seed", "sample", "value", "factor"), RETURNS)
 def test_a_sample_that_comes_back_soon_is_seen(seed, sample, value, factor):
     X, y = returning(seed)
@@ -157,6 +161,7 @@ def returning(seed):
     return X, np.where(X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=60) > 0, 1.0, -1.0)
 
 
+@first_quick(8)
 @pytest.mark.parametrize("seed", slow_except(range(60), range(30)))
 def test_random_problems(seed):
     rng = np.random.default_rng(1000 + seed)
@@ -183,6 +188,7 @@ def random_rows(rng):
     return features(X, y, span, options[rng.integers(3)], s), span
 
 
+@first_quick(3)
 @pytest.mark.parametrize("seed", range(10))
 def test_sides_in_exact_arithmetic(seed):
     """Before and after every event and between them no slack of the machine of these sides is negative."""

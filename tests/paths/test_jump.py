@@ -14,7 +14,7 @@ from svmpath import criteria
 from svmpath.paths import jump
 from tests import reference, reference_qp
 from tests.cases import CASES
-from tests.speed import slow_except
+from tests.speed import each_once, first_quick, slow_except
 
 RNG = np.random.default_rng(0)
 X, Y01 = make_moons(60, noise=0.3, random_state=0)
@@ -41,6 +41,7 @@ def problem(seed):
     return points, y, rng.exponential(size=n) + 0.1, 10.0 ** rng.uniform(-1, 0.5)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("seed", slow_except(range(10), range(4)))
 def test_hinge_equals_a_quadratic_programme(seed):
     points, y, s, gamma = problem(seed)
@@ -61,6 +62,7 @@ def test_hinge_equals_a_quadratic_programme(seed):
         assert ours <= reference_qp.hinge_objective(K, y, s, C, alpha, model.intercept_[0]) * (1 + 1e-12)
 
 
+@each_once
 @pytest.mark.parametrize("seed", slow_except(range(4), range(2)))
 @pytest.mark.parametrize(("over", "span"), [("C", (1e-2, 1e2)), ("epsilon", (1.0, 0.0)), ("epsilon", (0.0, 1.0))])
 def test_epsilon_insensitive_equals_a_quadratic_programme(seed, over, span):
@@ -84,6 +86,7 @@ def test_epsilon_insensitive_equals_a_quadratic_programme(seed, over, span):
             np.testing.assert_allclose(solution(points), model.predict(points), atol=1e-4)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("seed", range(4))
 def test_nu_equals_a_quadratic_programme_and_scikit_learn(seed):
     points, y, s, gamma = problem(seed)
@@ -102,6 +105,7 @@ def test_nu_equals_a_quadratic_programme_and_scikit_learn(seed):
         np.testing.assert_allclose(solution.alpha, twin.alpha, atol=1e-7)
 
 
+@first_quick(8)
 @pytest.mark.parametrize("kernel", slow_except(["rbf", "linear", "poly"], ["rbf"]))
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_every_named_case_is_optimal_all_along_the_path(name, kernel):
@@ -141,6 +145,7 @@ def wide():
     return points, np.where(np.arange(20) % 2, 1.0, -1.0)
 
 
+@each_once
 @pytest.mark.parametrize("make", [circles, xor, binary_columns, wide], ids=lambda make: make.__name__)
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 def test_simultaneous_events_and_dependent_elbows(make, kernel):
@@ -381,12 +386,14 @@ def test_a_walk_that_cannot_be_trusted_is_left_to_the_ladder(monkeypatch):
     np.testing.assert_allclose(path.decisions(np.array([0.1, 1.0])), expected, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [1e6, pytest.param(1e8, marks=pytest.mark.slow)])
 def test_a_kernel_that_has_lost_its_digits_is_refused(shift):
     with pytest.raises(svmpath.PathError, match="double precision"):
         svmpath.trace(X + shift, Y, loss="hinge", kernel="linear")
 
 
+@pytest.mark.slow
 def test_regression_is_polished_whatever_the_unit_of_y():
     path = svmpath.trace(X, 1e-10 * WAVE, loss="epsilon_insensitive", gamma=1.0, epsilon=1e-11, span=(1e-2, 10.0))
     right = path(1.0)
@@ -410,6 +417,7 @@ def test_an_indefinite_kernel_warns_and_clips():
     svmpath.trace(X, Y, psd="clip", **options).check(1e-9)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_default_span_of_nu_begins_at_a_feasible_value(weighted):
     # Classes of 34 and 37, and many others: twice the share of the lighter class, times the weights, may round up.

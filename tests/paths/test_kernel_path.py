@@ -17,7 +17,7 @@ from svmpath.solvers.box_qp import FREE
 from svmpath.solvers.moving_kernel import Axis
 from tests import fuzz_kernel, problems, reference, reference_qp
 from tests.decay_scheme import DecayPath
-from tests.speed import slow_except
+from tests.speed import each_once, first_quick, slow_except
 
 X, Y01 = make_moons(60, noise=0.2, random_state=0)
 Y = 2.0 * Y01 - 1.0
@@ -90,6 +90,7 @@ def test_squared_hinge_equals_plain_newton():
 # --- against the paper's search --------------------------------------------------------------------------------------
 
 
+@first_quick(1)
 @pytest.mark.parametrize("C", [10.0, 1.0])
 def test_events_are_those_of_the_decay_scheme(C):
     path = svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.1, 50.0), C=C)
@@ -114,6 +115,7 @@ def test_both_directions_tell_the_same_events():
 # --- random and hard problems ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", slow_except(range(5), [0]))
 def test_random_paths_are_optimal_at_and_between_breakpoints(block):
     for seed in range(20 * block, 20 * (block + 1)):
@@ -139,6 +141,7 @@ HARD = {
 }
 
 
+@each_once
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name == "circles" else name for name in HARD]
 )
@@ -267,6 +270,7 @@ def test_events_lead_from_the_first_places_to_the_last():
         assert (alpha[i] < 3 - 1e-9) == (place[i] != "left")
 
 
+@pytest.mark.slow
 def test_compound_and_foreign_kernels():
     from sklearn.gaussian_process.kernels import RBF
 
@@ -379,6 +383,7 @@ def test_one_of_many_gammas_is_followed_like_any_other(loss):
         np.testing.assert_allclose(path(value).fitted, same.fitted, atol=1e-8)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_nothing_happens_beyond_the_span_however_few_samples_there_are(loss):
     for seed in range(40):

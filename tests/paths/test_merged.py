@@ -19,6 +19,7 @@ from svmpath.losses import Problem
 from svmpath.paths import JumpPath, MarchPath, MergedPath
 from svmpath.paths.merged import find_copies, merge, split_off
 from tests import reference_qp
+from tests.speed import each_once
 
 N, DISTINCT = 120, 9
 
@@ -261,6 +262,7 @@ SPLITTERS = {
 }
 
 
+@each_once
 @pytest.mark.parametrize("splits", SPLITTERS)
 @pytest.mark.parametrize("name", [name for name in MACHINES if name != "nu"])
 def test_kfold_is_that_of_the_unmerged_problem(name, splits):
@@ -401,6 +403,7 @@ def expect_the_same(ours, theirs, X):
 SOME = {"random_state": 0, "search": "grid", "gamma": [0.1, 0.5], "C": np.geomspace(0.05, 20.0, 7)}
 
 
+@each_once
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "least_squares"])
 @pytest.mark.parametrize("criterion", ["loo", "kfold"])
 def test_pathsvc_of_several_named_classes(monkeypatch, loss, criterion):
@@ -410,6 +413,7 @@ def test_pathsvc_of_several_named_classes(monkeypatch, loss, criterion):
     assert list(ours.predict(X)) == list(theirs.predict(X))
 
 
+@each_once
 @pytest.mark.parametrize(
     "options",
     [

@@ -132,6 +132,7 @@ def test_one_class_with_weight_and_a_tube_that_holds_everything():
     assert not path(0.5).alpha.any()
 
 
+@pytest.mark.slow
 def test_events_are_about_as_many_as_there_are():
     near = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-2, 10.0), tol=1e-4)
     exact = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-2, 10.0))
@@ -143,6 +144,7 @@ def test_start_does_not_go_with_tol():
         svmpath.trace(X, Y, loss="hinge", tol=1e-3, start=np.zeros(150))
 
 
+@pytest.mark.slow
 def test_what_is_searched_in_single_precision_is_proved_in_double():
     points, labels = datasets.twonorm(2600, random_state=0)
     path = svmpath.trace(
@@ -170,6 +172,7 @@ def test_a_path_of_one_value_keeps_its_promise():
     assert path(0.7).gap <= 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", [None, pytest.param(S, marks=pytest.mark.slow)], ids=["plain", "weights"])
 def test_an_undetermined_offset_is_the_middle_of_its_interval(weights):
     # With little C and balanced classes all samples are left of the margin, whatever the offset: as on an exact path
@@ -239,6 +242,7 @@ def test_separable_data_with_a_large_C(weighted):
         np.testing.assert_allclose(path(value).fitted, exact(value).fitted, atol=0.05)
 
 
+@pytest.mark.slow
 def test_features_too_large_for_double_precision_are_refused_in_a_sentence():
     rng = np.random.default_rng(0)
     X, y = np.column_stack([np.full(12, 1e30), rng.normal(size=12)]), np.where(np.arange(12) % 2, 1.0, -1.0)

@@ -12,6 +12,7 @@ from svmpath.paths.jump import JumpPath
 from svmpath.solvers.box_qp import Walker
 from svmpath.solvers.events import EventLog
 from tests import reference_qp
+from tests.speed import first_quick
 
 
 def groups(seed, n=20, distinct=5, off=2e-14):
@@ -27,6 +28,7 @@ def groups(seed, n=20, distinct=5, off=2e-14):
     return K, y
 
 
+@first_quick(10)
 @pytest.mark.parametrize("seed", range(40))
 def test_a_precomputed_kernel_with_near_duplicates(seed):
     K, y = groups(seed)

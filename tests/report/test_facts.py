@@ -17,6 +17,7 @@ from svmpath import ElasticNetSVC, PathSVC, PathSVR, Report
 from svmpath.report.facts import plain
 from svmpath.report.page import to_script_json
 from tests.report.conftest import CASES, HOSTILE
+from tests.speed import slow_except
 
 QUICK = {"C": [0.3, 3.0], "gamma": [0.5, 2.0], "search": "grid", "random_state": 0}
 
@@ -142,7 +143,7 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", slow_except(MODELS, ("hinge", "bound", "kernel", "sparse", "elastic net")))
 @pytest.mark.filterwarnings("ignore:The machine chosen by criterion='radius_margin'")
 def test_every_kind_of_model_has_a_report(name):
     model, kind = MODELS[name]

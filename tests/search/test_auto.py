@@ -14,6 +14,7 @@ from svmpath.paths import Request, trace_problem
 from svmpath.search import auto
 from svmpath.search.rank import double_rank
 from tests import reference
+from tests.speed import each_once, first_quick
 
 
 def rings(n, seed):
@@ -34,6 +35,7 @@ def waves(n, seed):
     return X, np.sin(3 * X[:, 0]) + 0.5 * X[:, 1] + 0.2 * rng.normal(size=n)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("make", [rings, moons, twonorm], ids=lambda make: make.__name__)
 def test_its_choice_is_about_as_good_as_that_of_a_grid(make):
     X, y = make(120, 0)
@@ -171,6 +173,7 @@ def many(monkeypatch):
         monkeypatch.setattr(auto, name, value)
 
 
+@each_once
 @pytest.mark.filterwarnings("ignore::svmpath.exceptions.EdgeWarning")
 @pytest.mark.parametrize("loss", ["squared_hinge", "least_squares", "huber_hinge"])
 @pytest.mark.parametrize("gamma", ["tune", 0.5])
@@ -257,6 +260,7 @@ def wide(n, d, seed):
     return X, (X @ rng.normal(size=d) > 0).astype(int)
 
 
+@each_once
 @pytest.mark.parametrize("what", ["labels", "classes"])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_the_full_matrix_follows_the_largest_rank_if_that_still_gained(many, monkeypatch, kernel, what):

@@ -13,6 +13,7 @@ from svmpath.losses import Problem
 from svmpath.search import auto
 from svmpath.search.screen import Screen
 from svmpath.solvers.ridge import fold_residuals, press_residuals
+from tests.speed import first_quick
 
 
 def alike(seed, groups=40, size=8):
@@ -27,6 +28,7 @@ def alike(seed, groups=40, size=8):
     return X, np.repeat(labels[:groups], size), group, centres[groups:], truth[groups:]
 
 
+@first_quick(1)
 @pytest.mark.parametrize("loss", ["squared_hinge", "least_squares", "hinge"])
 def test_groups_of_similar_rows_do_not_lead_to_narrow_kernels(loss):
     errors = []
@@ -36,6 +38,7 @@ def test_groups_of_similar_rows_do_not_lead_to_narrow_kernels(loss):
     assert np.mean(errors) < 0.2  # 0.29 by leave-one-out in the first stages
 
 
+@first_quick(1)
 @pytest.mark.parametrize("loss", ["squared_hinge", "least_squares"])
 def test_nor_where_they_are_narrowed(monkeypatch, loss):
     monkeypatch.setattr(auto, "_SMALL", 100)
@@ -54,6 +57,7 @@ def test_nor_in_a_regression():
     assert np.mean((model.predict(new) - new[:, 0] - new[:, 1]) ** 2) < 0.2
 
 
+@pytest.mark.slow
 def test_splits_of_ones_own_count_from_the_beginning():
     X, y, group, new, truth = alike(1)
     splits = list(GroupKFold(5).split(X, y, group))

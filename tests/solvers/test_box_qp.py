@@ -9,6 +9,7 @@ from svmpath.solvers.box_program import Program, at_places, centred, elbow_matri
 from svmpath.solvers.box_qp import FREE, LOW, UP, Walker, solve_from
 from svmpath.solvers.loops import linalg
 from tests import reference_qp
+from tests.speed import each_once
 
 
 def kernel(rng, n, d=3, gamma=0.5):
@@ -291,6 +292,7 @@ def random_program(seed, q):
     return rng, program(K, group, low, up, np.bincount(group, inside, q), rng.normal(size=n))
 
 
+@each_once
 @pytest.mark.parametrize("q", [1, 2])
 @pytest.mark.parametrize("seed", range(12))
 def test_reach_from_anywhere_is_the_optimum(seed, q):

@@ -36,6 +36,7 @@ def use(folder, seconds=9.6):
     return child.stderr
 
 
+@pytest.mark.slow
 def test_the_first_use_is_announced_once_and_the_next_process_finds_it_on_disk(tmp_path):
     assert use(tmp_path) == "svmpath: compiling the doubling engine, once: about 10 s\n"
     assert use(tmp_path) == ""

@@ -27,6 +27,7 @@ from svmpath.solvers.elastic import (
 )
 from svmpath.solvers.loops.elastic_tolerances import ATTEMPTS
 from tests import reference_elastic
+from tests.speed import first_quick
 
 
 def data(n=60, p=20, seed=0):
@@ -169,6 +170,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 def test_null_steps_keep_the_equations():
     """Few data need them, so that they are taken by hand, in a process that does not compile."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "error"}
@@ -235,6 +237,7 @@ def test_a_corner_is_where_the_walk_goes(lam2):
     np.testing.assert_allclose(point.beta, walker.beta, atol=1e-9)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("lam2", [1.0, 1e-3, 0.0])
 def test_a_walk_that_no_attempt_can_follow_leaps(lam2, monkeypatch):
     """Every second stretch fails: what is skipped is found directly, and the walk goes on from there."""
@@ -311,6 +314,7 @@ print("done", flush=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_an_interrupt_ends_a_fit(jobs):
     command = [sys.executable, "-c", INTERRUPTED.replace("JOBS", str(jobs))]

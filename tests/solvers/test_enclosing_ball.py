@@ -6,6 +6,7 @@ import pytest
 
 from svmpath.solvers.enclosing_ball import EnclosingBall
 from svmpath.solvers.line_search import exact_step
+from tests.speed import first_quick
 
 LAMS = [1e7, 1e4, 100.0, 1.0, 1e-2, 1e-4, 1e-6]
 RNG = np.random.default_rng(0)
@@ -45,6 +46,7 @@ KERNELS = {
 }
 
 
+@first_quick(2)
 @pytest.mark.parametrize("name", KERNELS)
 def test_radius_equals_a_qp(name):
     K = KERNELS[name]

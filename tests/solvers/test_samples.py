@@ -10,6 +10,7 @@ from svmpath import criteria
 from svmpath.datasets import twonorm
 from svmpath.solvers import samples
 from svmpath.solvers.feature_newton import ActiveSystem, Factored, FewSamples
+from tests.speed import each_once
 
 X, Y = twonorm(80, 0)
 S = np.where(np.arange(80) % 3, 1.0, 2.5)
@@ -19,6 +20,7 @@ def rows(gamma, s=None, shift=0.0):
     return svmpath.trace(X + shift, Y, loss="squared_hinge", gamma=gamma, sample_weight=s).rows
 
 
+@each_once
 @pytest.mark.parametrize("s", [None, S], ids=["plain", "weighted"])
 @pytest.mark.parametrize("gamma", [0.003, 0.05, 1.0])
 @pytest.mark.parametrize("size", [1, 2, 30, 80])
