@@ -27,7 +27,7 @@ def test_scores_of_every_loss(name):
     np.testing.assert_array_equal(table["score"], curve.scores)
     np.testing.assert_array_equal(table["standard_error"], curve.standard_errors)
     best = int(np.flatnonzero(table["chosen"])[0])
-    assert curve.scores[best] == curve.scores.min()
+    assert curve.scores[best] == pytest.approx(curve.scores.min())
     np.testing.assert_array_equal(display.choices_[criterion].get_xydata(), [[values[best], curve.scores[best]]])
     assert display.ax_.get_ylabel() == ("mean squared held-out error" if name in REGRESSION else "held-out error rate")
 
@@ -139,12 +139,12 @@ def test_the_plane_of_a_surface(loss):
     np.testing.assert_array_equal(valley[:, 1], sorted(gammas))
     for C, gamma in valley:
         row = curves.scores[gammas.index(gamma)]
-        assert row[np.flatnonzero(curves.values == C)[0]] == row.min()
+        assert row[np.flatnonzero(curves.values == C)[0]] == pytest.approx(row.min())
     assert len(display.tried_.get_offsets()) == curves.scores.size
     table = display.table()
-    assert table["score"].min() == table.loc[table["chosen"], "score"].item()
+    assert table["score"].min() == pytest.approx(table.loc[table["chosen"], "score"].item())
     x, z = display.choice_.get_xydata()[0]
-    assert curves.scores[gammas.index(z), np.flatnonzero(curves.values == x)[0]] == curves.scores.min()
+    assert curves.scores[gammas.index(z), np.flatnonzero(curves.values == x)[0]] == pytest.approx(curves.scores.min())
 
 
 def test_a_choice_between_the_gammas():
@@ -245,7 +245,7 @@ def test_margins_of_several_classes():
     code = np.searchsorted(model.classes_, y)
     own = f[np.arange(40), code]
     others = [max(row[j] for j in range(3) if j != c) for row, c in zip(f, code, strict=True)]
-    np.testing.assert_array_equal(table["margin"], own - others)
+    np.testing.assert_allclose(table["margin"], own - others, rtol=1e-12, atol=1e-14)
     np.testing.assert_array_equal(table["wrong"], np.argmax(f, axis=1) != code)
     np.testing.assert_array_equal(table["label"], y)
 

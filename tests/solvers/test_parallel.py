@@ -170,7 +170,7 @@ def turns_during(work, n):
 
 
 def test_the_decompositions_in_use_let_the_main_thread_run():
-    # In scipy.linalg they would hold the GIL, and the main thread would hear of Ctrl-C only afterwards. A processor that
-    # is fast, or busy, gets larger matrices: with the GIL held there are no more turns for these.
+    # In scipy.linalg they would hold the GIL, and the main thread would hear of Ctrl-C only afterwards. A processor
+    # that is fast, or busy, gets larger matrices: with the GIL held there are no more turns for these.
     for work in (np.linalg.eigh, np.linalg.svd, partial(pivoted_cholesky, tol=1e-10)):
         assert any(turns_during(work, n) > 3 for n in (500, 1000, 2000, 4000)), work
