@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types compile compile-elastic compile-others unit slow oldest fuzz bench papers docs clean
+.PHONY: demo test lint types compile compile-elastic compile-others unit slow elsewhere oldest fuzz bench papers docs clean
 
 demo: $(VENV)/installed
 	$(RUN) examples/demo_data.py demo
@@ -42,6 +42,13 @@ unit: compile
 
 slow: compile
 	$(RUN) -m pytest -n 2 --dist worksteal -q -m slow
+
+# The quick tests as if on another machine (tests/elsewhere.py), in an order that SEED decides: `make elsewhere SEED=17`
+# repeats one. Not those in chromium: what a page shows does not depend on the processor.
+SEED ?= $(shell date +%s)
+elsewhere: $(VENV)/installed-dev
+	$(RUN) tests/elsewhere.py $(MAKE) -j 2 compile
+	$(RUN) tests/elsewhere.py $(RUN) -m pytest -n 2 --dist worksteal -q -m "not slow and not browser" -p randomly --randomly-seed=$(SEED)
 
 # The tests with the oldest version of every package that pyproject.toml allows, in an environment of their own. Some
 # tests start Python in another folder, where relative paths would find nothing.
