@@ -81,6 +81,7 @@ bench: $(VENV)/installed-dev
 	$(RUN) benchmarks/bonidal2013_table8.py
 	$(RUN) benchmarks/selection_quality.py --splits 2
 	$(RUN) benchmarks/default_times.py --sets iris breast_cancer
+	$(RUN) benchmarks/waiting.py
 	$(RUN) benchmarks/gradient_selection.py --splits 2 --sets heart noisy housing
 	$(RUN) benchmarks/peers_tuning.py --splits 2 --only 'wine/*' 'noise-1000/*'
 	$(RUN) benchmarks/calibration.py --splits 2 --most 700

@@ -1,8 +1,8 @@
 """Run a command as if on another machine: python tests/elsewhere.py python -m pytest tests/paths
 
 Linear algebra has the kernels of another processor, which add in another order; compiled code is for any processor,
-without fused multiplications; the terminal is narrow, the locale is C, the clock is that of Nepal, there is no home, and
-Ctrl-C is ignored, as it is behind ``&`` in a script. OPENBLAS_CORETYPE and NUMBA_CPU_NAME stay where they are set:
+without fused multiplications; the terminal is narrow, the locale is C, the clock is that of Nepal, there is no home,
+and Ctrl-C is ignored, as it is behind ``&`` in a script. OPENBLAS_CORETYPE and NUMBA_CPU_NAME stay where they are set:
 OPENBLAS_CORETYPE=Prescott chooses another processor.
 """
 
