@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types compile compile-elastic compile-others unit slow oldest fuzz bench papers docs clean
+.PHONY: demo test lint types compile compile-elastic compile-others unit slow elsewhere oldest fuzz bench papers docs clean
 
 demo: $(VENV)/installed
 	$(RUN) examples/demo_data.py demo
@@ -43,6 +43,13 @@ unit: compile
 slow: compile
 	$(RUN) -m pytest -n 2 --dist worksteal -q -m slow
 
+# The quick tests as if on another machine (tests/elsewhere.py), in an order that SEED decides: `make elsewhere SEED=17`
+# repeats one. Not those in chromium: what a page shows does not depend on the processor.
+SEED ?= $(shell date +%s)
+elsewhere: $(VENV)/installed-dev
+	$(RUN) tests/elsewhere.py $(MAKE) -j 2 compile
+	$(RUN) tests/elsewhere.py $(RUN) -m pytest -n 2 --dist worksteal -q -m "not slow and not browser" -p randomly --randomly-seed=$(SEED)
+
 # The tests with the oldest version of every package that pyproject.toml allows, in an environment of their own. Some
 # tests start Python in another folder, where relative paths would find nothing.
 oldest: $(VENV)/installed-dev
@@ -74,6 +81,7 @@ bench: $(VENV)/installed-dev
 	$(RUN) benchmarks/bonidal2013_table8.py
 	$(RUN) benchmarks/selection_quality.py --splits 2
 	$(RUN) benchmarks/default_times.py --sets iris breast_cancer
+	$(RUN) benchmarks/waiting.py
 	$(RUN) benchmarks/gradient_selection.py --splits 2 --sets heart noisy housing
 	$(RUN) benchmarks/peers_tuning.py --splits 2 --only 'wine/*' 'noise-1000/*'
 	$(RUN) benchmarks/calibration.py --splits 2 --most 700

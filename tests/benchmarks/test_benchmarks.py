@@ -227,3 +227,13 @@ def test_repeated_rows_runs(script, capsys, tmp_path):
     assert len(lines) == 2
     assert all(line.endswith("yes") for line in lines)  # the same choice with all rows
     assert "Rows that repeat" in page.read_text()
+
+
+@pytest.mark.slow
+def test_waiting(script, capsys):
+    script("waiting").main(["--only", "a path", "ten folds"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:3] for line in lines if line.startswith(("in a", "after"))] == [
+        ["in", "a", "notebook"],
+        ["after", "Ctrl-C", "ten"],
+    ]

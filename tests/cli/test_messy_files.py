@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.messy import FILES
 from tests.cli.tables import FIXED, load
+from tests.rounding import assert_same
 from tests.speed import first_quick
 
 HOW = ("--target", "risk", *FIXED, "--loss", "least_squares")  # the data are tested here, not the search
@@ -171,7 +172,7 @@ def test_csv_and_parquet_give_the_same_model(tune):
         kinds = [column["kind"] for column in tune(name, *HOW)[2]["columns"]]
         assert kinds == ["number", "number", "date", "boolean", "category"]
         decisions.append(load().decision_function(table))
-    np.testing.assert_array_equal(*decisions)
+    assert_same(*decisions)
 
 
 @pytest.fixture

@@ -24,10 +24,16 @@ def traced(run, *arguments):
     return json.loads(out)
 
 
+def arrays():
+    """What is in path.npz, without pickles."""
+    with np.load("path.npz") as file:
+        return dict(file)
+
+
 def test_one_file_with_all_arrays(run, rows):
     facts = traced(run, "--loss", "hinge", "--span", "0.1:10", "--gamma", "1", "--values", "7", "-o", "path.npz")
     path = svmpath.trace(*rows, loss="hinge", span=(0.1, 10.0), gamma=1.0)
-    found = np.load("path.npz")  # without pickles
+    found = arrays()
     assert str(found["over"]) == "C"
     np.testing.assert_allclose(found["breakpoints"], path.breakpoints)
     np.testing.assert_allclose(found["values"], np.geomspace(0.1, 10.0, 7))
@@ -62,7 +68,7 @@ def test_three_tables(run, rows):
 
 def test_solutions_at_the_breakpoints_going_down(run, rows):
     facts = traced(run, "--loss", "nu", "--values", "breakpoints", "-o", "path.npz")
-    found = np.load("path.npz")
+    found = arrays()
     np.testing.assert_allclose(found["values"], np.unique(found["breakpoints"])[::-1])
     assert facts["span"][0] > facts["span"][1]
 
@@ -75,7 +81,7 @@ def test_a_regression_over_the_width_of_the_tube(run):
     facts = traced(run, *options)
     assert facts["task"] == "regression"
     assert facts["values"] == 50
-    found = np.load("path.npz")
+    found = arrays()
     np.testing.assert_allclose(found["values"], np.linspace(0.5, 0.0, 50), atol=1e-12)
     assert "classes" not in found
     code, out, err = run("path", "data.csv", "--target", "y", *options)

@@ -28,7 +28,7 @@ def test_scores_of_every_loss(name):
     np.testing.assert_array_equal(table["score"], curve.scores)
     np.testing.assert_array_equal(table["standard_error"], curve.standard_errors)
     best = int(np.flatnonzero(table["chosen"])[0])
-    assert curve.scores[best] == curve.scores.min()
+    assert curve.scores[best] == pytest.approx(curve.scores.min())
     np.testing.assert_array_equal(display.choices_[criterion].get_xydata(), [[values[best], curve.scores[best]]])
     assert display.ax_.get_ylabel() == ("mean squared held-out error" if name in REGRESSION else "held-out error rate")
 
@@ -248,7 +248,7 @@ def test_margins_of_several_classes():
     code = np.searchsorted(model.classes_, y)
     own = f[np.arange(40), code]
     others = [max(row[j] for j in range(3) if j != c) for row, c in zip(f, code, strict=True)]
-    np.testing.assert_array_equal(table["margin"], own - others)
+    np.testing.assert_allclose(table["margin"], own - others, rtol=1e-12, atol=1e-14)
     np.testing.assert_array_equal(table["wrong"], np.argmax(f, axis=1) != code)
     np.testing.assert_array_equal(table["label"], y)
 

@@ -301,6 +301,16 @@ def test_a_path_with_too_few_digits_is_not_called_optimal():
     svmpath.trace(StandardScaler().fit_transform(X), y, span=(1e-2, 1.0), **options).check()
 
 
+@pytest.mark.parametrize(("times", "words"), [(3.0, "too few digits"), (1e4, "not optimal")])
+def test_what_rounding_explains_is_called_too_few_digits(monkeypatch, times, words):
+    """As a processor may leave it: three times the rounding of decision values, by solving for the coefficients."""
+    X, y = datasets.banana(60, random_state=0)
+    path = svmpath.trace(1e8 * X, y, loss="squared_hinge", kernel="linear", span=(0.5, 1.0))
+    monkeypatch.setattr(type(path.loss), "violation", lambda _, solution: times * solution.rounding)
+    with pytest.raises(svmpath.PathError, match=words):
+        path.check()
+
+
 def test_signs_that_rounding_has_turned_leave_a_sample(monkeypatch):
     """Columns of dates, unscaled: the dual system has so few digits that every coefficient has the wrong sign."""
     module = sys.modules["svmpath.losses.squared_hinge"]

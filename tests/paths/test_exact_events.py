@@ -13,6 +13,7 @@ from svmpath.solvers import fixed_sides
 from svmpath.solvers.crossings import first_crossing
 from svmpath.solvers.feature_newton import ActiveSystem, Rows, minimise, start
 from svmpath.solvers.fixed_sides import FixedSides, Series
+from tests.rounding import assert_same
 from tests.speed import first_quick, slow_except
 
 NEAR = 1e-9  # samples so near to the margin may be on either side
@@ -104,12 +105,14 @@ def test_both_directions_tell_the_same(name):
     X, y, span, options, s = PROBLEMS[name]
     rows = features(X, y, span, options, s)
     there, back = exact_sides(rows, span), exact_sides(rows, span[::-1])
-    np.testing.assert_array_equal(there.breakpoints, back.breakpoints[::-1])
+    assert_same(there.breakpoints, back.breakpoints[::-1])
     assert there.breakpoints[0] == span[0]
     assert there.breakpoints[-1] == span[1]
     assert np.all(np.diff(there.breakpoints) * (span[1] - span[0]) > 0)
     turned = [(event.value, event.sample, event.target, event.source) for event in back.events()]
-    assert sorted(turned) == sorted(there.events())
+    # Samples that cross at the same value may come in another order where rounding parts them.
+    assert sorted(event[1:] for event in turned) == sorted(tuple(event)[1:] for event in there.events())
+    assert_same(sorted(event[0] for event in turned), sorted(event.value for event in there.events()))
     for C in middles(there):
         np.testing.assert_array_equal(there.at(C), back.at(C))
 

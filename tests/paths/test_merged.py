@@ -19,6 +19,7 @@ from svmpath.losses import Problem
 from svmpath.paths import JumpPath, MarchPath, MergedPath
 from svmpath.paths.merged import find_copies, merge, split_off
 from tests import reference_qp
+from tests.rounding import assert_same
 from tests.speed import each_once
 
 N, DISTINCT = 120, 9
@@ -362,7 +363,7 @@ def test_folds_say_which_nu_they_can_have():
 def test_a_saved_path_gives_the_same_machine():
     path, values = traced("hinge")
     again = pickle.loads(pickle.dumps(path))
-    assert np.array_equal(again(values[1]).alpha, path(values[1]).alpha)
+    assert_same(again(values[1]).alpha, path(values[1]).alpha)
 
 
 def test_copies_are_found_once_and_by_label():

@@ -31,12 +31,18 @@ def drawn(page, plot):
     return int(node.get_attribute("data-drawn"))
 
 
-def wait_redrawn(page, plot, before):
-    for _ in range(100):
-        if int(page.locator(f"#{plot}").get_attribute("data-drawn")) > before:
+def until(is_true, what):
+    """Wait for the page, which takes its time on a busy machine."""
+    for _ in range(1200):
+        if is_true():
             return
         time.sleep(0.05)
-    raise AssertionError(f"{plot} was not drawn again")
+    raise AssertionError(what)
+
+
+def wait_redrawn(page, plot, before):
+    node = page.locator(f"#{plot}")
+    until(lambda: int(node.get_attribute("data-drawn")) > before, f"{plot} was not drawn again")
 
 
 def traces(page, plot):
@@ -92,16 +98,12 @@ def test_play_walks_to_the_end_and_stops_there(reports, open_page):
     button.focus()
     page.keyboard.press("Space")
     assert button.inner_text() == "Pause"
-    for _ in range(100):
-        if button.inner_text() == "Play":
-            break
-        time.sleep(0.05)
-    assert (button.inner_text(), slider.input_value()) == ("Play", str(last))
+    until(lambda: button.inner_text() == "Play", "it did not stop")
+    assert slider.input_value() == str(last)
     time.sleep(0.6)
     assert slider.input_value() == str(last)  # it stays there
     button.click()  # from the beginning again
-    time.sleep(0.1)
-    assert int(slider.input_value()) < last
+    until(lambda: int(slider.input_value()) < last, "it did not begin again")
     button.click()
     at = slider.input_value()
     time.sleep(0.6)
@@ -160,9 +162,12 @@ def test_the_curve_changes_with_criterion_and_measure(reports, open_page):
     np.testing.assert_allclose(traces(page, "curve-plot")[1]["y"], other.measures[2].scores)
     low, high = ask(page, "range", "curve-plot")
     page.locator("#zoom-in").click()
-    time.sleep(0.3)
-    near = ask(page, "range", "curve-plot")
-    assert near[1] - near[0] == pytest.approx((high - low) / 2)
+
+    def is_half():
+        near = ask(page, "range", "curve-plot")
+        return near[1] - near[0] == pytest.approx((high - low) / 2)
+
+    until(is_half, "the range is not half of what it was")
 
 
 @pytest.mark.slow

@@ -204,7 +204,7 @@ class Solution:
 
     @property
     def rounding(self) -> float:
-        """A bound on the rounding error of the decision values of the training rows."""
+        """A bound on the rounding error of the decision values of the training rows, given the coefficients."""
         root = np.sqrt(np.abs(self.problem.gram.diag))  # |K_ij| <= root_i root_j
         return float(4 * np.finfo(float).eps * (root.max() * (root @ np.abs(self.alpha)) + abs(self.b)))
 

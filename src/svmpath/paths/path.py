@@ -290,8 +290,9 @@ class Path(Shown, ABC):
         """Raise :class:`svmpath.PathError` if the path is not optimal.
 
         Checks every breakpoint and one value between each two. A violation that is no larger than the rounding error
-        of the decision values cannot be distinguished from zero, and is accepted up to 1e-6. With more rounding than
-        that, the path has too few digits to be called optimal.
+        of the decision values cannot be distinguished from zero, and is accepted up to 1e-6. Beyond that, a violation
+        that rounding explains (in the decision values, or in solving for the coefficients) is reported as too few
+        digits.
         """
         nodes = self.breakpoints
         between = (nodes[1:] + nodes[:-1]) / 2
@@ -301,7 +302,9 @@ class Path(Shown, ABC):
             if violation <= tol + min(rounding, _LARGEST_ROUNDING):
                 continue
             where = f"at {self.over} = {value:.6g}: violation {violation:.2e} > {tol:.2e}"
-            if violation <= tol + rounding:
+            # A Cholesky solve of m equations leaves (3 m + 1) / 2 units of rounding in each (Higham 2002, theorem
+            # 10.4): no more than m times those of a decision value.
+            if violation <= tol + rounding * max(len(solution.support), 1):
                 raise PathError(
                     f"The path has too few digits {where}. Kernel values times coefficients are too large for "
                     "double precision: scale the data, or end the span earlier."

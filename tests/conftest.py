@@ -1,0 +1,29 @@
+"""What every test finds, whoever started it and whatever ran before: a terminal, Ctrl-C, and random numbers.
+
+The terminal is set up when this file is loaded, before anything reads it; the processes that tests start inherit it.
+"""
+
+import os
+import signal
+import threading
+
+import numpy as np
+
+os.environ.update({"COLUMNS": "80", "LINES": "24"})
+# Build services set some of these, and rich and typer then write as if to a terminal.
+for name in ("FORCE_COLOR", "NO_COLOR", "PY_COLORS", "CLICOLOR_FORCE", "GITHUB_ACTIONS", "TTY_COMPATIBLE"):
+    os.environ.pop(name, None)
+
+# Behind `make test &` in a script SIGINT is ignored, and would be in all processes started from here.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+_states = {}  # of the random generators of test files, as they are after the import
+
+
+def pytest_runtest_setup(item):
+    """Let the random generators of the file begin anew, so that the tests before do not decide what this one draws."""
+    file = getattr(item, "module", None)
+    for name, value in vars(file).items() if file else ():
+        if isinstance(value, np.random.Generator):
+            value.bit_generator.state = _states.setdefault((file, name), value.bit_generator.state)
