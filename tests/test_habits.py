@@ -22,6 +22,7 @@ def faults(source):
     """What each line may not do."""
     tree = ast.parse(source)
     closed = {id(item.context_expr) for node in ast.walk(tree) if isinstance(node, ast.With) for item in node.items}
+    closed |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Return)}  # by whoever asked for it
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute | ast.Name | ast.alias):
             name = {ast.Attribute: "attr", ast.Name: "id", ast.alias: "name"}[type(node)]
