@@ -20,10 +20,10 @@ LEAST = 60.0  # seconds; a process that a busy machine keeps waiting may take th
 
 def faults(source):
     """What each line may not do."""
-    tree = ast.parse(source)
-    closed = {id(item.context_expr) for node in ast.walk(tree) if isinstance(node, ast.With) for item in node.items}
-    closed |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Return)}  # by whoever asked for it
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(ast.parse(source)))
+    closed = {id(item.context_expr) for node in nodes if isinstance(node, ast.With) for item in node.items}
+    closed |= {id(node.value) for node in nodes if isinstance(node, ast.Return)}  # by whoever asked for it
+    for node in nodes:
         if isinstance(node, ast.Attribute | ast.Name | ast.alias):
             name = {ast.Attribute: "attr", ast.Name: "id", ast.alias: "name"}[type(node)]
             if getattr(node, name) in CLOCKS or (getattr(node, name) == "time" and ast.unparse(node) == "time.time"):

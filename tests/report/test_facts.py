@@ -144,7 +144,7 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("name", slow_except(MODELS, ("hinge", "bound", "kernel", "sparse", "elastic net")))
+@pytest.mark.parametrize("name", slow_except(MODELS, ("hinge", "bound", "elastic net")))
 @pytest.mark.filterwarnings("ignore:The machine chosen by criterion='radius_margin'")
 def test_every_kind_of_model_has_a_report(name):
     model, kind = MODELS[name]
