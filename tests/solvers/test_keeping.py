@@ -106,7 +106,6 @@ def test_missing_files_are_made_again(folder, ending):
     assert use() == LOADED
 
 
-@pytest.mark.slow
 def test_another_version_of_numba_does_not_use_it(folder, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(numba, "__version__", "0.1")
