@@ -62,6 +62,14 @@ def test_copies_are_spread():
     assert sorted(random_order(np.zeros((9, 2)), seed=0)) == list(range(9))
 
 
+def test_rounding_of_halves_and_quarters_does_not_change_the_order():
+    quarters = np.random.default_rng(1).integers(-8, 9, size=(60, 3)) / 4.0
+    quarters[0] = 2.0  # the largest of each column, from which the steps are made, stays
+    below = np.nextafter(quarters, 0.0)
+    below[0] = 2.0
+    np.testing.assert_array_equal(random_order(below, seed=0), random_order(quarters, seed=0))
+
+
 @pytest.mark.parametrize("landmarks", ["rpcholesky", "greedy", "uniform", "kmeans", "density"])
 def test_landmarks_go_with_the_rows(landmarks):
     rows = StandardScaler().fit_transform(X)
