@@ -3,6 +3,7 @@
 The terminal is set up when this file is loaded, before anything reads it; the processes that tests start inherit it.
 """
 
+import gc
 import os
 import signal
 import threading
@@ -19,6 +20,17 @@ if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _states = {}  # of the random generators of test files, as they are after the import
+
+
+def pytest_collection():
+    """Nothing that collecting makes is garbage: do not look for any while it lasts."""
+    gc.disable()
+
+
+def pytest_collection_finish():
+    """Modules and tests stay until the end: do not walk through them whenever a test leaves garbage."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_runtest_setup(item):

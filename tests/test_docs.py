@@ -41,13 +41,14 @@ def demo(tmp_path_factory):
 
 
 @pytest.fixture
-def desk(demo, tmp_path, monkeypatch):
-    """A fresh folder with the files of ``make demo`` in it, and no way out to the network."""
+def desk(page, request, tmp_path, monkeypatch):
+    """A fresh folder, with the files of ``make demo`` if the page uses them, and no way out to the network."""
 
     def refuse(*_):
         raise OSError("documentation must not use the network")
 
-    shutil.copytree(demo, tmp_path / "demo")
+    if "demo/" in page.read_text(encoding="utf-8"):
+        shutil.copytree(request.getfixturevalue("demo"), tmp_path / "demo")
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.chdir(tmp_path)
 

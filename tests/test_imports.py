@@ -95,16 +95,15 @@ def allowed(source, target):
     return ORDER.index(source) < ORDER.index(target)
 
 
-@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_imports_go_down(path):
-    for name in imported(path):
+def test_imports_go_down():
+    for path, name in [(each, name) for each in files() for name in imported(each)]:
         parts = name.split(".")
         if parts[0] == "svmpath" and len(parts) > 1:
             if not (SOURCE / parts[1]).exists() and not (SOURCE / f"{parts[1]}.py").exists():
                 continue  # a name of the package, such as __version__
-            assert allowed(room(path), parts[1]), f"{room(path)} must not import {parts[1]}"
+            assert allowed(room(path), parts[1]), f"{path}: {room(path)} must not import {parts[1]}"
         elif parts[0] in DOORS:
-            assert room(path) in DOORS[parts[0]], f"{parts[0]} enters by {DOORS[parts[0]]}, not by {room(path)}"
+            assert room(path) in DOORS[parts[0]], f"{path}: {parts[0]} enters by {DOORS[parts[0]]}, not by {room(path)}"
 
 
 def test_the_guard_sees_a_wrong_import():
@@ -118,6 +117,7 @@ def test_there_is_no_drawer_for_odds_and_ends():
     assert not [path for path in files() if path.stem in ("utils", "helpers", "misc")]
 
 
+@pytest.mark.slow
 def test_the_import_loads_nothing_for_pictures():
     program = (
         "import sys; from svmpath import PathSVC, Report; print(*{'matplotlib', 'plotly', 'jinja2'} & set(sys.modules))"

@@ -41,7 +41,7 @@ def test_a_signal_ends_long_work(name):
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         try:
             assert child.stdout.readline() == "begun\n"
-            time.sleep(1.5)  # it is somewhere in its work; where does not matter
+            time.sleep(0.3)  # it is somewhere in its work; where does not matter
             child.send_signal(signal.SIGINT)
             out, err = child.communicate(timeout=300)
         finally:

@@ -6,6 +6,7 @@ from sklearn.datasets import make_classification
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.datasets import banana, twonorm
 from svmpath.progress import begin, part_done, unwatched, watched
+from tests.speed import first_quick
 
 X, Y = banana(80, random_state=0)
 
@@ -35,6 +36,7 @@ def test_the_default_search_reports_its_stages_and_the_best_so_far(n_jobs):
     assert [each.split()[0] for each in seen[-1].finished] == ["screening", "confirming"]
 
 
+@first_quick(1)
 @pytest.mark.parametrize(
     ("model", "stage", "total"),
     [

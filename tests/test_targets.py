@@ -7,6 +7,7 @@ from sklearn.model_selection import cross_val_score
 
 import svmpath
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
+from tests.speed import each_once
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -27,6 +28,7 @@ COLUMNS = {
 ESTIMATORS = [PathSVC(C=1.0, gamma=0.3), ElasticNetSVC(lambda1=1.0, lambda2=1.0)]
 
 
+@each_once
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda each: type(each).__name__)
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_labels_keep_their_type(kind, estimator):

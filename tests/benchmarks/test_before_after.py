@@ -27,6 +27,7 @@ def run(module, monkeypatch, *options):
     module.main()
 
 
+@pytest.mark.slow
 def test_each_tree_is_measured_by_itself(module, monkeypatch, capsys, tmp_path):
     fast = tree(tmp_path / "fast", "")
     slow = tree(tmp_path / "slow", "sum(range(10_000_000))")

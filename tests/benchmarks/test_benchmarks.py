@@ -156,6 +156,7 @@ def test_figures_of_leave_one_out_run(script, capsys, monkeypatch, tmp_path):
     assert out.strip() in page.read_text()
 
 
+@pytest.mark.slow
 def test_the_notes_grid_and_formula(script):
     module = script("xu2019_figures")
     np.testing.assert_allclose(np.log(module.grid()), -2.0 + np.arange(25) / 3.0)

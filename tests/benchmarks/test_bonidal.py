@@ -63,6 +63,7 @@ def test_table3_4_runs_on_generated_data(script, capsys, tmp_path):
     assert out.strip() in page.read_text()
 
 
+@pytest.mark.slow
 def test_table3_4_runs_on_files(script, capsys, monkeypatch, tmp_path):
     rng = np.random.default_rng(0)
     y = np.repeat([-1, 1], 45)

@@ -19,6 +19,7 @@ def script(monkeypatch, tmp_path):
     return importlib.import_module("intervals")
 
 
+@pytest.mark.slow
 def test_it_runs_on_generated_data(script, capsys, tmp_path):
     page = tmp_path / "RESULTS.md"
     script.main(["--splits", "1", "--rows", "40", "--sets", "noisy", "wine", "--write", str(page)])

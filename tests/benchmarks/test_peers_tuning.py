@@ -147,6 +147,7 @@ def test_every_method_names_what_it_needs_and_suits_a_set(script):
     assert not methods[AUTO].suits("housing", "regression")
 
 
+@pytest.mark.slow
 def test_cpu_seconds_include_those_of_processes_that_still_run(script):
     module = script("peers_tuning")
     before = module.cpu_seconds()

@@ -61,6 +61,7 @@ def test_the_pairs_are_tested_and_the_best_is_named(run, rows):
     assert "least_squares rbf has the lowest error on held-out rows." in out
 
 
+@pytest.mark.slow
 def test_a_regression_is_tested_by_its_losses(run):
     rng = np.random.default_rng(0)
     x = rng.uniform(-3, 3, 90)
@@ -106,6 +107,7 @@ def test_the_verdict_says_what_differs():
     )
 
 
+@pytest.mark.slow
 def test_the_time_limit_is_that_of_all_fits_together(run, rows, monkeypatch):
     limits, fit = [], PathSVC.fit
     monkeypatch.setattr(

@@ -31,6 +31,7 @@ def raising(error):
     return fail
 
 
+@first_quick(1)
 @pytest.mark.parametrize("where", ["fit", "dump"])
 def test_ctrl_c_leaves_nothing_behind(run, monkeypatch, where):
     arguments = csv(GOOD.replace(".5", ""))

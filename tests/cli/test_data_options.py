@@ -93,6 +93,7 @@ def test_numbers_can_be_categories(tune, table):
     ]
 
 
+@pytest.mark.slow
 def test_an_identifier_that_you_name_is_kept(tune, table):
     table["id"] = np.arange(40)
     table.to_csv("data.csv", index=False)
@@ -115,6 +116,7 @@ def gaps(table):
     return table
 
 
+@first_quick(1)
 @pytest.mark.parametrize(("impute", "value"), [("median", "median"), ("mean", "mean"), ("auto", "median")])
 def test_numbers_are_filled_in(tune, gaps, impute, value):
     err = tune("data.csv", *HOW, "--impute", impute)[1]
@@ -170,6 +172,7 @@ def test_a_matrix_with_missing_values(tune, run):
     assert np.mean(pd.read_csv("out.csv")["prediction"] == y) > 0.9
 
 
+@pytest.mark.slow
 def test_a_sparse_matrix_with_missing_values(tune, run):
     rng = np.random.default_rng(0)
     X = sparse.random(60, 5, 0.5, "csr", random_state=0)

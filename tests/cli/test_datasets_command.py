@@ -44,6 +44,7 @@ def test_flats_have_all_that_is_awkward(run):
     assert table[["area", "price"]].corr().iloc[0, 1] > 0.8
 
 
+@pytest.mark.slow
 def test_a_report_of_a_saved_model(run):
     flats().drop(columns="price").to_csv("data.csv", index=False)
     assert run("tune", "data.csv", "--target", "sold", *FIXED)[0] == 0

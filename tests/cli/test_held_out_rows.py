@@ -56,6 +56,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_any_work(refused, path,
     assert words in refused("tune", *csv(GOOD), *FIXED, "--held-out", path)
 
 
+@pytest.mark.slow
 @first_quick(1)
 @pytest.mark.parametrize("options", [(), ("--impute", "drop-rows")])
 def test_the_report_names_rows_as_the_file_does(run, options):

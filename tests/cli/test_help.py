@@ -13,7 +13,7 @@ from svmpath.cli.examples import EXAMPLES
 from svmpath.cli.machine_options import COMPLETIONS
 from svmpath.cli.options import names_for
 from svmpath.cli.program import COMMANDS
-from tests.speed import slow_except
+from tests.speed import first_quick, slow_except
 
 PANELS = ("Data", "Machine", "Search", "Output")
 
@@ -45,6 +45,7 @@ def test_every_help_has_an_example_and_says_what_it_does(run, command):
     assert f"Usage: svmpath {command}" in out
 
 
+@first_quick(3)
 @pytest.mark.parametrize("command", [(), *((command,) for command in COMMANDS)])
 def test_flags_have_no_type_and_a_range_takes_little_space(run, command):
     code, out, _ = run(*command, "--help")

@@ -39,6 +39,7 @@ def test_few_rows_are_tuned_again_and_many_are_corrected(tune, nested):
     assert "held-out error, corrected by the bootstrap" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slow", [("--search", "grid"), pytest.param(("--loss", "hinge"), marks=pytest.mark.slow)])
 def test_slow_fits_are_repeated_for_fewer_rows_only(tune, nested, slow):
     flats().drop(columns="price").to_csv("data.csv", index=False)
@@ -63,6 +64,7 @@ def test_the_method_can_be_said(tune, refused):
     )
 
 
+@pytest.mark.slow
 def test_where_auto_has_no_cheap_estimate_there_is_none(tune, refused):
     flats().drop(columns="price").to_csv("data.csv", index=False)
     arguments = ("data.csv", "--target", "sold", "--search", "gradient")

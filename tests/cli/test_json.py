@@ -6,6 +6,7 @@ import pytest
 
 from svmpath.cli.program import COMMANDS
 from tests.cli.tables import FIXED, flats
+from tests.speed import first_quick
 
 QUICK = ("--C", "1")
 ARGUMENTS = {
@@ -50,6 +51,7 @@ def test_json_is_all_there_is(run, command):
     assert "NaN" not in out
 
 
+@first_quick(3)
 @pytest.mark.usefixtures("ready")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_quiet_says_nothing(run, command):

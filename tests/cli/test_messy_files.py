@@ -105,7 +105,7 @@ EXPECTED = {
 }
 
 
-@first_quick(3)
+@first_quick(1)
 @pytest.mark.parametrize("name", FILES)
 def test_messy_files_are_tuned_on_and_it_is_said_how(tune, run, name):
     kinds, notes = EXPECTED[name]
@@ -186,6 +186,7 @@ def predict(run, table, name="new.csv"):
     return run("predict", "model.skops", name, "-o", "out.csv")
 
 
+@pytest.mark.slow
 def test_new_rows_with_unseen_categories(run, model):
     model.loc[:3, "town"] = "Paris"
     model.loc[4:5, "member"] = "perhaps"

@@ -12,6 +12,7 @@ from svmpath import PathSVC, PathSVR, cli
 from svmpath.cli.options import OPTIONS, in_options, names_for
 from svmpath.cli.tune import tune as tune_command
 from tests.cli.tables import GOOD, csv
+from tests.speed import first_quick
 
 NAMED = ("--task", "--loss", "--kernel", "--criterion", "--search", "--landmarks", "--psd")
 CLASSES = "a,b,y\n" + "".join(f"{i},{i * i % 7},{'uv'[i % 2]}\n" for i in range(12))
@@ -25,6 +26,7 @@ def test_every_option_that_sets_a_parameter_is_in_the_table():
     assert set(OPTIONS.values()) <= options
 
 
+@first_quick(3)
 @pytest.mark.parametrize("option", NAMED)
 def test_help_lists_every_name(option):
     parameters = get_command(cli.app).commands["tune"].params

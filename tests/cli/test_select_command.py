@@ -78,6 +78,7 @@ def test_several_classes_have_a_machine_each(run):
     assert "class" in out
 
 
+@pytest.mark.slow
 def test_fewer_features_if_asked(run):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 6))

@@ -186,7 +186,7 @@ def completed(words, word):
     }
 
 
-@first_quick(2)
+@first_quick(1)
 @pytest.mark.parametrize(
     ("words", "word", "offered"),
     [

@@ -14,6 +14,7 @@ from svmpath.cli import main
 from svmpath.datasets import twonorm
 from svmpath.losses import POLICIES, SquaredHinge
 from tests.cli.tables import FIXED, GOOD, csv, flats, load
+from tests.speed import first_quick
 
 
 def test_classification_with_categories_and_words(tune, run):
@@ -82,6 +83,7 @@ def test_the_loss_and_how_samples_were_held_out_are_named(tune, monkeypatch):
     assert tune("data.csv", "--target", "price", *FIXED)[2]["choice"]["loss"] == "least_squares"
 
 
+@pytest.mark.slow
 def test_three_classes_of_whole_numbers(tune, run):
     table = flats().drop(columns=["sold", "price"])
     table["rooms"] = np.digitize(table["area"], [50, 90]) + 1
@@ -116,6 +118,7 @@ def test_only_categories(tune, run):
     assert run("predict", "model.skops", "data.csv", "-o", "out.csv")[0] == 0
 
 
+@pytest.mark.slow
 def test_parquet(tune, run):
     pytest.importorskip("pyarrow")
     table = flats()
@@ -214,6 +217,7 @@ def test_a_rank_that_is_chosen_is_said_beforehand_and_reported(tune, monkeypatch
     assert f"{choice['rank']} (residual {choice['residual']:.2g})" in out
 
 
+@pytest.mark.slow
 def test_the_loss_that_was_chosen_is_named(tune):
     table = flats().drop(columns=["sold", "price"])
     table["rooms"] = np.digitize(table["area"], [50, 90]) + 1
@@ -294,6 +298,7 @@ def test_the_same_seed_gives_the_same_model(tune):
     assert {**first, "seconds": 0} == {**second, "seconds": 0}
 
 
+@pytest.mark.slow
 def test_output_folder_is_made(run):
     flats().to_csv("data.csv", index=False)
     assert run("tune", "data.csv", "--target", "sold", "--output", "new/and deep", *FIXED)[0] == 0
@@ -344,6 +349,7 @@ def test_a_gamma_that_the_kernel_does_not_have_is_noted(tune):
     assert note not in tune(*csv(GOOD), "--C", "1", "--kernel", "linear")[1]
 
 
+@first_quick(1)
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_an_indefinite_kernel_is_clipped_on_request(tune, run, loss):
     X, y = twonorm(40, 0)
@@ -401,6 +407,7 @@ def test_a_folder_in_place_of_the_report_is_refused(refused, run):
     assert code == 0, err
 
 
+@pytest.mark.slow
 def test_names_from_the_file_are_text_in_the_report(run):
     odd = "<script>alert(1)</script>"
     rows = flats().drop(columns="price").rename(columns={"area": odd})

@@ -13,7 +13,7 @@ from svmpath.cli.results import held_out_by
 from svmpath.datasets import twonorm
 from svmpath.losses import POLICIES, EpsilonInsensitive, Hinge
 from tests.cli.tables import FIXED, csv, flats, load
-from tests.speed import each_once
+from tests.speed import first_quick
 
 
 def test_folds_that_leave_one_out_did_without_are_noted(tune):
@@ -56,7 +56,7 @@ CRITERIA = {
 }
 
 
-@each_once
+@first_quick(2)
 @pytest.mark.filterwarnings("always::svmpath.EdgeWarning")
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize(("loss", "target"), [("hinge", "sold"), ("epsilon_insensitive", "price")])

@@ -9,7 +9,7 @@ from svmpath import criteria
 from svmpath.criteria import of_elastic
 from tests.cases import CASES
 from tests.rounding import assert_same
-from tests.speed import each_once, slow_except
+from tests.speed import first_quick, slow_except
 
 
 def data(n=40, p=8, seed=0, tied=False):
@@ -31,7 +31,7 @@ def refits(X, y, value, s=None, **options):
     return held
 
 
-@each_once
+@first_quick(1)
 @pytest.mark.parametrize("lambda2", [10.0, 0.1, 1e-3])
 @pytest.mark.parametrize("tied", slow_except([False, True], [True]))
 @pytest.mark.parametrize("p", [8, 60])
@@ -81,6 +81,7 @@ def test_above_the_first_value_the_other_class_may_outweigh():
     np.testing.assert_allclose(criteria.loo(path, 5e3).decisions[0], refits(X, y, 5e3, lambda2=1.0), atol=1e-9)
 
 
+@first_quick(3)
 @pytest.mark.parametrize("name", ["duplicates", "contradictory_duplicates", "ties_on_a_grid", "one_sample_per_class",
                                   "unbalanced", "weights_with_zeros", "all_rows_equal"])  # fmt: skip
 def test_hard_cases_walked_and_fitted_afresh(name):

@@ -61,6 +61,7 @@ def test_loo_equals_solves_on_the_other_rows(kind, weighted):
             assert found[i] == pytest.approx(fuzz_loo.without(path, value, i).fitted[i], rel=1e-9, abs=1e-9)
 
 
+@first_quick(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_loo_equals_a_convex_programme(kind):
     # With kernel values of the row left out: its decision value is an affine function of the others'.
@@ -193,6 +194,7 @@ def test_alo_of_an_empty_elbow_moves_the_offset_to_the_end_of_its_interval():
         assert held[i] == pytest.approx(expected, abs=1e-9)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_counting_errors_finds_the_same_and_computes_decisions_later(weighted):
     X, y = make_moons(90, noise=0.35, random_state=5)
@@ -309,6 +311,7 @@ def test_xi_alpha_is_its_formula_where_it_does_not_doubt():
         assert bound.scores[k] == np.mean((2 * a * height + xi >= 1) & (a > 0))
 
 
+@first_quick(2)
 @pytest.mark.parametrize("n", [20, 21, 50, 51])
 def test_bounds_hold_where_the_offset_jumps(n):
     # Classes of the same weight, or nearly so, at a small C: the formulas alone would say 0.2 where all are errors.

@@ -9,6 +9,7 @@ import svmpath
 from svmpath.criteria import leave_folds_out, leave_one_out, predict_left_out
 from svmpath.criteria.fast import FAST
 from svmpath.paths import MergedPath, NodePath, OverKernel, Path
+from tests.speed import first_quick
 
 X, LABELS = make_moons(24, noise=0.3, random_state=0)
 AMOUNTS = X[:, 0] + 0.3 * np.random.default_rng(0).normal(size=24)
@@ -89,6 +90,7 @@ def test_the_general_form_of_folds_equals_paths_of_the_training_rows(name):
         np.testing.assert_allclose(held[k], refit(float(value))(X[test]), atol=1e-6)
 
 
+@first_quick(5)
 @pytest.mark.parametrize("name", [name for name in MACHINES if name != "elastic"])
 def test_merged_rows_are_held_out_like_all_rows(name):
     path, values = traced(name, TWICE, np.repeat(LABELS[:12], 2), np.repeat(AMOUNTS[:12], 2))

@@ -15,7 +15,7 @@ from svmpath.solvers.kernel_newton import approach, machine_of, minimise
 from svmpath.solvers.samples import SampleSystem
 from tests import reference
 from tests.cases import CASES
-from tests.speed import slow_except
+from tests.speed import first_quick, slow_except
 
 SPAN = (1e-4, 1e7)
 SMOOTH = ["squared", "squared_hinge", "logistic", "sigmoid"]
@@ -88,6 +88,7 @@ def fast(X, y, s, logs, loss, held_out, smoothing=0.0, task="classification"):
     return criteria.gradient(path, float(np.exp(logs[0])), loss=held_out, smoothing=smoothing)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("held_out", slow_except(SMOOTH, list(SMOOTH)[:1]))
 @pytest.mark.parametrize(
     ("loss", "smoothing"), [("least_squares", 0.0), ("squared_hinge", 0.0), ("squared_hinge", 0.1)]
@@ -245,6 +246,7 @@ def test_hard_cases_have_the_scores_of_dense_inverses(name):
         assert criteria.gradient(path, C, loss="logistic").score == pytest.approx(expected, rel=1e-6)
 
 
+@first_quick(5)
 @pytest.mark.parametrize("seed", range(20))
 def test_newton_in_the_coefficients_finds_the_machine_of_the_path(seed):
     X, y, s, logs = problem(seed)

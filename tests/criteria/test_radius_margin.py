@@ -34,6 +34,7 @@ def inverse_squared_margin(K, y, lam):
     return 2 * problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11) / scale
 
 
+@first_quick(1)
 @pytest.mark.parametrize("options", [{"gamma": 0.5}, {"kernel": "linear"}, {"gamma": 0.5, "rank": 12}], ids=str)
 def test_scores_equal_a_qp(options):
     path = svmpath.trace(X, Y, loss="squared_hinge", span=SPAN, random_state=0, **options)

@@ -43,6 +43,7 @@ def refits(y, loss, weights=S, **options):
     return found
 
 
+@first_quick(3)
 @pytest.mark.parametrize("loss", ["least_squares", "squared_hinge", "hinge", "huber_hinge"])
 def test_two_classes_against_plain_refits(loss):
     curve, f = criteria.loo(traced(Y, loss), C), refits(Y, loss)
@@ -58,6 +59,7 @@ def test_two_classes_against_plain_refits(loss):
         np.testing.assert_allclose(criteria.score(curve, scoring), values, atol=1e-9)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("loss", ["least_squares", "epsilon_insensitive"])
 def test_regressions_against_plain_refits(loss):
     options = {"epsilon": 0.1} if loss == "epsilon_insensitive" else {}
@@ -211,7 +213,7 @@ def test_longer_curves_keep_what_is_known():
 LABELS, WORDS, MORE = np.arange(2), np.array(["no", "yes"]), np.arange(3)
 
 
-@first_quick(6)
+@first_quick(3)
 @pytest.mark.parametrize(
     ("scoring", "classes", "s", "message"),
     [

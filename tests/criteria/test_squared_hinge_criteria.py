@@ -120,7 +120,7 @@ def test_criteria_of_other_losses_are_refused():
         criteria.press(path, [1.0])
 
 
-@each_once
+@first_quick(1)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", slow_except(SETS, ["banana", "mixture"]))
 def test_screened_errors_are_those_of_the_full_formula(name, weighted):

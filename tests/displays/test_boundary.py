@@ -17,7 +17,7 @@ def middle(p):
     return float(np.mean(p.span))
 
 
-@first_quick(5)
+@first_quick(2)
 @pytest.mark.parametrize("name", [name for name in PATHS if name not in REGRESSION])
 def test_the_machine_is_drawn(name):
     p, (X, y) = path(name), data()
@@ -60,6 +60,7 @@ def test_the_units_are_those_of_the_data():
     np.testing.assert_allclose(again.mesh_[2], f, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_other_values_and_estimators():
     import pandas as pd
 

@@ -15,6 +15,7 @@ from tests.speed import first_quick
 CRITERION = {"huber_hinge": "kfold", "nu": "kfold", "hinge/weight": "kfold"}
 
 
+@first_quick(8)
 @pytest.mark.parametrize("name", PATHS)
 def test_scores_of_every_loss(name):
     p = path(name)
@@ -123,6 +124,7 @@ def test_what_curves_refuse():
 # --- surfaces --------------------------------------------------------------------------------------------------------
 
 
+@first_quick(2)
 @pytest.mark.parametrize("loss", ["least_squares", "squared_hinge", "hinge", "huber_hinge", "epsilon_insensitive"])
 def test_the_plane_of_a_surface(loss):
     X, y = data()
@@ -181,6 +183,7 @@ def test_the_stages_of_a_search():
         SurfaceDisplay.from_estimator(model, stage="last")
 
 
+@pytest.mark.slow
 @first_quick(1)
 @pytest.mark.parametrize("lambda1", ["tune", [0.0, 0.5, 2.0]])
 def test_the_plane_of_the_elastic_net(lambda1):
@@ -222,6 +225,7 @@ def test_equal_scores_everywhere():
 # --- margins ---------------------------------------------------------------------------------------------------------
 
 
+@first_quick(3)
 @pytest.mark.parametrize("name", [name for name in PATHS if name not in REGRESSION and "/" not in name])
 def test_margins_of_every_loss(name):
     p, (_, y) = path(name), data()

@@ -63,6 +63,7 @@ def test_curves_and_choices():
     assert "bound on the error rate" in Tags(bound._repr_html_()).text
 
 
+@pytest.mark.slow
 def test_the_curves_of_a_surface():
     curves = svmpath.surface(*data(), loss="least_squares", C=(0.1, 10.0), gamma=[0.1, 1.0]).curves(criteria.loo)
     tags = Tags(curves._repr_html_())
@@ -139,6 +140,7 @@ def test_attributes_that_take_long_are_not_computed_to_be_listed():
     assert model.loo_error_ < 0.5
 
 
+@first_quick(1)
 @pytest.mark.parametrize("name", ["hinge", "curve", "estimator"])
 def test_few_machines_are_computed_to_be_shown(monkeypatch, name):
     things = {
@@ -196,6 +198,7 @@ print("<img" in page, "<table" in page)
 """
 
 
+@pytest.mark.slow
 def test_without_a_folder_for_matplotlib():
     assert run(NOWHERE, HOME="/dev/null/home", XDG_CONFIG_HOME="", XDG_CACHE_HOME="", MPLCONFIGDIR="") == "False True\n"
 

@@ -9,6 +9,7 @@ import svmpath
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.displays import ElbowDisplay, PathDisplay
 from tests.displays.machines import PATHS, REGRESSION, data, path
+from tests.speed import first_quick
 
 
 def slopes(machine):
@@ -18,6 +19,7 @@ def slopes(machine):
     return machine.alpha / machine.parameters.get("C", 1.0)
 
 
+@first_quick(5)
 @pytest.mark.parametrize("name", PATHS)
 def test_multipliers_are_those_of_the_machines(name):
     p = path(name)
@@ -38,6 +40,7 @@ def test_multipliers_are_those_of_the_machines(name):
     assert display.ax_.get_xlabel() == p.over
 
 
+@first_quick(1)
 @pytest.mark.parametrize("name", ["elastic_hinge", "elastic_hinge/lambda2", "squared_hinge/linear"])
 def test_coefficients_make_the_decision_values(name):
     p, (X, _) = path(name), data()
@@ -127,6 +130,7 @@ def test_what_paths_refuse():
 ELBOWS = [name for name in PATHS if not name.startswith("least_squares")]
 
 
+@first_quick(5)
 @pytest.mark.parametrize("name", ELBOWS)
 def test_counts_are_those_of_the_machines(name):
     p = path(name)

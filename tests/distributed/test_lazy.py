@@ -13,7 +13,7 @@ import svmpath
 from svmpath import PathSVC, PathSVR
 from tests.distributed.chunks import amounts, cut, moons
 from tests.rounding import assert_same
-from tests.speed import each_once, first_quick
+from tests.speed import first_quick
 
 SIZES = (200, 200, 280)
 OPTIONS = {"gamma": 0.4, "C": [0.1, 1.0], "rank": 20, "random_state": 0}
@@ -37,7 +37,7 @@ class Counted:
         return self.X[key]
 
 
-@each_once
+@first_quick(2)
 @pytest.mark.parametrize("name", ["predict", "decision_function", "predict_proba", "predict_log_proba"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_methods_are_lazy(name, classes):
@@ -113,6 +113,7 @@ def test_data_frames_keep_their_names():
     assert np.allclose(arrays.decision_function(X), model.decision_function(frame[["a", "b", "c"]]), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_unknown_chunk_sizes():
     X, y = moons()
     y = (y == "yes").astype(int)
@@ -169,6 +170,7 @@ def test_tasks_have_names_that_say_what_they_do():
     assert {"check-chunk", "pick-rows", "make-feature-rows", "sum-moments", "newton-step", "leave-one-out"} <= names
 
 
+@first_quick(1)
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
 def test_schedulers_give_the_same(scheduler):
     X, y = moons()

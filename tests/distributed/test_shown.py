@@ -9,7 +9,7 @@ import svmpath
 from svmpath import PathSVC, PathSVR, Report, criteria
 from svmpath.displays import CurveDisplay
 from tests.distributed.chunks import amounts, cut, moons
-from tests.speed import each_once
+from tests.speed import first_quick
 
 SIZES = (200, 200, 280)
 OPTIONS = {"gamma": 0.4, "C": [0.1, 1.0, 10.0], "rank": 20, "random_state": 0}
@@ -27,7 +27,7 @@ def regressor():
     return PathSVR("least_squares", **OPTIONS).fit(cut(X, SIZES), cut(y, SIZES))
 
 
-@each_once
+@first_quick(1)
 @pytest.mark.parametrize("name", ["classifier", "regressor"])
 @pytest.mark.parametrize("saved", [False, True])
 def test_a_notebook_shows_facts_and_a_picture(name, saved, request):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.speed import first_quick
+
 pytest.importorskip("latex2mathml", reason="the extra docs is not installed")
 pytest.importorskip("sphinx", reason="the extra docs is not installed")
 pytest.importorskip("fontTools", reason="the extra docs is not installed")
@@ -24,6 +26,7 @@ def to_mathml(monkeypatch):
     return offline_math.to_mathml
 
 
+@first_quick(8)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_every_formula_is_understood(page, to_mathml):
     for found in FORMULA.finditer(CODE.sub("", page.read_text(encoding="utf-8"))):

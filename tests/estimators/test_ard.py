@@ -113,6 +113,7 @@ def test_one_line_per_stage_is_printed(capsys):
     assert [line.split()[1] for line in lines] == ["screen:", "gradient:", "penalty:", "ard:"]
 
 
+@first_quick(1)
 @pytest.mark.parametrize("way", ["single", "ard"])
 def test_when_time_is_up_the_best_point_so_far_is_taken(way):
     problem = Problem(DenseGram(RBF(1.0), X), Y, np.ones(len(Y)), "classification")
@@ -437,6 +438,7 @@ def test_units_and_offsets_of_the_columns_do_not_matter(change):
     assert np.mean(model.predict(fresh * factor + offset) == truth) > 0.9
 
 
+@pytest.mark.slow
 @first_quick(1)
 @pytest.mark.parametrize("seed", [14, 15])
 def test_the_first_step_stays_in_the_valley_of_its_start(seed):

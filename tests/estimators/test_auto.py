@@ -222,6 +222,7 @@ def test_the_seed_and_not_the_threads_decide(what):
 # --- limits ----------------------------------------------------------------------------------------------------------
 
 
+@first_quick(2)
 @pytest.mark.parametrize("loss", [None, "hinge"])
 @pytest.mark.parametrize("what", TARGETS)
 def test_a_tiny_time_limit_leaves_a_model_that_works(what, loss):
@@ -378,7 +379,7 @@ def test_a_range_that_ends_too_early_is_reported():
         PathSVR(gamma=(50.0, 500.0), random_state=0).fit(X, AMOUNTS)
 
 
-@first_quick(2)
+@first_quick(1)
 @pytest.mark.parametrize("seed", range(5))
 def test_free_values_give_no_warning_on_ordinary_data(seed):
     rng = np.random.default_rng(seed)
@@ -418,7 +419,7 @@ def test_the_error_of_numbers_and_classes():
 # --- what is kept ----------------------------------------------------------------------------------------------------
 
 
-@each_once
+@first_quick(2)
 @pytest.mark.parametrize("what", TARGETS)
 @pytest.mark.parametrize("given", [{}, {"C": 1.0, "gamma": 1.0}], ids=["tuned", "given"])
 def test_fitted_models_are_saved_whole(what, given, tmp_path):
@@ -534,6 +535,7 @@ def test_C_and_gamma_given_use_the_full_matrix_where_the_search_would(many):
     assert model.search_table_.C.unique().tolist() == [1.0]
 
 
+@first_quick(1)
 @pytest.mark.parametrize("given", [{}, {"C": 1.0, "gamma": 0.1}])
 def test_the_first_rank_fits_into_memory(many, given):
     rows, labels = many

@@ -51,7 +51,7 @@ def test_classification(case: str, loss: str) -> None:
     assert model.path_(model.C_).violation < 1e-6
 
 
-@each_once
+@first_quick(8)
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "least_squares"])
 @pytest.mark.parametrize("case", CASES)
 def test_regression(case: str, loss: str) -> None:

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from svmpath import PathSVC, PathSVR
 from svmpath.gram import Nystroem
-from tests.speed import each_once
+from tests.speed import first_quick
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(150, 60)) * rng.uniform(0.5, 3.0, size=60) + 1.0
@@ -27,7 +27,7 @@ def assert_linear(model, X, f):
     np.testing.assert_allclose(np.squeeze(expected), f, rtol=0, atol=1e-8 * np.abs(f).max())
 
 
-@each_once
+@first_quick(3)
 @pytest.mark.parametrize("scale", [False, True])
 @pytest.mark.parametrize("rank", RANKS)
 def test_labels_classes_and_numbers(rank, scale):

@@ -122,6 +122,7 @@ def test_one_standard_error_uses_fewer_features():
     assert sparse_one.held_out_error_ <= low + best.curve_.standard_errors[best.choice_.index]
 
 
+@pytest.mark.slow
 def test_max_features_bounds_the_choice():
     X, y = data()
     model = ElasticNetSVC(max_features=3).fit(X, y)
@@ -185,6 +186,7 @@ def test_bad_options_are_refused(options, message):
         ElasticNetSVC(**options).fit(X, y)
 
 
+@pytest.mark.slow
 def test_few_features_are_searched_as_finely_as_many():
     X, y = load_iris(return_X_y=True)
     model = ElasticNetSVC(max_features=1, patience=None).fit(X[50:], y[50:])
@@ -200,6 +202,7 @@ def many_features(seed):
     return X, np.sign(X[:, :6].sum(axis=1) + 2 * rng.normal(size=200))
 
 
+@pytest.mark.slow
 @first_quick(1)
 @pytest.mark.parametrize("seed", [1, 4, 11])
 def test_few_features_are_better_than_none(seed):

@@ -8,6 +8,7 @@ from sklearn.svm import SVC, SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from svmpath import PathSVC, PathSVR
+from tests.speed import first_quick
 
 X, Y = make_moons(80, noise=0.3, random_state=0)
 WAVE = np.sin(2 * X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=80)
@@ -58,6 +59,7 @@ def test_epsilon_insensitive_chooses_epsilon_too():
     assert 0 < tuned.epsilon_ <= np.std(WAVE)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_exact_leave_one_out_is_the_default_and_that_of_refits(task):
     if task == "classification":

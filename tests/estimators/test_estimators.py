@@ -25,7 +25,7 @@ from svmpath.kernels import RBF, Linear
 from svmpath.losses import POLICIES, SquaredHinge
 from tests import reference
 from tests.rounding import assert_same
-from tests.speed import each_once, first_quick, slow_except
+from tests.speed import first_quick, slow_except
 
 X, Y = make_moons(120, noise=0.25, random_state=0)
 NEW, NEW_Y = make_moons(400, noise=0.25, random_state=1)
@@ -189,6 +189,7 @@ def inner_products(A, B):
     return A @ B.T  # a sparse matrix for sparse rows
 
 
+@first_quick(3)
 @pytest.mark.parametrize("gamma", ["tune", "scale", "auto", 0.5])
 @pytest.mark.parametrize("estimator", [PathSVC(C=1.0), PathSVR(C=1.0)])
 def test_a_callable_kernel_takes_sparse_rows_and_ignores_gamma(estimator, gamma):
@@ -273,7 +274,7 @@ def test_verbose_prints_or_calls(capsys):
     assert [line.split()[1] for line in lines] == ["screen:", "confirm:"]
 
 
-@each_once
+@first_quick(2)
 @pytest.mark.parametrize("rank", [None, 20])
 @pytest.mark.parametrize(
     ("model", "y"),
@@ -391,6 +392,7 @@ def test_a_saved_low_rank_model_predicts_to_the_last_digit():
     assert_same(copy.decision_function(NEW), model.decision_function(NEW))
 
 
+@first_quick(5)
 @pytest.mark.parametrize("form", [np.ascontiguousarray, np.asfortranarray, csr_matrix])
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", lambda A, B: A @ B.T])
 def test_a_saved_model_predicts_the_training_rows_to_the_last_digit(kernel, form):

@@ -56,7 +56,7 @@ CASES = {
 }
 
 
-@first_quick(2)
+@first_quick(1)
 @pytest.mark.parametrize("case", CASES)
 def test_nested_is_a_loop_of_clones(case):
     model, y = CASES[case]
@@ -87,6 +87,7 @@ def test_jobs_change_nothing():
     assert_same_estimate(one.honest_error("bootstrap"), two.honest_error("bootstrap"))
 
 
+@pytest.mark.slow
 def test_groups_stay_together():
     model = PathSVC("least_squares", random_state=0, cv=3, **GAMMAS).fit(X, Y, groups=GROUPS)
     folds = list(StratifiedGroupKFold(5, shuffle=True, random_state=0).split(X, Y, GROUPS))
@@ -264,6 +265,7 @@ def test_balanced_weights_count_the_sample_weights():
 # --- hard cases ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_tiny_classes():
     y = np.zeros(40, dtype=int)
     y[:2] = 1

@@ -67,7 +67,7 @@ def each_alone(n):
     return [(np.delete(np.arange(n), i), np.array([i])) for i in range(n)]
 
 
-@each_once
+@first_quick(1)
 @pytest.mark.parametrize("options", [{}, {"criterion": "press"}, {"kernel": "linear"}], ids=str)
 @pytest.mark.parametrize("weight", [None, S], ids=["1", "s"])
 def test_least_squares_is_jackknife_plus(options, weight):
@@ -157,6 +157,7 @@ def test_sets_by_refits_and_counting(loss, classes):
     assert 0 < found.mean() < 1
 
 
+@pytest.mark.slow
 @first_quick(1)
 @pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
 def test_sets_with_repeated_rows_of_three_classes(loss):
@@ -185,6 +186,7 @@ def test_a_class_of_one_row():
         assert PathSVC(loss, **ONE).fit(X, two).predict_set(NEW, 0.95)[:, 0].mean() > 0.9
 
 
+@pytest.mark.slow
 def test_feature_selection_has_sets():
     model = ElasticNetSVC(lambda1=1.0, lambda2=1.0, cv=5).fit(X, LABELS)
     is_in = model.predict_set(NEW, 0.8)

@@ -13,7 +13,7 @@ from sklearn.svm import SVC, SVR
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.datasets import banana
-from tests.speed import slow_except
+from tests.speed import each_once, first_quick, slow_except
 
 N = 80
 X, Y = banana(N, random_state=0)
@@ -96,6 +96,7 @@ def same_honest(model, other):
             assert mine.interval == pytest.approx(theirs.interval, abs=1e-9)
 
 
+@each_once
 @pytest.mark.parametrize("factor", slow_except(FACTORS, ["1/n", "2^-10"]))
 @pytest.mark.parametrize("weight", [EVEN, UNEVEN], ids=["even", "uneven"])
 @pytest.mark.parametrize("name", slow_except(MODELS, QUICK))
@@ -121,6 +122,7 @@ def test_equal_weights_are_none(name):
     same_answers(none, equal, close)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("make", [PathSVC, PathSVR])
 def test_nested_errors(make):
     y = Y if make is PathSVC else NUMBERS
@@ -142,7 +144,7 @@ ABSENT = {
 }
 
 
-@pytest.mark.parametrize("name", ABSENT)
+@pytest.mark.parametrize("name", slow_except(ABSENT, ["least_squares", "regression", "elastic"]))
 def test_rows_of_weight_zero_are_rows_left_out(name):
     model, y = ABSENT[name]
     weight = UNEVEN * (np.arange(N) % 4 > 0)
@@ -162,6 +164,7 @@ def test_rows_of_weight_zero_are_rows_left_out(name):
         np.testing.assert_array_equal(one.predict_set(NEW, 0.8), other.predict_set(NEW, 0.8))
 
 
+@first_quick(1)
 @pytest.mark.parametrize("loss", ["least_squares", "squared_hinge", "hinge"])
 def test_weights_multiply_a_C_that_is_given(loss):
     heavy = PathSVC(loss, C=2.0, gamma="scale").fit(X, Y, sample_weight=UNEVEN)

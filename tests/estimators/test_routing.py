@@ -58,6 +58,7 @@ def test_through_cross_validation(model):
         assert fitted[-1].held_out_error_ == pytest.approx(plain.held_out_error_, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_through_a_grid_search():
     scorer, losses = get_scorer("accuracy").set_score_request(sample_weight=True), ["least_squares", "squared_hinge"]
     search = GridSearchCV(requesting(MODELS[0]), {"loss": losses}, cv=LeaveOneGroupOut(), scoring=scorer)

@@ -223,6 +223,7 @@ def test_uneven_columns_are_called_by_name():
         PathSVC(gamma=1.0, C=[1.0]).fit(frame, Y)
 
 
+@pytest.mark.slow
 def test_no_warning():
     rare = np.c_[Z, np.arange(60) < 1, 1e4 * (np.arange(60) < 20)]  # indicators: two values each
     K = X @ X.T / 1e9

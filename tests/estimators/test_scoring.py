@@ -78,6 +78,7 @@ def test_the_default_score_by_its_name_is_the_default(make):
         np.testing.assert_allclose(first[column], second[column])
 
 
+@first_quick(1)
 @pytest.mark.parametrize("scoring", ["f1_macro", "roc_auc_ovr", "neg_log_loss"])
 def test_several_classes(scoring):
     names = np.array(["setosa", "versicolor", "virginica"])[KINDS]
@@ -119,7 +120,7 @@ HARD = {
 }
 
 
-@first_quick(3)
+@first_quick(1)
 @pytest.mark.parametrize("name", HARD)
 def test_hard_cases(name):
     A, b, more = HARD[name]
@@ -157,6 +158,7 @@ def test_a_tuned_threshold_helps_on_new_rows():
     assert np.mean(gains) > 0.05
 
 
+@pytest.mark.slow
 def test_thresholds_of_all_kinds():
     A, b = unbalanced(0)
     fixed = PathSVC(C=1.0, gamma=0.1, threshold=-0.3).fit(A, b)
@@ -249,6 +251,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence(model, y, message):
     assert "\n" not in str(refused.value)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("label", [0, 1])
 def test_a_cut_may_give_all_rows_one_class(label):
     """If missing a class costs everything it is predicted always, also where decision values are more extreme."""
@@ -280,6 +283,7 @@ def test_errors_and_tables_know_the_threshold():
             model.honest_error(method)
 
 
+@first_quick(1)
 @pytest.mark.parametrize(
     "estimator", [PathSVC("least_squares", C=[0.1, 1.0], gamma=0.1), ElasticNetSVC([0.5, 2.0], 1.0)]
 )

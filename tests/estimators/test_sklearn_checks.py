@@ -14,10 +14,10 @@ EXCUSED = {
 
 QUICK = [
     PathSVC(gamma=1.0, C=[1.0]),  # they choose among few values
-    PathSVC(loss="least_squares", gamma=1.0, C=[0.1, 1.0]),
     PathSVR(kernel="linear", C=[1.0], scale=True),
 ]
 ESTIMATORS = [
+    PathSVC(loss="least_squares", gamma=1.0, C=[0.1, 1.0]),
     PathSVC(),
     PathSVR(),
     PathSVC(loss="least_squares", gamma=1.0, C=[1.0], scale=True),

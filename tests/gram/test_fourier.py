@@ -52,6 +52,7 @@ def test_the_mean_over_seeds_is_the_kernel_with_the_variance_of_the_theory(name)
     np.testing.assert_allclose(K.var(axis=0).sum(), variance.sum(), rtol=0.1)
 
 
+@first_quick(2)
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_error_falls_with_the_root_of_the_rank(name):
     exact = KERNELS[name](X)
@@ -211,6 +212,7 @@ LOSSES = {
 }
 
 
+@first_quick(2)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_path_equals_the_dense_path_on_the_product_of_features(loss):
     options = {"loss": loss, **LOSSES[loss]}
@@ -225,6 +227,7 @@ def test_a_path_equals_the_dense_path_on_the_product_of_features(loss):
     path.check(1e-8)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
 def test_a_path_over_gamma_equals_machines_on_the_same_directions_and_is_smooth(loss):
     path = svmpath.trace(X, Y, loss=loss, over="gamma", span=(0.1, 3.0), C=2.0, rank=RandomFourier(80), random_state=1)

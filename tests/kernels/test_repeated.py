@@ -21,7 +21,7 @@ from svmpath.kernels import (
     squared_distances,
 )
 from svmpath.kernels.repeated import find_repeats
-from tests.speed import each_once
+from tests.speed import each_once, first_quick
 
 
 def repeated_rows(n=150, d=7, distinct=23, seed=0, scale=1.0):
@@ -70,6 +70,7 @@ def can_do(kernel, form):
     return not (isinstance(kernel, GPKernel) and form.startswith("sparse"))
 
 
+@first_quick(16)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", KERNELS)
 def test_copies_have_the_values_of_their_row_in_a_whole_matrix(name, form):

@@ -333,6 +333,7 @@ def test_the_estimator_chooses_by_folds():
     np.testing.assert_allclose(model.decision_function(X), model.path_(model.C_).fitted, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_several_classes_weights_and_low_rank():
     X, y = load_iris(return_X_y=True)
     s = np.random.default_rng(0).choice([0.5, 1.0], size=len(y))

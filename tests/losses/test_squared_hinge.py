@@ -15,7 +15,7 @@ from svmpath.losses.base import Solution
 from svmpath.solvers.feature_newton import ActiveSystem, minimise, start
 from tests import reference
 from tests.cases import CASES
-from tests.speed import each_once, slow_except
+from tests.speed import each_once, first_quick, slow_except
 
 LAMBDAS = np.logspace(7, -6, 53)
 SETS = {
@@ -133,7 +133,7 @@ def test_a_separable_set_ends_at_the_hard_margin():
     assert solution.support.tolist() == [1, 2]
 
 
-@each_once
+@first_quick(2)
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", SETS)
 def test_a_large_C_is_reached_at_once(name, kernel):

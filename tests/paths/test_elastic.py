@@ -37,7 +37,7 @@ def cost(path, value, X, y, s=None, om=None):
     return found, reference.minimum(X, y, s, om, lam1, lam2)
 
 
-@each_once
+@first_quick(2)
 @pytest.mark.parametrize("balanced", [True, False])
 @pytest.mark.parametrize("lambda2", [1.0, 1e-3, 0.0])
 @pytest.mark.parametrize(("n", "p"), [(60, 10), pytest.param(30, 80, marks=pytest.mark.slow)])
@@ -67,6 +67,7 @@ def test_gap_at_every_breakpoint_and_between(lambda2, balanced):
     assert path.perturbation == 0
 
 
+@first_quick(1)
 @pytest.mark.parametrize("over", ["lambda2", "ray"])
 def test_lambda2_and_rays_cost_what_a_convex_programme_finds(over):
     X, y = data(50, 12)
@@ -203,6 +204,7 @@ def test_class_weights():
     assert path(path.span[0]).b == pytest.approx(0.0, abs=1e-12)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("lambda2", [2.0, 0.0])
 def test_unpenalised_features_are_always_used(lambda2):
     X, y = data(80, 8)
@@ -261,6 +263,7 @@ def test_float32_and_string_labels():
     np.testing.assert_allclose(path(1.0).coef, elastic(X, y)(1.0).coef, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_far_columns_are_no_harder():
     X, y = data()
     near, far = elastic(X, y), elastic(X + 1e6, y)
@@ -343,6 +346,7 @@ def few_values(seed):
     return X, np.where(X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
 
 
+@first_quick(2)
 @pytest.mark.parametrize(("seed", "lambda2"), [(16, 0.0), (40, 0.0), (66, 1.0), (71, 1e-3), (71, 1.0), (90, 1e-3)])
 def test_integers_in_single_precision(seed, lambda2):
     """An elbow system that is nearly singular, on which a walk that was not measured ended anywhere."""
@@ -371,6 +375,7 @@ def test_rows_that_are_nearly_copies(distance, lambda2):
     assert max(path(value).gap for value in nodes[:: max(len(nodes) // 40, 1)]) <= 1e-8
 
 
+@pytest.mark.slow
 @first_quick(1)
 @pytest.mark.parametrize(("over", "options"), [("lambda1", {"lambda2": 1e-3}), ("lambda2", {"lambda1": 1.0})])
 def test_machines_without_any_walk(monkeypatch, over, options):

@@ -106,7 +106,7 @@ def test_nu_equals_a_quadratic_programme_and_scikit_learn(seed):
         np.testing.assert_allclose(solution.alpha, twin.alpha, atol=1e-7)
 
 
-@first_quick(8)
+@first_quick(5)
 @pytest.mark.parametrize("kernel", slow_except(["rbf", "linear", "poly"], ["rbf"]))
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_every_named_case_is_optimal_all_along_the_path(name, kernel):
@@ -218,6 +218,7 @@ def test_a_separable_problem_has_an_end():
     assert len(path(1e6).support) <= 5
 
 
+@first_quick(1)
 @pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
 def test_a_removed_sample_is_a_solve_without_it(C):
     s = RNG.exponential(size=60) + 0.2

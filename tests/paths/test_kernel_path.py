@@ -48,6 +48,7 @@ def test_hinge_equals_a_quadratic_programme_at_fifty_values(C):
             np.testing.assert_allclose(solution.fitted, f, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_regression_equals_a_quadratic_programme():
     path = svmpath.trace(X, WAVE, loss="epsilon_insensitive", over="gamma", span=(20.0, 0.1), C=2.0, epsilon=0.1)
     assert path.breakpoints[0] == 20.0
@@ -185,6 +186,7 @@ def test_a_double_crossing_is_seen(monkeypatch):
     assert [event.sample for event in rough] == [event.sample for event in exact]
 
 
+@pytest.mark.slow
 def test_dips_of_cubics_are_found():
     t = np.array([0.0, 1.0])
     values = (t - 0.5) ** 2 + np.array([[1e-4], [0.5]])  # one comes close to zero, one does not
@@ -383,6 +385,7 @@ def test_one_of_many_gammas_is_followed_like_any_other(loss):
         np.testing.assert_allclose(path(value).fitted, same.fitted, atol=1e-8)
 
 
+@pytest.mark.slow
 @first_quick(1)
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_nothing_happens_beyond_the_span_however_few_samples_there_are(loss):

@@ -20,7 +20,7 @@ from svmpath.paths import JumpPath, MarchPath, MergedPath
 from svmpath.paths.merged import find_copies, merge, split_off
 from tests import reference_qp
 from tests.rounding import assert_same
-from tests.speed import each_once
+from tests.speed import each_once, first_quick
 
 N, DISTINCT = 120, 9
 
@@ -85,6 +85,7 @@ def sums(alpha):
     return np.bincount(np.unique(X, axis=0, return_inverse=True)[1].ravel(), alpha)
 
 
+@first_quick(5)
 @pytest.mark.parametrize("name", MACHINES)
 def test_the_machine_is_that_of_the_unmerged_problem(name):
     path, values = traced(name)
@@ -103,6 +104,7 @@ def test_the_machine_is_that_of_the_unmerged_problem(name):
             assert np.allclose(one.alpha, other.alpha, rtol=1e-9, atol=1e-9 * np.abs(other.alpha).max())
 
 
+@first_quick(6)
 @pytest.mark.parametrize("name", MACHINES)
 @pytest.mark.parametrize("form", [csr_matrix, np.asfortranarray], ids=["sparse", "fortran"])
 def test_sparse_and_fortran_rows_are_merged_alike(name, form):
@@ -177,6 +179,7 @@ LEAVE_ONE_OUT = [
 ]
 
 
+@first_quick(6)
 @pytest.mark.parametrize(("name", "criterion"), LEAVE_ONE_OUT, ids=lambda each: getattr(each, "__name__", each))
 def test_leave_one_out_is_that_of_the_unmerged_problem(name, criterion):
     path, values = traced(name)
@@ -263,7 +266,7 @@ SPLITTERS = {
 }
 
 
-@each_once
+@first_quick(5)
 @pytest.mark.parametrize("splits", SPLITTERS)
 @pytest.mark.parametrize("name", [name for name in MACHINES if name != "nu"])
 def test_kfold_is_that_of_the_unmerged_problem(name, splits):
@@ -433,6 +436,7 @@ def test_pathsvc_with_weights(monkeypatch, loss, options):
     expect_the_same(ours, theirs, X)
 
 
+@first_quick(1)
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "least_squares"])
 def test_pathsvr_with_weights(monkeypatch, loss):
     ours, theirs = fitted_both_ways(monkeypatch, PathSVR(loss, **SOME), X, AMOUNTS, sample_weight=WEIGHTS)

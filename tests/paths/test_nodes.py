@@ -13,7 +13,7 @@ from svmpath.losses import make_loss
 from svmpath.paths import NodePath, Request, trace_problem
 from svmpath.solvers.smoothed import Terms, between, middle_offset, node_of, solve
 from tests.rounding import assert_same
-from tests.speed import slow_except
+from tests.speed import first_quick, slow_except
 
 RNG = np.random.default_rng(0)
 X, Y = make_moons(150, noise=0.3, random_state=0)
@@ -31,6 +31,7 @@ OPTIONS = [{}, {"rank": 40}, {"sample_weight": S}, {"kernel": "linear"}]
 KINDS = [(loss, options) for loss in ("hinge", "epsilon_insensitive") for options in OPTIONS]
 
 
+@first_quick(5)
 @pytest.mark.parametrize(("loss", "options"), [*KINDS, ("hinge", {"class_weight": "balanced"})])
 @pytest.mark.parametrize("tol", slow_except([1e-2, 1e-3], [1e-2]))
 def test_the_gap_is_as_promised_at_every_value(loss, options, tol):
@@ -113,6 +114,7 @@ def test_tol_is_refused_where_it_means_nothing(options, message):
         svmpath.trace(X, Y, **{"tol": 1e-3, **options})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [
     pytest.param({"kernel": "linear", "scale": 1e3, "span": (1e-3, 10.0), "tol": 1e-3}, marks=pytest.mark.slow),
     pytest.param({"gamma": 1.0, "scale": 1.0, "span": (10.0, 1e3), "tol": 1e-4}, marks=pytest.mark.slow),
@@ -230,6 +232,7 @@ def test_an_estimator_with_tol_and_few_rows_chooses_as_without(monkeypatch, caps
     assert "exact paths: with 150 samples they take less time than tol=0.001" in capsys.readouterr().out
 
 
+@first_quick(1)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_separable_data_with_a_large_C(weighted):
     # All coefficients are tiny parts of their weights: what u / h tells of them is lost in rounding.

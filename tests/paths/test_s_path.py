@@ -5,6 +5,7 @@ import pytest
 
 import svmpath
 from svmpath.paths import SPath
+from tests.speed import first_quick
 
 
 def data(n=60, seed=0):
@@ -26,6 +27,7 @@ def bounded(X, y, lambda2, s):
     return problem.value
 
 
+@first_quick(1)
 @pytest.mark.parametrize("lambda2", [1.0, 1e-3, 0.0])
 def test_machines_are_the_best_of_their_size(lambda2):
     X, y = data()

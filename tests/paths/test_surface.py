@@ -45,6 +45,7 @@ def test_paths_start_from_their_neighbours(hinge):
         np.testing.assert_allclose(starts[k], hinge(0.01, GAMMAS[k - 1]).alpha / 0.01)
 
 
+@pytest.mark.slow
 def test_between_gammas_the_machine_is_exact(hinge):
     rng = np.random.default_rng(0)
     for _ in range(15):

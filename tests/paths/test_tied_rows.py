@@ -28,7 +28,7 @@ def groups(seed, n=20, distinct=5, off=2e-14):
     return K, y
 
 
-@first_quick(10)
+@first_quick(3)
 @pytest.mark.parametrize("seed", range(40))
 def test_a_precomputed_kernel_with_near_duplicates(seed):
     K, y = groups(seed)
@@ -38,6 +38,7 @@ def test_a_precomputed_kernel_with_near_duplicates(seed):
         assert path(C).gap < 1e-8
 
 
+@first_quick(5)
 @pytest.mark.parametrize("distance", 10.0 ** np.arange(-16, -5))
 def test_near_duplicates_at_every_distance(distance):
     rng = np.random.default_rng(int(-np.log10(distance)))

@@ -17,11 +17,12 @@ from svmpath import ElasticNetSVC, PathSVC, PathSVR, Report
 from svmpath.report.facts import plain
 from svmpath.report.page import to_script_json
 from tests.report.conftest import CASES, HOSTILE
-from tests.speed import slow_except
+from tests.speed import first_quick, slow_except
 
 QUICK = {"C": [0.3, 3.0], "gamma": [0.5, 2.0], "search": "grid", "random_state": 0}
 
 
+@first_quick(2)
 @pytest.mark.parametrize("name", CASES)
 def test_the_facts_are_plain(name, reports):
     report = reports(name)[3]
@@ -143,7 +144,7 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("name", slow_except(MODELS, ("hinge", "bound", "kernel", "sparse", "elastic net")))
+@pytest.mark.parametrize("name", slow_except(MODELS, ("hinge", "bound", "elastic net")))
 @pytest.mark.filterwarnings("ignore:The machine chosen by criterion='radius_margin'")
 def test_every_kind_of_model_has_a_report(name):
     model, kind = MODELS[name]

@@ -9,6 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.report.fitted import Fitted
 from svmpath.report.snippet import snippet
+from tests.speed import first_quick
 
 MOONS = make_moons(60, noise=0.3, random_state=0)
 IRIS = load_iris(return_X_y=True)
@@ -44,6 +45,7 @@ def decisions(code, X, y, **names):
     return getattr(space["model"], "decision_function", space["model"].predict)(space["X"])
 
 
+@first_quick(4)
 @pytest.mark.parametrize("name", CASES)
 def test_the_snippet_decides_alike(name):
     model, (X, y), tol = CASES[name]

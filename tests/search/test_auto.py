@@ -80,6 +80,7 @@ def test_few_samples_are_screened_and_confirmed():
     assert stages_of(PathSVR(random_state=0).fit(X, X[:, 0])) == ["screen", "confirm"]
 
 
+@first_quick(2)
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize("what", ["labels", "classes", "numbers"])
 def test_more_samples_are_narrowed_in_between(small_limits, what, kernel):
@@ -173,7 +174,7 @@ def many(monkeypatch):
         monkeypatch.setattr(auto, name, value)
 
 
-@each_once
+@first_quick(1)
 @pytest.mark.filterwarnings("ignore::svmpath.exceptions.EdgeWarning")
 @pytest.mark.parametrize("loss", ["squared_hinge", "least_squares", "huber_hinge"])
 @pytest.mark.parametrize("gamma", ["tune", 0.5])
@@ -206,6 +207,7 @@ def test_the_pair_chosen_is_marked_where_a_rank_grows(many, rule):
     assert rank[rank.kept].C.tolist() == [model.C_]
 
 
+@first_quick(1)
 @pytest.mark.parametrize("criterion", ["radius_margin", "kfold", "loo"])
 def test_scores_of_a_rank_that_grows_are_of_the_criterion_asked_for(many, monkeypatch, criterion):
     first = []

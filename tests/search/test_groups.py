@@ -28,6 +28,7 @@ def alike(seed, groups=40, size=8):
     return X, np.repeat(labels[:groups], size), group, centres[groups:], truth[groups:]
 
 
+@pytest.mark.slow
 @first_quick(1)
 @pytest.mark.parametrize("loss", ["squared_hinge", "least_squares", "hinge"])
 def test_groups_of_similar_rows_do_not_lead_to_narrow_kernels(loss):

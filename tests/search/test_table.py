@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import make_moons
 
 from svmpath import PathSVC, PathSVR
+from tests.speed import first_quick
 
 X, Y = make_moons(70, noise=0.3, random_state=0)
 T = np.sin(2 * X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=70)
@@ -30,6 +31,7 @@ MODELS = {
 }
 
 
+@first_quick(5)
 @pytest.mark.filterwarnings("ignore::svmpath.exceptions.EdgeWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_columns_stages_and_the_pair_chosen(name):
@@ -64,6 +66,7 @@ def test_gammas_that_are_kept_are_those_of_later_stages():
     assert 0 < screen[screen.kept].gamma.nunique() < screen.gamma.nunique()
 
 
+@first_quick(1)
 @pytest.mark.parametrize("options", [{}, {"kernel": "linear"}, {"C": 2.0}], ids=repr)
 def test_the_pair_that_a_descent_ends_at(options):
     model = PathSVC(search="gradient", random_state=0, **options).fit(X, Y)

@@ -17,6 +17,7 @@ import svmpath
 from svmpath.solvers import keeping
 from svmpath.solvers.compiling import is_compiled
 from svmpath.solvers.loops.decorators import entry
+from tests.speed import first_quick, slow_except
 
 
 def make(stamp=0):
@@ -87,7 +88,7 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("damage", slow_except(DAMAGES, ["cut", "one byte"]))
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
 def test_damaged_files_are_not_used_and_are_replaced(folder, ending, damage):
     use()
@@ -160,6 +161,7 @@ def test_a_full_disk_costs_the_cache_only(folder, monkeypatch, ending):
     assert use() == LOADED
 
 
+@first_quick(1)
 @pytest.mark.parametrize("place", ["a file", "a file/below", "a file/below/deeper"])
 def test_a_folder_that_cannot_be_made(folder, tmp_path, monkeypatch, place):
     (tmp_path / "a file").write_text("in the way")
@@ -287,6 +289,7 @@ def test_a_read_only_folder_without_a_home(module):
             assert finish(start(module, ONCE, prefix=prefix)) == ("3.0 1\n", WITHOUT_A_FOLDER)
 
 
+@pytest.mark.slow
 def test_a_folder_of_somebody_else_that_was_filled_before(module, tmp_path):
     prefix, cache = as_told_by_permissions(), tmp_path / "cache"
     with made_read_only(module):
@@ -301,6 +304,7 @@ def test_a_folder_of_somebody_else_that_was_filled_before(module, tmp_path):
         cache.chmod(0o755)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
 def test_files_that_may_not_become_as_long_as_needed(module, tmp_path):
     """As on a full disk, the index can be written and the code cannot."""
