@@ -87,6 +87,41 @@ def test_landmarks_of_kernel_values_go_with_the_rows(landmarks):
     np.testing.assert_allclose(turned.matmul(np.eye(120)), first.matmul(np.eye(120))[TURNED][:, TURNED], atol=1e-7)
 
 
+def test_rows_that_differ_in_few_digits_or_in_their_weight_only():
+    far = RNG.normal(size=(120, 1)) + 1e9
+    np.testing.assert_array_equal(TURNED[random_order(far[TURNED], seed=0)], random_order(far, seed=0))
+    few, s = RNG.integers(2, size=(120, 3)).astype(float), RNG.exponential(size=120)
+    order = random_order(few, seed=0, ties=s)
+    turned = random_order(few[TURNED], seed=0, ties=s[TURNED] * (1 + 1e-15))
+    np.testing.assert_array_equal(TURNED[turned], order)
+    np.testing.assert_array_equal(random_order(csr_matrix(few), seed=0, ties=s), order)
+    np.testing.assert_array_equal(random_order(few, seed=0, ties=np.ones(120)), random_order(few, seed=0))
+
+
+def test_what_is_drawn_after_a_fit_goes_with_the_rows():
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(70, 2))
+    y = (rows[:, 0] + rng.normal(size=70) > 0).astype(int)
+    found = []
+    for order in (np.arange(70), rng.permutation(70)):
+        model = PathSVC(gamma=0.5, loss="least_squares").fit(rows[order], y[order])
+        errors = [model.honest_error(method).value for method in ("bootstrap", "parts")]
+        found.append([*errors, *model.calibration_curve_.mean_predicted])
+    np.testing.assert_allclose(*found, rtol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::svmpath.exceptions.EdgeWarning")
+def test_weighted_rows_of_few_kinds():
+    rng = np.random.default_rng(0)
+    rows = rng.integers(2, size=(120, 4)).astype(float)
+    y, s = (rows.sum(axis=1) + rng.normal(size=120) > 2).astype(int), rng.exponential(size=120)
+    found = []
+    for order in (np.arange(120), rng.permutation(120), rng.permutation(120)):
+        model = PathSVC(criterion="kfold").fit(rows[order], y[order], sample_weight=s[order])
+        found.append([model.C_, model.gamma_, model.held_out_error_])
+    np.testing.assert_allclose(found, [found[0]] * 3, rtol=1e-9)
+
+
 def choice(model):
     names = ("C_", "gamma_", "lambda1_", "lambda2_", "epsilon_", "held_out_error_")
     return {name: getattr(model, name) for name in names if hasattr(model, name)}
@@ -94,6 +129,9 @@ def choice(model):
 
 MODELS = {
     "two classes": PathSVC(),
+    "a scorer and one standard error": PathSVC(
+        criterion="kfold", scoring="roc_auc", rule="one_se", gamma=[0.1, 0.5, 2.0]
+    ),
     "kfold": PathSVC(criterion="kfold", gamma=(0.05, 5.0)),
     "one standard error": PathSVC(rule="one_se"),
     "scaled": PathSVC(scale=True),

@@ -8,13 +8,17 @@ the seed, and the rows are taken in the order of these numbers::
 
 with odd random numbers m_j. Whole-number arithmetic is the same on every processor. The columns are rounded to 24 bits,
 so that rows that were scaled in another order, which changes their last digits, get the same numbers; the shift of 0.31
-keeps halves, quarters and so on away from the steps of the floor. Zeros count for nothing, so that a sparse
-matrix has the order of the dense one. The k-th copy of a row gets mix(h_i + k): copies are spread like other rows, and
-which of them is the k-th makes no difference.
+keeps halves, quarters and so on away from the steps of the floor. A row whose digits still cross a step changes its
+turn, which is rare: for columns whose mean is not a million times their deviation, less than one row in a thousand.
+Zeros count for nothing, so that a sparse matrix has the order of the dense one.
+
+Rows with the same number are taken in the order of a number from their exact contents, then of their weights, and the
+k-th of them gets mix(h_i + k). So copies are spread like other rows, and which of them is the k-th makes no difference.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,24 +29,27 @@ Array = np.ndarray
 _STEPS = 2.0**24  # per largest entry of a column
 _SHIFT = 0.31
 _CHUNK = 2_000_000  # entries that are looked at together
-_OWN, _OTHERS = 0, 1  # seeds of the multipliers of X, and of the other columns
 # Constants of the mixing function "splitmix64".
 _GOLDEN, _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-def random_order(X: Any, *others: Array, seed: int | tuple[int, ...], pairwise: bool = False) -> Array:
+def random_order(
+    X: Any, *others: Array, seed: int | tuple[int, ...], pairwise: bool = False, ties: Array | None = None
+) -> Array:
     """The row numbers of X in random order.
 
     Parameters
     ----------
     X : array or CSR matrix of shape (n, d)
     *others : array of shape (n,) or (n, k)
-        What else the rows hold, as numbers: targets, weights.
+        What else the rows hold, as numbers: targets.
     seed : int or tuple of int
         What is drawn for different purposes has a second number of its own: landmarks that are the first rows of this
         order would else be the rows of the first fold.
     pairwise : bool
         Whether X holds kernel values, whose columns stand in the order of the rows.
+    ties : array of shape (n,), optional
+        What tells rows apart that hold the same, such as weights: where all are equal, the order is that without them.
 
     Examples
     --------
@@ -53,31 +60,59 @@ def random_order(X: Any, *others: Array, seed: int | tuple[int, ...], pairwise: 
     >>> np.array_equal(X[order], X[::-1][turned])
     True
     """
-    keys = _keys(X, _OWN, pairwise)
-    for other in others:
-        keys += _keys(other, _OTHERS, pairwise=False)
-    return order_of_keys(keys, seed)
+    blocks = [X, *others]
+    keys = sum(_keys(block, k, pairwise and k == 0) for k, block in enumerate(blocks))
+    assert isinstance(keys, np.ndarray)
+    # By their size, not by their digits: those of weights change with the order in which their mean was computed.
+    last = np.zeros(len(keys)) if ties is None else ties
+    return order_of_keys(keys, seed, lambda rows: (last[rows], _exact_keys(blocks, rows)))
 
 
 def row_keys(X: Array, largest: Array) -> Array:
     """sum_j m_j q_ij for some of the rows, where the largest |x_ij| of all of them are known."""
-    return _rounded(X, _units(largest, pairwise=False)) @ _multipliers(X.shape[1], _OWN)
+    return _rounded(X, _units(largest, pairwise=False)) @ _multipliers(X.shape[1], 0)
 
 
-def order_of_keys(h: Array, seed: int | tuple[int, ...]) -> Array:
-    """Row numbers in random order from the keys of all rows."""
+def order_of_keys(
+    h: Array, seed: int | tuple[int, ...], exact: Callable[[Array], tuple[Array, ...]] | None = None
+) -> Array:
+    """Row numbers in random order from the keys of all rows.
+
+    ``exact(rows)`` are numbers by which rows with equal keys are sorted, the last ones first.
+    """
     for number in np.atleast_2d(np.asarray(seed, dtype=np.uint64)).T:  # arrays: of scalars, numpy reports overflow
         h = _mix(h + _mix(number))
     order = np.argsort(h, kind="stable")
     copies = np.flatnonzero(h[order[1:]] == h[order[:-1]]) + 1
     if len(copies) == 0:
         return order
+    if exact is not None:
+        places = np.union1d(copies, copies - 1)
+        tied = order[places]
+        order[places] = tied[np.lexsort((*exact(tied), h[tied]))]
     # How many equal rows come before each: its distance to the last one that differs from the row before it.
     begin = np.arange(len(h))
     begin[copies] = 0
     k = np.arange(len(h)) - np.maximum.accumulate(begin)
     h[order] = np.where(k > 0, _mix(h[order] + k.astype(np.uint64)), h[order])
     return np.argsort(h, kind="stable")
+
+
+def _exact_keys(blocks: list[Any], rows: Array) -> Array:
+    """Numbers from the exact contents of some rows, in which the columns of a block count alike."""
+    keys = np.zeros(len(rows), dtype=np.uint64)
+    for block in blocks:
+        part = block.tocsr()[rows] if issparse(block) else np.asarray(block, dtype=float)[rows].reshape(len(rows), -1)
+        numbers = np.ascontiguousarray(part.data if issparse(part) else part, dtype=float)
+        bits = np.where(numbers != 0.0, _mix(numbers.view(np.uint64)), np.uint64(0))
+        keys = _mix(keys + (_row_sums(bits, part.indptr) if issparse(part) else bits.sum(axis=1)))
+    return keys
+
+
+def _row_sums(terms: Array, indptr: Array) -> Array:
+    """Sums of the stored entries of each row of a CSR matrix, modulo 2^64."""
+    total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])
+    return total[indptr[1:]] - total[indptr[:-1]]
 
 
 def _keys(X: Any, seed: int, pairwise: bool) -> Array:
@@ -91,8 +126,7 @@ def _keys(X: Any, seed: int, pairwise: bool) -> Array:
         unit = _units(np.asarray(abs(X).max(axis=0).todense()).ravel(), pairwise)
         q = _rounded(X.data, unit[X.indices])
         terms = np.where(q != 0, _mix(q), np.uint64(0)) if pairwise else q * m[X.indices]
-        total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])
-        return total[X.indptr[1:]] - total[X.indptr[:-1]]
+        return _row_sums(terms, X.indptr)
     unit = _units(np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0)), pairwise)
     keys = np.empty(n, dtype=np.uint64)
     for start in range(0, n, max(1, _CHUNK // max(d, 1))):

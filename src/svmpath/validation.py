@@ -67,9 +67,11 @@ def plain_target(y: Any) -> Any:
     scikit-learn makes floats of whole numbers and truth values of such types (Int64, boolean), because some may be
     missing. Missing values are refused here, also among objects, which would be compared with them before.
     """
+    if hasattr(y, "iloc") and getattr(y, "shape", ())[1:] == (1,):  # scikit-learn takes a single column, and warns
+        return np.asarray(plain_target(y.iloc[:, 0]))[:, None]
     dtype = getattr(y, "dtype", None)
     is_plain = isinstance(dtype, np.dtype) or dtype is None
-    if is_plain and not isinstance(y, (list, tuple)) and getattr(dtype, "kind", "") != "O":
+    if is_plain and not isinstance(y, (list, tuple)) and getattr(dtype, "kind", "_") not in "OmM":
         return y
     values = np.atleast_1d(np.asarray(y, dtype=object))
     missing = [row for row, value in enumerate(values) if _is_missing(value)]
@@ -88,6 +90,8 @@ def _is_missing(value: Any) -> bool:
     """Whether it is None, NaN, or what pandas puts in their place."""
     if isinstance(value, (float, np.floating)):
         return bool(value != value)
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 

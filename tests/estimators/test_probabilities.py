@@ -159,10 +159,14 @@ def test_the_calibration_curve_is_cross_fitted():
 
 def test_groups_stay_in_one_fold_of_the_calibration_curve():
     groups = np.random.default_rng(0).integers(0, 12, 100)
-    fold = deal(groups, Y, 5)
+    place = np.random.default_rng(1).permutation(100)
+    fold = deal(groups, Y, place, 5)
     assert all(len(set(fold[groups == group])) == 1 for group in range(12))
-    assert set(deal(np.arange(100), Y, 5)) == set(range(5))
-    assert np.bincount(deal(np.arange(100), Y, 5)[Y == 1]).tolist() == [10] * 5
+    fold = deal(np.arange(100), Y, place, 5)
+    assert set(fold) == set(range(5))
+    assert np.bincount(fold[Y == 1]).tolist() == [10] * 5
+    order = np.random.default_rng(2).permutation(100)
+    np.testing.assert_array_equal(deal(np.arange(100)[order], Y[order], place[order], 5), fold[order])
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])

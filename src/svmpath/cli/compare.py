@@ -200,7 +200,7 @@ def _compare(
 
 def _folds(data: Data, number: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """The folds that all machines share: of classes in about equal parts, and of whole groups."""
-    import numpy as np
+    import pandas as pd
 
     from svmpath.criteria.folds import most_folds, random_folds
 
@@ -209,7 +209,11 @@ def _folds(data: Data, number: int, seed: int) -> list[tuple[np.ndarray, np.ndar
     if number > most:
         raise DataError(f"--folds {number} is more than the {most} {of}; use --folds {most} or less")
     kind: dict[str, Any] = {"is_classification": is_class, "groups": data.groups, "seed": seed}
-    return random_folds(number, np.zeros(len(data.y)), data.y, **kind)
+    X = data.table.X
+    if hasattr(X, "columns"):  # words and dates as numbers, so that folds do not depend on the order of the rows
+        X = pd.DataFrame({name: pd.util.hash_array(X[name].astype(str).to_numpy(object)) for name in X.columns})
+        X = X.to_numpy(float)
+    return random_folds(number, X, data.y, **kind)
 
 
 def _held_out(

@@ -16,6 +16,8 @@ scikit-learn, which do not depend on the order of the rows either.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,7 @@ from svmpath.validation import is_whole_number
 Array = np.ndarray
 
 _DEFAULT = 5  # what cv=None means to scikit-learn
-_FOLD_DRAW = 3  # so that folds have nothing to do with what else is drawn by the same seed
+_FOLD_DRAW, _PART_DRAW = 3, 4  # so that folds have nothing to do with what else is drawn by the same seed
 
 
 def make_folds(
@@ -49,10 +51,10 @@ def make_folds(
     if groups is not None and is_whole_number(cv, least=2):
         cv = _grouped(int(cv), groups, is_classification)
     if not is_whole_number(cv, least=2):
-        with warnings.catch_warnings():  # folds of scikit-learn with few groups of a class are what was asked for
-            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        with _few_groups():
             return list(check_cv(cv, y, classifier=is_classification).split(X, y, groups))
-    _check_number(int(cv), y, is_classification)
+    counted = y if s is None else y[np.asarray(s) > 0]
+    _check_number(int(cv), counted if len(counted) > 1 else y, is_classification)
     return random_folds(int(cv), X, y, is_classification=is_classification, s=s, seed=seed, pairwise=pairwise)
 
 
@@ -70,17 +72,17 @@ def random_folds(
     """So many folds at random: alike in their targets, and of whole groups."""
     if groups is not None:
         kind = StratifiedGroupKFold if is_classification else GroupKFold
-        return make_folds(
-            kind(number, shuffle=True, random_state=seed), X, y, is_classification=is_classification, groups=groups
-        )
+        with _few_groups():
+            return list(kind(number, shuffle=True, random_state=seed).split(X, y, groups))
     y = np.unique(y, return_inverse=True)[1] if is_classification else np.asarray(y, dtype=float)
     has_weight = np.ones(len(y), dtype=bool) if s is None else np.asarray(s) > 0
     fold = np.empty(len(y), dtype=int)
     for rows in (np.flatnonzero(has_weight), np.flatnonzero(~has_weight)):
         if len(rows) == 0:
             continue
-        part = X[rows][:, rows] if pairwise else X[rows]
-        order = random_order(part, y[rows], seed=(seed, _FOLD_DRAW), pairwise=pairwise)
+        part = X if len(rows) == len(y) else X[rows][:, rows] if pairwise else X[rows]
+        ties = None if s is None else np.asarray(s)[rows]
+        order = random_order(part, y[rows], seed=(seed, _FOLD_DRAW), pairwise=pairwise, ties=ties)
         turn = order[np.argsort(y[rows][order], kind="stable")]
         if not is_classification:
             place = np.empty(len(rows), dtype=int)
@@ -99,12 +101,31 @@ def most_folds(y: Array, groups: Any, is_classification: bool) -> tuple[int, str
     return len(y), "rows"
 
 
-def deal(units: Array, key: Array, number: int) -> Array:
-    """The part of each row, of so many: units, sorted by the key of their first row, are dealt out in turn."""
-    _, first, unit = np.unique(units, return_index=True, return_inverse=True)
-    turn = np.empty(len(first), dtype=int)
-    turn[np.argsort(key[first], kind="stable")] = np.arange(len(first)) % number
-    return turn[unit]
+def random_places(problem: Any) -> Array:
+    """The place of each row of a problem in a random order that goes with the rows."""
+    place, gram = np.empty(problem.n, dtype=int), problem.gram
+    X = gram.X if gram.rows is None else gram.X[gram.rows]
+    order = random_order(X, problem.y, seed=_PART_DRAW, pairwise=gram.kernel.pairwise, ties=problem.s)
+    place[order] = np.arange(problem.n)
+    return place
+
+
+def deal(units: Array, key: Array, place: Array, number: int) -> Array:
+    """The part of each row, of so many: units, sorted by the key and the place of a row, are dealt out in turn."""
+    rows = np.lexsort((place, key))
+    _, first, unit = np.unique(units[rows], return_index=True, return_inverse=True)
+    turn, part = np.empty(len(first), dtype=int), np.empty(len(key), dtype=int)
+    turn[np.argsort(first)] = np.arange(len(first)) % number
+    part[rows] = turn[unit]
+    return part
+
+
+@contextmanager
+def _few_groups() -> Iterator[None]:
+    """Without scikit-learn's warning of a class with few rows or groups: that is what was asked for, or said before."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        yield
 
 
 def _grouped(cv: int, groups: Any, is_classification: bool) -> GroupKFold | StratifiedGroupKFold:

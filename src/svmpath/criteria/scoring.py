@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import Curve, error, squared
-from svmpath.criteria.folds import deal
+from svmpath.criteria.folds import deal, random_places
 from svmpath.criteria.frozen import FrozenClassifier, FrozenRegressor, rows_of
 from svmpath.criteria.jackknife import Jackknife, OnDemand
 
@@ -209,7 +209,8 @@ def _parts_of(curve: Curve) -> Array:
     is_counted = np.isin(np.arange(len(key)), curve.rows) & (curve.path.problem.s > 0)
     part, rows = np.full(len(key), -1), np.flatnonzero(is_counted)
     units = rows if curve.units is None else curve.units[rows]
-    part[rows] = deal(units, key[rows], MOST_PARTS)  # of a group of several labels, that of its first row counts
+    # Of a group of several labels, the first counts.
+    part[rows] = deal(units, key[rows], random_places(curve.path.problem)[rows], MOST_PARTS)
     return part
 
 

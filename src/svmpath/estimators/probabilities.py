@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from svmpath.criteria.calibration import Calibration, fit_calibration
 from svmpath.criteria.curve import Curve
 from svmpath.criteria.effective import counted
-from svmpath.criteria.folds import deal
+from svmpath.criteria.folds import deal, random_places
 from svmpath.estimators.chunks import lazy_for_chunks
 from svmpath.estimators.held_out import HeldOutMixin
 from svmpath.estimators.samples import classification_table
@@ -66,6 +66,7 @@ class ProbabilityMixin(HeldOutMixin):
     calibration: str
     classes_: Array
     curve_: Any
+    path_: Any
     _code: Array
     _groups: Array | None
     _calibrations: dict[str, Calibration]
@@ -168,7 +169,7 @@ class ProbabilityMixin(HeldOutMixin):
 
     def _cross_fitted(self, f: Array, code: Array, s: Array, rows: Array) -> Array:
         """Probabilities of the held-out rows, calibrated on the other folds."""
-        fold = deal(self._units(rows), code, _CURVE_FOLDS)
+        fold = deal(self._units(rows), code, random_places(self.path_.problem)[rows], _CURVE_FOLDS)
         k, p = len(self.classes_), np.empty((len(code), len(self.classes_)))
         for each in np.unique(fold):
             out = fold == each

@@ -18,7 +18,6 @@ from svmpath.lazy import lazy
 from svmpath.paths import Path
 from svmpath.search import Search
 from svmpath.search.choice import Choice
-from svmpath.validation import draw_seed
 
 Array = np.ndarray
 
@@ -225,7 +224,7 @@ class Fitted:
         y = self.code if self.task == "classification" else self.targets[0]
         is_class, groups = self.task == "classification", getattr(self.model, "_groups", None)
         kind: dict[str, Any] = {"is_classification": is_class, "groups": groups, "s": self.path.problem.s}
-        seed, pairwise = draw_seed(self.model.random_state), self.path.gram.kernel.pairwise
+        seed, pairwise = self.model._seed, self.path.gram.kernel.pairwise
         return partial(
             function, cv=make_folds(self.model.cv, self.path.gram.X, y, **kind, seed=seed, pairwise=pairwise)
         )

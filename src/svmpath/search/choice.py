@@ -9,8 +9,9 @@ not give the same choice everywhere. So two scores a and b are equal if
 
     |a - b| <= 1e-9 min(|a|, |b|) + 1e-18 max over all scores,
 
-where the first term is far above rounding and far below what any number of rows could show; the second is the square of
+where the first term is above rounding and far below what any number of rows could show; the second is the square of
 a residual that is rounding in a system of condition 1e7, for targets without noise, whose best scores are nothing else.
+The scores of a screen are made for speed, not for digits: there it is 1e-6 instead of 1e-9.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ RULES = ("min", "one_se")
 _NEAR_END = 0.02  # relative; a continuous search stops slightly before the end of its range
 _SAME_SCORE = 1e-9  # relative difference up to which scores are equal
 _NO_SCORE = 1e-18  # of the largest score: a difference that is rounding
-_RANKED = ("scores", "smooth")  # of a machine: what it is chosen by, and what decides between equal ones
+RANKED = ("scores", "smooth")  # of a machine: what it is chosen by, and what decides between equal ones
 _MOST_LOSSES = 4_000_000  # entries: at most 16 MB of single precision are kept of a curve
 
 
@@ -57,6 +58,8 @@ class Scores:
         for.
     errors : array of shape (m, N) or None
         The same of the default loss of the task; None if that is the loss itself.
+    rounding : float
+        Relative difference up to which scores are equal.
     """
 
     values: Array
@@ -66,6 +69,7 @@ class Scores:
     splits: Array | OnDemand | None = None
     losses: Array | None = None
     errors: Array | None = None
+    rounding: float = _SAME_SCORE
 
     @staticmethod
     def of(curve: Curve) -> Scores:
@@ -250,10 +254,12 @@ def best_value(curve: Curve | Scores, rule: str = "min", sign: float = 1.0) -> i
     scores = curve.scores
     if not np.isfinite(scores).all():
         raise ValueError("The curve has scores that are not finite, so no value can be chosen; scale the data first.")
-    best = lowest(scores, curve.smooth)
+    rounding = getattr(curve, "rounding", _SAME_SCORE)
+    best = lowest(scores, curve.smooth, rounding=rounding)
     if check_rule(rule) == "one_se":
-        bar = scores[best].max() + curve.standard_error(int(best[np.argmin(sign * curve.values[best])]))
-        best = np.flatnonzero(scores <= bar + same_score(scores))
+        low = float(scores[best].min())
+        bar = low + curve.standard_error(int(best[np.argmin(sign * curve.values[best])]))
+        best = np.flatnonzero(scores <= bar + same_score(low, scores, rounding))
     return int(best[np.argmin(sign * curve.values[best])])
 
 
@@ -265,11 +271,13 @@ def best_pair(tried: Mapping[float, Curve | Scores], rule: str = "min", sign: fl
     """
     best = {outer: best_value(tried[outer], "min", sign) for outer in sorted(tried, key=lambda outer: sign * outer)}
     outers = list(best)
-    scores, smooth = (np.array([getattr(tried[outer], name)[i] for outer, i in best.items()]) for name in _RANKED)
-    outer = outers[lowest(scores, smooth)[0]]
+    scores, smooth = (np.array([getattr(tried[outer], name)[i] for outer, i in best.items()]) for name in RANKED)
+    rounding = max(getattr(each, "rounding", _SAME_SCORE) for each in tried.values())
+    outer = outers[lowest(scores, smooth, rounding=rounding)[0]]
     if check_rule(rule) == "min":
         return outer, best[outer]
-    bar = float(scores.min()) + tried[outer].standard_error(best[outer]) + same_score(scores)
+    low = float(scores.min())
+    bar = low + tried[outer].standard_error(best[outer]) + same_score(low, scores, rounding)
     good = (
         (sign * float(each.values[i]), sign * outer, int(i), outer)
         for outer, each in tried.items()
@@ -279,31 +287,39 @@ def best_pair(tried: Mapping[float, Curve | Scores], rule: str = "min", sign: fl
     return outer, index  # the very key: NaN, which stands for a kernel without parameters, equals no other NaN
 
 
-def same_score(scores: Array) -> float:
-    """The difference from the lowest score up to which others are equal to it."""
-    finite = np.abs(scores[np.isfinite(scores)])
-    return _SAME_SCORE * float(abs(np.min(scores))) + _NO_SCORE * float(finite.max(initial=0.0))
+def same_score(low: float, scores: Array, rounding: float) -> float:
+    """The difference from a score up to which others are equal to it, if all of these scores are compared."""
+    return rounding * abs(low) + _NO_SCORE * float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
 
 
-def lowest(scores: Array, *ties: Array) -> Array:
+def lowest(scores: Array, *ties: Array, rounding: float = _SAME_SCORE) -> Array:
     """Positions of the lowest score; of equal ones, of those that are lowest in what breaks ties, one after another."""
     best = np.arange(len(scores))
     for column in (scores, *ties):
-        values = np.where(np.isnan(column[best]), np.inf, column[best])  # a bound has no residuals
-        best = best[values <= values.min() + same_score(values)]
+        values = np.where(np.isnan(column), np.inf, column)  # a bound has no residuals
+        low = float(values[best].min())
+        best = best[values[best] <= low + same_score(low, values, rounding)]
     return best
 
 
-def is_lower(new: Sequence[float], old: Sequence[float]) -> bool:
-    """Whether a score is lower than another, or equal to it and what breaks ties is lower."""
-    for pair in zip(new, old, strict=True):
-        first = lowest(np.array(pair))
-        if len(first) == 1:
+def is_lower(new: Sequence[float], old: Sequence[float], largest: Sequence[float] = ()) -> bool:
+    """Whether a score is lower than another, or equal to it and what breaks ties is lower.
+
+    ``largest`` holds the largest of all scores that are compared, and so on, where there are more than these two.
+    """
+    for k, pair in enumerate(zip(new, old, strict=True)):
+        first = lowest(np.array([*pair, *largest[k : k + 1]]))
+        if len({0, 1} & set(first.tolist())) == 1:
             return bool(first[0] == 0)
     return False
 
 
-def ranks(scores: Array) -> Array:
+def ranks(scores: Array, rounding: float = _SAME_SCORE) -> Array:
     """Whole numbers in the order of the scores, the same for equal scores."""
-    unit = same_score(scores)
-    return np.round(scores / unit) if unit > 0 else scores
+    order = np.argsort(scores, kind="stable")
+    ordered, found = scores[order], np.empty(len(scores), dtype=int)
+    largest = np.abs(ordered[np.isfinite(ordered)]).max(initial=0.0)
+    with np.errstate(invalid="ignore"):  # infinity minus infinity
+        steps = np.diff(ordered) > rounding * np.abs(ordered[:-1]) + _NO_SCORE * largest
+    found[order] = np.concatenate([[0], np.cumsum(steps)])
+    return found

@@ -38,7 +38,7 @@ from svmpath.kernels import ARD
 from svmpath.losses import LeastSquares, Problem
 from svmpath.progress import begin, best_so_far, finish, part_done
 from svmpath.search.axis import Axis
-from svmpath.search.choice import Choice, Scores, Stage, is_end
+from svmpath.search.choice import Choice, Scores, Stage, is_end, lowest
 from svmpath.search.deadline import Deadline
 from svmpath.search.grid import Counted, Search
 from svmpath.search.screen import NO_GAMMA, Screen
@@ -124,7 +124,7 @@ class GradientSearch:
         end = self._chain(ground, begin, penalty, eta) or first
         if eta == 0.0 and not self.deadline.is_over():  # without a penalty there are several minima
             away = replace(begin, x=wide.perturbed(begin.x, np.random.default_rng(self.seed)))
-            end = min(end, self._down(ground, away) or end, key=lambda each: each.score)
+            end = _best([end, self._down(ground, away) or end])
         self._enter("ard", ground, end, time.perf_counter() - start)
         steps.end()
         return self._choice(ground, end)
@@ -161,7 +161,7 @@ class GradientSearch:
                 "The gradient search found no starting point that can be resolved in double precision: scale the "
                 "columns (StandardScaler), or search smaller C."
             )
-        best = min(ends, key=lambda end: end.score)
+        best = _best(ends)
         self._enter("gradient", ground, best, time.perf_counter() - start)
         return ground, best, screen
 
@@ -177,7 +177,7 @@ class GradientSearch:
             with suppress(PathError):
                 if nearer[0] >= ground.chart.bounds[0][0] and not self.deadline.is_over():
                     tried.append(ground(nearer, tried[-1].machines)[0])
-        return min(tried, key=lambda each: each.score)
+        return _best(tried)
 
     def _screen(self, factors: Array | None = None) -> Screen:
         """Least squares on landmarks at many pairs; with squared distances that are sums with these factors."""
@@ -221,7 +221,7 @@ class GradientSearch:
         middling = penalty.times(_ETAS[len(_ETAS) // 2])
         ends = [None if self.deadline.is_over() else self._down(ground, start, middling, _ROUGHLY) for start in starts]
         scores = [np.inf if end is None else end.score for end in ends]
-        return starts[int(np.argmin(scores))]
+        return starts[int(lowest(np.array(scores))[0])]
 
     def _chain(self, ground: _Ground, start: _End, penalty: _Penalty, eta: float) -> _End | None:
         """The end of a descent with this penalty, from that with the next larger one; None if it is too late."""
@@ -252,7 +252,7 @@ class GradientSearch:
             steps.done()
             if mean[eta] > _HOPELESS * min(mean.values()):
                 break
-        eta = min(mean, key=lambda each: mean[each])
+        eta = list(mean)[lowest(np.array(list(mean.values())))[0]]
         seconds, n = time.perf_counter() - start, problems[0].n
         tried = {each: _scores([each], [loss]) for each, loss in mean.items()}
         self.stages.append(Stage("penalty", self.search.loss.name, "kfold", n, tried, seconds))
@@ -591,6 +591,11 @@ def _descend(ground: _Ground, start: _End, penalty: _Penalty | None, enough: flo
     return best
 
 
+def _best(ends: Sequence[Any]) -> Any:
+    """The first of the points with the lowest score."""
+    return ends[lowest(np.array([end.score for end in ends]))[0]]
+
+
 def _take(problem: Problem, rows: Array) -> Problem:
     """The problem of some rows, with their own data."""
     gram = problem.gram
@@ -611,12 +616,14 @@ def _folds(problems: Sequence[Problem], seed: int) -> list[tuple[Array, Array]]:
     if count < 2:
         return []
     is_classification = problems[0].task == "classification"
-    parts = random_folds(count, problems[0].gram.X[active], labels, is_classification=is_classification, seed=seed)
+    X, s = problems[0].gram.X[active], problems[0].s[active]
+    parts = random_folds(count, X, labels, is_classification=is_classification, s=s, seed=seed)
     return [(active[train], active[test]) for train, test in parts]
 
 
 def column_variances(X: Any, s: Array | None = None) -> Array:
     """Of each column, the rows weighted by s; a variance that is rounding is zero."""
+    s = None if s is None else s / s.max()  # whose sum is finite
 
     def mean(Z: Any) -> Array:
         return np.asarray(Z.mean(axis=0) if s is None else (Z.T @ s) / s.sum()).ravel()

@@ -28,7 +28,7 @@ from svmpath.losses import Problem
 from svmpath.progress import best_so_far, doing, part_done
 from svmpath.row_order import random_order
 from svmpath.search.axis import Axis, is_among
-from svmpath.search.choice import Scores, Stage
+from svmpath.search.choice import Scores, Stage, ranks
 from svmpath.search.deadline import Deadline
 from svmpath.search.trials import best_C, gamma_text, ordered, pair_text, pairs_text
 from svmpath.solvers.parallel import side_by_side
@@ -43,6 +43,7 @@ _MOST_WIDENINGS = 3  # times that a range is widened
 _LANDMARKS = ((700, 64), (np.inf, 100))  # up to so many rows, so many landmarks
 _LEAST_PER_CLASS = 20  # rows of a rare class that are kept when rows are drawn
 _CUT = 9.0
+_ROUNDING = 1e-6  # relative, of scores at a large C, where what is left of an eigenvalue is rounding
 _ROW_DRAW, _LANDMARK_DRAW = 1, 2  # so that the landmarks are not the first of the rows that are drawn
 
 
@@ -168,7 +169,7 @@ class Screen:
         losses = squares.mean(axis=2)
         scores = share @ losses
         errors = np.sqrt((share @ share) * (share @ (losses - scores) ** 2))
-        return Scores(self.C, scores, errors, smooth)
+        return Scores(self.C, scores, errors, smooth, rounding=_ROUNDING)
 
     def best(self) -> list[float]:
         """The values tried, the best first."""
@@ -179,10 +180,10 @@ class Screen:
         order, lowest = sorted(self.tried), {gamma: float(each.scores.min()) for gamma, each in self.tried.items()}
         best = self.best()[0]
         bar = lowest[best] + float(self.tried[best].standard_errors[int(np.argmin(self.tried[best].scores))])
-        heights = [np.inf, *(lowest[gamma] for gamma in order), np.inf]
-        around = zip(order, heights, heights[1:], heights[2:], strict=False)
-        found = [gamma for gamma, left, at, right in around if at < min(left, right) and at <= bar]
-        return [best, *sorted((gamma for gamma in found if gamma != best), key=lambda gamma: lowest[gamma])]
+        height = ranks(np.array([np.inf, *(lowest[gamma] for gamma in order), np.inf]), _ROUNDING)
+        around = zip(order, height, height[1:], height[2:], strict=False)
+        found = [gamma for gamma, left, at, right in around if at < min(left, right) and lowest[gamma] <= bar]
+        return [best, *(gamma for gamma in self.best() if gamma in found and gamma != best)]
 
     def best_C(self, gamma: float) -> float:
         """The best C at the value tried that is nearest to this one."""
@@ -201,6 +202,8 @@ def compared(gram: Gram, rows: Array, landmarks: Array) -> Array:
 def _inputs(gram: Gram, rows: Array) -> Any:
     """Some rows of X; of a precomputed kernel, the values among them."""
     own = rows if gram.rows is None else gram.rows[rows]
+    if len(own) == gram.X.shape[0] and gram.rows is None:
+        return gram.X
     return gram.X[own][:, own] if gram.kernel.pairwise else gram.X[own]
 
 
@@ -218,9 +221,8 @@ def drawn_rows(problems: Sequence[Problem], most: int, seed: int) -> Array:
     if len(rows) <= most:
         return rows
     gram, y = problems[0].gram, np.column_stack([each.y[rows] for each in problems])
-    drawn = random_order(
-        _inputs(gram, rows), y, problems[0].s[rows], seed=(seed, _ROW_DRAW), pairwise=gram.kernel.pairwise
-    )
+    pairwise, s = gram.kernel.pairwise, problems[0].s[rows]
+    drawn = random_order(_inputs(gram, rows), y, seed=(seed, _ROW_DRAW), pairwise=pairwise, ties=s)
     order = rows[drawn]
     if problems[0].task == "regression":
         return np.sort(order[:most])

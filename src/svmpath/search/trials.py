@@ -21,7 +21,7 @@ from svmpath.losses import LeastSquares, policy_of
 from svmpath.paths import Path
 from svmpath.progress import best_so_far, doing, part_done
 from svmpath.search.axis import Axis
-from svmpath.search.choice import Choice, Scores, best_pair, best_value, is_lower, ranks
+from svmpath.search.choice import RANKED, Choice, Scores, best_pair, best_value, is_lower, ranks
 from svmpath.search.deadline import Deadline
 from svmpath.search.grid import Search
 
@@ -215,7 +215,7 @@ class Trials:
                 if len(known) >= most or self._deadline.is_over():
                     return
                 known[pair] = self.visit(*pair)
-                if is_lower(known[pair], known[place]):
+                if is_lower(known[pair], known[place], np.max(list(known.values()), axis=0).tolist()):
                     place, is_better = pair, True
                     break
 
@@ -298,8 +298,9 @@ class Trials:
 def ordered(scores: Mapping[float, Scores]) -> list[float]:
     """The values tried, the best first."""
     best = {each: best_value(s) for each, s in scores.items()}
-    columns = [np.array([getattr(scores[each], name)[i] for each, i in best.items()]) for name in ("scores", "smooth")]
-    order = np.lexsort((np.array(list(best)), ranks(columns[1]), ranks(columns[0])))
+    columns = [np.array([getattr(scores[each], name)[i] for each, i in best.items()]) for name in RANKED]
+    rounding = max(each.rounding for each in scores.values())
+    order = np.lexsort((np.array(list(best)), *(ranks(column, rounding) for column in reversed(columns))))
     return [list(best)[k] for k in order]
 
 
@@ -335,7 +336,8 @@ def lowest_over_gamma(tried: Mapping[float, Scores]) -> Scores:
     at = [best_value(tried[gamma]) for gamma in gammas]
     names = ("scores", "standard_errors", "smooth")
     columns = ([float(getattr(tried[g], name)[i]) for g, i in zip(gammas, at, strict=True)] for name in names)
-    return Scores(np.array(gammas), *(np.array(column) for column in columns))
+    scores, errors, smooth = (np.array(column) for column in columns)
+    return Scores(np.array(gammas), scores, errors, smooth)
 
 
 def gain_at_end(scores: Scores) -> tuple[float, float]:
