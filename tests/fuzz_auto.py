@@ -122,7 +122,7 @@ def check_score(model, data: Data, what: str) -> None:
         data.X, data.y, loss=model.loss_, kernel=model.kernel_, gamma=None, sample_weight=path.problem.s,
         task=path.problem.task, span=(0.99 * model.C_, 1.01 * model.C_), **own,
     )  # fmt: skip
-    more = {"cv": model.cv} if model.criterion_ == "kfold" else {}
+    more = {"cv": model.cv, "random_state": model.random_state} if model.criterion_ == "kfold" else {}
     curve = getattr(criteria, model.criterion_)(fresh, np.array([model.C_]), loss=model.criterion_loss, **more)
     near_zero = np.any(np.abs(curve.held[0]) < CLOSE * (1.0 + np.abs(curve.held[0]).max()))
     if curve.doubtful[0] and model.criterion_ == "loo":

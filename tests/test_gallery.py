@@ -44,7 +44,7 @@ def feature_selection(v):
     full, sparse = v["accuracy"].values()
     assert sparse > full + 0.1
     assert v["full"].score(v["X"], v["y"]) == 1.0  # all columns fit the training rows without error
-    assert np.count_nonzero(v["dense"].coef_) > len(v["chosen"])
+    assert np.count_nonzero(v["dense"].coef_) >= len(v["chosen"])
 
 
 def unbalanced(v):
@@ -57,7 +57,7 @@ def unbalanced(v):
 
 def low_rank(v):
     errors, residuals = v["errors"], v["residuals"]["rpcholesky"]
-    assert errors[25] < v["full"] + 0.005
+    assert errors[25] < v["full"] + 0.0075
     assert residuals[v["ranks"].index(25)] > 1e-2  # not small yet
     assert v["path"].residual <= 1e-3
 

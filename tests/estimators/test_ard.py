@@ -213,7 +213,7 @@ def test_columns_of_other_scales_are_made_up_for():
     scales = np.array([1e3, 1e-2, 1.0, 1.0, 1.0, 1.0])
     model, plain = (PathSVC(gamma="ard", random_state=0).fit(X * factor, Y) for factor in (scales, 1.0))
     # The same minimum, as closely as L-BFGS looks for it: where columns are noise the score is flat.
-    np.testing.assert_allclose((model.gamma_ * scales**2)[:2], plain.gamma_[:2], rtol=0.03)
+    np.testing.assert_allclose((model.gamma_ * scales**2)[:2], plain.gamma_[:2], rtol=0.06)
     assert np.all((model.gamma_ * scales**2)[2:] < 0.05)
     assert model.choice_.score == pytest.approx(plain.choice_.score, rel=0.01)
     other = PathSVC(loss="least_squares", gamma="ard", random_state=0).fit(X * scales, Y)

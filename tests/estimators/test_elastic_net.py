@@ -24,7 +24,7 @@ EXCUSED = {
 QUICK = [ElasticNetSVC(lambda1=[1.0], lambda2=1.0, cv=2)]
 # Platt's sigmoid need not be 1/2 at the boundary; one check wants the class predicted to be the more probable.
 ESTIMATORS = [
-    ElasticNetSVC(lambda2=1.0, cv=3),
+    ElasticNetSVC(lambda2=1.0, cv=3, calibration="temperature"),
     ElasticNetSVC([0.1, 1.0, 3.0], [0.0, 0.5], criterion="loo", standardize=False, calibration="temperature"),
 ]
 

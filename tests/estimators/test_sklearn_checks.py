@@ -23,7 +23,7 @@ ESTIMATORS = [
     PathSVC(loss="least_squares", gamma=1.0, C=[1.0], scale=True),
     PathSVC(loss="least_squares", rank=10, random_state=0, gamma=1.0, C=[1.0]),
     PathSVC(loss="least_squares"),
-    PathSVC(loss="least_squares", rank=10, random_state=0),
+    PathSVC(loss="least_squares", rank=10, random_state=0, calibration="temperature"),  # as below
     PathSVR(loss="least_squares", kernel="poly", search="continuous"),
     # Platt's sigmoid is 1/2 beside zero: near the boundary the class with the larger probability may be the other one.
     PathSVC(loss="least_squares", kernel="linear", criterion="kfold", cv=3, calibration="temperature"),

@@ -404,6 +404,13 @@ def test_the_command_line_tunes_saves_and_predicts(tmp_path):
 
 
 @pytest.mark.slow
-@parametrize_with_checks([PathSVC(loss="huber_hinge", gamma=1.0, C=[1.0])])
+@parametrize_with_checks(
+    [PathSVC(loss="huber_hinge", gamma=1.0, C=[1.0])],
+    # Two copies may be in two folds, a row of weight two is in one.
+    expected_failed_checks=lambda estimator: {
+        f"check_sample_weight_equivalence_on_{kind}_data": "folds tell a weight of two from two samples"
+        for kind in ("dense", "sparse")
+    },
+)
 def test_estimator_check(estimator, check):
     check(estimator)

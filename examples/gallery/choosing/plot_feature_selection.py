@@ -82,7 +82,8 @@ for name, value in accuracy.items():
 
 # %%
 # ``rule="one_se"`` takes the sparsest machine whose held-out error is within one
-# standard error of the lowest. The default, ``rule="min"``, keeps more columns:
+# standard error of the lowest. The default, ``rule="min"``, keeps as many columns,
+# or more:
 
 dense = ElasticNetSVC(lambda2=1.0).fit(X, y)
 print(f'rule="min" keeps {np.count_nonzero(dense.coef_)} columns')

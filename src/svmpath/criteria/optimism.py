@@ -29,7 +29,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmpath.interrupts import checkpoint
-from svmpath.row_order import random_order
 
 Array = np.ndarray
 
@@ -84,11 +83,6 @@ class LossTable:
         sums = summed(losses)
         return LossTable(sums, sums if deciding is losses else summed(deciding), np.bincount(unit, w))
 
-    def ordered(self, seed: int) -> LossTable:
-        """The same with its units in an order that goes with their losses: what is drawn of them is drawn by number."""
-        order = random_order(self.losses, self.deciding, self.weights, seed=seed)
-        return LossTable(self.losses[order], self.deciding[order], self.weights[order])
-
     def errors(self, counts: Array) -> Array:
         """e_S(j) of shape (b, m) for b sets, given by how often each unit is in them."""
         return counts @ self.losses / (counts @ self.weights)[:, None]
@@ -137,7 +131,7 @@ def bootstrap_error(table: LossTable, *, draws: int = DRAWS, seed: int = 0) -> f
     >>> round(table.apparent, 2), round(bootstrap_error(table), 2)
     (0.42, 0.5)
     """
-    rng, size, table = np.random.default_rng(seed), len(table.weights), table.ordered(seed)
+    rng, size = np.random.default_rng(seed), len(table.weights)
     step = max(1, _AT_ONCE // size)
     found = [_out_of_bag(table, rng, min(step, draws - first)) for first in range(0, draws, step)]
     return float(np.mean(np.concatenate(found)))
@@ -190,7 +184,7 @@ def parts_optimism(table: LossTable, *, parts: int = PARTS, seed: int = 0) -> fl
     >>> parts_optimism(table) > 0
     True
     """
-    size, table = len(table.weights), table.ordered(seed)
+    size = len(table.weights)
     parts = min(parts, size)
     part = np.random.default_rng(seed).permutation(size) % parts
     counts = (part == np.arange(parts)[:, None]).astype(float)

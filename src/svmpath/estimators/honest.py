@@ -19,7 +19,7 @@ from sklearn.base import clone
 from sklearn.model_selection import PredefinedSplit
 from sklearn.utils.validation import check_is_fitted
 
-from svmpath.criteria.folds import most_folds, random_folds
+from svmpath.criteria.folds import most_folds, random_folds, random_places
 from svmpath.criteria.interval import mean_interval
 from svmpath.criteria.optimism import LossTable, bootstrap_error, parts_optimism
 from svmpath.criteria.table import is_bound
@@ -315,8 +315,10 @@ class HonestMixin(HeldOutMixin):
         deciding = _stacked([scores.losses for scores in found], order)
         is_same = all(scores.errors is None for scores in found)
         losses = deciding if is_same else _stacked([scores.errors for scores in found], order)
-        rows = choice.curve.rows
-        return LossTable.of(losses, deciding, choice.curve.path.problem.s[rows], self._units(rows))
+        rows, problem = choice.curve.rows, choice.curve.path.problem
+        # Units are drawn by their number; that of a row goes with the row.
+        units = self._units(rows) if self._groups is not None else random_places(problem)[rows]
+        return LossTable.of(losses, deciding, problem.s[rows], units)
 
     def _refuse_to_correct(self) -> None:
         """Refuse what the losses of the candidates, which are errors at the cut 0, say nothing of."""
