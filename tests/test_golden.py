@@ -13,6 +13,7 @@ from tests import golden
 
 FILE = Path(__file__).parent / "data" / "golden.npz"
 TOLERANCE = 1e-7  # another BLAS, another order of addition: up to 1e-8 was seen
+OF_DESCENTS = 1e-5  # a quasi-Newton method ends where steps are small, which rounding moves: up to 3e-7 was seen
 
 
 @cache
@@ -23,7 +24,8 @@ def stored():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", golden.PROBLEMS)
 def test_golden_values(name):
-    gaps = golden.compare_portably(name, golden.run(name), stored()[name], TOLERANCE)
+    tolerance = OF_DESCENTS if name.endswith(("_ard", "_gradient")) else TOLERANCE
+    gaps = golden.compare_portably(name, golden.run(name), stored()[name], tolerance)
     assert not gaps, "\n".join(f"{key}: {gap:.1e}" for key, gap in gaps.items())
 
 

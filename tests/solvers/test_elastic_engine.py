@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import svmpath
 from svmpath.exceptions import PathError
+from svmpath.losses import Motion
+from svmpath.paths.trace_elastic import elastic_problem, lambda1_max
 from svmpath.solvers.elastic import (
     ELBOW,
     LEFT,
@@ -329,3 +332,18 @@ def test_an_interrupt_ends_a_fit(jobs):
     assert child.returncode != 0
     assert "done" not in out
     assert "KeyboardInterrupt" in errors
+
+
+def test_the_largest_lambda1_is_that_of_a_convex_programme_in_any_order_of_the_rows():
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(3, size=(60, 2))
+    X = np.column_stack([kinds == value for value in range(3)]).astype(float)  # columns that depend on each other
+    y = np.where(kinds[:, 0] + rng.normal(size=60) > 1.6, 1.0, -1.0)
+    found = []
+    for order in (np.arange(60), rng.permutation(60), np.argsort(y, kind="stable")):
+        problem = elastic_problem(X[order], y[order], np.ones(60), None, penalty_factor=None, standardize=True)
+        found.append(lambda1_max(problem, Motion("lambda1", {"lambda2": 1.0})))
+    np.testing.assert_allclose(found, found[0], rtol=1e-9)
+    path = svmpath.trace_elastic(X, y, lambda2=1.0, standardize=True, span=(2.0 * found[0], 0.5 * found[0]))
+    assert not path(found[0] * (1 + 1e-6)).coef.any()
+    assert path(found[0] * (1 - 1e-3)).coef.any()

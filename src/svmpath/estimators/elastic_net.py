@@ -291,12 +291,12 @@ class ElasticNetSVC(
             return _SHARES * s.sum() * spread
         return _amounts(self.lambda2, "lambda2")
 
-    def _lambda1_values(self, problems: list[ElasticProblem], lam2: float) -> Array:
-        """The values of lambda1 to be scored at one lambda2."""
+    def _lambda1_values(self, problems: list[ElasticProblem]) -> Array:
+        """The values of lambda1 to be scored; the largest, where all coefficients are zero, is that of any lambda2."""
         if isinstance(self.lambda1, str):
             if self.lambda1 != "tune":
                 raise ValueError(unknown_name("lambda1", self.lambda1, ["tune"], "a number >= 0 or a list of them"))
-            largest = max(lambda1_max(problem, Motion("lambda1", {"lambda2": lam2})) for problem in problems) or 1.0
+            largest = max(lambda1_max(problem, Motion("lambda1", {"lambda2": 0.0})) for problem in problems) or 1.0
             return np.geomspace(largest, _LAMBDA1_END * largest, _LAMBDA1_VALUES)
         return np.unique(_amounts(self.lambda1, "lambda1"))[::-1]
 
@@ -305,10 +305,11 @@ class ElasticNetSVC(
     ) -> dict[float, tuple[Curve, list[float]]]:
         """At each lambda2 the curve over lambda1, and the smallest lambda1 that each machine may have."""
         known: dict[float, tuple[Curve, list[float]]] = {}
+        values = self._lambda1_values(problems)
 
         def one(lam2: float) -> tuple[Curve, list[float]]:
             doing(f"path over lambda1 at lambda2 = {lam2:.3g}")
-            known[lam2] = found = self._curve(problems, lam2, search)
+            known[lam2] = found = self._curve(problems, lam2, values, search)
             self._progress(len(known), len(lambda2))
             best_so_far(_best_of({each: curve for each, (curve, _) in known.copy().items()}))
             part_done()
@@ -319,8 +320,9 @@ class ElasticNetSVC(
         finish(f"tracing paths at {len(lambda2)} values of lambda2")
         return dict(zip(lambda2.tolist(), found, strict=True))
 
-    def _curve(self, problems: list[ElasticProblem], lam2: float, search: ElasticSearch) -> tuple[Curve, list[float]]:
-        values = self._lambda1_values(problems, lam2)
+    def _curve(
+        self, problems: list[ElasticProblem], lam2: float, values: Array, search: ElasticSearch
+    ) -> tuple[Curve, list[float]]:
         motion = Motion("lambda1", {"lambda2": lam2})
         least, walked = self._least(problems, motion, values)
         values = self._allowed(walked, values, min(least))

@@ -16,7 +16,8 @@ from svmpath.losses import Motion
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, centres, deviations
 from svmpath.names import unknown_name
 from svmpath.paths.elastic import ElasticPath, cut
-from svmpath.paths.elastic_record import is_plain
+from svmpath.paths.elastic_record import is_plain, penalties
+from svmpath.solvers.elastic.first_point import largest_lambda1
 from svmpath.validation import (
     check_amount,
     check_data,
@@ -31,6 +32,7 @@ Array = np.ndarray
 
 _SPAN_END = 1e-2  # default end of a span over lambda1 or a ray, in units of its first value
 _LAMBDA2_SPAN = (1e2, 1e-2)  # default span over lambda2
+_MOST_ENTRIES = 200_000  # of rows, up to which the largest lambda1 is found by a linear programme
 
 
 def trace_elastic(
@@ -213,4 +215,7 @@ def lambda1_max(problem: ElasticProblem, motion: Motion) -> float:
     if not path.has_top:  # a ray with free features: they move with lambda2, so that there is no such value
         value = lambda1_max(problem, Motion("lambda1", {"lambda2": 0.0}))
         return value / motion.fixed["l1_ratio"]
+    # A walk would do, but where it ends may depend on the order of the rows; a large programme would take too long.
+    if np.all(path.table.om > 0.0) and problem.n * problem.p <= _MOST_ENTRIES:
+        return largest_lambda1(path.table, problem.s) / penalties(motion, 1.0)["lambda1"]
     return path.top()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import issparse
 
 from svmpath.solvers.elastic.table import Line, Snapshot, Table
 from svmpath.solvers.elastic.walk import Walker
@@ -39,6 +41,36 @@ def constant_point(table: Table, w: Array) -> Snapshot:
     lam1 = threshold(table, np.asarray(Z.T @ alpha).ravel(), w)
     beta, sign = np.zeros(Z.shape[1]), np.zeros(Z.shape[1], np.int8)
     return Snapshot(np.array([0.0, lam1, 0.0, b]), w.copy(), alpha, beta, place, sign)
+
+
+def largest_lambda1(table: Table, w: Array) -> float:
+    """The largest lambda1 at which a penalised feature is used, where all are penalised.
+
+    Above it beta = 0 is optimal. With c = Z' alpha that is to say: some alpha of the constant machine has |c_j| <=
+    lambda1 om_j for all j. The lighter class has alpha = w; that of the heavier one solves the linear programme
+
+        min t    such that    |c_j| <= t om_j,    0 <= alpha_i <= w_i,    sum alpha_i = the weight of the lighter class.
+
+    A walk would do, but where columns depend on each other it may end above this value, and where depends on the order
+    of the rows.
+    """
+    y, Z = table.y, table.Z
+    up, down = float(w[y > 0].sum()), float(w[y < 0].sum())
+    if abs(up - down) <= BALANCED * (up + down):
+        return threshold(table, np.asarray(Z.T @ w).ravel(), w)
+    heavy = np.flatnonzero((y == (1.0 if up > down else -1.0)) & (w > 0))
+    fixed = np.where(y == (-1.0 if up > down else 1.0), w, 0.0)
+    A, c, om = (Z[heavy].toarray() if issparse(Z) else Z[heavy]).T, np.asarray(Z.T @ fixed).ravel(), table.om[:, None]
+    size = np.abs(A).max(initial=0.0) or 1.0
+    found = linprog(
+        np.append(np.zeros(len(heavy)), 1.0),
+        A_ub=np.vstack([np.hstack([A / size, -om]), np.hstack([-A / size, -om])]),
+        b_ub=np.concatenate([-c, c]) / size,
+        A_eq=np.append(np.ones(len(heavy)), 0.0)[None],
+        b_eq=[min(up, down)],
+        bounds=[*((0.0, float(each)) for each in w[heavy]), (0.0, None)],
+    )
+    return size * float(found.fun) if found.status == 0 else float(constant_point(table, w).x[1])
 
 
 def threshold(table: Table, c: Array, w: Array) -> float:
