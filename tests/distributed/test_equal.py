@@ -11,7 +11,7 @@ from svmpath import ChunkWarning, PathError, PathSVC, PathSVR, criteria
 from svmpath.distributed import fit_scaler, read, with_classes
 from svmpath.distributed.newton import Point
 from svmpath.gram import Nystroem, RandomFourier
-from svmpath.gram.landmarks import uniform
+from svmpath.row_order import random_order
 from tests.distributed.chunks import SIZES, N, amounts, cut, moons
 from tests.rounding import assert_same
 from tests.speed import each_once, first_quick, slow_except
@@ -145,7 +145,7 @@ def test_a_far_away_origin_costs_no_digits():
 def test_landmarks_are_the_rows_that_they_are_in_memory():
     X, y = moons()
     data = with_classes(read(cut(X, SIZES["uneven"]), cut(y, SIZES["uneven"]), None, True), None)
-    assert np.array_equal(data.sample(50, 7), uniform(X, 50, 7).rows)
+    assert np.array_equal(data.sample(50, 7), np.sort(random_order(X, seed=7)[:50]))
     rows = data.sample(50, 7)
     assert np.array_equal(data.take(rows)[0], X[rows])
 

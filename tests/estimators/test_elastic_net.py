@@ -13,6 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import svmpath
 from svmpath import ElasticNetSVC, criteria
+from svmpath.losses import Motion
+from svmpath.paths.trace_elastic import elastic_problem, lambda1_max
 from tests.rounding import assert_same
 from tests.speed import first_quick
 
@@ -237,3 +239,19 @@ def test_each_class_stops_at_its_own_number_of_features():
     assert used[0] >= 1
     assert used[1] >= 1
     assert used[2] == 0
+
+
+def test_with_unpenalised_columns_the_values_of_lambda1_reach_the_largest_of_every_lambda2():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = np.where(2 * X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=60) > 0, 1, -1)
+    model = ElasticNetSVC(lambda2=[0.0, 300.0], penalty_factor=[0.0, 1.0, 1.0, 1.0], patience=None).fit(X, y)
+    ends = [
+        lambda1_max(
+            elastic_problem(X, y.astype(float), np.ones(60), None, penalty_factor=[0.0, 1, 1, 1], standardize=True),
+            Motion("lambda1", {"lambda2": lambda2}),
+        )
+        for lambda2 in (0.0, 300.0)
+    ]
+    assert ends[1] > 1.2 * ends[0]  # the column without a penalty does less
+    assert max(scores.values.max() for scores in model.choice_.tried.values()) == pytest.approx(max(ends))

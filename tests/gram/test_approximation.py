@@ -76,12 +76,12 @@ def test_clusters_are_found_once_for_all_values_of_a_kernel_parameter(monkeypatc
 
     calls = []
 
-    def counted(X, c, seed):
+    def counted(X, order, c, seed):
         calls.append(c)
-        return kmeans(X, c, seed)
+        return kmeans(X, order, c, seed)
 
-    kmeans = nystroem._CLUSTERED["kmeans"]
-    monkeypatch.setitem(nystroem._CLUSTERED, "kmeans", counted)
+    kmeans = nystroem._BLIND["kmeans"]
+    monkeypatch.setitem(nystroem._BLIND, "kmeans", counted)
     first = make_gram(X, RBF(0.5), rank=10, landmarks="kmeans")
     for gamma in (0.1, 1.0, 10.0):
         first.at("gamma", gamma).Z  # noqa: B018

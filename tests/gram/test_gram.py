@@ -119,7 +119,7 @@ def test_landmarks_can_be_given_as_rows():
 
 
 def test_density_weights_cancel_unless_eigenvalues_are_dropped():
-    plain, weighted = kmeans(X, 12, 0), density(X, 12, 0)
+    plain, weighted = (way(X, np.arange(len(X)), 12, 0) for way in (kmeans, density))
     np.testing.assert_allclose(weighted.weights.mean(), 1.0)
 
     def matrix(landmarks, **options):
@@ -312,3 +312,12 @@ def test_memory_in_low_rank_stays_far_below_n_by_n(options):
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < n * n  # bytes: an eighth of one n x n array
+
+
+@pytest.mark.parametrize("way", ["greedy", "rpcholesky"])
+def test_a_slightly_indefinite_kernel_is_refused_and_rounding_is_not(way):
+    A = np.random.default_rng(0).normal(size=(40, 6))
+    K = A @ A.T
+    make_gram(K + 1e-12 * np.diag(np.random.default_rng(1).normal(size=40)), Precomputed(), rank=12, landmarks=way).Z  # noqa: B018
+    with pytest.raises(ValueError, match="indefinite"):
+        make_gram(K - 0.05 * np.eye(40), Precomputed(), rank=12, landmarks=way).Z  # noqa: B018

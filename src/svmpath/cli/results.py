@@ -56,6 +56,7 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
     """The rows of the table; None if there is nothing to show."""
     data, choice, held_out = facts["data"], facts["choice"], facts["held_out"]
     classes = f" ({len(data['classes'])} classes)" if "classes" in data else ""
+    how = held_out_by(facts["curve"]["criterion"], held_out["folds"])
     return {
         "Task": data["task"] + classes,
         "Target": data["target"],
@@ -67,7 +68,7 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
         "epsilon": _figures(choice.get("epsilon")),
         "Rank": "full" if choice["rank"] is None else f"{choice['rank']} (residual {choice['residual']:.2g})",
         "Threshold": _figures(choice.get("threshold")),
-        "Chosen by": _chosen_by(facts["curve"]["criterion"], held_out),
+        "Chosen by": how if facts["curve"]["criterion"] != "kfold" else f"{how}, {held_out['folds_are']}",
         "Score": _score(facts["curve"]),
         "Held-out error": _error(held_out),
         "Honest error": _honest(facts["honest"], held_out["kind"]),
@@ -105,11 +106,6 @@ def print_notes(facts: Mapping[str, Any], is_cv_given: bool) -> None:
         )
     if held_out["value"] >= held_out["baseline"]:
         note("the model is no better than a constant prediction.")
-
-
-def _chosen_by(criterion: str, held_out: Mapping[str, Any]) -> str:
-    how = held_out_by(criterion, held_out["folds"])
-    return f"{how}, {held_out['folds_are']}" if criterion == "kfold" and held_out["folds_are"] else how
 
 
 def held_out_by(criterion: str, folds: int | None) -> str:

@@ -33,19 +33,11 @@ _FOLD_DRAW, _PART_DRAW = 3, 4  # so that folds have nothing to do with what else
 
 
 def make_folds(
-    cv: Any,
-    X: Any,
-    y: Array,
-    *,
-    is_classification: bool,
-    groups: Any = None,
-    s: Array | None = None,
-    seed: int = 0,
-    pairwise: bool = False,
+    cv: Any, X: Any, y: Array, *, is_classification: bool, groups: Any = None, s: Array | None = None, **draw: Any
 ) -> list[tuple[Array, Array]]:
     """The (train, test) rows of a number of folds, a splitter, or splits; with groups a number means grouped folds.
 
-    ``s`` are weights; ``pairwise`` says that X holds kernel values.
+    A number is drawn by :func:`random_folds`, which weights s and the other arguments are for.
     """
     cv = _DEFAULT if cv is None else cv
     if groups is not None and is_whole_number(cv, least=2):
@@ -55,7 +47,7 @@ def make_folds(
             return list(check_cv(cv, y, classifier=is_classification).split(X, y, groups))
     counted = y if s is None else y[np.asarray(s) > 0]
     _check_number(int(cv), counted if len(counted) > 1 else y, is_classification)
-    return random_folds(int(cv), X, y, is_classification=is_classification, s=s, seed=seed, pairwise=pairwise)
+    return random_folds(int(cv), X, y, is_classification=is_classification, s=s, **draw)
 
 
 def random_folds(
@@ -69,7 +61,10 @@ def random_folds(
     seed: int = 0,
     pairwise: bool = False,
 ) -> list[tuple[Array, Array]]:
-    """So many folds at random: alike in their targets, and of whole groups."""
+    """So many folds at random: alike in their targets, and of whole groups.
+
+    ``s`` are weights; ``pairwise`` says that X holds kernel values.
+    """
     if groups is not None:
         kind = StratifiedGroupKFold if is_classification else GroupKFold
         with _few_groups():
@@ -85,8 +80,7 @@ def random_folds(
         order = random_order(part, y[rows], seed=(seed, _FOLD_DRAW), pairwise=pairwise, ties=ties)
         turn = order[np.argsort(y[rows][order], kind="stable")]
         if not is_classification:
-            place = np.empty(len(rows), dtype=int)
-            place[order] = np.arange(len(rows))
+            place = np.argsort(order)
             turn = turn[np.lexsort((place[turn], np.arange(len(rows)) // number))]
         fold[rows[turn]] = np.arange(len(rows)) % number
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(number)]
@@ -103,11 +97,8 @@ def most_folds(y: Array, groups: Any, is_classification: bool) -> tuple[int, str
 
 def random_places(problem: Any) -> Array:
     """The place of each row of a problem in a random order that goes with the rows."""
-    place, gram = np.empty(problem.n, dtype=int), problem.gram
-    X = gram.X if gram.rows is None else gram.X[gram.rows]
-    order = random_order(X, problem.y, seed=_PART_DRAW, pairwise=gram.kernel.pairwise, ties=problem.s)
-    place[order] = np.arange(problem.n)
-    return place
+    X, pairwise = problem.gram.contents(), problem.gram.kernel.pairwise
+    return np.argsort(random_order(X, problem.y, seed=_PART_DRAW, pairwise=pairwise, ties=problem.s))
 
 
 def deal(units: Array, key: Array, place: Array, number: int) -> Array:

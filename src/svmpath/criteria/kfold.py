@@ -71,18 +71,9 @@ def kfold(
 
 def _splits(problem: Problem, cv: Any, groups: Any, seed: int) -> list[tuple[Array, Array]]:
     """The folds as (train, test) rows; raises an error if there is nothing to train on."""
-    every, gram = np.arange(problem.n), problem.gram
-    X = gram.X if gram.rows is None else gram.X[gram.rows]
-    splits = make_folds(
-        cv,
-        X if gram.rows is None or not gram.kernel.pairwise else X[:, gram.rows],
-        problem.y,
-        is_classification=problem.task == "classification",
-        groups=groups,
-        s=problem.s,
-        seed=seed,
-        pairwise=gram.kernel.pairwise,
-    )
+    X, every, is_classification = problem.gram.contents(), np.arange(problem.n), problem.task == "classification"
+    drawn: dict[str, Any] = {"s": problem.s, "seed": seed, "pairwise": problem.gram.kernel.pairwise}
+    splits = make_folds(cv, X, problem.y, is_classification=is_classification, groups=groups, **drawn)
     folds = [(every[train], every[test]) for train, test in splits]
     if not folds:
         raise ValueError("cv must give at least one (train, test) pair, but it gives none.")

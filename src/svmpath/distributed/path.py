@@ -55,8 +55,7 @@ class ChunkedGram:
         """Number of entries of Z."""
         return self.n * self.rank
 
-    @property
-    def rows(self) -> Array:
+    def contents(self) -> Array:
         """Refused: criteria ask for it that hold out folds of rows."""
         raise ValueError("k-fold does not work for rows in chunks: use criterion='auto', which leaves out single rows.")
 

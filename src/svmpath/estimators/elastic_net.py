@@ -291,12 +291,15 @@ class ElasticNetSVC(
             return _SHARES * s.sum() * spread
         return _amounts(self.lambda2, "lambda2")
 
-    def _lambda1_values(self, problems: list[ElasticProblem]) -> Array:
-        """The values of lambda1 to be scored; the largest, where all coefficients are zero, is that of any lambda2."""
+    def _lambda1_values(self, problems: list[ElasticProblem], lambda2: Array) -> Array:
+        """The values of lambda1 to be scored at every lambda2."""
         if isinstance(self.lambda1, str):
             if self.lambda1 != "tune":
                 raise ValueError(unknown_name("lambda1", self.lambda1, ["tune"], "a number >= 0 or a list of them"))
-            largest = max(lambda1_max(problem, Motion("lambda1", {"lambda2": 0.0})) for problem in problems) or 1.0
+            # Where it is reached, lambda2 has only unpenalised coefficients to act on.
+            at = lambda2.tolist() if np.any(problems[0].om == 0.0) else [0.0]
+            motions = [Motion("lambda1", {"lambda2": each}) for each in at]
+            largest = max(lambda1_max(problem, motion) for problem in problems for motion in motions) or 1.0
             return np.geomspace(largest, _LAMBDA1_END * largest, _LAMBDA1_VALUES)
         return np.unique(_amounts(self.lambda1, "lambda1"))[::-1]
 
@@ -305,7 +308,7 @@ class ElasticNetSVC(
     ) -> dict[float, tuple[Curve, list[float]]]:
         """At each lambda2 the curve over lambda1, and the smallest lambda1 that each machine may have."""
         known: dict[float, tuple[Curve, list[float]]] = {}
-        values = self._lambda1_values(problems)
+        values = self._lambda1_values(problems, lambda2)
 
         def one(lam2: float) -> tuple[Curve, list[float]]:
             doing(f"path over lambda1 at lambda2 = {lam2:.3g}")

@@ -75,6 +75,13 @@ class Gram(ABC):
         """Which rows are copies of each other; None if there are no copies, or if only kernel values are known."""
         return None if self.kernel.pairwise else find_repeats(pick(self.X, self.rows))
 
+    def contents(self, rows: Array | None = None) -> Any:
+        """What the rows hold, or some of them: rows of X, or of a precomputed kernel the values among them."""
+        own = self.rows if rows is None else rows if self.rows is None else np.asarray(self.rows)[rows]
+        if own is None:
+            return self.X
+        return self.X[own][:, own] if self.kernel.pairwise else self.X[own]
+
     @property
     @abstractmethod
     def n(self) -> int: ...

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from svmpath.row_order import random_order
-
 Array = np.ndarray
 
 _FILTERS = Lock()  # the warning filters belong to the process: one thread at a time may change them
@@ -36,9 +34,9 @@ class Landmarks:
     weights: Array | None = None
 
 
-def uniform(X: Any, c: int, seed: int, pairwise: bool = False) -> Landmarks:
-    """c rows, each set of c rows with the same probability; those of a smaller c are among them."""
-    return given(X, np.sort(random_order(X, seed=seed, pairwise=pairwise)[:c]))
+def uniform(X: Any, order: Array, c: int, seed: int) -> Landmarks:
+    """The first c rows of a random order; those of a smaller c are among them."""
+    return given(X, np.sort(order[:c]))
 
 
 def given(X: Any, rows: Any) -> Landmarks:
@@ -51,15 +49,15 @@ def given(X: Any, rows: Any) -> Landmarks:
     return Landmarks(X[rows], rows)
 
 
-def kmeans(X: Any, c: int, seed: int) -> Landmarks:
+def kmeans(X: Any, order: Array, c: int, seed: int) -> Landmarks:
     """The centres of c clusters (fewer where X has fewer distinct rows)."""
-    centres, _ = _cluster(X, c, seed)
+    centres, _ = _cluster(X[order], c, seed)
     return Landmarks(centres)
 
 
-def density(X: Any, c: int, seed: int) -> Landmarks:
+def density(X: Any, order: Array, c: int, seed: int) -> Landmarks:
     """The centres of c clusters, weighted by the number of rows in each (Zhang & Kwok's weighting)."""
-    centres, sizes = _cluster(X, c, seed)
+    centres, sizes = _cluster(X[order], c, seed)
     return Landmarks(centres, weights=sizes * (len(sizes) / sizes.sum()))
 
 
@@ -72,6 +70,6 @@ def _cluster(X: Any, c: int, seed: int) -> tuple[Array, Array]:
     with _FILTERS, warnings.catch_warnings():
         # Fewer distinct rows than clusters is no fault here: the empty clusters are left out below.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(X[random_order(X, seed=seed)])
+        model.fit(X)
     sizes = np.bincount(model.labels_, minlength=c).astype(float)
     return model.cluster_centers_[sizes > 0], sizes[sizes > 0]

@@ -25,13 +25,17 @@ from svmpath.gram.landmarks import Landmarks, density, given, kmeans, uniform
 from svmpath.gram.pivoted_cholesky import pivoted_cholesky
 from svmpath.kernels import Kernel
 from svmpath.names import unknown_name
+from svmpath.row_order import random_order
 from svmpath.validation import check_whole, is_whole_number
 
 Array = np.ndarray
 
 _PIVOTED = ("rpcholesky", "greedy")  # landmarks that depend on the kernel
-_CLUSTERED: dict[str, Callable[[Any, int, int], Landmarks]] = {"kmeans": kmeans, "density": density}
-_BLIND = ("uniform", *_CLUSTERED)  # landmarks that do not
+_BLIND: dict[str, Callable[[Any, Array, int, int], Landmarks]] = {
+    "uniform": uniform,
+    "kmeans": kmeans,
+    "density": density,
+}
 LANDMARKS = (*_PIVOTED, *_BLIND)
 _FIRST_LANDMARKS = 32  # if a residual is given: their number is doubled, starting from here
 
@@ -184,12 +188,8 @@ class _Recipe:
 
     def _choose(self, kernel: Kernel, c: int) -> Landmarks:
         if c not in self.chosen:
-            kind = self.approximation.landmarks
-            self.chosen[c] = (
-                uniform(self.X, c, self.seed, kernel.pairwise)
-                if kind == "uniform"
-                else _CLUSTERED[kind](self.X, c, self.seed)
-            )
+            order = random_order(self.X, seed=self.seed, pairwise=kernel.pairwise)
+            self.chosen[c] = _BLIND[self.approximation.landmarks](self.X, order, c, self.seed)
         return self.chosen[c]
 
     def _grow(self, kernel: Kernel) -> Factor:

@@ -161,8 +161,7 @@ def _base(gram: Gram, rows: Array) -> tuple[Any, Array | None]:
 
 def _pool(gram: Gram, rows: Array, limit: int, seed: int) -> Array:
     """Some of the rows, far from dependent; fewer than the limit where they span what all of the rows span."""
-    kernel, own, limit = gram.kernel, _own(gram, rows), min(limit, len(rows))
-    X = gram.X[own][:, own] if kernel.pairwise else gram.X[own]
+    kernel, X, limit = gram.kernel, gram.contents(rows), min(limit, len(rows))
     if len(rows) == 0 or (kernel.psd is True and not np.any(kernel.diag(X) > 0)):
         return rows[:0]
     try:

@@ -37,7 +37,7 @@ from svmpath.losses import LeastSquares, SquaredHinge, policy_of
 from svmpath.paths import Path
 from svmpath.progress import begin, doing, finish
 from svmpath.search.axis import Axis, is_among
-from svmpath.search.choice import Choice, Scores, Stage, is_lower
+from svmpath.search.choice import Choice, Scores, Stage, is_lower, lowest
 from svmpath.search.deadline import Deadline
 from svmpath.search.grid import Search, Starts
 from svmpath.search.rank import Grown, double_rank, doubled
@@ -286,10 +286,7 @@ class AutoSearch:
     def _best_loss(self, kernel: Kernel, gamma: float, C: float) -> Search:
         """The search with the loss that is best in the first rank."""
         found = self._in_low_rank(self.searches, kernel, gamma, C)
-        best = 0
-        for k in range(1, len(found)):
-            best = k if is_lower(found[k].lowest(), found[best].lowest()) else best
-        return self.searches[best]
+        return self.searches[lowest(*np.transpose([each.lowest() for each in found]))[0]]
 
     def _is_promising(self, search: Search, gamma: float, C: float, gram: Gram) -> bool:
         """Whether another loss is worth the full kernel matrix: of many samples, if it gains a lot in low rank."""

@@ -287,9 +287,9 @@ def best_pair(tried: Mapping[float, Curve | Scores], rule: str = "min", sign: fl
     return outer, index  # the very key: NaN, which stands for a kernel without parameters, equals no other NaN
 
 
-def same_score(low: float, scores: Array, rounding: float) -> float:
-    """The difference from a score up to which others are equal to it, if all of these scores are compared."""
-    return rounding * abs(low) + _NO_SCORE * float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
+def same_score(low: Any, scores: Array, rounding: float) -> Any:
+    """The difference from a score, or several, up to which others are equal to it, if all these scores are compared."""
+    return rounding * np.abs(low) + _NO_SCORE * np.abs(scores[np.isfinite(scores)]).max(initial=0.0)
 
 
 def lowest(scores: Array, *ties: Array, rounding: float = _SAME_SCORE) -> Array:
@@ -318,8 +318,7 @@ def ranks(scores: Array, rounding: float = _SAME_SCORE) -> Array:
     """Whole numbers in the order of the scores, the same for equal scores."""
     order = np.argsort(scores, kind="stable")
     ordered, found = scores[order], np.empty(len(scores), dtype=int)
-    largest = np.abs(ordered[np.isfinite(ordered)]).max(initial=0.0)
     with np.errstate(invalid="ignore"):  # infinity minus infinity
-        steps = np.diff(ordered) > rounding * np.abs(ordered[:-1]) + _NO_SCORE * largest
+        steps = np.diff(ordered) > same_score(ordered[:-1], scores, rounding)
     found[order] = np.concatenate([[0], np.cumsum(steps)])
     return found

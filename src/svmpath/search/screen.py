@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -90,7 +89,8 @@ class Screen:
         self.rows = drawn_rows(problems, rows, seed)
         if landmarks is None:
             landmarks = next(number for most, number in _LANDMARKS if len(self.rows) <= most)
-        order = random_order(_inputs(gram, self.rows), seed=(seed, _LANDMARK_DRAW), pairwise=gram.kernel.pairwise)
+        pairwise = gram.kernel.pairwise
+        order = random_order(gram.contents(self.rows), seed=(seed, _LANDMARK_DRAW), pairwise=pairwise)
         self.landmarks = self.rows[np.sort(order[:landmarks])]
         self.Y, self.s = np.column_stack([each.y[self.rows] for each in problems]), problems[0].s[self.rows]
         self.folds = folds_among(self.rows, problems[0].n, folds or ())
@@ -199,14 +199,6 @@ def compared(gram: Gram, rows: Array, landmarks: Array) -> Array:
     return gram.kernel.compare(gram.X[own[rows]], gram.X[own[landmarks]])
 
 
-def _inputs(gram: Gram, rows: Array) -> Any:
-    """Some rows of X; of a precomputed kernel, the values among them."""
-    own = rows if gram.rows is None else gram.rows[rows]
-    if len(own) == gram.X.shape[0] and gram.rows is None:
-        return gram.X
-    return gram.X[own][:, own] if gram.kernel.pairwise else gram.X[own]
-
-
 def folds_among(rows: Array, n: int, folds: Folds) -> list[tuple[Array, Array]]:
     """The folds among some of n rows, as positions there; without those that have nothing to train on or to test."""
     where = np.full(n, -1)
@@ -222,7 +214,7 @@ def drawn_rows(problems: Sequence[Problem], most: int, seed: int) -> Array:
         return rows
     gram, y = problems[0].gram, np.column_stack([each.y[rows] for each in problems])
     pairwise, s = gram.kernel.pairwise, problems[0].s[rows]
-    drawn = random_order(_inputs(gram, rows), y, seed=(seed, _ROW_DRAW), pairwise=pairwise, ties=s)
+    drawn = random_order(gram.contents(rows), y, seed=(seed, _ROW_DRAW), pairwise=pairwise, ties=s)
     order = rows[drawn]
     if problems[0].task == "regression":
         return np.sort(order[:most])
