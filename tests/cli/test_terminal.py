@@ -136,6 +136,25 @@ def test_ctrl_c_ends_compiling(spawn):
 
 
 @pytest.mark.slow
+def test_ctrl_c_while_an_engine_is_loaded(spawn):
+    # An extension module that is interrupted in the middle of its start can raise whatever it likes.
+    patch = """
+import svmpath.cli.compile as c
+def load(name):
+    try:
+        rest()
+    except KeyboardInterrupt:
+        raise ImportError("half-loaded") from None
+c.import_module = load"""
+    child = spawn("compile", "path", program=("-c", SLOWED.format(patch=patch)))
+    child.expect("Compiling the path engine")
+    child.sendintr()
+    text, code = ended(child)
+    assert code == 130
+    assert "half-loaded" not in text
+
+
+@pytest.mark.slow
 def test_ctrl_c_while_the_program_is_loaded(spawn):
     Path("typer.py").write_text("import time; print('loading', flush=True); time.sleep(60)")
     child = spawn("tune", "data.csv", PYTHONPATH=f"{os.getcwd()}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")

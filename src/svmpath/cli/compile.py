@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -34,23 +35,26 @@ def compile_engines(
                 if name not in known:
                     raise DataError(unknown_name("ENGINE", name, known))
             for name in engines or known:
-                facts.append(_compile(name, known[name], live))
+                what, module, work = known[name]
+                live.stage(f"Compiling {what[:1].lower()}{what[1:]}")
+                compiled, seconds = live.run(partial(_compile, module, work))
+                facts.append({"engine": name, "what": what, "compiled": compiled, "seconds": seconds})
                 if not as_json and not quiet:
                     print(_sentence(facts[-1]), flush=True)
     show_facts({"engines": facts}, lambda: None, as_json=as_json, quiet=quiet)
 
 
-def _compile(name: str, engine: tuple[str, str, Callable[[], Any]], live: Live) -> dict[str, Any]:
-    """Compile one engine, while the main thread listens for Ctrl-C."""
-    what, module, work = engine
-    live.stage(f"Compiling {what[:1].lower()}{what[1:]}")
+def _compile(module: str, work: Callable[[], Any]) -> tuple[bool, float]:
+    """Whether an engine had to be compiled, and the seconds that it took.
+
+    Loading numba belongs to it: Ctrl-C in the middle of that can come out as any other error.
+    """
     loops = import_module(module)
     start, before = time.perf_counter(), count_compiled(loops)
     _refuse([cache for cache in unkept(loops) if not cache.can_save()])  # before anybody waits for nothing
-    live.run(work)
+    work()
     _refuse(unkept(loops))  # the disk may be full by now
-    done = count_compiled(loops) > before
-    return {"engine": name, "what": what, "compiled": done, "seconds": time.perf_counter() - start}
+    return count_compiled(loops) > before, time.perf_counter() - start
 
 
 def _refuse(caches: list[Any]) -> None:
