@@ -29,7 +29,6 @@ def _page(model: Path, data: Path, live: Live) -> tuple[str, dict[str, Any]]:
     from svmpath.cli.data_options import DataOptions, read_data
     from svmpath.cli.saved_model import read_model, training_data
     from svmpath.report import Report
-    from svmpath.report.facts import plain
 
     pipeline = read_model(model)
     live.stage(f"Reading {data.name}")
@@ -49,4 +48,4 @@ def _page(model: Path, data: Path, live: Live) -> tuple[str, dict[str, Any]]:
     except ValueError as error:
         raise DataError(f"{data.name}: {error}") from error
     live.stage("Drawing the page")
-    return made.html(), plain(made.facts.summary)
+    return made.html(), made.facts["summary"]
