@@ -68,7 +68,7 @@ class Evaluator:
         paths = [trace_problem(replace(problem, gram=gram), request, made) for problem in self.problems]
         if starts is None:
             return paths
-        return [path if f is None else path.warmed(f) for path, f in zip(paths, starts, strict=True)]
+        return [path.start_from(f) for path, f in zip(paths, starts, strict=True)]
 
     def traced(self, gram: Gram, values: Array, starts: Starts | None = None) -> tuple[Curve, list[Path]]:
         """The curve over these values of C on a Gram matrix, and the paths of all its machines."""

@@ -237,7 +237,7 @@ def double_rank(
         now = monotonic()
         new, traced = evaluator.traced(gram, around(stages[-1].tried[gamma].best if stages else C), starts)
         at = float(new.values[best_value(new, evaluator.rule)])
-        ends = [path.near(at) for path in traced]
+        ends = [path.known_decisions(at) for path in traced]
         starts = [f if end is None else end for end, f in zip(ends, starts, strict=True)]
         stages.append(stage_of(new, monotonic() - now))
         *before, score = (_score(stage.tried[gamma]) for stage in stages)

@@ -161,7 +161,7 @@ def compare(tuner: Tuner, best: Trials) -> Trials:
     """The best of several losses, the others at the gamma of the first only."""
     (gamma, C), gram = best.best(), best.evaluator.gram  # in the rank that was found to be enough
     others: Sequence[Evaluator] = tuner.evaluators[1:]
-    starts = {gamma: [path.near(C) for path in best.machines()]} if others else {}
+    starts = {gamma: [path.known_decisions(C) for path in best.machines()]} if others else {}
     for evaluator in others:
         if tuner.deadline.is_over():
             break

@@ -178,7 +178,7 @@ class Trials:
         best_so_far(f"{pair_text(*self.best())}, score {self.lowest()[0]:.4g}")
         if not isinstance(self.evaluator.loss, LeastSquares):  # where a start saves nothing
             best = float(curve.values[best_value(curve)])
-            self.ends[gamma] = [path.near(best) for path in self._paths[gamma]]
+            self.ends[gamma] = [path.known_decisions(best) for path in self._paths[gamma]]
         if len(self._paths) * curve.path.problem.gram.entries > limits.KEPT_ENTRIES:
             kept = {gamma, self.best()[0]}
             self._curves = {each: self._curves[each] for each in self._curves if each in kept}
@@ -267,7 +267,7 @@ class Trials:
         starts = self.ends.get(gamma) or self._starts.get(gamma) or (last_ends[0] if last_ends else None)
         paths = self.evaluator.paths(self.tuner.gram_at(self.evaluator.gram, gamma), (low, high), None, starts)
         for before in [*self._paths.values()][-1:]:
-            paths = [new.beside(old) for new, old in zip(paths, before, strict=True)]
+            paths = [new.start_from(old) for new, old in zip(paths, before, strict=True)]
         self._paths.pop(gamma, None)  # so that it becomes the last
         self._paths[gamma] = paths
         return paths
