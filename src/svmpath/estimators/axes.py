@@ -34,8 +34,7 @@ class AxesMixin:
     gamma: Any
     warm_start: Any
     _given_weight: Array | None
-    _is_default: bool
-    _is_gradient: bool
+    search: Any
 
     def _seen_weights(self, s: Array) -> Array:
         """The weights that the machines see: as they are beside a C that was given, relative where C is tuned."""
@@ -44,6 +43,16 @@ class AxesMixin:
     @property
     def _is_ard(self) -> bool:
         return isinstance(self.gamma, str) and self.gamma == "ard"
+
+    @property
+    def _is_default(self) -> bool:
+        """Whether to screen, narrow and confirm."""
+        return self.search == "auto" and not self._is_ard
+
+    @property
+    def _is_gradient(self) -> bool:
+        """Whether to use the gradient, which is the only way to find one gamma per feature."""
+        return self.search == "gradient" or self._is_ard
 
     def _given(self, name: str) -> str:
         """How C or gamma is given: "tune", "span" (a tuple of two), "values" (a list or array) or "fixed"."""
@@ -123,7 +132,14 @@ class AxesMixin:
     def _before(self, name: str) -> float | None:
         """With ``warm_start``: the C or gamma of an earlier fit, which the search begins with."""
         value = vars(self).get(name)
-        return value if self.warm_start and (self._is_default or self._is_gradient) and isinstance(value, float) and np.isfinite(value) else None
+        return (
+            value
+            if self.warm_start
+            and (self._is_default or self._is_gradient)
+            and isinstance(value, float)
+            and np.isfinite(value)
+            else None
+        )
 
     @staticmethod
     def _near(values: Array, middle: float, factor: float) -> Array:

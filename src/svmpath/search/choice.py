@@ -348,7 +348,8 @@ def lowest_over_gamma(tried: Mapping[float, Scores]) -> Scores:
     at = [best_value(tried[gamma]) for gamma in gammas]
     names = ("scores", "standard_errors", "smooth")
     columns = ([float(getattr(tried[g], name)[i]) for g, i in zip(gammas, at, strict=True)] for name in names)
-    return Scores(np.array(gammas), *(np.array(column) for column in columns))
+    scores, errors, smooth = (np.array(column) for column in columns)
+    return Scores(np.array(gammas), scores, errors, smooth)
 
 
 def gain_at_end(scores: Scores) -> tuple[float, float]:

@@ -87,7 +87,7 @@ def select(curve: Curve | Curves, rule: str = "min", *, refine: int = 2) -> Choi
 
 
 def over_grid(tuner: Tuner) -> Tuned:
-    """The best of all pairs of C and gamma; unless gamma is a list, also of the two values halfway to its neighbours."""
+    """The best of all pairs of C and gamma; unless gamma is a list, also of values halfway to its neighbours."""
     is_list = tuner.gamma is None or tuner.gamma.limits is None
     return _best_loss(tuner, _pairs if is_list else _coarse_to_fine)
 
@@ -121,7 +121,7 @@ def _coarse_to_fine(tuner: Tuner, evaluator: Evaluator) -> Tuned:
     assert tuner.gamma is not None
     grid = Grid(tuner, evaluator, len(tuner.gamma.values) + 2)
     grid.score_axis()
-    grid.score(_halfway(tuner.gamma.values, grid.best()[0]))
+    grid.score(_halfway(tuner.gamma.values, grid.best()[0]).tolist())
     return grid.result()
 
 
@@ -204,7 +204,7 @@ class Grid:
 
     def score(self, gammas: Sequence[float]) -> None:
         """Score the kernels at several gammas, in parallel."""
-        side_by_side(lambda gamma: self.add(gamma, *self.at(gamma)), list(gammas), count_jobs(self.tuner.n_jobs))
+        side_by_side(lambda gamma: self.add(gamma, *self.at(gamma)), gammas, count_jobs(self.tuner.n_jobs))
 
     def add(self, gamma: float, curve: Curve, paths: list[Path]) -> float:
         """Enter a curve; returns its lowest score."""

@@ -34,7 +34,7 @@ from svmpath.search import limits
 from svmpath.search.axis import is_among
 from svmpath.search.choice import Choice, Scores, is_lower, ordered
 from svmpath.search.evaluator import Evaluator
-from svmpath.search.log import NO_GAMMA, pair_text
+from svmpath.search.log import NO_GAMMA
 from svmpath.search.rank import first_rank, grow, in_low_rank, low_rank
 from svmpath.search.screen import Screen
 from svmpath.search.trials import StartsByGamma, Trials, on_left_side

@@ -19,7 +19,16 @@ from svmpath.losses import LeastSquares, policy_of
 from svmpath.paths import Path
 from svmpath.progress import best_so_far, doing, part_done
 from svmpath.search import limits
-from svmpath.search.choice import Choice, Scores, Stage, best_pair, best_value, falls_at_end, is_lower, lowest_over_gamma
+from svmpath.search.choice import (
+    Choice,
+    Scores,
+    Stage,
+    best_pair,
+    best_value,
+    falls_at_end,
+    is_lower,
+    lowest_over_gamma,
+)
 from svmpath.search.evaluator import Evaluator, Starts
 from svmpath.search.log import gamma_text, pair_text, values_text
 from svmpath.search.tuner import Tuned, Tuner

@@ -1,7 +1,7 @@
 """The tuner: which machines may be tried, at which values, and what was tried.
 
-Searches are functions over it (``search.STRATEGIES``). Each enters what it tries in the log of the tuner, and returns a choice
-together with the paths of all machines that were chosen:
+Searches are functions over it (``search.STRATEGIES``). Each enters what it tries in the log of the tuner, and returns a
+choice together with the paths of all machines that were chosen:
 
 - "auto": screen, narrow, confirm (``search.stages``), and raise the rank of many rows (``search.rank``);
 - "grid" and "continuous": all pairs, and values between them (``search.grid``);
