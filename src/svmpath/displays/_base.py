@@ -6,6 +6,7 @@ be imported without it, and tables can be had without it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ _TWO_DECADES = 100.0
 _UNSEEN = "\u200b"  # matplotlib leaves out legend entries that begin with an underscore
 
 
-class Display:
+class Display(ABC):
     """A picture of something computed: ``plot`` draws it, ``table`` has its numbers.
 
     Attributes
@@ -35,13 +36,13 @@ class Display:
     ax_: Any
     figure_: Any
 
+    @abstractmethod
     def table(self) -> pd.DataFrame:
         """The numbers that are drawn."""
-        raise AssertionError("every display has its own")
 
+    @abstractmethod
     def plot(self, ax: Any = None) -> Any:
         """Draw."""
-        raise AssertionError("every display has its own")
 
     def _start(self, ax: Any) -> Any:
         """The axes to draw on: those given, or new ones of a new figure."""
@@ -110,9 +111,7 @@ def is_log(path: Path, values: Any = None) -> bool:
 def along(path: Path, size: int) -> Array:
     """So many values from the smallest to the largest of a path, evenly spaced as its parameter is searched."""
     low, high = sorted(path.span)
-    if low == high:
-        return np.array([low])
-    return (np.geomspace if is_log(path) else np.linspace)(low, high, size)
+    return np.array([low]) if low == high else (np.geomspace if is_log(path) else np.linspace)(low, high, size)
 
 
 def check_inside(path: Path, values: Any) -> Array:
@@ -147,17 +146,12 @@ def thin_ticks(axis: Any, low: float, high: float) -> None:
 # --- what the user's style says --------------------------------------------------------------------------------------
 
 
-def colours() -> list[Any]:
-    """The colours of the property cycle."""
+def colour(number: int) -> Any:
+    """One of the colours of the property cycle."""
     from matplotlib import rcParams
 
-    return rcParams["axes.prop_cycle"].by_key().get("color", [rcParams["lines.color"]])
-
-
-def colour(number: int) -> Any:
-    """One of them."""
-    found = colours()
-    return found[number % len(found)]
+    cycle = rcParams["axes.prop_cycle"].by_key().get("color", [rcParams["lines.color"]])
+    return cycle[number % len(cycle)]
 
 
 def ink() -> Any:
