@@ -117,10 +117,6 @@ class LowRankGram(Gram):
         return self.kernel.diag(self.own_rows)
 
     @property
-    def n(self) -> int:
-        return self.X.shape[0] if self.rows is None else len(self.rows)
-
-    @property
     def rank(self) -> int:
         return self.features.rank
 
@@ -165,7 +161,5 @@ class LowRankGram(Gram):
 
     def take(self, rows: Any) -> LowRankGram:
         """Some of the rows, with the same landmarks and features."""
-        rows = np.arange(self.n)[rows]
-        own = rows if self.rows is None else self.rows[rows]
-        factor = Factor(self.Z[rows], self.features)
-        return LowRankGram(self.kernel, self.X, self.approximation, self.seed, own, self.build, factor)
+        places, factor = self.places(rows), Factor(self.Z[rows], self.features)
+        return LowRankGram(self.kernel, self.X, self.approximation, self.seed, places, self.build, factor)
