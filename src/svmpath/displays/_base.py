@@ -103,8 +103,8 @@ def classes_of(path: Path, estimator: Any = None) -> Array | None:
 
 def is_log(path: Path, values: Any = None) -> bool:
     """Whether the parameter of a path is searched in its logarithm, and these values (or its span) have one."""
-    own = {parameter.name: parameter for parameter in path.loss.parameters}
-    parameter = own.get(path.over) or path.gram.kernel.parameter(path.over)
+    known = {parameter.name: parameter for parameter in path.loss.parameters}
+    parameter = known.get(path.over) or path.gram.kernel.parameter(path.over)
     return parameter.log and float(np.min(path.span if values is None else values)) > 0.0
 
 
@@ -180,10 +180,10 @@ def mark_choice(ax: Any, value: float | None) -> Any:
 
 
 def doubts_of(curve: Any) -> Array:
-    """How many samples are doubtful at each value, as far as that is known or quickly found.
+    """How many samples are doubtful at each value, as far as that is known or takes little time.
 
     On a curve whose errors were screened, because there are many samples, counting them takes a hundred times as long
-    as the curve: there it is zero unless ``curve.doubtful`` was asked for before. So it is where rows in chunks are not
+    as the curve: there it is zero unless ``curve.doubtful`` was computed before. So it is where rows in chunks are not
     counted.
     """
     is_slow = getattr(curve, "screened", None) is not None and "doubtful" not in vars(curve)

@@ -193,10 +193,10 @@ class CurveDisplay(Display):
         paint = self.lines_[name].get_color()
         if errors and spread.any():
             self.bands_[name] = ax.fill_between(x, y - spread, y + spread, color=paint, alpha=0.2, linewidth=0)
-        doubts = order[doubts_of(curve)[order] > 0]
-        if len(doubts):
+        unsure = order[doubts_of(curve)[order] > 0]
+        if len(unsure):
             hollow = {"marker": "o", "markersize": 8.0, "markerfacecolor": "none", "color": paint}
-            self.doubtful_[name] = ax.plot(values[doubts], curve.scores[doubts], linestyle="none", **hollow)[0]
+            self.doubtful_[name] = ax.plot(values[unsure], curve.scores[unsure], linestyle="none", **hollow)[0]
         if name in self.chosen:
             at, star = self.chosen[name], {"marker": "*", "markersize": 14.0, "color": paint, "markeredgecolor": ink()}
             self.choices_[name] = ax.plot(values[at], curve.scores[at], linestyle="none", zorder=3, **star)[0]
@@ -229,10 +229,10 @@ def _named(curve: Any, owner: str) -> dict[str, AnyCurve]:
             f"{owner}.from_curve needs a curve, such as criteria.loo(path, values) returns, or a list or dict of them; "
             f"got {wrong[0] if wrong else 'none'}."
         )
-    overs = sorted({each.path.over for each in curves.values()})
-    if len(overs) > 1:
+    names = sorted({each.path.over for each in curves.values()})
+    if len(names) > 1:
         raise ValueError(
-            f"The curves must be over one parameter to share an axis, but they are over {' and '.join(overs)}; draw "
+            f"The curves must be over one parameter to share an axis, but they are over {' and '.join(names)}; draw "
             "them one by one."
         )
     return curves

@@ -106,9 +106,9 @@ def _(curve: Any) -> _Shown:
         return facts, None
     facts["score"] = describe(curve)
     if np.isfinite(curve.scores).all():
-        at, doubts = best_value(curve), int(np.count_nonzero(doubts_of(curve)))
+        at, unsure = best_value(curve), int(np.count_nonzero(doubts_of(curve)))
         facts["lowest"] = f"{_with_error(curve, at)} at {path.over} = {values[at]:.4g}"
-        facts |= {"doubtful": f"{doubts} values"} if doubts else {}
+        facts |= {"doubtful": f"{unsure} values"} if unsure else {}
     else:
         facts["lowest"] = "not known: some scores are not finite"
     return facts, (lambda ax: CurveDisplay.from_curve(curve, ax=ax)) if len(values) > 1 else None

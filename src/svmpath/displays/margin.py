@@ -191,7 +191,7 @@ def _margins(target: Array, f: Array, classes: Any) -> tuple[Array, Array, Array
         labels = np.asarray([-1, 1] if classes is None else classes)[(target > 0).astype(int)]
         return target * f, error(target, f) > 0, labels
     right = np.argmax(target, axis=1)
-    own = np.take_along_axis(f, right[:, None], axis=1)[:, 0]
+    right_f = np.take_along_axis(f, right[:, None], axis=1)[:, 0]
     others = np.where(np.arange(f.shape[1]) == right[:, None], -np.inf, f).max(axis=1)
     labels = (np.arange(f.shape[1]) if classes is None else np.asarray(classes))[right]
-    return own - others, OneVsRest(error)(target, f) > 0, labels
+    return right_f - others, OneVsRest(error)(target, f) > 0, labels

@@ -182,9 +182,9 @@ class SurfaceDisplay(Display):
         **options
             Passed to ``ax.pcolormesh``.
         """
+        ax = self._start(ax)
         from matplotlib.colors import Normalize
 
-        ax = self._start(ax)
         pairs = np.concatenate([_pairs(self.tried), self.others])
         _scale(ax.set_xscale, ax.xaxis, pairs[:, 0])
         _scale(ax.set_yscale, ax.yaxis, pairs[:, 1])
@@ -297,11 +297,11 @@ def _pick(stages: Sequence[Stage], name: str | None) -> Stage:
     """The stage of this name, else that with the most pairs; the last one if there are several."""
     if name is None:
         return max(reversed(stages), key=lambda stage: len(_pairs(stage.tried)))
-    found = [stage for stage in stages if stage.name == name]
-    if not found:
+    named = [stage for stage in stages if stage.name == name]
+    if not named:
         known = ", ".join(repr(stage.name) for stage in stages)
         raise ValueError(f"stage must be one of the stages of this search with several values, {known}; got {name!r}.")
-    return found[-1]
+    return named[-1]
 
 
 def _names(path: Path) -> tuple[str, str]:

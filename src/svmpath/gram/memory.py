@@ -42,8 +42,8 @@ def free_memory() -> float:
             free.append(float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")))
     for limit, used in _GROUPS:  # no number where there is no limit ("max")
         with suppress(OSError, ValueError):
-            left = int(limit.read_text(encoding="utf-8")) - int(used.read_text(encoding="utf-8"))
-            free.append(max(float(left), 0.0))
+            remaining = int(limit.read_text(encoding="utf-8")) - int(used.read_text(encoding="utf-8"))
+            free.append(max(float(remaining), 0.0))
     return min(free)
 
 
@@ -72,13 +72,13 @@ def parse_bytes(size: Any) -> float:
     >>> parse_bytes("1.5GiB"), parse_bytes("200 MB"), parse_bytes(1e9)
     (1610612736.0, 200000000.0, 1000000000.0)
     """
-    found = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?i?b?)\s*", str(size).lower()) if isinstance(size, str) else None
-    number = float(found[1]) if found and found[1].count(".") <= 1 and found[1] != "." else size
+    match = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?i?b?)\s*", str(size).lower()) if isinstance(size, str) else None
+    number = float(match[1]) if match and match[1].count(".") <= 1 and match[1] != "." else size
     if not isinstance(number, Real) or isinstance(number, bool) or not 0 < float(number) < float("inf"):
         raise ValueError(
             f"memory_limit must be None, a positive number of bytes or a text such as '4GiB' or '500MB', got {size!r}."
         )
-    unit = found[2].removesuffix("b") if found else ""
+    unit = match[2].removesuffix("b") if match else ""
     return float(number) * _UNITS[unit]
 
 

@@ -84,7 +84,9 @@ def search(K: Source, limit: int, residual: float, rng: np.random.Generator | No
             p, G = _drawn(K, d, Ft[:r], limit - r, rng)
             if len(p) == 0:
                 continue
-        Ft = _with_room(Ft, r + len(p), limit)
+        if r + len(p) > len(Ft):  # the room is doubled, because the final number is not known
+            more = min(limit, max(2 * len(Ft), r + len(p))) - len(Ft)
+            Ft = np.vstack([Ft, np.zeros((more, len(d)))])
         Ft[r : r + len(p)] = G
         pivots.extend(p.tolist())
         # Take what is now explained off the residual diagonal; rounding counts as zero.
@@ -110,22 +112,15 @@ def _drawn(K: Source, d: Array, Ft: Array, most: int, rng: np.random.Generator) 
     total = np.cumsum(d[K.order])
     places = np.searchsorted(total, rng.random(min(_PROPOSALS, 2 * most)) * total[-1], side="right")
     drawn = K.order[np.minimum(places, len(d) - 1)]
-    rows, near = K.rows(drawn), Ft[:, drawn]
-    H = rows[:, drawn] - near.T @ near
+    rows, before = K.rows(drawn), Ft[:, drawn]
+    H = rows[:, drawn] - before.T @ before
     kept, L = _reject(H, rng.random(len(drawn)) * d[drawn], _ROUNDING * K.diag[drawn], most)
-    if len(kept) == 0:  # what these rows have left is rounding
+    if len(kept) == 0:  # the residual of these rows is rounding
         d[drawn] = 0.0
         return drawn[kept], rows[kept]
     G = rows[kept]
-    G -= near[:, kept].T @ Ft
+    G -= before[:, kept].T @ Ft
     return drawn[kept], dtrsm(1.0, L, G.T, side=1, lower=1, trans_a=1, overwrite_b=1).T  # L^-1 G, in place
-
-
-def _with_room(Ft: Array, wanted: int, limit: int) -> Array:
-    """Ft with room for at least this many rows; the room is doubled, because the final number is not known."""
-    if wanted <= len(Ft):
-        return Ft
-    return np.vstack([Ft, np.zeros((min(limit, max(2 * len(Ft), wanted)) - len(Ft), Ft.shape[1]))])
 
 
 def _reject(H: Array, u: Array, floor: Array, most: int) -> tuple[Array, Array]:
