@@ -5,32 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from svmpath.solvers.loops.box_rates import respond, set_signs
-from svmpath.solvers.loops.box_state import (
-    CUT,
-    CYCLING,
-    END,
-    EVENTS,
-    FASTEST,
-    FIXED,
-    FREE,
-    FULL,
-    GO,
-    INFEASIBLE,
-    PAUSE,
-    RECORDED,
-    REFACTOR,
-    SEED,
-    SIZE,
-    STEPS,
-    WATCH,
-    WORST,
-    Array,
-    Data,
-    Log,
-    Removals,
-    State,
-    Work,
-)
+from svmpath.solvers.loops.box_state import *
 from svmpath.solvers.loops.box_tolerances import (
     AT_BOUND,
     COMPLEMENT_STALE,

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from svmpath.solvers.loops.decorators import entry, inner
 from svmpath.solvers.loops.elastic_events import (
     entering,
@@ -20,59 +18,7 @@ from svmpath.solvers.loops.elastic_events import (
     rates,
     record_event,
 )
-from svmpath.solvers.loops.elastic_state import (
-    ALPHA,
-    BETA,
-    D1,
-    D2,
-    DA,
-    DC,
-    DEPENDENT,
-    DR,
-    DW,
-    DX,
-    ELBOW,
-    END,
-    FIRST_RESIDUAL,
-    FULL,
-    GROW,
-    IDLE,
-    IS_FRESH,
-    LAM1,
-    LAM2,
-    LEFT,
-    LINE1,
-    LINE2,
-    LOGGED,
-    NULLS,
-    OM,
-    PAUSE,
-    Q_,
-    REFACTOR,
-    RESIDUAL,
-    RIGHT,
-    SINGULAR,
-    STALLED,
-    STOP,
-    TAU,
-    U_,
-    UNBOUNDED,
-    UNPENALISED,
-    W0,
-    WEIGHT,
-    Z_,
-    ZERO,
-    ZMAX,
-    B,
-    C,
-    DesignArrays,
-    ElasticState,
-    K,
-    M,
-    R,
-    U,
-    Y,
-)
+from svmpath.solvers.loops.elastic_state import *
 from svmpath.solvers.loops.elastic_system import (
     add_one,
     add_products,
@@ -96,8 +42,6 @@ from svmpath.solvers.loops.elastic_tolerances import (
 )
 from svmpath.solvers.loops.infinite import INFINITE
 from svmpath.solvers.loops.stamp import STAMP
-
-Array = np.ndarray
 
 
 @inner
