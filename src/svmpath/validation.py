@@ -88,11 +88,9 @@ def plain_target(y: Any) -> Any:
 
 def _is_missing(value: Any) -> bool:
     """Whether it is None, NaN, or what pandas puts in their place."""
-    if isinstance(value, (float, np.floating)):
-        return bool(value != value)
-    if isinstance(value, (np.datetime64, np.timedelta64)):
-        return bool(np.isnat(value))
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
+    kinds = (float, np.floating, np.datetime64, np.timedelta64)
+    is_named = value is None or type(value).__name__ in ("NAType", "NaTType")
+    return is_named or (isinstance(value, kinds) and bool(value != value))
 
 
 def encode_target(y: Any, task: str | None) -> tuple[Array, Array | None, str]:
