@@ -26,7 +26,8 @@ from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, ElasticSo
 from svmpath.paths.elastic_family import ElasticFamily
 from svmpath.paths.elastic_record import ElasticRecord, unrecorded_machine
 from svmpath.paths.path import Array, Event, Path
-from svmpath.solvers.elastic import ELBOW, LEFT, OUT, RIGHT, ZERO, ElasticWalker
+from svmpath.solvers.elastic.walk import ElasticWalker
+from svmpath.solvers.loops.elastic_state import ELBOW, LEFT, OUT, RIGHT, ZERO
 from svmpath.solvers.threads import blas_threads
 
 _PLACES = {RIGHT: "right", ELBOW: "elbow", LEFT: "left", OUT: "out"}
