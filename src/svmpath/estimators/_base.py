@@ -33,7 +33,7 @@ from svmpath.losses import LOSSES, LeastSquares, Loss, Problem, make_loss, polic
 from svmpath.names import unknown_name
 from svmpath.notebook import ShownWithDiagram
 from svmpath.paths import Path
-from svmpath.paths.merged import find_copies, has_contradictions
+from svmpath.paths.copies import find_copies, has_contradictions
 from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
 from svmpath.search import AutoSearch, Choice, GradientSearch, Search
 from svmpath.search.candidates import only_stage
@@ -141,7 +141,7 @@ class PathMachine(
             best = int(lowest(np.array([choice.score for choice in choices]))[0])
             choice, search = _with_others(choices, best), searches[best]
             path = choice.curve.path
-            others = replace(search, problems=problems[1:]).paths(path.gram, path.span, path.made)
+            others = replace(search, problems=problems[1:]).paths(path.gram, path.span, path.store)
             paths = [path, *others]
         self.loss_, self.criterion_ = search.loss.name, self._criterion(search.loss, problems)
         self._store(choice, search, paths)
@@ -337,7 +337,7 @@ class PathMachine(
         """The choice under scikit-learn's names."""
         path = choice.curve.path
         solutions = [each(choice.value) for each in paths]
-        path.made.forget_factors()  # one per value tried: the chosen machines are known now
+        path.store.forget_factors()  # one per value tried: the chosen machines are known now
         # An approximate path is measured by its gap, not by the conditions of optimality.
         warn_of_rounding(choice, max(solution.violation for solution in solutions) if path.is_exact else 0.0)
         warn_of_a_loose_bound(choice)

@@ -206,7 +206,7 @@ def kernel_machines(model: Any, labels: Array) -> LeftOut:
     problems = [replace(path.problem, y=target) for target in targets]
     search = Search(problems, path.loss, np.array([C]), None, make_criterion("loo"), None, tol=model.tol_)
     # A path from C to C: nothing else is walked through.
-    paths = list(search.paths(path.gram, (C, C), path.made))
+    paths = list(search.paths(path.gram, (C, C), path.store))
     return fold_machines(paths, [C] * len(paths), folds)
 
 

@@ -162,7 +162,7 @@ class Fitted:
         if self.is_elastic:
             return [self.path, *(replace(self.path, problem=problem) for problem in problems)]
         search = Search(problems, self.path.loss, self.choice.curve.values, None, None, None, tol=self.model.tol_)  # type: ignore[arg-type]
-        return [self.path, *search.paths(self.path.gram, self.path.span, self.path.made)]
+        return [self.path, *search.paths(self.path.gram, self.path.span, self.path.store)]
 
     @lazy
     def held_out(self) -> Array:

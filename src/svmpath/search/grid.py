@@ -19,7 +19,7 @@ from svmpath.criteria.scoring import Scoring
 from svmpath.gram import Gram
 from svmpath.lazy import lazy
 from svmpath.losses import Loss, Problem
-from svmpath.paths import Curves, Made, Path, Request, trace_problem
+from svmpath.paths import Curves, KernelStore, Path, Request, trace_problem
 from svmpath.progress import begin, best_so_far, doing, part_done
 from svmpath.search.choice import Choice, Scores, best_pair, best_value, check_rule, is_end
 from svmpath.solvers.parallel import side_by_side
@@ -153,22 +153,22 @@ class Search:
         """The same search on another kernel matrix of the rows."""
         return replace(self, problems=[replace(problem, gram=gram) for problem in self.problems])
 
-    def paths(self, gram: Gram, span: tuple[float, float], made: Made | None = None) -> Iterator[Path]:
+    def paths(self, gram: Gram, span: tuple[float, float], store: KernelStore | None = None) -> Iterator[Path]:
         """The paths of all machines on one kernel; they share the kernel, the weights and results from these."""
-        made = Made() if made is None else made
+        store = KernelStore() if store is None else store
         for problem in self.problems:
-            yield trace_problem(replace(problem, gram=gram), Request(self.loss, "C", span, tol=self.tol), made)
+            yield trace_problem(replace(problem, gram=gram), Request(self.loss, "C", span, tol=self.tol), store)
 
     def _along(
         self,
         gram: Gram,
         span: tuple[float, float],
         values: Array,
-        made: Made | None,
+        store: KernelStore | None,
         starts: Starts | None = None,
     ) -> tuple[Curve, list[Path]]:
         """The curve on one kernel, and its paths."""
-        paths = list(self.paths(gram, span, made))
+        paths = list(self.paths(gram, span, store))
         if starts is not None:
             paths = [path.start_from(starts.get(k)) for k, path in enumerate(paths)]
         curve = self.scored(paths, values)
@@ -291,7 +291,7 @@ class Search:
 
     def rescore(self, curve: Curve, values: Array) -> Curve:
         """The criterion at other values of the same kernel, with its decomposition."""
-        return self._along(curve.path.problem.gram, curve.path.span, values, curve.path.made)[0]
+        return self._along(curve.path.problem.gram, curve.path.span, values, curve.path.store)[0]
 
     def _choose(self, ledger: Ledger, offered: Array) -> Choice:
         """The choice among all that was tried."""
