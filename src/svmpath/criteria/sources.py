@@ -24,17 +24,23 @@ def at_some(part: Any, order: Array) -> Any:
     return part.take(order) if hasattr(part, "take") else Ordered(part, order)
 
 
+@dataclass(frozen=True)
 class AtValues:
-    """A function that computes the rows of an array from its field ``values``, one row each."""
+    """A function that computes the rows of an array by ``compute(path, values)``, one row for each value."""
 
+    compute: Callable[[Any, Array], Array]
+    path: Any
     values: Array
+
+    def __call__(self) -> Array:
+        return self.compute(self.path, self.values)
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def take(self, order: Array) -> Any:
+    def take(self, order: Array) -> AtValues:
         """The function for some of the values."""
-        return replace(self, values=self.values[order])  # type: ignore[type-var]
+        return replace(self, values=self.values[order])
 
 
 @dataclass(frozen=True)
