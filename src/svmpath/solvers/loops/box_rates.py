@@ -60,19 +60,6 @@ def respond(P: Data, S: State, W: Work, j: int) -> float:
 
 
 @inner
-def _gradient_rates(P: Data, S: State, W: Work) -> None:
-    """The dg of all variables at rates d."""
-    q, m = len(S.nu), S.k[SIZE]
-    for a in range(m):
-        W.rows[a] = P.r[S.F[a]]
-    for i in range(P.K.shape[0]):
-        W.buffer[i] = W.KB[i]
-    combine(P.K, W.rows, W.d[q:], m, W.buffer)
-    for j in range(len(P.r)):
-        W.dg[j] = W.buffer[P.r[j]] + P.c1[j] + W.d[P.p[j]]
-
-
-@inner
 def carry(P: Data, W: Work, j: int, rate: float) -> None:
     """Let the bound of j carry it with this rate (or, with its negative, no longer)."""
     if rate != 0.0:
@@ -110,8 +97,14 @@ def set_direction(P: Data, S: State, W: Work) -> None:
 def set_rates(P: Data, S: State, W: Work) -> float:
     """All dg, with d refined until the gradient does not move on F; the size of the rates, or -1 if R is inexact."""
     q, m, size = len(S.nu), S.k[SIZE], 0.0
+    for a in range(m):
+        W.rows[a] = P.r[S.F[a]]
     for turn in range(4):
-        _gradient_rates(P, S, W)
+        for i in range(P.K.shape[0]):
+            W.buffer[i] = W.KB[i]
+        combine(P.K, W.rows, W.d[q:], m, W.buffer)
+        for j in range(len(P.r)):
+            W.dg[j] = W.buffer[P.r[j]] + P.c1[j] + W.d[P.p[j]]
         fastest, moved = S.x[FASTEST], 0.0
         for a in range(m):
             fastest, moved = max(fastest, abs(W.d[q + a])), max(moved, abs(W.dg[S.F[a]]))

@@ -56,16 +56,6 @@ def _middle(P: Data, S: State, noise: Array, offsets: Array) -> None:
 
 
 @inner
-def _is_outside(P: Data, S: State) -> bool:
-    """Whether a free variable is outside its box by more than rounding, in units of the box."""
-    for a in range(S.k[SIZE]):
-        k = S.F[a]
-        if max(P.l0[k] - S.theta[k], S.theta[k] - P.u0[k]) > THETA_OUTSIDE * (P.u0[k] - P.l0[k]):
-            return True
-    return False
-
-
-@inner
 def _dismiss(P: Data, S: State, W: Work, j: int, upwards: bool) -> int:
     """Take the FIXED variable j out of F; REFACTOR or INFEASIBLE where that is not so easy.
 
@@ -141,8 +131,10 @@ def _end_removal(P: Data, S: State, W: Work, o: Removals, s: int, code: int, low
     if code in (END, CUT):
         _middle(P, S, W.steps, o.offsets[s])
     o.codes[s], o.counts[s], o.worsts[s] = code, S.k[EVENTS], S.x[WORST]
-    if code == END and _is_outside(P, S):
-        o.worsts[s] = INFINITE
+    if code == END:
+        for k in S.F[: S.k[SIZE]]:  # outside its box by more than rounding, in units of the box
+            if max(P.l0[k] - S.theta[k], S.theta[k] - P.u0[k]) > THETA_OUTSIDE * (P.u0[k] - P.l0[k]):
+                o.worsts[s] = INFINITE
 
 
 @entry

@@ -326,15 +326,6 @@ def _advance_to_event(
     return CYCLING if k[ZERO_STEPS] > ZERO_STEPS_AT_ALL else GO, kind, which, side
 
 
-@inner
-def _count_members(P: Data, S: State, W: Work) -> None:
-    """How many variables of each group are free."""
-    for e in range(len(S.nu)):
-        W.members[e] = 0
-    for a in range(S.k[SIZE]):
-        W.members[P.p[S.F[a]]] += 1
-
-
 @entry
 def follow(
     P: Data, S: State, W: Work, log: Log,
@@ -348,7 +339,10 @@ def follow(
     same side. A Schur complement of at most ``tol``, in units of kmax, means that a variable nearly depends on F.
     """
     k, q, code, kind, which, side = S.k, len(S.nu), GO, 0, 0, 0
-    _count_members(P, S, W)
+    for e in range(q):
+        W.members[e] = 0
+    for a in range(k[SIZE]):
+        W.members[P.p[S.F[a]]] += 1
     k[TURNED] = 1
     for _ in range(steps):
         if code == GO:
