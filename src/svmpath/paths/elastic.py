@@ -115,7 +115,7 @@ class ElasticPath(Path):
         nodes = np.unique(np.concatenate([[low], inside, [high]]))
         return nodes if self.span[0] < self.span[1] else nodes[::-1]
 
-    def events(self) -> Iterable[Event]:
+    def _events(self) -> Iterable[Event]:
         """Every change of place, in the direction of the span; features are "zero" or "active"."""
         if not self.span[0] < self.span[1]:
             yield from self._falling_events()
