@@ -18,7 +18,7 @@ from svmpath.solvers.loops.linalg import delete, replace
 
 
 @inner
-def _middle(P: Data, S: State, noise: Array, offsets: Array) -> None:
+def _middle(P: ProgramArrays, S: State, noise: Array, offsets: Array) -> None:
     """The multipliers, each in the middle of its interval: ``box_program.offset_shift`` without FIXED ones.
 
     Where variables were kept from changing place, the interval may be empty: then the multiplier stays where it is.
@@ -56,7 +56,7 @@ def _middle(P: Data, S: State, noise: Array, offsets: Array) -> None:
 
 
 @inner
-def _dismiss(P: Data, S: State, W: Work, j: int, upwards: bool) -> int:
+def _dismiss(P: ProgramArrays, S: State, W: Work, j: int, upwards: bool) -> int:
     """Take the FIXED variable j out of F; REFACTOR or INFEASIBLE where that is not so easy.
 
     If it is the only one of its group, another takes its place that can move upwards (downwards).
@@ -89,7 +89,7 @@ def _dismiss(P: Data, S: State, W: Work, j: int, upwards: bool) -> int:
 
 
 @inner
-def _begin_removal(P: Data, S: State, W: Work, origin: State, o: Removals, s: int) -> int:
+def _begin_removal(P: ProgramArrays, S: State, W: Work, origin: State, o: Removals, s: int) -> int:
     """Copy the state with all samples, and fix the variables of sample s, which are then driven to zero."""
     q, m, driven = len(S.nu), origin.k[SIZE], -1
     for j in range(len(S.g)):
@@ -119,7 +119,7 @@ def _begin_removal(P: Data, S: State, W: Work, origin: State, o: Removals, s: in
 
 
 @inner
-def _end_removal(P: Data, S: State, W: Work, o: Removals, s: int, code: int, low: Array) -> None:
+def _end_removal(P: ProgramArrays, S: State, W: Work, o: Removals, s: int, code: int, low: Array) -> None:
     """Fill in what was found without sample s, and let its variables go."""
     first = o.variables[s, 0]
     for v in o.variables[s]:
@@ -139,8 +139,8 @@ def _end_removal(P: Data, S: State, W: Work, o: Removals, s: int, code: int, low
 
 @entry
 def leave_out(
-    P: Data, S: State, W: Work, log: Log, origin: State, o: Removals, low: Array, tol: float, most: int, limit: int,
-    steps: int,
+    P: ProgramArrays, S: State, W: Work, log: EventArrays, origin: State, o: Removals,
+    low: Array, tol: float, most: int, limit: int, steps: int,
 ) -> None:  # fmt: skip
     """Drive the variables of one sample after another to zero, each from the same state.
 
