@@ -5,12 +5,13 @@
     python benchmarks/zoo.py --file zoo.jsonl --write                            # the table alone
 
 default   PathSVC(), PathSVR() as they are
-grid      GridSearchCV of SVC, SVR: 5 values of C (0.1 to 1000), 7 of gamma (1e-4 to 10), 5 folds; for SVR epsilon is 0.1
-          deviations of y
+grid      GridSearchCV of SVC, SVR: 5 values of C (0.1 to 1000), 7 of gamma (1e-4 to 10), 5 folds; for SVR epsilon is
+          0.1 deviations of y
 
-Columns are standardised on the training rows, and so is y of a regression. Every set and method runs in a process of its
-own with a time limit: a hang is a failure. The loss of each test row is kept, so that differences of two methods are
-paired: the standard error of a set is that of the mean difference over its test rows.
+Columns are standardised on the training rows, and so is y of a regression. Every set and method runs in a process of
+its own with a time limit: a hang is a failure. The loss of each test row is kept, so that differences of two methods
+are paired: the standard error of a set is that of the mean difference over its test rows, or over its folds if that is
+larger.
 """
 
 from __future__ import annotations
