@@ -33,8 +33,8 @@ def test_the_choice_and_its_errors(reports):
     model, _, y, report, _ = reports("two")
     facts = report.facts
     assert facts.chosen == {"value": model.C_, "other": model.gamma_}
-    assert facts.summary.held_out.value == model.held_out_error_
-    held = model.held_out_decisions_
+    assert facts.summary.held_out.value == model.held_out_error()
+    held = model.held_out_decisions()
     predicted = model.classes_[(held > 0).astype(int)]
     assert facts.classified.confusion == confusion_matrix(y, predicted).tolist()
     assert facts.classified.roc[0].area == pytest.approx(roc_auc_score(y == model.classes_[1], held))

@@ -44,7 +44,7 @@ def estimate_error(model: Any, wanted: str, settings: Mapping[str, Any]) -> Hone
             "--honest nested"
         )
     try:
-        found: HonestError = model.honest_error(method)
+        found: HonestError = model.nested_error(method)
     except ValueError:  # a score that is no mean of losses, or a threshold: there is no correction without fits
         if wanted != "auto":
             raise

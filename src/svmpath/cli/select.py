@@ -178,8 +178,8 @@ def _select(options: DataOptions, settings: Mapping[str, Any], live: Live) -> di
         "lambda2": float(model.lambda2_),
         "criterion": model.error_criterion_,
         "folds": settings["cv"] if model.error_criterion_ == "kfold" else None,
-        "error": float(model.held_out_error_),
-        "interval": list(model.held_out_interval_),
+        "error": float(model.held_out_error()),
+        "interval": list(model.held_out_interval()),
         "seconds": seconds,
         "table": features,
     }

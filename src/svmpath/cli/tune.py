@@ -233,7 +233,7 @@ def _find(asked: _Asked, live: Live) -> _Tuned:
     start = time.perf_counter()
     fit(pipeline, data, asked.says_stages)
     live.stage("Computing the held-out error")
-    _ = pipeline["model"].held_out_error_  # computed when it is first asked for
+    _ = pipeline["model"].held_out_error()  # computed when it is first asked for
     seconds = time.perf_counter() - start
     live.stage("Estimating the error of the whole procedure")
     honest = estimate_error(pipeline["model"], asked.honest, asked.settings)
@@ -262,7 +262,7 @@ def _find(asked: _Asked, live: Live) -> _Tuned:
 
 def _rows(model: Any, data: Data) -> Any:
     """The held-out rows by the number that they have in the file: the first is 1, a header is not counted."""
-    rows = model.held_out_.rename(columns={"sample": "row"})
+    rows = model.held_out_table().rename(columns={"sample": "row"})
     rows["row"] = data.rows[rows["row"].to_numpy()] + 1
     return rows
 

@@ -148,7 +148,7 @@ def _honest(model: Any, how: Any) -> HonestError | None:
         return how
     if how in ("bootstrap", "parts") and not model.can_be_corrected():
         return None
-    found: HonestError = model.honest_error(how)
+    found: HonestError = model.nested_error(how)
     return found
 
 

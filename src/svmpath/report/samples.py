@@ -76,7 +76,7 @@ def _of_classes(fitted: Fitted) -> Samples:
 
 def _with_probability(fitted: Fitted, columns: list[dict[str, str]], rows: list[list[Any]]) -> tuple[Any, Any]:
     """The same with the probability of the label and its influence, where the model has them."""
-    table = optional(fitted.model, "held_out_") if fitted.counts_doubts else None  # it has a column for doubts
+    table = optional(fitted.model, "held_out_table") if fitted.counts_doubts else None  # it has a column for doubts
     if table is None or not {"sample", "probability", "influence"} <= set(table.columns):
         return columns, rows
     table = table.set_index("sample")
@@ -130,7 +130,7 @@ def classified(fitted: Fitted) -> Classified:
 
 
 def _calibration(fitted: Fitted) -> Calibration | None:
-    found = optional(fitted.model, "calibration_curve_")
+    found = optional(fitted.model, "calibration_curve")
     if found is None:
         return None
     words = f"probability of {fitted.labels[1]}" if len(fitted.labels) == 2 else "probability of the class predicted"

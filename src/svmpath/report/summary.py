@@ -178,10 +178,10 @@ def _held_out(model: Any, y: Any, task: str) -> HeldOutFacts:
         folds=model.cv if model.error_criterion_ == "kfold" else None,  # also where "auto" meant it
         folds_are=_folds_are(model, task) if model.error_criterion_ == "kfold" else None,
         kind="error rate" if is_class else "mean squared error",
-        value=model.held_out_error_,
-        interval=list(model.held_out_interval_),  # of 95 %, as if the hyper-parameters had been given
+        value=model.held_out_error(),
+        interval=list(model.held_out_interval()),  # of 95 %, as if the hyper-parameters had been given
         baseline=_baseline(y, task),
-        root_mean_squared_error=ABSENT if is_class else math.sqrt(model.held_out_error_),
+        root_mean_squared_error=ABSENT if is_class else math.sqrt(model.held_out_error()),
     )
 
 
