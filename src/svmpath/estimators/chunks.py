@@ -73,7 +73,7 @@ def fit_chunks(model: PathMachine, X: Any, y: Any, sample_weight: Any, groups: A
     seed = draw_seed(model.random_state)
     loss, kernel, rank, stages = _from_sample(model, room, data, seed)
     features, centre = room.make_features(data, kernel, rank, model.landmarks, seed)
-    C = np.unique(model._C_values(loss))
+    C = model._C_values(loss)
     span = (float(C[0]), float(C[-1]))
     begin("features of all rows")
     path = room.make_path(data, kernel, features, centre, loss, span, model.memory_limit)
