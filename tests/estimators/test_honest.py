@@ -17,10 +17,10 @@ from sklearn.model_selection import (
     StratifiedGroupKFold,
     TimeSeriesSplit,
 )
-from svmpath.search.results import candidates
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.criteria.folds import random_folds
+from svmpath.search.results import candidates
 from tests.speed import each_once, first_quick
 
 X, Y = make_moons(90, noise=0.35, random_state=0)

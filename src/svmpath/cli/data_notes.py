@@ -1,4 +1,4 @@
-"""What was done with the columns of a data file, in sentences and as facts for ``summary.json``."""
+"""What was done with the columns of a data file, in sentences."""
 
 from __future__ import annotations
 
@@ -24,20 +24,6 @@ _FILLED = {
     "most-frequent": "they are filled in with the most frequent value of their column",
 }
 _MOST_NAMED = 6
-
-
-def column_facts(table: Table) -> list[dict[str, Any]]:
-    """For each column of the file what it was taken for: name, kind, missing, used, detail."""
-    return [
-        {
-            "name": column.name,
-            "kind": column.kind,
-            "missing": column.missing,
-            "used": column.is_used,
-            "detail": column.detail,
-        }
-        for column in table.columns
-    ]
 
 
 def data_notes(table: Table, impute: str) -> list[str]:

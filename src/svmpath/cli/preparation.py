@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from svmpath.datasets.recipes import follow_recipe
 
 if TYPE_CHECKING:
-    from svmpath.cli.data_options import Data
+    from svmpath.cli.data_options import TrainingData
 
 MISSING_WORD = "(missing)"  # the category of words that are missing
 MOST_LEVELS = 50  # categories of a column that get an indicator each; rarer ones share the last
@@ -220,21 +220,22 @@ _PARTS: dict[str, tuple[Any, int, int]] = {
 }
 
 
-def prepare_columns(data: Data) -> Any:
+def prepare_columns(data: TrainingData) -> Any:
     """The transformer, not fitted, that makes numbers of the columns of `data`."""
     return _named(data) if data.table.named else _unnamed(data)
 
 
-def _named(data: Data) -> Any:
+def _named(data: TrainingData) -> Any:
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+    impute = data.options.impute
     used = [column for column in data.table.columns if column.is_used]
     by_kind = {kind: [column.name for column in used if column.kind == kind] for kind in _KINDS}
     gaps = [column.name for column in used if column.missing and column.kind != "category"]
-    number, word = _STRATEGIES.get(data.impute, "median"), "word" if data.impute == "auto" else "most_frequent"
+    number, word = _STRATEGIES.get(impute, "median"), "word" if impute == "auto" else "most_frequent"
 
     def scaled(strategy: str, *first: tuple[str, Any]) -> Pipeline:
         imputer = SimpleImputer(strategy=strategy, keep_empty_features=True)
@@ -245,18 +246,18 @@ def _named(data: Data) -> Any:
         ("numbers", scaled(number), by_kind["number"]),
         ("booleans", scaled("most_frequent"), by_kind["boolean"]),
         ("dates", scaled(number, ("parts", DateParts())), by_kind["date"]),
-        ("missing", MissingCells(), gaps if data.impute == "auto" else []),
+        ("missing", MissingCells(), gaps if impute == "auto" else []),
         ("categories", Pipeline([("fill", FillWords(word)), ("encoder", encoder)]), by_kind["category"]),
     ]
     recipes = {column.name: dict(column.recipe) for column in used}
-    read = ReadColumns(recipes, takes_missing=data.impute != "none")
+    read = ReadColumns(recipes, takes_missing=impute != "none")
     return Pipeline([("read", read), ("encode", ColumnTransformer([part for part in parts if part[2]]))])
 
 
 _KINDS = ("number", "boolean", "date", "category")
 
 
-def _unnamed(data: Data) -> Any:
+def _unnamed(data: TrainingData) -> Any:
     """Columns without names are taken by position; subtracting the mean would make a sparse matrix dense."""
     from scipy.sparse import issparse
     from sklearn.compose import ColumnTransformer
@@ -264,13 +265,13 @@ def _unnamed(data: Data) -> Any:
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
 
-    X = data.table.X
+    X, impute = data.table.X, data.options.impute
     scaler = StandardScaler(with_mean=not issparse(X))
-    if data.impute == "none":
+    if impute == "none":
         return scaler
-    imputer = SimpleImputer(strategy=_STRATEGIES.get(data.impute, "median"), keep_empty_features=True)
+    imputer = SimpleImputer(strategy=_STRATEGIES.get(impute, "median"), keep_empty_features=True)
     numbers = Pipeline([("impute", imputer), ("scale", scaler)])
-    if data.impute != "auto" or not np.isnan(X.data if issparse(X) else X).any():
+    if impute != "auto" or not np.isnan(X.data if issparse(X) else X).any():
         return numbers
     every = list(range(X.shape[1]))
     parts = [("numbers", numbers, every), ("missing", MissingCells(), every)]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table as RichTable
 
 from svmpath.cli.console import note
 
@@ -30,13 +27,23 @@ def print_results(facts: Mapping[str, Any]) -> None:
     facts : mapping
         As :func:`svmpath.report.summarise` gives them, and ``written``: the files.
     """
-    table = RichTable(title=f"svmpath tune: {facts['data']['file']}", show_header=False, title_justify="left")
-    for name, value in _rows(facts).items():
-        if value is not None:
-            table.add_row(name, value)
-    Console(markup=False, highlight=False).print(table)
+    print_table(f"svmpath tune: {facts['data']['file']}", _rows(facts).items())
     print(_HONEST_WORDS if facts["honest"] is not None else _HONEST_WORDS.splitlines()[0])
     print(written_text(facts["written"]))
+
+
+def print_table(title: str, rows: Iterable[Any], written: Sequence[Any] = (), heads: Sequence[Any] = ()) -> None:
+    """Print a table, without rows whose last cell is None, and which files were written."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*heads, title=title, show_header=bool(heads), title_justify="left")
+    for row in rows:
+        if row[-1] is not None:
+            table.add_row(*row)
+    Console(markup=False, highlight=False).print(table)
+    if written:
+        print(written_text(written))
 
 
 def written_text(paths: Sequence[Any]) -> str:
