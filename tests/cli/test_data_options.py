@@ -274,10 +274,10 @@ def test_standard_input(tune, run, refused, monkeypatch, table):
     content = Path("data.csv").read_bytes()
     pipe(content)
     _, err, summary = tune("-", *HOW)
-    assert err.startswith("Note: standard input was taken for csv; use --format if it is something else.\n")
+    assert err.startswith("Note: standard input was read as csv; use --format if it is something else.\n")
     assert summary["data"]["file"] == "standard input"
     pipe(content)
-    assert "taken for csv" not in tune("-", *HOW, "--format", "csv")[1]
+    assert "read as csv" not in tune("-", *HOW, "--format", "csv")[1]
     pipe(content)
     assert run("predict", "model.skops", "-", "-o", "out.csv", "--format", "csv")[0] == 0
     assert len(pd.read_csv("out.csv")) == 40

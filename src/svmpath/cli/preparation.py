@@ -18,7 +18,7 @@ from sklearn.impute import MissingIndicator
 from sklearn.utils.validation import check_is_fitted
 
 from svmpath.datasets.recipes import follow_recipe
-from svmpath.datasets.table import as_frame
+from svmpath.datasets.tables import as_frame
 
 if TYPE_CHECKING:
     from svmpath.cli.data_options import TrainingData
