@@ -127,4 +127,4 @@ def print_chunks(facts: Mapping[str, Any]) -> None:
         "Held-out error": f"{amount(held_out['value'], held_out['kind'])} ({held_out_by(held_out['criterion'], None)})",
         "Time": f"{facts['seconds']:.2f} s, {sum(facts['passes'].values())} passes over the rows",
     }
-    print_table(f"svmpath tune: {data['file']}", rows.items(), facts["written"])
+    print_table(f"svmpath tune: {data['file']}", rows.items(), written=facts["written"])
