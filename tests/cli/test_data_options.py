@@ -134,8 +134,9 @@ def test_numbers_are_filled_in(tune, gaps, impute, value):
 
 def test_the_most_frequent_values_are_filled_in(tune, gaps):
     tune("data.csv", *HOW, "--impute", "most-frequent")
-    words = load()["columns"]["encode"].named_transformers_["categories"]["fill"].words_
-    assert words == {"town": gaps["town"].mode()[0]}
+    words = load()["columns"]["encode"].named_transformers_["categories"]["fill"]
+    assert words.feature_names_in_.tolist() == ["town"]
+    assert words.statistics_.tolist() == [gaps["town"].mode()[0]]
 
 
 def test_rows_with_missing_values_are_left_out(tune, run, gaps):
