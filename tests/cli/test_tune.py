@@ -203,8 +203,8 @@ def test_many_rows_are_approximated_and_it_is_said(tune, monkeypatch):
 
 def test_a_rank_that_is_chosen_is_said_beforehand_and_reported(tune, monkeypatch):
     monkeypatch.setattr("svmpath.gram.AUTO_ROWS", 50)
-    monkeypatch.setattr("svmpath.search.auto._WHOLE", 50)
-    monkeypatch.setattr("svmpath.search.auto._MOST_WHOLE", 50)
+    monkeypatch.setattr("svmpath.search.limits.FULL_ROWS", 50)
+    monkeypatch.setattr("svmpath.search.limits.MOST_FULL_ROWS", 50)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 2))
     np.savez("data.npz", X=X, y=np.sign(X[:, 0] + 0.5 * rng.normal(size=400)))
@@ -391,7 +391,7 @@ def test_the_report_is_written_with_the_model(run):
 
 def test_a_model_is_not_lost_if_its_report_fails(run, monkeypatch):
     flats().drop(columns="price").to_csv("data.csv", index=False)
-    monkeypatch.setattr("svmpath.report.page.collect", lambda *_: 1 / 0)
+    monkeypatch.setattr("svmpath.report.page.overview", lambda *_: 1 / 0)
     code, out, err = run("tune", "data.csv", "--target", "sold", *FIXED)
     assert code == 0, err
     assert "the report could not be made (division by zero); the model is saved without it." in err

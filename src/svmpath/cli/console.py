@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from svmpath.cli.options import in_options
+from svmpath.cli.messages import in_options
 from svmpath.exceptions import PathError
 
 INTERRUPTED = 130  # the exit code of a program that Ctrl-C has ended
@@ -26,6 +26,8 @@ _OWN_WORDS = {
     "LimitWarning": "--time-limit was reached; the model is the best of what was tried by then.",
     "EdgeWarning": None,
 }
+# What a command has to say: the facts, which --json prints, and a function that prints them in words.
+Outcome = tuple[Mapping[str, Any], Callable[[], None]]
 _is_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
@@ -44,9 +46,8 @@ def user_errors(quiet: bool = False) -> Iterator[None]:
         report_interrupt(interrupt)
         raise typer.Exit(INTERRUPTED) from None
     except MemoryError as error:
-        known = str(error).startswith(
-            ("The ", "A worker ")
-        )  # a matrix that was not made, since it would not have fitted
+        # A matrix that was not made, since it would not have fitted, is named.
+        known = str(error).startswith(("The ", "A worker "))
         few = "there is not enough memory for a table of this size; use --rank, or fewer rows or columns"
         _fail(in_options(first_line(error)) if known else few)
     except OSError as error:
@@ -59,32 +60,25 @@ def user_errors(quiet: bool = False) -> Iterator[None]:
         _is_quiet.reset(token)
 
 
-@contextmanager
-def ignore_closed_output() -> Iterator[None]:
-    """Print the results: who closes the pipe does not want them; where they cannot be written, that is an error."""
+def show_facts(facts: Mapping[str, Any], words: Callable[[], None], *, as_json: bool, quiet: bool) -> None:
+    """Print the results: as JSON if that is asked for, also if it is to be quiet; else in words, by ``words``.
+
+    Whoever closes the pipe does not want them; where they cannot be written, that is an error.
+    """
+    from svmpath.report.render import to_json
+
     try:
-        yield
+        if as_json:
+            print(to_json(facts), end="", flush=True)
+        elif not quiet:
+            words()
+            print(end="", flush=True)  # also where there is no standard output
     except OSError as error:
         # What is still in the buffer must not fail again when Python ends.
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             _fail(f"the results could not be written to standard output ({error.strerror or error}); run it again")
-
-
-def show_facts(facts: Mapping[str, Any], words: Callable[[], None], *, as_json: bool, quiet: bool) -> None:
-    """Print the results: as JSON if that is asked for, else in words, and nothing if it is to be quiet.
-
-    ``words`` prints them. JSON is printed also if it is to be quiet: it was asked for.
-    """
-    from svmpath.report.render import to_json
-
-    with ignore_closed_output():
-        if as_json:
-            print(to_json(facts), end="", flush=True)
-        elif not quiet:
-            words()
-            print(end="", flush=True)  # also where there is no standard output
 
 
 def report_interrupt(interrupt: BaseException) -> None:

@@ -15,8 +15,8 @@ import numpy as np
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, error, held_out_loss
 from svmpath.criteria.held_out import HeldOut
-from svmpath.criteria.of_merged import split_copies
-from svmpath.paths import JumpPath, MergedPath, Path
+from svmpath.criteria.of_copies import split_copies
+from svmpath.paths import JumpPath, Path
 
 Array = np.ndarray
 
@@ -98,6 +98,10 @@ def _(path: JumpPath) -> Steps:
     problem = path.problem
     if not path.loss.falls_when_left_out or path.over != "C":
         return find_steps.dispatch(Path)(path)
+    if problem.copies is not None:  # by one path for each distinct sample
+        small, to_all = split_copies(path)
+        edges, values, held = find_steps(small)
+        return Steps(edges, values, to_all(held))
     if problem.n > _MOST_PATHS:
         raise ValueError(
             f"exact=True follows a path for every sample and allows at most {_MOST_PATHS} samples, but there are "
@@ -119,23 +123,15 @@ def _(path: JumpPath) -> Steps:
     return Steps(edges, -1.0 / middle, HeldOut(rows, held, np.zeros(len(middle), dtype=int)))
 
 
-@find_steps.register
-def _(path: MergedPath) -> Steps:
-    """By one path for each distinct sample."""
-    small, to_all = split_copies(path)
-    edges, values, held = find_steps(small)
-    return Steps(edges, values, to_all(held))
-
-
 def _profile(path: JumpPath, i: int) -> tuple[Array, Array]:
     """Nodes t = -lambda and lambda f(x_i) there, without sample i; a jump has the same node twice."""
     y, s = path.problem.y, path.problem.s
     if s[i] == 0.0:
-        return path.profile(i)
+        return path.walks.profile(i)
     if not np.any((s > 0) & (y == y[i]) & (np.arange(len(y)) != i)):  # the other class is alone, and f is its label
         t = np.sort([path.motion.t(value) for value in path.span])
         return t, y[i] * t
-    return path.without(np.array([i])).profile(i)
+    return path.without(np.array([i])).walks.profile(i)
 
 
 def _zeros(t: Array, v: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -14,10 +15,11 @@ from sklearn.utils.validation import check_consistent_length
 from svmpath.chunked import distributed, is_chunked
 from svmpath.gram import Approximation, make_gram
 from svmpath.kernels import Kernel, gamma_value, make_kernel
-from svmpath.losses import Loss, Problem, Solution, make_loss, policy_of
+from svmpath.losses import LOSSES, ElbowLoss, Loss, Problem, Solution, make_loss, policy_of
 from svmpath.names import unknown_name
 from svmpath.parameters import Parameter
-from svmpath.paths.merged import find_copies
+from svmpath.paths.copies import find_copies
+from svmpath.paths.jump import JumpPath
 from svmpath.paths.path import Path, Request
 from svmpath.paths.trackers import KERNEL, TRACKERS, trace_problem
 from svmpath.solvers.box_qp import EVERY, Limit
@@ -201,9 +203,9 @@ def trace(
     request = Request(machine, over, span, check_positive(C, "C"), breakpoints == "exact", rows, tol)
     path = trace_problem(problem, request)
     if start is not None:
-        path = path.started(check_start(start, len(y)))
+        path = path.start_from(check_start(start, problem, machine))
     if max_events is not None or time_limit is not None:
-        path = path.limited(check_limit(max_events, time_limit))
+        path = check_limited(path, max_events, time_limit)
     return path.followed(shorten=over == "nu" and is_default)
 
 
@@ -254,23 +256,31 @@ def _default_span(over: str, loss: Loss, find_scale: Callable[[], float]) -> tup
     raise ValueError(f"There is no default span for a path over {over!r}; give span=(first, last).")
 
 
-def check_limit(max_events: Any, time_limit: Any) -> Limit:
-    """Where a walk ends before its span does."""
+def check_limited(path: Path, max_events: Any, time_limit: Any) -> JumpPath:
+    """The path, its walk to end before its span does."""
+    if not path.is_exact:
+        raise ValueError("max_events and time_limit need an exact path: leave tol out.")
+    if not isinstance(path, JumpPath):
+        raise ValueError(
+            "max_events and time_limit work for exact paths of losses with an elbow over C, epsilon, nu or a "
+            f"weight, not for loss={path.loss.name!r} over {path.over!r}; leave them out."
+        )
     events = EVERY if max_events is None else check_whole(max_events, "max_events", words=" or None")
     seconds = np.inf if time_limit is None else check_positive(time_limit, "time_limit")
-    return Limit(events, monotonic() + seconds)
+    return replace(path, limit=Limit(events, monotonic() + seconds))
 
 
-def check_start(start: Any, n: int) -> Array:
-    """alpha / C of the machine to start from, one number per row."""
-    if isinstance(start, Solution):
-        scale = start.parameters["C"] if "C" in start.parameters else 1.0 / getattr(start, "rho", 1.0)
-        start = start.alpha / scale
-    theta = np.asarray(start, dtype=float)
+def check_start(start: Any, problem: Problem, loss: Loss) -> Solution:
+    """The machine to start from, with the coefficients alpha / C that were given, one number per row."""
+    if not isinstance(loss, ElbowLoss):
+        names = ", ".join(repr(name) for name, kind in LOSSES.items() if issubclass(kind, ElbowLoss))
+        raise ValueError(f"start= works for losses with an elbow ({names}), not for loss={loss.name!r}; leave it out.")
+    n = problem.n
+    theta = np.asarray(start.coefficients if isinstance(start, Solution) else start, dtype=float)
     if not np.isfinite(theta).all():
         raise ValueError("start must hold finite numbers, but it contains NaN or infinity.")
     if theta.shape != (n,):
         raise ValueError(
             f"start must be a Solution or hold one finite number per row, of shape ({n},); got {theta.shape}."
         )
-    return theta
+    return Solution(problem, loss, theta, 0.0, {"C": 1.0})

@@ -14,6 +14,18 @@ from typing import Any
 __all__ = ["to_json", "write_files"]
 
 
+def environment() -> Any:
+    """The templates of the page and of its code."""
+    import jinja2  # takes a while to load
+
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("svmpath.report"),
+        autoescape=jinja2.select_autoescape(("html.j2",)),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
 def to_json(facts: Mapping[str, Any]) -> str:
     """The facts as JSON text; NaN and infinity, which JSON does not know, are refused.
 
@@ -76,7 +88,9 @@ def write_files(writers: Mapping[Path, Callable[[Path], object]]) -> None:
     moving = False
     try:
         for path, write in writers.items():
-            _make_folder(path.parent, made)
+            for folder in reversed([each for each in path.parents if not each.exists()]):
+                folder.mkdir()
+                made.append(folder)
             write(parts[path])
         for path in writers:
             _keep(path, kept[path])
@@ -92,14 +106,6 @@ def write_files(writers: Mapping[Path, Callable[[Path], object]]) -> None:
         raise
     for path in kept.values():
         path.unlink(missing_ok=True)
-
-
-def _make_folder(folder: Path, made: list[Path]) -> None:
-    """Make a folder and those above it, noting which were made."""
-    missing = [level for level in (folder, *folder.parents) if not level.exists()]
-    for level in reversed(missing):
-        level.mkdir()
-        made.append(level)
 
 
 def _keep(path: Path, kept: Path) -> None:
