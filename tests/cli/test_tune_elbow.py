@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 from svmpath.cli.results import held_out_by
 from svmpath.datasets import twonorm
-from svmpath.losses import POLICIES, EpsilonInsensitive, Hinge
+from svmpath.losses import EpsilonInsensitive, Hinge
 from tests.cli.tables import FIXED, csv, flats, load
 from tests.speed import first_quick
 
@@ -73,7 +73,7 @@ def test_criteria_of_losses_with_an_elbow(tune, loss, target, criterion):
 
 
 def test_an_error_that_stays_approximate_is_reported_as_such(tune, monkeypatch):
-    monkeypatch.setitem(POLICIES, Hinge, replace(POLICIES[Hinge], exact_rows=30))
+    monkeypatch.setattr(Hinge, "policy", replace(Hinge.policy, exact_rows=30))
     flats().drop(columns="price").to_csv("data.csv", index=False)
     out, _, summary = tune("data.csv", "--target", "sold", "--loss", "hinge", *FIXED, "--criterion", "alo")
     assert "error rate (approximate leave-one-out)" in out
@@ -82,8 +82,8 @@ def test_an_error_that_stays_approximate_is_reported_as_such(tune, monkeypatch):
 
 @pytest.mark.slow
 def test_the_switch_to_folds_is_reported_in_one_sentence(tune, monkeypatch):
-    monkeypatch.setitem(POLICIES, Hinge, replace(POLICIES[Hinge], loo_rows=39))
-    monkeypatch.setitem(POLICIES, EpsilonInsensitive, replace(POLICIES[EpsilonInsensitive], loo_rows=39))
+    monkeypatch.setattr(Hinge, "policy", replace(Hinge.policy, loo_rows=39))
+    monkeypatch.setattr(EpsilonInsensitive, "policy", replace(EpsilonInsensitive.policy, loo_rows=39))
     reported = "40 samples are too many for exact leave-one-out by default, so 3-fold was used instead"
     flats().drop(columns="price").to_csv("data.csv", index=False)
     arguments = ("data.csv", "--target", "sold", "--loss", "hinge", *FIXED, "--cv", "3")

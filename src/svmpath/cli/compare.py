@@ -51,7 +51,6 @@ from svmpath.exceptions import DataError, PathError
 if TYPE_CHECKING:
     import numpy as np
 
-_LOSSES = {"classification": ("squared_hinge", "least_squares"), "regression": ("least_squares",)}
 _KERNELS = "rbf,linear"
 _LEVEL = 0.05
 
@@ -171,9 +170,11 @@ def _compare(
     import numpy as np
     import pandas as pd
 
+    from svmpath.losses import quick_losses
+
     data = read_noted(options)
     is_class = data.task == "classification"
-    losses = names["--loss"] or list(_LOSSES[data.task])
+    losses = names["--loss"] or quick_losses(data.task)
     parts = _folds(data, folds, settings["random_state"])
     weights = np.ones(len(data.y)) if data.sample_weight is None else data.sample_weight
     rows = {"row": data.rows + 1, "target": data.y}

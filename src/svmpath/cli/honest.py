@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 NAMES = ("auto", "nested", "bootstrap", "none")
 _FEW, _VERY_FEW = 500, 150  # rows up to which the tuning is repeated
-_QUICK = ("least_squares", "squared_hinge")
 
 
 def estimate_error(model: Any, wanted: str, settings: Mapping[str, Any]) -> HonestError | None:
@@ -54,5 +53,5 @@ def estimate_error(model: Any, wanted: str, settings: Mapping[str, Any]) -> Hone
 
 def _is_quick(model: Any, settings: Mapping[str, Any]) -> bool:
     """Whether ten fits take a few seconds at most."""
-    is_slow = settings["search"] != "auto" or settings["gamma"] == "ard" or model.loss_ not in _QUICK
+    is_slow = settings["search"] != "auto" or settings["gamma"] == "ard" or not model.path_.loss.policy.is_quick
     return bool(model.path_.problem.n <= (_VERY_FEW if is_slow else _FEW))

@@ -39,7 +39,7 @@ from svmpath.criteria import curve
 from svmpath.criteria.curve import HeldOutLoss, held_out_loss
 from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram, Gram
-from svmpath.losses import LeastSquares, Loss, Problem, SquaredHinge
+from svmpath.losses import LOSSES, Problem
 from svmpath.paths import Path
 from svmpath.solvers.kernel_newton import Coefficients, approach, machine_of, minimise
 from svmpath.solvers.samples import SampleSystem
@@ -47,7 +47,6 @@ from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
-_IS_HINGE: dict[type[Loss], bool] = {SquaredHinge: True, LeastSquares: False}  # the losses whose score has a gradient
 Derivative = Callable[[Array, Array], Array]
 
 SMOOTHING = 0.1  # Chapelle's eta
@@ -184,12 +183,13 @@ class HeldOutScore:
     @staticmethod
     def of(problems: Sequence[Problem], machine: Any, loss: HeldOutLoss, smoothing: float = 0.0) -> HeldOutScore:
         """The score of these machines; raises an error if it has no gradient."""
-        if type(machine) not in _IS_HINGE:
-            raise ValueError(f"Gradients exist for the squared hinge and least squares, not for {machine!r}.")
+        if not machine.policy.gradients:
+            known = [kind.label for kind in LOSSES.values() if kind.policy.gradients]
+            raise ValueError(f"Gradients exist for {' and '.join(known)}, not for {machine!r}.")
         if not smoothing >= 0.0:
             raise ValueError(f"smoothing must be a number >= 0, got {smoothing!r}.")
         held_out = smooth_loss(loss, problems[0].task)
-        is_hinge = _IS_HINGE[type(machine)]
+        is_hinge = not machine.is_linear
         for problem in problems:
             check_full_matrix(problem.gram)
             _check_weights(problem, is_hinge)

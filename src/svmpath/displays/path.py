@@ -297,6 +297,6 @@ def multipliers(solution: Solution) -> Array:
 def _unit(path: Path, what: str) -> str:
     if what == "coefficients":
         return "coefficient"
-    if path.loss.name == "nu":
+    if "nu" in path.loss.overs:
         return "rho alpha"
     return "alpha / C" if "C" in path.loss.overs else "alpha"

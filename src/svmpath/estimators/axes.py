@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.kernels import Kernel, gamma_value, make_kernel
-from svmpath.losses import Loss, policy_of
+from svmpath.losses import Loss
 from svmpath.names import unknown_name
 from svmpath.search.axis import Axis
 from svmpath.search.gradient import column_variances
@@ -72,7 +72,7 @@ class AxesMixin:
         return values if how == "values" else np.geomspace(values[0], values[1], size)
 
     def _C_values(self, loss: Loss) -> Array:
-        policy = policy_of(loss)
+        policy = loss.policy
         span = self.C if self._given("C") == "span" else policy.tuned
         low, high = (check_positive(v, "Each value of C") for v in span)
         size = 1 + round(policy.per_decade * abs(np.log10(high / low)))
@@ -99,7 +99,7 @@ class AxesMixin:
 
     def _C_axis(self, loss: Loss, values: Array) -> Axis:
         """The values of C that the default search may take."""
-        how, (low, high) = self._given("C"), policy_of(loss).tuned
+        how, (low, high) = self._given("C"), loss.policy.tuned
         if how == "tune":
             before = self._before("C_")
             is_near = before is not None and _SCREENED_C[0] <= before <= _SCREENED_C[-1]

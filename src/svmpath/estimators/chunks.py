@@ -169,7 +169,7 @@ class ChunksMixin:
 
     def _criterion_for_chunks(self: Any, loss: Loss) -> str:
         """The name of the criterion: leave-one-out, exact for least squares and predicted for the squared hinge."""
-        possible = {"least_squares": ("loo", "press"), "squared_hinge": ("span", "alo")}[loss.name]
+        possible = loss.policy.chunked
         if self.criterion == "auto":
             return possible[0]
         if self.criterion not in possible:

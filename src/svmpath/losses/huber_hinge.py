@@ -28,7 +28,7 @@ import numpy as np
 
 from svmpath.lazy import with_known
 from svmpath.losses.base import Loss, Problem, Solution, relative_gap
-from svmpath.losses.squared_hinge import SquaredHinge
+from svmpath.losses.features import feature_rows
 from svmpath.parameters import Parameter
 from svmpath.solvers.feature_newton import AnyRows, Rows
 from svmpath.solvers.huber_newton import LEFT, RIGHT, SLOPE, HuberMachines, Point, best_offset
@@ -72,8 +72,11 @@ class HuberHinge(Loss):
 
     h: float = 0.5
 
-    name: ClassVar[str] = "huber_hinge"
-    tasks: ClassVar[tuple[str, ...]] = ("classification",)
+    name = "huber_hinge"
+    tasks = ("classification",)
+    label = "huberised hinge"
+    followed_by: ClassVar[Mapping[str, str]] = {"machine": "newton"}
+    kink = "slope"
     names: ClassVar[tuple[str, str, str]] = ("right", "slope", "left")
 
     def __post_init__(self) -> None:
@@ -88,7 +91,7 @@ class HuberHinge(Loss):
 
     def rows(self, problem: Problem) -> AnyRows:
         """Features whose inner products are the kernel up to the offset, with labels and weights."""
-        return SquaredHinge().rows(problem)
+        return feature_rows(problem)
 
     def machines(self, rows: AnyRows) -> HuberMachines:
         """What finds the machines of these rows by Newton's method."""

@@ -14,9 +14,13 @@ of P S^1/2 K S^1/2 P (see ``solvers.spectral``), a = B(mu) S^1/2 y / mu: one dec
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 
 from svmpath.losses.base import Loss, Problem, Solution
+from svmpath.losses.policies import Policy
 from svmpath.solvers.samples import OneValue
 from svmpath.solvers.single_spectrum import SingleSpectrum
 from svmpath.solvers.spectral import Spectrum, decompose_dense, decompose_factor
@@ -32,6 +36,26 @@ class LeastSquares(Loss):
 
     name = "least_squares"
     tasks = ("classification", "regression")
+    label, also_called, equivalent = "least squares", "LS-SVM", "KernelRidge"
+    followed_by: ClassVar[Mapping[str, str]] = {
+        "machine": "closed form",
+        "kernel": "closed form",
+        "chunks": "closed form",
+    }
+    is_linear, is_sparse = True, False
+    # A value of C costs next to nothing, and leave-one-out no more than the path.
+    policy = Policy(
+        span=(1e-3, 1e6),
+        tuned=(1e-3, 1e6),
+        per_decade=5,
+        loo_rows=float("inf"),
+        exact_rows=3000,
+        shown=("loo", "kfold"),
+        shown_rows=2000,
+        is_quick=True,
+        gradients=("loo", "press"),
+        chunked=("loo", "press"),
+    )
 
     def decompose(self, problem: Problem) -> Spectrum:
         """The spectrum of the problem's active samples, which serves every C."""

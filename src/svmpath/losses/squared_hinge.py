@@ -17,16 +17,18 @@ eta_i = max(0, y_i f_i - 1),
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 
-from svmpath.gram import DenseGram
 from svmpath.lazy import with_known
 from svmpath.losses.base import Loss, Problem, Solution
-from svmpath.solvers.feature_newton import ActiveSystem, AnyRows, Factored, FewSamples, Point, Rows, minimise
-from svmpath.solvers.parallel import interruptible
-from svmpath.solvers.samples import KernelMatrix, balanced
+from svmpath.losses.features import feature_rows
+from svmpath.losses.policies import Policy
+from svmpath.solvers.feature_newton import ActiveSystem, AnyRows, Factored, FewSamples, Point, minimise
+from svmpath.solvers.samples import balanced
 from svmpath.solvers.single_rows import SingleRows
-from svmpath.solvers.spectral import thin_factor
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
@@ -43,19 +45,29 @@ class SquaredHinge(Loss):
 
     name = "squared_hinge"
     tasks = ("classification",)
+    label, also_called, equivalent = "squared hinge", "l2-SVM", "SVC on a ridged kernel"
+    followed_by: ClassVar[Mapping[str, str]] = {
+        "machine": "squared hinge",
+        "kernel": "newton over the kernel",
+        "chunks": "newton",
+    }
+    is_inside_margin = True
+    # Exact leave-one-out costs several times the path, its prediction no more than the path.
+    policy = Policy(
+        span=(1e-3, 1e6),
+        tuned=(1e-3, 1e4),
+        otherwise="span",
+        exact_rows=3000,
+        shown=("span", "kfold"),
+        shown_rows=1000,
+        is_quick=True,
+        gradients=("span",),
+        chunked=("span", "alo"),
+    )
 
     def rows(self, problem: Problem) -> AnyRows:
         """Features whose inner products are the kernel up to the offset, with labels and weights."""
-        gram = problem.gram
-        with blas_threads(gram.entries):
-            Z = gram.Z if gram.Z is not None else _factor(gram)
-            if Z.dtype == np.float32:
-                return SingleRows.of(Z, problem.y, problem.s)
-            return Rows.of(Z, problem.y, problem.s, self._matrix(problem))
-
-    @staticmethod
-    def _matrix(problem: Problem) -> KernelMatrix | None:
-        return KernelMatrix(problem.gram.K) if isinstance(problem.gram, DenseGram) else None
+        return feature_rows(problem)
 
     def solve(
         self, problem: Problem, rows: AnyRows, point: Point, C: float, system: ActiveSystem | None = None
@@ -162,19 +174,3 @@ class SquaredHinge(Loss):
         y = problem.y[rows]
         xi = np.maximum(1.0 - y * solution.fitted[rows], 0.0)
         return xi - y * solution.alpha[rows] / (2 * C * problem.s[rows])
-
-
-def _factor(gram: object) -> Array:
-    """Z with K = Z Z' to rounding."""
-    assert isinstance(gram, DenseGram)
-    Z = thin_factor(gram.K, most=gram.n)
-    if Z is not None:
-        return Z
-    values, Q = interruptible(np.linalg.eigh, gram.K)
-    if values[0] < -1e-8 * max(values[-1], 0.0):
-        raise ValueError(
-            f"This path needs a positive semi-definite kernel, but the matrix of {gram.kernel!r} is indefinite; "
-            "use psd='clip' to replace it by its positive semi-definite part, or loss='least_squares'."
-        )
-    kept = values > 0
-    return Q[:, kept] * np.sqrt(values[kept])

@@ -17,7 +17,7 @@ import numpy as np
 from svmpath.exceptions import PathError
 from svmpath.interrupts import checkpoint
 from svmpath.lazy import lazy
-from svmpath.losses import ElbowLoss, Problem, Solution, SquaredHinge
+from svmpath.losses import ElbowLoss, Problem, Solution, feature_rows
 from svmpath.paths.made import Made
 from svmpath.paths.path import Array, Event, Path, Request
 from svmpath.solvers.smoothed import Node, Seen, Terms, between, middle_offset, node_of, solve
@@ -76,7 +76,7 @@ class NodePath(Path):
     def _A(self) -> Array:
         """Centred features and a column of ones."""
         if self.made.of_kernel.rows is None:
-            self.made.of_kernel.rows = SquaredHinge().rows(self.problem)
+            self.made.of_kernel.rows = feature_rows(self.problem)
         return self.made.of_kernel.rows.A
 
     @lazy

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.table import CRITERIA, is_exact
+from svmpath.losses import labels_of
 from svmpath.report.facts import ABSENT, Cell, Note, Overview, Stage, Summary
 from svmpath.report.fitted import Fitted
 
@@ -22,14 +23,6 @@ _STAGE_WORDS = {
     "gradient": "descent along the gradient of the held-out score",
     "penalty": "how strongly gammas are drawn together",
     "ard": "one gamma per feature, by descent",
-}
-_LOSS_WORDS = {
-    "squared_hinge": ("squared hinge", "l2-SVM"),
-    "hinge": ("hinge", "C-SVM"),
-    "huber_hinge": ("huberised hinge", ""),
-    "least_squares": ("least squares", "LS-SVM"),
-    "epsilon_insensitive": ("epsilon-insensitive", "SVR"),
-    "elastic_hinge": ("hinge", "with elastic-net penalty"),
 }
 _FEW_LEFT = 0.05  # residual of a low-rank kernel above which it is said
 _PARAMETERS = ("C", "gamma", "epsilon", "lambda1", "lambda2")
@@ -68,7 +61,7 @@ def overview(fitted: Fitted, facts: Summary) -> Overview:
 
 def _chosen(fitted: Fitted, facts: Summary) -> Iterator[Cell]:
     choice = facts.choice
-    loss, short = _LOSS_WORDS.get(choice.loss, (choice.loss, ""))
+    loss, short = labels_of(choice.loss)
     yield Cell("Loss", loss, "; ".join(part for part in (short, _other_losses(facts)) if part))
     if choice.kernel is not ABSENT:
         yield Cell("Kernel", choice.kernel, "" if choice.rank is None else f"rank {number(choice.rank)}")
@@ -92,7 +85,7 @@ def _chosen(fitted: Fitted, facts: Summary) -> Iterator[Cell]:
 
 
 def _other_losses(facts: Summary) -> str:
-    others = [_LOSS_WORDS.get(name, (name, ""))[0] for name in facts.choice.losses if name != facts.choice.loss]
+    others = [labels_of(name)[0] for name in facts.choice.losses if name != facts.choice.loss]
     return f"better than {', '.join(others)}" if others else ""
 
 

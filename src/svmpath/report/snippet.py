@@ -27,7 +27,7 @@ def snippet(fitted: Fitted) -> Snippet:
     reason = _why_not(fitted)
     if reason is not None:
         return Snippet(None, reason)
-    code, words = _MAKERS[fitted.path.loss.name](fitted)
+    code, words = _MAKERS[fitted.path.loss.equivalent](fitted)
     return Snippet(
         f"{_rows(fitted)}{code}".strip() + "\n", " ".join(part for part in (words, _columns(fitted)) if part)
     )
@@ -36,14 +36,13 @@ def snippet(fitted: Fitted) -> Snippet:
 def _why_not(fitted: Fitted) -> str | None:
     """Why scikit-learn has no such model; None if it has."""
     model, path = fitted.model, fitted.path
-    name = path.loss.name
     if fitted.is_elastic:
         return (
             "scikit-learn has no exact elastic-net SVM: SGDClassifier(loss='hinge', penalty='elasticnet') minimises a "
             "similar function approximately, and penalises nothing but the coefficients either."
         )
-    if name not in _MAKERS:
-        return f"scikit-learn has no machine with the loss {name!r}."
+    if not path.loss.equivalent:
+        return f"scikit-learn has no machine with the loss {path.loss.name!r}."
     if path.gram.Z is not None:
         return (
             f"The kernel is approximated in rank {path.gram.rank}; scikit-learn's Nystroem with a linear machine is "
@@ -51,7 +50,7 @@ def _why_not(fitted: Fitted) -> str | None:
         )
     if not isinstance(model.kernel_, ARD) and (not isinstance(model.kernel, str) or model.kernel not in _NAMES):
         return "The kernel has no name in scikit-learn; SVC and SVR take it as a function k(X, Z) or as a matrix."
-    if name in ("least_squares", "squared_hinge") and not _is_unweighted(fitted):
+    if path.loss.equivalent in _WITHOUT_WEIGHTS and not _is_unweighted(fitted):
         return (
             "With weights, this loss has no equal in scikit-learn: its kernel would have to be centred by the weights."
         )
@@ -214,9 +213,10 @@ def _squared_hinge(fitted: Fitted) -> tuple[str, str]:
     return dedent(code).lstrip() + dedent(fit).lstrip(), words
 
 
+_WITHOUT_WEIGHTS = ("KernelRidge", "SVC on a ridged kernel")
 _MAKERS: dict[str, Callable[[Fitted], tuple[str, str]]] = {
-    "hinge": _hinge,
-    "epsilon_insensitive": _epsilon,
-    "least_squares": _least_squares,
-    "squared_hinge": _squared_hinge,
+    "SVC": _hinge,
+    "SVR": _epsilon,
+    "KernelRidge": _least_squares,
+    "SVC on a ridged kernel": _squared_hinge,
 }

@@ -33,7 +33,7 @@ from svmpath.gram import DenseGram, Gram, LowRankGram, Nystroem
 from svmpath.gram.memory import memory_limit
 from svmpath.kernels import Kernel, Linear
 from svmpath.lazy import lazy
-from svmpath.losses import LeastSquares, SquaredHinge, policy_of
+from svmpath.losses import make_loss
 from svmpath.paths import Path
 from svmpath.progress import begin, doing, finish
 from svmpath.search.axis import Axis, is_among
@@ -120,7 +120,7 @@ class AutoSearch:
     def _given(self) -> tuple[Choice, Search, list[Path]]:
         """The machines at the only pair; their held-out error is computed when it is asked for."""
         C, search = float(self.C.values[0]), self.search
-        is_hinge = self._is_binary and isinstance(search.loss, SquaredHinge) and search.problems[0].gram.Z is None
+        is_hinge = self._is_binary and search.loss.is_inside_margin and search.problems[0].gram.Z is None
         if is_hinge and _SMALL < self._size <= _MOST_WHOLE:
             low = self._standing_in()
             (quick,) = low.paths(low.problems[0].gram, (C, C))
@@ -179,7 +179,7 @@ class AutoSearch:
         """The loss asked for, at the best gammas or from the best pair on."""
         found, order = self._trials(self.search), ordered(scores)
         begin("confirm")
-        if policy_of(self.search.loss).walks or (self._is_binary and self._size <= _SMALL):
+        if self.search.loss.policy.cost_grows_with_span or (self._is_binary and self._size <= _SMALL):
             found.follow({gamma: best_C(scores[gamma]) for gamma in order}, _CONFIRMED)
         else:
             found.descend(order[0], partial(self._valley, scores), jumps=not self._is_binary)
@@ -210,7 +210,7 @@ class AutoSearch:
     def _left(self, gamma: float) -> int:
         """About how many samples are left of the margin, as far as that is known; else all."""
         (f, *_), loss = self.starts.get(gamma) or [None], self.search.loss
-        if f is None or not self._is_binary or not isinstance(loss, SquaredHinge):
+        if f is None or not self._is_binary or not loss.is_inside_margin:
             return self._size
         return int(np.count_nonzero(self.search.problems[0].y * f < 1.0))
 
@@ -290,7 +290,7 @@ class AutoSearch:
 
     def _is_promising(self, search: Search, gamma: float, C: float, gram: Gram) -> bool:
         """Whether another loss is worth the full kernel matrix: of many samples, if it gains a lot in low rank."""
-        if self._size <= _SMALL or policy_of(search.loss).walks or gram.Z is not None:
+        if self._size <= _SMALL or search.loss.policy.cost_grows_with_span or gram.Z is not None:
             return True
         first, other = (each.best_curve() for each in self._in_low_rank([self.search, search], gram.kernel, gamma, C))
         return bool(other.scores[0] < first.scores[0] - first.standard_errors[0])
@@ -343,7 +343,9 @@ class AutoSearch:
         trials.follow({gamma: screen.best_C(gamma) for gamma in kept}, len(kept))
         self._enter("narrow", trials)
         self.starts.update(trials.ends)
-        is_asked = isinstance(self.search.loss, SquaredHinge) and self.search.criterion is trials.search.criterion
+        is_asked = (
+            type(self.search.loss) is type(trials.search.loss) and self.search.criterion is trials.search.criterion
+        )
         if is_asked and trials.rank == self._first_rank:
             self.narrowed.append(trials.best_curve())
         return trials.tried
@@ -372,7 +374,7 @@ class AutoSearch:
             gram = self._low_rank(gram.kernel, min(self._first_rank, self._n // 2))
         search = self.search.with_gram(gram)
         criterion = make_criterion("span") if self.folds is None else self.search.criterion
-        return replace(search, loss=SquaredHinge(), criterion=criterion, tol=None)
+        return replace(search, loss=make_loss(None, "classification"), criterion=criterion, tol=None)
 
     def _best_of(self, found: Trials) -> Trials:
         """The best of several losses, the others at the gamma of the first only."""
@@ -396,7 +398,7 @@ class AutoSearch:
 def _of_full_matrix(search: Search, starts: Starts) -> float:
     """About how many operations the machines at one C take on the full kernel matrix."""
     n = float(search.problems[0].n)
-    if isinstance(search.loss, LeastSquares):  # one factor for all machines
+    if search.loss.is_linear:  # one factor for all machines
         return 4.0 * n**3
     left = [np.count_nonzero(each.y * starts[k] < 1.0) if k in starts else n for k, each in enumerate(search.problems)]
     return float(sum(4.0 * size**3 for size in left))

@@ -17,7 +17,6 @@ import numpy as np
 from svmpath.criteria.curve import Curve
 from svmpath.exceptions import PathError
 from svmpath.gram import Gram
-from svmpath.losses import LeastSquares, policy_of
 from svmpath.paths import Path
 from svmpath.progress import best_so_far, doing, part_done
 from svmpath.search.axis import Axis
@@ -176,7 +175,7 @@ class Trials:
     def _more(self, gamma: float, curve: Curve, new: Array) -> Curve:
         """A curve with more values."""
         longer = curve.joined(self._scored(gamma, new))
-        if policy_of(self.search.loss).walks:  # else the path goes everywhere
+        if self.search.loss.policy.cost_grows_with_span:  # else the path goes everywhere
             span = float(longer.values.min()), float(longer.values.max())
             self._paths[gamma] = [path.over_span(span) for path in self._paths[gamma]]
             longer = replace(longer, path=self._paths[gamma][0])
@@ -188,7 +187,7 @@ class Trials:
         self._curves[gamma] = curve
         best_so_far(f"{pair_text(*self.best())}, score {self.lowest()[0]:.4g}")
         paths = self._paths[gamma]
-        if not isinstance(self.search.loss, LeastSquares):  # where a start saves nothing
+        if not self.search.loss.is_linear:  # where a start saves nothing
             self.ends[gamma] = [path.near(float(curve.values[best_value(curve)])) for path in paths]
         if len(self._paths) * curve.path.problem.gram.entries > _MOST_HELD:
             kept = {gamma, self.best()[0]}
@@ -253,7 +252,7 @@ class Trials:
             return 4.0 * n * rank**2 * len(paths)
         if problem.gram.is_clipped:  # which decides, whatever the loss
             return 15.0 * n**3
-        if isinstance(self.search.loss, LeastSquares):
+        if self.search.loss.is_linear:
             return 1.0 * n**3
         (ends,) = self.ends.values()
         pairs = zip(paths, ends, strict=True)
@@ -271,7 +270,7 @@ class Trials:
 
     def _paths_at(self, gamma: float, values: Array) -> list[Path]:
         """The paths of all machines at a gamma, which start from those at a similar one."""
-        walks = policy_of(self.search.loss).walks
+        walks = self.search.loss.policy.cost_grows_with_span
         if not walks and gamma in self._paths:
             return self._paths[gamma]
         low, high = float(values.min()), float(values.max())
