@@ -110,11 +110,41 @@ def _elastic_path(n: int, p: int) -> Callable[[], Any]:
     return lambda: svmpath.trace(X, y, loss="elastic_hinge", over="lambda1", lambda2=1.0)
 
 
-def _selection(n: int) -> Callable[[], Any]:
+def _selection(n: int, **options: Any) -> Callable[[], Any]:
     import svmpath
 
     X, y = _moons(n)
-    return lambda: svmpath.PathSVC(loss="least_squares").fit(X, y)
+    return lambda: svmpath.PathSVC(**options).fit(X, y)
+
+
+def _regression(n: int) -> Callable[[], Any]:
+    from sklearn.datasets import make_friedman1
+
+    import svmpath
+
+    X, y = make_friedman1(n, random_state=0)
+    return lambda: svmpath.PathSVR().fit(X, y)
+
+
+def _several_classes(n: int) -> Callable[[], Any]:
+    from sklearn.datasets import make_blobs
+
+    import svmpath
+
+    X, y = make_blobs(n, centers=5, cluster_std=2.0, random_state=0)
+    return lambda: svmpath.PathSVC().fit(X, y)
+
+
+def _span(n: int, loss: str) -> Callable[[], Any]:
+    import numpy as np
+
+    import svmpath
+    from svmpath import criteria
+
+    X, y = _moons(n)
+    values = np.geomspace(1e-2, 1e2, 9)
+    criterion = criteria.kfold if loss == "huber_hinge" else criteria.span
+    return lambda: criterion(svmpath.trace(X, y, loss=loss, gamma=2.0, span=(1e-2, 1e2)), values).scores
 
 
 CASES: dict[str, Callable[[], Callable[[], Any]]] = {
@@ -124,7 +154,14 @@ CASES: dict[str, Callable[[], Callable[[], Any]]] = {
     "hinge path over gamma, n = 100": lambda: _kernel_path(100),
     "surface of a hinge, n = 200": lambda: _surface(200),
     "elastic path, 500 x 50": lambda: _elastic_path(500, 50),
-    "least squares selection, n = 400": lambda: _selection(400),
+    "PathSVC(loss='least_squares'), n = 400": lambda: _selection(400, loss="least_squares"),
+    "PathSVC(), n = 500": lambda: _selection(500),
+    "PathSVC(), n = 3000": lambda: _selection(3000),
+    "PathSVC(), n = 400, 5 classes": lambda: _several_classes(400),
+    "PathSVC(loss='hinge'), n = 300": lambda: _selection(300, loss="hinge"),
+    "PathSVR(), n = 500": lambda: _regression(500),
+    "squared hinge: path and span, n = 500": lambda: _span(500, "squared_hinge"),
+    "huberised hinge: path and k-fold, n = 300": lambda: _span(300, "huber_hinge"),
 }
 COMPILED: dict[str, Callable[[], Callable[[], Any]]] = {
     "hinge path": lambda: _hinge_path(30),

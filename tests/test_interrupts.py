@@ -3,10 +3,10 @@
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
+from tests.signals import interrupted
 from tests.speed import slow_except
 
 DATA = """
@@ -37,18 +37,10 @@ QUICK = ["least squares"]  # the others in make slow
 @pytest.mark.parametrize("name", slow_except(WORK, QUICK))
 def test_a_signal_ends_long_work(name):
     code = DATA + WORK[name] + "\nprint('ended by itself', flush=True)"
-    command = [sys.executable, "-c", code]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
-        try:
-            assert child.stdout.readline() == "begun\n"
-            time.sleep(0.3)  # it is somewhere in its work; where does not matter
-            child.send_signal(signal.SIGINT)
-            out, err = child.communicate(timeout=300)
-        finally:
-            child.kill()
+    returned, out, err = interrupted([sys.executable, "-c", code], "begun")
     assert "ended by itself" not in out
     assert err.rstrip().endswith("KeyboardInterrupt"), err
-    assert child.returncode == -signal.SIGINT
+    assert returned == -signal.SIGINT
 
 
 @pytest.mark.slow

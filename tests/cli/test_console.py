@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import signal
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from svmpath.cli import main
 from svmpath.cli.live import Live, time_left
 from svmpath.progress import Progress
 from tests.cli.tables import FIXED, GOOD, csv
+from tests.signals import interrupted
 from tests.speed import first_quick
 
 INTERRUPT = r"Interrupted (after|while) [^\n]+ \(\d+ s\); nothing was written\.\n"
@@ -249,15 +249,7 @@ def test_a_signal_ends_tune_in_one_line_without_files(folder, loss, options):
     X = rng.normal(size=(3000, 4))
     np.savez(folder / "data.npz", X=X, y=X[:, 0] + X[:, 1] ** 2 > 1)
     command = [sys.executable, "-c", INTERRUPTED, "tune", "data.npz", "--loss", loss, "--rank", "exact", *options]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, cwd=folder, **pipes) as child:
-        try:
-            assert child.stdout.readline() == "fitting\n"
-            time.sleep(0.5)  # it is somewhere in its work; where does not matter
-            child.send_signal(signal.SIGINT)
-            out, err = child.communicate(timeout=300)
-        finally:
-            child.kill()
-    assert (child.returncode, out) == (130, "")
+    code, out, err = interrupted(command, "fitting", cwd=folder)
+    assert (code, out) == (130, "")
     assert re.fullmatch(INTERRUPT, err)
     assert os.listdir(folder) == ["data.npz"]
