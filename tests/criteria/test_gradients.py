@@ -274,7 +274,7 @@ def test_newton_leaves_a_machine_without_samples_left_of_the_margin():
 @pytest.mark.parametrize(
     ("options", "keywords", "message"),
     [
-        ({"loss": "hinge"}, {}, "squared hinge and least squares, not for"),
+        ({"loss": "hinge"}, {}, "least squares and squared hinge, not for"),
         ({"loss": "least_squares", "rank": 5}, {}, "full kernel matrix"),
         ({"loss": "least_squares", "over": "gamma", "span": (0.1, 1.0)}, {}, "needs a path over C"),
         ({"loss": "least_squares"}, {"loss": "error"}, "smooth held-out loss"),
