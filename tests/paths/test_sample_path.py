@@ -104,18 +104,18 @@ def test_a_screened_curve_has_the_same_errors():
 def test_starts_of_any_kind_lead_to_the_same_machine():
     cold = traced().decisions(VALUES)
     for start in (cold[0], -cold[0], np.zeros(N), np.full(N, 5.0) * Y, rng.normal(size=N)):
-        warm = traced().warmed(start)
+        warm = traced().start_from(start)
         np.testing.assert_allclose(warm.decisions(VALUES), cold, atol=1e-7)
-        np.testing.assert_allclose(traced().warmed(start)(20.0).fitted, cold[0], atol=1e-7)
+        np.testing.assert_allclose(traced().start_from(start)(20.0).fitted, cold[0], atol=1e-7)
 
 
 def test_near_is_the_machine_at_the_nearest_value():
     path = traced()
-    assert path.near(1.0) is None
+    assert path.known_decisions(1.0) is None
     found = path.decisions(VALUES)
-    np.testing.assert_array_equal(path.near(0.9), found[2])
-    np.testing.assert_array_equal(path.near(30.0), found[0])
-    assert path.near(1e9) is None  # farther than a start may be
+    np.testing.assert_array_equal(path.known_decisions(0.9), found[2])
+    np.testing.assert_array_equal(path.known_decisions(30.0), found[0])
+    assert path.known_decisions(1e9) is None  # farther than a start may be
 
 
 def test_starts_of_the_solver():

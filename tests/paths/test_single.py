@@ -114,10 +114,10 @@ def test_a_machine_that_is_off_is_solved_again_in_double_precision(monkeypatch):
 def test_a_warm_start_leads_to_the_same_machine(single):
     cold = _path(single)
     f = cold.decisions(np.array([1.0]))[0]
-    np.testing.assert_allclose(cold.near(1.2), f, atol=1e-8)
-    assert _path(single).near(1.0) is None
+    np.testing.assert_allclose(cold.known_decisions(1.2), f, atol=1e-8)
+    assert _path(single).known_decisions(1.0) is None
     for start_at in (f, np.zeros(1500), np.full(1500, 1e3), -f):
-        warm = _path(single).warmed(start_at)
+        warm = _path(single).start_from(start_at)
         np.testing.assert_allclose(warm.decisions(C[1:3]), cold.decisions(C[1:3]), atol=1e-5)
 
 

@@ -84,10 +84,10 @@ def test_pieces_are_one_per_value_only_while_there_are_few():
 
 def test_near_is_the_machine_of_a_factor():
     path = path_of("weights")
-    assert path.near(2.0) is None
+    assert path.known_decisions(2.0) is None
     criteria.press(path, VALUES)
-    np.testing.assert_allclose(path.near(2.0), path(2.0).fitted, atol=1e-9)
-    assert path_of("zeros").near(2.0) is None
+    np.testing.assert_allclose(path.known_decisions(2.0), path(2.0).fitted, atol=1e-9)
+    assert path_of("zeros").known_decisions(2.0) is None
 
 
 def test_factors_are_not_saved_with_a_path():

@@ -185,7 +185,7 @@ def fold_machines(
         for (train, _), machines in zip(folds, found, strict=True):
             checkpoint()
             out = np.setdiff1d(np.arange(path.problem.n), train)
-            machines.append(path.without(out).beside(path).warmed(start)(value))
+            machines.append(path.without(out).start_from(path).start_from(start)(value))
     held = [
         np.stack([each.fitted[test] for each in machines], axis=1)
         for (_, test), machines in zip(folds, found, strict=True)

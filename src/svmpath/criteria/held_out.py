@@ -209,7 +209,7 @@ def leave_folds_out(path: Path, values: Array, folds: Folds) -> HeldOut:
 
 def decide_fold(path: Path, values: Array, train: Array, test: Array) -> Array:
     """Decision values of the test rows along the path of the train rows, of shape (m, len(test))."""
-    fold = path.without(np.setdiff1d(np.arange(path.problem.n), train)).beside(path)
+    fold = path.without(np.setdiff1d(np.arange(path.problem.n), train)).start_from(path)
     return fold.decisions(values)[:, test]
 
 

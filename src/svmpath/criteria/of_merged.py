@@ -21,7 +21,7 @@ from svmpath.criteria.held_out import (
     of_rows,
     predict_left_out,
 )
-from svmpath.paths import MergedPath, Path
+from svmpath.paths import JumpPath, KernelPath, MergedPath, Path
 from svmpath.paths.made import Made
 from svmpath.paths.merged import split_off
 
@@ -48,16 +48,15 @@ def split_copies(path: MergedPath, is_frozen: bool = False) -> tuple[Path, Calla
     that fits their boxes, one of them can be at zero and another at its limit, and to freeze them there has other
     consequences. Then the path is that of all rows.
     """
-    is_alike = path.over != "weight" and not (is_frozen and path.inner.has_boxes)
+    is_alike = path.over != "weight" and not (is_frozen and isinstance(path.inner, (JumpPath, KernelPath)))
     split = split_off(path.problem) if is_alike else None
     if split is None:
-        whole = path.unmerged if path.start is None else path.unmerged.warmed(path.start)
+        whole = path.unmerged.start_from(path.start)
         path.scored["path"] = whole, np.arange(path.problem.n)
         return whole, lambda held: held
     problem, leader, rows = split
     path.made.split = Made() if path.made.split is None else path.made.split
-    small = path.again(problem, path.made.split)
-    small = small if path.start is None else small.warmed(path.start[rows])
+    small = path.again(problem, path.made.split).start_from(None if path.start is None else path.start[rows])
     path.scored["path"] = small, leader
     return small, lambda held: of_rows(held, np.searchsorted(held.rows, leader), np.arange(path.problem.n))
 

@@ -189,6 +189,12 @@ class Solution:
         return compress(self, size, random_state)
 
     @property
+    def coefficients(self) -> Array:
+        """alpha / C, in which machines with an elbow are piecewise linear; for the nu machine alpha times rho."""
+        scale = self.parameters["C"] if "C" in self.parameters else 1.0 / getattr(self, "rho", 1.0)
+        return self.alpha / scale
+
+    @property
     def support(self) -> Array:
         """Indices of the support vectors: the samples with alpha != 0."""
         return np.flatnonzero(self.alpha)

@@ -62,10 +62,6 @@ class ElbowLoss(Loss):
         """Decision values, from K theta and the multipliers."""
         return values["C"] * (product + nu[0])
 
-    def theta(self, solution: Solution) -> Array:
-        """The coefficients of a machine in the scale of the program."""
-        return solution.alpha / solution.parameters["C"]
-
     def released(self, problem: Problem, t: float) -> Array:
         """What is added to the sums of the groups when a sample is left out, of shape (n, q)."""
         return np.zeros((problem.n, 1))

@@ -136,11 +136,6 @@ class Nu(ElbowLoss):
         """With the offset between the multipliers, divided by rho."""
         return (product + 0.5 * (nu[0] + nu[1])) / (0.5 * (nu[0] - nu[1]))
 
-    def theta(self, solution: Solution) -> Array:
-        """alpha times rho."""
-        assert isinstance(solution, NuSolution)
-        return solution.alpha * solution.rho
-
     def released(self, problem: Problem, t: float) -> Array:
         """The sums are nu (W - s_i) / 2 without sample i."""
         return -0.5 * t * problem.s[:, None] * np.array([1.0, -1.0])

@@ -113,7 +113,7 @@ class ClosedFormPath(Path):
         factors = [known[float(value)] for value in values]
         return factors if all(factor.is_regular for factor in factors) else None
 
-    def near(self, value: float) -> Array | None:
+    def known_decisions(self, value: float) -> Array | None:
         """Decision values of all rows at this value, if a factor for it is at hand and all rows have weight."""
         factor, s = self.made.factors.get(value), self.problem.s
         if factor is None or not factor.is_regular or not s.all():

@@ -243,33 +243,17 @@ class JumpPath(Path):
         """The path of a problem."""
         return cls(problem, request.loss, request.motion, request.span, made=made)
 
-    @property
-    def has_boxes(self) -> bool:
-        """True."""
-        return True
-
-    def started(self, start: Array) -> JumpPath:
-        """The path, whose first machine is found from the coefficients alpha / C of a similar one."""
-        return replace(self, start=start)
-
-    def beside(self, near: Path) -> JumpPath:
-        """The path, its first machine to be found from the first one of a similar path, where there is one.
-
-        It may be that of another kernel, or of other weights.
-        """
-        if not isinstance(near, JumpPath) or self.over != "C" or near.over != "C":
+    def start_from(self, other: Path | Solution | Array | None) -> JumpPath:
+        """The path, its first machine to be found from a solution, or from the first one of a similar path over C."""
+        if isinstance(other, JumpPath) and self.over == other.over == "C":
+            try:
+                theta, _, nu, g, _ = other._beginning
+                other = other._read(other._program, other._ends[0], theta, nu, g)
+            except PathError:  # it is not easily found
+                return self
+        if not isinstance(other, Solution):
             return self
-        start = near.first
-        return self if start is None else self.started(np.where(self.problem.s > 0, start, 0.0))
-
-    @property
-    def first(self) -> Array | None:
-        """Coefficients alpha / C of the first machine; None if it is not easily found."""
-        try:
-            theta, _, nu, g, _ = self._beginning
-            return self.loss.theta(self._read(self._program, self._ends[0], theta, nu, g))
-        except PathError:
-            return None
+        return replace(self, start=np.where(self.problem.s > 0, other.coefficients, 0.0))
 
     def limited(self, limit: Limit) -> JumpPath:
         """The path, which ends at a limit."""
@@ -281,21 +265,13 @@ class JumpPath(Path):
         path.record  # noqa: B018 - walks
         return path.as_far_as_walked()
 
-    def with_kernel(self, name: str, value: float, near: Path | None = None) -> JumpPath:
-        """The path with another value of a kernel parameter; its first machine is found from that of the near path."""
-        problem, low = self.problem.at(name, value), min(self.span)
-        start = self.start if near is None else near(low).alpha / low
-        return replace(self, problem=problem, made=Made(), start=start, limit=None, walked=None)
+    def with_kernel(self, name: str, value: float) -> JumpPath:
+        """The path with another value of a kernel parameter, which has a walk of its own."""
+        return replace(super().with_kernel(name, value), limit=None, walked=None)
 
     def over_span(self, span: tuple[float, float]) -> JumpPath:
         """The same path over another span, which has a walk of its own."""
         return replace(self, span=span, limit=None, walked=None)
-
-    def at_kernel(self, name: str, value: float, C: float) -> Solution:
-        """The machine at one C with another value of a kernel parameter, by homotopy from the one that it has here."""
-        problem = self.problem.at(name, value)
-        there = replace(self.over_span((C, C)), problem=problem, made=Made(), start=self(C).alpha / C)
-        return there.from_places(there.begin().status)
 
     def _problem_at(self, t: float) -> Problem:
         """The problem with the weights that it has at t."""
@@ -362,7 +338,7 @@ class JumpPath(Path):
     def _settled(self, value: float) -> Walker:
         """A walker at the machine that the attempts have found."""
         machine, t = self(value), self.motion.t(value)
-        theta = self.loss.split(self.loss.theta(machine))
+        theta = self.loss.split(machine.coefficients)
         return solve_from(self._program, t, theta, _places(self._program, t, theta))
 
     def _carried(self, walker: Walker | None, t: float) -> Walker | None:

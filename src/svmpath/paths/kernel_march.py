@@ -132,14 +132,9 @@ class KernelPath(OverKernel):
         """The path of a problem."""
         return cls(problem, request.loss, request.motion, request.span, made=made)
 
-    @property
-    def has_boxes(self) -> bool:
-        """True."""
-        return True
-
-    def started(self, start: Array) -> KernelPath:
-        """The path, its first machine to be found from the coefficients alpha / C of a similar one."""
-        return replace(self, start=start)
+    def start_from(self, other: Path | Solution | Array | None) -> KernelPath:
+        """The path, its first machine to be found from a solution."""
+        return replace(self, start=other.coefficients) if isinstance(other, Solution) else self
 
     def followed(self, *, shorten: bool = False) -> KernelPath:
         """The path with its walk; one that cannot be followed is refused here."""

@@ -11,7 +11,7 @@ from svmpath.lazy import lazy
 from svmpath.losses import Problem, Solution, SquaredHinge
 from svmpath.paths.curved import STRIDE, CurvedPath
 from svmpath.paths.made import Made
-from svmpath.paths.path import Array, Event, Request
+from svmpath.paths.path import Array, Event, Path, Request
 from svmpath.paths.sides import Sides, exact_sides
 from svmpath.solvers.feature_newton import (
     ActiveSystem,
@@ -128,11 +128,12 @@ class MarchPath(CurvedPath):
         """The system of the last walk, for one who takes it out: the next machine needs a few rows more or less."""
         return {}
 
-    def warmed(self, f: Array) -> MarchPath:
-        """The path, its first machine to be found from the sides of a similar one with decision values f."""
-        return replace(self, start=f)
+    def start_from(self, other: Path | Solution | Array | None) -> MarchPath:
+        """The path, its first machine to be found from the sides of a solution, or of decision values."""
+        f = other.fitted if isinstance(other, Solution) else other
+        return replace(self, start=f) if isinstance(f, np.ndarray) else self
 
-    def near(self, C: float) -> Array | None:
+    def known_decisions(self, C: float) -> Array | None:
         """Decision values of all rows at the value nearest to C of those visited so far; None if there is none."""
         if not self._visited:
             return None

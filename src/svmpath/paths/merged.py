@@ -197,32 +197,29 @@ class MergedPath(Path):
         """As for the merged path."""
         return self.inner.is_lost_to_rounding(values)
 
-    def started(self, start: Array) -> MergedPath:
-        """The path that starts from coefficients of the original rows."""
-        return self.around(self.inner.started(np.bincount(self.copies, start)))
+    def start_from(self, other: Path | Solution | Array | None) -> MergedPath:
+        """The path that starts from a similar path with the same copies, or from a machine of the original rows."""
+        if isinstance(other, Solution):
+            alpha = np.bincount(self.copies, other.alpha, self.inner.problem.n)
+            return self.around(self.inner.start_from(replace(other, problem=self.inner.problem, alpha=alpha)))
+        if isinstance(other, np.ndarray):
+            merged = np.empty(self.inner.problem.n)
+            merged[self.copies] = other
+            return replace(self, inner=self.inner.start_from(merged), start=other)
+        if isinstance(other, MergedPath) and np.array_equal(other.copies, self.copies):
+            return self.around(self.inner.start_from(other.inner))
+        return self
 
-    def warmed(self, f: Array) -> MergedPath:
-        """The path that starts from decision values of the original rows."""
-        merged = np.empty(self.inner.problem.n)
-        merged[self.copies] = f
-        return replace(self, inner=self.inner.warmed(merged), start=f)
-
-    def near(self, value: float) -> Array | None:
+    def known_decisions(self, value: float) -> Array | None:
         """Decision values of the original rows near a value, of the path itself or of the one that was scored."""
         path, rows = self.scored.get("path", (self.inner, self.copies))
-        f = path.near(value)
+        f = path.known_decisions(value)
         return None if f is None else f[rows]
 
     @lazy
     def scored(self) -> dict[str, tuple[Path, Array]]:
         """The path that a criterion took in place of this one, and its row for each of these."""
         return {}
-
-    def beside(self, near: Path) -> MergedPath:
-        """The path, which may find its first machine from those of a similar path of the same rows."""
-        if not isinstance(near, MergedPath) or not np.array_equal(near.copies, self.copies):
-            return self
-        return self.around(self.inner.beside(near.inner))
 
     def limited(self, limit: Limit) -> MergedPath:
         """The path, which ends at a limit."""
@@ -232,14 +229,9 @@ class MergedPath(Path):
         """The path, with its events computed if it needs them."""
         return self.around(self.inner.followed(shorten=shorten))
 
-    def with_kernel(self, name: str, value: float, near: Path | None = None) -> MergedPath:
-        """The path with another value of a kernel parameter; the near path must have the same copies."""
-        assert near is None or isinstance(near, MergedPath)
-        return self.around(self.inner.with_kernel(name, value, None if near is None else near.inner))
-
-    def at_kernel(self, name: str, value: float, C: float) -> Solution:
-        """The machine at one C with another value of a kernel parameter."""
-        return self.split(self.inner.at_kernel(name, value, C), self.problem.at(name, value))
+    def with_kernel(self, name: str, value: float) -> MergedPath:
+        """The path with another value of a kernel parameter."""
+        return self.around(self.inner.with_kernel(name, value))
 
     @property
     def unmerged(self) -> Path:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from svmpath.exceptions import PathError
-from svmpath.losses import LOSSES, ElbowLoss, Loss, Motion, Problem, Solution
+from svmpath.losses import Loss, Motion, Problem, Solution
 from svmpath.notebook import Shown
 from svmpath.paths.made import Made
 
@@ -98,6 +98,25 @@ class Event(NamedTuple):
 @dataclass(frozen=True, repr=False, eq=False)
 class Path(Shown, ABC):
     """The solution as a function of one hyper-parameter; call it with a value to get the solution there.
+
+    Whatever its class, six things may be asked of a path:
+
+    ``path(value)``
+        The machine at a value inside the span.
+    ``path.decisions(values)``
+        Decision values of all rows at each value, of shape (m, n).
+    ``path.without(rows)``
+        The path of the same machine with weight zero for some rows.
+    ``path.breakpoints``
+        The values at which there are events, and both ends.
+    ``path.events()``
+        The changes of place, in order.
+    ``path.start_from(other)``
+        The same path, which finds its first machine from a similar one, if that saves anything.
+
+    Everything else follows from these. A subclass defines ``_solve(value)``, ``breakpoints`` and ``events``. It
+    overrides ``decisions`` where one walk is quicker than one machine after another, and ``start_from`` where that
+    saves work.
 
     Attributes
     ----------
@@ -198,34 +217,22 @@ class Path(Shown, ABC):
         """The path of the problem as it was given, with as many rows: the path itself, unless rows were merged."""
         return self
 
-    @property
-    def has_boxes(self) -> bool:
-        """Whether coefficients have an upper bound, so that copies of a sample can share one in several ways."""
-        return False
-
     def is_lost_to_rounding(self, values: Array) -> Array:
         """At which values rounding leaves fewer than about four digits of held-out values, if this is known."""
         return np.zeros(len(values), dtype=bool)
 
     # --- what trace and surface ask ----------------------------------------------------------------------------------
 
-    def started(self, start: Array) -> Path:
-        """The path, its first machine to be found from the coefficients alpha / C of a similar one."""
-        names = ", ".join(repr(name) for name, kind in LOSSES.items() if issubclass(kind, ElbowLoss))
-        raise ValueError(
-            f"start= works for losses with an elbow ({names}), not for loss={self.loss.name!r}; leave it out."
-        )
+    def start_from(self, other: Path | Solution | Array | None) -> Path:
+        """The path, its first machine to be found from a similar one: of another kernel, other weights or labels.
 
-    def warmed(self, f: Array) -> Path:
-        """The path, its first machine to be found from decision values of a similar one, if that saves anything."""
+        ``other`` is a path, a solution, or decision values of all rows. What a path cannot use, None among it, changes
+        nothing.
+        """
         return self
 
-    def beside(self, near: Path) -> Path:
-        """The path, which may find its first machine from those of a path with a similar kernel or other weights."""
-        return self
-
-    def near(self, value: float) -> Array | None:
-        """Decision values of all rows at a value near this one, if they are at hand."""
+    def known_decisions(self, value: float) -> Array | None:
+        """Decision values of all rows at a value near this one, to start another path from; None if not at hand."""
         return None
 
     def limited(self, limit: Limit) -> Path:
@@ -244,13 +251,9 @@ class Path(Shown, ABC):
         """
         return self
 
-    def with_kernel(self, name: str, value: float, near: Path | None = None) -> Path:
-        """The path with another value of a kernel parameter; a path with a similar kernel may be used as a start."""
+    def with_kernel(self, name: str, value: float) -> Any:
+        """The path with another value of a kernel parameter."""
         return replace(self, problem=self.problem.at(name, value), made=Made())
-
-    def at_kernel(self, name: str, value: float, C: float) -> Solution:
-        """The machine at one C with another value of a kernel parameter."""
-        return self.with_kernel(name, value).over_span((C, C))(C)
 
     # --- values ------------------------------------------------------------------------------------------------------
 

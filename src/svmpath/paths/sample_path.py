@@ -61,7 +61,7 @@ class SamplePath(MarchPath):
         """The machines found so far, by C."""
         return {}
 
-    def near(self, value: float) -> Array | None:
+    def known_decisions(self, value: float) -> Array | None:
         """Decision values of all rows at the value nearest to this one of those visited so far."""
         nearest = _nearest(self._machines, value)
         return None if nearest is None else self._machines[nearest].f

@@ -91,7 +91,8 @@ class Surface:
         path, C = self.paths[k], self.paths[k].inside(C)
         if abs(self.gammas[k] - gamma) <= _SAME_GAMMA * gamma:
             return path(C)
-        return path.at_kernel(self.over, float(min(max(gamma, low), high)), C)
+        there = path.with_kernel(self.over, float(min(max(gamma, low), high))).over_span((C, C))
+        return there.start_from(path(C))(C)
 
     def curves(
         self, criterion: Callable[..., Any], values: Any = None, *, n_jobs: int | None = None, **options: Any
@@ -287,7 +288,6 @@ def _along(first: Path, over: str, gammas: Array) -> list[Path]:
     """The paths at neighbouring gammas, each started from the one before, and followed here, in this thread."""
     paths: list[Path] = []
     for gamma in gammas.tolist():
-        near = paths[-1] if paths else None
-        path = first if first.gram.kernel.parameters[over] == gamma else first.with_kernel(over, gamma, near)
-        paths.append(path.followed())
+        path = first if first.gram.kernel.parameters[over] == gamma else first.with_kernel(over, gamma)
+        paths.append((path.start_from(paths[-1]) if paths and path is not first else path).followed())
     return paths

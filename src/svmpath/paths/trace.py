@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length
 from svmpath.chunked import distributed, is_chunked
 from svmpath.gram import Approximation, make_gram
 from svmpath.kernels import Kernel, gamma_value, make_kernel
-from svmpath.losses import Loss, Problem, Solution, make_loss
+from svmpath.losses import LOSSES, ElbowLoss, Loss, Problem, Solution, make_loss
 from svmpath.names import unknown_name
 from svmpath.parameters import Parameter
 from svmpath.paths.merged import find_copies
@@ -197,7 +197,7 @@ def trace(
     request = Request(machine, over, span, check_positive(C, "C"), breakpoints == "exact", rows, tol)
     path = trace_problem(problem, request)
     if start is not None:
-        path = path.started(check_start(start, len(y)))
+        path = path.start_from(check_start(start, problem, machine))
     if max_events is not None or time_limit is not None:
         path = path.limited(check_limit(max_events, time_limit))
     return path.followed(shorten=over == "nu" and is_default)
@@ -257,16 +257,17 @@ def check_limit(max_events: Any, time_limit: Any) -> Limit:
     return Limit(events, monotonic() + seconds)
 
 
-def check_start(start: Any, n: int) -> Array:
-    """alpha / C of the machine to start from, one number per row."""
-    if isinstance(start, Solution):
-        scale = start.parameters["C"] if "C" in start.parameters else 1.0 / getattr(start, "rho", 1.0)
-        start = start.alpha / scale
-    theta = np.asarray(start, dtype=float)
+def check_start(start: Any, problem: Problem, loss: Loss) -> Solution:
+    """The machine to start from, with the coefficients alpha / C that were given, one number per row."""
+    if not isinstance(loss, ElbowLoss):
+        names = ", ".join(repr(name) for name, kind in LOSSES.items() if issubclass(kind, ElbowLoss))
+        raise ValueError(f"start= works for losses with an elbow ({names}), not for loss={loss.name!r}; leave it out.")
+    n = problem.n
+    theta = np.asarray(start.coefficients if isinstance(start, Solution) else start, dtype=float)
     if not np.isfinite(theta).all():
         raise ValueError("start must hold finite numbers, but it contains NaN or infinity.")
     if theta.shape != (n,):
         raise ValueError(
             f"start must be a Solution or hold one finite number per row, of shape ({n},); got {theta.shape}."
         )
-    return theta
+    return Solution(problem, loss, theta, 0.0, {"C": 1.0})

@@ -130,7 +130,7 @@ class AutoSearch:
             return found.choice(tuple(self.stages)), found.search, found.machines()
         paths = list(search.paths(search.problems[0].gram, (C, C)))
         if NO_GAMMA in self.starts:
-            paths = [path.warmed(f) for path, f in zip(paths, self.starts[NO_GAMMA], strict=True) if f is not None]
+            paths = [path.start_from(f) for path, f in zip(paths, self.starts[NO_GAMMA], strict=True)]
         curve = search.later(paths, self.C.values)
         return Choice(curve, 0, search.rule, {}, ()), search, paths
 
@@ -380,7 +380,7 @@ class AutoSearch:
         """The best of several losses, the others at the gamma of the first only."""
         (gamma, C), gram = found.best(), found.search.problems[0].gram  # in the rank that was found to be enough
         if len(self.searches) > 1:
-            self.starts.update({gamma: [path.near(C) for path in found.machines()]})
+            self.starts.update({gamma: [path.known_decisions(C) for path in found.machines()]})
         for search in self.searches[1:]:
             if self.deadline.is_over():
                 break

@@ -306,7 +306,7 @@ class GradientSearch:
         values = replace(self.C, limits=chart.span).around(C, _BESIDE)  # also where only a list was screened
         paths = list(self.search.paths(chart.gram(end.x, ground.problems), chart.span))
         if end.machines:
-            paths = [path.warmed(each.f) for path, each in zip(paths, end.machines, strict=True)]
+            paths = [path.start_from(each.f) for path, each in zip(paths, end.machines, strict=True)]
         curve = self.search.scored(paths, values)
         edges = ("C",) if is_end(np.array(chart.span), C) else ()
         if isinstance(chart, Single) and chart.over is not None and is_end(chart.gammas, float(np.exp(end.x[-1]))):

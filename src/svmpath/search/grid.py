@@ -170,11 +170,11 @@ class Search:
         """The curve on one kernel, and its paths."""
         paths = list(self.paths(gram, span, made))
         if starts is not None:
-            paths = [path.warmed(starts[k]) if k in starts else path for k, path in enumerate(paths)]
+            paths = [path.start_from(starts.get(k)) for k, path in enumerate(paths)]
         curve = self.scored(paths, values)
         if starts is not None:
             best = float(values[best_value(curve, self.rule)])
-            starts.update({k: f for k, path in enumerate(paths) if (f := path.near(best)) is not None})
+            starts.update({k: f for k, path in enumerate(paths) if (f := path.known_decisions(best)) is not None})
         return curve, paths
 
     def scored(self, paths: Iterable[Path], values: Array) -> Curve:

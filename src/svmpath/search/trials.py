@@ -188,7 +188,7 @@ class Trials:
         best_so_far(f"{pair_text(*self.best())}, score {self.lowest()[0]:.4g}")
         paths = self._paths[gamma]
         if not self.search.loss.is_linear:  # where a start saves nothing
-            self.ends[gamma] = [path.near(float(curve.values[best_value(curve)])) for path in paths]
+            self.ends[gamma] = [path.known_decisions(float(curve.values[best_value(curve)])) for path in paths]
         if len(self._paths) * curve.path.problem.gram.entries > _MOST_HELD:
             kept = {gamma, self.best()[0]}
             self._curves = {each: self._curves[each] for each in self._curves if each in kept}
@@ -281,9 +281,9 @@ class Trials:
         similar = [*self.ends][-1:]  # that of the last gamma
         starts = self.ends.get(gamma) or self._starts.get(gamma) or (self.ends[similar[0]] if similar else None)
         if starts is not None:
-            paths = [path if f is None else path.warmed(f) for path, f in zip(paths, starts, strict=True)]
+            paths = [path.start_from(f) for path, f in zip(paths, starts, strict=True)]
         for before in [*self._paths.values()][-1:]:
-            paths = [new.beside(old) for new, old in zip(paths, before, strict=True)]
+            paths = [new.start_from(old) for new, old in zip(paths, before, strict=True)]
         self._paths.pop(gamma, None)  # so that it becomes the last
         self._paths[gamma] = paths
         return paths
