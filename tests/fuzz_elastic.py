@@ -186,7 +186,7 @@ def run_criteria(seed, path, what):
 
 def compare(path, rows, value, held, what):
     """The held-out values are those of a machine without the rows, found alone; by costs, as it may not be unique."""
-    alone = path.without(rows)._direct(value)
+    alone = path.without(rows).family.solve_alone(value)
     if alone is None or alone.parameters["lambda2"] <= 0.0 or (np.abs(alone.alpha) > 0).sum() < 2:
         return
     free = (np.abs(alone.alpha) > 1e-6 * alone.problem.s) & (np.abs(alone.alpha) < (1 - 1e-6) * alone.problem.s)
@@ -195,7 +195,7 @@ def compare(path, rows, value, held, what):
     # A gap bounds the distance of coefficients: lambda2/2 |d|^2 is at most what the cost has too much.
     lam2, problem = alone.parameters["lambda2"], alone.problem
     cost = problem.s.sum() * (1.0 + np.abs(alone.fitted).max())
-    Z = problem.table.Z
+    Z = problem.design.Z
     length = np.sqrt(np.max(np.asarray((abs(Z) ** 2 if not sparse.issparse(Z) else Z.multiply(Z)).sum(axis=1))))
     slip = 1e-7 * (1.0 + np.abs(alone.fitted).max()) + 4 * length * np.sqrt(2 * (abs(alone.gap) + 1e-13) * cost / lam2)
     assert np.abs(alone.fitted[rows] - held).max() <= slip, f"{what}: {np.abs(alone.fitted[rows] - held).max():.2e}"

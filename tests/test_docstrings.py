@@ -14,8 +14,6 @@ NAMES = re.findall(r"^   (svmpath\.[\w.]+)$", PAGE.read_text(encoding="utf-8"), 
 WIDTH = 120  # columns of the terminal that ``help`` fits into, with its margin of four
 LONGEST = 12  # lines of one paragraph: more is a wall
 
-# A record that only the page of a report reads.
-WITHOUT_EXAMPLE = {"svmpath.report.facts.Facts"}
 # Nothing to link to: data, or chunks of data, that cannot be used.
 WITHOUT_SEE_ALSO = {"svmpath.DataError", "svmpath.ChunkWarning"}
 
@@ -111,8 +109,7 @@ def test_what_classes_are_made_of_is_described(name):
     thing = found(name)
     doc = sections(thing)
     described = {*entries(doc, "Parameters", "Attributes"), *inherited(thing)}
-    if name not in WITHOUT_EXAMPLE:
-        assert set(arguments(thing)) <= described
+    assert set(arguments(thing)) <= described
     if doc["Parameters"]:  # in the order of the signature, and nothing else
         assert entries(doc, "Parameters") == arguments(thing)
 
@@ -120,7 +117,7 @@ def test_what_classes_are_made_of_is_described(name):
 @pytest.mark.parametrize("name", [*FUNCTIONS, *CLASSES])
 def test_example(name):
     thing = found(name)
-    assert name in WITHOUT_EXAMPLE or ">>> " in "\n".join(sections(thing)["Examples"])
+    assert ">>> " in "\n".join(sections(thing)["Examples"])
 
 
 def test_methods_have_a_summary_and_no_parameters_that_are_not_there():

@@ -391,7 +391,7 @@ def test_the_report_is_written_with_the_model(run):
 
 def test_a_model_is_not_lost_if_its_report_fails(run, monkeypatch):
     flats().drop(columns="price").to_csv("data.csv", index=False)
-    monkeypatch.setattr("svmpath.report.page.collect", lambda *_: 1 / 0)
+    monkeypatch.setattr("svmpath.report.page.overview", lambda *_: 1 / 0)
     code, out, err = run("tune", "data.csv", "--target", "sold", *FIXED)
     assert code == 0, err
     assert "the report could not be made (division by zero); the model is saved without it." in err

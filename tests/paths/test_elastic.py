@@ -8,7 +8,7 @@ from scipy import sparse
 
 import svmpath
 from svmpath.paths.elastic import ElasticPath, FeatureEvent
-from svmpath.solvers.elastic import Walker
+from svmpath.solvers.elastic import ElasticWalker
 from tests import reference_elastic as reference
 from tests.cases import CASES
 from tests.rounding import assert_same
@@ -246,7 +246,7 @@ def test_sparse_rows_give_the_same_path(standardize):
     for lambda2 in (0.5, 0.0):
         options = {"lambda2": lambda2, "standardize": standardize}
         held, dense = elastic(X, y, **options), elastic(X.toarray(), y, **options)
-        assert not isinstance(held.problem.table.Z, np.ndarray)
+        assert not isinstance(held.problem.design.Z, np.ndarray)
         value = np.sqrt(dense.span[0] * dense.span[1])
         assert held.span[0] == pytest.approx(dense.span[0], rel=1e-10)
         held.check()
@@ -274,7 +274,7 @@ def test_far_columns_are_no_harder():
 
 def test_max_features_is_kept_where_a_walk_is_lost(monkeypatch):
     X, y = data(50, 30)
-    whole, walk = elastic(X, y, max_features=4), Walker._to
+    whole, walk = elastic(X, y, max_features=4), ElasticWalker._to
     middle = float(np.mean(whole.span))
 
     def lost(self, line, end, most_features, record):
@@ -283,7 +283,7 @@ def test_max_features_is_kept_where_a_walk_is_lost(monkeypatch):
         walk(self, line, max(end, middle), most_features, record)
         raise svmpath.PathError("lost")
 
-    monkeypatch.setattr(Walker, "_to", lost)
+    monkeypatch.setattr(ElasticWalker, "_to", lost)
     path = elastic(X, y, max_features=4)
     assert path.span[1] == pytest.approx(middle)
     np.testing.assert_allclose(path(middle).coef, whole(middle).coef, atol=1e-9)
@@ -380,7 +380,7 @@ def test_rows_that_are_nearly_copies(distance, lambda2):
 @pytest.mark.parametrize(("over", "options"), [("lambda1", {"lambda2": 1e-3}), ("lambda2", {"lambda1": 1.0})])
 def test_machines_without_any_walk(monkeypatch, over, options):
     """The last resort, at every value: each is solved for directly, and optimal."""
-    monkeypatch.setattr("svmpath.solvers.elastic.walk.Walker._attempts", lambda *_: None)
+    monkeypatch.setattr("svmpath.solvers.elastic.walk.ElasticWalker._attempts", lambda *_: None)
     X, y = data()
     span = (30.0, 0.5)
     path = elastic(X, y, over=over, span=span, **options)
@@ -393,11 +393,11 @@ def test_machines_without_any_walk(monkeypatch, over, options):
 
 
 def test_no_machine_says_what_to_do(monkeypatch):
-    monkeypatch.setattr("svmpath.paths.elastic._LARGEST_GAP", -1.0)
+    monkeypatch.setattr("svmpath.paths.elastic_record._LARGEST_GAP", -1.0)
     X, y = data()
     path = elastic(X, y)
-    monkeypatch.setattr("svmpath.paths.elastic._GOOD_GAP", -1.0)
-    monkeypatch.setattr("svmpath.paths.elastic._badness", lambda solution: np.inf)
+    monkeypatch.setattr("svmpath.paths.elastic_record._GOOD_GAP", -1.0)
+    monkeypatch.setattr("svmpath.paths.elastic_record._badness", lambda solution: np.inf)
     with pytest.raises(svmpath.PathError, match="standardize=True"):
         path(1.0)
 

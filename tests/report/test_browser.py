@@ -75,7 +75,7 @@ def test_every_picture_is_drawn_and_nothing_is_loaded(name, reports, open_page):
 @pytest.mark.slow
 def test_the_slider_changes_the_picture_and_its_numbers(reports, open_page):
     model, _, _, report, path = reports("two")
-    page, walk = open_page(path), report.facts.walk
+    page, walk = open_page(path), report.facts["walk"]
     before = drawn(page, "walk-plot")
     assert cells(page, "#walk-cells")["Support vectors"] == str(len(model.support_))
     first = traces(page, "walk-plot")[0]["z"]
@@ -83,8 +83,8 @@ def test_the_slider_changes_the_picture_and_its_numbers(reports, open_page):
     page.keyboard.press("Home")
     wait_redrawn(page, "walk-plot", before)
     assert traces(page, "walk-plot")[0]["z"] != first
-    assert np.allclose(np.ravel(traces(page, "walk-plot")[0]["z"]), walk.pictures[0][0])
-    assert cells(page, "#walk-cells")["Support vectors"] == str(walk.support[0])
+    assert np.allclose(np.ravel(traces(page, "walk-plot")[0]["z"]), walk["pictures"][0][0])
+    assert cells(page, "#walk-cells")["Support vectors"] == str(walk["support"][0])
     assert page.locator("#slider").get_attribute("aria-valuetext").startswith("C = ")
 
 
@@ -123,10 +123,10 @@ def test_a_click_on_the_surface_shows_the_numbers_of_python(name, reports, open_
     page.mouse.click(x, y)
     wait_redrawn(page, "surface-plot", before)
     shown = cells(page, "#cell")
-    stage = max(range(len(report.facts.tried)), key=lambda i: len(report.facts.tried[i].x))
+    stage = max(range(len(report.facts["tried"])), key=lambda i: len(report.facts["tried"][i]["x"]))
     if name == "two":
         table = model.search_table_
-        row = table[table["stage"] == report.facts.tried[stage].stage].iloc[at]
+        row = table[table["stage"] == report.facts["tried"][stage]["stage"]].iloc[at]
         C, gamma, score = row["C"], row["gamma"], row["score"]
         curve = table[(table["stage"] == row["stage"]) & (table["gamma"] == gamma)]
         expected = np.sort(curve["C"]), curve.sort_values("C")["score"]
@@ -154,12 +154,12 @@ def test_the_curve_changes_with_criterion_and_measure(reports, open_page):
     before = drawn(page, "curve-plot")
     page.locator("#criterion").select_option("1")
     wait_redrawn(page, "curve-plot", before)
-    other = report.facts.curves[1]
-    np.testing.assert_allclose(traces(page, "curve-plot")[1]["y"], 100 * np.array(other.measures[0].scores))
+    other = report.facts["curves"][1]
+    np.testing.assert_allclose(traces(page, "curve-plot")[1]["y"], 100 * np.array(other["measures"][0]["scores"]))
     before = drawn(page, "curve-plot")
     page.locator("#measure").select_option("2")
     wait_redrawn(page, "curve-plot", before)
-    np.testing.assert_allclose(traces(page, "curve-plot")[1]["y"], other.measures[2].scores)
+    np.testing.assert_allclose(traces(page, "curve-plot")[1]["y"], other["measures"][2]["scores"])
     low, high = ask(page, "range", "curve-plot")
     page.locator("#zoom-in").click()
 
@@ -178,19 +178,20 @@ def test_the_machine_is_switched(reports, open_page):
     drawn(page, "roc-plot")
     page.locator("#machine").select_option("2")
     wait_redrawn(page, "walk-plot", before)
-    walk = report.facts.walk
+    walk = report.facts["walk"]
     colors = sorted(value for trace in traces(page, "walk-plot") for value in trace["marker"]["color"])
-    assert np.allclose(colors, np.sort(walk.pictures[2][walk.start]))
-    assert f"{report.facts.classified.roc[2].area:.4f}" in page.locator("#roc-area").inner_text()
+    assert np.allclose(colors, np.sort(walk["pictures"][2][walk["start"]]))
+    area = report.facts["classified"]["roc"][2]["area"]
+    assert f"{area:.4f}" in page.locator("#roc-area").inner_text()
 
 
 @pytest.mark.slow
 def test_the_table_sorts_filters_and_downloads(reports, open_page, tmp_path):
     _, _, _, report, path = reports("several")
-    page, rows = open_page(path), report.facts.samples.rows
+    page, rows = open_page(path), report.facts["samples"]["rows"]
     assert len(rows) > 4
     head = page.locator("#sample-table thead th")
-    margin = [column["key"] for column in report.facts.samples.columns].index("margin")
+    margin = [column["key"] for column in report.facts["samples"]["columns"]].index("margin")
     head.nth(margin).locator("button").focus()
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")
@@ -209,7 +210,7 @@ def test_the_table_sorts_filters_and_downloads(reports, open_page, tmp_path):
     waiting.value.save_as(tmp_path / "samples.csv")
     with open(tmp_path / "samples.csv", encoding="utf-8", newline="") as file:
         head, *body = csv.reader(file)
-    assert head == [column["key"] for column in report.facts.samples.columns]
+    assert head == [column["key"] for column in report.facts["samples"]["columns"]]
     assert [int(row[0]) for row in body] == [row[0] for row in doubtful]
     assert [float(row[margin]) for row in body] == [row[margin] for row in doubtful]
     page.locator("#search").fill("no such thing")
@@ -226,7 +227,7 @@ def test_hostile_names_stay_text(reports, open_page, tmp_path):
     assert page.locator("img").count() == 0
     assert page.locator("#data tbody th").first.inner_text() == HOSTILE
     assert page.locator("#data tbody th").nth(1).inner_text() == X.columns[1]
-    labels = {text for row in report.facts.samples.rows for text in row[2:4]}
+    labels = {text for row in report.facts["samples"]["rows"] for text in row[2:4]}
     assert labels == set(y)
     assert set(page.locator("#sample-table tbody .name").all_inner_texts()) == labels
     titles = page.locator("#walk-plot .xtitle, #walk-plot .ytitle, #walk-plot .legendtext").all_text_contents()
@@ -318,14 +319,14 @@ def test_many_rows_stay_light(open_page, tmp_path):
 def test_the_controls_work_by_keyboard(reports, open_page):
     _, _, _, report, path = reports("two")
     page = open_page(path)
-    stage = max(report.facts.tried, key=lambda each: len(each.x))
+    stage = max(report.facts["tried"], key=lambda each: len(each["x"]))
     before = cells(page, "#cell")
     page.locator("#cell-x").focus()
     page.keyboard.press("ArrowDown")
     after = cells(page, "#cell")
     assert after["This is"] == "picked"
-    gamma = [i for i, y in enumerate(stage.y) if y == report.facts.chosen["other"]]
-    values = sorted(stage.x[i] for i in gamma)
+    gamma = [i for i, y in enumerate(stage["y"]) if y == report.facts["chosen"]["other"]]
+    values = sorted(stage["x"][i] for i in gamma)
     at = int(np.argmin(np.abs(np.array(values) - number(before["C"]))))
     assert number(after["C"]) == pytest.approx(values[at + 1], rel=1e-3)
     page.locator("#cell-y").focus()
@@ -339,7 +340,7 @@ def test_the_controls_work_by_keyboard(reports, open_page):
     assert page.locator("html").get_attribute("data-theme") == "light"
     page.locator("#verdict").focus()
     page.keyboard.press("ArrowDown")
-    assert page.locator("#sample-table tbody tr").count() == report.facts.samples.wrong
+    assert page.locator("#sample-table tbody tr").count() == report.facts["samples"]["wrong"]
     page.locator("#slider").focus()
     first = page.locator("#walk-value").inner_text()
     page.keyboard.press("ArrowRight")

@@ -1,6 +1,7 @@
 """What a report says equals what the model has."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR, Report
-from svmpath.report.facts import plain
+from svmpath.report import summarise
+from svmpath.report.facts import REPORT, SUMMARY
 from svmpath.report.page import to_script_json
 from tests.report.conftest import CASES, HOSTILE
 from tests.speed import first_quick, slow_except
@@ -24,24 +26,82 @@ QUICK = {"C": [0.3, 3.0], "gamma": [0.5, 2.0], "search": "grid", "random_state":
 
 @first_quick(2)
 @pytest.mark.parametrize("name", CASES)
-def test_the_facts_are_plain(name, reports):
-    report = reports(name)[3]
-    assert json.loads(json.dumps(plain(report.facts), allow_nan=False)) == plain(report.facts)
+def test_the_facts_are_as_the_schema_says(name, reports):
+    facts = reports(name)[3].facts
+    assert json.loads(json.dumps(facts, allow_nan=False)) == facts
+    assert list(faults(facts, REPORT)) == []
+
+
+def test_the_summary_is_as_the_schema_says():
+    X, y = rows_of("wide")
+    for model, target, task in ((PathSVC(**QUICK), y, "classification"), (PathSVR(**QUICK), X[:, 0], "regression")):
+        model.fit(X, target)
+        kinds = {f"x{j}": "number" for j in range(7)} | {"when": "date"}
+        known = {"file": "a.csv", "kinds": kinds, "target": "y", "task": task, "seconds": 1.0}
+        facts = summarise(model, target, **known, honest=model.honest_error("bootstrap"))
+        assert list(faults(facts, SUMMARY)) == []
+        assert facts["data"]["columns"] == {"numbers": 7, "categories": 0, "dates": 1}
+
+
+def faults(value, schema, place="facts"):
+    """Where a value is not as a schema says, each as a sentence."""
+    if isinstance(schema, tuple):  # alternatives
+        each = [list(faults(value, one, place)) for one in schema]
+        yield from () if [] in each else min(each, key=len)
+    elif isinstance(schema, list):
+        if not isinstance(value, list):
+            yield f"{place} is no list but {value!r}"
+        else:
+            yield from (fault for i, item in enumerate(value) for fault in faults(item, schema[0], f"{place}[{i}]"))
+    elif isinstance(schema, dict) and str in schema:  # any names
+        yield from faults(value, dict.fromkeys(value, schema[str]), place)
+    elif isinstance(schema, dict):
+        if not isinstance(value, dict):
+            yield f"{place} is no dictionary but {value!r}"
+            return
+        inner = {key.removesuffix("?"): one for key, one in schema.items()}
+        yield from (f"{place} has no {key!r}" for key in schema if not key.endswith("?") and key not in value)
+        yield from (f"{place} has {key!r}, of which nothing is said" for key in value if key not in inner)
+        both = [key for key in value if key in inner]
+        yield from (fault for key in both for fault in faults(value[key], inner[key], f"{place}.{key}"))
+    elif schema is not Any and not isinstance(
+        value, schema | int if schema in (float, float | None) else schema or type(None)
+    ):
+        yield f"{place} is {value!r}, not {schema}"
+    elif isinstance(value, bool) and schema in (int, float, float | None):
+        yield f"{place} is {value!r}, not a number"
+
+
+@pytest.mark.parametrize(
+    ("value", "schema", "words"),
+    [
+        ({"a": 1}, {"a": float, "b?": str}, []),
+        ({"a": "1"}, {"a": float}, ["facts.a is '1', not <class 'float'>"]),
+        ({"a": True}, {"a": float | None}, ["facts.a is True, not a number"]),
+        ({"b": [1, "x"]}, {"b": [int]}, ["facts.b[1] is 'x', not <class 'int'>"]),
+        ({"c": None}, {"c": ({"d": int}, None)}, []),
+        ({"c": {"d": 1.5}}, {"c": ({"d": int}, None)}, ["facts.c.d is 1.5, not <class 'int'>"]),
+        ({"x": 1}, {"y": int}, ["facts has no 'y'", "facts has 'x', of which nothing is said"]),
+        ({"any": 1}, {str: str}, ["facts.any is 1, not <class 'str'>"]),
+    ],
+)
+def test_a_schema_finds_faults(value, schema, words):
+    assert list(faults(value, schema)) == words
 
 
 def test_the_choice_and_its_errors(reports):
     model, _, y, report, _ = reports("two")
     facts = report.facts
-    assert facts.chosen == {"value": model.C_, "other": model.gamma_}
-    assert facts.summary.held_out.value == model.held_out_error_
+    assert facts["chosen"] == {"value": model.C_, "other": model.gamma_}
+    assert facts["summary"]["held_out"]["value"] == model.held_out_error_
     held = model.held_out_decisions_
     predicted = model.classes_[(held > 0).astype(int)]
-    assert facts.classified.confusion == confusion_matrix(y, predicted).tolist()
-    assert facts.classified.roc[0].area == pytest.approx(roc_auc_score(y == model.classes_[1], held))
-    wrong = {row[0] for row in facts.samples.rows if row[1] == "wrong"}
+    assert facts["classified"]["confusion"] == confusion_matrix(y, predicted).tolist()
+    assert facts["classified"]["roc"][0]["area"] == pytest.approx(roc_auc_score(y == model.classes_[1], held))
+    wrong = {row[0] for row in facts["samples"]["rows"] if row[1] == "wrong"}
     assert wrong == set(np.flatnonzero(predicted != y).tolist())
-    assert facts.samples.wrong == len(wrong)
-    doubtful = [row[0] for row in facts.samples.rows if row[1] == "doubtful"]
+    assert facts["samples"]["wrong"] == len(wrong)
+    doubtful = [row[0] for row in facts["samples"]["rows"] if row[1] == "doubtful"]
     margin = np.where(y == model.classes_[1], held, -held)
     assert set(doubtful) == set(np.flatnonzero((margin > 0) & (margin < 0.5)).tolist())
 
@@ -49,55 +109,55 @@ def test_the_choice_and_its_errors(reports):
 def test_every_pair_tried_is_there(reports):
     model, _, _, report, _ = reports("two")
     table = model.search_table_
-    assert [len(stage.x) for stage in report.facts.tried] == [
+    assert [len(stage["x"]) for stage in report.facts["tried"]] == [
         len(group) for _, group in table.groupby("stage", sort=False)
     ]
-    last = report.facts.tried[-1]
-    rows = table[table["stage"] == last.stage]
-    np.testing.assert_allclose(last.x, rows["C"])
-    np.testing.assert_allclose(last.y, rows["gamma"])
-    np.testing.assert_allclose(last.score, rows["score"], atol=1e-8)
-    (at,) = np.flatnonzero(last.kept)
-    assert (last.x[at], last.y[at]) == (model.C_, model.gamma_)
+    last = report.facts["tried"][-1]
+    rows = table[table["stage"] == last["stage"]]
+    np.testing.assert_allclose(last["x"], rows["C"])
+    np.testing.assert_allclose(last["y"], rows["gamma"])
+    np.testing.assert_allclose(last["score"], rows["score"], atol=1e-8)
+    (at,) = np.flatnonzero(last["kept"])
+    assert (last["x"][at], last["y"][at]) == (model.C_, model.gamma_)
 
 
 @pytest.mark.parametrize("name", ["two", "several", "regression"])
 def test_the_walk_passes_the_choice(name, reports):
     model, X, _, report, _ = reports(name)
-    walk = report.facts.walk
-    at = walk.start
-    assert walk.values[at] == pytest.approx(model.C_)
-    assert walk.support[at] == len(model.support_)
-    assert walk.held_out[at] == pytest.approx(report.facts.curves[0].measures[0].scores[at])
+    walk = report.facts["walk"]
+    at = walk["start"]
+    assert walk["values"][at] == pytest.approx(model.C_)
+    assert walk["support"][at] == len(model.support_)
+    assert walk["held_out"][at] == pytest.approx(report.facts["curves"][0]["measures"][0]["scores"][at])
     own = model.predict(X)[:, None] if name == "regression" else model.decision_function(X).reshape(len(X), -1)
-    for machine, picture in enumerate(walk.pictures):
-        if walk.kind != "plane":
+    for machine, picture in enumerate(walk["pictures"]):
+        if walk["kind"] != "plane":
             np.testing.assert_allclose(picture[at], own[:, machine], atol=1e-3 * np.abs(own).max())
 
 
 def test_the_plane_is_in_the_units_of_the_data(reports):
     model, X, _, report, _ = reports("two")
-    walk = report.facts.walk
-    grid = np.column_stack([part.ravel() for part in np.meshgrid(walk.grid["x"], walk.grid["y"])])
+    walk = report.facts["walk"]
+    grid = np.column_stack([part.ravel() for part in np.meshgrid(walk["grid"]["x"], walk["grid"]["y"])])
     own = model.decision_function(pd.DataFrame(grid, columns=X.columns))
-    np.testing.assert_allclose(walk.pictures[0][walk.start], own, atol=2e-3)
+    np.testing.assert_allclose(walk["pictures"][0][walk["start"]], own, atol=2e-3)
     piped = make_pipeline(StandardScaler(), PathSVC("least_squares", scale=True, **QUICK))
     X, y = make_moons(50, noise=0.3, random_state=0)
-    walk = Report(piped.fit(X * 100 + 3, y), X * 100 + 3, y).facts.walk
-    grid = np.column_stack([part.ravel() for part in np.meshgrid(walk.grid["x"], walk.grid["y"])])
-    np.testing.assert_allclose(walk.pictures[0][walk.start], piped.decision_function(grid), atol=2e-3)
+    walk = Report(piped.fit(X * 100 + 3, y), X * 100 + 3, y).facts["walk"]
+    grid = np.column_stack([part.ravel() for part in np.meshgrid(walk["grid"]["x"], walk["grid"]["y"])])
+    np.testing.assert_allclose(walk["pictures"][0][walk["start"]], piped.decision_function(grid), atol=2e-3)
 
 
 def test_feature_paths_end_at_the_coefficients(reports):
     model, X, _, report, _ = reports("elastic")
-    paths = report.facts.feature_paths
-    at = int(np.argmin(np.abs(np.array(paths.values) - model.lambda1_)))
-    shown = dict(zip(paths.names, (coefs[at] for coefs in paths.coefs[0]), strict=True))
+    paths = report.facts["feature_paths"]
+    at = int(np.argmin(np.abs(np.array(paths["values"]) - model.lambda1_)))
+    shown = dict(zip(paths["names"], (coefs[at] for coefs in paths["coefs"][0]), strict=True))
     own = dict(zip(X.columns, model.coef_[0], strict=True))
     assert {name for name, value in own.items() if value} <= set(shown)
     for name, value in shown.items():
         assert value == pytest.approx(own[name], abs=1e-3 * np.abs(model.coef_).max())
-    assert report.facts.walk.features[report.facts.walk.start] == int((model.coef_ != 0).sum())
+    assert report.facts["walk"]["features"][report.facts["walk"]["start"]] == int((model.coef_ != 0).sum())
 
 
 def test_coverage_is_that_of_other_rows():
@@ -105,11 +165,11 @@ def test_coverage_is_that_of_other_rows():
     X = rng.normal(size=(400, 2))
     y = X[:, 0] + rng.normal(size=400)
     model = PathSVR(**QUICK).fit(X, y)
-    found = Report(model, X, y).facts.residuals
-    np.testing.assert_allclose(found.covered, found.nominal, atol=0.06)
-    assert sum(found.counts) == 400
+    found = Report(model, X, y).facts["residuals"]
+    np.testing.assert_allclose(found["covered"], found["nominal"], atol=0.06)
+    assert sum(found["counts"]) == 400
     few = PathSVR(**QUICK).fit(X[:6], y[:6])
-    assert Report(few, X[:6], y[:6]).facts.residuals.covered[-1] == 1.0  # too few to leave anything out
+    assert Report(few, X[:6], y[:6]).facts["residuals"]["covered"][-1] == 1.0  # too few to leave anything out
 
 
 def rows_of(kind):
@@ -150,10 +210,11 @@ def test_every_kind_of_model_has_a_report(name):
     model, kind = MODELS[name]
     X, y = rows_of(kind)
     report = Report(model.fit(X, y), X, y)
-    assert "Held-out error" in [cell.name for cell in report.facts.overview.sure]
-    assert report.facts.curves
+    assert list(faults(report.facts, REPORT)) == []
+    assert "Held-out error" in [cell["name"] for cell in report.facts["overview"]["sure"]]
+    assert report.facts["curves"]
     is_fixed = name in ("linear", "given", "kernel")
-    assert report.facts.other == (None if is_fixed else "lambda2" if name == "elastic net" else "gamma")
+    assert report.facts["other"] == (None if is_fixed else "lambda2" if name == "elastic net" else "gamma")
     assert len(report.html()) > 1e6
 
 
@@ -161,20 +222,20 @@ def test_the_criterion_that_decided_comes_first():
     X, y = make_moons(60, noise=0.3, random_state=0)
     folds = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
     model = PathSVC("least_squares", criterion="kfold", cv=folds, **QUICK).fit(X, y)
-    first, *others = Report(model, X, y).facts.curves
-    assert first.criterion == "kfold"
-    assert [curve.criterion for curve in others] == ["loo"]
-    np.testing.assert_allclose(first.values, model.curve_.values)
-    np.testing.assert_allclose(first.measures[0].scores, model.curve_.scores, atol=1e-8)
+    first, *others = Report(model, X, y).facts["curves"]
+    assert first["criterion"] == "kfold"
+    assert [curve["criterion"] for curve in others] == ["loo"]
+    np.testing.assert_allclose(first["values"], model.curve_.values)
+    np.testing.assert_allclose(first["measures"][0]["scores"], model.curve_.scores, atol=1e-8)
 
 
 def test_one_column_of_a_regression_is_drawn_as_a_function():
     x = np.linspace(0, 6, 50)[:, None]
     model = PathSVR(**QUICK).fit(x, np.sin(x[:, 0]))
-    walk = Report(model, x, np.sin(x[:, 0])).facts.walk
-    assert walk.kind == "line"
-    own = model.predict(np.array(walk.grid["x"])[:, None])
-    np.testing.assert_allclose(walk.pictures[0][walk.start], own, atol=1e-3)
+    walk = Report(model, x, np.sin(x[:, 0])).facts["walk"]
+    assert walk["kind"] == "line"
+    own = model.predict(np.array(walk["grid"]["x"])[:, None])
+    np.testing.assert_allclose(walk["pictures"][0][walk["start"]], own, atol=1e-3)
 
 
 def test_columns_are_described():
@@ -187,11 +248,11 @@ def test_columns_are_described():
     y = (table["size"] > 3).to_numpy().astype(int)
     model = make_pipeline(columns, PathSVC("least_squares", **QUICK)).fit(table, y)
     report = Report(model, table, y, target="large")
-    size, kind, flag = report.facts.columns.shown
-    assert (size.kind, size.mean) == ("number", pytest.approx(table["size"].mean()))
-    assert (kind.kind, kind.distinct, kind.top) == ("category", 2, "b")
-    assert flag.kind == "category"
-    assert report.facts.walk.kind == "projection"
+    size, kind, flag = report.facts["columns"]["shown"]
+    assert (size["kind"], size["mean"]) == ("number", pytest.approx(table["size"].mean()))
+    assert (kind["kind"], kind["distinct"], kind["top"]) == ("category", 2, "b")
+    assert flag["kind"] == "category"
+    assert report.facts["walk"]["kind"] == "projection"
 
 
 def test_what_cannot_be_reported_is_refused():

@@ -53,13 +53,13 @@ def test_the_snippet_decides_alike(name):
     model.fit(X, y, sample_weight=weight)
     found = snippet(Fitted.of(model, X, y))
     own = model.predict(X) if isinstance(model, PathSVR) else model.decision_function(X)
-    np.testing.assert_allclose(decisions(found.code, X, y, weight=weight), own, atol=tol)
+    np.testing.assert_allclose(decisions(found["code"], X, y, weight=weight), own, atol=tol)
 
 
 def test_hinge_of_three_classes_is_one_against_the_rest():
     X, y = IRIS
     model = PathSVC("hinge", gamma=0.7, **C).fit(X, y)
-    code = snippet(Fitted.of(model, X, y)).code
+    code = snippet(Fitted.of(model, X, y))["code"]
     np.testing.assert_allclose(decisions(code, X, y), model.decision_function(X), atol=1e-2)
 
 
@@ -67,8 +67,9 @@ def test_rows_of_a_pipeline():
     X, y = MOONS
     model = make_pipeline(StandardScaler(), PathSVC("hinge", gamma=0.7, **C)).fit(X, y)
     found = snippet(Fitted.of(model, X, y))
-    assert "model[:-1].transform(X)" in found.words
-    np.testing.assert_allclose(decisions(found.code, model[:-1].transform(X), y), model.decision_function(X), atol=1e-2)
+    assert "model[:-1].transform(X)" in found["words"]
+    own = model.decision_function(X)
+    np.testing.assert_allclose(decisions(found["code"], model[:-1].transform(X), y), own, atol=1e-2)
 
 
 @pytest.mark.parametrize(
@@ -85,5 +86,5 @@ def test_where_there_is_none_it_says_so(model, weight, word):
     X, y = MOONS
     model.fit(X, y, sample_weight=weight)
     found = snippet(Fitted.of(model, X, y))
-    assert found.code is None
-    assert word in found.words
+    assert found["code"] is None
+    assert word in found["words"]

@@ -18,10 +18,10 @@ from svmpath.solvers.elastic import (
     ELBOW,
     LEFT,
     ZERO,
+    Design,
+    ElasticWalker,
     Line,
     Snapshot,
-    Table,
-    Walker,
     constant_point,
     corner,
     solve_directly,
@@ -43,14 +43,14 @@ def data(n=60, p=20, seed=0):
 
 def check_system(walker):
     """W and G are what the places say, and the equations hold."""
-    S, Z, y = walker.state, np.asarray(walker.table.Z), walker.table.y
+    S, Z, y = walker.state, np.asarray(walker.design.Z), walker.design.y
     k, m = S.num[:2]
     E, A = S.E[:k], S.A[:m]
     assert set(E) == set(np.flatnonzero(S.place == ELBOW))
     assert set(A) == set(np.flatnonzero(S.sign != ZERO))
     W = Z[np.ix_(E, A)]
     np.testing.assert_array_equal(S.W[:k, :m], W)
-    H = W @ W.T + walker.table.tau * np.outer(y[E], y[E])
+    H = W @ W.T + walker.design.tau * np.outer(y[E], y[E])
     np.testing.assert_allclose(S.G[:k, :k] @ H, np.eye(k), atol=1e-6)
     r = 1 - y * walker.b - Z @ walker.beta
     np.testing.assert_allclose(walker.r, r, atol=1e-10)
@@ -64,7 +64,7 @@ def check_system(walker):
 def test_system_after_hundreds_of_events(lam2):
     X, y = data()
     w = np.ones(60)
-    walker = start(Table.of(X, y, np.ones(20)), w, lam2)
+    walker = start(Design.of(X, y, np.ones(20)), w, lam2)
     line = Line.lambda1(lam2, w)
     for part in (0.5, 0.2, 0.05, 0.01):
         walker.to(line, part * 20)
@@ -75,7 +75,7 @@ def test_system_after_hundreds_of_events(lam2):
 
 def test_the_system_grows_beyond_its_first_room():
     X, y = data(150, 150)
-    walker = start(Table.of(X, y, np.ones(150)), np.ones(150), 1e-3)
+    walker = start(Design.of(X, y, np.ones(150)), np.ones(150), 1e-3)
     room = walker.state.G.shape[0]
     walker.to(Line.lambda1(1e-3, np.ones(150)), 0.05)
     assert walker.state.num[0] > room
@@ -85,8 +85,8 @@ def test_the_system_grows_beyond_its_first_room():
 
 def test_crash_start_is_optimal_for_its_lambda1():
     X, y = data()
-    table, w = Table.of(X, y, np.ones(20)), np.random.default_rng(0).exponential(size=60)
-    point = constant_point(table, w)
+    design, w = Design.of(X, y, np.ones(20)), np.random.default_rng(0).exponential(size=60)
+    point = constant_point(design, w)
     assert abs(y @ point.alpha) < 1e-12
     assert np.all((point.alpha >= 0) & (point.alpha <= w))
     assert np.count_nonzero(point.place == ELBOW) == 1
@@ -99,7 +99,7 @@ def test_sparse_and_dense_walks_tell_the_same_events():
     X[np.abs(X) < 0.8] = 0.0
     logs = []
     for rows in (X, sparse.csr_matrix(X)):
-        walker = start(Table.of(rows, y, np.ones(20)), np.ones(60), 0.5)
+        walker = start(Design.of(rows, y, np.ones(20)), np.ones(60), 0.5)
         walker.to(Line.lambda1(0.5, np.ones(60)), 0.5)
         logs.append(walker.events)
     np.testing.assert_array_equal(logs[0].index, logs[1].index)
@@ -108,7 +108,7 @@ def test_sparse_and_dense_walks_tell_the_same_events():
 
 def test_walk_to_a_lambda1_above_the_start_stands_still():
     X, y = data()
-    walker = start(Table.of(X, y, np.ones(20)), np.ones(60), 1.0)
+    walker = start(Design.of(X, y, np.ones(20)), np.ones(60), 1.0)
     walk_to(walker, 1e5)
     assert walker.state.x[1] == 1e5
     assert not walker.beta.any()
@@ -117,12 +117,12 @@ def test_walk_to_a_lambda1_above_the_start_stands_still():
 def test_dependent_places_are_refused():
     X, y = data()
     X[1], y[1] = X[0], y[0]
-    walker = start(Table.of(X, y, np.ones(20)), np.ones(60), 1.0)
+    walker = start(Design.of(X, y, np.ones(20)), np.ones(60), 1.0)
     walker.to(Line.lambda1(1.0, np.ones(60)), 1.0)
     point = walker.snapshot()
     place = point.place.copy()
     place[:2] = ELBOW
-    twice = Walker(walker.table, Snapshot(point.x, point.w, point.alpha, point.beta, place, point.sign))
+    twice = ElasticWalker(walker.design, Snapshot(point.x, point.w, point.alpha, point.beta, place, point.sign))
     assert not twice.solve_places()
     with pytest.raises(PathError, match="remove columns or rows"):
         twice.assemble()
@@ -131,21 +131,21 @@ def test_dependent_places_are_refused():
 NULL_STEPS = """
 import numpy as np
 from svmpath.solvers.loops import elastic_walk as loops
-from svmpath.solvers.elastic import ELBOW, LEFT, RIGHT, Snapshot, Table, Walker
+from svmpath.solvers.elastic import ELBOW, LEFT, RIGHT, Snapshot, Design, ElasticWalker
 
 def standing(Z, place, alpha, sign, beta):
-    table = Table.of(np.array(Z, float), np.ones(len(Z)), np.ones(len(Z[0])))
-    table.y[1::2] = -1.0
+    design = Design.of(np.array(Z, float), np.ones(len(Z)), np.ones(len(Z[0])))
+    design.y[1::2] = -1.0
     x = np.array([1.0, 9.0, 1.0, 0.0])
     parts = [np.array(part, kind) for part, kind in ((alpha, float), (beta, float), (place, int), (sign, int))]
-    walker = Walker(table, Snapshot(x, np.ones(len(Z)), *parts))
-    assert walker._assemble(0)
+    walker = ElasticWalker(design, Snapshot(x, np.ones(len(Z)), *parts))
+    assert walker.solve_places(0)
     walker._measure()
-    return walker, table.data, walker.state
+    return walker, design.arrays, walker.state
 
 def check(walker, before):
     active, c, total = before
-    S, Z, y = walker.state, walker.table.Z, walker.table.y
+    S, Z, y = walker.state, walker.design.Z, walker.design.y
     assert np.all((walker.alpha >= 0) & (walker.alpha <= walker.w))
     k, m = S.num[:2]
     assert np.linalg.matrix_rank(np.column_stack([S.W[:k, :m], y[S.E[:k]]])) == k
@@ -158,14 +158,14 @@ for source, start in ((RIGHT, 0.0), (LEFT, 1.0)):
     # Rows 0 and 2 are the same: 2 comes to the elbow where 0 is.
     Z = [[1, 2], [3, 1], [1, 2], [0, 1]]
     walker, D, S = standing(Z, [ELBOW, ELBOW, source, LEFT], [0.3, 0.6, start, 1], [1, 0], [0.5, 0])
-    before = S.A[: S.num[1]].copy(), D.Zr.T @ walker.alpha, walker.table.y @ walker.alpha
+    before = S.A[: S.num[1]].copy(), D.Zr.T @ walker.alpha, walker.design.y @ walker.alpha
     assert loops.hit(D, S, when, what, 2) >= 0
     check(walker, before)
     assert walker.null_steps == 1 and S.place[0] != S.place[2]
 # Without column 1 rows 0 and 2 are the same: it comes to zero.
 Z = [[1, 2], [3, 1], [1, 5], [0, 1]]
 walker, D, S = standing(Z, [ELBOW, RIGHT, ELBOW, LEFT], [0.3, 0, 0.6, 1], [1, 1], [0.5, 0.1])
-before = np.array([0]), D.Zr.T @ walker.alpha, walker.table.y @ walker.alpha
+before = np.array([0]), D.Zr.T @ walker.alpha, walker.design.y @ walker.alpha
 assert loops.vanish(D, S, when, what, int(np.flatnonzero(S.A[:2] == 1)[0])) >= 0
 check(walker, before)
 assert walker.null_steps == 1 and walker.beta[1] == 0.0
@@ -184,7 +184,7 @@ def test_null_steps_keep_the_equations():
 def test_leaving_out_needs_no_more_than_the_weights():
     X, y = data(40, 6)
     w = np.ones(40)
-    walker = start(Table.of(X, y, np.ones(6)), w, 1.0)
+    walker = start(Design.of(X, y, np.ones(6)), w, 1.0)
     walk_to(walker, 2.0)
     before = walker.snapshot()
     f, done, off = walker.leave_out()
@@ -209,7 +209,7 @@ def few_values(seed, n=60, p=9, precision=np.float32):
 def test_the_direct_solve_finds_the_optimum(lam2):
     X, y = few_values(3)
     om, w = np.linspace(0.5, 2.0, 9), np.random.default_rng(0).exponential(size=60)
-    found = solve_directly(X * y[:, None], y, om, np.ones(60), w, 2.0, lam2)
+    found = solve_directly(Design.of(X, y, om), w, 2.0, lam2)
     assert found.gap <= 1e-9
     lowest = reference_elastic.minimum(X, y, w, om, 2.0, lam2)
     cost = reference_elastic.objective(X, y, w, om, 2.0, lam2, found.beta, found.b)
@@ -221,8 +221,8 @@ def test_the_direct_solve_takes_sparse_rows_and_free_columns():
     X[np.abs(X) < 0.8] = 0.0
     om, w = np.ones(60), np.ones(40)
     om[:2], w[:3] = 0.0, 0.0
-    dense = solve_directly(X * y[:, None], y, om, np.ones(40), w, 2.0, 0.5)
-    thin = solve_directly(sparse.csr_matrix(X * y[:, None]), y, om, np.ones(40), w, 2.0, 0.5)
+    dense = solve_directly(Design.of(X, y, om), w, 2.0, 0.5)
+    thin = solve_directly(Design.of(sparse.csr_matrix(X), y, om), w, 2.0, 0.5)
     assert max(dense.gap, thin.gap) <= 1e-9
     assert not dense.alpha[:3].any()
     np.testing.assert_allclose(dense.beta, thin.beta, atol=1e-5)
@@ -231,10 +231,10 @@ def test_the_direct_solve_takes_sparse_rows_and_free_columns():
 @pytest.mark.parametrize("lam2", [1.0, 1e-3, 0.0])
 def test_a_corner_is_where_the_walk_goes(lam2):
     X, y = data()
-    table, w = Table.of(X, y, np.ones(20)), np.ones(60)
-    walker = start(table, w, lam2)
+    design, w = Design.of(X, y, np.ones(20)), np.ones(60)
+    walker = start(design, w, lam2)
     walker.to(Line.lambda1(lam2, w), 3.0)
-    point = corner(table, np.array([3.0, 3.0, lam2, 0.0]), w)
+    point = corner(design, w, 3.0, 3.0, lam2)
     np.testing.assert_array_equal(point.place, walker.state.place)
     np.testing.assert_array_equal(point.sign, walker.state.sign)
     np.testing.assert_allclose(point.beta, walker.beta, atol=1e-9)
@@ -246,8 +246,8 @@ def test_a_walk_that_no_attempt_can_follow_leaps(lam2, monkeypatch):
     """Every second stretch fails: what is skipped is found directly, and the walk goes on from there."""
     X, y = data()
     w = np.ones(60)
-    walker = start(Table.of(X, y, np.ones(20)), w, lam2)
-    attempts, calls = Walker._attempts, []
+    walker = start(Design.of(X, y, np.ones(20)), w, lam2)
+    attempts, calls = ElasticWalker._attempts, []
 
     def failing(self, *arguments):
         calls.append(len(calls))
@@ -255,7 +255,7 @@ def test_a_walk_that_no_attempt_can_follow_leaps(lam2, monkeypatch):
         return None if is_mine else attempts(self, *arguments)
 
     monkeypatch.setattr("svmpath.solvers.elastic.walk.STRETCH", 40)
-    monkeypatch.setattr(Walker, "_attempts", failing)
+    monkeypatch.setattr(ElasticWalker, "_attempts", failing)
     walker.to(Line.lambda1(lam2, w), 1.0)
     assert walker.leaps > 0
     assert walker.value == 1.0
@@ -273,8 +273,8 @@ def test_a_stretch_that_is_not_good_is_walked_again(monkeypatch):
     """The gap is looked at, not only how the walk ended."""
     X, y = data()
     w = np.ones(60)
-    walker, seen = start(Table.of(X, y, np.ones(20)), w, 1.0), []
-    stretch = Walker._stretch
+    walker, seen = start(Design.of(X, y, np.ones(20)), w, 1.0), []
+    stretch = ElasticWalker._stretch
 
     def spoilt(self, line, end, most_features, dependent, perturbation):
         found = stretch(self, line, end, most_features, dependent, perturbation)
@@ -283,7 +283,7 @@ def test_a_stretch_that_is_not_good_is_walked_again(monkeypatch):
             self.beta[:] *= 1.01
         return found
 
-    monkeypatch.setattr(Walker, "_stretch", spoilt)
+    monkeypatch.setattr(ElasticWalker, "_stretch", spoilt)
     walker.to(Line.lambda1(1.0, w), 1.0)
     assert seen[:2] == list(ATTEMPTS[:2])
     assert walker.gap <= 1e-9
@@ -293,12 +293,12 @@ def test_compiled_steps_come_back_soon(monkeypatch):
     """With hardly any budget the walk is the same: it is called again and again."""
     X, y = data()
     w = np.ones(60)
-    whole = start(Table.of(X, y, np.ones(20)), w, 1.0)
+    whole = start(Design.of(X, y, np.ones(20)), w, 1.0)
     whole.to(Line.lambda1(1.0, w), 1.0)
     calls = []
     monkeypatch.setattr("svmpath.solvers.elastic.walk.checkpoint", lambda: calls.append(1))
     monkeypatch.setattr("svmpath.solvers.elastic.walk.BUDGET", 1)
-    again = start(Table.of(X, y, np.ones(20)), w, 1.0)
+    again = start(Design.of(X, y, np.ones(20)), w, 1.0)
     again.to(Line.lambda1(1.0, w), 1.0)
     assert len(calls) > len(whole.events.t)
     np.testing.assert_array_equal(again.events.index, whole.events.index)

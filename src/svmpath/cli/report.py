@@ -46,7 +46,6 @@ def _page(model: Path, data: Path, live: Live) -> tuple[str, dict[str, Any]]:
     """The page, and the facts of its summary."""
     from svmpath.cli.saved_model import read_model, training_data
     from svmpath.report import Report
-    from svmpath.report.facts import plain
 
     pipeline = read_model(model)
     live.stage(f"Reading {data.name}")
@@ -63,7 +62,7 @@ def _page(model: Path, data: Path, live: Live) -> tuple[str, dict[str, Any]]:
     except ValueError as error:
         raise DataError(f"{data.name}: {error}") from error
     live.stage("Drawing the page")
-    return made.html(), plain(made.facts.summary)
+    return made.html(), made.facts["summary"]
 
 
 def _training_rows(trained: Mapping[str, Any], path: Path) -> Data:

@@ -33,7 +33,7 @@ from svmpath.losses.base import Loss, Problem, Solution
 from svmpath.losses.compressed import check_rows
 from svmpath.losses.elbow import NEAR, WEIGHT
 from svmpath.parameters import Parameter
-from svmpath.solvers.elastic import Table, offset_shift, relative_gap
+from svmpath.solvers.elastic import Design, offset_shift, relative_gap
 
 Array = np.ndarray
 
@@ -64,12 +64,11 @@ class ElasticProblem(Problem):
         return len(self.om)
 
     @lazy
-    def table(self) -> Table:
+    def design(self) -> Design:
         """The rows as the walk reads them."""
         X = self.gram.X
-        if sparse.issparse(X):
-            return Table.of(X.multiply(1.0 / self.scale).tocsr(), self.y, self.om)
-        return Table.of((X - self.centre) / self.scale, self.y, self.om)
+        X = X.multiply(1.0 / self.scale).tocsr() if sparse.issparse(X) else (X - self.centre) / self.scale
+        return Design.of(X, self.y, self.om)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
@@ -161,11 +160,8 @@ class ElasticSolution(Solution):
     def rounding(self) -> float:
         """How far rounding may have moved the decision values of the training rows."""
         beta = np.abs(self.coef * self.problem.scale)
-        return float(
-            8
-            * np.finfo(float).eps
-            * (beta @ self.problem.table.zmax + abs(self.coef @ self.problem.centre) + abs(self.b))
-        )
+        size = beta @ self.problem.design.zmax + abs(self.coef @ self.problem.centre) + abs(self.b)
+        return float(8 * np.finfo(float).eps * size)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "coef": self.coef}
@@ -189,9 +185,9 @@ class ElasticHinge(Loss):
         self, problem: ElasticProblem, parameters: dict[str, float], a: Array, beta: Array, b: float
     ) -> ElasticSolution:
         """The machine, from coefficients of the scaled columns; its offset is the middle where it is not unique."""
-        a, size = np.clip(a, 0.0, problem.s), np.abs(beta) * problem.table.zmax
+        a, size = np.clip(a, 0.0, problem.s), np.abs(beta) * problem.design.zmax
         beta = np.where(size > _NO_MOVE * (size.sum() + abs(b)), beta, 0.0)  # at an event: zero but for rounding
-        f = problem.y * np.asarray(problem.table.Z @ beta) + b
+        f = problem.y * np.asarray(problem.design.Z @ beta) + b
         b += offset_shift(problem.y, problem.s, a, f)
         coef = beta / problem.scale
         return ElasticSolution(problem, self, problem.y * a, float(b - coef @ problem.centre), parameters, coef)
@@ -201,7 +197,7 @@ class ElasticHinge(Loss):
         assert isinstance(solution, ElasticSolution)
         problem = solution.problem
         a, beta = problem.y * solution.alpha, solution.coef * problem.scale
-        Z, b = problem.table.Z, solution.b + solution.coef @ problem.centre
+        Z, b = problem.design.Z, solution.b + solution.coef @ problem.centre
         return a, np.asarray(Z @ beta) + problem.y * b, beta, np.asarray(Z.T @ a)
 
     def violation(self, solution: Solution) -> float:
@@ -212,11 +208,11 @@ class ElasticHinge(Loss):
         rows, s = problem.active, problem.s
         slack = 1.0 - margin
         worst = np.where(a <= NEAR * s, slack, np.where(a >= (1.0 - NEAR) * s, -slack, np.abs(slack)))[rows]
-        unit = np.asarray(abs(problem.table.Z).T @ s)
+        unit = np.asarray(abs(problem.design.Z).T @ s)
         unit = np.where(unit > 0.0, unit, 1.0)
-        pull = c - lam2 * beta
-        is_zero = np.abs(beta) * problem.table.zmax <= NEAR
-        off = np.where(is_zero, np.abs(pull) - lam1 * problem.om, np.abs(pull - lam1 * problem.om * np.sign(beta)))
+        gradient = c - lam2 * beta
+        wall, is_zero = lam1 * problem.om, np.abs(beta) * problem.design.zmax <= NEAR
+        off = np.where(is_zero, np.abs(gradient) - wall, np.abs(gradient - wall * np.sign(beta)))
         sums = abs(problem.y @ a) / s.sum()
         return float(max(worst.max(initial=0.0), (off / unit).max(initial=0.0), sums))
 
@@ -224,8 +220,6 @@ class ElasticHinge(Loss):
         """Primal minus dual objective over the primal, or over a millionth of the weights where that is more."""
         assert isinstance(solution, ElasticSolution)
         problem, parameters = solution.problem, solution.parameters
-        beta, b = solution.coef * problem.scale, solution.b + solution.coef @ problem.centre
-        return relative_gap(
-            problem.table.Z, problem.y, problem.om, np.ones(problem.n), problem.s, parameters["lambda1"],
-            parameters["lambda2"], problem.y * solution.alpha, beta, float(b),
-        )  # fmt: skip
+        lam1, lam2, alpha = parameters["lambda1"], parameters["lambda2"], problem.y * solution.alpha
+        beta, b = solution.coef * problem.scale, float(solution.b + solution.coef @ problem.centre)
+        return relative_gap(problem.design, problem.s, lam1, lam2, alpha, beta, b)

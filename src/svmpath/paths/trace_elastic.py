@@ -10,14 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_consistent_length
 
+from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram
 from svmpath.kernels import Linear
+from svmpath.lazy import with_known
 from svmpath.losses import Motion
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, centres, deviations
 from svmpath.names import unknown_name
-from svmpath.paths.elastic import ElasticPath, cut
-from svmpath.paths.elastic_record import is_plain, penalties
-from svmpath.solvers.elastic.first_point import largest_lambda1
+from svmpath.paths.elastic import ElasticPath
+from svmpath.paths.elastic_family import ElasticFamily
+from svmpath.paths.elastic_record import ElasticRecord
+from svmpath.solvers.elastic import largest_lambda1
+from svmpath.solvers.threads import blas_threads
 from svmpath.validation import (
     check_amount,
     check_data,
@@ -187,35 +191,51 @@ def check_factors(penalty_factor: Any, p: int) -> Array:
 def elastic_path(
     problem: ElasticProblem, motion: Motion, span: tuple[float, float] | None, max_features: int | None = None
 ) -> ElasticPath:
-    """The path over a span, or over the default one; walked, so that one that cannot be followed is refused here."""
+    """The path over a span, or over the default one; walked, so that one that cannot be followed is refused here.
+
+    With ``max_features`` it ends where the walk has ended.
+    """
     if max_features is not None:
         check_whole(max_features, "max_features", words=" or None")
-    path = ElasticPath(problem, ElasticHinge(), motion, span or (np.inf, 0.0), max_features)
-    if span is None and path.has_top:
-        path = path.from_the_top(_SPAN_END)
-    elif span is None:
-        path = replace(path, span=default_span(problem, motion))
-    path.record  # noqa: B018 - walks
-    return path if max_features is None else cut(path)
+    family, loss = ElasticFamily(problem, motion), ElasticHinge()
+    if span is None and family.has_top:
+        with blas_threads(problem.n * problem.p):
+            walker = family.begin(np.inf)
+            high = walker.value or 1.0
+            record = ElasticRecord.of_walk(family, walker, _SPAN_END * high, max_features)
+        path = with_known(ElasticPath(problem, loss, motion, (high, _SPAN_END * high), max_features), record=record)
+    else:
+        path = ElasticPath(problem, loss, motion, span or default_span(family), max_features)
+        record = path.record  # walks
+    low, high = sorted(path.span)
+    if max_features is None or record.first.value <= low or record.end <= max(low * (1 + 1e-12), 0.0):
+        return path
+    if not record.end < high:
+        raise PathError(
+            f"At {path.over} = {high:.6g} more than max_features = {max_features} features are already active; "
+            "start the span at a larger value or allow more features."
+        )
+    is_rising = path.span[0] < path.span[1]
+    return with_known(replace(path, span=(record.end, high) if is_rising else (high, record.end)), record=record)
 
 
-def default_span(problem: ElasticProblem, motion: Motion) -> tuple[float, float]:
+def default_span(family: ElasticFamily) -> tuple[float, float]:
     """The span of a path for which none was given, where the machine is not constant above some value."""
-    if motion.over == "weight":
+    if family.motion.over == "weight":
         return 1.0, 0.0
-    if motion.over == "lambda2" or is_plain(motion):
+    if family.motion.over == "lambda2" or family.is_plain:
         return _LAMBDA2_SPAN
-    first = lambda1_max(problem, motion) or 1.0
+    first = lambda1_max(family.problem, family.motion) or 1.0
     return first, _SPAN_END * first
 
 
 def lambda1_max(problem: ElasticProblem, motion: Motion) -> float:
     """The value over lambda1 or a ray below which penalised features are used; 0 if they never are."""
-    path = ElasticPath(problem, ElasticHinge(), motion, (np.inf, 0.0))
-    if not path.has_top:  # a ray with free features: they move with lambda2, so that there is no such value
+    family = ElasticFamily(problem, motion)
+    if not family.has_top:  # a ray with free features: they move with lambda2, so that there is no such value
         value = lambda1_max(problem, Motion("lambda1", {"lambda2": 0.0}))
         return value / motion.fixed["l1_ratio"]
     # A walk would do, but where it ends may depend on the order of the rows; a large programme would take too long.
-    if np.all(path.table.om > 0.0) and problem.n * problem.p <= _MOST_ENTRIES:
-        return largest_lambda1(path.table, problem.s) / penalties(motion, 1.0)["lambda1"]
-    return path.top()
+    if np.all(family.design.om > 0.0) and problem.n * problem.p <= _MOST_ENTRIES:
+        return largest_lambda1(family.design, problem.s) / family.penalties(1.0)["lambda1"]
+    return family.begin(np.inf).value

@@ -13,11 +13,13 @@ from svmpath.criteria.curve import Curve, one_vs_rest
 from svmpath.criteria.table import CRITERIA, is_bound
 from svmpath.exceptions import PathError
 from svmpath.paths import Path
-from svmpath.report.facts import CriterionCurve, Measure, rounded
+from svmpath.report.facts import rounded
 from svmpath.report.fitted import Fitted
+from svmpath.report.overview import criterion_words
 from svmpath.validation import is_whole_number
 
 Array = np.ndarray
+Facts = dict[str, Any]
 
 _STEPS = np.arange(-8, 9)
 _WIDE, _NARROW = 4, 8  # steps per factor of ten; the latter for paths that cost more the longer they are
@@ -69,67 +71,63 @@ def frames_along(fitted: Fitted, values: Array) -> Array:
 def paths_along(fitted: Fitted, values: Array) -> list[Path]:
     """The paths of all machines, over a span that holds the values."""
     (low, high), ends = sorted(fitted.path.span), (float(values.min()), float(values.max()))
-    if low <= ends[0] and ends[1] <= high:
-        return fitted.paths
-    return [path.over_span(ends) for path in fitted.paths]
+    is_inside = low <= ends[0] and ends[1] <= high
+    return fitted.paths if is_inside else [path.over_span(ends) for path in fitted.paths]
 
 
-def curves(fitted: Fitted, values: Array, paths: list[Path]) -> list[CriterionCurve]:
+def curves(fitted: Fitted, values: Array, paths: list[Path]) -> list[Facts]:
     """The criterion that decided first, then others that can be had for little."""
-    own = fitted.choice.curve.in_order()
-    name = _SAME.get(own.criterion, own.criterion)
-    found = list(_dense(fitted, values, paths, name)) if _is_dense(fitted) else []
+    curve = fitted.choice.curve.in_order()
+    name = _SAME.get(curve.criterion, curve.criterion)
+    dense = list(_dense(fitted, values, paths, name)) if _is_dense(fitted) else []
     # Where the criterion that decided cannot be computed again, it is shown as the search computed it.
-    return found if found and found[0].criterion == name else [_facts(own, fitted, name, is_own=True), *found]
+    is_first = bool(dense) and dense[0]["criterion"] == name
+    return dense if is_first else [_facts(fitted, name, curve, [_as_searched(curve, fitted.task)]), *dense]
 
 
-def _dense(fitted: Fitted, values: Array, paths: list[Path], name: str) -> Iterator[CriterionCurve]:
+def _dense(fitted: Fitted, values: Array, paths: list[Path], name: str) -> Iterator[Facts]:
+    is_grouped = getattr(fitted.model, "_groups", None) is not None
+    # Another call of a splitter may give other folds.
+    has_folds = is_whole_number(fitted.model.cv, least=2) and fitted.n >= 5 * int(fitted.model.cv)
     others = [each for each in fitted.path.loss.policy.shown if each != name]
     for each in [name, *others]:
-        if each not in CRITERIA or not _can_do(fitted, each):
+        is_possible = has_folds if each == "kfold" else not is_grouped
+        if each not in CRITERIA or not is_possible or (is_bound(each) and len(paths) > 1):
             continue
         with suppress(PathError, ValueError):  # a machine that cannot be had without some rows
-            found = [fitted.criterion(each)(path, values) for path in paths]
-            yield _facts(found[0] if len(found) == 1 else one_vs_rest(found), fitted, each, is_own=False)
+            scored = [fitted.criterion(each)(path, values) for path in paths]
+            curve = scored[0] if len(scored) == 1 else one_vs_rest(scored)
+            if is_bound(each):
+                yield _facts(fitted, each, curve, [_as_searched(curve, fitted.task)])
+                continue
+            measures = []
+            for key, (loss, words) in _MEASURES[fitted.task].items():
+                again = curve.rescored(loss)
+                measures.append(_measure(key, words, again if key == "error" else replace(again, screened=None)))
+            yield _facts(fitted, each, curve, measures)
 
 
-def _can_do(fitted: Fitted, name: str) -> bool:
-    if is_bound(name) and len(fitted.paths) > 1:
-        return False
-    is_grouped = getattr(fitted.model, "_groups", None) is not None
-    if name != "kfold":
-        return not is_grouped
-    # Another call of a splitter may give other folds.
-    return is_whole_number(fitted.model.cv, least=2) and fitted.n >= 5 * int(fitted.model.cv)
+def _facts(fitted: Fitted, name: str, curve: Curve, measures: list[Facts]) -> Facts:
+    cv = fitted.model.cv
+    words = criterion_words(name, int(cv) if is_whole_number(cv, least=2) else None)
+    return {"criterion": name, "words": words, "values": curve.values, "measures": measures}
 
 
-def _facts(curve: Curve, fitted: Fitted, name: str, *, is_own: bool) -> CriterionCurve:
-    words = CRITERIA[name].words if name in CRITERIA else name
-    if name == "kfold" and is_whole_number(fitted.model.cv, least=2):
-        words = f"{fitted.model.cv}-fold cross-validation"
-    measures = list(_own_measure(curve, fitted)) if is_own or is_bound(name) else list(_measures(curve, fitted.task))
-    return CriterionCurve(name, words, curve.values.tolist(), measures)
-
-
-def _own_measure(curve: Curve, fitted: Fitted) -> Iterator[Measure]:
+def _as_searched(curve: Curve, task: str) -> Facts:
     """The scores as the search saw them."""
-    key, words = "score", "score"
     if is_bound(curve.criterion):  # which has no loss per sample
-        yield Measure(
-            key, "bound on the error rate", False, rounded(curve.scores, 8), rounded(curve.standard_errors, 8)
-        )
-        return
-    name = getattr(getattr(curve.loss, "loss", curve.loss), "__name__", "")
+        return _measure("score", "bound on the error rate", curve)
     if curve.scoring is not None:
-        words = f"minus {curve.scoring.name}"
-    elif name in _MEASURES[fitted.task]:
-        key, words = name, _MEASURES[fitted.task][name][1]
-    yield Measure(key, words, key == "error", rounded(curve.scores, 8), rounded(curve.standard_errors, 8))
+        return _measure("score", f"minus {curve.scoring.name}", curve)
+    name = getattr(getattr(curve.loss, "loss", curve.loss), "__name__", "")
+    return (
+        _measure(name, _MEASURES[task][name][1], curve)
+        if name in _MEASURES[task]
+        else _measure("score", "score", curve)
+    )
 
 
-def _measures(curve: Curve, task: str) -> Iterator[Measure]:
-    for key, (loss, words) in _MEASURES[task].items():
-        found = curve.rescored(loss)
-        if key != "error":
-            found = replace(found, screened=None)
-        yield Measure(key, words, key == "error", rounded(found.scores, 8), rounded(found.standard_errors, 8))
+def _measure(key: str, words: str, curve: Curve) -> Facts:
+    """Scores under one loss per sample, and their standard errors."""
+    scores, errors = rounded(curve.scores, 8), rounded(curve.standard_errors, 8)
+    return {"name": key, "words": words, "is_rate": key == "error", "scores": scores, "errors": errors}

@@ -33,6 +33,11 @@ def optional(model: Any, name: str) -> Any:
         return None
 
 
+def machine_at(path: Path, value: float) -> Any:
+    """The machine at a value, or at the end of the span that is nearest to it."""
+    return path(min(max(value, min(path.span)), max(path.span)))
+
+
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """A fitted estimator with the rows that it was fitted to.

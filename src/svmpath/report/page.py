@@ -7,32 +7,35 @@ the page as text. Only the scripts that are part of the page may run, by their h
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import time
+from base64 import b64encode
+from hashlib import sha256
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from svmpath.estimators.honest import HonestError
 from svmpath.report.columns import columns, feature_paths, relevance
 from svmpath.report.curves import curves, frames_along, paths_along, values_along
-from svmpath.report.facts import Facts, plain
+from svmpath.report.facts import plain
 from svmpath.report.fitted import Fitted
 from svmpath.report.overview import number, overview, stages
 from svmpath.report.render import write_files
 from svmpath.report.samples import classified, residuals, samples
 from svmpath.report.snippet import snippet
-from svmpath.report.summary import collect_summary
+from svmpath.report.summary import summarise
 from svmpath.report.surface import tried
 from svmpath.report.walk import walk
 
 __all__ = ["Report"]
 
 _SCRIPTS = ("base.js", "curve.js", "walk.js", "held_out.js", "table.js", "report.js")
+# What the scripts draw; the rest is in the page already.
+_DRAWN = (
+    "task", "over", "other", "machines", "classes", "chosen", "curves", "tried", "walk", "samples",
+    "classified", "residuals", "feature_paths", "relevance",
+)  # fmt: skip
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -63,8 +66,8 @@ class Report:
 
     Attributes
     ----------
-    facts : svmpath.report.facts.Facts
-        All that is on the page, as plain values.
+    facts : dict
+        All that is on the page, in types that JSON knows; ``svmpath.report.facts.REPORT`` describes it.
 
     See Also
     --------
@@ -81,7 +84,7 @@ class Report:
     >>> X, y = load_iris(return_X_y=True)
     >>> model = PathSVC(random_state=0).fit(X, y)
     >>> report = Report(model, X, y)
-    >>> [cell.name for cell in report.facts.overview.chosen]
+    >>> [cell["name"] for cell in report.facts["overview"]["chosen"]]
     ['Loss', 'Kernel', 'C', 'gamma', 'Support vectors']
     >>> with TemporaryDirectory() as folder:
     ...     report.save(Path(folder) / "report.html")
@@ -104,7 +107,50 @@ class Report:
     ) -> None:
         start = time.perf_counter()
         fitted = Fitted.of(model, X, y)
-        self.facts = collect(fitted, y, title, target, _honest(fitted.model, honest), seconds, first_row, rows)
+        if honest in ("bootstrap", "parts") and not fitted.model.can_be_corrected():
+            honest = None
+        if honest is not None and not isinstance(honest, HonestError):
+            honest = fitted.model.honest_error(honest)
+        shown = columns(fitted)
+        summary = summarise(
+            fitted.model,
+            y,
+            file=title,
+            kinds={column["name"]: column["kind"] for column in shown["shown"]},
+            target=target,
+            task=fitted.task,
+            seconds=seconds,
+            named=False,
+            honest=honest,
+        )
+        values = values_along(fitted)
+        paths = paths_along(fitted, values)
+        scores = curves(fitted, values, paths)
+        is_class = fitted.task == "classification"
+        self.facts: dict[str, Any] = plain(
+            {
+                "title": title,
+                "task": fitted.task,
+                "over": fitted.over,
+                "other": fitted.other,
+                "machines": fitted.machines,
+                "classes": fitted.labels if is_class else None,
+                "chosen": fitted.chosen,
+                "summary": summary,
+                "overview": overview(fitted, summary),
+                "curves": scores,
+                "tried": tried(fitted),
+                "walk": walk(fitted, frames_along(fitted, values), paths, scores),
+                "samples": samples(fitted, first_row, rows),
+                "classified": classified(fitted) if is_class else None,
+                "residuals": None if is_class else residuals(fitted),
+                "feature_paths": feature_paths(fitted, values, paths),
+                "relevance": relevance(fitted),
+                "columns": shown,
+                "stages": stages(fitted, seconds),
+                "snippet": snippet(fitted),
+            }
+        )
         self._seconds = time.perf_counter() - start
 
     def html(self) -> str:
@@ -118,89 +164,20 @@ class Report:
             loader=jinja2.PackageLoader("svmpath.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
         )
         environment.filters["number"] = number
-        markup = [Markup(script) for script in scripts]
         return environment.get_template("report.html.j2").render(
             facts=self.facts,
             css=Markup(_asset("report.css")),
-            scripts=markup,
-            hashes=[_hash(script) for script in scripts],
-            data=Markup(to_script_json(plain(self._drawn()))),
+            scripts=[Markup(script) for script in scripts],
+            # the hashes by which the page allows its scripts
+            hashes=[f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}" for script in scripts],
+            data=Markup(to_script_json({name: self.facts[name] for name in _DRAWN})),
             seconds=self._seconds,
         )
-
-    def _drawn(self) -> dict[str, Any]:
-        """What the scripts draw; the rest is in the page already."""
-        names = (
-            "task", "over", "other", "machines", "classes", "chosen", "curves", "tried", "walk", "samples",
-            "classified", "residuals", "feature_paths", "relevance",
-        )  # fmt: skip
-        return {name: getattr(self.facts, name) for name in names}
 
     def save(self, path: Any) -> None:
         """Write the page to a file; if that fails, a file that was there before stays as it was."""
         text = self.html()
         write_files({Path(path): lambda part: part.write_text(text, encoding="utf-8")})
-
-
-def _honest(model: Any, how: Any) -> HonestError | None:
-    """The error of choice and fit together, as given or estimated."""
-    if how is None or isinstance(how, HonestError):
-        return how
-    if how in ("bootstrap", "parts") and not model.can_be_corrected():
-        return None
-    found: HonestError = model.honest_error(how)
-    return found
-
-
-def collect(
-    fitted: Fitted,
-    y: Any,
-    title: str,
-    target: str,
-    honest: HonestError | None,
-    seconds: float | None,
-    first_row: int,
-    rows: Any = None,
-) -> Facts:
-    """All facts of a report."""
-    found = columns(fitted)
-    summary = collect_summary(
-        fitted.model,
-        np.asarray(y),
-        file=title,
-        kinds={column.name: column.kind for column in found.shown},
-        target=target,
-        task=fitted.task,
-        seconds=seconds,
-        named=False,
-        honest=honest,
-    )
-    values = values_along(fitted)
-    paths = paths_along(fitted, values)
-    scores = curves(fitted, values, paths)
-    is_class = fitted.task == "classification"
-    return Facts(
-        title=title,
-        task=fitted.task,
-        over=fitted.over,
-        other=fitted.other,
-        machines=fitted.machines,
-        classes=fitted.labels if is_class else None,
-        chosen=fitted.chosen,
-        summary=summary,
-        overview=overview(fitted, summary),
-        curves=scores,
-        tried=tried(fitted),
-        walk=walk(fitted, frames_along(fitted, values), paths, scores),
-        samples=samples(fitted, first_row, rows),
-        classified=classified(fitted) if is_class else None,
-        residuals=None if is_class else residuals(fitted),
-        feature_paths=feature_paths(fitted, values, paths),
-        relevance=relevance(fitted),
-        columns=found,
-        stages=stages(fitted, seconds),
-        snippet=snippet(fitted),
-    )
 
 
 def to_script_json(value: Any) -> str:
@@ -220,8 +197,3 @@ def to_script_json(value: Any) -> str:
 
 def _asset(name: str) -> str:
     return resources.files("svmpath.report").joinpath("assets", name).read_text(encoding="utf-8")
-
-
-def _hash(script: str) -> str:
-    """The hash by which a page allows a script."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from svmpath.report.facts import Calibration, Classified, Residuals, Roc, Samples, plain, rounded
+from svmpath.report.facts import rounded
 from svmpath.report.fitted import Fitted, optional
 
 Array = np.ndarray
+Facts = dict[str, Any]
+_Column = tuple[str, str, str, Any]  # key, label, kind and values
 
 _LISTED = 1000
 _DOUBTFUL = 0.5  # of the margin: decision values nearer to the boundary are doubtful
 _FAR = 2.0  # root mean squared errors from the prediction: residuals beyond are listed
-_DRAWN = 1500
+_MOST_DRAWN = 1500
 _ROC_POINTS = 200
 _BINS = 30
 _LEVELS = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99])
@@ -23,99 +24,86 @@ _PARTS = 5
 _INTERVAL_ROWS = 200
 
 
-def samples(fitted: Fitted, first: int, places: Array | None = None) -> Samples:
+def samples(fitted: Fitted, first: int, places: Array | None = None) -> Facts:
     """The samples whose held-out decision is wrong or doubtful; of a regression, the largest residuals.
 
     They are numbered from `first` on, by their `places` in a file if these are given.
     """
-    found = (_of_classes if fitted.task == "classification" else _of_numbers)(fitted)
     numbers = (np.arange(fitted.n) if places is None else np.asarray(places)) + first
-    return replace(found, rows=[[int(numbers[row[0]]), *row[1:]] for row in found.rows], first=first)
+    if fitted.task == "classification":
+        order, columns, counts = _wrong_or_doubtful(fitted)
+    else:
+        order, columns, counts = _largest_residuals(fitted)
+    columns = [("sample", "Row", "integer", numbers[order].tolist()), *columns]
+    return {
+        "columns": [{"key": key, "label": label, "kind": kind} for key, label, kind, _ in columns],
+        "rows": list(zip(*(values for *_, values in columns), strict=True)),
+        **counts,
+        "of": len(fitted.seen),
+        "first": first,
+    }
+
+
+def _significant(values: Array, digits: int) -> list[float]:
+    return [float(f"{value:.{digits}g}") for value in values.tolist()]
 
 
 def _margins(fitted: Fitted) -> tuple[Array, Array]:
     """Held-out margin of each row (negative is wrong), and the class that is predicted."""
     f, code, rows = fitted.held_out, fitted.code, np.arange(fitted.n)
     if f.ndim == 1:
-        threshold = getattr(fitted.model, "threshold_", None) or 0.0
-        f = f - threshold
+        f = f - (getattr(fitted.model, "threshold_", None) or 0.0)
         return np.where(code == 1, f, -f), (f > 0).astype(int)
     rest = f.copy()
     rest[rows, code] = -np.inf
     return f[rows, code] - rest.max(axis=1), np.argmax(np.where(np.isnan(f), -np.inf, f), axis=1)
 
 
-def _of_classes(fitted: Fitted) -> Samples:
+def _wrong_or_doubtful(fitted: Fitted) -> tuple[Array, list[_Column], Facts]:
+    """The rows to list, the columns of the list, and how many rows are wrong or doubtful."""
     margin, predicted = _margins(fitted)
-    labels, seen = fitted.labels, fitted.seen
-    is_wrong = predicted[seen] != fitted.code[seen]
-    is_doubtful = ~is_wrong & (margin[seen] < _DOUBTFUL)
-    listed = seen[is_wrong | is_doubtful]
+    labels, seen = np.array(fitted.labels, dtype=object), fitted.seen
+    is_wrong = predicted != fitted.code
+    listed = seen[is_wrong[seen] | (margin[seen] < _DOUBTFUL)]
     order = listed[np.argsort(margin[listed], kind="stable")][:_LISTED]
-    columns = [
-        {"key": "sample", "label": "Row", "kind": "integer"},
-        {"key": "verdict", "label": "Held out", "kind": "text"},
-        {"key": "label", "label": "Label", "kind": "text"},
-        {"key": "predicted", "label": "Predicted", "kind": "text"},
-        {"key": "margin", "label": "Margin", "kind": "number"},
+    columns: list[_Column] = [
+        ("verdict", "Held out", "text", np.where(is_wrong[order], "wrong", "doubtful").tolist()),
+        ("label", "Label", "text", labels[fitted.code[order]]),
+        ("predicted", "Predicted", "text", labels[predicted[order]]),
+        ("margin", "Margin", "number", _significant(margin[order], 5)),
     ]
-    wrong = set(seen[is_wrong].tolist())
-    rows = [
-        [
-            i,
-            "wrong" if i in wrong else "doubtful",
-            labels[fitted.code[i]],
-            labels[predicted[i]],
-            float(f"{margin[i]:.5g}"),
-        ]
-        for i in order.tolist()
-    ]
-    columns, rows = _with_probability(fitted, columns, rows)
-    return Samples(columns, plain(rows), int(is_wrong.sum()), int(is_doubtful.sum()), len(seen), 0)
+    # The probability of the label and its influence, where the model has them; the table counts doubtful samples.
+    table = optional(fitted.model, "held_out_") if fitted.counts_doubts else None
+    if table is not None and {"sample", "probability", "influence"} <= set(table.columns):
+        table = table.set_index("sample").loc[order.tolist()]
+        for key, title in (("probability", "Probability of the label"), ("influence", "Influence")):
+            columns.append((key, title, "number", _significant(table[key].to_numpy(dtype=float), 4)))
+    wrong = int(is_wrong[seen].sum())
+    return order, columns, {"wrong": wrong, "doubtful": len(listed) - wrong}
 
 
-def _with_probability(fitted: Fitted, columns: list[dict[str, str]], rows: list[list[Any]]) -> tuple[Any, Any]:
-    """The same with the probability of the label and its influence, where the model has them."""
-    table = optional(fitted.model, "held_out_") if fitted.counts_doubts else None  # it has a column for doubts
-    if table is None or not {"sample", "probability", "influence"} <= set(table.columns):
-        return columns, rows
-    table = table.set_index("sample")
-    more = [
-        {"key": "probability", "label": "Probability of the label", "kind": "number"},
-        {"key": "influence", "label": "Influence", "kind": "number"},
-    ]
-    values = table.loc[[row[0] for row in rows], ["probability", "influence"]].to_numpy(dtype=float)
-    found = [[*row, *(float(f"{value:.4g}") for value in pair)] for row, pair in zip(rows, values, strict=True)]
-    return [*columns, *more], found
-
-
-def _of_numbers(fitted: Fitted) -> Samples:
+def _largest_residuals(fitted: Fitted) -> tuple[Array, list[_Column], Facts]:
+    """The same of a regression: rows far from their prediction."""
     y, f, seen = fitted.targets[0], fitted.held_out, fitted.seen
     residual = y - f
     scale = float(np.sqrt(np.mean(residual[seen] ** 2))) or 1.0
     far = seen[np.abs(residual[seen]) > _FAR * scale]
     order = far[np.argsort(-np.abs(residual[far]), kind="stable")][:_LISTED]
-    columns = [
-        {"key": "sample", "label": "Row", "kind": "integer"},
-        {"key": "target", "label": "Target", "kind": "number"},
-        {"key": "predicted", "label": "Predicted, held out", "kind": "number"},
-        {"key": "residual", "label": "Residual", "kind": "number"},
-        {"key": "ratio", "label": "In units of the error", "kind": "number"},
+    columns: list[_Column] = [
+        ("target", "Target", "number", _significant(y[order], 6)),
+        ("predicted", "Predicted, held out", "number", _significant(f[order], 6)),
+        ("residual", "Residual", "number", _significant(residual[order], 6)),
+        ("ratio", "In units of the error", "number", _significant(residual[order] / scale, 3)),
     ]
-    rows = [
-        [i, *(float(f"{value:.6g}") for value in (y[i], f[i], residual[i])), float(f"{residual[i] / scale:.3g}")]
-        for i in order.tolist()
-    ]
-    return Samples(columns, plain(rows), len(far), 0, len(seen), 0)
+    return order, columns, {"wrong": len(far), "doubtful": 0}
 
 
-def classified(fitted: Fitted) -> Classified:
+def classified(fitted: Fitted) -> Facts:
     """Confusion matrix, ROC curves and calibration of held-out decisions."""
     from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve  # not needed for a fit
 
     _, predicted = _margins(fitted)
     seen, code, s = fitted.seen, fitted.code[fitted.seen], fitted.path.problem.s[fitted.seen]
-    table = confusion_matrix(code, predicted[seen], labels=np.arange(len(fitted.labels)))
     f = fitted.held_out[seen].reshape(len(seen), -1)
     curves = []
     for k, machine in enumerate(fitted.machines):
@@ -125,37 +113,45 @@ def classified(fitted: Fitted) -> Classified:
         fpr, tpr, _ = roc_curve(is_positive, f[:, k], sample_weight=s)
         few = np.unique(np.linspace(0, len(fpr) - 1, _ROC_POINTS).round().astype(int))
         area = float(roc_auc_score(is_positive, f[:, k], sample_weight=s))
-        curves.append(Roc(machine, rounded(fpr[few]), rounded(tpr[few]), area))
-    return Classified(fitted.labels, plain(table), curves, _calibration(fitted))
+        curves.append({"machine": machine, "fpr": rounded(fpr[few]), "tpr": rounded(tpr[few]), "area": area})
+    calibration, which = optional(fitted.model, "calibration_curve_"), "the class predicted"
+    if calibration is not None:
+        calibration = {
+            "words": f"probability of {fitted.labels[1] if len(fitted.labels) == 2 else which}",
+            "predicted": rounded(calibration.mean_predicted),
+            "fraction": rounded(calibration.fraction_positive),
+            "counts": rounded(calibration.counts),
+        }
+    return {
+        "labels": fitted.labels,
+        "confusion": confusion_matrix(code, predicted[seen], labels=np.arange(len(fitted.labels))),
+        "roc": curves,
+        "calibration": calibration,
+    }
 
 
-def _calibration(fitted: Fitted) -> Calibration | None:
-    found = optional(fitted.model, "calibration_curve_")
-    if found is None:
-        return None
-    words = f"probability of {fitted.labels[1]}" if len(fitted.labels) == 2 else "probability of the class predicted"
-    return Calibration(words, rounded(found.mean_predicted), rounded(found.fraction_positive), rounded(found.counts))
-
-
-def residuals(fitted: Fitted) -> Residuals:
+def residuals(fitted: Fitted) -> Facts:
     """Held-out residuals, their histogram, and the coverage of intervals made of them."""
     seen = fitted.seen
     predicted = fitted.held_out[seen]
     residual = fitted.targets[0][seen] - predicted
     counts, edges = np.histogram(residual, bins=min(_BINS, max(5, len(seen) // 5)))
-    few = np.arange(len(seen))
-    if len(few) > _DRAWN:
-        few = np.sort(np.random.default_rng(0).choice(len(seen), _DRAWN, replace=False))
-    return Residuals(
-        rounded(predicted[few], 5),
-        rounded(residual[few], 5),
-        rounded(edges, 5),
-        counts.tolist(),
-        _LEVELS.tolist(),
-        rounded(_coverage(np.abs(residual))),
-        _width(fitted),
-        len(seen),
-    )
+    few = some_rows(len(seen), _MOST_DRAWN)
+    return {
+        "predicted": rounded(predicted[few], 5),
+        "residual": rounded(residual[few], 5),
+        "edges": rounded(edges, 5),
+        "counts": counts,
+        "nominal": _LEVELS,
+        "covered": rounded(_coverage(np.abs(residual))),
+        "width": _width(fitted),
+        "of": len(seen),
+    }
+
+
+def some_rows(n: int, most: int) -> Array:
+    """At most so many of n rows, in order and drawn at random."""
+    return np.arange(n) if n <= most else np.sort(np.random.default_rng(0).choice(n, most, replace=False))
 
 
 def _coverage(size: Array) -> Array:
@@ -183,5 +179,4 @@ def _width(fitted: Fitted) -> float | None:
         ends = fitted.model.predict_interval(X, 0.9)
     except ValueError:
         return None
-    width = float(np.median(ends[:, 1] - ends[:, 0]))
-    return width if np.isfinite(width) else None
+    return float(np.median(ends[:, 1] - ends[:, 0]))  # infinite with too few rows

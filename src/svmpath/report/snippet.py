@@ -15,22 +15,22 @@ from typing import Any
 import numpy as np
 
 from svmpath.kernels import ARD
-from svmpath.report.facts import Snippet
 from svmpath.report.fitted import Fitted
 
 _NAMES = ("rbf", "linear", "poly", "sigmoid", "laplacian")  # kernels that scikit-learn has under the same name
 _WRITTEN_GAMMAS = 100  # that are written out
 
 
-def snippet(fitted: Fitted) -> Snippet:
+def snippet(fitted: Fitted) -> dict[str, Any]:
     """Code that makes the same model, or a sentence that says why there is none."""
     reason = _why_not(fitted)
     if reason is not None:
-        return Snippet(None, reason)
+        return {"code": None, "words": reason}
     code, words = _MAKERS[fitted.path.loss.equivalent](fitted)
-    return Snippet(
-        f"{_rows(fitted)}{code}".strip() + "\n", " ".join(part for part in (words, _columns(fitted)) if part)
-    )
+    rows = "X and y are those given to fit."
+    if fitted.columns is not None:
+        rows = "X are the rows after the first steps of the pipeline: model[:-1].transform(X)."
+    return {"code": f"{_rows(fitted)}{code}".strip() + "\n", "words": f"{words} {rows}".strip()}
 
 
 def _why_not(fitted: Fitted) -> str | None:
@@ -74,12 +74,6 @@ def _rows(fitted: Fitted) -> str:
     return "\n".join(lines) + "\n\n" if lines else ""
 
 
-def _columns(fitted: Fitted) -> str:
-    if fitted.columns is None:
-        return "X and y are those given to fit."
-    return "X are the rows after the first steps of the pipeline: model[:-1].transform(X)."
-
-
 def _kernel(fitted: Fitted) -> dict[str, Any]:
     """The kernel as scikit-learn's arguments."""
     if isinstance(fitted.model.kernel_, ARD):
@@ -94,40 +88,30 @@ def _kernel(fitted: Fitted) -> dict[str, Any]:
     return found
 
 
-def _arguments(values: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in values.items())
-
-
-def _support_vector(fitted: Fitted, name: str, more: dict[str, Any]) -> tuple[str, str]:
+def _support_vector(fitted: Fitted) -> tuple[str, str]:
     """SVC or SVR, whose C is the same."""
-    kernel = _kernel(fitted)
+    model, is_many, is_weighted = fitted.model, len(fitted.targets) > 1, not _is_unweighted(fitted)
+    name = "SVC" if fitted.task == "classification" else "SVR"
+    arguments = {key: repr(value) for key, value in _kernel(fitted).items()} | {"C": repr(model.C_)}
+    if name == "SVR":
+        arguments["epsilon"] = repr(float(model.epsilon_))
     lines = [f"from sklearn.svm import {name}"]
-    if kernel["kernel"] == "laplacian":  # SVC knows it as a function only
+    if model.kernel == "laplacian":  # SVC knows it as a function only
         lines = ["from functools import partial", "from sklearn.metrics.pairwise import laplacian_kernel", *lines]
-    machine = f"{name}({_arguments({**kernel, **more})})"
-    machine = machine.replace(
-        f"kernel='laplacian', gamma={kernel.get('gamma')!r}",
-        f"kernel=partial(laplacian_kernel, gamma={kernel.get('gamma')!r})",
-    )
-    is_many = len(fitted.targets) > 1
+        arguments["kernel"] = f"partial(laplacian_kernel, gamma={arguments.pop('gamma')})"
+    machine = f"{name}({', '.join(f'{key}={value}' for key, value in arguments.items())})"
+    weight = words = ""
     if is_many:
         lines.append("from sklearn.multiclass import OneVsRestClassifier")
         machine = f"OneVsRestClassifier({machine})"
-    weight = "" if _is_unweighted(fitted) or is_many else ", sample_weight=weight"
-    if weight and fitted.model._given("C") != "fixed":  # the machine has seen weights in units of their mean
-        weight += " / weight[weight > 0].mean()"
-    words = "" if _is_unweighted(fitted) else "weight is the product of sample and class weight of each row."
-    if is_many and not _is_unweighted(fitted):
+    if is_weighted and is_many:
         words = "OneVsRestClassifier takes no weights: fit one SVC per class with sample_weight."
+    elif is_weighted:
+        words = "weight is the product of sample and class weight of each row."
+        weight = ", sample_weight=weight"
+        if model._given("C") != "fixed":  # the machine has seen weights in units of their mean
+            weight += " / weight[weight > 0].mean()"
     return "\n".join([*sorted(lines), "", f"model = {machine}", f"model.fit(X, y{weight})"]) + "\n", words
-
-
-def _hinge(fitted: Fitted) -> tuple[str, str]:
-    return _support_vector(fitted, "SVC", {"C": fitted.model.C_})
-
-
-def _epsilon(fitted: Fitted) -> tuple[str, str]:
-    return _support_vector(fitted, "SVR", {"C": fitted.model.C_, "epsilon": float(fitted.model.epsilon_)})
 
 
 def _kernel_matrix(fitted: Fitted) -> str:
@@ -142,14 +126,9 @@ def _targets(fitted: Fitted) -> str:
     if fitted.task == "regression":
         return "targets = np.asarray(y, dtype=float)"
     if len(fitted.targets) == 1:
-        return f"targets = np.where(np.asarray(y) == {_literal(fitted, 1)}, 1.0, -1.0)"
+        label = np.asarray(fitted.model.classes_)[1:2].tolist()[0]  # without numpy's own types
+        return f"targets = np.where(np.asarray(y) == {label!r}, 1.0, -1.0)"
     return "targets = np.where(np.asarray(y)[:, None] == np.unique(y), 1.0, -1.0)"
-
-
-def _literal(fitted: Fitted, k: int) -> str:
-    return repr(
-        fitted.model.classes_[k].item() if hasattr(fitted.model.classes_[k], "item") else fitted.model.classes_[k]
-    )
 
 
 def _least_squares(fitted: Fitted) -> tuple[str, str]:
@@ -180,7 +159,6 @@ def _least_squares(fitted: Fitted) -> tuple[str, str]:
 
 def _squared_hinge(fitted: Fitted) -> tuple[str, str]:
     """SVC without a limit, on the kernel matrix with 1 / (2 C) added to its diagonal."""
-    is_many = len(fitted.targets) > 1
     fit = """
     machine = SVC(kernel="precomputed", C=1e10, tol=1e-8)
     machine.fit(kernel(X) + ridge * np.eye(len(X)), y)
@@ -188,7 +166,7 @@ def _squared_hinge(fitted: Fitted) -> tuple[str, str]:
     def decision_function(new):
         return machine.decision_function(kernel(new))
     """
-    if is_many:
+    if len(fitted.targets) > 1:
         fit = """
     K = kernel(X) + ridge * np.eye(len(X))
     machines = [SVC(kernel="precomputed", C=1e10, tol=1e-8).fit(K, np.asarray(y) == label) for label in np.unique(y)]
@@ -215,8 +193,8 @@ def _squared_hinge(fitted: Fitted) -> tuple[str, str]:
 
 _WITHOUT_WEIGHTS = ("KernelRidge", "SVC on a ridged kernel")
 _MAKERS: dict[str, Callable[[Fitted], tuple[str, str]]] = {
-    "SVC": _hinge,
-    "SVR": _epsilon,
+    "SVC": _support_vector,
+    "SVR": _support_vector,
     "KernelRidge": _least_squares,
     "SVC on a ridged kernel": _squared_hinge,
 }

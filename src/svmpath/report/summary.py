@@ -13,17 +13,29 @@ import numpy as np
 
 from svmpath.criteria.curve import error
 from svmpath.criteria.table import is_bound
-from svmpath.report.facts import ABSENT, ChoiceFacts, CurveFacts, DataFacts, HeldOutFacts, HonestFacts, Summary, plain
+from svmpath.report.facts import plain
 from svmpath.validation import is_whole_number
 
-__all__ = ["collect_summary", "summarise"]
+__all__ = ["PARAMETERS", "summarise"]
 
+PARAMETERS = ("C", "gamma", "epsilon", "lambda1", "lambda2")
 _KINDS = {"numbers": "number", "categories": "category", "booleans": "boolean", "dates": "date"}
 _PACKAGES = ("svmpath", "numpy", "scipy", "scikit-learn", "skops")
 
 
-def summarise(model: Any, y: Any, **data: Any) -> dict[str, Any]:
-    """The facts about a tuned model as a dictionary, which can be written as JSON; see :func:`collect_summary`.
+def summarise(
+    model: Any,
+    y: Any,
+    *,
+    file: str,
+    kinds: Mapping[str, str],
+    target: str,
+    task: str,
+    seconds: float | None,
+    named: bool = True,
+    honest: Any = None,
+) -> dict[str, Any]:
+    """The facts about a tuned model as a dictionary, which can be written as JSON.
 
     Parameters
     ----------
@@ -31,13 +43,25 @@ def summarise(model: Any, y: Any, **data: Any) -> dict[str, Any]:
         The fitted estimator.
     y : array of shape (n,)
         The target it was fitted to.
-    **data
-        What is known about the data, as the further arguments of :func:`collect_summary`.
+    file : str
+        Name of the data file.
+    kinds : mapping of str to str
+        The kind of each column, as in :class:`svmpath.datasets.Table`.
+    target : str
+        Name of the target.
+    task : {"classification", "regression"}
+        What was fitted.
+    seconds : float or None
+        How long tuning took.
+    named : bool, default=True
+        Whether the columns have names of their own.
+    honest : HonestError, optional
+        The estimated error of the whole procedure, choice included.
 
     Returns
     -------
     dict
-        Numbers, texts, lists and dictionaries only.
+        Numbers, texts, lists and dictionaries only, as ``svmpath.report.facts.SUMMARY`` describes.
 
     See Also
     --------
@@ -57,62 +81,44 @@ def summarise(model: Any, y: Any, **data: Any) -> dict[str, Any]:
     >>> facts["choice"]["C"] == model.C_
     True
     """
-    facts: dict[str, Any] = plain(collect_summary(model, y, **data))
-    return facts
-
-
-def collect_summary(
-    model: Any,
-    y: Any,
-    *,
-    file: str,
-    kinds: Mapping[str, str],
-    target: str,
-    task: str,
-    seconds: float | None,
-    named: bool = True,
-    honest: Any = None,
-) -> Summary:
-    """Collect the facts about a tuned model.
-
-    Parameters
-    ----------
-    model : PathSVC, PathSVR or ElasticNetSVC
-        The fitted estimator.
-    y : ndarray of shape (n,)
-        The target it was fitted to.
-    file : str
-        Name of the data file.
-    kinds : mapping of str to str
-        The kind of each column, as in :class:`svmpath.datasets.Table`.
-    target : str
-        Name of the target.
-    task : {"classification", "regression"}
-        What was fitted.
-    seconds : float or None
-        How long tuning took.
-    named : bool
-        Whether the columns have names of their own.
-    honest : HonestError, optional
-        The estimated error of the whole procedure, choice included.
-    """
-    return Summary(
-        versions=_versions(),
-        data=_data(y, file, kinds, target, task, named),
-        choice=_choice(model),
-        held_out=_held_out(model, y, task),
-        honest=None if honest is None else _honest(honest, task),
-        curve=_curve(model, task),
-        support_vectors=count_support(model),
-        seconds=seconds,
+    y, is_class = np.asarray(y), task == "classification"
+    by_kind = {word: [name for name, kind in kinds.items() if kind == known] for word, known in _KINDS.items()}
+    # Numbers and categories are always told; other kinds only where there are such columns.
+    by_kind = {word: names for word, names in by_kind.items() if names or word in ("numbers", "categories")}
+    data: dict[str, Any] = {
+        "file": file,
+        "rows": len(y),
+        "columns": {word: len(names) for word, names in by_kind.items()},
+        "target": target,
+        "task": task,
+    }
+    if named:  # x1, x2, ... say nothing, and there may be thousands of them
+        data["names"] = by_kind
+    if is_class:
+        labels, counts = np.unique(y, return_counts=True)
+        data["classes"] = [{"label": label, "rows": count} for label, count in zip(labels, counts, strict=True)]
+        baseline = 1.0 - counts.max() / len(y)  # the error of a constant prediction: the most frequent class,
+    else:
+        baseline = np.var(y)  # or the mean of the target
+    facts: dict[str, Any] = plain(
+        {
+            "versions": _versions(),
+            "data": data,
+            "choice": _choice(model),
+            "held_out": {
+                **_held_out(model, is_class),
+                **_error(model.held_out_error_, model.held_out_interval_, is_class),
+                "baseline": baseline,
+            },
+            "honest": None
+            if honest is None
+            else {"method": honest.method, "fits": honest.n_fits, **_error(honest.value, honest.interval, is_class)},
+            "curve": _curve(model, is_class),
+            "support_vectors": len(model.support_ if hasattr(model, "support_") else model.choice_.solution.support),
+            "seconds": seconds,
+        }
     )
-
-
-def count_support(model: Any) -> int:
-    """Number of support vectors of all machines together."""
-    if hasattr(model, "support_"):
-        return len(model.support_)
-    return len(model.choice_.solution.support)
+    return facts
 
 
 def _versions() -> dict[str, str]:
@@ -125,109 +131,65 @@ def _versions() -> dict[str, str]:
     return versions
 
 
-def _data(y: Any, file: str, kinds: Mapping[str, str], target: str, task: str, named: bool) -> DataFacts:
-    by_kind = {word: [name for name, kind in kinds.items() if kind == known] for word, known in _KINDS.items()}
-    # Numbers and categories are always told; other kinds only where there are such columns.
-    by_kind = {word: names for word, names in by_kind.items() if names or word in ("numbers", "categories")}
-    classes: Any = ABSENT
-    if task == "classification":
-        labels, counts = np.unique(y, return_counts=True)
-        classes = [{"label": label, "rows": count} for label, count in zip(labels, counts, strict=True)]
-    return DataFacts(
-        file=file,
-        rows=len(y),
-        columns={word: len(names) for word, names in by_kind.items()},
-        target=target,
-        task=task,
-        # x1, x2, ... say nothing, and there may be thousands of them
-        names=by_kind if named else ABSENT,
-        classes=classes,
-    )
-
-
-def _choice(model: Any) -> ChoiceFacts:
+def _choice(model: Any) -> dict[str, Any]:
     path = model.path_
-    kernel = getattr(model, "kernel", ABSENT)
-    return ChoiceFacts(
-        loss=path.loss.name,
-        losses=_losses(model),
-        kernel=kernel if isinstance(kernel, str) or kernel is ABSENT else repr(kernel),
-        C=getattr(model, "C_", ABSENT),
-        gamma=getattr(model, "gamma_", ABSENT),
-        at_edge=list(model.choice_.at_edge),
-        rank=None if path.gram.Z is None else path.gram.rank,
-        residual=path.residual,
-        tol=getattr(model, "tol_", None),  # the duality gap of an approximate path; None is exact
-        epsilon=getattr(model, "epsilon_", ABSENT),
-        lambda1=getattr(model, "lambda1_", ABSENT),
-        lambda2=getattr(model, "lambda2_", ABSENT),
-    )
+    # The losses that were compared, or the only one.
+    losses = {stage.loss for stage in model.choice_.stages if stage.name not in ("screen", "narrow")}
+    facts = {"loss": path.loss.name, "losses": sorted({path.loss.name, *losses})}
+    if hasattr(model, "kernel"):
+        facts["kernel"] = model.kernel if isinstance(model.kernel, str) else repr(model.kernel)
+    facts |= {name: getattr(model, f"{name}_") for name in PARAMETERS if hasattr(model, f"{name}_")}
+    return facts | {
+        "at_edge": model.choice_.at_edge,
+        "rank": None if path.gram.Z is None else path.gram.rank,
+        "residual": path.residual,
+        "tol": getattr(model, "tol_", None),  # the duality gap of an approximate path; None is exact
+    }
 
 
-def _losses(model: Any) -> list[str]:
-    """The losses that were compared, or the only one."""
-    last = [stage.loss for stage in model.choice_.stages if stage.name not in ("screen", "narrow")]
-    return sorted({model.path_.loss.name, *last})
+def _held_out(model: Any, is_class: bool) -> dict[str, Any]:
+    """How rows were held out."""
+    folds_are = None
+    if model.error_criterion_ == "kfold":
+        if not (model.cv is None or is_whole_number(model.cv, least=2)):
+            folds_are = "folds as given"
+        elif getattr(model, "_groups", None) is not None:
+            folds_are = "folds of whole groups"
+        else:
+            what = "equal parts of every class" if is_class else "the same quantiles of the target"
+            folds_are = f"random folds with {what}"
+    return {
+        "criterion": model.error_criterion_,  # "loo" is exact, "span" and "alo" predict it
+        "folds": model.cv if model.error_criterion_ == "kfold" else None,  # also where "auto" meant it
+        "folds_are": folds_are,
+        "kind": "error rate" if is_class else "mean squared error",
+    }
 
 
-def _held_out(model: Any, y: Any, task: str) -> HeldOutFacts:
-    is_class = task == "classification"
-    return HeldOutFacts(
-        criterion=model.error_criterion_,  # "loo" is exact, "span" and "alo" predict it
-        folds=model.cv if model.error_criterion_ == "kfold" else None,  # also where "auto" meant it
-        folds_are=_folds_are(model, task) if model.error_criterion_ == "kfold" else None,
-        kind="error rate" if is_class else "mean squared error",
-        value=model.held_out_error_,
-        interval=list(model.held_out_interval_),  # of 95 %, as if the hyper-parameters had been given
-        baseline=_baseline(y, task),
-        root_mean_squared_error=ABSENT if is_class else math.sqrt(model.held_out_error_),
-    )
+def _error(value: float, interval: Any, is_class: bool) -> dict[str, Any]:
+    """An error with its interval of 95 %, as if the hyper-parameters had been given."""
+    root = {} if is_class else {"root_mean_squared_error": math.sqrt(value)}
+    return {"value": value, "interval": interval, **root}
 
 
-def _folds_are(model: Any, task: str) -> str:
-    """How the folds were drawn, in words."""
-    if not (model.cv is None or is_whole_number(model.cv, least=2)):
-        return "folds as given"
-    if getattr(model, "_groups", None) is not None:
-        return "folds of whole groups"
-    what = "equal parts of every class" if task == "classification" else "the same quantiles of the target"
-    return f"random folds with {what}"
-
-
-def _honest(found: Any, task: str) -> HonestFacts:
-    """The error of the whole procedure, in the form of the held-out error."""
-    root = ABSENT if task == "classification" else math.sqrt(found.value)
-    return HonestFacts(found.method, found.n_fits, found.value, list(found.interval), root)
-
-
-def _baseline(y: Any, task: str) -> float:
-    """The same error of a constant prediction: the most frequent class, or the mean of the target."""
-    if task == "classification":
-        return 1.0 - np.unique(y, return_counts=True)[1].max() / len(y)
-    return float(np.var(y))
-
-
-def _curve(model: Any, task: str) -> CurveFacts:
+def _curve(model: Any, is_class: bool) -> dict[str, Any]:
     """The scores along the path at the chosen gamma."""
     curve = model.curve_
-    return CurveFacts(
-        over=curve.path.over,
-        criterion="loo" if curve.criterion == "press" else curve.criterion,
-        switched=_switched(model),
-        kind=_kind(curve, task),
-        values=curve.values,
-        scores=curve.scores,
-    )
-
-
-def _kind(curve: Any, task: str) -> str:
-    """What the scores of a curve are."""
     if is_bound(curve.criterion):
-        return "bound on the error rate"
-    if curve.scoring is not None:
-        return f"minus {curve.scoring.name}"
-    loss = getattr(curve.loss, "loss", curve.loss)  # a continuous search needs a smooth one
-    return "error rate" if task == "classification" and loss is error else "mean squared error"
+        kind = "bound on the error rate"
+    elif curve.scoring is not None:
+        kind = f"minus {curve.scoring.name}"
+    else:  # a continuous search needs a smooth loss, which knows what it is a smooth form of
+        is_rate = is_class and getattr(curve.loss, "loss", curve.loss) is error
+        kind = "error rate" if is_rate else "mean squared error"
+    return {
+        "over": curve.path.over,
+        "criterion": "loo" if curve.criterion == "press" else curve.criterion,
+        "switched": _switched(model),
+        "kind": kind,
+        "values": curve.values,
+        "scores": curve.scores,
+    }
 
 
 def _switched(model: Any) -> str | None:

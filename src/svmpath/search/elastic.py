@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -56,30 +55,24 @@ class ElasticSearch:
 
         Below a machine's value in ``least`` it stays what it is there.
         """
-        first, values = paths[0], np.sort(values)[::-1]
+        values, n = np.sort(values)[::-1], paths[0].problem.n
         least = [0.0] * len(paths) if least is None else least
-        n = first.problem.n
         rows = np.arange(n) if self.folds is None else np.concatenate([test for _, test in self.folds])
-        with blas_threads(n * first.problem.p):
+        with blas_threads(n * paths[0].problem.p):
             walks = [self._walk(path, np.maximum(values, low)) for path, low in zip(paths, least, strict=True)]
-            held: list[list[Array]] = [[] for _ in paths]
-            scores: list[tuple[float, float]] = []
+            held_out: list[tuple[Array, ...]] = []  # of every value one array per machine
+            scores: list[tuple[float, float]] = []  # and what decides between equal ones
             for at, every in enumerate(zip(*walks, strict=True)):
-                for machine, decisions in zip(held, every, strict=True):
-                    machine.append(decisions)
-                scores.append(self._score(paths, values[at : at + 1], rows, every))
-                if self._is_passed(scores):
+                held_out.append(every)
+                curve = self._join(paths, values[at : at + 1], rows, [every])
+                scores.append((float(curve.scores[0]), float(curve.smooth[0])))
+                best = lowest(*np.transpose(scores))[0]  # of equal ones the first, at the largest value
+                is_passed = self.patience is not None and len(scores) - best > self.patience
+                if is_passed and is_lower(scores[best][:1], scores[0][:1]):
                     break
-        curve = self._joined(paths, values[: len(scores)], rows, [np.array(machine) for machine in held])
+        curve = self._join(paths, values[: len(scores)], rows, held_out)
         # A scorer takes as long for a curve as for its values one by one.
         return curve if self.scoring is None else with_known(curve, scores=np.array([score for score, _ in scores]))
-
-    def _is_passed(self, scores: list[tuple[float, float]]) -> bool:
-        """Whether the minimum is so long ago that there is no use in going on."""
-        best = lowest(*np.transpose(scores))[0]  # of equal ones the first, at the largest value
-        if self.patience is None or not is_lower(scores[best][:1], scores[0][:1]):
-            return False
-        return bool(len(scores) - best > self.patience)
 
     def _walk(self, path: ElasticPath, values: Array) -> Iterator[Array]:
         """Held-out decision values at each value."""
@@ -92,25 +85,16 @@ class ElasticSearch:
             parts = zip(machines, self.folds, strict=True)
             yield np.concatenate([machine.fitted[test] for (_, machine), (_, test) in parts])
 
-    def _joined(self, paths: list[ElasticPath], values: Array, rows: Array, held: list[Array]) -> Curve:
+    def _join(self, paths: list[ElasticPath], values: Array, rows: Array, held_out: list[tuple[Array, ...]]) -> Curve:
+        """The curve of all machines over the values that were scored, which are not walked yet."""
         name, doubts = "loo" if self.folds is None else "kfold", np.zeros(len(values), dtype=int)
-        loss, splits = held_out_loss(self.loss, "classification"), None
-        if self.folds is not None:
-            splits = fold_numbers(self.folds)
-        curves = [
-            Curve(_over(path, values), name, values, loss, rows, decisions, path.problem.y, doubts, splits=splits)
-            for path, decisions in zip(paths, held, strict=True)
-        ]
+        loss = held_out_loss(self.loss, "classification")
+        splits = None if self.folds is None else fold_numbers(self.folds)
+        low, curves = float(values.min()), []
+        for path, decisions in zip(paths, zip(*held_out, strict=True), strict=True):
+            first, last = sorted(path.span, reverse=True)
+            path = replace(path, span=(first, low)) if last < low < first else path
+            y = path.problem.y
+            curves.append(Curve(path, name, values, loss, rows, np.array(decisions), y, doubts, splits=splits))
         curve = curves[0] if len(curves) == 1 else one_vs_rest(curves)
         return replace(curve, scoring=self.scoring, units=self.units)
-
-    def _score(self, paths: list[ElasticPath], value: Array, rows: Array, held: Any) -> tuple[float, float]:
-        """Score, and what decides between equal ones."""
-        curve = self._joined(paths, value, rows, [decisions[None] for decisions in held])
-        return float(curve.scores[0]), float(curve.smooth[0])
-
-
-def _over(path: ElasticPath, values: Array) -> ElasticPath:
-    """The path over the values that were scored; not walked yet."""
-    low, high = float(values.min()), max(path.span)
-    return path if low <= min(path.span) or not low < high else replace(path, span=(high, low))

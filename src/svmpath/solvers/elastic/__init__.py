@@ -19,17 +19,17 @@ becomes zero (the parametric simplex method).
 The elbow is kept independent: a sample whose row depends on the others', or a feature whose column they need, is
 exchanged at constant beta ("null step"). So there are never more samples on the elbow than active features plus one.
 
-``table``: the data and the lines. ``point``: a point with its places, and the linear system that these make.
+``design``: the data and the lines. ``point``: a point with its places, and the linear system that these make.
 ``walk``: from event to event, measured, and repeated or skipped where it is not good. ``first_point``: where it begins.
 ``interior_point``: one machine without a walk. ``measure``: the duality gap. The compiled steps are in
 ``solvers.loops.elastic_*``, all tolerances in ``solvers.loops.elastic_tolerances``.
 """
 
-from svmpath.solvers.elastic.first_point import constant_point, start, walk_to
+from svmpath.solvers.elastic.design import Design, Line, Snapshot
+from svmpath.solvers.elastic.first_point import constant_point, largest_lambda1, start, walk_to
 from svmpath.solvers.elastic.interior_point import Direct, solve_directly
 from svmpath.solvers.elastic.measure import offset_shift, relative_gap
-from svmpath.solvers.elastic.table import Line, Snapshot, Table
-from svmpath.solvers.elastic.walk import Walker, corner, direct
+from svmpath.solvers.elastic.walk import ElasticWalker, corner
 from svmpath.solvers.loops.elastic_state import ELBOW, LEFT, MINUS, OUT, PLUS, RIGHT, UNPENALISED, ZERO
 
 __all__ = [
@@ -41,14 +41,14 @@ __all__ = [
     "RIGHT",
     "UNPENALISED",
     "ZERO",
+    "Design",
     "Direct",
+    "ElasticWalker",
     "Line",
     "Snapshot",
-    "Table",
-    "Walker",
     "constant_point",
     "corner",
-    "direct",
+    "largest_lambda1",
     "offset_shift",
     "relative_gap",
     "solve_directly",

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import issparse
 
-from svmpath.solvers.elastic.table import Line, Snapshot, Table
-from svmpath.solvers.elastic.walk import Walker
+from svmpath.solvers.elastic.design import Design, Line, Snapshot
+from svmpath.solvers.elastic.walk import ElasticWalker
 from svmpath.solvers.loops import elastic_state as layout
 from svmpath.solvers.loops.elastic_state import ELBOW, LEFT, OUT, RIGHT, UNPENALISED
 from svmpath.solvers.loops.elastic_tolerances import BALANCED, C_ROUNDING
@@ -17,13 +17,13 @@ from svmpath.solvers.loops.elastic_tolerances import BALANCED, C_ROUNDING
 Array = np.ndarray
 
 
-def constant_point(table: Table, w: Array) -> Snapshot:
+def constant_point(design: Design, w: Array) -> Snapshot:
     """A point with beta = 0, at the smallest lambda1 for which its alpha proves it optimal.
 
     The lighter class is on the left; of the heavier one as many as it takes, first those whose rows lie where they
     make c small. The one that is filled in part is on the elbow.
     """
-    y, Z = table.y, table.Z
+    y, Z = design.y, design.Z
     up, down = float(w[y > 0].sum()), float(w[y < 0].sum())
     place = np.where(w > 0, LEFT, OUT).astype(np.int8)
     alpha, b = w.copy(), 0.0
@@ -38,12 +38,12 @@ def constant_point(table: Table, w: Array) -> Snapshot:
         last = int(np.searchsorted(before[1:], needed * (1 - 1e-15)))
         place[order[:last]], place[order[last:]] = LEFT, RIGHT
         place[order[min(last, len(order) - 1)]] = ELBOW
-    lam1 = threshold(table, np.asarray(Z.T @ alpha).ravel(), w)
+    lam1 = threshold(design, np.asarray(Z.T @ alpha).ravel(), w)
     beta, sign = np.zeros(Z.shape[1]), np.zeros(Z.shape[1], np.int8)
     return Snapshot(np.array([0.0, lam1, 0.0, b]), w.copy(), alpha, beta, place, sign)
 
 
-def largest_lambda1(table: Table, w: Array) -> float:
+def largest_lambda1(design: Design, w: Array) -> float:
     """The largest lambda1 at which a penalised feature is used, where all are penalised.
 
     Above it beta = 0 is optimal. With c = Z' alpha that is to say: some alpha of the constant machine has |c_j| <=
@@ -54,15 +54,15 @@ def largest_lambda1(table: Table, w: Array) -> float:
     A walk would do, but where columns depend on each other it may end above this value, and where depends on the order
     of the rows.
     """
-    y, Z = table.y, table.Z
+    y, Z = design.y, design.Z
     up, down = float(w[y > 0].sum()), float(w[y < 0].sum())
     if abs(up - down) <= BALANCED * (up + down):
-        return threshold(table, np.asarray(Z.T @ w).ravel(), w)
+        return threshold(design, np.asarray(Z.T @ w).ravel(), w)
     heavy = np.flatnonzero((y == (1.0 if up > down else -1.0)) & (w > 0))
     fixed = np.where(y == (-1.0 if up > down else 1.0), w, 0.0)
-    A, c, om = (Z[heavy].toarray() if issparse(Z) else Z[heavy]).T, np.asarray(Z.T @ fixed).ravel(), table.om[:, None]
+    A, c, om = (Z[heavy].toarray() if issparse(Z) else Z[heavy]).T, np.asarray(Z.T @ fixed).ravel(), design.om[:, None]
     size = np.abs(A).max(initial=0.0) or 1.0
-    found = linprog(
+    programme = linprog(
         np.append(np.zeros(len(heavy)), 1.0),
         A_ub=np.vstack([np.hstack([A / size, -om]), np.hstack([-A / size, -om])]),
         b_ub=np.concatenate([-c, c]) / size,
@@ -70,42 +70,41 @@ def largest_lambda1(table: Table, w: Array) -> float:
         b_eq=[min(up, down)],
         bounds=[*((0.0, float(each)) for each in w[heavy]), (0.0, None)],
     )
-    return size * float(found.fun) if found.status == 0 else float(constant_point(table, w).x[1])
+    return size * float(programme.fun) if programme.status == 0 else float(constant_point(design, w).x[1])
 
 
-def threshold(table: Table, c: Array, w: Array) -> float:
+def threshold(design: Design, c: Array, w: Array) -> float:
     """The smallest lambda1 for which no penalised feature is beyond its threshold; rounding in c is none."""
-    noise, penalised = C_ROUNDING * w.sum() * table.zmax, table.om > 0.0
+    noise, penalised = C_ROUNDING * w.sum() * design.zmax, design.om > 0.0
     c = np.where(np.abs(c) > noise, np.abs(c), 0.0)
-    return float(np.max(c[penalised] / table.om[penalised], initial=0.0))
+    return float(np.max(c[penalised] / design.om[penalised], initial=0.0))
 
 
-def start(table: Table, w: Array, lam2: float) -> Walker:
+def start(design: Design, w: Array, lam2: float) -> ElasticWalker:
     """A walker where no penalised feature is used; its value is its lambda1."""
-    free = np.flatnonzero(table.om == 0.0)
+    free = np.flatnonzero(design.om == 0.0)
     if not len(free):
-        return _walker_at(table, constant_point(table, w), lam2)
+        return _walker_at(design, constant_point(design, w), lam2)
     # First the machine of the free features alone: they are penalised, too, until lambda1 = 0.
-    alone = table.of_columns(free)
-    walker = _walker_at(alone, constant_point(alone, w), lam2)
+    walker = start(design.of_columns(free), w, lam2)
     if walker.lam1 > 0.0:
         walker.to(Line.lambda1(lam2, w), 0.0, record=False)
-    found, p = walker.snapshot(), len(table.om)
+    free_point, p = walker.snapshot(), len(design.om)
     beta, sign = np.zeros(p), np.zeros(p, np.int8)
-    beta[free], sign[free] = found.beta, UNPENALISED
-    point = replace(found, beta=beta, sign=sign)
-    point.x[1] = threshold(table, np.asarray(table.Z.T @ found.alpha).ravel(), w)
-    return _walker_at(table, point, lam2)
+    beta[free], sign[free] = free_point.beta, UNPENALISED
+    point = replace(free_point, beta=beta, sign=sign)
+    point.x[1] = threshold(design, np.asarray(design.Z.T @ free_point.alpha).ravel(), w)
+    return _walker_at(design, point, lam2)
 
 
-def _walker_at(table: Table, point: Snapshot, lam2: float) -> Walker:
+def _walker_at(design: Design, point: Snapshot, lam2: float) -> ElasticWalker:
     point.x[0], point.x[2] = point.x[1], lam2
-    walker = Walker(table, point)
+    walker = ElasticWalker(design, point)
     walker.assemble()
     return walker
 
 
-def walk_to(walker: Walker, lam1: float) -> None:
+def walk_to(walker: ElasticWalker, lam1: float) -> None:
     """Walk from a start down to a lambda1; where that is larger than at the start, the point is optimal as it is."""
     if lam1 < walker.lam1:
         walker.to(Line.lambda1(walker.lam2, walker.w.copy()), lam1, record=False)

@@ -17,13 +17,16 @@ a corner of it (``solvers.elastic.walk.corner``).
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
 
+from svmpath.solvers.elastic.design import Design
 from svmpath.solvers.elastic.measure import relative_gap
+from svmpath.solvers.loops.elastic_state import ELBOW, LEFT, OUT, RIGHT
 from svmpath.solvers.loops.elastic_tolerances import NEWTON_STEPS, NO_GAIN, RIDGE, SMALL_ENOUGH, TO_BOUNDARY
 from svmpath.solvers.parallel import checkpoint
 
@@ -39,8 +42,8 @@ class Direct:
     alpha : array of shape (n,)
     beta : array of shape (p,)
     b : float
-    side : array of int of shape (n,)
-        -1 where alpha is at 0, 1 where it is at its weight, 0 between.
+    place : array of int8 of shape (n,)
+        RIGHT where alpha is at 0, LEFT where it is at its weight, ELBOW between; OUT without a weight.
     is_used : array of bool of shape (p,)
     gap : float
         Relative duality gap.
@@ -49,32 +52,31 @@ class Direct:
     alpha: Array
     beta: Array
     b: float
-    side: Array
+    place: Array
     is_used: Array
     gap: float
 
 
-def solve_directly(Z: Any, y: Array, om: Array, margin: Array, w: Array, lam1: float, lam2: float) -> Direct:
+def solve_directly(design: Design, w: Array, lam1: float, lam2: float) -> Direct:
     """The machine at one point; samples without weight and their alpha = 0 are left aside."""
-    rows = np.flatnonzero(w > 0.0)
-    columns = np.asarray(abs(Z).max(axis=0).todense()).ravel() if sparse.issparse(Z) else np.abs(Z).max(axis=0)
-    size = np.where(columns > 0.0, columns, 1.0)
+    Z, rows = design.Z, np.flatnonzero(w > 0.0)
+    size = np.where(design.zmax > 0.0, design.zmax, 1.0)
     unit = float(w[rows].mean())
     part = Z[rows].multiply(1.0 / size).tocsr() if sparse.issparse(Z) else Z[rows] / size
-    newton = _Newton(part, y[rows], lam1 * om / size / unit, lam2 / size**2 / unit, margin[rows], w[rows] / unit)
+    wall, ridge = lam1 * design.om / size / unit, lam2 / size**2 / unit
+    newton = _Newton(part, design.y[rows], wall, ridge, design.margin[rows], w[rows] / unit)
     best, since = None, 0
     for _ in range(NEWTON_STEPS):
         checkpoint()
-        found = newton.point(size, unit)
-        alpha = np.zeros(len(y))
-        alpha[rows] = found[0]
-        gap = relative_gap(Z, y, om, margin, w, lam1, lam2, alpha, found[1], found[2])
+        alpha, beta, b = np.zeros(len(w)), newton.beta / size, float(newton.b)
+        alpha[rows] = newton.alpha * unit
+        gap = relative_gap(design, w, lam1, lam2, alpha, beta, b)
         since += 1
         if best is None or gap < best.gap:
-            side = np.full(len(y), -1)
-            side[rows] = newton.sides()
             since = 0 if best is None or gap < 0.5 * best.gap else since
-            best = Direct(alpha, found[1], found[2], side, newton.used(), gap)
+            place = np.full(len(w), OUT, np.int8)
+            place[rows] = newton.places()
+            best = Direct(alpha, beta, b, place, newton.used(), gap)
         if best.gap <= SMALL_ENOUGH or since > NO_GAIN:
             break
         with np.errstate(all="ignore"):  # near the end numbers may vanish: then it is over
@@ -89,7 +91,7 @@ class _Newton:
 
     def __init__(self, Z: Any, y: Array, wall: Array, lam2: Array, margin: Array, w: Array) -> None:
         self.Z, self.y, self.wall, self.lam2, self.margin, self.w = Z, y, wall, lam2, margin, w
-        self.free = wall == 0.0
+        self.walled = wall != 0.0  # columns with a penalty
         up, down = w[y > 0].sum(), w[y < 0].sum()
         share = 0.5 * min(up, down) / np.where(y > 0, up or 1.0, down or 1.0)
         self.alpha = w * np.maximum(share, 1e-3)
@@ -101,108 +103,109 @@ class _Newton:
         self.s = np.maximum(wall, c) + 1.0
         self.t = self.s.copy()
 
-    def point(self, size: Array, unit: float) -> tuple[Array, Array, float]:
-        """alpha, beta and b in the problem's own units."""
-        return self.alpha * unit, self.beta / size, float(self.b)
-
-    def sides(self) -> Array:
-        """Where each alpha goes: to zero, to its weight, or nowhere."""
+    def places(self) -> Array:
+        """Where each alpha goes: to zero, to its weight, or to neither."""
         low, high = self.eta > self.alpha / self.w, self.xi > self.v / self.w
-        return np.where(low, -1, np.where(high, 1, 0))
+        return np.where(low, RIGHT, np.where(high, LEFT, ELBOW))
 
     def used(self) -> Array:
         """Whether a coefficient, rather than its slack, stays away from zero."""
         total = self.w.sum()
-        return self.free | (self.p > self.s / total) | (self.q > self.t / total)
+        return ~self.walled | (self.p > self.s / total) | (self.q > self.t / total)
 
     def step(self) -> bool:
         """A predictor and a corrector step; False where nothing moves any more."""
-        v, f = self.v, ~self.free
+        v, f = self.v, self.walled
         pairs = 2 * len(v) + 2 * int(f.sum())
         mu = (self.xi @ v + self.eta @ self.alpha + self.p[f] @ self.s[f] + self.q[f] @ self.t[f]) / pairs
         try:
-            system = self._factorised(v)
+            system = self._factorise()
         except linalg.LinAlgError:
             return False
         goals = [-self.xi * v, -self.eta * self.alpha, -self.p * self.s, -self.q * self.t]
-        first = self._direction(system, v, goals)
-        go, back = self._lengths(first, v)
+        first = self._direction(system, goals)
+        go, back = self._lengths(first)
         da, _, _, dxi, deta, dp, dq, ds, dt = first
         far = (self.xi + go * dxi) @ (v - back * da) + (self.eta + go * deta) @ (self.alpha + back * da)
         far += (self.p + go * dp)[f] @ (self.s + back * ds)[f] + (self.q + go * dq)[f] @ (self.t + back * dt)[f]
         aim = mu * max((far / pairs / mu) ** 3, 1e-6) if mu > 0 else 0.0
         second = (dxi * -da, deta * da, dp * ds, dq * dt)
-        moved = self._direction(system, v, [goal + aim - both for goal, both in zip(goals, second, strict=True)])
+        moved = self._direction(system, [goal + aim - both for goal, both in zip(goals, second, strict=True)])
         if not all(np.isfinite(part).all() for part in moved):
             return False
-        go, back = self._lengths(moved, v)
+        go, back = self._lengths(moved)
         if max(go, back) < 1e-10:
             return False
-        self._move(moved, TO_BOUNDARY * go if go < 1 else 1.0, TO_BOUNDARY * back if back < 1 else 1.0)
-        return True
-
-    def _move(self, direction: tuple[Any, ...], go: float, back: float) -> None:
-        """Primal numbers by one length and dual ones by another, as beta in s and t allows: one where lambda2 > 0."""
+        go, back = (TO_BOUNDARY * length if length < 1 else 1.0 for length in (go, back))
+        # Primal numbers by one length and dual ones by another, as beta in s and t allows: one where lambda2 > 0.
         if self.lam2.any():
             go = back = min(go, back)
-        da, dx, db, dxi, deta, dp, dq, ds, dt = direction
+        da, dx, db, dxi, deta, dp, dq, ds, dt = moved
         self.alpha, self.v = self.alpha + back * da, self.v - back * da
         self.beta, self.b = self.beta + go * dx, self.b + go * db
         self.xi, self.eta = self.xi + go * dxi, self.eta + go * deta
         self.p, self.q = self.p + go * dp, self.q + go * dq
         self.s, self.t = self.s + back * ds, self.t + back * dt
+        return True
 
-    def _lengths(self, direction: tuple[Any, ...], v: Array) -> tuple[float, float]:
+    def _lengths(self, direction: tuple[Any, ...]) -> tuple[float, ...]:
         """How far primal and dual numbers stay positive, at most one."""
         da, _, _, dxi, deta, dp, dq, ds, dt = direction
-        f = ~self.free
+        f = self.walled
         primal = ((self.xi, dxi), (self.eta, deta), (self.p[f], dp[f]), (self.q[f], dq[f]))
-        dual = ((self.alpha, da), (v, -da), (self.s[f], ds[f]), (self.t[f], dt[f]))
-        return _longest(primal), _longest(dual)
+        dual = ((self.alpha, da), (self.v, -da), (self.s[f], ds[f]), (self.t[f], dt[f]))
+        return tuple(
+            min(float(np.min(-here[move < 0.0] / move[move < 0.0], initial=1.0)) for here, move in pairs)
+            for pairs in (primal, dual)
+        )
 
-    def _factorised(self, v: Array) -> tuple[Any, ...]:
+    def _factorise(self) -> tuple[Any, ...]:
         """The diagonals D and T, and the factor of the smaller half; fails where rounding has the last word."""
-        D = self.xi / v + self.eta / self.alpha
+        D = self.xi / self.v + self.eta / self.alpha
         theta = self.p / self.s + self.q / self.t
-        T = self.lam2 + np.where(self.free, 0.0, 1.0 / theta)
+        T = self.lam2 + np.where(self.walled, 1.0 / theta, 0.0)
         T = np.maximum(T, RIDGE * max(float(T.max(initial=0.0)), 1.0))
         Z, (n, p) = self.Z, self.Z.shape
         if n <= p:
-            H = _dense(Z @ sparse.diags(1.0 / T) @ Z.T if sparse.issparse(Z) else (Z / T) @ Z.T)
-            H[np.diag_indices(n)] += D
+            H, diagonal = Z @ sparse.diags(1.0 / T) @ Z.T if sparse.issparse(Z) else (Z / T) @ Z.T, D
         elif sparse.issparse(Z):
             M = sparse.hstack([Z, self.y[:, None]]).tocsr()
-            H = _dense(M.T @ sparse.diags(1.0 / D) @ M)
+            H, diagonal = M.T @ sparse.diags(1.0 / D) @ M, T
         else:
             M = np.column_stack([Z, self.y])
-            H = (M / D[:, None]).T @ M
-        if n > p:
-            H[np.diag_indices(p)] += T
-        return D, T, theta, _factor(H)
+            H, diagonal = (M / D[:, None]).T @ M, T
+        H = np.asarray(H.todense()) if sparse.issparse(H) else H
+        H[np.diag_indices(len(diagonal))] += diagonal
+        scale = np.abs(np.diagonal(H)).max(initial=0.0)
+        for more in (0.0, 1e-15, 1e-13, 1e-11):  # a little more where rounding has made the diagonal negative
+            with suppress(linalg.LinAlgError, ValueError):
+                H[np.diag_indices(len(H))] += more * scale
+                return D, T, theta, linalg.cho_factor(H, lower=True, check_finite=True)
+        raise linalg.LinAlgError("not positive definite")
 
-    def _direction(self, system: tuple[Any, ...], v: Array, goals: list[Array]) -> tuple[Any, ...]:
+    def _direction(self, system: tuple[Any, ...], goals: list[Array]) -> tuple[Any, ...]:
         """The step that brings the four products to their goals, to first order."""
         D, T, theta, _ = system
-        Z, y = self.Z, self.y
+        Z, y, v, free = self.Z, self.y, self.v, ~self.walled
         c = np.asarray(Z.T @ self.alpha) - self.lam2 * self.beta
         rest = self.margin - y * self.b - np.asarray(Z @ self.beta) - self.xi + self.eta
         over, under = self.wall - c - self.s, self.wall + c - self.t
         balance = goals[0] / v - goals[1] / self.alpha
-        held = goals[2] / self.s - goals[3] / self.t - self.p / self.s * over + self.q / self.t * under
+        change = goals[2] / self.s - goals[3] / self.t - self.p / self.s * over + self.q / self.t * under
         # beta moves apart from p - q: what they differ by is made up for.
-        held = held + (self.p - self.q - self.beta)
-        g, h, k = rest - balance, np.where(self.free, -c, -held / theta), -float(y @ self.alpha)
+        change = change + (self.p - self.q - self.beta)
+        g, h, k = rest - balance, np.where(free, -c, -change / theta), -float(y @ self.alpha)
         da, dx, db = self._solve(system, g, h, k)
         for _ in range(2):  # refined: the halves are badly conditioned at the end
             more = self._solve(
                 system, g - D * da - np.asarray(Z @ dx) - y * db, h - np.asarray(Z.T @ da) + T * dx, k - float(y @ da)
             )
             da, dx, db = da + more[0], dx + more[1], db + more[2]
-        pull = np.asarray(Z.T @ da) - self.lam2 * dx
-        ds, dt = over - pull, under + pull
+        dc = np.asarray(Z.T @ da) - self.lam2 * dx
+        ds, dt = over - dc, under + dc
         dxi, deta = (goals[0] + self.xi * da) / v, (goals[1] - self.eta * da) / self.alpha
         dp, dq = (goals[2] - self.p * ds) / self.s, (goals[3] - self.q * dt) / self.t
-        dp[self.free] = dq[self.free] = ds[self.free] = dt[self.free] = 0.0
+        dp[free] = dq[free] = ds[free] = dt[free] = 0.0
         return da, dx, db, dxi, deta, dp, dq, ds, dt
 
     def _solve(self, system: tuple[Any, ...], g: Array, h: Array, k: float) -> tuple[Array, Array, float]:
@@ -218,29 +221,3 @@ class _Newton:
         moved = linalg.cho_solve(factor, right, check_finite=False)
         dx, db = moved[:-1], float(moved[-1])
         return (g - np.asarray(Z @ dx) - y * db) / D, dx, db
-
-
-def _longest(pairs: tuple[tuple[Array, Array], ...]) -> float:
-    """The longest step, at most one, that keeps numbers positive."""
-    longest = 1.0
-    for here, move in pairs:
-        down = move < 0.0
-        if down.any():
-            longest = min(longest, float(np.min(-here[down] / move[down])))
-    return longest
-
-
-def _dense(H: Any) -> Array:
-    return np.asarray(H.todense()) if sparse.issparse(H) else H
-
-
-def _factor(H: Array) -> Any:
-    """Cholesky's factor, with a little more on the diagonal where rounding has made that negative."""
-    scale = np.abs(np.diagonal(H)).max(initial=0.0)
-    for more in (0.0, 1e-15, 1e-13, 1e-11):
-        try:
-            H[np.diag_indices(len(H))] += more * scale
-            return linalg.cho_factor(H, lower=True, check_finite=True)
-        except (linalg.LinAlgError, ValueError):
-            continue
-    raise linalg.LinAlgError("not positive definite")

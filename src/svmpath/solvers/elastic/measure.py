@@ -6,26 +6,20 @@ are right.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from scipy import sparse
 
+from svmpath.solvers.elastic.design import Design
 from svmpath.solvers.loops.elastic_tolerances import ALPHA_AT_BOUND, SMALL_OBJECTIVE
 from svmpath.solvers.offset import middle
 
 Array = np.ndarray
 
 
-def relative_gap(
-    Z: Any, y: Array, om: Array, margin: Array, w: Array, lam1: float, lam2: float, alpha: Array, beta: Array, b: float
-) -> float:
-    """Primal minus dual objective over the primal, or over a millionth of the weights where that is more.
-
-    Z holds the rows times their labels, ``margin`` what is asked of y f: ones.
-    """
+def relative_gap(design: Design, w: Array, lam1: float, lam2: float, alpha: Array, beta: Array, b: float) -> float:
+    """Primal minus dual objective over the primal, or over a millionth of the weights where that is more."""
+    Z, y = design.Z, design.y
     margins, c = np.asarray(Z @ beta) + y * b, np.asarray(Z.T @ alpha)
-    wall, lack = lam1 * om, margin - margins
+    wall, lack = lam1 * design.om, design.margin - margins
     xi, eta = np.maximum(lack, 0.0), np.maximum(-lack, 0.0)
     primal = w @ xi + 0.5 * lam2 * beta @ beta + wall @ np.abs(beta)
     # What is not feasible is charged: the classes' sums at what the offset moves.
@@ -37,34 +31,25 @@ def relative_gap(
         charge = np.where(beyond > 0.0, outside, inside).sum()
         gap = (w - alpha) @ xi + alpha @ eta + abs(y @ alpha) * spread + charge
     else:
+        # By how much alpha has to be shrunk to be feasible for the dual; columns without a penalty do not count.
+        far = (np.abs(c) > wall) & (wall > 0)
+        feasible = float(np.min(wall[far] / np.abs(c[far]), initial=1.0))
         gap = min(
-            (w - part * alpha) @ xi + part * (alpha @ eta + abs(y @ alpha) * spread) + _linear(Z, wall, beta, part * c)
-            for part in (1.0, _feasible(wall, c))
+            (w - part * alpha) @ xi
+            + part * (alpha @ eta + abs(y @ alpha) * spread)
+            + _charge(design.zmax, wall, beta, part * c)
+            for part in (1.0, feasible)
         )
     return float(gap / max(primal, SMALL_OBJECTIVE * w.sum()))
 
 
-def _feasible(wall: Array, c: Array) -> float:
-    """By how much alpha has to be shrunk to be feasible for the dual; columns without a penalty do not count."""
-    far = (np.abs(c) > wall) & (wall > 0)
-    return float(np.min(wall[far] / np.abs(c[far]), initial=1.0))
-
-
-def _linear(Z: Any, wall: Array, beta: Array, c: Array) -> float:
+def _charge(zmax: Array, wall: Array, beta: Array, c: Array) -> float:
     """The terms of the features without lambda2; c beyond its threshold is charged at what a coefficient may be."""
     beyond = np.maximum(np.abs(c) - wall, 0.0)
     far = np.flatnonzero(beyond > 0.0)
     terms = np.where(beyond > 0.0, wall * (np.abs(beta) - np.sign(c) * beta), wall * np.abs(beta) - c * beta)
-    largest = _largest(Z[:, far]) if len(far) else np.empty(0)
-    size = np.abs(beta[far]) + np.divide(1.0, largest, out=np.zeros_like(largest), where=largest > 0.0)
+    size = np.abs(beta[far]) + np.divide(1.0, zmax[far], out=np.zeros(len(far)), where=zmax[far] > 0.0)
     return float(terms.sum() + beyond[far] @ size)
-
-
-def _largest(Z: Any) -> Array:
-    """The largest |z_ij| of each column."""
-    if sparse.issparse(Z):
-        return np.asarray(abs(Z).max(axis=0).todense(), dtype=float).ravel()
-    return np.abs(Z).max(axis=0, initial=0.0)
 
 
 def offset_shift(y: Array, s: Array, a: Array, f: Array) -> float:

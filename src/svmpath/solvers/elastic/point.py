@@ -6,13 +6,15 @@ determine the point: E and A, hence the equations r_E = 0, c_A = lambda2 beta_A 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 
 from svmpath.exceptions import PathError
+from svmpath.solvers.elastic.design import Design, Snapshot
 from svmpath.solvers.elastic.measure import relative_gap
-from svmpath.solvers.elastic.table import Snapshot, Table
 from svmpath.solvers.loops import elastic_state as layout
 from svmpath.solvers.loops.elastic_state import ELBOW, LEFT, RIGHT, ZERO
 from svmpath.solvers.loops.elastic_tolerances import ATTEMPTS, DEPENDENCE_MARGIN, REFINED, ROOM, SMALL_OBJECTIVE
@@ -20,79 +22,54 @@ from svmpath.solvers.loops.elastic_tolerances import ATTEMPTS, DEPENDENCE_MARGIN
 Array = np.ndarray
 
 
+def _number(at: int, doc: str) -> Any:
+    """A property: one of the numbers of the state."""
+    return property(lambda point: float(point.state.x[at]), doc=doc)
+
+
+def _row(part: str, at: int, doc: str) -> Any:
+    """A property: one number per sample (part N) or per feature (part P) of the state, to be changed in place."""
+    return property(lambda point: getattr(point.state, part)[at], doc=doc)
+
+
 class PlacedPoint:
     """A machine, the places of its samples and features, and the elbow system that these make; changed in place."""
 
-    def __init__(self, table: Table, point: Snapshot) -> None:
-        self.table = table
-        n, p = table.Z.shape
+    def __init__(self, design: Design, point: Snapshot) -> None:
+        self.design = design
+        n, p = design.Z.shape
         k = int(np.count_nonzero(point.place == ELBOW))
         m = int(np.count_nonzero(point.sign))
         rows, columns = min(k + ROOM, min(n, p + 1) + 2), min(m + ROOM, p + 2)
         x, num = np.zeros(13), np.zeros(7, np.int64)
-        x[layout.TAU], x[layout.DEPENDENT], num[layout.RANDOM] = table.tau, ATTEMPTS[0][0], 1
-        self.state = layout.State(
+        x[layout.TAU], x[layout.DEPENDENT], num[layout.RANDOM] = design.tau, ATTEMPTS[0][0], 1
+        self.state = layout.ElasticState(
             x, num, np.zeros((8, n)), np.zeros((6, p)), np.empty(n, np.int64), np.empty(p, np.int64),
             np.empty(n + 1, np.int64), np.empty(p + 1, np.int64), np.empty((rows, columns)), np.empty((rows, rows)),
             np.empty((9, max(rows, columns))),
         )  # fmt: skip
-        self.state.N[layout.Y], self.state.P[layout.ZMAX] = table.y, table.zmax
+        self.state.N[layout.Y], self.state.P[layout.ZMAX] = design.y, design.zmax
         self._restore(point)
 
     def _restore(self, point: Snapshot) -> None:
         """Everything as in a snapshot, but for the elbow system."""
         S = self.state
         S.x[:4], S.num[layout.IDLE] = point.x, 0
-        S.N[layout.MARGIN], S.P[layout.OM] = self.table.margin, self.table.om
+        S.N[layout.MARGIN], S.P[layout.OM] = self.design.margin, self.design.om
         S.N[layout.WEIGHT], S.N[layout.ALPHA], S.P[layout.BETA] = point.w, point.alpha, point.beta
         S.place[:], S.sign[:] = point.place, point.sign
 
     # --- the machine -------------------------------------------------------------------------------------------------
 
-    @property
-    def value(self) -> float:
-        """The value of the line."""
-        return float(self.state.x[layout.U])
-
-    @property
-    def lam1(self) -> float:
-        """lambda1."""
-        return float(self.state.x[layout.LAM1])
-
-    @property
-    def lam2(self) -> float:
-        """lambda2."""
-        return float(self.state.x[layout.LAM2])
-
-    @property
-    def b(self) -> float:
-        """The offset."""
-        return float(self.state.x[layout.B])
-
-    @property
-    def alpha(self) -> Array:
-        """Coefficients of the samples."""
-        return self.state.N[layout.ALPHA]
-
-    @property
-    def beta(self) -> Array:
-        """Coefficients of the features."""
-        return self.state.P[layout.BETA]
-
-    @property
-    def c(self) -> Array:
-        """Z'alpha."""
-        return self.state.P[layout.C]
-
-    @property
-    def r(self) -> Array:
-        """What the margins lack to one."""
-        return self.state.N[layout.R]
-
-    @property
-    def w(self) -> Array:
-        """Weights of the samples."""
-        return self.state.N[layout.WEIGHT]
+    value = _number(layout.U, "The value of the line.")
+    lam1 = _number(layout.LAM1, "lambda1.")
+    lam2 = _number(layout.LAM2, "lambda2.")
+    b = _number(layout.B, "The offset.")
+    w = _row("N", layout.WEIGHT, "Weights of the samples.")
+    alpha = _row("N", layout.ALPHA, "Coefficients of the samples.")
+    r = _row("N", layout.R, "What the margins lack to one.")
+    beta = _row("P", layout.BETA, "Coefficients of the features.")
+    c = _row("P", layout.C, "Z'alpha.")
 
     @property
     def null_steps(self) -> int:
@@ -102,28 +79,23 @@ class PlacedPoint:
     def snapshot(self) -> Snapshot:
         """The point as it is."""
         S = self.state
-        return Snapshot(
-            S.x[:4].copy(), self.w.copy(), self.alpha.copy(), self.beta.copy(), S.place.copy(), S.sign.copy()
-        )
+        return Snapshot(*(part.copy() for part in (S.x[:4], self.w, self.alpha, self.beta, S.place, S.sign)))
 
     @property
     def gap(self) -> float:
         """The relative duality gap of the point, as far as rounding in its margins lets it be known."""
-        table = self.table
-        gap = relative_gap(
-            table.Z, table.y, table.om, table.margin, self.w, self.lam1, self.lam2,
-            np.clip(self.alpha, 0.0, self.w), self.beta, self.b,
-        )  # fmt: skip
-        total = self.w.sum()
-        rounding = 8 * np.finfo(float).eps * (np.abs(self.beta) @ table.zmax + abs(self.b))
+        design = self.design
+        alpha, total = np.clip(self.alpha, 0.0, self.w), self.w.sum()
+        gap = relative_gap(design, self.w, self.lam1, self.lam2, alpha, self.beta, self.b)
+        rounding = 8 * np.finfo(float).eps * (np.abs(self.beta) @ design.zmax + abs(self.b))
         return gap - rounding * total / max(self.w @ np.maximum(self.r, 0.0), SMALL_OBJECTIVE * total)
 
     @property
     def violation(self) -> float:
         """The largest r on the wrong side, or c beyond its threshold in units of the weights on its column."""
-        S, om = self.state, self.table.om
+        S, om = self.state, self.design.om
         wrong = np.select([S.place == ELBOW, S.place == LEFT, S.place == RIGHT], [np.abs(self.r), -self.r, self.r], 0.0)
-        unit = np.maximum(self.w.sum() * self.table.zmax, 1e-300)
+        unit = np.maximum(self.w.sum() * self.design.zmax, 1e-300)
         side = np.where(np.abs(S.sign) == 1, S.sign, 0)
         off = np.abs(self.c - self.lam2 * self.beta - self.lam1 * om * side)
         off = np.where(S.sign == ZERO, np.abs(self.c) - self.lam1 * om, off)
@@ -133,7 +105,7 @@ class PlacedPoint:
 
     def assemble(self) -> None:
         """Make the elbow system of the places, and the equations of the point hold."""
-        if not self._assemble(1):
+        if not self.solve_places(1):
             raise PathError(
                 "The samples with a margin of exactly one are linearly dependent; remove columns or rows "
                 "that are nearly copies of others, or use a larger lambda2."
@@ -144,9 +116,6 @@ class PlacedPoint:
 
         From a point that is nearly right already fewer rounds of corrections are enough.
         """
-        return self._assemble(rounds)
-
-    def _assemble(self, rounds: int) -> bool:
         S = self.state
         E, A = np.flatnonzero(S.place == ELBOW), np.flatnonzero(S.sign)
         k, m = len(E), len(A)
@@ -157,7 +126,7 @@ class PlacedPoint:
             S = self.state
         S.num[layout.K], S.num[layout.M] = k, m
         S.E[:k], S.A[:m] = E, A
-        block = self.table.Z[E][:, A]
+        block = self.design.Z[E][:, A]
         S.W[:k, :m] = block.todense() if sparse.issparse(block) else block
         if not self._factor():
             return False
@@ -175,7 +144,7 @@ class PlacedPoint:
         if k > m + 1:
             return False
         rows = np.empty((k, m + 1))
-        rows[:, :m], rows[:, m] = S.W[:k, :m], np.sqrt(self.table.tau) * self.table.y[S.E[:k]]
+        rows[:, :m], rows[:, m] = S.W[:k, :m], np.sqrt(self.design.tau) * self.design.y[S.E[:k]]
         upper = lapack.dgeqrf(rows.T)[0][:k]
         length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         if not (np.abs(np.diagonal(upper)) > S.x[layout.DEPENDENT] / DEPENDENCE_MARGIN * length).all():
@@ -189,7 +158,7 @@ class PlacedPoint:
         self._measure()
         S = self.state
         k, m = S.num[:2]
-        E, A, y, lam1, lam2 = S.E[:k], S.A[:m], self.table.y, self.lam1, self.lam2
+        E, A, y, lam1, lam2 = S.E[:k], S.A[:m], self.design.y, self.lam1, self.lam2
         side = np.where(np.abs(S.sign[A]) == 1, S.sign[A], 0)
         f = self.c[A] - lam2 * self.beta[A] - lam1 * S.P[layout.OM][A] * side
         if k == 0:
@@ -205,14 +174,14 @@ class PlacedPoint:
         else:  # the shortest step onto the elbow
             q = S.G[:k, :k] @ self.r[E]
             self.beta[A] += q @ S.W[:k, :m]
-            S.x[layout.B] += self.table.tau * (y[E] @ q)
+            S.x[layout.B] += self.design.tau * (y[E] @ q)
         self._measure()
 
     def _solve(self, e: Array, f: Array, g: float) -> tuple[Array, Array, float]:
         """The system at the top of ``loops.elastic_system``: a, x and b."""
-        S, tau = self.state, self.table.tau
+        S, tau = self.state, self.design.tau
         k, m = S.num[:2]
-        G, W, h = S.G[:k, :k], S.W[:k, :m], self.table.y[S.E[:k]]
+        G, W, h = S.G[:k, :k], S.W[:k, :m], self.design.y[S.E[:k]]
         q = G @ h
         v = G @ (e - W @ f - tau * g * h)
         b = (h @ v + g) / (h @ q)
@@ -220,7 +189,7 @@ class PlacedPoint:
         for _ in range(4):
             x = a @ W + f
             lack, missing = -g - h @ a, e - h * b - W @ x
-            scale = max(abs(b), np.abs(e).max(), (np.abs(x) + np.abs(f)) @ self.table.zmax[S.A[:m]])
+            scale = max(abs(b), np.abs(e).max(), (np.abs(x) + np.abs(f)) @ self.design.zmax[S.A[:m]])
             if not np.abs(missing).max() > REFINED * scale:
                 break
             z = G @ (missing + tau * lack * h)
@@ -230,8 +199,8 @@ class PlacedPoint:
 
     def _measure(self) -> None:
         """Compute r and c of all samples and features, from beta, b and alpha."""
-        S, Z = self.state, self.table.Z
-        S.N[layout.R] = S.N[layout.MARGIN] - self.table.y * self.b - Z @ self.beta
+        S, Z = self.state, self.design.Z
+        S.N[layout.R] = S.N[layout.MARGIN] - self.design.y * self.b - Z @ self.beta
         S.P[layout.C] = Z.T @ self.alpha
 
     def _keep_bounds(self) -> None:

@@ -17,13 +17,13 @@ from scipy import linalg, sparse
 from svmpath.exceptions import PathError
 from svmpath.solvers.attempts import try_in_turn
 from svmpath.solvers.compiling import announce
-from svmpath.solvers.elastic.interior_point import Direct, solve_directly
+from svmpath.solvers.elastic.design import Design, Line, Snapshot
+from svmpath.solvers.elastic.interior_point import solve_directly
 from svmpath.solvers.elastic.measure import offset_shift
 from svmpath.solvers.elastic.point import PlacedPoint
-from svmpath.solvers.elastic.table import Line, Snapshot, Table
 from svmpath.solvers.events import EventLog
 from svmpath.solvers.loops import elastic_state as layout
-from svmpath.solvers.loops.elastic_state import ELBOW, LEFT, MINUS, OUT, PLUS, RIGHT, UNPENALISED, ZERO
+from svmpath.solvers.loops.elastic_state import ELBOW, LEFT, MINUS, OUT, PLUS, UNPENALISED, ZERO
 from svmpath.solvers.loops.elastic_tolerances import (
     ATTEMPTS,
     BUDGET,
@@ -55,7 +55,7 @@ class _Stretch:
     point: Snapshot
 
 
-class Walker(PlacedPoint):
+class ElasticWalker(PlacedPoint):
     """A point on the solution path, which can be moved on along lines.
 
     Attributes
@@ -68,23 +68,17 @@ class Walker(PlacedPoint):
         Points of the walk, one per stretch.
     """
 
-    def __init__(self, table: Table, point: Snapshot) -> None:
-        super().__init__(table, point)
+    def __init__(self, design: Design, point: Snapshot) -> None:
+        super().__init__(design, point)
         self._moving = np.empty(0, np.int64)
         self._attempt = 0
         self.perturbation, self.leaps = 0.0, 0
-        self._top = float(point.x[0])
-        self.forget_events()
+        self.begin_line(*point.x[:3].tolist())
 
     @property
     def events(self) -> EventLog:
         """All events so far; ``extra`` says whether an event is a feature's."""
         return EventLog.joined(self._logs, extra=bool)
-
-    def forget_events(self) -> None:
-        """Leave out the events so far."""
-        self._logs: list[EventLog] = []
-        self.snapshots: list[Snapshot] = []
 
     def move_weights(self, w: Array) -> bool:
         """Move the weights along a straight line, everything else being kept; False where no attempt is good."""
@@ -93,7 +87,7 @@ class Walker(PlacedPoint):
             return True
         line = Line(lam1, lam2, 0.0, 0.0, w, w - self.w)
         self.begin_line(1.0, lam1, lam2)
-        for _ in range(1 + REMOVAL_EVENTS * sum(self.table.Z.shape) // STRETCH):
+        for _ in range(1 + REMOVAL_EVENTS * sum(self.design.Z.shape) // STRETCH):
             code = self._attempts(line, 0.0, -1, False)
             if code == layout.END:
                 return True
@@ -105,7 +99,8 @@ class Walker(PlacedPoint):
         """Begin a new line, at this value of it, with these parameters."""
         self.state.x[:3] = value, lam1, lam2
         self._top = value
-        self.forget_events()
+        self._logs: list[EventLog] = []
+        self.snapshots: list[Snapshot] = []
 
     def to(self, line: Line, end: float, *, most_features: int = -1, record: bool = True) -> bool:
         """Walk to a smaller value on a line; False where it stopped before, at the number of features allowed."""
@@ -114,13 +109,19 @@ class Walker(PlacedPoint):
             return self._to(line, end, most_features, record)
         done = self.value <= near or self._to(line, near, most_features, record)
         if done:
-            self._arrive(line, end)
+            # At once: the rest of the way is rounding.
+            lam1, lam2, w = line.at(end)
+            self.state.x[:3] = end, lam1, lam2
+            if line.dw.any():
+                self.w[:] = w
+                self._keep_bounds()
+            self.assemble()
             if record:
                 self.snapshots.append(self.snapshot())
         return done
 
     def _to(self, line: Line, end: float, most_features: int, record: bool) -> bool:
-        n, p = self.table.Z.shape
+        n, p = self.design.Z.shape
         stretches, leap = (EVENTS_PER_PLACE * (n + p) + 10_000) // STRETCH, LEAP
         while True:
             code = self._attempts(line, end, most_features, record) if stretches > 0 else None
@@ -144,7 +145,7 @@ class Walker(PlacedPoint):
         def attempt(which: int) -> _Stretch | None:
             if which != self._attempt:
                 self._restore(start)
-                if not self._assemble(1):
+                if not self.solve_places(1):
                     return None
             code, log = self._stretch(line, end, most_features, *ATTEMPTS[which])
             gap = self.gap if code in (layout.END, layout.FULL, layout.STOP) else np.inf
@@ -158,7 +159,7 @@ class Walker(PlacedPoint):
             self._attempt = tried.good.attempt
         else:
             self._restore(start if best is None else best.point)
-            if best is None or not self._assemble(1):
+            if best is None or not self.solve_places(1):
                 return None
         assert best is not None
         self.perturbation = max(self.perturbation, ATTEMPTS[best.attempt][1])
@@ -173,8 +174,12 @@ class Walker(PlacedPoint):
         self._prepare(line, dependent, perturbation)
         code, when, what = self._run(end, STRETCH, most_features)
         if code in (layout.END, layout.FULL, layout.STOP):
-            if perturbation:
-                self._remove_perturbation(line)
+            if perturbation:  # the problem as it is, with the places of the perturbed one
+                S = self.state
+                S.N[layout.MARGIN], S.P[layout.OM] = self.design.margin, self.design.om
+                S.N[layout.WEIGHT] = line.at(self.value)[2]
+                self._keep_bounds()
+                self.settle()
             self.settle()
         source, target, is_feature = what[:, 2].astype(np.int8), what[:, 3].astype(np.int8), what[:, 0].astype(np.bool_)
         return code, EventLog(when, what[:, 1], source, target, is_feature)
@@ -195,14 +200,6 @@ class Walker(PlacedPoint):
             self._keep_bounds()
             self.settle()
 
-    def _remove_perturbation(self, line: Line) -> None:
-        """The problem as it is, with the places of the perturbed one."""
-        S = self.state
-        S.N[layout.MARGIN], S.P[layout.OM] = self.table.margin, self.table.om
-        S.N[layout.WEIGHT] = line.at(self.value)[2]
-        self._keep_bounds()
-        self.settle()
-
     def _run(self, end: float, most: int, most_features: int = -1) -> tuple[int, Array, Array]:
         """Compiled steps up to a value, or through so many events, and these; the one place that calls them.
 
@@ -215,7 +212,9 @@ class Walker(PlacedPoint):
         announce(run, "the elastic-net engine", _COMPILING)
         while True:
             checkpoint()
-            code = run(self.table.data, self.state, self._moving, when, what, float(end), most, most_features, BUDGET)
+            code = run(
+                self.design.arrays, self.state, self._moving, when, what, float(end), most, most_features, BUDGET
+            )
             if code == layout.GROW:
                 self._grow()
             elif code == layout.REFACTOR:
@@ -227,15 +226,6 @@ class Walker(PlacedPoint):
         done = int(self.state.num[layout.LOGGED])
         return int(code), when[:done], what[:done]
 
-    def _arrive(self, line: Line, end: float) -> None:
-        """Go to the end of the line at once: the rest of the way is rounding."""
-        lam1, lam2, w = line.at(end)
-        self.state.x[:3] = end, lam1, lam2
-        if line.dw.any():
-            self.w[:] = w
-            self._keep_bounds()
-        self.assemble()
-
     def _leap(self, line: Line, end: float, share: float, most_features: int, record: bool) -> int:
         """Go on where no walk does: to a point a little further, or the first one that can be found."""
         before = self.snapshot()
@@ -243,7 +233,7 @@ class Walker(PlacedPoint):
         while True:
             value = max(self.value - share * max(self.value, NEGLIGIBLE * self._top), end)
             lam1, lam2, w = line.at(value)
-            point = corner(self.table, np.array([value, lam1, lam2, 0.0]), w)
+            point = corner(self.design, w, value, lam1, lam2)
             if point is not None or value <= end:
                 break
             share *= 10.0
@@ -253,17 +243,22 @@ class Walker(PlacedPoint):
         )
         if point is None:
             raise nowhere
-        used = np.count_nonzero((np.abs(point.beta) * self.table.zmax > UNUSED) & (self.table.om > 0.0))
+        used = np.count_nonzero((np.abs(point.beta) * self.design.zmax > UNUSED) & (self.design.om > 0.0))
         if 0 <= most_features < used:
             self._restore(before)
-            self._assemble(1)
+            self.solve_places(1)
             return layout.STOP
         self._restore(point)
         self._top = max(self._top, value)
-        if not self._assemble(1):
+        if not self.solve_places(1):
             raise nowhere
         if record:
-            self._logs.append(_difference(before, point))
+            places, signs = np.flatnonzero(before.place != point.place), np.flatnonzero(before.sign != point.sign)
+            index = np.concatenate([places, signs])
+            source = np.concatenate([before.place[places], before.sign[signs]])
+            target = np.concatenate([point.place[places], point.sign[signs]])
+            is_feature = np.arange(len(index)) >= len(places)
+            self._logs.append(EventLog(np.full(len(index), point.value), index, source, target, is_feature))
         return layout.END if value <= end else layout.FULL
 
     def leave_out(self, max_events: int | None = None) -> tuple[Array, Array, Array]:
@@ -273,23 +268,22 @@ class Walker(PlacedPoint):
         """
         n = len(self.r)
         f, done, off = np.empty(n), np.ones(n, dtype=bool), np.zeros(n)
-        base, y, margin = self.snapshot(), self.table.y, self.table.margin
-        first, limit = self._copy(), REMOVAL_EVENTS * (n + len(base.beta)) + 1000
+        base, y, margin = self.snapshot(), self.design.y, self.design.margin
+        first = layout.ElasticState(*(part.copy() for part in self.state))
+        most = REMOVAL_EVENTS * (n + len(base.beta)) + 1000 if max_events is None else max_events
         for i in range(n):
             if not base.alpha[i] > 0.0 or base.w[i] == 0.0:
-                without = offset_shift(y, _without(base.w, i), base.alpha, y * (margin - first.N[layout.R]))
-                f[i] = y[i] * (margin[i] - first.N[layout.R, i]) + without
-                continue
-            self._return_to(first)
-            most, is_straight = limit if max_events is None else max_events, max_events is not None
-            f[i], done[i], off[i] = self._removed(i, most, is_straight)
-        self._return_to(first)
+                rest = np.where(np.arange(n) == i, 0.0, base.w)
+                shift = offset_shift(y, rest, base.alpha, y * (margin - first.N[layout.R]))
+                f[i] = y[i] * (margin[i] - first.N[layout.R, i]) + shift
+            else:
+                f[i], done[i], off[i] = self._remove(i, most, max_events is not None)
+                self._return_to(first)
         return f, done, off
 
-    def _removed(self, i: int, most: int, is_straight: bool) -> tuple[float, bool, float]:
+    def _remove(self, i: int, most: int, is_straight: bool) -> tuple[float, bool, float]:
         """The decision value of one sample while its weight goes to zero; whether all of the way was walked."""
-        S = self.state
-        y, margin = self.table.y[i], self.table.margin[i]
+        S, y, margin = self.state, self.design.y[i], self.design.margin[i]
         S.x[layout.U] = 1.0
         if S.place[i] == ELBOW:  # as much of its weight as it does not use goes at once
             S.place[i], self.w[i] = LEFT, self.alpha[i]
@@ -307,12 +301,8 @@ class Walker(PlacedPoint):
             return y * (margin - self.r[i]), False, np.inf
         self.settle()
         self.w[i], S.place[i] = 0.0, OUT
-        lacking = offset_shift(self.table.y, self.w, self.alpha, self.table.y * (self.table.margin - self.r))
+        lacking = offset_shift(self.design.y, self.w, self.alpha, self.design.y * (self.design.margin - self.r))
         return y * (margin - self.r[i]) + lacking, True, self.violation
-
-    def _copy(self) -> Any:
-        """A copy of the state, to go back to."""
-        return layout.State(*(part.copy() for part in self.state))
 
     def _return_to(self, kept: Any) -> None:
         """Everything as in a copy."""
@@ -322,55 +312,30 @@ class Walker(PlacedPoint):
         self.state.W[:k, :m], self.state.G[:k, :k] = kept.W[:k, :m], kept.G[:k, :k]
 
 
-def _difference(before: Snapshot, after: Snapshot) -> EventLog:
-    """Events that lead from the places of one point to those of another."""
-    samples, features = np.flatnonzero(before.place != after.place), np.flatnonzero(before.sign != after.sign)
-    index = np.concatenate([samples, features])
-    return EventLog(
-        np.full(len(index), after.x[layout.U]), index,
-        np.concatenate([before.place[samples], before.sign[features]]),
-        np.concatenate([after.place[samples], after.sign[features]]),
-        np.repeat([False, True], [len(samples), len(features)]),
-    )  # fmt: skip
-
-
-def corner(table: Table, x: Array, w: Array) -> Snapshot | None:
+def corner(design: Design, w: Array, value: float, lam1: float, lam2: float) -> Snapshot | None:
     """The machine at one point without a walk, as places to walk on from; None where they cannot be found.
 
-    The interior-point method finds who is on the elbow. Those of them whose rows depend on the others' are put on the
-    left with the weight that they use, so that the machine is that of other weights; along a straight line from these
-    to the right ones the walk's null steps make up for it.
+    The interior-point method finds which samples are on the elbow. Those of them whose rows depend on the others' are
+    put on the left with the weight that they use, so that the machine is that of other weights; along a straight line
+    from these to the right ones the walk's null steps make up for it.
     """
-    found = direct(table, w, float(x[1]), float(x[2]))
-    sign = np.where(found.is_used, np.where(found.beta >= 0.0, PLUS, MINUS), ZERO)
-    sign = np.where(table.om == 0.0, UNPENALISED, sign).astype(np.int8)
-    place = np.select([w == 0.0, found.side < 0, found.side > 0], [OUT, RIGHT, LEFT], ELBOW).astype(np.int8)
-    elbow, active = np.flatnonzero(place == ELBOW), np.flatnonzero(sign)
-    block = table.Z[elbow][:, active]
-    rows = np.column_stack([block.toarray() if sparse.issparse(block) else block, np.sqrt(table.tau) * table.y[elbow]])
+    inner = solve_directly(design, w, lam1, lam2)
+    sign = np.where(inner.is_used, np.where(inner.beta >= 0.0, PLUS, MINUS), ZERO)
+    sign = np.where(design.om == 0.0, UNPENALISED, sign).astype(np.int8)
+    place, elbow, active = inner.place.copy(), np.flatnonzero(inner.place == ELBOW), np.flatnonzero(sign)
+    block = design.Z[elbow][:, active]
+    block = block.toarray() if sparse.issparse(block) else block
+    rows = np.column_stack([block, np.sqrt(design.tau) * design.y[elbow]])
     if len(elbow):
         upper, order = linalg.qr(rows.T, mode="r", pivoting=True)
         size = np.abs(np.diagonal(upper)) > INDEPENDENT * np.linalg.norm(rows[order[: min(upper.shape)]], axis=1)
         rank = len(size) if size.all() else int(np.argmin(size))
         place[elbow[order[rank:]]] = LEFT
-    held = np.where((place == LEFT) & (found.side == 0), found.alpha, w)
-    alpha = np.where(place == ELBOW, found.alpha, np.where(place == LEFT, held, 0.0))
-    beta = np.where(sign != ZERO, found.beta, 0.0)
-    point = Snapshot(np.append(x[:3], found.b), held, alpha, beta, place, sign)
-    walker = Walker(table, point)
+    used = np.where((place == LEFT) & (inner.place == ELBOW), inner.alpha, w)
+    alpha = np.where(place == ELBOW, inner.alpha, np.where(place == LEFT, used, 0.0))
+    x, beta = np.array([value, lam1, lam2, inner.b]), np.where(sign != ZERO, inner.beta, 0.0)
+    walker = ElasticWalker(design, Snapshot(x, used, alpha, beta, place, sign))
     if not walker.solve_places(rounds=2) or not walker.move_weights(w):
         return None
-    walker.begin_line(*x[:3])
+    walker.begin_line(value, lam1, lam2)
     return walker.snapshot() if walker.gap <= PASSABLE else None
-
-
-def direct(table: Table, w: Array, lam1: float, lam2: float) -> Direct:
-    """The machine at one point, by the interior-point method."""
-    return solve_directly(table.Z, table.y, table.om, table.margin, w, lam1, lam2)
-
-
-def _without(w: Array, i: int) -> Array:
-    """Weights without a sample."""
-    w = w.copy()
-    w[i] = 0.0
-    return w

@@ -42,11 +42,11 @@ from svmpath.solvers.loops.elastic_state import (
     ZMAX,
     B,
     C,
-    Data,
+    DesignArrays,
+    ElasticState,
     K,
     M,
     R,
-    State,
     U,
     Y,
 )
@@ -81,7 +81,7 @@ def record_event(
 
 
 @inner
-def moved_weights(D: Data, S: State, moving: Array) -> float:
+def moved_weights(D: DesignArrays, S: ElasticState, moving: Array) -> float:
     """Z_L' w_L' in P[CW]; returns y_L' w_L'."""
     g, cw, dw, n = 0.0, S.P[CW], S.N[DW], len(S.place)
     for j in range(len(cw)):
@@ -94,7 +94,7 @@ def moved_weights(D: Data, S: State, moving: Array) -> float:
 
 
 @inner
-def rates(D: Data, S: State, g: float) -> tuple[bool, float, float]:
+def rates(D: DesignArrays, S: ElasticState, g: float) -> tuple[bool, float, float]:
     """Rates along the line in Q, N[DR], P[DC]; whether the step is fast (at a constant parameter), b', noise in dr."""
     x, A, E, place, sign = S.x, S.A, S.E, S.place, S.sign
     beta, cw, dc, om, zmax = S.P[BETA], S.P[CW], S.P[DC], S.P[OM], S.P[ZMAX]
@@ -243,7 +243,7 @@ def offset(num: Array, size: int) -> int:
 
 
 @inner
-def first_event(S: State, u_end: float, fast: bool, noise: float, moving: Array) -> tuple[float, int, int, int]:
+def first_event(S: ElasticState, u_end: float, fast: bool, noise: float, moving: Array) -> tuple[float, int, int, int]:
     """What ends the step: its length, kind (0 the end, 1 leave, 2 enter, 3 vanish, 4 hit), who, and where to."""
     unit = 1.0 if fast else S.x[LAM2]
     best, kind, at, to = INFINITE if fast else max(S.x[U] - u_end, 0.0), 0, 0, 0

@@ -20,16 +20,16 @@ ZERO, PLUS, MINUS, UNPENALISED = 0, 1, -1, 2  # of a feature; UNPENALISED ones a
 # step; the elbow system cannot be solved; some work is done.
 END, FULL, GROW, REFACTOR, STOP, STALLED, UNBOUNDED, SINGULAR, PAUSE = range(9)
 
-# State.x: the value and the parameters there; what the last solution said of itself; tau; where the line begins and
-# what it gains on a way of length one; and when a row counts as dependent on others, relative to its length.
+# ElasticState.x: the value and the parameters there; what the last solution said of itself; tau; where the line begins
+# and what it gains on a way of length one; and when a row counts as dependent on others, relative to its length.
 U, LAM1, LAM2, B, FIRST_RESIDUAL, RESIDUAL, FLOOR, TAU, LINE1, LINE2, D1, D2, DEPENDENT = range(13)
-K, M, RANDOM, IDLE, LOGGED, NULLS, IS_FRESH = range(7)  # State.num; fresh: G is LAPACK's, not updated yet
-Y, MARGIN, WEIGHT, ALPHA, R, DR, W0, DW = range(8)  # rows of State.N, one number per sample
-OM, ZMAX, BETA, C, DC, CW = range(6)  # rows of State.P, one number per feature; CW is Z_L' w_L'
-DA, DX, F_, E_, V_, Q_, H_, Z_, U_ = range(9)  # rows of State.Q: room for vectors as long as E or A
+K, M, RANDOM, IDLE, LOGGED, NULLS, IS_FRESH = range(7)  # ElasticState.num; fresh: G is LAPACK's, not updated yet
+Y, MARGIN, WEIGHT, ALPHA, R, DR, W0, DW = range(8)  # rows of ElasticState.N, one number per sample
+OM, ZMAX, BETA, C, DC, CW = range(6)  # rows of ElasticState.P, one number per feature; CW is Z_L' w_L'
+DA, DX, F_, E_, V_, Q_, H_, Z_, U_ = range(9)  # rows of ElasticState.Q: room for vectors as long as E or A
 
 
-class Data(NamedTuple):
+class DesignArrays(NamedTuple):
     """Z = diag(y) X by rows and by columns: dense (Zr, Zc), or sparse with Zr empty.
 
     Sparse rows are numbers ``rv`` with ``ri``: first the n + 1 pointers, then the column of each number; columns alike.
@@ -43,7 +43,7 @@ class Data(NamedTuple):
     cv: Array
 
 
-class State(NamedTuple):
+class ElasticState(NamedTuple):
     """Where the walk is, and on which line; all of it is changed in place. Rows: see the top of this file."""
 
     x: Array

@@ -40,10 +40,10 @@ from svmpath.solvers.loops.elastic_state import (
     Z_,
     ZERO,
     ZMAX,
-    Data,
+    DesignArrays,
+    ElasticState,
     K,
     M,
-    State,
     Y,
 )
 from svmpath.solvers.loops.elastic_tolerances import CANCELLED, REFINED, REFINEMENTS, STALE_PIVOT
@@ -149,7 +149,7 @@ def rank_one(G: Array, k: int, q: Array, scale: float) -> None:
 
 
 @inner
-def solve(S: State, g: float) -> float:
+def solve(S: ElasticState, g: float) -> float:
     """The system of the module's first lines with e, f in Q: a in Q[DA], x in Q[DX]; returns b. Needs k >= 1."""
     x, E, A, Q, G, W, zmax = S.x, S.E, S.A, S.Q, S.G, S.W, S.P[ZMAX]
     k, m, tau, y = S.num[K], S.num[M], x[TAU], S.N[Y]
@@ -204,7 +204,7 @@ def solve(S: State, g: float) -> float:
 
 
 @inner
-def add_row(D: Data, S: State, i: int, d: float) -> None:
+def add_row(D: DesignArrays, S: ElasticState, i: int, d: float) -> None:
     """Sample i joins E, with Q[Q_] = G M m_i and the squared distance d of its row from the others; 0: without G."""
     k, G, q, n = S.num[K], S.G, S.Q[Q_], len(S.place)
     for j in range(S.num[M]):
@@ -221,7 +221,7 @@ def add_row(D: Data, S: State, i: int, d: float) -> None:
 
 
 @inner
-def drop_column(S: State, at: int) -> bool:
+def drop_column(S: ElasticState, at: int) -> bool:
     """The feature at that position leaves A; False where G has to be made anew."""
     k, last, z, q = S.num[K], S.num[M] - 1, S.Q[Z_], S.Q[Q_]
     for a in range(k):
@@ -241,7 +241,7 @@ def drop_column(S: State, at: int) -> bool:
 
 
 @inner
-def distance(D: Data, S: State, i: int) -> tuple[float, float]:
+def distance(D: DesignArrays, S: ElasticState, i: int) -> tuple[float, float]:
     """Squared distance of row m_i from the rows of M, and its squared length; Q[Q_] = G M m_i."""
     k, m, tau, W, G, E, y = S.num[K], S.num[M], S.x[TAU], S.W, S.G, S.E, S.N[Y]
     u, v, q, z, dx = S.Q[U_], S.Q[V_], S.Q[Q_], S.Q[Z_], S.Q[DX]

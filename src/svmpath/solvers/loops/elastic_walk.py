@@ -65,11 +65,11 @@ from svmpath.solvers.loops.elastic_state import (
     ZMAX,
     B,
     C,
-    Data,
+    DesignArrays,
+    ElasticState,
     K,
     M,
     R,
-    State,
     U,
     Y,
 )
@@ -101,7 +101,7 @@ Array = np.ndarray
 
 
 @inner
-def advance(S: State, t: float, b: float, fast: bool, moving: Array) -> None:
+def advance(S: ElasticState, t: float, b: float, fast: bool, moving: Array) -> None:
     """Go a step of length t."""
     k, m, x, E, A = S.num[K], S.num[M], S.x, S.E, S.A
     beta, c, dc, r, dr, alpha, w = S.P[BETA], S.P[C], S.P[DC], S.N[R], S.N[DR], S.N[ALPHA], S.N[WEIGHT]
@@ -131,7 +131,7 @@ def advance(S: State, t: float, b: float, fast: bool, moving: Array) -> None:
 
 
 @inner
-def leave(S: State, when: Array, what: Array, at: int, to: int) -> bool:
+def leave(S: ElasticState, when: Array, what: Array, at: int, to: int) -> bool:
     """The elbow sample at that position goes to the left or to the right; False where G has to be made anew."""
     i, last, W, G, E = S.E[at], S.num[K] - 1, S.W, S.G, S.E
     S.N[ALPHA, i] = 0.0 if to == RIGHT else S.N[WEIGHT, i]
@@ -155,7 +155,7 @@ def leave(S: State, when: Array, what: Array, at: int, to: int) -> bool:
 
 
 @inner
-def enter(D: Data, S: State, when: Array, what: Array, j: int, sign: int) -> None:
+def enter(D: DesignArrays, S: ElasticState, when: Array, what: Array, j: int, sign: int) -> None:
     """Feature j comes to its threshold and joins A."""
     k, m, z, q, n = S.num[K], S.num[M], S.Q[Z_], S.Q[Q_], len(S.place)
     S.P[C, j] = sign * S.x[LAM1] * S.P[OM, j]
@@ -173,7 +173,7 @@ def enter(D: Data, S: State, when: Array, what: Array, j: int, sign: int) -> Non
 
 
 @inner
-def null_step(D: Data, S: State, i: int, turn: float, j: int, far: float) -> tuple[float, int, int, int]:
+def null_step(D: DesignArrays, S: ElasticState, i: int, turn: float, j: int, far: float) -> tuple[float, int, int, int]:
     """alpha_E changes by Q[DA], and alpha_i by turn if i >= 0, while beta stays, until a place changes.
 
     Returns the length of the step, its kind (0 no event before ``far``, 1 a sample leaves the elbow, 2 a feature
@@ -210,7 +210,7 @@ def null_step(D: Data, S: State, i: int, turn: float, j: int, far: float) -> tup
 
 
 @inner
-def hit(D: Data, S: State, when: Array, what: Array, i: int) -> int:
+def hit(D: DesignArrays, S: ElasticState, when: Array, what: Array, i: int) -> int:
     """Sample i comes to the elbow; if its row depends on the others, another place changes first ("null step").
 
     1 where G is as good as before, 0 where it has to be made anew, -1 where that comes first and nothing was done.
@@ -251,7 +251,7 @@ def hit(D: Data, S: State, when: Array, what: Array, i: int) -> int:
 
 
 @inner
-def vanish(D: Data, S: State, when: Array, what: Array, at: int) -> int:
+def vanish(D: DesignArrays, S: ElasticState, when: Array, what: Array, at: int) -> int:
     """The active feature at that position becomes zero; if E needs its column, another place changes first.
 
     1 where G is as good as before, 0 where it has to be made anew, -2 where nothing gives way.
@@ -289,7 +289,7 @@ def vanish(D: Data, S: State, when: Array, what: Array, at: int) -> int:
 
 
 @inner
-def is_needed(S: State, at: int) -> bool:
+def is_needed(S: ElasticState, at: int) -> bool:
     """Whether the rows of M depend on each other without the column at that position; Q[Q_] = G z of it."""
     k, m, q, u, zmax = S.num[K], S.num[M], S.Q[Q_], S.Q[U_], S.P[ZMAX]
     pivot = 1.0
@@ -313,7 +313,7 @@ def is_needed(S: State, at: int) -> bool:
 
 
 @inner
-def in_use(S: State, go: float) -> int:
+def in_use(S: ElasticState, go: float) -> int:
     """The number of penalised features whose coefficient, after ``go`` times Q[DX], moves margins at all."""
     count = 0
     for j in range(S.num[M]):
@@ -327,8 +327,8 @@ def in_use(S: State, go: float) -> int:
 def _make_run(stamp: int) -> Any:
     @entry
     def run(
-        D: Data, S: State, moving: Array, when: Array, what: Array, u_end: float, most: int, most_features: int,
-        budget: int,
+        D: DesignArrays, S: ElasticState, moving: Array, when: Array, what: Array, u_end: float, most: int,
+        most_features: int, budget: int,
     ) -> int:  # fmt: skip
         """Walk until the value is u_end, through at most so many events; ``moving`` are the samples whose weight moves.
 

@@ -9,14 +9,14 @@ import numpy as np
 from scipy import sparse
 
 from svmpath.lazy import lazy, with_known
-from svmpath.solvers.loops.elastic_state import Data
+from svmpath.solvers.loops.elastic_state import DesignArrays
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """Z by rows and by columns, as compiled code reads it, with labels and penalty factors.
+class Design:
+    """The design matrix times the labels, Z = diag(y) X, with labels and penalty factors.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Table:
     om : array of shape (p,)
         Penalty factors; 0 for a feature whose absolute value costs nothing.
     margin : array of shape (n,)
-        The margins asked for: ones.
+        The margins required: ones.
     """
 
     Z: Any
@@ -35,55 +35,47 @@ class Table:
     margin: Array
 
     @staticmethod
-    def of(X: Any, y: Array, om: Array) -> Table:
-        """The table of rows X."""
+    def of(X: Any, y: Array, om: Array) -> Design:
+        """The design of rows X."""
         Z = sparse.csr_matrix(X.multiply(y[:, None])) if sparse.issparse(X) else np.ascontiguousarray(X * y[:, None])
-        return Table(Z, y, om, np.ones(len(y)))
+        return Design(Z, y, om, np.ones(len(y)))
 
     @lazy
-    def parts(self) -> tuple[Any, ...]:
-        """Both orders of Z as compiled code reads them, the largest entry of each column, and tau."""
+    def arrays(self) -> DesignArrays:
+        """Z by rows and by columns, as compiled code reads it."""
         Z, none, empty = self.Z, np.empty(0, np.int64), np.empty((0, 0))
-        n, p = Z.shape
-        if sparse.issparse(Z):
-            Z.sort_indices()
-            zmax = np.asarray(abs(Z).max(axis=0).todense(), dtype=float).ravel() if n else np.zeros(p)
-            square = float((Z.data**2).sum())
-            data = Data(empty, empty, *_packed(Z), *_packed(Z.tocsc()))
-        else:
-            zmax = np.abs(Z).max(axis=0, initial=0.0)
-            square = float(np.einsum("ij,ij->", Z, Z))
-            data = Data(Z, np.ascontiguousarray(Z.T), none, np.empty(0), none, np.empty(0))
-        return data, zmax, square / max(n * p, 1) or 1.0
+        if not sparse.issparse(Z):
+            return DesignArrays(Z, np.ascontiguousarray(Z.T), none, np.empty(0), none, np.empty(0))
+        Z.sort_indices()
+        packed = [
+            part
+            for order in (Z, Z.tocsc())
+            for part in (np.concatenate([order.indptr, order.indices]).astype(np.int64), order.data.astype(float))
+        ]
+        return DesignArrays(empty, empty, *packed)
 
-    @property
-    def data(self) -> Any:
-        """Z by rows and by columns."""
-        return self.parts[0]
-
-    @property
+    @lazy
     def zmax(self) -> Array:
         """The largest |z_ij| of each column."""
-        return self.parts[1]
+        if sparse.issparse(self.Z) and self.Z.shape[0]:
+            return np.asarray(abs(self.Z).max(axis=0).todense(), dtype=float).ravel()
+        return np.zeros(self.Z.shape[1]) if sparse.issparse(self.Z) else np.abs(self.Z).max(axis=0, initial=0.0)
 
-    @property
+    @lazy
     def tau(self) -> float:
-        """What is added to the elbow system along y, of the size of a squared entry."""
-        return self.parts[2]
+        """What is added to the elbow system along y: the mean of the squared entries."""
+        Z = self.Z
+        square = (Z.data**2).sum() if sparse.issparse(Z) else np.einsum("ij,ij->", Z, Z)
+        return float(square) / max(Z.shape[0] * Z.shape[1], 1) or 1.0
 
-    def with_om(self, om: Array, margin: Array | None = None) -> Table:
-        """The same rows with other penalty factors, and other margins."""
-        return with_known(replace(self, om=om, margin=self.margin if margin is None else margin), parts=self.parts)
+    def with_om(self, om: Array) -> Design:
+        """The same rows with other penalty factors."""
+        return with_known(replace(self, om=om), arrays=self.arrays, zmax=self.zmax, tau=self.tau)
 
-    def of_columns(self, columns: Array) -> Table:
+    def of_columns(self, columns: Array) -> Design:
         """Some columns alone, each with a penalty factor of one."""
         Z = self.Z[:, columns]
-        return Table(Z if sparse.issparse(Z) else np.ascontiguousarray(Z), self.y, np.ones(len(columns)), self.margin)
-
-
-def _packed(Z: Any) -> tuple[Array, Array]:
-    """Pointers and indices one after another, and the numbers."""
-    return np.concatenate([Z.indptr, Z.indices]).astype(np.int64), Z.data.astype(float)
+        return Design(Z if sparse.issparse(Z) else np.ascontiguousarray(Z), self.y, np.ones(len(columns)), self.margin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,3 +110,13 @@ class Snapshot:
     beta: Array
     place: Array
     sign: Array
+
+    @property
+    def value(self) -> float:
+        """The value of the line."""
+        return float(self.x[0])
+
+    @property
+    def b(self) -> float:
+        """The offset."""
+        return float(self.x[3])
