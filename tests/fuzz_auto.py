@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold
 import svmpath
 from svmpath import criteria
 from svmpath.kernels import gamma_value
-from svmpath.search import auto
+from svmpath.search import limits
 from tests import certificates
 from tests.problems import Data
 
@@ -80,10 +80,12 @@ def draw_limits(n: int, rng: np.random.Generator) -> list:
     """Patches under which a few samples count as many."""
     patches = []
     if rng.random() < 0.4:
-        patches.append(mock.patch.multiple(auto, _SMALL=n // 2, _FIRST_RANK=max(n // 3, 1)))
+        patches.append(mock.patch.multiple(limits, UNNARROWED_ROWS=n // 2, FIRST_RANK=max(n // 3, 1)))
     if rng.random() < 0.3:
         patches.append(
-            mock.patch.multiple(auto, _WHOLE=n // 2, _BUDGET=1.0, _FIRST_RANK=n // 8 + 1, _MOST_RANK=max(n // 2, 1))
+            mock.patch.multiple(
+                limits, FULL_ROWS=n // 2, FULL_OPERATIONS=1.0, FIRST_RANK=n // 8 + 1, MOST_RANK=max(n // 2, 1)
+            )
         )
     return patches
 

@@ -10,7 +10,9 @@ from svmpath.criteria.curve import Curve, squared
 from svmpath.gram import make_gram
 from svmpath.kernels import RBF
 from svmpath.losses import LOSSES, Problem
-from svmpath.search import Search, select
+from svmpath.search import Evaluator, Tuner, select
+from svmpath.search.axis import Axis
+from svmpath.search.grid import continuously, over_grid
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 2))
@@ -74,14 +76,15 @@ def test_a_curve_with_a_hole_is_refused():
         select(curve_of([1.0, np.nan]))
 
 
-def search(**options):
+def tuner(held_out=None, rule="min", limits=None, over="gamma", **options):
     problem = Problem(make_gram(X, RBF(1.0)), Y, np.ones(80), "classification")
-    defaults = {"C": C, "over": "gamma", "criterion": criteria.press, "held_out": None}
-    return Search([problem], LOSSES["least_squares"](), **{**defaults, **options})
+    evaluator = Evaluator([problem], LOSSES["least_squares"](), criteria.press, held_out, rule)
+    gamma = None if over is None else Axis(GAMMAS, limits=limits)
+    return Tuner([evaluator], Axis(C), gamma, over, **options)
 
 
 def test_the_grid_is_the_best_of_all_pairs():
-    choice = search(held_out="squared").grid(GAMMAS)
+    choice = over_grid(tuner(held_out="squared")).choice
     scores = {}
     for gamma in GAMMAS:
         path = svmpath.trace(X, Y, loss="least_squares", gamma=gamma, span=(C[0], C[-1]))
@@ -94,14 +97,13 @@ def test_the_grid_is_the_best_of_all_pairs():
 
 
 def test_coarse_to_fine_looks_between_and_is_never_worse():
-    grid, fine = (getattr(search(), method)(GAMMAS) for method in ("grid", "coarse_to_fine"))
+    grid, fine = (over_grid(tuner(limits=limits)).choice for limits in (None, (GAMMAS[0], GAMMAS[-1])))
     assert (fine.score, float(fine.curve.smooth[fine.index])) <= (grid.score, float(grid.curve.smooth[grid.index]))
     assert len(fine.tried) == len(GAMMAS) + 2
 
 
 def test_continuous_search_finds_a_stationary_point():
-    machine = search(held_out="squared")
-    grid, choice = machine.grid(GAMMAS), machine.continuous(GAMMAS)
+    grid, choice = (find(tuner(held_out="squared")).choice for find in (over_grid, continuously))
     assert choice.score < grid.score
     gamma, value = choice.parameters["gamma"], choice.value
 
@@ -117,8 +119,8 @@ def test_continuous_search_finds_a_stationary_point():
 
 
 def test_one_standard_error_over_both_parameters():
-    choice = search(rule="one_se").grid(GAMMAS)
-    lowest = search().grid(GAMMAS)
+    choice = over_grid(tuner(rule="one_se")).choice
+    lowest = over_grid(tuner()).choice
     bar = lowest.score + lowest.curve.standard_errors[lowest.index]
     assert choice.score <= bar
     good = [curve.values[curve.scores <= bar].min() for curve in choice.tried.values() if (curve.scores <= bar).any()]
@@ -127,17 +129,20 @@ def test_one_standard_error_over_both_parameters():
 
 def test_jobs_and_progress_do_not_change_the_choice():
     seen = []
-    alone = search().coarse_to_fine(GAMMAS, progress=lambda done, total: seen.append((done, total)))
-    together = search().coarse_to_fine(GAMMAS, n_jobs=2)
+    limits = (GAMMAS[0], GAMMAS[-1])
+    alone = over_grid(tuner(limits=limits, count=lambda done, total: seen.append((done, total)))).choice
+    together = over_grid(tuner(limits=limits, n_jobs=2)).choice
     assert alone.parameters == together.parameters
     assert seen[0] == (1, 9)
     assert seen[-1] == (9, 9)
 
 
 def test_without_a_kernel_parameter_only_C_is_searched():
-    machine = search(over=None)
-    assert machine.grid(np.array([])).value == select(machine.curve()).value
-    assert machine.continuous(np.array([])).score <= machine.grid(np.array([])).score
+    fixed = tuner(over=None)
+    curve, _ = fixed.evaluator.traced(fixed.gram, C)
+    grid = over_grid(fixed).choice
+    assert grid.value == select(curve).value
+    assert continuously(fixed).choice.score <= grid.score
 
 
 def test_an_unknown_criterion_is_refused():

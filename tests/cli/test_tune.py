@@ -203,8 +203,8 @@ def test_many_rows_are_approximated_and_it_is_said(tune, monkeypatch):
 
 def test_a_rank_that_is_chosen_is_said_beforehand_and_reported(tune, monkeypatch):
     monkeypatch.setattr("svmpath.gram.AUTO_ROWS", 50)
-    monkeypatch.setattr("svmpath.search.auto._WHOLE", 50)
-    monkeypatch.setattr("svmpath.search.auto._MOST_WHOLE", 50)
+    monkeypatch.setattr("svmpath.search.limits.FULL_ROWS", 50)
+    monkeypatch.setattr("svmpath.search.limits.MOST_FULL_ROWS", 50)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 2))
     np.savez("data.npz", X=X, y=np.sign(X[:, 0] + 0.5 * rng.normal(size=400)))

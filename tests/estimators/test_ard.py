@@ -17,7 +17,7 @@ from svmpath import PathSVC, PathSVR, cli, criteria, datasets
 from svmpath.gram import DenseGram
 from svmpath.kernels import ARD, RBF, Laplacian
 from svmpath.losses import Problem, SquaredHinge
-from svmpath.search import GradientSearch, Search
+from svmpath.search import STRATEGIES, Evaluator, Tuner
 from svmpath.search.axis import Axis
 from svmpath.search.choice import Scores
 from svmpath.search.deadline import Deadline
@@ -114,19 +114,21 @@ def test_one_line_per_stage_is_printed(capsys):
 
 
 @first_quick(1)
-@pytest.mark.parametrize("way", ["single", "ard"])
+@pytest.mark.parametrize("way", ["gradient", "ard"])
 def test_when_time_is_up_the_best_point_so_far_is_taken(way):
     problem = Problem(DenseGram(RBF(1.0), X), Y, np.ones(len(Y)), "classification")
-    search = Search([problem], SquaredHinge(), np.array([1.0]), "gamma", criteria.span, "squared")
+    evaluator = Evaluator([problem], SquaredHinge(), criteria.span, "squared")
     axes = Axis(np.geomspace(1e-2, 1e4, 7), limits=(1e-3, 1e5)), Axis(np.geomspace(1e-3, 10, 5), limits=(1e-4, 1e2))
-    late = GradientSearch(search, *axes, deadline=Deadline(-1.0))
-    choice = getattr(late, way)()
-    (start,) = late.stages[1].tried  # no step was made
-    assert dict(choice.parameters)["gamma" if way == "single" else "gamma[0]"] == pytest.approx(start)
-    unlimited = GradientSearch(search, *axes, deadline=Deadline(600.0))
-    plain = GradientSearch(search, *axes)
-    assert unlimited.single().score == pytest.approx(plain.single().score)
-    assert plain.single().score < choice.score
+
+    def choice_of(way, seconds):
+        return STRATEGIES[way](Tuner([evaluator], *axes, "gamma", deadline=Deadline(seconds))).choice
+
+    choice = choice_of(way, -1.0)
+    (start,) = choice.stages[1].tried  # no step was made
+    assert dict(choice.parameters)["gamma" if way == "gradient" else "gamma[0]"] == pytest.approx(start)
+    plain = choice_of("gradient", None)
+    assert choice_of("gradient", 600.0).score == pytest.approx(plain.score)
+    assert plain.score < choice.score
 
 
 def test_regression_finds_what_the_continuous_search_finds():

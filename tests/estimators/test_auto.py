@@ -565,10 +565,10 @@ def test_rows_that_are_few_but_for_copies_use_the_full_matrix():
 
 
 def test_held_out_values_of_a_pair_that_is_given_are_computed_once(monkeypatch):
-    from svmpath.search import Search
+    from svmpath.search import Evaluator
 
-    calls, scored = [], Search.scored
-    monkeypatch.setattr(Search, "scored", lambda *args: (calls.append(1), scored(*args))[1])
+    calls, curve = [], Evaluator.curve
+    monkeypatch.setattr(Evaluator, "curve", lambda *args: (calls.append(1), curve(*args))[1])
     model = PathSVC("least_squares", C=1.0, gamma=1.0).fit(X, LABELS)
     model.held_out_error_, model.held_out_decisions_, model.loo_error_  # noqa: B018
     assert len(calls) == 1

@@ -20,7 +20,7 @@ from sklearn.model_selection import (
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.criteria.folds import random_folds
-from svmpath.search.candidates import candidates
+from svmpath.search.results import candidates
 from tests.speed import each_once, first_quick
 
 X, Y = make_moons(90, noise=0.35, random_state=0)
@@ -177,12 +177,12 @@ def test_a_smooth_loss_decides_and_the_error_is_reported():
 
 
 def test_losses_of_stand_ins_and_very_large_tables_are_not_kept(monkeypatch):
-    monkeypatch.setattr("svmpath.search.auto._SMALL", 50)
+    monkeypatch.setattr("svmpath.search.limits.UNNARROWED_ROWS", 50)
     model = PathSVC(random_state=0).fit(X, Y)
     stages = {stage.name: stage for stage in model.choice_.stages}
     assert all(scores.losses is None for scores in stages["narrow"].tried.values())
     assert all(scores.losses is not None for scores in stages["confirm"].tried.values())
-    monkeypatch.setattr("svmpath.search.choice._MOST_LOSSES", 100)
+    monkeypatch.setattr("svmpath.search.limits.KEPT_LOSSES", 100)
     with pytest.raises(ValueError, match="more than 16 MB of losses there are none: use honest_error\\('nested'\\)"):
         PathSVC(random_state=0).fit(X, Y).honest_error("bootstrap")
 

@@ -353,7 +353,7 @@ def test_a_fit_asks_the_scorer_once_for_each_pair(model):
 def test_long_curves_keep_the_standard_error_of_the_best_value_only(monkeypatch):
     whole = PathSVC("least_squares", criterion="kfold", scoring="f1", **GRID).fit(X, Y)
     a = whole.cv_results_
-    monkeypatch.setattr("svmpath.search.choice.MOST_DECISIONS", 100)
+    monkeypatch.setattr("svmpath.search.limits.KEPT_DECISIONS", 100)
     part = PathSVC("least_squares", criterion="kfold", scoring="f1", **GRID).fit(X, Y)
     assert (part.C_, part.gamma_) == (whole.C_, whole.gamma_)
     b = part.cv_results_

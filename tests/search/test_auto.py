@@ -11,8 +11,9 @@ from svmpath import PathSVC, PathSVR
 from svmpath.datasets import twonorm
 from svmpath.exceptions import LimitWarning
 from svmpath.paths import Request, trace_problem
-from svmpath.search import auto
+from svmpath.search import limits, rank, stages
 from svmpath.search.rank import double_rank
+from svmpath.search.trials import Trials
 from tests import reference
 from tests.speed import each_once, first_quick
 
@@ -64,8 +65,8 @@ def test_its_choice_for_numbers_is_about_as_good_as_that_of_a_grid():
 @pytest.fixture
 def small_limits(monkeypatch):
     """All stages with some hundred samples."""
-    monkeypatch.setattr(auto, "_SMALL", 60)
-    monkeypatch.setattr(auto, "_FIRST_RANK", 30)
+    monkeypatch.setattr(limits, "UNNARROWED_ROWS", 60)
+    monkeypatch.setattr(limits, "FIRST_RANK", 30)
 
 
 def stages_of(model):
@@ -100,16 +101,16 @@ def test_more_samples_are_narrowed_in_between(small_limits, what, kernel):
 
 @pytest.mark.parametrize("gains", [True, False])
 def test_another_loss_sees_the_full_matrix_if_it_gains_in_low_rank(small_limits, monkeypatch, gains):
-    in_low_rank = auto.AutoSearch._in_low_rank
+    in_low_rank = stages.in_low_rank
 
-    def better_or_worse(self, *args):
-        first, other = in_low_rank(self, *args)
+    def better_or_worse(*args):
+        first, other = in_low_rank(*args)
         curve, shift = other.best_curve(), 1.0 if not gains else -1.0
         vars(curve)["scores"] = first.best_curve().scores + shift
         monkeypatch.setattr(other, "best_curve", lambda: curve)
         return [first, other]
 
-    monkeypatch.setattr(auto.AutoSearch, "_in_low_rank", better_or_worse)
+    monkeypatch.setattr(stages, "in_low_rank", better_or_worse)
     X, _ = moons(120, 0)
     model = PathSVC(random_state=0).fit(X, np.digitize(X[:, 0], [0.0, 1.0]))
     compared = [(stage.loss, stage.rank) for stage in model.choice_.stages if stage.name == "compare"]
@@ -119,11 +120,11 @@ def test_another_loss_sees_the_full_matrix_if_it_gains_in_low_rank(small_limits,
 
 
 def test_a_low_rank_that_grows(monkeypatch):
-    monkeypatch.setattr(auto, "_WHOLE", 60)
-    monkeypatch.setattr(auto, "_BUDGET", 1.0)
-    monkeypatch.setattr(auto, "_FIRST_RANK", 10)
-    monkeypatch.setattr(auto, "_MOST_RANK", 80)
-    monkeypatch.setattr(auto, "_LAST_WHOLE", 0)
+    monkeypatch.setattr(limits, "FULL_ROWS", 60)
+    monkeypatch.setattr(limits, "FULL_OPERATIONS", 1.0)
+    monkeypatch.setattr(limits, "FIRST_RANK", 10)
+    monkeypatch.setattr(limits, "MOST_RANK", 80)
+    monkeypatch.setattr(limits, "LAST_FULL_ROWS", 0)
     X, y = moons(200, 0)
     for target, make in ((y, PathSVC), (np.digitize(X[:, 0], [0.0, 1.0]), PathSVC), (X[:, 0] ** 2, PathSVR)):
         model = make(random_state=0).fit(X, target)
@@ -143,14 +144,14 @@ def test_a_low_rank_that_grows(monkeypatch):
 
 @pytest.mark.parametrize("best", ["least_squares", "squared_hinge"])
 def test_all_classes_have_machines_of_the_loss_that_is_best_in_low_rank(monkeypatch, best):
-    monkeypatch.setattr(auto, "_WHOLE", 60)
-    monkeypatch.setattr(auto, "_BUDGET", 1.0)
-    monkeypatch.setattr(auto, "_FIRST_RANK", 20)
-    monkeypatch.setattr(auto, "_MOST_RANK", 40)
-    monkeypatch.setattr(auto, "_LAST_WHOLE", 0)
-    lowest = auto.Trials.lowest
+    monkeypatch.setattr(limits, "FULL_ROWS", 60)
+    monkeypatch.setattr(limits, "FULL_OPERATIONS", 1.0)
+    monkeypatch.setattr(limits, "FIRST_RANK", 20)
+    monkeypatch.setattr(limits, "MOST_RANK", 40)
+    monkeypatch.setattr(limits, "LAST_FULL_ROWS", 0)
+    lowest = Trials.lowest
     monkeypatch.setattr(
-        auto.Trials, "lowest", lambda self: lowest(self) if self.search.loss.name == best else (np.inf, np.inf)
+        Trials, "lowest", lambda self: lowest(self) if self.evaluator.loss.name == best else (np.inf, np.inf)
     )
     X, y = moons(200, 0)
     classes = np.digitize(X[:, 0], [0.0, 1.0])
@@ -169,9 +170,9 @@ def test_all_classes_have_machines_of_the_loss_that_is_best_in_low_rank(monkeypa
 @pytest.fixture
 def many(monkeypatch):
     """A hundred samples are many: narrowed, and in a low rank that grows."""
-    limits = {"_SMALL": 40, "_WHOLE": 60, "_MOST_WHOLE": 0, "_FIRST_RANK": 16, "_LAST_WHOLE": 0}
-    for name, value in limits.items():
-        monkeypatch.setattr(auto, name, value)
+    few = {"UNNARROWED_ROWS": 40, "FULL_ROWS": 60, "MOST_FULL_ROWS": 0, "FIRST_RANK": 16, "LAST_FULL_ROWS": 0}
+    for name, value in few.items():
+        monkeypatch.setattr(limits, name, value)
 
 
 @first_quick(1)
@@ -190,8 +191,8 @@ def test_a_rank_that_grows_leaves_the_values_of_C_that_were_given(many, loss, ga
 def test_all_machines_of_a_rank_that_grows_have_the_loss_that_was_chosen(many, seed):
     X, y = make_classification(150, 6, n_informative=4, n_redundant=0, n_classes=3, flip_y=0.1, random_state=seed)
     model = PathSVC(random_state=0).fit(X, y)
-    rank = model.choice_.stages[-1]
-    assert model.loss_ == model.path_.loss.name == rank.loss == ("least_squares" if seed == 1 else "squared_hinge")
+    last = model.choice_.stages[-1]
+    assert model.loss_ == model.path_.loss.name == last.loss == ("least_squares" if seed == 1 else "squared_hinge")
     f = model.decision_function(X)
     for k in range(3):
         sign = np.where(y == k, 1.0, -1.0)
@@ -203,15 +204,15 @@ def test_all_machines_of_a_rank_that_grows_have_the_loss_that_was_chosen(many, s
 def test_the_pair_chosen_is_marked_where_a_rank_grows(many, rule):
     X, y = moons(110, 0)
     model = PathSVC(rule=rule, random_state=0).fit(X, y)
-    rank = model.search_table_.query("stage == 'rank'")
-    assert rank[rank.kept].C.tolist() == [model.C_]
+    table = model.search_table_.query("stage == 'rank'")
+    assert table[table.kept].C.tolist() == [model.C_]
 
 
 @first_quick(1)
 @pytest.mark.parametrize("criterion", ["radius_margin", "kfold", "loo"])
 def test_scores_of_a_rank_that_grows_are_of_the_criterion_asked_for(many, monkeypatch, criterion):
     first = []
-    monkeypatch.setattr(auto, "double_rank", lambda *a, **o: (first.append(o["first"]), double_rank(*a, **o))[1])
+    monkeypatch.setattr(rank, "double_rank", lambda *a, **o: (first.append(o["first"]), double_rank(*a, **o))[1])
     X, y = twonorm(120, 0)
     model = PathSVC(criterion=criterion, random_state=0).fit(X, y)
     assert [each.criterion for each in first if each is not None] == (["kfold"] if criterion == "kfold" else [])
@@ -221,11 +222,11 @@ def test_scores_of_a_rank_that_grows_are_of_the_criterion_asked_for(many, monkey
 def test_a_rank_that_grows_begins_with_the_curve_of_its_own_gamma(many, monkeypatch):
     seen = []
 
-    def spied(search, gram_of, *args, first, **options):
-        seen.append((gram_of(4).kernel, first))
-        return double_rank(search, gram_of, *args, first=first, **options)
+    def spied(evaluator, gram_of, *args, first, **options):
+        seen.append((gram_of(4, [None]).kernel, first))
+        return double_rank(evaluator, gram_of, *args, first=first, **options)
 
-    monkeypatch.setattr(auto, "double_rank", spied)
+    monkeypatch.setattr(rank, "double_rank", spied)
     for seed in range(3):
         X, y = make_classification(150, 6, n_informative=4, n_redundant=0, flip_y=0.1, random_state=seed)
         for rule in ("min", "one_se"):
@@ -270,11 +271,11 @@ def wide(n, d, seed):
 @pytest.mark.parametrize("what", ["labels", "classes"])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_the_full_matrix_follows_the_largest_rank_if_that_still_gained(many, monkeypatch, kernel, what):
-    monkeypatch.setattr(auto, "_MOST_RANK", 32)
+    monkeypatch.setattr(limits, "MOST_RANK", 32)
     X, y = wide(160, 100, 3)
     y = y if what == "labels" else y + (X[:, 0] > 1.0)
     low = PathSVC(kernel=kernel, random_state=0).fit(X, y)
-    monkeypatch.setattr(auto, "_LAST_WHOLE", 1000)
+    monkeypatch.setattr(limits, "LAST_FULL_ROWS", 1000)
     model = PathSVC(kernel=kernel, random_state=0).fit(X, y)
     assert [stage.rank for stage in model.choice_.stages if stage.name == "rank"] == [16, 32, 160]
     assert (low.rank_, model.rank_, model.residual_) == (32 if kernel == "rbf" else 64, 160, 0.0)
@@ -282,12 +283,12 @@ def test_the_full_matrix_follows_the_largest_rank_if_that_still_gained(many, mon
     table = model.search_table_
     assert model.choice_.score < table[(table.stage == "rank") & (table["rank"] < 160)].score.min()
     assert table[table.stage == "rank"].query("kept")["rank"].tolist() == [160]
-    monkeypatch.setattr(auto, "_LAST_BUDGET", 1.0)  # too dear
+    monkeypatch.setattr(limits, "LAST_FULL_OPERATIONS", 1.0)  # too dear
     assert PathSVC(kernel=kernel, random_state=0).fit(X, y).rank_ == 32
 
 
 def test_the_linear_kernel_goes_on_to_as_many_landmarks_as_columns(many, monkeypatch):
-    monkeypatch.setattr(auto, "_MOST_RANK", 32)
+    monkeypatch.setattr(limits, "MOST_RANK", 32)
     for d, most in ((20, 20), (50, 50), (100, 64)):
         X, y = wide(160, d, 3)
         ranks = [stage.rank for stage in PathSVC(kernel="linear", random_state=0).fit(X, y).choice_.stages]
@@ -296,8 +297,8 @@ def test_the_linear_kernel_goes_on_to_as_many_landmarks_as_columns(many, monkeyp
 
 @pytest.mark.parametrize(("loss", "times"), [("squared_hinge", 1), ("least_squares", 0), ("huber_hinge", 0)])
 def test_only_a_machine_that_gains_from_it_is_started_in_low_rank(small_limits, monkeypatch, loss, times):
-    calls, standing_in = [], auto.AutoSearch._standing_in
-    monkeypatch.setattr(auto.AutoSearch, "_standing_in", lambda self: (calls.append(1), standing_in(self))[1])
+    calls, stand_in = [], stages.stand_in
+    monkeypatch.setattr(stages, "stand_in", lambda tuner: (calls.append(1), stand_in(tuner))[1])
     X, y = moons(120, 0)
     model = PathSVC(loss, C=1.0, gamma=1.0).fit(X, y)
     assert len(calls) == times
@@ -306,7 +307,7 @@ def test_only_a_machine_that_gains_from_it_is_started_in_low_rank(small_limits, 
 
 def test_decompositions_of_a_clipped_kernel_count(monkeypatch):
     X, y = moons(80, 0)
-    monkeypatch.setattr("svmpath.search.trials._DESCENT_BUDGET", 3 * 15.0 * 80**3)
+    monkeypatch.setattr("svmpath.search.limits.DESCENT_OPERATIONS", 3 * 15.0 * 80**3)
     options = {"kernel": "sigmoid", "coef0": -1.0, "psd": "clip", "random_state": 0}
     confirm = PathSVC("least_squares", **options).fit(X, y + (X[:, 0] > 1)).choice_.stages[1]
     assert sum(len(scores.values) for scores in confirm.tried.values()) <= 3

@@ -10,7 +10,7 @@ from svmpath import PathSVC, PathSVR
 from svmpath.gram import make_gram
 from svmpath.kernels import RBF
 from svmpath.losses import Problem
-from svmpath.search import auto
+from svmpath.search import limits
 from svmpath.search.screen import Screen
 from svmpath.solvers.ridge import fold_residuals, press_residuals
 from tests.speed import first_quick
@@ -42,7 +42,7 @@ def test_groups_of_similar_rows_do_not_lead_to_narrow_kernels(loss):
 @first_quick(1)
 @pytest.mark.parametrize("loss", ["squared_hinge", "least_squares"])
 def test_nor_where_they_are_narrowed(monkeypatch, loss):
-    monkeypatch.setattr(auto, "_SMALL", 100)
+    monkeypatch.setattr(limits, "UNNARROWED_ROWS", 100)
     X, y, group, new, truth = alike(0)
     model = PathSVC(loss, random_state=0).fit(X, y, groups=group)
     assert {stage.name for stage in model.choice_.stages} == {"screen", "narrow", "confirm"}

@@ -8,7 +8,8 @@ from svmpath.gram import make_gram
 from svmpath.kernels import make_kernel
 from svmpath.losses import Problem
 from svmpath.search.axis import Axis
-from svmpath.search.screen import NO_GAMMA, Screen, drawn_rows
+from svmpath.search.log import NO_GAMMA, Log
+from svmpath.search.screen import Screen, drawn_rows
 from tests import reference
 from tests.rounding import assert_same
 
@@ -151,6 +152,9 @@ def test_the_best_come_first_and_have_their_best_C():
     scores = screen.tried[best].scores
     assert scores[screen.best_C(best) == C] == pytest.approx(scores.min())
     assert screen.best_C(1.1 * best) == screen.best_C(best)
-    stage = screen.stage()
+    sentences = []
+    log = Log(sentences.append)
+    screen.enter("screen", log)
+    (stage,) = log.stages
     assert (stage.name, stage.loss, stage.criterion, stage.rank) == ("screen", "least_squares", "press", N)
-    assert "9 pairs" in screen.summary()
+    assert "9 pairs" in sentences[0]

@@ -10,11 +10,11 @@ from svmpath.criteria.table import make_criterion
 from svmpath.gram import make_gram
 from svmpath.kernels import RBF, Linear
 from svmpath.losses import Hinge, LeastSquares, Problem, SquaredHinge
-from svmpath.search import Search
+from svmpath.search import Evaluator, Tuner
 from svmpath.search.axis import Axis
-from svmpath.search.choice import Scores
+from svmpath.search.choice import Scores, falls_at_end, lowest_over_gamma, ordered
 from svmpath.search.deadline import Deadline
-from svmpath.search.trials import Trials, falls_at_end, lowest_over_gamma, ordered
+from svmpath.search.trials import Trials
 
 N = 60
 X, LABELS = make_moons(N, noise=0.3, random_state=0)
@@ -32,8 +32,8 @@ def trials_of(loss, kernel=None, rule="min", C=C_AXIS, gamma=GAMMA_AXIS, seconds
     gram = make_gram(X, kernel)
     problems = [Problem(gram, target, np.ones(N), task) for target in targets]
     over = None if gamma is None else "gamma"
-    search = Search(problems, loss, C.values, over, make_criterion(CRITERIA[type(loss)]), None, rule)
-    return Trials(search, C, gamma, Deadline(seconds), {})
+    evaluator = Evaluator(problems, loss, make_criterion(CRITERIA[type(loss)]), rule=rule)
+    return Trials(Tuner([evaluator], C, gamma, over, deadline=Deadline(seconds)), evaluator)
 
 
 def direct(loss, gamma, C):
@@ -67,7 +67,7 @@ def test_scores_are_those_of_single_machines_and_the_choice_is_the_lowest(loss, 
     assert len(pairs) > 2
     for gamma, C, score in pairs:
         assert score == pytest.approx(direct(loss, gamma, C), rel=1e-6)
-    choice = trials.choice(())
+    choice = trials.result().choice
     assert choice.score == pytest.approx(min(score for *_, score in pairs))
     assert np.array_equal(choice.curve.values, np.sort(choice.curve.values))
     assert len(choice.curve.values) == len(trials.tried[trials.best()[0]].values)
@@ -88,7 +88,7 @@ def test_a_descent_jumps_only_where_it_may():
     for jumps in (True, False):
         trials = trials_of(SquaredHinge())
         trials.descend(0.05, lambda gamma: 1.0, jumps=jumps)
-        moves = trials._moves(0.05, 1.0, lambda gamma: 1.0, jumps)
+        moves = trials.neighbours(0.05, 1.0, lambda gamma: 1.0, jumps)
         assert np.isclose(moves[0], [0.1, 1.0]).all()
         assert moves[1][0] == 0.05
         assert np.isclose([gamma for gamma, _ in moves], 0.2).any() == jumps
@@ -103,7 +103,7 @@ def test_a_kernel_without_gamma(rule, way):
         trials.follow({nan: 1.0}, 1)
     else:
         trials.descend(nan, lambda gamma: 1.0, jumps=True)
-    choice = trials.choice(())
+    choice = trials.result().choice
     assert choice.tried == {}
     scores, errors = choice.curve.scores, choice.curve.standard_errors
     low = int(np.argmin(scores))
@@ -143,11 +143,11 @@ def test_nothing_is_begun_after_the_time_is_over():
 def test_matrices_that_were_dropped_are_made_again(monkeypatch):
     plain = trials_of(SquaredHinge(), rule="one_se")
     plain.follow({2.0: 1.0, 0.5: 1.0}, 2)
-    monkeypatch.setattr("svmpath.search.trials._MOST_HELD", 1.0)
+    monkeypatch.setattr("svmpath.search.limits.KEPT_ENTRIES", 1.0)
     dropped = trials_of(SquaredHinge(), rule="one_se")
     dropped.follow({2.0: 1.0, 0.5: 1.0}, 2)
     assert dropped.best() == plain.best()
-    np.testing.assert_allclose(dropped.choice(()).curve.held, plain.choice(()).curve.held, atol=1e-7)
+    np.testing.assert_allclose(dropped.result().choice.curve.held, plain.result().choice.curve.held, atol=1e-7)
 
 
 def test_the_others_are_compared_at_one_pair():

@@ -32,6 +32,8 @@ class Criterion:
         What it is, as the command line prints it beside a result.
     takes_folds : bool
         Whether it has an option ``cv``.
+    one_row_each : bool
+        Whether it holds out every sample once, by itself.
 
     See Also
     --------
@@ -48,14 +50,15 @@ class Criterion:
     kind: Literal["exact", "estimate", "bound"]
     words: str
     takes_folds: bool = False
+    one_row_each: bool = False
 
 
 CRITERIA: dict[str, Criterion] = {
-    "loo": Criterion(loo, "exact", "exact leave-one-out"),
-    "press": Criterion(press, "exact", "exact leave-one-out of least squares"),
+    "loo": Criterion(loo, "exact", "exact leave-one-out", one_row_each=True),
+    "press": Criterion(press, "exact", "exact leave-one-out of least squares", one_row_each=True),
     "kfold": Criterion(kfold, "exact", "k-fold cross-validation", takes_folds=True),
-    "span": Criterion(span, "estimate", "span prediction of leave-one-out"),
-    "alo": Criterion(alo, "estimate", "approximate leave-one-out"),
+    "span": Criterion(span, "estimate", "span prediction of leave-one-out", one_row_each=True),
+    "alo": Criterion(alo, "estimate", "approximate leave-one-out", one_row_each=True),
     "radius_margin": Criterion(radius_margin, "bound", "the radius-margin bound of the squared hinge"),
     "xi_alpha": Criterion(xi_alpha, "bound", "Joachims' bound for the hinge"),
     "span_bound": Criterion(span_bound, "bound", "the span bound for the hinge"),
@@ -99,21 +102,25 @@ def make_criterion(criterion: Any, cv: Any = 5) -> Callable[..., Any]:
     return partial(known.function, cv=cv) if known.takes_folds else known.function
 
 
+def row_of(criterion: Any) -> Criterion | None:
+    """The row of a criterion, or of its name; None if it is not in the table."""
+    name = getattr(criterion, "__name__", criterion)
+    return CRITERIA.get(name) if isinstance(name, str) else None
+
+
 def is_bound(criterion: Any) -> bool:
     """Whether a criterion, or its name, bounds the number of errors."""
-    return _kind(criterion) == "bound"
+    row = row_of(criterion)
+    return row is not None and row.kind == "bound"
 
 
 def is_exact(criterion: Any) -> bool:
     """Whether its held-out values are exact, so that their only doubt is rounding."""
-    return _kind(criterion) == "exact"
+    row = row_of(criterion)
+    return row is not None and row.kind == "exact"
 
 
 def is_estimate(criterion: Any) -> bool:
     """Whether it predicts held-out values, or bounds the number of errors."""
-    return _kind(criterion) in ("bound", "estimate")
-
-
-def _kind(criterion: Any) -> str | None:
-    name = getattr(criterion, "__name__", criterion)
-    return CRITERIA[name].kind if isinstance(name, str) and name in CRITERIA else None
+    row = row_of(criterion)
+    return row is not None and row.kind != "exact"

@@ -13,8 +13,8 @@ import numpy as np
 
 from svmpath.displays._base import Array, Display, check_fitted, ink, paper, thin_ticks
 from svmpath.paths import Curves, ElasticPath, Path
-from svmpath.search.candidates import only_stage
 from svmpath.search.choice import Choice, Scores, Stage, best_pair, best_value
+from svmpath.search.results import only_stage
 
 if TYPE_CHECKING:
     import pandas as pd

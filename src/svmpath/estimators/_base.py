@@ -35,12 +35,11 @@ from svmpath.notebook import ShownWithDiagram
 from svmpath.paths import Path
 from svmpath.paths.merged import find_copies, has_contradictions
 from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
-from svmpath.search import AutoSearch, Choice, GradientSearch, Search
-from svmpath.search.candidates import only_stage
-from svmpath.search.choice import check_rule, lowest
+from svmpath.search import STRATEGIES, Choice, Evaluator, Tuner
+from svmpath.search.choice import check_rule
 from svmpath.search.deadline import Deadline
-from svmpath.search.results import cv_results, entries_of
-from svmpath.search.table import search_table
+from svmpath.search.log import Log
+from svmpath.search.results import cv_results, entries_of, search_table
 from svmpath.solvers.threads import blas_threads, jobs
 from svmpath.validation import (
     check_amount,
@@ -126,25 +125,35 @@ class PathMachine(
 
     def _fit(self, X: Any, targets: list[Array], s: Array, y: Array) -> None:
         """Choose C and gamma for machines with these targets (one, or one per class) and store the result."""
-        self._drawn = None
+        self._drawn, self._stage = None, 0
         is_limited = self.time_limit is not None and (self._is_default or self._is_gradient)
         deadline = Deadline(self.time_limit if is_limited else None)
         losses = self._losses(y, s, len(targets))
-        kernel, over, gammas = self._kernel(X)
+        kernel, over, gamma = self._kernel(X)
         problems = self._problems(X, kernel, losses[0], targets, s, y)
         self._check_bound(len(targets))
-        searches = [self._search_of(loss, problems, over, X, y) for loss in losses]
-        if self._is_default:
-            choice, search, paths = self._auto(searches, gammas, deadline)
-        else:
-            choices = [self._run(search, gammas, deadline) for search in searches]
-            best = int(lowest(np.array([choice.score for choice in choices]))[0])
-            choice, search = _with_others(choices, best), searches[best]
-            path = choice.curve.path
-            others = replace(search, problems=problems[1:]).paths(path.gram, path.span, path.made)
-            paths = [path, *others]
-        self.loss_, self.criterion_ = search.loss.name, self._criterion(search.loss, problems)
-        self._store(choice, search, paths)
+        evaluators = [self._evaluator(loss, problems, X, y) for loss in losses]
+        if self._is_default:  # the one that is followed in full comes first
+            evaluators.insert(0, evaluators.pop((len(evaluators) - 1) // 2))
+        tuner = Tuner(
+            evaluators,
+            self._C_axis(evaluators[0].loss),
+            gamma,
+            over,
+            draw_seed(self.random_state),
+            self.n_jobs,
+            # Folds that "auto" takes for want of something cheaper may be any: rows are held out one by one before.
+            None if self._groups is None and self.criterion == "auto" else self._drawn,
+            deadline,
+            self._is_rank_free(evaluators[0].loss),
+            Log(self._stage_done if self._is_default else self._tell),
+            self._progress if callable(self.verbose) or not self._is_gradient else None,
+        )
+        choice, evaluator, paths = STRATEGIES["ard" if self._is_ard else self.search](tuner)
+        if self._is_default and callable(self.verbose):
+            self.verbose(_STAGES, _STAGES)
+        self.loss_, self.criterion_ = evaluator.loss.name, self._criterion(evaluator.loss, problems)
+        self._store(choice, evaluator, paths)
         if deadline.has_stopped:
             warn_of_time(self.time_limit)
         if choice.at_edge:
@@ -186,8 +195,8 @@ class PathMachine(
             gram.distinct.check_memory()  # before hours of other work
         return [Problem(gram, target, s, self._task, classes, copies=copies) for target in targets]
 
-    def _search_of(self, loss: Loss, problems: list[Problem], over: str | None, X: Any, y: Array) -> Search:
-        """The search for the machines of one loss."""
+    def _evaluator(self, loss: Loss, problems: list[Problem], X: Any, y: Array) -> Evaluator:
+        """The machines of one loss, and how they are scored."""
         held_out, name = self.criterion_loss, self._criterion(loss, problems)
         if self.criterion == "auto" and name == "kfold":
             self._explain_folds(loss, len(problems[0].active))
@@ -203,33 +212,13 @@ class PathMachine(
         tol = self._gap(loss, problems[0].n)
         if tol is not None and not self._is_rough(loss, problems[0]):
             self._tell(f"exact paths: with {problems[0].n} samples they take less time than tol={tol:g}")
-        C, rule = self._C_values(loss), check_rule(self.rule)
-        return Search(problems, loss, C, over, criterion, held_out, rule, tol, self._scoring, self._row_units)
+        rule = check_rule(self.rule)
+        return Evaluator(problems, loss, criterion, held_out, rule, tol, self._scoring, self._row_units)
 
     def _is_rough(self, loss: Loss, problem: Problem) -> bool:
         """Whether paths are approximate."""
         distinct = problem.n if problem.copies is None else int(problem.copies.max()) + 1
         return self._gap(loss, problem.n) is not None and not exact_is_cheaper(distinct, problem.gram.rank)
-
-    def _auto(self, searches: list[Search], gammas: Array, deadline: Deadline) -> tuple[Choice, Search, list[Path]]:
-        """The choice of the default search, the search that it belongs to, and the paths of all its machines."""
-        first, self._stage = searches[(len(searches) - 1) // 2], 0
-        auto = AutoSearch(
-            [first, *(search for search in searches if search is not first)],
-            self._C_axis(first.loss, first.C),
-            None if first.over is None else self._gamma_axis(gammas),
-            draw_seed(self.random_state),
-            self.n_jobs,
-            # Folds that "auto" takes for want of something cheaper may be any: rows are held out one by one before.
-            None if self._groups is None and self.criterion == "auto" else self._drawn,
-            deadline,
-            is_free=self._is_rank_free(first.loss),
-            tell=self._stage_done,
-        )
-        found = auto.run()
-        if callable(self.verbose):
-            self.verbose(_STAGES, _STAGES)
-        return found
 
     def _stage_done(self, sentence: str) -> None:
         """Tell of a stage of the default search."""
@@ -298,20 +287,6 @@ class PathMachine(
             what = f"that takes one path per sample with loss={loss.name!r}"
         self._tell(f"using k-fold instead of exact leave-one-out: {what}")
 
-    def _run(self, search: Search, gammas: Array, deadline: Deadline) -> Choice:
-        method, n_jobs = self.search, self.n_jobs
-        if self._is_gradient:
-            seed = draw_seed(self.random_state)
-            C, gamma = self._C_axis(search.loss, search.C), self._gamma_axis(gammas) if search.over else None
-            gradient = GradientSearch(search, C, gamma, seed, n_jobs=n_jobs, deadline=deadline, tell=self._tell)
-            progress = self._progress if callable(self.verbose) else None
-            return (gradient.ard if self._is_ard else gradient.single)(progress)
-        if method == "continuous":
-            return search.continuous(gammas, n_jobs, self._progress)
-        if self._given("gamma") == "values" or search.over is None:
-            return search.grid(gammas, n_jobs, self._progress)
-        return search.coarse_to_fine(gammas, n_jobs, self._progress)
-
     def _progress(self, done: int, total: int) -> None:
         if callable(self.verbose):
             self.verbose(done, total)
@@ -336,7 +311,7 @@ class PathMachine(
             )
         return self._drawn
 
-    def _store(self, choice: Choice, search: Search, paths: list[Path]) -> None:
+    def _store(self, choice: Choice, evaluator: Evaluator, paths: list[Path]) -> None:
         """The choice under scikit-learn's names."""
         path = choice.curve.path
         solutions = [each(choice.value) for each in paths]
@@ -347,13 +322,13 @@ class PathMachine(
         self.choice_ = choice
         self.curve_ = choice.curve
         self.path_ = path
-        self.tol_ = None if path.is_exact else search.tol
+        self.tol_ = None if path.is_exact else evaluator.tol
         self.kernel_ = path.problem.gram.kernel
         self.C_ = choice.value
         self.gamma_ = self._gamma_of(self.kernel_)
         for name in self._own_names & vars(self).keys():  # of the loss of an earlier fit
             delattr(self, name)
-        for name, value in search.loss.own.items():
+        for name, value in evaluator.loss.own.items():
             setattr(self, f"{name}_", value)
         alpha = np.array([solution.alpha for solution in solutions])
         self.support_ = np.flatnonzero(np.any(alpha != 0, axis=0))
@@ -390,9 +365,9 @@ class PathMachine(
             return curve.taken(np.array([self.choice_.index]))
         targets = [path.problem.y] if is_bound(curve.criterion) else np.atleast_2d(curve.target.T)
         problems = [replace(path.problem, y=target) for target in targets]
-        search = Search(problems, path.loss, curve.values, None, make_criterion(name), None)
+        evaluator = Evaluator(problems, path.loss, make_criterion(name))
         with jobs(self.n_jobs), limited(self.memory_limit):
-            return search.rescore(curve, np.array([self.C_]))
+            return evaluator.rescore(curve, np.array([self.C_]))
 
     @staticmethod
     def _gamma_of(kernel: Kernel) -> float | Array | None:
@@ -466,11 +441,3 @@ class PathMachine(
             raise AttributeError("coef_ exists for the linear kernel only; use dual_coef_ and support_vectors_ instead")
         w = self.path_.gram.weights(self._alpha, self._w).T  # in low rank those of the machine that decides
         return w if self._scaler is None else w / self._scaler.scale_
-
-
-def _with_others(choices: list[Choice], best: int) -> Choice:
-    """The best of choices by the same search at different epsilons, with what all of them tried; its own comes last."""
-    others = [*choices[:best], *choices[best + 1 :]]
-    if not others:
-        return choices[best]
-    return replace(choices[best], stages=tuple(only_stage(each) for each in [*others, choices[best]]))

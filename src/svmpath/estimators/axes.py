@@ -34,6 +34,7 @@ class AxesMixin:
     gamma: Any
     warm_start: Any
     _given_weight: Array | None
+    search: Any
 
     def _seen_weights(self, s: Array) -> Array:
         """The weights that the machines see: as they are beside a C that was given, relative where C is tuned."""
@@ -42,6 +43,16 @@ class AxesMixin:
     @property
     def _is_ard(self) -> bool:
         return isinstance(self.gamma, str) and self.gamma == "ard"
+
+    @property
+    def _is_default(self) -> bool:
+        """Whether to screen, narrow and confirm."""
+        return self.search == "auto" and not self._is_ard
+
+    @property
+    def _is_gradient(self) -> bool:
+        """Whether to use the gradient, which is the only way to find one gamma per feature."""
+        return self.search == "gradient" or self._is_ard
 
     def _given(self, name: str) -> str:
         """How C or gamma is given: "tune", "span" (a tuple of two), "values" (a list or array) or "fixed"."""
@@ -72,58 +83,63 @@ class AxesMixin:
         return values if how == "values" else np.geomspace(values[0], values[1], size)
 
     def _C_values(self, loss: Loss) -> Array:
+        """The values of C to try where all of them are scored."""
         policy = loss.policy
         span = self.C if self._given("C") == "span" else policy.tuned
         low, high = (check_positive(v, "Each value of C") for v in span)
         size = 1 + round(policy.per_decade * abs(np.log10(high / low)))
-        return self._candidates("C", np.geomspace(*policy.tuned, size), max(size, 2))
+        return np.unique(self._candidates("C", np.geomspace(*policy.tuned, size), max(size, 2)))
 
-    def _kernel(self, X: Any) -> tuple[Kernel, str | None, Array]:
-        """The kernel, the full name of its gamma (None if it has none), and the values to try."""
+    def _C_axis(self, loss: Loss) -> Axis:
+        """The values of C that a search may take: it begins with a screen of many, or scores all of them."""
+        how, values, (low, high) = self._given("C"), self._C_values(loss), loss.policy.tuned
+        if how == "tune" and (self._is_default or self._is_gradient):
+            before = self._before("C_")
+            is_near = before is not None and _SCREENED_C[0] <= before <= _SCREENED_C[-1]
+            values = self._near(_SCREENED_C, before, _C_NEAR) if before is not None and is_near else _SCREENED_C
+            return Axis(values, _C_STEP, (low / 100, min(high * 10, _SCREENED_C[-1])))
+        return Axis(values, _C_STEP, (float(values[0]), float(values[-1])) if how == "span" else None)
+
+    def _kernel(self, X: Any) -> tuple[Kernel, str | None, Axis | None]:
+        """The kernel, the full name of its gamma and the values to try; None if it has none, or it is fixed."""
         params: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
         s = self._given_weight
         spec, gamma = params["kernel"], params["gamma"]
-        fixed = self._given("gamma") == "fixed"
-        fixed = fixed and not self._is_ard
+        fixed = self._given("gamma") == "fixed" and not self._is_ard
         if isinstance(gamma, str) and gamma not in _GAMMA_NAMES:
             raise ValueError(unknown_name("gamma", gamma, _GAMMA_NAMES, _NUMBERS))
         start = gamma if fixed else ("scale" if isinstance(spec, str) else None)
         kernel = make_kernel(spec, gamma=start, degree=params["degree"], coef0=params["coef0"], X=X, sample_weight=s)
         if fixed or not any(name.split("__")[-1] == "gamma" for name in kernel.parameters):
-            return kernel, None, np.array([])
+            return kernel, None, None
         over = kernel.resolve("gamma")
         if self._is_ard:  # columns may differ in scale and offset, which the variance of all entries does not see
             spread = float(column_variances(X, s).sum())
-            return kernel, over, (1.0 / spread if spread > 0 else 1.0) * 4.0**_GAMMA_POWERS
-        return kernel, over, self._candidates("gamma", gamma_value("scale", X, s) * 4.0**_GAMMA_POWERS, _GAMMAS)
-
-    def _C_axis(self, loss: Loss, values: Array) -> Axis:
-        """The values of C that the default search may take."""
-        how, (low, high) = self._given("C"), loss.policy.tuned
-        if how == "tune":
-            before = self._before("C_")
-            is_near = before is not None and _SCREENED_C[0] <= before <= _SCREENED_C[-1]
-            first = self._near(_SCREENED_C, before, _C_NEAR) if before is not None and is_near else _SCREENED_C
-            return Axis(first, _C_STEP, (low / 100, min(high * 10, _SCREENED_C[-1])))
-        values = np.unique(values)
-        return Axis(values, _C_STEP, (float(values[0]), float(values[-1])) if how == "span" else None)
-
-    def _gamma_axis(self, values: Array) -> Axis:
-        """The values of gamma that the default search may take."""
+            values = (1.0 / spread if spread > 0 else 1.0) * 4.0**_GAMMA_POWERS
+        else:
+            values = self._candidates("gamma", gamma_value("scale", X, s) * 4.0**_GAMMA_POWERS, _GAMMAS)
         how, values = self._given("gamma"), np.unique(values)
         low, high = float(values[0]), float(values[-1])
+        limits = (low, high) if how == "span" else None
         if how == "tune" or self._is_ard:
             # On data of another scale an earlier gamma says nothing.
             before = self._before("gamma_")
             is_near = before is not None and low / _WIDER <= before <= high * _WIDER
-            first = before * _GAMMA_STEP ** np.arange(-2.0, 3.0) if before is not None and is_near else values
-            return Axis(first, _GAMMA_STEP, (min(low, first[0]) / _WIDER, max(high, first[-1]) * _WIDER))
-        return Axis(values, _GAMMA_STEP, (low, high) if how == "span" else None)
+            values = before * _GAMMA_STEP ** np.arange(-2.0, 3.0) if before is not None and is_near else values
+            limits = min(low, values[0]) / _WIDER, max(high, values[-1]) * _WIDER
+        return kernel, over, Axis(values, _GAMMA_STEP, limits)
 
     def _before(self, name: str) -> float | None:
         """With ``warm_start``: the C or gamma of an earlier fit, which the search begins with."""
         value = vars(self).get(name)
-        return value if self.warm_start and isinstance(value, float) and np.isfinite(value) else None
+        return (
+            value
+            if self.warm_start
+            and (self._is_default or self._is_gradient)
+            and isinstance(value, float)
+            and np.isfinite(value)
+            else None
+        )
 
     @staticmethod
     def _near(values: Array, middle: float, factor: float) -> Array:

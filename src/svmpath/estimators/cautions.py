@@ -13,8 +13,7 @@ import numpy as np
 
 from svmpath.criteria.table import is_exact
 from svmpath.exceptions import EdgeWarning, LimitWarning, PrecisionWarning
-from svmpath.search.choice import Choice, Scores
-from svmpath.search.trials import gain_at_end, lowest_over_gamma
+from svmpath.search.choice import Choice, Scores, gain_at_end, lowest_over_gamma
 
 Array = np.ndarray
 

@@ -90,7 +90,7 @@ class ChunksMixin:
         seed = draw_seed(self.random_state)
         loss, kernel, rank, stages = self._from_sample(room, data, seed)
         features, centre = room.make_features(data, kernel, rank, self.landmarks, seed)
-        C = np.unique(self._C_values(loss))
+        C = self._C_values(loss)
         span = (float(C[0]), float(C[-1]))
         begin("features of all rows")
         path = room.make_path(data, kernel, features, centre, loss, span, self.memory_limit)

@@ -26,8 +26,8 @@ from svmpath.criteria.table import is_bound
 from svmpath.estimators.held_out import HeldOutMixin
 from svmpath.names import unknown_name
 from svmpath.progress import begin, finish, part_done, unwatched
-from svmpath.search.candidates import candidates
 from svmpath.search.choice import Scores
+from svmpath.search.results import candidates
 from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.threads import count_jobs
 from svmpath.validation import check_whole, is_whole_number

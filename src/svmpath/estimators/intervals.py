@@ -21,7 +21,7 @@ from svmpath.criteria.held_out import Folds
 from svmpath.criteria.table import make_criterion
 from svmpath.estimators.held_out import HeldOutMixin
 from svmpath.paths import Path
-from svmpath.search import Search
+from svmpath.search import Evaluator
 from svmpath.solvers.threads import jobs
 from svmpath.validation import check_coverage, one_vs_rest_targets
 
@@ -204,9 +204,9 @@ def kernel_machines(model: Any, labels: Array) -> LeftOut:
             return found
         folds = _folds_of(model, labels)
     problems = [replace(path.problem, y=target) for target in targets]
-    search = Search(problems, path.loss, np.array([C]), None, make_criterion("loo"), None, tol=model.tol_)
+    evaluator = Evaluator(problems, path.loss, make_criterion("loo"), tol=model.tol_)
     # A path from C to C: nothing else is walked through.
-    paths = list(search.paths(path.gram, (C, C), path.made))
+    paths = evaluator.paths(path.gram, (C, C), path.made)
     return fold_machines(paths, [C] * len(paths), folds)
 
 

@@ -22,6 +22,7 @@ class OptionsMixin:
 
     _task: str
     _is_ard: bool
+    _is_gradient: bool
     _groups: Any
     search: Any
     kernel: Any
@@ -71,16 +72,6 @@ class OptionsMixin:
                 f"criterion={name!r} works with search='grid' only; use search='grid', or criterion='span' or 'loo' "
                 "with search='continuous'."
             )
-
-    @property
-    def _is_default(self) -> bool:
-        """Whether to screen, narrow and confirm."""
-        return self.search == "auto" and not self._is_ard
-
-    @property
-    def _is_gradient(self) -> bool:
-        """Whether to use the gradient, which is the only way to find one gamma per feature."""
-        return self.search == "gradient" or self._is_ard
 
     def _check_gradient(self, loss: Loss, gram: Gram) -> None:
         """Refuse what has no gradient, before any work."""

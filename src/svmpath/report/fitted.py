@@ -16,7 +16,7 @@ from svmpath.estimators import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.estimators.scaling import scaled
 from svmpath.lazy import lazy
 from svmpath.paths import Path
-from svmpath.search import Search
+from svmpath.search import Evaluator
 from svmpath.search.choice import Choice
 
 Array = np.ndarray
@@ -161,8 +161,8 @@ class Fitted:
         problems = [replace(self.path.problem, y=target) for target in self.targets[1:]]
         if self.is_elastic:
             return [self.path, *(replace(self.path, problem=problem) for problem in problems)]
-        search = Search(problems, self.path.loss, self.choice.curve.values, None, None, None, tol=self.model.tol_)  # type: ignore[arg-type]
-        return [self.path, *search.paths(self.path.gram, self.path.span, self.path.made)]
+        evaluator = Evaluator(problems, self.path.loss, CRITERIA["loo"].function, tol=self.model.tol_)
+        return [self.path, *evaluator.paths(self.path.gram, self.path.span, self.path.made)]
 
     @lazy
     def held_out(self) -> Array:

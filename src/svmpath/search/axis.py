@@ -53,9 +53,9 @@ class Axis:
         found = float(np.clip(value * (self.step if step is None else step) ** direction, *self.limits))
         return found if abs(found / value - 1.0) > _SAME and (found > value) == (direction > 0) else None
 
-    def neighbours(self, value: float) -> list[float]:
+    def neighbours(self, value: float, step: float | None = None) -> list[float]:
         """The next larger and the next smaller value, as far as there are any."""
-        return [each for each in (self.next(value, 1), self.next(value, -1)) if each is not None]
+        return [each for direction in (1, -1) if (each := self.next(value, direction, step)) is not None]
 
     def around(self, value: float, each_side: int) -> Array:
         """The value and so many on either side, in increasing order."""

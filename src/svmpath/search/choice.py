@@ -23,12 +23,13 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import Curve
-from svmpath.criteria.jackknife import MOST_DECISIONS, OnDemand
+from svmpath.criteria.jackknife import OnDemand
 from svmpath.criteria.table import is_bound
 from svmpath.lazy import lazy
 from svmpath.losses import Solution
 from svmpath.names import unknown_name
 from svmpath.notebook import Shown
+from svmpath.search import limits
 
 Array = np.ndarray
 
@@ -37,7 +38,7 @@ _NEAR_END = 0.02  # relative; a continuous search stops slightly before the end 
 _SAME_SCORE = 1e-9  # relative difference up to which scores are equal
 _NO_SCORE = 1e-18  # of the largest score: a difference that is rounding
 RANKED = ("scores", "smooth")  # of a machine: what it is chosen by, and what decides between equal ones
-_MOST_LOSSES = 4_000_000  # entries: at most 16 MB of single precision are kept of a curve
+_ENOUGH = 0.25  # of a standard error: a smaller gain does not show that values beyond would be better
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Scores:
         numbers = curve.values, curve.scores, errors, curve.smooth, splits
         scoring = None if is_bound(curve.criterion) else curve.scoring
         is_mean = not is_bound(curve.criterion) and (scoring is None or scoring.mean is not None)
-        if not is_mean or len(curve.values) * len(curve.rows) > _MOST_LOSSES:
+        if not is_mean or len(curve.values) * len(curve.rows) > limits.KEPT_LOSSES:
             return Scores(*numbers)
         curve = curve if scoring is None else curve.rescored(scoring.mean)
         plain = curve.rescored(None)
@@ -97,6 +98,11 @@ class Scores:
         values, scores = numbers
         return Scores(values, scores, errors, smooth, splits, losses, own)
 
+    @property
+    def best(self) -> float:
+        """The value with the best score."""
+        return float(self.values[best_value(self)])
+
     def standard_error(self, at: int) -> float:
         """The standard error at the value of this position."""
         return float(self.standard_errors[at])
@@ -110,7 +116,7 @@ def _errors_and_splits(curve: Curve) -> tuple[Any, Any]:
     """Standard errors, and scores on folds; those of a scorer are not computed here."""
     if is_bound(curve.criterion) or curve.scoring is None:
         return curve.standard_errors, curve.split_scores
-    is_mean, is_short = curve.scoring.mean is not None, curve.finite.size <= MOST_DECISIONS
+    is_mean, is_short = curve.scoring.mean is not None, curve.finite.size <= limits.KEPT_DECISIONS
     errors: Any = curve.standard_errors if is_mean else curve.scoring.on_demand(curve, "standard_error")
     splits: Any = None if curve.splits is None else curve.scoring.on_demand(curve, "on_folds")
     if not is_short and not is_mean:
@@ -322,3 +328,40 @@ def ranks(scores: Array, rounding: float = _SAME_SCORE) -> Array:
         steps = np.diff(ordered) > same_score(ordered[:-1], scores, rounding)
     found[order] = np.concatenate([[0], np.cumsum(steps)])
     return found
+
+
+# --- several curves --------------------------------------------------------------------------------------------------
+
+
+def ordered(tried: Mapping[float, Scores]) -> list[float]:
+    """The values tried, the best first."""
+    best = {each: best_value(scores) for each, scores in tried.items()}
+    columns = [np.array([getattr(tried[each], name)[i] for each, i in best.items()]) for name in RANKED]
+    rounding = max(each.rounding for each in tried.values())
+    order = np.lexsort((np.array(list(best)), *(ranks(column, rounding) for column in reversed(columns))))
+    return [list(best)[k] for k in order]
+
+
+def lowest_over_gamma(tried: Mapping[float, Scores]) -> Scores:
+    """The lowest score at each gamma, as scores over gamma."""
+    gammas = sorted(tried)
+    at = [best_value(tried[gamma]) for gamma in gammas]
+    names = ("scores", "standard_errors", "smooth")
+    columns = ([float(getattr(tried[g], name)[i]) for g, i in zip(gammas, at, strict=True)] for name in names)
+    scores, errors, smooth = (np.array(column) for column in columns)
+    return Scores(np.array(gammas), scores, errors, smooth)
+
+
+def gain_at_end(scores: Scores) -> tuple[float, float]:
+    """By how much the best value, if it is an end, is better than its only neighbour; and the standard error there."""
+    order = np.argsort(scores.values)
+    best = int(np.flatnonzero(order == best_value(scores))[0])
+    neighbour = order[best - 1 if best > 0 else min(1, len(order) - 1)]
+    at = order[best]
+    return float(scores.scores[neighbour] - scores.scores[at]), float(scores.standard_errors[at])
+
+
+def falls_at_end(scores: Scores) -> bool:
+    """Whether the best value is better than its only neighbour by more than chance gives all the time."""
+    gain, deviation = gain_at_end(scores)
+    return gain > _ENOUGH * deviation

@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -36,13 +36,13 @@ from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram
 from svmpath.kernels import ARD
 from svmpath.losses import Problem
-from svmpath.progress import begin, best_so_far, finish, part_done
+from svmpath.progress import begin, best_so_far, part_done
 from svmpath.search.axis import Axis
 from svmpath.search.choice import Choice, Scores, Stage, is_end, lowest
 from svmpath.search.deadline import Deadline
-from svmpath.search.grid import Counted, Search
-from svmpath.search.screen import NO_GAMMA, Screen
-from svmpath.search.trials import best_C, pair_text
+from svmpath.search.log import NO_GAMMA, pair_text
+from svmpath.search.screen import Screen
+from svmpath.search.tuner import Tuned, Tuner
 from svmpath.solvers.kernel_newton import Coefficients
 from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.threads import count_jobs
@@ -67,87 +67,74 @@ _UNEVEN = 4.0  # ratio of the columns' variances beyond which gammas that make u
 _GAMMA_RANGE = (1e-6, 1e4)  # of a feature's gamma, in units of one over the number of features times its variance
 
 
-@dataclass(frozen=True)
-class GradientSearch:
-    """Minimises the held-out score of a search's machines.
+def follow_gradient(tuner: Tuner) -> Tuned:
+    """The best C and gamma.
 
-    Attributes
-    ----------
-    search : Search
-        Its ``held_out`` loss must be smooth, and its problems share a kernel matrix held whole.
-    C, gamma : Axis
-        The values that are screened; any value within their limits, or between the first and the last of a list, may be
-        chosen. ``gamma`` is None where the kernel stays as it is.
-    seed : int
-        For the landmarks of the screen, the random starts and the folds.
-    smoothing : float
-        Of the span prediction; see :func:`svmpath.criteria.gradient`.
-    n_jobs : int or None
-        Threads for the screen and the folds.
-    deadline : Deadline
-        After which no descent is begun, and the present one ends at its best point.
-    tell : callable
-        ``tell(sentence)``, called once per stage.
-    stages : list of Stage
-        What each stage tried.
+    The evaluator's ``held_out`` loss must be smooth, and its problems share a kernel matrix held whole. Any value
+    within the limits of C and gamma, or between the first and the last of a list, may be chosen.
     """
+    return Descents(tuner).single()
 
-    search: Search
-    C: Axis
-    gamma: Axis | None
-    seed: int = 0
-    smoothing: float = SMOOTHING
-    n_jobs: int | None = None
-    deadline: Deadline = field(default_factory=Deadline)
-    tell: Callable[[str], None] = lambda sentence: None
-    stages: list[Stage] = field(default_factory=list)
 
-    def single(self, progress: Counted | None = None) -> Choice:
+def follow_gradients_of_features(tuner: Tuner) -> Tuned:
+    """The best C and gammas, one per feature."""
+    return Descents(tuner).ard()
+
+
+class Descents:
+    """Minimises the held-out score of a tuner's machines."""
+
+    def __init__(self, tuner: Tuner) -> None:
+        self.tuner, self.evaluator, self.deadline = tuner, tuner.evaluator, tuner.deadline
+        self.problems, self._lock = tuner.evaluator.problems, Lock()
+
+    def single(self) -> Tuned:
         """The best C and gamma."""
-        steps = _Steps(progress, 1 + _STARTS)
-        ground, end, _ = self._single(steps)
-        steps.end()
-        return self._choice(ground, end)
+        self._begin(1 + _STARTS)
+        ground, end, _ = self._one_gamma()
+        return self._result(ground, end)
 
-    def ard(self, progress: Counted | None = None) -> Choice:
+    def ard(self) -> Tuned:
         """The best C and gammas, one per feature."""
-        steps = _Steps(progress, 1 + _STARTS + 1 + len(_ETAS) + 1)
-        one, best, screen = self._single(steps)
-        problems, C, gamma = self.search.problems, one.chart.C(best.x), float(np.exp(best.x[-1]))
-        wide = Features(one.chart.span, C, column_variances(problems[0].gram.X[problems[0].active]), gamma)
-        ground, start = self._ground(wide, problems), time.perf_counter()
+        self._begin(1 + _STARTS + 1 + len(_ETAS) + 1)
+        one, best, screen = self._one_gamma()
+        problem, C, gamma = self.problems[0], one.chart.C(best.x), float(np.exp(best.x[-1]))
+        wide = Features(one.chart.span, C, column_variances(problem.gram.X[problem.active]), gamma)
+        ground, start = self._ground(wide, self.problems), time.perf_counter()
         first = replace(best, x=wide.point(C, np.full(len(wide.variances), gamma)))
         ground.visits.append((first.x, first.score))
-        penalty = _Penalty(best.score, len(problems[0].active), wide)
-        begin = self._begin(ground, [first, *self._others(wide, gamma, screen)], penalty)
-        eta = self._eta(first, begin, penalty, steps)
-        end = self._chain(ground, begin, penalty, eta) or first
+        penalty = _Penalty(best.score, len(problem.active), wide)
+        begin = self._best_start(ground, [first, *self._other_starts(wide, gamma, screen)], penalty)
+        eta = self._eta(first, begin, penalty)
+        # Each descent begins at the end of that with the next larger penalty.
+        end: _End | None = None
+        for each in (each for each in _ETAS if each >= eta):
+            if not self.deadline.is_over():
+                enough = _CLOSE_ENOUGH if each == eta else _ROUGHLY
+                end = self._down(ground, end or begin, penalty.times(each), enough) or end
+        end = end or first
         if eta == 0.0 and not self.deadline.is_over():  # without a penalty there are several minima
-            away = replace(begin, x=wide.perturbed(begin.x, np.random.default_rng(self.seed)))
+            away = replace(begin, x=wide.perturbed(begin.x, np.random.default_rng(self.tuner.seed)))
             end = _best([end, self._down(ground, away) or end])
         self._enter("ard", ground, end, time.perf_counter() - start)
-        steps.end()
-        return self._choice(ground, end)
+        return self._result(ground, end)
 
     # --- one gamma ---------------------------------------------------------------------------------------------------
 
-    def _single(self, steps: _Steps) -> tuple[_Ground, _End, Screen]:
+    def _one_gamma(self) -> tuple[_Ground, _End, Screen]:
         """Where the descents from the best pairs of a screen end lowest, and the screen."""
-        problems, over = self.search.problems, None if self.gamma is None else self.search.over
-        gammas = np.empty(0) if self.gamma is None else np.array(_limits(self.gamma))
-        chart = Single(_limits(self.C), float(self.C.values[0]), over, gammas)
-        screen = self._screen()
-        self.stages.append(screen.stage())
-        self.tell(screen.summary())
-        steps.done()
-        start, ground = time.perf_counter(), self._ground(chart, problems)
-        ends: list[_End] = []
+        tuner = self.tuner
+        gammas = np.empty(0) if tuner.gamma is None else np.array(_limits(tuner.gamma))
+        chart, screen = Single(_limits(tuner.C), float(tuner.C.values[0]), tuner.over, gammas), self._screen()
+        screen.enter("screen", tuner.log)
+        self._part_done()
+        start, ground = time.perf_counter(), self._ground(chart, self.problems)
         valleys = screen.valleys()[:_STARTS]
         others = [gamma for gamma in screen.best() if gamma not in valleys]  # if those cannot be resolved
-        starts = [chart.point(best_C(screen.tried[gamma]), gamma) for gamma in [*valleys, *others]]
-        enough = len(valleys)
-        if len(problems[0].active) <= _FEW:
-            starts.insert(enough, chart.perturbed(starts[0], np.random.default_rng(self.seed)))
+        starts = [chart.point(screen.tried[gamma].best, gamma) for gamma in [*valleys, *others]]
+        enough, ends = len(valleys), list[_End]()
+        if len(self.problems[0].active) <= _FEW:
+            starts.insert(enough, chart.perturbed(starts[0], np.random.default_rng(tuner.seed)))
             enough += 2
         for k, x in enumerate(starts):
             if ends and (k >= enough or self.deadline.is_over()):
@@ -155,7 +142,7 @@ class GradientSearch:
             end = self._down(ground, self._with_best_C(ground, x))
             if end is not None:
                 ends.append(end)
-                steps.done()
+                self._part_done()
         if not ends:
             raise PathError(
                 "The gradient search found no starting point that can be resolved in double precision: scale the "
@@ -170,7 +157,7 @@ class GradientSearch:
 
         The screen scores least squares, to which a large C does less harm than to other losses.
         """
-        is_same_loss = self.search.loss.is_linear
+        is_same_loss = self.evaluator.loss.is_linear
         tried = [_End(x)]
         for factor in _SMALLER_C if ground.chart.is_free and not is_same_loss else ():
             nearer = x - np.eye(len(x))[0] * np.log(factor)
@@ -181,40 +168,41 @@ class GradientSearch:
 
     def _screen(self, factors: Array | None = None) -> Screen:
         """Least squares on landmarks at many pairs; with squared distances that are sums with these factors."""
-        problems = self.search.problems
+        tuner, problems = self.tuner, self.problems
         if factors is not None:
-            X, root = problems[0].gram.X, np.sqrt(factors)
-            gram = DenseGram(problems[0].gram.kernel, X @ diags_array(root) if issparse(X) else X * root)
-            problems = [replace(problem, gram=gram) for problem in problems]
-        screen = Screen(problems, self.C.values, None if self.gamma is None else self.search.over, self.seed)
-        screen.look(self.gamma, self.n_jobs, self.deadline)
+            X, root = tuner.gram.X, np.sqrt(factors)
+            gram = DenseGram(tuner.gram.kernel, X @ diags_array(root) if issparse(X) else X * root)
+            problems = self.evaluator.on(gram).problems
+        screen = Screen(problems, tuner.C.values, tuner.over, tuner.seed)
+        screen.look(tuner.gamma, tuner.n_jobs, self.deadline)
         return screen
 
     # --- one gamma per feature -------------------------------------------------------------------------------------
 
-    def _others(self, wide: Features, gamma: float, screen: Screen) -> list[_End]:
+    def _other_starts(self, wide: Features, gamma: float, screen: Screen) -> list[_End]:
         """Starts beside the best single gamma.
 
         A very small one makes a linear machine, which hardly feels its gammas: then also the middle of the screen. And
         where columns have other scales, the best pairs after gammas that undo this.
         """
+        axis = self.tuner.gamma
+        assert axis is not None
+        middle = float(axis.values[len(axis.values) // 2])
+
+        def from_middle(gamma: float, screen: Screen) -> list[tuple[float, float]]:
+            is_far = abs(np.log(middle / gamma)) > np.log(_AWAY_FROM_MIDDLE)
+            return [(screen.best_C(middle), middle)] if is_far else []
+
         even, ones = wide.even, np.ones(len(wide.variances))
-        starts = [wide.point(pair[0], pair[1] * ones) for pair in self._from_middle(gamma, screen)]
+        starts = [wide.point(C, each * ones) for C, each in from_middle(gamma, screen)]
         if even.max() > _UNEVEN * even.min():
             screen = self._screen(even)
             best = screen.best()[0]
-            pairs = [(screen.best_C(best), best), *self._from_middle(best, screen)]
-            starts += [wide.point(pair[0], pair[1] * even) for pair in pairs]
+            pairs = [(screen.best_C(best), best), *from_middle(best, screen)]
+            starts += [wide.point(C, each * even) for C, each in pairs]
         return [_End(x) for x in starts]
 
-    def _from_middle(self, gamma: float, screen: Screen) -> list[tuple[float, float]]:
-        """The C and gamma of the middle of a screen, if this gamma is far from it."""
-        assert self.gamma is not None
-        middle = float(self.gamma.values[len(self.gamma.values) // 2])
-        is_far = abs(np.log(middle / gamma)) > np.log(_AWAY_FROM_MIDDLE)
-        return [(screen.best_C(middle), middle)] if is_far else []
-
-    def _begin(self, ground: _Ground, starts: list[_End], penalty: _Penalty) -> _End:
+    def _best_start(self, ground: _Ground, starts: list[_End], penalty: _Penalty) -> _End:
         """The start from which a middling penalty leads lowest."""
         if len(starts) == 1:
             return starts[0]
@@ -223,40 +211,32 @@ class GradientSearch:
         scores = [np.inf if end is None else end.score for end in ends]
         return starts[int(lowest(np.array(scores))[0])]
 
-    def _chain(self, ground: _Ground, start: _End, penalty: _Penalty, eta: float) -> _End | None:
-        """The end of a descent with this penalty, from that with the next larger one; None if it is too late."""
-        found: _End | None = None
-        for each in (each for each in _ETAS if each >= eta):
-            if not self.deadline.is_over():
-                enough = _CLOSE_ENOUGH if each == eta else _ROUGHLY
-                found = self._down(ground, found or start, penalty.times(each), enough) or found
-        return found
-
-    def _eta(self, first: _End, begin: _End, penalty: _Penalty, steps: _Steps) -> float:
+    def _eta(self, first: _End, begin: _End, penalty: _Penalty) -> float:
         """The penalty, by folds that are held out from the descent; infinity is one gamma for all.
 
         Smaller and smaller ones are tried, until the loss on the folds is clearly above the lowest.
         """
-        problems, start = self.search.problems, time.perf_counter()
+        problems, start = self.problems, time.perf_counter()
         folds = []
-        for train, test in _folds(problems, self.seed):
-            ground = self._ground(penalty.chart, [_take(problem, train) for problem in problems])
+        for train, test in _folds(problems, self.tuner.seed):
+            ground = self._ground(penalty.chart, [_subset(problem, train) for problem in problems])
             folds.append(_Fold(ground, test, first.among(train), begin.among(train)))
         weight, mean = np.array([problems[0].s[fold.test].sum() for fold in folds]), {np.inf: 0.0}
         for eta in (np.inf, *_ETAS) if folds else ():
-            tempered = partial(self._held_out, penalty=penalty.times(eta))
-            losses = side_by_side(tempered, folds, count_jobs(self.n_jobs))
+            held_out = partial(self._held_out, penalty=penalty.times(eta))
+            losses = side_by_side(held_out, folds, count_jobs(self.tuner.n_jobs))
             if self.deadline.is_over():  # what was cut short is no measure
                 break
             mean[eta] = float(weight @ losses / weight.sum())
-            steps.done()
+            self._part_done()
             if mean[eta] > _HOPELESS * min(mean.values()):
                 break
         eta = list(mean)[lowest(np.array(list(mean.values())))[0]]
         seconds, n = time.perf_counter() - start, problems[0].n
         tried = {each: _scores([each], [loss]) for each, loss in mean.items()}
-        self.stages.append(Stage("penalty", self.search.loss.name, "kfold", n, tried, seconds))
-        self.tell(f"penalty: {len(mean)} values of eta on {len(folds)} folds: best {eta:g} ({seconds:.2f} s)")
+        stage = Stage("penalty", self.evaluator.loss.name, "kfold", n, tried, seconds)
+        sentence = f"penalty: {len(mean)} values of eta on {len(folds)} folds: best {eta:g} ({seconds:.2f} s)"
+        self.tuner.log.enter([stage], sentence)
         return eta
 
     def _held_out(self, fold: _Fold, penalty: _Penalty) -> float:
@@ -267,19 +247,19 @@ class GradientSearch:
                 return np.inf
             fold.now = end
         end, score, chart = fold.now if penalty.eta < np.inf else fold.first, fold.ground.score, fold.ground.chart
-        gram, whole = chart.gram(end.x, fold.ground.problems), self.search.problems
+        gram = chart.gram(end.x, fold.ground.problems)
         try:
             machines = score.machines(gram, chart.C(end.x), end.machines)
         except PathError:
             return np.inf
-        K, s = gram.cross(whole[0].gram.X[fold.test]), whole[0].s[fold.test]
-        pairs = zip(whole, machines, strict=True)
+        K, s = gram.cross(self.problems[0].gram.X[fold.test]), self.problems[0].s[fold.test]
+        pairs = zip(self.problems, machines, strict=True)
         return float(np.mean([s @ score.loss(each.y[fold.test], K @ u + b) / s.sum() for each, (u, b) in pairs]))
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
     def _ground(self, chart: _Chart, problems: Sequence[Problem]) -> _Ground:
-        score = HeldOutScore.of(problems, self.search.loss, self.search.held_out, self.smoothing)
+        score = HeldOutScore.of(problems, self.evaluator.loss, self.evaluator.held_out, SMOOTHING)
         return _Ground(score, chart, problems)
 
     def _down(
@@ -289,30 +269,39 @@ class GradientSearch:
         return _descend(ground, start, penalty, enough, self.deadline)
 
     def _enter(self, name: str, ground: _Ground, end: _End, seconds: float) -> None:
-        """Keep a stage, and tell of it."""
-        loss, n = self.search.loss.name, self.search.problems[0].n
-        tried, gammas = ground.chart.tried(ground.visits)
-        self.stages.append(Stage(name, loss, ground.score.name, n, tried, seconds, gammas))
-        self.tell(
-            f"{name}: {len(ground.visits)} points by the gradient of {ground.score.name} of {loss}, {n} rows, rank {n}"
-            f": best {ground.chart.text(end.x)}, score {end.score:.4g} ({seconds:.2f} s)"
-        )
-        best_so_far(f"{ground.chart.text(end.x)}, score {end.score:.4g}")
-        finish(f"following the gradient over {len(ground.visits)} points")
+        """Enter a stage in the log."""
+        n, (tried, gammas) = self.tuner.n, ground.chart.tried(ground.visits)
+        best = f"{ground.chart.text(end.x)}, score {end.score:.4g}"
+        best_so_far(best)
+        stage = Stage(name, self.evaluator.loss.name, ground.score.name, n, tried, seconds, gammas)
+        self.tuner.log.add(stage, n, best, points=len(ground.visits))
 
-    def _choice(self, ground: _Ground, end: _End) -> Choice:
+    def _begin(self, total: int) -> None:
+        self._done, self._total = 0, total
+        begin("gradient", total)
+
+    def _part_done(self) -> None:
+        with self._lock:
+            self._done += 1
+            if self.tuner.count is not None:
+                self.tuner.count(min(self._done, self._total), self._total)
+            part_done()
+
+    def _result(self, ground: _Ground, end: _End) -> Tuned:
         """The end of the descent, on the curve over C of its kernel."""
-        chart, C = ground.chart, ground.chart.C(end.x)
-        values = replace(self.C, limits=chart.span).around(C, _BESIDE)  # also where only a list was screened
-        paths = list(self.search.paths(chart.gram(end.x, ground.problems), chart.span))
-        if end.machines:
-            paths = [path.start_from(each.f) for path, each in zip(paths, end.machines, strict=True)]
-        curve = self.search.scored(paths, values)
+        self._done = self._total - 1  # also where there was less to do than might have been
+        self._part_done()
+        tuner, chart, C = self.tuner, ground.chart, ground.chart.C(end.x)
+        values = replace(tuner.C, limits=chart.span).around(C, _BESIDE)  # also where only a list was screened
+        starts = [machine.f for machine in end.machines] or None
+        paths = self.evaluator.paths(chart.gram(end.x, ground.problems), chart.span, None, starts)
         edges = ("C",) if is_end(np.array(chart.span), C) else ()
         if isinstance(chart, Single) and chart.over is not None and is_end(chart.gammas, float(np.exp(end.x[-1]))):
             edges = (*edges, chart.over)
-        tried = self.stages[1].tried if self.gamma is not None else {}
-        return Choice(curve, int(np.argmin(np.abs(values - C))), self.search.rule, tried, edges, tuple(self.stages))
+        stages = tuple(tuner.log.stages)
+        tried, at = stages[1].tried if tuner.gamma is not None else {}, int(np.argmin(np.abs(values - C)))
+        choice = Choice(self.evaluator.curve(paths, values), at, self.evaluator.rule, tried, edges, stages)
+        return Tuned(choice, self.evaluator, paths)
 
 
 def _limits(axis: Axis) -> tuple[float, float]:
@@ -330,11 +319,23 @@ def _scores(values: Sequence[float], scores: Sequence[float]) -> Scores:
 
 
 class _Chart(ABC):
-    """What the coordinates x of a descent stand for: log C, unless it is fixed, and logarithms of gammas."""
+    """What the coordinates x of a descent stand for: log C, unless it is fixed, and logarithms of gammas.
+
+    Attributes
+    ----------
+    gamma_names : list of str
+        The kernel's names of the gammas.
+    gamma_bounds : list of pairs
+        Of their logarithms.
+    longest : float
+        The longest first step of a descent.
+    """
 
     span: tuple[float, float]
     fixed: float
-    longest: ClassVar[float] = np.inf  # first step of a descent
+    gamma_names: list[str]
+    gamma_bounds: list[tuple[float, float]]
+    longest: float
 
     @property
     def is_free(self) -> bool:
@@ -348,34 +349,24 @@ class _Chart(ABC):
     @property
     def bounds(self) -> list[tuple[float, float]]:
         """Of the coordinates."""
-        first = [tuple(np.log(self.span).tolist())] if self.is_free else []
-        return [*first, *self.gamma_bounds]
+        return [*([tuple(np.log(self.span).tolist())] if self.is_free else []), *self.gamma_bounds]
 
     def perturbed(self, x: Array, rng: np.random.Generator) -> Array:
         """A random point near x."""
         low, high = np.array(self.bounds).reshape(-1, 2).T
         return np.clip(x + _AWAY * rng.normal(size=len(x)), low, high)
 
+    def slope(self, by: Any) -> Array:
+        """The gradient by the coordinates."""
+        return np.array([by[name] for name in [*(["C"] if self.is_free else []), *self.gamma_names]])
+
+    @abstractmethod
     def point(self, C: float, gamma: Any) -> Array:
         """The coordinates of C and gamma."""
-        first = [np.log(C)] if self.is_free else []
-        return np.append(first, self._logs(gamma))
-
-    @property
-    @abstractmethod
-    def gamma_bounds(self) -> list[tuple[float, float]]:
-        """Of the logarithms of the gammas."""
-
-    @abstractmethod
-    def _logs(self, gamma: Any) -> Array: ...
 
     @abstractmethod
     def gram(self, x: Array, problems: Sequence[Problem]) -> DenseGram:
         """The Gram matrix at x."""
-
-    @abstractmethod
-    def slope(self, by: Any) -> Array:
-        """The gradient by the coordinates."""
 
     @abstractmethod
     def text(self, x: Array) -> str:
@@ -386,33 +377,25 @@ class _Chart(ABC):
         """The scores at the points visited, and their gammas, as a stage keeps them."""
 
 
-@dataclass(frozen=True)
 class Single(_Chart):
     """C, and one parameter of the kernel or none."""
 
     # A longer first step could leave the valley that the screen has found, where the score is steep.
-    longest: ClassVar[float] = 1.0
+    longest = 1.0
 
-    span: tuple[float, float]
-    fixed: float
-    over: str | None
-    gammas: Array
+    def __init__(self, span: tuple[float, float], fixed: float, over: str | None, gammas: Array) -> None:
+        self.span, self.fixed, self.over, self.gammas = span, fixed, over, gammas
+        self.gamma_names = [] if over is None else [over]
+        self.gamma_bounds = [] if over is None else [(float(np.log(gammas.min())), float(np.log(gammas.max())))]
 
-    @property
-    def gamma_bounds(self) -> list[tuple[float, float]]:
-        return [] if self.over is None else [(float(np.log(self.gammas.min())), float(np.log(self.gammas.max())))]
-
-    def _logs(self, gamma: Any) -> Array:
-        return np.empty(0) if self.over is None else np.array([np.log(gamma)])
+    def point(self, C: float, gamma: Any) -> Array:
+        logs = ([np.log(C)] if self.is_free else []) + ([] if self.over is None else [np.log(gamma)])
+        return np.array(logs, dtype=float)
 
     def gram(self, x: Array, problems: Sequence[Problem]) -> DenseGram:
         gram = problems[0].gram
         assert isinstance(gram, DenseGram)
         return gram if self.over is None else gram.at(self.over, float(np.exp(x[-1])))
-
-    def slope(self, by: Any) -> Array:
-        names = ["C"] if self.is_free else []
-        return np.array([by[name] for name in ([*names, self.over] if self.over is not None else names)])
 
     def _gamma(self, x: Array) -> float:
         return NO_GAMMA if self.over is None else float(np.exp(x[-1]))
@@ -421,26 +404,25 @@ class Single(_Chart):
         return pair_text(self._gamma(x), self.C(x))
 
     def tried(self, visits: Sequence[tuple[Array, float]]) -> tuple[dict[float, Scores], None]:
-        found: dict[float, dict[float, float]] = {}
+        scores: dict[float, dict[float, float]] = {}
         for x, score in visits:
-            gamma = next(iter(found)) if found and self.over is None else self._gamma(x)  # NaN is not equal to itself
-            found.setdefault(gamma, {})[self.C(x)] = score
-        return {gamma: _scores(list(scores), list(scores.values())) for gamma, scores in found.items()}, None
+            scores.setdefault(self._gamma(x), {})[self.C(x)] = score
+        return {gamma: _scores(list(each), list(each.values())) for gamma, each in scores.items()}, None
 
 
-@dataclass(frozen=True)
 class Features(_Chart):
     """C, and a gamma for every column that is not constant; the others' is zero."""
 
-    span: tuple[float, float]
-    fixed: float
-    variances: Array
-    single: float  # a gamma that every column may have
+    longest = np.inf
 
-    @property
-    def columns(self) -> Array:
-        """Those that are not constant."""
-        return np.flatnonzero(self.variances > 0)
+    def __init__(self, span: tuple[float, float], fixed: float, variances: Array, single: float) -> None:
+        """``single`` is a gamma that every column may have."""
+        self.span, self.fixed, self.variances = span, fixed, variances
+        self.columns = np.flatnonzero(variances > 0)
+        self.gamma_names = [f"gamma[{j}]" for j in self.columns]
+        unit = 1.0 / (len(variances) * variances[self.columns])
+        low, high = np.minimum(_GAMMA_RANGE[0] * unit, single), np.maximum(_GAMMA_RANGE[1] * unit, single)
+        self.gamma_bounds = list(zip(np.log(low).tolist(), np.log(high).tolist(), strict=True))
 
     @property
     def even(self) -> Array:
@@ -449,16 +431,9 @@ class Features(_Chart):
         factors[columns] = self.variances.sum() / (len(columns) or 1) / self.variances[columns]
         return factors
 
-    @property
-    def gamma_bounds(self) -> list[tuple[float, float]]:
-        unit = 1.0 / (len(self.variances) * self.variances[self.columns])
-        low, high = np.minimum(_GAMMA_RANGE[0] * unit, self.single), np.maximum(_GAMMA_RANGE[1] * unit, self.single)
-        low, high = np.log(low), np.log(high)
-        return list(zip(low.tolist(), high.tolist(), strict=True))
-
-    def _logs(self, gamma: Any) -> Array:
+    def point(self, C: float, gamma: Any) -> Array:
         low, high = np.array(self.gamma_bounds).reshape(-1, 2).T
-        return np.clip(np.log(gamma[self.columns]), low, high)
+        return np.append([np.log(C)] if self.is_free else [], np.clip(np.log(gamma[self.columns]), low, high))
 
     def gammas(self, x: Array) -> Array:
         """One per column."""
@@ -470,10 +445,6 @@ class Features(_Chart):
         gram = problems[0].gram
         assert isinstance(gram, DenseGram)
         return gram.with_kernel(ARD(self.gammas(x)))
-
-    def slope(self, by: Any) -> Array:
-        names = ["C"] if self.is_free else []
-        return np.array([by[name] for name in [*names, *(f"gamma[{j}]" for j in self.columns)]])
 
     def text(self, x: Array) -> str:
         gammas = self.gammas(x)
@@ -514,14 +485,10 @@ class _End:
     machines: Sequence[Coefficients] = ()
 
     def among(self, rows: Array) -> _End:
-        """The same with some of the rows."""
-        return replace(self, score=np.inf, machines=[_part(machine, rows) for machine in self.machines])
-
-
-def _part(machine: Coefficients, rows: Array) -> Coefficients:
-    """Some of the coefficients, with a sum of zero."""
-    u = machine.u[rows]
-    return Coefficients(u - u.mean(), machine.b, machine.f[rows], machine.E[rows])
+        """The same with some of the rows, whose coefficients have a sum of zero."""
+        parts = ((each, each.u[rows]) for each in self.machines)
+        machines = [Coefficients(u - u.mean(), each.b, each.f[rows], each.E[rows]) for each, u in parts]
+        return replace(self, score=np.inf, machines=machines)
 
 
 class _Ground:
@@ -596,7 +563,7 @@ def _best(ends: Sequence[Any]) -> Any:
     return ends[lowest(np.array([end.score for end in ends]))[0]]
 
 
-def _take(problem: Problem, rows: Array) -> Problem:
+def _subset(problem: Problem, rows: Array) -> Problem:
     """The problem of some rows, with their own data."""
     gram = problem.gram
     assert isinstance(gram, DenseGram)
@@ -636,24 +603,3 @@ def column_variances(X: Any, s: Array | None = None) -> Array:
         spread = mean((X - centre) ** 2)
         square = spread + centre**2
     return np.where(spread > 1e-14 * square, spread, 0.0)
-
-
-class _Steps:
-    """Reports the progress."""
-
-    def __init__(self, progress: Counted | None, total: int) -> None:
-        self._progress, self._total, self._count = progress, total, 0
-        self._lock = Lock()
-        begin("gradient", total)
-
-    def done(self) -> None:
-        with self._lock:
-            self._count += 1
-            if self._progress is not None:
-                self._progress(min(self._count, self._total), self._total)
-            part_done()
-
-    def end(self) -> None:
-        """All is done, also where there was less to do than might have been."""
-        self._count = self._total - 1
-        self.done()

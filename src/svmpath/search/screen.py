@@ -26,21 +26,17 @@ from svmpath.interrupts import checkpoint
 from svmpath.losses import Problem
 from svmpath.progress import best_so_far, doing, part_done
 from svmpath.row_order import random_order
+from svmpath.search import limits
 from svmpath.search.axis import Axis, is_among
-from svmpath.search.choice import Scores, Stage, ranks
+from svmpath.search.choice import Scores, Stage, ordered, ranks
 from svmpath.search.deadline import Deadline
-from svmpath.search.trials import best_C, gamma_text, ordered, pair_text, pairs_text
+from svmpath.search.log import NO_GAMMA, Log, gamma_text, pair_text
 from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.ridge import fold_residuals, press_residuals
 from svmpath.solvers.threads import blas_threads, count_jobs
 
 Array = np.ndarray
-NO_GAMMA = float("nan")  # stands for the gamma of a kernel without one
 
-MOST_ROWS = 2000  # rows that are looked at
-_MOST_WIDENINGS = 3  # times that a range is widened
-_LANDMARKS = ((700, 64), (np.inf, 100))  # up to so many rows, so many landmarks
-_LEAST_PER_CLASS = 20  # rows of a rare class that are kept when rows are drawn
 _CUT = 9.0
 _ROUNDING = 1e-6  # relative, of scores at a large C, where what is left of an eigenvalue is rounding
 _ROW_DRAW, _LANDMARK_DRAW = 1, 2  # so that the landmarks are not the first of the rows that are drawn
@@ -77,7 +73,7 @@ class Screen:
         C: Array,
         over: str | None,
         seed: int,
-        rows: int = MOST_ROWS,
+        rows: int = limits.SCREENED_ROWS,
         landmarks: int | None = None,
         folds: Folds | None = None,
     ) -> None:
@@ -88,7 +84,7 @@ class Screen:
         self.kernel = gram.kernel
         self.rows = drawn_rows(problems, rows, seed)
         if landmarks is None:
-            landmarks = next(number for most, number in _LANDMARKS if len(self.rows) <= most)
+            landmarks = next(number for most, number in limits.LANDMARKS if len(self.rows) <= most)
         pairwise = gram.kernel.pairwise
         order = random_order(gram.contents(self.rows), seed=(seed, _LANDMARK_DRAW), pairwise=pairwise)
         self.landmarks = self.rows[np.sort(order[:landmarks])]
@@ -109,7 +105,7 @@ class Screen:
             self.score([NO_GAMMA])
             return
         self.score(gamma.values.tolist(), n_jobs)
-        for _ in range(_MOST_WIDENINGS):
+        for _ in range(limits.SCREEN_WIDENINGS):
             beyond = gamma.beyond(self.best()[0], list(self.tried), wide)
             if beyond is None or (deadline is not None and deadline.is_over()):
                 break
@@ -117,59 +113,45 @@ class Screen:
         if wide:
             self.score([each for each in gamma.neighbours(self.best()[0]) if not is_among(each, self.tried)])
 
-    def stage(self, name: str = "screen") -> Stage:
-        """What was tried so far."""
-        seconds = time.perf_counter() - self._start
-        return Stage(name, "least_squares", self.criterion, len(self.landmarks), dict(self.tried), seconds)
+    def enter(self, name: str, log: Log) -> None:
+        """Enter what was tried so far in a log, as a stage of this name."""
+        criterion, seconds = "kfold" if self.folds else "press", time.perf_counter() - self._start
+        stage = Stage(name, "least_squares", criterion, len(self.landmarks), dict(self.tried), seconds)
+        log.add(stage, len(self.rows), pair_text(*self.best_pair()))
 
-    @property
-    def criterion(self) -> str:
-        """What the scores are."""
-        return "kfold" if self.folds else "press"
-
-    def summary(self, name: str = "screen") -> str:
-        """A sentence on it."""
-        best, stage = self.best()[0], self.stage()
-        return (
-            f"{name}: {pairs_text(len(self.tried) * len(self.C))} "
-            f"by {self.criterion} of least_squares, {len(self.rows)} "
-            f"rows, rank {stage.rank}: best {pair_text(best, best_C(self.tried[best]))} ({stage.seconds:.2f} s)"
-        )
+    def best_pair(self) -> tuple[float, float]:
+        """The best gamma and C."""
+        gamma = self.best()[0]
+        return gamma, self.tried[gamma].best
 
     def score(self, gammas: Sequence[float], n_jobs: int | None = None) -> None:
         """Score the kernels at these values that have not been scored yet."""
         new = [float(gamma) for gamma in gammas if float(gamma) not in self.tried]
         found = side_by_side(self._at, new, count_jobs(n_jobs))
         self.tried.update(zip(new, found, strict=True))
-        best = self.best()[0]
-        best_so_far(pair_text(best, best_C(self.tried[best])))
+        best_so_far(pair_text(*self.best_pair()))
 
     def _at(self, gamma: float) -> Scores:
+        """The scores at all C."""
         checkpoint()
         doing(f"least squares over C{gamma_text(gamma)}")
-        scores = self._at_kernel(gamma)
-        part_done()
-        return scores
-
-    def _at_kernel(self, gamma: float) -> Scores:
         kernel = self.kernel if self.over is None else self.kernel.at(self.over, gamma)
         with blas_threads(len(self.rows) * len(self.landmarks)):
             Z = kernel.evaluate(self.S) @ inverse_root(kernel, kernel.evaluate(self.SW))
             if self.folds:
-                return self._scores(fold_residuals(Z, self.Y, self.s, self.C, self.folds))
-            return self._scores(press_residuals(Z, self.Y, self.s, self.C))
-
-    def _scores(self, residuals: Array) -> Scores:
-        """The scores at all C from residuals of shape (N, m, k)."""
-        squares = np.square(residuals, out=residuals)
-        share = self.s[self.held] / self.s[self.held].sum()
-        smooth = share @ squares.mean(axis=2)
-        if self.task == "classification":
-            np.minimum(squares, _CUT, out=squares)
-        losses = squares.mean(axis=2)
-        scores = share @ losses
-        errors = np.sqrt((share @ share) * (share @ (losses - scores) ** 2))
-        return Scores(self.C, scores, errors, smooth, rounding=_ROUNDING)
+                residuals = fold_residuals(Z, self.Y, self.s, self.C, self.folds)  # of shape (N, m, k)
+            else:
+                residuals = press_residuals(Z, self.Y, self.s, self.C)
+            squares = np.square(residuals, out=residuals)
+            share = self.s[self.held] / self.s[self.held].sum()
+            smooth = share @ squares.mean(axis=2)
+            if self.task == "classification":
+                np.minimum(squares, _CUT, out=squares)
+            losses = squares.mean(axis=2)
+            scores = share @ losses
+            errors = np.sqrt((share @ share) * (share @ (losses - scores) ** 2))
+            part_done()
+            return Scores(self.C, scores, errors, smooth, rounding=_ROUNDING)
 
     def best(self) -> list[float]:
         """The values tried, the best first."""
@@ -188,7 +170,7 @@ class Screen:
     def best_C(self, gamma: float) -> float:
         """The best C at the value tried that is nearest to this one."""
         near = min(self.tried, key=lambda each: abs(np.log(each / gamma)) if each == each else 0.0)
-        return best_C(self.tried[near])
+        return self.tried[near].best
 
 
 def compared(gram: Gram, rows: Array, landmarks: Array) -> Array:
@@ -220,7 +202,7 @@ def drawn_rows(problems: Sequence[Problem], most: int, seed: int) -> Array:
         return np.sort(order[:most])
     # A class is the set of rows on which its machine, or the only one, has a positive target; and the rest.
     labels = np.argmax([each.y[order] > 0 for each in problems], axis=0) if len(problems) > 1 else problems[0].y[order]
-    first = [order[labels == label][:_LEAST_PER_CLASS] for label in np.unique(labels)]
+    first = [order[labels == label][: limits.SCREENED_PER_CLASS] for label in np.unique(labels)]
     kept = np.concatenate([*first, order])
     _, at = np.unique(kept, return_index=True)
     return np.sort(kept[np.sort(at)][:most])

@@ -1,0 +1,138 @@
+"""The machines of one loss, and how they are scored: what every search asks at a kernel and values of C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from svmpath.criteria.curve import Curve, HeldOutLoss, OneVsRest, held_out_loss, one_vs_rest
+from svmpath.criteria.scoring import Scoring
+from svmpath.criteria.table import row_of
+from svmpath.gram import Gram
+from svmpath.lazy import lazy
+from svmpath.losses import Loss, Problem
+from svmpath.paths import Made, Path, Request, trace_problem
+
+Array = np.ndarray
+Starts = Sequence[Array | None]  # for each machine its decision values on all rows, from a similar kernel, if known
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """Scores the machines of one loss on problems that share a Gram matrix and weights (one per class, one-vs-rest).
+
+    Attributes
+    ----------
+    problems : list of Problem
+    loss : Loss
+    criterion : callable
+        ``criterion(path, values, loss=...) -> Curve``.
+    held_out : HeldOutLoss
+        The per-sample loss of the criterion.
+    rule : str
+        How a value is chosen on a curve.
+    tol : float or None
+        For approximate paths; see :func:`svmpath.trace`.
+    scoring : Scoring or None
+        A scorer of scikit-learn instead of the mean of ``held_out``.
+    units : array of int of shape (n,) or None
+        The group of each sample, for standard errors.
+    """
+
+    problems: list[Problem]
+    loss: Loss
+    criterion: Callable[..., Curve]
+    held_out: HeldOutLoss = None
+    rule: str = "min"
+    tol: float | None = None
+    scoring: Scoring | None = None
+    units: Array | None = None
+
+    @property
+    def gram(self) -> Gram:
+        """The Gram matrix that all problems share."""
+        return self.problems[0].gram
+
+    def on(self, gram: Gram) -> Evaluator:
+        """The same machines on another kernel matrix of the rows."""
+        return replace(self, problems=[replace(problem, gram=gram) for problem in self.problems])
+
+    def paths(
+        self, gram: Gram, span: tuple[float, float], made: Made | None = None, starts: Starts | None = None
+    ) -> list[Path]:
+        """The paths of all machines on one kernel matrix; they share what is made of it and of the weights."""
+        made, request = Made() if made is None else made, Request(self.loss, "C", span, tol=self.tol)
+        paths = [trace_problem(replace(problem, gram=gram), request, made) for problem in self.problems]
+        if starts is None:
+            return paths
+        return [path.start_from(f) for path, f in zip(paths, starts, strict=True)]
+
+    def traced(self, gram: Gram, values: Array, starts: Starts | None = None) -> tuple[Curve, list[Path]]:
+        """The curve over these values of C on a Gram matrix, and the paths of all its machines."""
+        paths = self.paths(gram, (float(values.min()), float(values.max())), None, starts)
+        return self.curve(paths, values), paths
+
+    def rescore(self, curve: Curve, values: Array) -> Curve:
+        """The criterion at other values of the same kernel, with its decomposition."""
+        path = curve.path
+        return self.curve(self.paths(path.problem.gram, path.span, path.made), values)
+
+    def curve(self, paths: Sequence[Path], values: Array) -> Curve:
+        """The curve of the paths of all machines."""
+        curves = [self.criterion(path, values, loss=self.held_out) for path in paths]
+        curve = curves[0] if len(curves) == 1 else one_vs_rest(curves)
+        if self.scoring is None and self.units is None:
+            return curve
+        if isinstance(curve, Curve):
+            return replace(curve, scoring=self.scoring, units=self.units)
+        if self.scoring is not None:  # a user's criterion may return a bound
+            raise ValueError("scoring needs held-out decision values, which the curve of this criterion does not have.")
+        return curve
+
+    def later(self, paths: list[Path], values: Array) -> Curve:
+        """The curve of the paths; if it can be, computed when it is first looked at."""
+        row = row_of(self.criterion)
+        if row is None or not row.one_row_each:
+            return self.curve(paths, values)
+        problems = [path.problem for path in paths]
+        loss, target = held_out_loss(self.held_out, problems[0].task), problems[0].y
+        if len(paths) > 1:
+            loss, target = OneVsRest(loss), np.stack([problem.y for problem in problems], axis=1)
+        whole = _Whole(self, paths, values)
+        held, doubts = (_Later(whole, what) for what in ("held", "doubtful"))
+        name, rows = self.criterion.__name__, np.arange(problems[0].n)
+        return Curve(paths[0], name, values, loss, rows, held, target, doubts, scoring=self.scoring, units=self.units)
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """A curve that is computed once, when one of its arrays is first asked for."""
+
+    evaluator: Evaluator
+    paths: list[Path]
+    values: Array
+
+    @lazy
+    def curve(self) -> Curve:
+        return self.evaluator.curve(self.paths, self.values)
+
+    def __getstate__(self) -> dict[str, Any]:  # what a model is saved without can be computed again
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True)
+class _Later:
+    """Computes an array of a curve."""
+
+    whole: _Whole
+    what: str
+
+    def __len__(self) -> int:
+        return len(self.whole.values)
+
+    def __call__(self) -> Array:
+        found: Array = getattr(self.whole.curve, self.what)
+        return found

@@ -1,0 +1,39 @@
+"""How much a search may do: all its limits of rows, ranks, values, operations and memory, each with its reason.
+
+Budgets are numbers of operations, not seconds: the same data give the same choice on any machine.
+"""
+
+from __future__ import annotations
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+SCREENED_ROWS = 2000  # the first look needs no more to tell good kernels from bad ones
+NARROWED_ROWS = 20_000  # least squares on all rows and hundreds of landmarks stays within seconds
+UNNARROWED_ROWS = 700  # up to here the kernels themselves are confirmed as quickly as they could be narrowed
+FULL_ROWS = 2000  # up to here the full kernel matrix is used whatever the machines cost
+MOST_FULL_ROWS = 8000  # and up to here if few samples are on the left of the margin: n^2 numbers are 0.5 GB
+LAST_FULL_ROWS = 4000  # up to here the full kernel matrix may follow the largest rank, if that still gained
+SCREENED_PER_CLASS = 20  # rows of a rare class that are kept when rows are drawn
+
+# --- landmarks -------------------------------------------------------------------------------------------------------
+LANDMARKS = ((700, 64), (float("inf"), 100))  # of a screen: up to so many rows, so many
+FIRST_RANK = 300  # in which gammas are narrowed, and which is doubled
+MOST_RANK = 1200  # the next one takes four to six times as long, and gained at most a tenth of a point
+SINGLE_PRECISION_ENTRIES = 2_000_000  # of features, from which on they are kept in single precision
+
+# --- values of gamma and C -------------------------------------------------------------------------------------------
+NARROWED_GAMMAS = 3
+CONFIRMED_GAMMAS = 2  # if there is no descent
+SCREEN_WIDENINGS = 3  # times that the range of a screen is widened: a factor of 64 for gamma="tune"
+PATH_WIDENINGS = 2  # times that values beyond an end are tried with the loss itself
+DESCENT_PAIRS = 8
+BRENT_GAMMAS = 16  # evaluations of Brent's method over log gamma
+
+# --- operations ------------------------------------------------------------------------------------------------------
+FULL_OPERATIONS = 2e10  # of a machine on the full kernel matrix of more than FULL_ROWS rows: a second or two
+LAST_FULL_OPERATIONS = 1e11  # of all machines at one C on the full kernel matrix, after the largest rank
+DESCENT_OPERATIONS = 4e10  # of a descent
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+KEPT_ENTRIES = 5e7  # of the kernel matrices that trials keep: 400 MB
+KEPT_LOSSES = 4_000_000  # of a curve: at most 16 MB in single precision
+KEPT_DECISIONS = 500_000  # of a curve by a scorer, for its standard errors: 4 MB

@@ -1,0 +1,204 @@
+"""The search that is done by default: screen, narrow, confirm.
+
+1. **Screen.** Least squares on a few landmarks scores gamma over a factor of 65 000 and C over nine decades
+   (``search.screen``), then the two values next to the best gamma. If the best is at an end, the range is widened.
+2. **Narrow** (more than 700 samples). The best gammas, and twice the best, which a low rank makes look worse than it
+   is, are scored on all rows in a low rank; by the squared hinge for two classes, by least squares otherwise.
+3. **Confirm.** The loss asked for, on the kernel asked for, decides. For two classes up to 700 samples, and for losses
+   with an elbow, it is followed over C around the best value at each of the best gammas. Otherwise a descent goes from
+   the best pair to better neighbours, as long as there are any and the work is within its budget.
+
+With many samples the rank is doubled instead, and the full matrix may be the last (``search.rank``). If rows are to be
+held out together, they are in all stages.
+
+Where the best value of C is the last one tried, more are tried, and so for gamma. Every pair tried is kept, with its
+score and its stage. The limits stand in ``search.limits``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from svmpath.criteria.curve import Curve
+from svmpath.criteria.table import make_criterion
+from svmpath.exceptions import PathError
+from svmpath.gram.memory import memory_limit
+from svmpath.losses import make_loss
+from svmpath.progress import begin
+from svmpath.search import limits
+from svmpath.search.axis import is_among
+from svmpath.search.choice import Choice, Scores, is_lower, ordered
+from svmpath.search.evaluator import Evaluator
+from svmpath.search.log import NO_GAMMA
+from svmpath.search.rank import first_rank, grow, in_low_rank, low_rank
+from svmpath.search.screen import Screen
+from svmpath.search.trials import StartsByGamma, Trials, on_left_side
+from svmpath.search.tuner import Tuned, Tuner
+
+Array = np.ndarray
+
+
+class Shortlist(NamedTuple):
+    """What is left to be confirmed.
+
+    Attributes
+    ----------
+    scores : dict
+        The scores over C at each gamma, of the last stage.
+    starts : dict
+        By gamma, decision values of each machine, as far as they are known.
+    curve : Curve or None
+        Of the best gamma in the first rank, if it is by the loss and criterion asked for.
+    """
+
+    scores: Mapping[float, Scores]
+    starts: StartsByGamma
+    curve: Curve | None = None
+
+
+def screen_narrow_confirm(tuner: Tuner) -> Tuned:
+    """The choice of the default search."""
+    is_one_kernel = tuner.gamma is None and tuner.C.is_fixed
+    if is_one_kernel and len(tuner.evaluators) == 1:
+        return only_pair(tuner)
+    if is_one_kernel:  # there is only a loss to choose
+        zero = np.zeros(1)
+        shortlist = Shortlist({NO_GAMMA: Scores(tuner.C.values, zero, zero, zero)}, {})
+    else:
+        screened = screen(tuner)
+        is_narrow = tuner.size <= limits.UNNARROWED_ROWS or is_zero(tuner) or tuner.deadline.is_over()
+        shortlist = Shortlist(screened.tried, {}) if is_narrow else narrow(tuner, screened)
+    gamma = ordered(shortlist.scores)[0]
+    if is_full_matrix(tuner, shortlist.starts, gamma):
+        return compare(tuner, confirm(tuner, shortlist)).result()
+    return grow(tuner, gamma, shortlist.scores[gamma].best, shortlist.starts, shortlist.curve).result()
+
+
+def only_pair(tuner: Tuner) -> Tuned:
+    """The machines at the only pair; their held-out error is computed when it is asked for."""
+    C, evaluator, starts = float(tuner.C.values[0]), tuner.evaluator, {}
+    is_hinge = tuner.is_binary and evaluator.loss.is_inside_margin and evaluator.gram.Z is None
+    if is_hinge and limits.UNNARROWED_ROWS < tuner.size <= limits.MOST_FULL_ROWS:
+        low = stand_in(tuner)
+        (quick,) = low.paths(low.gram, (C, C))
+        starts = {NO_GAMMA: [quick.decisions(tuner.C.values)[0]]}
+    if not is_full_matrix(tuner, starts, NO_GAMMA):
+        return grow(tuner, NO_GAMMA, C, starts).result()
+    paths = evaluator.paths(evaluator.gram, (C, C), None, starts.get(NO_GAMMA))
+    return Tuned(Choice(evaluator.later(paths, tuner.C.values), 0, evaluator.rule, {}, ()), evaluator, paths)
+
+
+def screen(tuner: Tuner) -> Screen:
+    """Least squares on landmarks, at all values of C and many of gamma."""
+    begin("screen", 1 if tuner.gamma is None else len(tuner.gamma.values) + 2)  # and the two next to the best
+    found = Screen(tuner.evaluator.problems, tuner.C.values, tuner.over, tuner.seed, folds=tuner.folds)
+    found.look(tuner.gamma, tuner.n_jobs, tuner.deadline)
+    found.enter("screen", tuner.log)
+    return found
+
+
+def narrow(tuner: Tuner, screened: Screen) -> Shortlist:
+    """The best gammas on all rows, in low rank."""
+    gammas, evaluator = screened.best(), tuner.evaluator
+    larger = [] if tuner.gamma is None else tuner.gamma.neighbours(gammas[0])[:1]
+    gammas = gammas[: limits.NARROWED_GAMMAS]
+    gammas += [each for each in larger if not is_among(each, gammas)]
+    begin("narrow", len(gammas))
+    if not tuner.is_binary:  # least squares on more landmarks and rows
+        rows, landmarks = limits.NARROWED_ROWS, first_rank(tuner)
+        found = Screen(evaluator.problems, tuner.C.values, tuner.over, tuner.seed, rows, landmarks, tuner.folds)
+        axis = None if tuner.gamma is None else replace(tuner.gamma, values=np.sort(gammas))
+        found.look(axis, tuner.n_jobs, tuner.deadline, wide=False)
+        found.enter("narrow", tuner.log)
+        return Shortlist(found.tried, {})
+    trials = Trials(tuner, stand_in(tuner))
+    trials.follow({gamma: screened.best_C(gamma) for gamma in gammas}, len(gammas))
+    trials.enter("narrow")
+    is_requested = type(evaluator.loss) is type(trials.evaluator.loss)
+    is_requested = is_requested and evaluator.criterion is trials.evaluator.criterion
+    curve = trials.best_curve() if is_requested and trials.rank == first_rank(tuner) else None
+    return Shortlist(trials.tried, trials.ends, curve)
+
+
+def stand_in(tuner: Tuner) -> Evaluator:
+    """The squared hinge in low rank, with the folds of the criterion or by the span prediction."""
+    gram = tuner.gram
+    if gram.Z is None or gram.rank > 2 * limits.FIRST_RANK:
+        gram = low_rank(tuner, gram.kernel, min(first_rank(tuner), tuner.n // 2))
+    criterion = make_criterion("span") if tuner.folds is None else tuner.evaluator.criterion
+    return replace(tuner.evaluator.on(gram), loss=make_loss(None, "classification"), criterion=criterion, tol=None)
+
+
+def confirm(tuner: Tuner, shortlist: Shortlist) -> Trials:
+    """The loss asked for, at the best gammas or from the best pair on."""
+    trials, scores = Trials(tuner, tuner.evaluator, shortlist.starts), shortlist.scores
+    order = ordered(scores)
+    begin("confirm")
+    if tuner.evaluator.loss.policy.cost_grows_with_span or (tuner.is_binary and tuner.size <= limits.UNNARROWED_ROWS):
+        trials.follow({gamma: scores[gamma].best for gamma in order}, limits.CONFIRMED_GAMMAS)
+    else:
+
+        def valley(gamma: float) -> float:
+            """About the best C at a gamma: as far as the last scores go, and beyond as on the screen."""
+            if gamma in scores or tuner.gamma is None:
+                return scores[gamma].best
+            screened = tuner.log.stages[0].tried
+            nearest = min(scores, key=lambda each: abs(np.log(each / gamma)))
+            known = np.log([(each, screened[each].best) for each in sorted(screened)]).T
+            shift = np.interp(np.log([gamma, nearest]), *known)
+            return scores[nearest].best * float(np.exp(shift[0] - shift[1]))
+
+        trials.descend(order[0], valley, jumps=not tuner.is_binary)
+    trials.enter("confirm")
+    return trials
+
+
+def compare(tuner: Tuner, best: Trials) -> Trials:
+    """The best of several losses, the others at the gamma of the first only."""
+    (gamma, C), gram = best.best(), best.evaluator.gram  # in the rank that was found to be enough
+    others: Sequence[Evaluator] = tuner.evaluators[1:]
+    starts = {gamma: [path.known_decisions(C) for path in best.machines()]} if others else {}
+    for evaluator in others:
+        if tuner.deadline.is_over():
+            break
+        begin("compare")
+        full = best.best_curve().path.gram
+        is_quick = (
+            tuner.size <= limits.UNNARROWED_ROWS or evaluator.loss.policy.cost_grows_with_span or full.Z is not None
+        )
+        if not is_quick:  # is it worth the full kernel matrix? if it gains a lot in low rank
+            pair = in_low_rank(tuner, [tuner.evaluator, evaluator], full.kernel, (gamma, C), starts)
+            first, other = (each.best_curve() for each in pair)
+            if not other.scores[0] < first.scores[0] - first.standard_errors[0]:
+                continue
+        trials = Trials(tuner, evaluator.on(gram), starts)
+        with suppress(PathError):  # there are others
+            trials.compare(gamma, C, best)
+            trials.enter("compare")
+            best = trials if is_lower(trials.lowest(), best.lowest()) else best
+    return best
+
+
+def is_full_matrix(tuner: Tuner, starts: StartsByGamma, gamma: float) -> bool:
+    """Whether the kernel matrix is used as it is: its rank is given, or the full matrix is affordable."""
+    if not tuner.is_rank_free or is_zero(tuner):
+        return True
+    if 24.0 * tuner.size**2 > memory_limit():
+        return False
+    if tuner.size <= limits.FULL_ROWS:
+        return True
+    (f, *_), left_side = starts.get(gamma) or [None], tuner.size
+    if f is not None and tuner.is_binary and tuner.evaluator.loss.is_inside_margin:
+        left_side = on_left_side(tuner.evaluator.problems[0].y, f)
+    return tuner.size <= limits.MOST_FULL_ROWS and 4.0 * left_side**3 <= limits.FULL_OPERATIONS
+
+
+def is_zero(tuner: Tuner) -> bool:
+    """Whether the kernel is zero on all rows, as the linear one of columns of zeros: it has no landmarks."""
+    gram = tuner.gram
+    return gram.kernel.psd is True and not gram.kernel.pairwise and not gram.kernel.diag(gram.X).any()

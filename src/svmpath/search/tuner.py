@@ -1,0 +1,122 @@
+"""The tuner: which machines may be tried, at which values, and what was tried.
+
+Searches are functions over it (``search.STRATEGIES``). Each enters what it tries in the log of the tuner, and returns a
+choice together with the paths of all machines that were chosen:
+
+- "auto": screen, narrow, confirm (``search.stages``), and raise the rank of many rows (``search.rank``);
+- "grid" and "continuous": all pairs, and values between them (``search.grid``);
+- "gradient" and "ard": down the gradient of a held-out score (``search.gradient``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from svmpath.criteria.held_out import Folds
+from svmpath.gram import Gram
+from svmpath.lazy import lazy
+from svmpath.paths import Path
+from svmpath.search.axis import Axis
+from svmpath.search.choice import Choice
+from svmpath.search.deadline import Deadline
+from svmpath.search.evaluator import Evaluator
+from svmpath.search.log import Log
+
+Array = np.ndarray
+
+
+class Tuned(NamedTuple):
+    """What a search comes to.
+
+    Attributes
+    ----------
+    choice : Choice
+    evaluator : Evaluator
+        Of the loss that was chosen, on the kernel matrix that was chosen.
+    paths : list of Path
+        Of all machines (one, or one per class), through the chosen value of C.
+    """
+
+    choice: Choice
+    evaluator: Evaluator
+    paths: list[Path]
+
+
+@dataclass(eq=False)
+class Tuner:
+    """What a search may try, and what it has tried.
+
+    Attributes
+    ----------
+    evaluators : list of Evaluator
+        One per loss, or value of epsilon, on the kernel matrix that is asked for.
+    C, gamma : Axis
+        The values that may be chosen; ``gamma`` is None for a kernel without gamma, or one that is fixed.
+    over : str or None
+        The full name of the kernel's gamma.
+    seed : int
+        For landmarks, random starts, and the rows that are looked at.
+    n_jobs : int or None
+    folds : sequence of (train, test) or None
+        The folds of the criterion, where rows must be held out together in all stages: if there are groups, or k-fold
+        was asked for by name.
+    deadline : Deadline
+        After which nothing new is begun.
+    is_rank_free : bool
+        Whether the search also chooses the rank of the kernel matrix.
+    log : Log
+    count : callable or None
+        ``count(done, total)``, called whenever a part of a grid or of a descent is done.
+    """
+
+    evaluators: Sequence[Evaluator]
+    C: Axis
+    gamma: Axis | None = None
+    over: str | None = None
+    seed: int = 0
+    n_jobs: int | None = None
+    folds: Folds | None = None
+    deadline: Deadline = field(default_factory=Deadline)
+    is_rank_free: bool = False
+    log: Log = field(default_factory=Log)
+    count: Callable[[int, int], None] | None = None
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """The first: with several, the default search follows it in full, and the others at its gamma only."""
+        return self.evaluators[0]
+
+    @property
+    def gram(self) -> Gram:
+        """The kernel matrix that is asked for."""
+        return self.evaluator.gram
+
+    @property
+    def n(self) -> int:
+        """The number of samples."""
+        return self.evaluator.problems[0].n
+
+    @lazy
+    def size(self) -> int:
+        """The number of samples, where copies count once if they are merged."""
+        copies = self.evaluator.problems[0].copies
+        return self.n if copies is None else int(copies.max()) + 1
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is one machine."""
+        return len(self.evaluator.problems) == 1
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether it is that of two classes."""
+        return self.is_single and self.evaluator.problems[0].task == "classification"
+
+    def gram_at(self, gram: Gram, gamma: float) -> Gram:
+        """A kernel matrix at a value of gamma; NaN leaves it as it is."""
+        is_there = self.over is None or gamma != gamma or gram.kernel.parameters[self.over] == gamma
+        return gram if is_there else gram.at(str(self.over), float(gamma))
