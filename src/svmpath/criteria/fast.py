@@ -25,6 +25,7 @@ from svmpath.criteria.of_merged import (
     leave_one_out_merged,
     predict_left_out_merged,
 )
+from svmpath.criteria.of_newton import predict_left_out_newton
 from svmpath.criteria.of_nodes import leave_one_out_nodes, predict_left_out_nodes
 from svmpath.criteria.of_samples import predict_left_out_samples
 from svmpath.paths import (
@@ -38,6 +39,7 @@ from svmpath.paths import (
     OverKernel,
     SamplePath,
 )
+from svmpath.paths.newton_path import NewtonPath
 
 FAST: dict[Any, dict[type, Callable[..., Any]]] = {
     leave_one_out: {
@@ -51,6 +53,7 @@ FAST: dict[Any, dict[type, Callable[..., Any]]] = {
     },
     predict_left_out: {
         MarchPath: predict_left_out_march,
+        NewtonPath: predict_left_out_newton,
         SamplePath: predict_left_out_samples,
         JumpPath: predict_left_out_jump,
         NodePath: predict_left_out_nodes,

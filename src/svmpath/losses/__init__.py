@@ -14,6 +14,7 @@ from svmpath.losses.huber_hinge import HuberHinge
 from svmpath.losses.least_squares import LeastSquares
 from svmpath.losses.motion import Motion
 from svmpath.losses.nu import Nu
+from svmpath.losses.pieces import PiecewiseQuadratic
 from svmpath.losses.policies import Policy
 from svmpath.losses.squared_hinge import SquaredHinge
 from svmpath.names import either, unknown_name
@@ -30,6 +31,7 @@ __all__ = [
     "Loss",
     "Motion",
     "Nu",
+    "PiecewiseQuadratic",
     "Policy",
     "Problem",
     "Solution",
