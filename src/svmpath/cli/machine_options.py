@@ -134,8 +134,8 @@ CriterionOption = Annotated[
     str,
     _option(
         "--criterion",
-        "Held-out error to minimise: exact leave-one-out (loo), its approximation (alo; not for least_squares and "
-        "huber_hinge) or k-fold (kfold). auto is leave-one-out, which is predicted for the squared hinge; for hinge "
+        "Held-out error to minimise: exact leave-one-out (loo), its approximation (alo; not for "
+        "least_squares) or k-fold (kfold). auto is leave-one-out, which is predicted for the squared hinge; for hinge "
         "with more than 500 rows, epsilon_insensitive with more than 200 and huber_hinge with more than 20 it is "
         "k-fold.",
         panel=SEARCH,
