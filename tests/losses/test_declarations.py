@@ -15,7 +15,7 @@ SRC = Path(svmpath.__file__).parent
 CLASSES = {kind.__name__ for kind in LOSSES.values()}
 # Names of options as the command line writes them out, names of examples, and per-sample scores with the same names.
 WRITTEN_OUT = {
-    "cli/machine_options.py": set(LOSSES),
+    "cli/options.py": set(LOSSES),
     "cli/tune.py": {"epsilon_insensitive"},
     "cli/compile.py": {"hinge"},
     "criteria/curve.py": {"squared_hinge"},

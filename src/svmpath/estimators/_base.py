@@ -33,7 +33,7 @@ from svmpath.losses import LOSSES, Loss, Problem, make_loss, quick_losses
 from svmpath.names import unknown_name
 from svmpath.notebook import ShownWithDiagram
 from svmpath.paths import Path
-from svmpath.paths.merged import find_copies, has_contradictions
+from svmpath.paths.copies import find_copies, has_contradictions
 from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
 from svmpath.search import STRATEGIES, Choice, Evaluator, Tuner
 from svmpath.search.choice import check_rule
@@ -315,7 +315,7 @@ class PathMachine(
         """The choice under scikit-learn's names."""
         path = choice.curve.path
         solutions = [each(choice.value) for each in paths]
-        path.made.forget_factors()  # one per value tried: the chosen machines are known now
+        path.store.forget_factors()  # one per value tried: the chosen machines are known now
         # An approximate path is measured by its gap, not by the conditions of optimality.
         warn_of_rounding(choice, max(solution.violation for solution in solutions) if path.is_exact else 0.0)
         warn_of_a_loose_bound(choice)

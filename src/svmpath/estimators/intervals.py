@@ -206,7 +206,7 @@ def kernel_machines(model: Any, labels: Array) -> LeftOut:
     problems = [replace(path.problem, y=target) for target in targets]
     evaluator = Evaluator(problems, path.loss, make_criterion("loo"), tol=model.tol_)
     # A path from C to C: nothing else is walked through.
-    paths = evaluator.paths(path.gram, (C, C), path.made)
+    paths = evaluator.paths(path.gram, (C, C), path.store)
     return fold_machines(paths, [C] * len(paths), folds)
 
 

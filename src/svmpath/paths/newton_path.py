@@ -10,8 +10,8 @@ import numpy as np
 from svmpath.interrupts import checkpoint
 from svmpath.losses import PiecewiseQuadratic, Problem, Solution
 from svmpath.paths.curved import CurvedPath
-from svmpath.paths.made import Made
 from svmpath.paths.path import Array, Event, Request
+from svmpath.paths.store import KernelStore
 from svmpath.solvers.feature_newton import FeatureNewton, Point, Rows
 from svmpath.solvers.threads import blas_threads
 
@@ -46,18 +46,18 @@ class NewtonPath(CurvedPath):
     loss: PiecewiseQuadratic
 
     @classmethod
-    def of(cls, problem: Problem, request: Request, made: Made) -> NewtonPath:
+    def of(cls, problem: Problem, request: Request, store: KernelStore) -> NewtonPath:
         """The path of a problem."""
         if request.exact:
             raise ValueError(f"breakpoints='exact' does not work for loss={request.loss.name!r}; leave it out.")
-        return cls(problem, request.loss, request.motion, request.span, made=made)
+        return cls(problem, request.loss, request.motion, request.span, store=store)
 
     @property
     def breakpoints(self) -> Array:
         """Nodes evenly spaced in the logarithm of C, in the direction of the span."""
         return self.nodes
 
-    def events(self) -> Iterable[Event]:
+    def _events(self) -> Iterable[Event]:
         """Changes of place between one node and the next, recorded at the second."""
         nodes, names = self.breakpoints, self.loss.names
         points = {position: point for position, point, _ in self.walk(nodes)}
@@ -66,9 +66,8 @@ class NewtonPath(CurvedPath):
             for i in np.flatnonzero(before != now):
                 yield Event(float(nodes[k]), int(i), names[int(before[i])], names[int(now[i])])
 
-    def decisions(self, values: Array) -> Array:
-        """Decision values of all rows at each value: one walk."""
-        held = np.empty((len(values), self.problem.n))
+    def _decisions(self, values: Array) -> Array:
+        held = np.empty((len(values), self.distinct.n))
         for position, point, _ in self.walk(values):
             held[position] = point.f
         return held
@@ -105,4 +104,4 @@ class NewtonPath(CurvedPath):
     def _solve(self, value: float) -> Solution:
         with blas_threads(self.rows.entries):
             newton = self._newton()
-            return self.loss.solve(self.problem, newton, self._approach(newton, value), value)
+            return self.loss.solve(self.distinct, newton, self._approach(newton, value), value)

@@ -162,7 +162,7 @@ class Fitted:
         if self.is_elastic:
             return [self.path, *(replace(self.path, problem=problem) for problem in problems)]
         evaluator = Evaluator(problems, self.path.loss, CRITERIA["loo"].function, tol=self.model.tol_)
-        return [self.path, *evaluator.paths(self.path.gram, self.path.span, self.path.made)]
+        return [self.path, *evaluator.paths(self.path.gram, self.path.span, self.path.store)]
 
     @lazy
     def held_out(self) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from svmpath.criteria.table import CRITERIA, is_exact
 from svmpath.losses import labels_of
+from svmpath.report.facts import Facts
 from svmpath.report.fitted import Fitted
 from svmpath.report.summary import PARAMETERS
 
@@ -25,8 +26,6 @@ _STAGE_WORDS = {
     "ard": "one gamma per feature, by descent",
 }
 _LARGE_RESIDUAL = 0.05  # of a low-rank kernel: above that it is said
-
-Facts = dict[str, Any]
 
 
 def number(value: Any, digits: int = 4) -> str:
