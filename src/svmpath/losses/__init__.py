@@ -8,6 +8,7 @@ from svmpath.losses.base import Loss, Problem, Solution
 from svmpath.losses.elastic_hinge import ElasticHinge
 from svmpath.losses.elbow import ElbowLoss
 from svmpath.losses.epsilon import EpsilonInsensitive
+from svmpath.losses.expectile import Expectile
 from svmpath.losses.features import feature_rows
 from svmpath.losses.hinge import Hinge
 from svmpath.losses.huber_hinge import HuberHinge
@@ -25,6 +26,7 @@ __all__ = [
     "ElasticHinge",
     "ElbowLoss",
     "EpsilonInsensitive",
+    "Expectile",
     "Hinge",
     "HuberHinge",
     "LeastSquares",
@@ -44,7 +46,8 @@ __all__ = [
 ]
 
 LOSSES: dict[str, type[Loss]] = {
-    loss.name: loss for loss in (LeastSquares, SquaredHinge, Hinge, HuberHinge, EpsilonInsensitive, Nu, ElasticHinge)
+    loss.name: loss
+    for loss in (LeastSquares, SquaredHinge, Hinge, HuberHinge, EpsilonInsensitive, Expectile, Nu, ElasticHinge)
 }
 DEFAULT_LOSS = {"classification": "squared_hinge", "regression": "least_squares"}
 
