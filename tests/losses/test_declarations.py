@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
+import numpy as np
 import pytest
 
 import svmpath
-from svmpath.losses import LOSSES, labels_of, quick_losses
+from svmpath import criteria
+from svmpath.displays import ElbowDisplay
+from svmpath.losses import LOSSES, PiecewiseQuadratic, labels_of, quick_losses
 from svmpath.paths import TRACKERS
+from svmpath.solvers.pieces import Pieces
 
 SRC = Path(svmpath.__file__).parent
 CLASSES = {kind.__name__ for kind in LOSSES.values()}
@@ -64,3 +70,50 @@ def test_declarations_are_complete():
 def test_quick_losses_begin_with_the_default():
     assert quick_losses("classification") == ["squared_hinge", "least_squares"]
     assert quick_losses("regression") == ["least_squares"]
+
+
+@dataclass(frozen=True)
+class RoundedAbsolute(PiecewiseQuadratic):
+    """|e| with its kink rounded off, for regression: all that a new loss needs to say."""
+
+    width: float = 0.5
+
+    name = "rounded_absolute"
+    tasks = ("regression",)
+    label = "rounded absolute"
+    followed_by: ClassVar = {"machine": "newton"}
+    kink = "slope"
+    names = ("below", "slope", "above")
+
+    @property
+    def own(self):
+        return {"width": self.width}
+
+    @property
+    def pieces(self):
+        return Pieces((-self.width, self.width), (0.0, 1.0 / self.width, 0.0), of_margin=False)
+
+
+def test_a_new_loss_is_one_class_and_one_row(monkeypatch):
+    """It has paths, proofs, leave-one-out exact and predicted, folds, an estimator and a report of its own."""
+    monkeypatch.setitem(LOSSES, "rounded_absolute", RoundedAbsolute)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = X[:, 0] + 0.5 * rng.standard_t(2, size=40)
+    path = svmpath.trace(X, y, loss="rounded_absolute", gamma=0.5, span=(1e-2, 1e2))
+    path.check(1e-8)
+    e = y - path(1.0).fitted
+    np.testing.assert_allclose(path(1.0).alpha, np.clip(e / 0.5, -1, 1), atol=1e-9)
+    assert path(1.0).gap < 1e-10
+    assert {event.target for event in path.events()} <= {"below", "slope", "above"}
+    exact, predicted = criteria.loo(path, [1.0]), criteria.alo(path, [1.0])
+    assert np.median(np.abs(exact.held - predicted.held)) < 1e-2
+    for i in (0, 7):
+        rest = np.delete(np.arange(40), i)
+        refit = svmpath.trace(X[rest], y[rest], loss="rounded_absolute", gamma=0.5, span=(1e-2, 1e2))(1.0)
+        np.testing.assert_allclose(exact.decisions[0, i], refit(X[[i]])[0], atol=1e-7)
+    assert criteria.kfold(path, [1.0], cv=4).scores[0] > 0
+    model = svmpath.PathSVR(loss="rounded_absolute", gamma=0.5, C=[0.1, 1.0]).fit(X, y)
+    assert (model.loss_, model.width_) == ("rounded_absolute", 0.5)
+    assert len(ElbowDisplay.from_path(path, [0.1, 1.0]).elbow) == 2
+    assert not any("rounded_absolute" in file.read_text(encoding="utf-8") for file in SRC.rglob("*.py"))
