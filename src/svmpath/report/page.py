@@ -115,7 +115,7 @@ class Report:
             if honest in ("bootstrap", "parts") and not fitted.model.can_be_corrected():
                 honest = None
             if honest is not None and not isinstance(honest, HonestError):
-                honest = fitted.model.honest_error(honest)
+                honest = fitted.model.nested_error(honest)
             summary = summarise(
                 fitted.model,
                 y,
