@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.table import CRITERIA, is_exact
+from svmpath.losses import labels_of
 from svmpath.report.facts import Facts
 from svmpath.report.fitted import Fitted
 from svmpath.report.summary import PARAMETERS
@@ -23,14 +24,6 @@ _STAGE_WORDS = {
     "gradient": "descent along the gradient of the held-out score",
     "penalty": "how strongly gammas are drawn together",
     "ard": "one gamma per feature, by descent",
-}
-_LOSS_WORDS = {
-    "squared_hinge": ("squared hinge", "l2-SVM"),
-    "hinge": ("hinge", "C-SVM"),
-    "huber_hinge": ("huberised hinge", ""),
-    "least_squares": ("least squares", "LS-SVM"),
-    "epsilon_insensitive": ("epsilon-insensitive", "SVR"),
-    "elastic_hinge": ("hinge", "with elastic-net penalty"),
 }
 _LARGE_RESIDUAL = 0.05  # of a low-rank kernel: above that it is said
 
@@ -77,8 +70,8 @@ def _cell(name: str, value: str, more: str = "") -> Facts:
 
 def _chosen(fitted: Fitted, summary: Facts) -> Iterator[tuple[str, ...]]:
     choice, support = summary["choice"], summary["support_vectors"]
-    loss, short = _LOSS_WORDS.get(choice["loss"], (choice["loss"], ""))
-    others = [_LOSS_WORDS.get(name, (name, ""))[0] for name in choice["losses"] if name != choice["loss"]]
+    loss, short = labels_of(choice["loss"])
+    others = [labels_of(name)[0] for name in choice["losses"] if name != choice["loss"]]
     better = f"better than {', '.join(others)}" if others else ""
     yield "Loss", loss, "; ".join(part for part in (short, better) if part)
     if "kernel" in choice:
