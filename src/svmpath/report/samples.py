@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from svmpath.criteria.frozen import margins, predicted_codes
 from svmpath.report.facts import Facts, rounded
 from svmpath.report.fitted import Fitted, optional
 
@@ -47,20 +48,16 @@ def _significant(values: Array, digits: int) -> list[float]:
     return [float(f"{value:.{digits}g}") for value in values.tolist()]
 
 
-def _margins(fitted: Fitted) -> tuple[Array, Array]:
-    """Held-out margin of each row (negative is wrong), and the class that is predicted."""
-    f, code, rows = fitted.held_out, fitted.code, np.arange(fitted.n)
-    if f.ndim == 1:
-        f = f - (getattr(fitted.model, "threshold_", None) or 0.0)
-        return np.where(code == 1, f, -f), (f > 0).astype(int)
-    rest = f.copy()
-    rest[rows, code] = -np.inf
-    return f[rows, code] - rest.max(axis=1), np.argmax(np.where(np.isnan(f), -np.inf, f), axis=1)
+def _predicted(fitted: Fitted) -> Array:
+    """The class that the held-out decision values mean."""
+    f = fitted.held_out
+    return predicted_codes(np.where(np.isnan(f), -np.inf, f), getattr(fitted.model, "threshold_", None))
 
 
 def _wrong_or_doubtful(fitted: Fitted) -> tuple[Array, list[_Column], Facts]:
     """The rows to list, the columns of the list, and how many rows are wrong or doubtful."""
-    margin, predicted = _margins(fitted)
+    predicted = _predicted(fitted)
+    margin = margins(fitted.held_out, fitted.code, getattr(fitted.model, "threshold_", None))
     labels, seen = np.array(fitted.labels, dtype=object), fitted.seen
     is_wrong = predicted != fitted.code
     listed = seen[is_wrong[seen] | (margin[seen] < _DOUBTFUL)]
@@ -101,7 +98,7 @@ def classified(fitted: Fitted) -> Facts:
     """Confusion matrix, ROC curves and calibration of held-out decisions."""
     from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve  # not needed for a fit
 
-    _, predicted = _margins(fitted)
+    predicted = _predicted(fitted)
     seen, code, s = fitted.seen, fitted.code[fitted.seen], fitted.path.problem.s[fitted.seen]
     f = fitted.held_out[seen].reshape(len(seen), -1)
     curves = []
