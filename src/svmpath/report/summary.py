@@ -108,7 +108,7 @@ def summarise(
             "choice": _choice(model),
             "held_out": {
                 **_held_out(model, is_class),
-                **_error(model.held_out_error_, model.held_out_interval_, is_class),
+                **_error(model.held_out_error(), model.held_out_interval(), is_class),
                 "baseline": baseline,
             },
             "honest": None
