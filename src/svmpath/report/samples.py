@@ -50,14 +50,14 @@ def _significant(values: Array, digits: int) -> list[float]:
 
 def _predicted(fitted: Fitted) -> Array:
     """The class that the held-out decision values mean."""
-    f = fitted.held_out
-    return predicted_codes(np.where(np.isnan(f), -np.inf, f), getattr(fitted.model, "threshold_", None))
+    f = fitted.decisions
+    return predicted_codes(np.where(np.isnan(f), -np.inf, f), fitted.held_out.cut)
 
 
 def _wrong_or_doubtful(fitted: Fitted) -> tuple[Array, list[_Column], Facts]:
     """The rows to list, the columns of the list, and how many rows are wrong or doubtful."""
     predicted = _predicted(fitted)
-    margin = margins(fitted.held_out, fitted.code, getattr(fitted.model, "threshold_", None))
+    margin = margins(fitted.decisions, fitted.code, fitted.held_out.cut)
     labels, seen = np.array(fitted.labels, dtype=object), fitted.seen
     is_wrong = predicted != fitted.code
     listed = seen[is_wrong[seen] | (margin[seen] < _DOUBTFUL)]
@@ -69,7 +69,7 @@ def _wrong_or_doubtful(fitted: Fitted) -> tuple[Array, list[_Column], Facts]:
         ("margin", "Margin", "number", _significant(margin[order], 5)),
     ]
     # The probability of the label and its influence, where the model has them; the table counts doubtful samples.
-    table = optional(fitted.model, "held_out_table") if fitted.counts_doubts else None
+    table = optional(fitted.model, "held_out_table") if fitted.counts_unreliable else None
     if table is not None and {"sample", "probability", "influence"} <= set(table.columns):
         table = table.set_index("sample").loc[order.tolist()]
         for key, title in (("probability", "Probability of the label"), ("influence", "Influence")):
@@ -80,7 +80,7 @@ def _wrong_or_doubtful(fitted: Fitted) -> tuple[Array, list[_Column], Facts]:
 
 def _largest_residuals(fitted: Fitted) -> tuple[Array, list[_Column], Facts]:
     """The same of a regression: rows far from their prediction."""
-    y, f, seen = fitted.targets[0], fitted.held_out, fitted.seen
+    y, f, seen = fitted.targets[0], fitted.decisions, fitted.seen
     residual = y - f
     scale = float(np.sqrt(np.mean(residual[seen] ** 2))) or 1.0
     far = seen[np.abs(residual[seen]) > _FAR * scale]
@@ -100,7 +100,7 @@ def classified(fitted: Fitted) -> Facts:
 
     predicted = _predicted(fitted)
     seen, code, s = fitted.seen, fitted.code[fitted.seen], fitted.path.problem.s[fitted.seen]
-    f = fitted.held_out[seen].reshape(len(seen), -1)
+    f = fitted.decisions[seen].reshape(len(seen), -1)
     curves = []
     for k, machine in enumerate(fitted.machines):
         is_positive = code == (1 if f.shape[1] == 1 else k)
@@ -129,7 +129,7 @@ def classified(fitted: Fitted) -> Facts:
 def residuals(fitted: Fitted) -> Facts:
     """Held-out residuals, their histogram, and the coverage of intervals made of them."""
     seen = fitted.seen
-    predicted = fitted.held_out[seen]
+    predicted = fitted.decisions[seen]
     residual = fitted.targets[0][seen] - predicted
     counts, edges = np.histogram(residual, bins=min(_BINS, max(5, len(seen) // 5)))
     few = some_rows(len(seen), _MOST_DRAWN)
