@@ -98,7 +98,7 @@ def test_other_losses_have_ten_folds_which_are_kept(monkeypatch):
     first = model.predict_interval(NEW)
     folds = random_folds(10, X, Y, is_classification=False)
     np.testing.assert_allclose(first, plain_intervals(PathSVR(**model.get_params()), X, Y, folds, 10), atol=1e-7)
-    monkeypatch.setattr("svmpath.estimators.intervals.fold_machines", None)  # no machine is trained again
+    monkeypatch.setattr("svmpath.estimators.machines.fold_machines", None)  # no machine is trained again
     assert_same(model.predict_interval(NEW), first)
     monkeypatch.undo()
     assert not np.array_equal(model.fit(X, -Y).predict_interval(NEW), first)
@@ -204,7 +204,8 @@ def test_groups_are_held_out_together():
         model = PathSVR(criterion=criterion, **ONE).fit(X, Y, groups=groups)
         model.predict_interval(NEW)
         fold = np.empty(N, dtype=int)
-        fold[model._machines.rows] = model._machines.fold
+        left_out = model._held_out.left_out()
+        fold[left_out.rows] = left_out.fold
         assert all(len(set(fold[groups == g])) == 1 for g in range(12))
 
 

@@ -400,7 +400,7 @@ def expect_the_same(ours, theirs, X):
     assert ours.C_ == theirs.C_
     assert ours.gamma_ == theirs.gamma_
     assert ours.criterion_ == theirs.criterion_
-    assert ours.loo_error_ == pytest.approx(theirs.loo_error_, rel=1e-9)
+    assert ours.loo_error() == pytest.approx(theirs.loo_error(), rel=1e-9)
     assert ours.choice_.score == pytest.approx(theirs.choice_.score, rel=1e-9)
     decide = "decision_function" if hasattr(ours, "decision_function") else "predict"
     assert np.allclose(getattr(ours, decide)(X), getattr(theirs, decide)(X), rtol=0, atol=1e-8)

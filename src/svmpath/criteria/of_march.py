@@ -39,9 +39,9 @@ from svmpath.criteria.curve import Screened, error
 from svmpath.criteria.held_out import HeldOut, refuse_events
 from svmpath.criteria.sources import AtValues
 from svmpath.exceptions import PathError
-from svmpath.paths import MarchPath
+from svmpath.paths import MarchPath, Path
 from svmpath.paths.march import Stop
-from svmpath.solvers.feature_newton import LEAST_SLACK, ActiveSystem, AnyRows, FewSamples, minimise, point_at
+from svmpath.solvers.feature_newton import LEAST_SLACK, AnyRows, FeatureNewton, FewSamples
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
@@ -81,7 +81,7 @@ def predict_left_out_march(
     return HeldOut(rows, _predict_all(path, values), doubts)
 
 
-def refuse_form(path: MarchPath, form: str) -> None:
+def refuse_form(path: Path, form: str) -> None:
     """Raise an error for an option that only losses with an elbow have."""
     if form != "direct":
         raise ValueError(f"form= works for losses with an elbow only, but this path has {path.loss!r}; leave it out.")
@@ -180,7 +180,7 @@ def _leave_one_out(path: MarchPath, stop: Stop) -> tuple[Array, int]:
     counted = path.problem.is_counted()[E]
     for k in np.flatnonzero(moved.any(axis=0) & ~weak & counted):
         i = int(E[k])
-        held[i] = _correct(rows, stop, V, i, np.flatnonzero(moved[:, k]))
+        held[i] = _correct(path, stop, V, i, np.flatnonzero(moved[:, k]))
     if np.count_nonzero(weak & counted) > _MOST_REFITS:
         return held, path.problem.count(E[(inside > _TOO_FEW_DIGITS * slack) | (anywhere > _TOO_FEW_DIGITS)])
     lost = 0
@@ -196,8 +196,8 @@ def _without(path: MarchPath, stop: Stop, i: int) -> tuple[float, float]:
     s[i] = 0.0
     problem = replace(path.problem, s=s)
     machines = []
-    others = np.flatnonzero(stop.point.E & (s > 0))
-    if 0 < len(others) <= path.rows.width:
+    others = stop.point.E & (s > 0)
+    if 0 < np.count_nonzero(others) <= path.rows.width:
         machines.append(path.loss.in_samples(problem, others, stop.C))
     if not machines or machines[0].violation > _TOO_FEW_DIGITS:
         with suppress(PathError):  # what Newton's method cannot settle shows in the violation
@@ -208,9 +208,9 @@ def _without(path: MarchPath, stop: Stop, i: int) -> tuple[float, float]:
     return float(best.fitted[i]), best.violation
 
 
-def _correct(rows: AnyRows, stop: Stop, V: Array, i: int, others: Array) -> float:
+def _correct(path: MarchPath, stop: Stop, V: Array, i: int, others: Array) -> float:
     """The held-out decision value of i by corrections of the rows; by Newton's method where they do not settle."""
-    point = stop.point
+    rows, point = path.rows, stop.point
     for _ in range(_MOST_CORRECTIONS):
         S = np.concatenate([[i], others])
         sigma = np.where(point.E[S], -1.0, 1.0) * rows.s[S]
@@ -225,9 +225,9 @@ def _correct(rows: AnyRows, stop: Stop, V: Array, i: int, others: Array) -> floa
         if np.array_equal(moved, others):
             return float(f[i])
         others = moved
-    without = replace(rows, s=np.where(np.arange(len(rows.s)) == i, 0.0, rows.s))
-    refit, _ = minimise(without, ActiveSystem(without), 1.0 / stop.C, point_at(without, point.theta, point.f))
-    return float(refit.f[i])
+    s = np.where(np.arange(len(rows.s)) == i, 0.0, rows.s)
+    newton = FeatureNewton.of(path.loss.pieces, replace(rows, s=s))
+    return float(newton.at(1.0 / stop.C, newton.point(point.theta, point.f))[0].f[i])
 
 
 def _predict(rows: AnyRows, stop: Stop, E: Array, V: Array) -> tuple[Array, Array, Array]:

@@ -47,13 +47,13 @@ class AtValues:
 class Most:
     """The largest number of doubtful samples among several curves, at each value."""
 
-    doubts: list[Array | Callable[[], Array]]
+    doubts: list[Any]  # arrays, or functions with a length
 
     def __call__(self) -> Array:
         return np.max([each() if callable(each) else each for each in self.doubts], axis=0)
 
     def __len__(self) -> int:
-        return len(self.doubts[0])  # type: ignore[arg-type]
+        return len(self.doubts[0])
 
     def take(self, order: Array) -> Most:
         """The function for some of the values."""

@@ -17,7 +17,7 @@ import numpy as np
 from svmpath.exceptions import PathError
 from svmpath.interrupts import checkpoint
 from svmpath.lazy import lazy
-from svmpath.losses import ElbowLoss, Solution, SquaredHinge
+from svmpath.losses import ElbowLoss, Solution, feature_rows
 from svmpath.paths.path import Array, Event, Path, changes
 from svmpath.solvers.smoothed import Node, Seen, Terms, between, middle_offset, node_of, solve
 from svmpath.solvers.threads import blas_threads
@@ -69,7 +69,7 @@ class NodePath(Path):
     def _A(self) -> Array:
         """Centred features and a column of ones."""
         if self.store.of_kernel.rows is None:
-            self.store.of_kernel.rows = SquaredHinge().rows(self.distinct)
+            self.store.of_kernel.rows = feature_rows(self.distinct)
         return self.store.of_kernel.rows.A
 
     @lazy

@@ -30,9 +30,10 @@ import numpy as np
 from svmpath.exceptions import PathError
 from svmpath.paths.path import Array, Event, nodes_within
 from svmpath.solvers.crossings import first_crossing
-from svmpath.solvers.feature_newton import ActiveSystem, AnyRows, Rows, minimise, start
+from svmpath.solvers.feature_newton import AnyRows, FeatureNewton, Rows
 from svmpath.solvers.fixed_sides import FixedSides, Series
 from svmpath.solvers.parallel import interruptible
+from svmpath.solvers.pieces import SQUARED_HINGE
 from svmpath.solvers.threads import blas_threads
 
 _EVENTS_PER_CENTRE = 8  # events for which a centre should serve: to find one costs as much as these save
@@ -124,6 +125,12 @@ def exact_sides(rows: AnyRows, span: tuple[float, float]) -> Sides:
     return Sides(span, np.packbits(first), len(first), values, samples, walk.rounding)
 
 
+def _sides_at(rows: Rows, C: float) -> Array:
+    """Which samples are on the left at C, by Newton's method."""
+    newton = FeatureNewton(SQUARED_HINGE, rows)
+    return newton.at(1.0 / C, newton.start())[0].E.copy()
+
+
 class _SideWalk:
     """From one C to a larger one, with a list of the rows that changed sides and where."""
 
@@ -136,7 +143,7 @@ class _SideWalk:
         self._is_new = True  # whether E comes from Newton's method
         self._turns: dict[int, int] = {}  # how often each row changed sides at the last value
         self.C = float(C)
-        self.E = self._newton()
+        self.E = _sides_at(self._rows, self.C)
         self.values: list[float] = []
         self.samples: list[int] = []
         self.rounding = 0.0
@@ -168,7 +175,7 @@ class _SideWalk:
             if self._is_wrong(_Slacks.of(series, u)) or max(self._turns.values(), default=0) > _CIRCLES:
                 # The sides slightly beyond C are those that Newton's method finds.
                 self.C = min(C * (1.0 + _BEYOND), high)
-                self.E = self._newton()
+                self.E = _sides_at(self._rows, self.C)
                 for changed in np.flatnonzero(self.E != piece.E).tolist():
                     self._record(C, changed)
                 self._turns, self._is_new, self._before = {}, True, None
@@ -182,10 +189,6 @@ class _SideWalk:
             piece.flip(row)
         self.C, self.E = (high if u == last else C), piece.E
         return u >= end
-
-    def _newton(self) -> Array:
-        """The sides at C by Newton's method."""
-        return minimise(self._rows, ActiveSystem(self._rows), 1.0 / self.C, start(self._rows))[0].E.copy()
 
     def _record(self, C: float, row: int) -> None:
         """Add an event; values that differ by rounding are one."""
