@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
@@ -235,14 +236,14 @@ def of_rows(held: HeldOut, places: Array, rows: Array) -> HeldOut:
 class _Copied:
     """Held-out decision values of some samples, repeated for their copies."""
 
-    source: Callable[[], Array]
+    source: Any  # a function with a length
     places: Array
 
     def __call__(self) -> Array:
         return self.source()[:, self.places]
 
     def __len__(self) -> int:
-        return len(self.source)  # type: ignore[arg-type]
+        return len(self.source)
 
     def take(self, order: Array) -> _Copied:
         """The function for some of the values."""

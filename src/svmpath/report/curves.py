@@ -71,7 +71,7 @@ def paths_along(fitted: Fitted, values: Array) -> list[Path]:
     """The paths of all machines, over a span that holds the values."""
     (low, high), ends = sorted(fitted.path.span), (float(values.min()), float(values.max()))
     is_inside = low <= ends[0] and ends[1] <= high
-    return fitted.paths if is_inside else [path.over_span(ends) for path in fitted.paths]
+    return list(fitted.paths) if is_inside else [path.over_span(ends) for path in fitted.paths]
 
 
 def curves(fitted: Fitted, values: Array, paths: list[Path]) -> list[Facts]:
@@ -85,7 +85,7 @@ def curves(fitted: Fitted, values: Array, paths: list[Path]) -> list[Facts]:
 
 
 def _dense(fitted: Fitted, values: Array, paths: list[Path], name: str) -> Iterator[Facts]:
-    is_grouped = getattr(fitted.model, "_groups", None) is not None
+    is_grouped = fitted.held_out.groups is not None
     # Another call of a splitter may give other folds.
     has_folds = is_whole_number(fitted.model.cv, least=2) and fitted.n >= 5 * int(fitted.model.cv)
     others = [each for each in fitted.path.loss.policy.shown if each != name]

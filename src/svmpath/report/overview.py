@@ -117,7 +117,7 @@ def _why(fitted: Fitted, summary: Facts) -> str:
     how = criterion_words(summary["curve"]["criterion"], getattr(fitted.model, "cv", None))
     pairs = sum(len(scores.values) for stage in choice.stages for scores in stage.tried.values())
     pairs = pairs or sum(len(scores.values) for scores in choice.tried.values()) or len(choice.curve.values)
-    named = " and ".join(name for name in (fitted.over, fitted.other) if name is not None)
+    named = " and ".join(name for name in (fitted.path.over, fitted.other) if name is not None)
     one_se = "the simplest machine within one standard error of the lowest"
     rule = "the lowest score" if choice.rule == "min" else one_se
     unit = "value" if fitted.other is None else "pair"
@@ -135,7 +135,7 @@ def _notes(fitted: Fitted, summary: Facts) -> Iterator[tuple[str, str]]:
             )
     if held_out["value"] >= held_out["baseline"]:
         yield "warning", "The model is no better than a constant prediction."
-    doubtful = int(fitted.choice.curve.doubtful[fitted.choice.index]) if fitted.counts_doubts else 0
+    doubtful = int(fitted.choice.curve.doubtful[fitted.choice.index]) if fitted.counts_unreliable else 0
     if doubtful:
         is_sure = is_exact(held_out["criterion"])
         yield (
