@@ -29,6 +29,7 @@ still violate the optimality conditions are counted as doubtful.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -54,7 +55,7 @@ _ILL_CONDITIONED = 1e9  # a system from which on it is handed over at once
 MANY = 3000  # samples from which errors are screened
 _ROW_BLOCK = 2048  # rows whose leverages are computed at a time
 PROJECTIONS = 32
-TOO_LARGE, TOO_SMALL = 4.0, 8.0  # estimates so many times too large, or too small, decide
+_TOO_LARGE, _TOO_SMALL = 4.0, 8.0  # estimates so many times too large, or too small, decide
 LEAST_ESTIMATE = 0.1  # of one minus a leverage that is only estimated
 
 
@@ -99,7 +100,7 @@ def _predict_all(path: MarchPath, values: Array) -> Array:
         with blas_threads(rows.entries):
             held[stop.position] = stop.point.f
             for part in _blocks(np.flatnonzero(stop.point.E)):
-                held[stop.position, part] = _exact(rows, stop, part)[1]
+                held[stop.position, part] = _held_out(rows, stop, part, stop.factored.slack_diag(rows, part))
     return held
 
 
@@ -133,8 +134,7 @@ def _screen(path: MarchPath, values: Array) -> Screened:
         slack = 1.0 - rows.y * point.f
         E = np.flatnonzero(point.E)
         if isinstance(stop.factored, FewSamples):  # which has all leverages for the price of its factor
-            about, held = _exact(rows, stop, E)
-            wrong = error(rows.y[E], held) > 0
+            about, wrong = _leverages(rows, stop, E)
         else:
             about, wrong = _estimate(rows, stop, image, Om, E)
         errors[stop.position, E] = wrong | (slack[E] > 1.0)
@@ -155,18 +155,30 @@ def _estimate(rows: AnyRows, stop: Stop, image: Any, Om: Array, E: Array) -> tup
     B = image(slice(None), P)[E] if 3 * len(E) > len(rows.y) else image(E, P)
     about = rows.s[E] * np.einsum("ij,ij->i", B, B)
     bar = rows.y[E] * stop.point.f[E]  # below zero where the sample is an error even by the machine that has seen it
-    wrong = about > TOO_LARGE * bar
-    near = np.flatnonzero(~wrong & (about * TOO_SMALL >= bar))
+    return screen_errors(about, bar, lambda near: _leverages(rows, stop, E[near]))
+
+
+def screen_errors(about: Array, bar: Array, exact: Callable[[Array], tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Leverages from estimates of them, exact near the bar, and which samples are errors.
+
+    ``exact`` returns both of the samples at some positions.
+    """
+    wrong = about > _TOO_LARGE * bar
+    near = np.flatnonzero(~wrong & (about * _TOO_SMALL >= bar))
     for part in _blocks(near):
-        about[part], held = _exact(rows, stop, E[part])
-        wrong[part] = error(rows.y[E[part]], held) > 0
+        about[part], wrong[part] = exact(part)
     return about, wrong
 
 
-def _exact(rows: AnyRows, stop: Stop, which: Array) -> tuple[Array, Array]:
-    """Leverages of some of the rows E, and their predictions."""
+def _held_out(rows: AnyRows, stop: Stop, which: Array, slack: Array) -> Array:
+    """The predictions for some of the rows E."""
+    return rows.y[which] - stop.factored.residuals(rows, stop.point.f, which) / slack
+
+
+def _leverages(rows: AnyRows, stop: Stop, which: Array) -> tuple[Array, Array]:
+    """Leverages of some of the rows E, and which of them are errors: as on a curve that is not screened."""
     slack = stop.factored.slack_diag(rows, which)
-    return 1.0 - slack, rows.y[which] - stop.factored.residuals(rows, stop.point.f, which) / slack
+    return 1.0 - slack, error(rows.y[which], _held_out(rows, stop, which, slack)) > 0
 
 
 def _leave_one_out(path: MarchPath, stop: Stop) -> tuple[Array, int]:
