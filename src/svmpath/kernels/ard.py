@@ -95,7 +95,7 @@ class ARD(RowKernel):
         X, Z = (A[:, [j]].toarray().ravel() if issparse(A) else A[:, j] for A in S)
         return -((X[:, None] - Z) ** 2) * self.evaluate(S)
 
-    def pull(self, W: Array, S: tuple[Any, Any], K: Array | None = None) -> Array:
+    def parameter_gradient(self, W: Array, S: tuple[Any, Any], K: Array | None = None) -> Array:
         """With respect to all gammas at once; see the head of the module."""
         X, Z = S
         P = -W * (self.evaluate(S) if K is None else K)

@@ -151,7 +151,7 @@ class _Exponential(SimpleKernel):
         K = self.evaluate(S)
         return K, -S * K
 
-    def pull(self, W: Array, S: Array, K: Array | None = None) -> Array:
+    def parameter_gradient(self, W: Array, S: Array, K: Array | None = None) -> Array:
         return np.array([-np.vdot(W, S * (self.evaluate(S) if K is None else K))])
 
     def diag(self, X: Any) -> Array:
