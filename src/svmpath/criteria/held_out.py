@@ -164,7 +164,7 @@ def predict_left_out(path: Path, values: Array, *, form: str = "direct", screen:
     (60,)
     """
     raise ValueError(
-        "Leave-one-out can be predicted for the squared hinge and for losses with an elbow, not for "
+        "Leave-one-out can be predicted for the squared hinge, losses like it and losses with an elbow, not for "
         f"loss={path.loss.name!r}: use exact leave-one-out (criterion='loo') instead."
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.kernels import Kernel, gamma_value, make_kernel
-from svmpath.losses import Loss, policy_of
+from svmpath.losses import Loss
 from svmpath.names import unknown_name
 from svmpath.search.axis import Axis
 from svmpath.search.gradient import column_variances
@@ -84,7 +84,7 @@ class AxesMixin:
 
     def _C_values(self, loss: Loss) -> Array:
         """The values of C to try where all of them are scored."""
-        policy = policy_of(loss)
+        policy = loss.policy
         span = self.C if self._given("C") == "span" else policy.tuned
         low, high = (check_positive(v, "Each value of C") for v in span)
         size = 1 + round(policy.per_decade * abs(np.log10(high / low)))
@@ -92,7 +92,7 @@ class AxesMixin:
 
     def _C_axis(self, loss: Loss) -> Axis:
         """The values of C that a search may take: it begins with a screen of many, or scores all of them."""
-        how, values, (low, high) = self._given("C"), self._C_values(loss), policy_of(loss).tuned
+        how, values, (low, high) = self._given("C"), self._C_values(loss), loss.policy.tuned
         if how == "tune" and (self._is_default or self._is_gradient):
             before = self._before("C_")
             is_near = before is not None and _SCREENED_C[0] <= before <= _SCREENED_C[-1]

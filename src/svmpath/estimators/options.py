@@ -10,12 +10,10 @@ from svmpath.criteria.gradients import check_full_matrix, smooth_loss
 from svmpath.criteria.table import is_bound
 from svmpath.gram import Gram
 from svmpath.kernels import RBF
-from svmpath.losses import Loss
+from svmpath.losses import LOSSES, Loss
 from svmpath.names import unknown_name
 from svmpath.validation import check_positive
 
-# The losses whose held-out score has a gradient, and the criteria that are that score.
-_GRADIENTS = {"squared_hinge": ("auto", "span"), "least_squares": ("auto", "loo", "press")}
 SEARCHES = ("auto", "grid", "continuous", "gradient")
 
 
@@ -78,8 +76,10 @@ class OptionsMixin:
     def _check_gradient(self, loss: Loss, gram: Gram) -> None:
         """Refuse what has no gradient, before any work."""
         asked = "gamma='ard'" if self._is_ard else "search='gradient'"
-        if loss.name not in _GRADIENTS:
-            raise ValueError(f"{asked} works for the losses {' and '.join(_GRADIENTS)}, not for loss={loss.name!r}.")
+        possible = ("auto", *loss.policy.gradients)
+        if len(possible) == 1:
+            known = [name for name, kind in LOSSES.items() if kind.policy.gradients]
+            raise ValueError(f"{asked} works for the losses {' and '.join(known)}, not for loss={loss.name!r}.")
         if self._groups is not None:
             raise ValueError(
                 f"{asked} minimises leave-one-out, which does not hold groups out together; leave groups out, or use "
@@ -89,8 +89,8 @@ class OptionsMixin:
             raise ValueError(f"gamma='ard' works for the rbf kernel only, not for kernel={self.kernel!r}.")
         if self.search == "continuous":
             raise ValueError("gamma='ard' does not work with search='continuous': use search='gradient' instead.")
-        if self.criterion not in _GRADIENTS[loss.name]:
-            names = " or ".join(repr(name) for name in _GRADIENTS[loss.name])
+        if self.criterion not in possible:
+            names = " or ".join(repr(name) for name in possible)
             raise ValueError(
                 f"{asked} with loss={loss.name!r} needs criterion={names}, which have a gradient; got "
                 f"{self.criterion!r}."

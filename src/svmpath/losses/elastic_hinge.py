@@ -174,8 +174,13 @@ class ElasticHinge(Loss):
     name = "elastic_hinge"
     tasks = ("classification",)
     has_kernel = False
+    label, also_called, kink = "hinge", "with elastic-net penalty", "elbow"
     parameters = (Parameter("lambda1", lowest="not negative"), Parameter("lambda2"), Parameter("ray"), WEIGHT)
     names = ("right", "elbow", "left")
+
+    def limits(self, solution: Solution) -> Array:
+        """The weights."""
+        return solution.problem.s
 
     def read(
         self, problem: ElasticProblem, parameters: dict[str, float], a: Array, beta: Array, b: float
