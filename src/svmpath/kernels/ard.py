@@ -52,6 +52,7 @@ class ARD(RowKernel):
     """
 
     gamma: tuple[float, ...]
+    sklearn_name = "rbf"  # of columns times the roots of the gammas
 
     def __init__(self, gamma: Iterable[float]) -> None:
         values = np.array(list(gamma), dtype=float)

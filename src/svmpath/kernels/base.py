@@ -32,6 +32,8 @@ class Kernel(ABC):
         None (not known; the eigenvalues of the Gram matrix are then checked).
     pairwise : bool
         True if X itself holds kernel values (``"precomputed"``).
+    sklearn_name : str
+        The name of the kernel in scikit-learn; empty if it has none there.
 
     See Also
     --------
@@ -50,6 +52,7 @@ class Kernel(ABC):
     """
 
     pairwise: bool = False
+    sklearn_name: ClassVar[str] = ""
 
     @property
     def psd(self) -> bool | None:

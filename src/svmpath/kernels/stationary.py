@@ -183,6 +183,7 @@ class RBF(_Exponential):
     """
 
     gamma: float = 1.0
+    sklearn_name = "rbf"
 
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> Array:
         """Squared Euclidean distances."""
@@ -213,6 +214,7 @@ class Laplacian(_Exponential):
     """
 
     gamma: float = 1.0
+    sklearn_name = "laplacian"
 
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> Array:
         """Sums of absolute differences."""
