@@ -123,7 +123,7 @@ class Data:
         tasks = []
         for code, label in enumerate(sorted(labels)):
             wanted = _FEWEST_OF_CLASS if labels[label][0] * size < _FEWEST_OF_CLASS * self.n else 0
-            for at in self.table.homes(label) if size < self.n else []:
+            for at in self.table.chunks_with(label) if size < self.n else []:
                 if wanted > 0:
                     first = self.table.starts[at]
                     tasks.append(cluster.task("pick-rows", _find, self.y[at], self._codes, code, first, wanted))

@@ -11,12 +11,13 @@ import numpy as np
 
 from svmpath.chunked import is_chunked
 from svmpath.distributed import cluster
-from svmpath.distributed.blocks import Block
+from svmpath.distributed.blocks import Block, Moments, sum_moments
 from svmpath.distributed.leave_one_out import Rule, hold_out, sample_held, sum_scores
 from svmpath.distributed.rows import Rows
 from svmpath.exceptions import PathError
 from svmpath.gram.features import FeatureMap
 from svmpath.kernels import Kernel
+from svmpath.lazy import lazy
 from svmpath.losses import Loss
 from svmpath.paths.path import Event, Path
 from svmpath.solvers.threads import blas_threads
@@ -215,6 +216,11 @@ class ChunkedPath(Path):
                 "This path was saved without its rows: fit or trace again for other values of C and held-out values."
             )
         return self.rows
+
+    @lazy
+    def moments(self) -> Moments:
+        """Of all rows: one pass."""
+        return self.live.reduce("sum-moments", sum_moments)[0]
 
     @property
     def storage(self) -> str:

@@ -97,8 +97,9 @@ def _check_two(data: Data) -> None:
     assert data.classes is not None
     if len(data.classes) == 2:
         return
-    lonely = [(label, homes[0]) for label in as_keys(data.classes) if len(homes := data.table.homes(label)) == 1]
-    where = f" ({data.table.name(lonely[0][1])} is the only one with {lonely[0][0]!r})" if lonely else ""
+    by_label = {label: data.table.chunks_with(label) for label in as_keys(data.classes)}
+    single = [(label, chunks[0]) for label, chunks in by_label.items() if len(chunks) == 1]
+    where = f" ({data.table.name(single[0][1])} is the only one with {single[0][0]!r})" if single else ""
     raise ValueError(
         f"A path needs exactly two classes, but y has {len(data.classes)}{where}: use PathSVC for more classes, or "
         "task='regression' if y holds amounts."

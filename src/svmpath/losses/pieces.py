@@ -160,14 +160,15 @@ class PiecewiseQuadratic(Loss):
         loss, factored = self.pieces, newton.system.factor(point.E, 1.0 / C)
         alpha, (Q, weight, target) = self._fixed(problem, point.E, C), self._curved(problem, point.E)
         alpha[Q] = C * weight * (target - point.f[Q])
-        some, best = newton.rows.among(Q), self._machine(problem, alpha, point.E, C)
+        every, best = np.zeros(problem.n), self._machine(problem, alpha, point.E, C)
         for _ in range(_REFINE):
             # The system K alpha + alpha / (C s c) + b = y + z p / c on Q, 1'alpha = 0, solved for what is left of it.
             rest = target - best.fitted[Q] - best.alpha[Q] / (C * weight)
-            right = some.rmatvec(weight / loss.largest * rest)
+            every[Q] = weight / loss.largest * rest
+            right = newton.rows.rmatvec(every)
             right[-1] += best.alpha.sum() / (C * loss.largest)
             alpha = best.alpha.copy()
-            alpha[Q] += C * weight * (rest - some.matvec(factored.solve(right)))
+            alpha[Q] += C * weight * (rest - newton.rows.matvec(factored.solve(right))[Q])
             new = self._machine(problem, alpha, point.E, C)
             if not new.violation < best.violation:
                 break

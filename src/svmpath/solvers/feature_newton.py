@@ -96,10 +96,6 @@ class Rows:
         """The same rows with the first r features only."""
         return replace(self, A=np.column_stack([self.A[:, :r], np.ones(len(self.A))]), matrix=None)
 
-    def among(self, which: Array) -> Rows:
-        """Some of the rows."""
-        return Rows(self.A[which], self.y[which], self.s[which])
-
     def image(self, which: Any, B: Array) -> Array:
         """A[which] B."""
         return self.A[which] @ B
