@@ -210,7 +210,7 @@ def _ends(X: Array) -> tuple[Array, Array, Array]:
 
 
 @dataclass(frozen=True)
-class Table:
+class ChunkTable:
     """The facts of all chunks.
 
     Attributes

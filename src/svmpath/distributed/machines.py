@@ -16,7 +16,7 @@ from svmpath.distributed.data import Data
 from svmpath.distributed.leave_one_out import Machine, Press, Rule, SpanRule
 from svmpath.distributed.newton import ChunkedPoint, first_point, minimise_all
 from svmpath.distributed.path import ChunkedGram, ChunkedPath, ChunkedProblem
-from svmpath.distributed.rows import Rows
+from svmpath.distributed.rows import ChunkedRows
 from svmpath.gram.features import FeatureMap
 from svmpath.kernels import Kernel
 from svmpath.lazy import lazy, with_known
@@ -71,7 +71,7 @@ class ChunkedMarch(ChunkedPath):
         _, points = next(self._walk(np.array([value])))
         return max(point.step(1.0 / value)[1] for point in points) / float(np.sqrt(self.moments.usual_weight))
 
-    def _polished(self, value: float, exact: Rows) -> Array:
+    def _polished(self, value: float, exact: ChunkedRows) -> Array:
         ask, loss = _asker(exact), self.loss.pieces
         _, points = next(self._walk(np.array([value])))
         here = ask([Evaluate(loss, machine, point.theta, point.theta) for machine, point in enumerate(points)])
@@ -124,7 +124,7 @@ class ChunkedClosedForm(ChunkedPath):
         delta = self.decomposition.solve(g, mu)
         return float(np.sqrt(np.maximum((g * delta).sum(axis=2), 0.0).max() / self.moments.usual_weight))
 
-    def _polished(self, value: float, exact: Rows) -> Array:
+    def _polished(self, value: float, exact: ChunkedRows) -> Array:
         mu, Theta = np.array([0.5 / value]), self._at(value)[None]
         for _ in range(_POLISHED):
             gradient = exact.reduce("sum-residuals", sum_residuals, Theta)[0]
@@ -143,7 +143,7 @@ class ChunkedClosedForm(ChunkedPath):
         return np.where(lost, self.problem.n, 0)
 
 
-def _asker(rows: Rows) -> Callable[[list[Question]], list[Any]]:
+def _asker(rows: ChunkedRows) -> Callable[[list[Question]], list[Any]]:
     """What answers the questions of Newton's method, in one pass over these rows."""
     return lambda questions: rows.reduce("newton-step", answer, questions)
 
@@ -156,7 +156,7 @@ def make_path(
 ) -> Any:
     """The path of one loss on chunks."""
     task = "regression" if data.classes is None else "classification"
-    rows = Rows(data, Recipe(features, centre, np.float64, data.positives, data.scaler), limit)
+    rows = ChunkedRows(data, Recipe(features, centre, np.float64, data.positives, data.scaler), limit)
     problem = ChunkedProblem(ChunkedGram(kernel, features, data.n), data.n, 1.0, 1.0, task, data.classes)
     kind = KINDS[loss.followed_by["chunks"]]
     path: Any = kind(problem, loss, Motion("C", {}, None), span, rows=rows, centre=centre, scaler=data.scaler)

@@ -144,7 +144,7 @@ def fit_scaler(data: Data) -> StandardScaler:
 
 
 @dataclass(frozen=True)
-class ChunkedHeldOut:
+class HeldOutInChunks:
     """Held-out decision values that stay with the rows."""
 
     def curve(self, path: ChunkedPath, criterion: str, values: Array, loss: HeldOutLoss) -> ChunkedCurve:
@@ -155,9 +155,9 @@ class ChunkedHeldOut:
 @leave_one_out.register(ChunkedClosedForm)
 def _(
     path: ChunkedClosedForm, values: Array, *, max_events: int | None = None, count_only: bool = False
-) -> ChunkedHeldOut:
+) -> HeldOutInChunks:
     refuse_events(path, max_events, count_only)
-    return ChunkedHeldOut()
+    return HeldOutInChunks()
 
 
 @leave_one_out.register(ChunkedMarch)
@@ -169,7 +169,7 @@ def _(path: ChunkedMarch, values: Array, *, max_events: int | None = None, count
 
 
 @predict_left_out.register(ChunkedMarch)
-def _(path: ChunkedMarch, values: Array, *, form: str = "direct", screen: bool | None = None) -> ChunkedHeldOut:
+def _(path: ChunkedMarch, values: Array, *, form: str = "direct", screen: bool | None = None) -> HeldOutInChunks:
     if form != "direct" or screen is not None:
         raise ValueError("form= and screen= do not work for rows in chunks; leave them out.")
-    return ChunkedHeldOut()
+    return HeldOutInChunks()
