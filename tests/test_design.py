@@ -28,7 +28,7 @@ def test_files_are_there():
     for name in set(re.findall(r"`([\w/*]+\.py)`", TEXT)) - {"utils.py"}:  # which there is not
         assert [*SOURCE.glob(name), *ROOT.glob(name)], name
     for room, words in re.findall(r"^\| `(\w+)` \| (.*) \|$", section("The rooms"), re.MULTILINE):
-        for name in re.findall(r"`([a-z_]+)`", words):
+        for name in set(re.findall(r"`([a-z_]+)`", words)) - {"fit", "cli"}:  # a method, and a room
             assert (SOURCE / room / f"{name}.py").exists(), f"{room}/{name}.py"
 
 
