@@ -123,7 +123,7 @@ def trace_elastic(
     """
     parameter = next((each for each in ElasticHinge.parameters if each.name == over), None)
     if parameter is None:
-        raise ValueError(unknown_name("over", over, ElasticHinge().overs))
+        raise ValueError(unknown_name("over", over, ElasticHinge().parameter_names))
     X = check_data(X, "linear")
     y, classes, _ = encode_target(y, "classification")
     check_consistent_length(X, y)
