@@ -60,11 +60,10 @@ class Linear(_Dot):
            [2., 4.]])
     """
 
+    sklearn_name = "linear"
+
     def evaluate(self, S: Array) -> Array:
         return S
-
-    def derive(self, S: Array, name: str) -> Array:
-        raise ValueError(f"The linear kernel has no parameter {name!r}; use another kernel.")
 
 
 @dataclass(frozen=True)
@@ -102,6 +101,7 @@ class Polynomial(_Dot):
     coef0: float = 0.0
     degree: int = 3
     declared = (_SLOPE, _SHIFT)
+    sklearn_name = "poly"
 
     def __post_init__(self) -> None:
         if not isinstance(self.degree, Real) or self.degree < 1 or not float(self.degree).is_integer():
@@ -149,6 +149,7 @@ class Sigmoid(_Dot):
     coef0: float = 0.0
     psd = False
     declared = (_SLOPE, _SHIFT)
+    sklearn_name = "sigmoid"
 
     def evaluate(self, S: Array) -> Array:
         return np.tanh(self.gamma * S + self.coef0)
