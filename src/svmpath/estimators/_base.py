@@ -222,7 +222,7 @@ class PathMachine(OptionsMixin, AxesMixin, TunedModel):
 
     def _epsilons(self, loss: Loss, y: Array, s: Array) -> list[float]:
         """The values of epsilon to be tried; none where the loss has no epsilon, or is an object with its own."""
-        if "epsilon" not in loss.own or loss is self.loss:
+        if "epsilon" not in loss.fixed_parameters or loss is self.loss:
             return []
         epsilon = self.epsilon
         if isinstance(epsilon, str) and epsilon == "tune":
@@ -301,7 +301,7 @@ class PathMachine(OptionsMixin, AxesMixin, TunedModel):
         warn_of_a_loose_bound(choice)
         self.tol_ = None if path.is_exact else evaluator.tol
         self._name_choice(choice)
-        for name, value in evaluator.loss.own.items():
+        for name, value in evaluator.loss.fixed_parameters.items():
             setattr(self, f"{name}_", value)
         self._held_out = HeldOut(
             self._machines,
