@@ -111,7 +111,6 @@ def test_clusters_are_found_once_for_all_values_of_a_kernel_parameter(monkeypatc
             lambda: svmpath.trace(X, Y, loss="least_squares", rank=Nystroem(5), landmarks="greedy"),
             "leave landmarks out",
         ),
-        (lambda: PathSVC(rank=Nystroem(5), landmarks="greedy").fit(X, Y), "leave landmarks out"),
     ],
 )
 def test_what_is_wrong_is_refused_at_once(call, message):

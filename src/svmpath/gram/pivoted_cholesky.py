@@ -160,7 +160,7 @@ def _lower(d: Array, diag: Array, explained: Array, pivots: list[int]) -> None:
     if d.min() < -_NEGATIVE_RESIDUAL * diag.max():
         raise ValueError(
             "Landmarks of this kind need a positive semi-definite kernel, but this kernel is indefinite; use "
-            "landmarks='uniform', which drops negative eigenvalues, or rank=None with psd='clip'."
+            "landmarks='uniform', which drops negative eigenvalues, or rank=gram.Clipped()."
         )
     d[d <= _ROUNDING * diag] = 0.0
     d[pivots] = 0.0

@@ -518,7 +518,7 @@ class JumpPath(Path):
     @property
     def _advice(self) -> str:
         if not self._is_convex:
-            return "If the kernel is indefinite, psd='clip' makes it positive semi-definite."
+            return "If the kernel is indefinite, rank=gram.Clipped() makes it positive semi-definite."
         return "Scale the columns, or end the span earlier."
 
     def within_reach(self) -> JumpPath:

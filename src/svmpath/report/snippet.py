@@ -110,7 +110,7 @@ def _support_vector(fitted: Fitted) -> tuple[str, str]:
     elif is_weighted:
         words = "weight is the product of sample and class weight of each row."
         weight = ", sample_weight=weight"
-        if model._given("C") != "fixed":  # the machine has seen weights in units of their mean
+        if model._axes.given("C") != "fixed":  # the machine has seen weights in units of their mean
             weight += " / weight[weight > 0].mean()"
     return "\n".join([*sorted(lines), "", f"model = {machine}", f"model.fit(X, y{weight})"]) + "\n", words
 
