@@ -235,7 +235,7 @@ def notes(rows: list[Row], missing: list[str], jobs: int, repeats: int) -> str:
     held_out = min((len(row.case.y_test) for row in rows), default=0)
     lines = [
         f"grid: GridSearchCV(SVC(kernel='rbf'), cv=5, n_jobs={jobs}), one run, worker processes started before.",
-        f"ours: PathSVC(loss='least_squares', search='grid', criterion='loo', n_jobs={jobs}), best of {repeats} warm runs.",
+        f"ours: PathSVC(loss='least_squares', search='grid', criterion='loo', n_jobs={jobs}), best of {repeats}.",
         "Both include the final fit. Same gammas and same numbers C; the losses differ (hinge, squares), so that",
         "equal C is not an equal machine. In low rank ours also predicts in low rank.",
         f"Test errors: one draw, at least {held_out} held-out rows.",

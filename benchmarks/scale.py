@@ -39,6 +39,7 @@ import numpy as np
 from _common import ROOT, Array, arguments, chosen, machine, progress, publish, table, warn_if_busy
 
 from svmpath import PathSVC, config_context, trace
+from svmpath.gram import Nystroem
 
 D, CHUNK, GAMMA, THREADS = 20, 50_000, 0.04, 2
 SIZES = (100_000, 500_000, 2_000_000)

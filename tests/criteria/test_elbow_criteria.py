@@ -288,7 +288,7 @@ def test_indefinite_kernels_warn_and_are_clipped_alike_everywhere():
     sigmoid = {"kernel": "sigmoid", "gamma": 0.5, "coef0": 0.3}
     with (
         pytest.warns(svmpath.IndefiniteKernelWarning, match="the problem is not convex"),
-        pytest.raises(svmpath.PathError, match="gram.Clipped"),
+        pytest.raises(svmpath.PathError, match=r"gram\.Clipped"),
     ):
         traced("hinge", **sigmoid)
     path = traced("hinge", rank=Clipped(), **sigmoid)

@@ -124,7 +124,7 @@ def test_an_indefinite_kernel(loss):
 
 def test_an_indefinite_kernel_that_is_not_clipped_is_refused_or_warned_of():
     options = {"kernel": "sigmoid", "coef0": -1.0, "gamma": Range(0.05, 1.0), "random_state": 0}
-    with pytest.warns(IndefiniteKernelWarning), pytest.raises(ValueError, match="gram.Clipped"):
+    with pytest.warns(IndefiniteKernelWarning), pytest.raises(ValueError, match=r"gram\.Clipped"):
         PathSVC(**options).fit(X, LABELS)
     with pytest.warns(IndefiniteKernelWarning):
         model = PathSVC(loss="least_squares", **options).fit(X, LABELS)

@@ -80,7 +80,8 @@ def test_what_is_not_requested_is_refused_by_scikit_learn():
 @each_once
 @pytest.mark.parametrize("model", [
     PathSVC(loss="squared_hinge", gamma=1.0, C=2.0), PathSVC(loss="least_squares", gamma=1.0, C=2.0),
-    PathSVC(loss="hinge", gamma=1.0, C=2.0), PathSVR(gamma=1.0, C=2.0), ElasticNetSVC(lambda1=0.5, lambda2=1.0, standardize=False),
+    PathSVC(loss="hinge", gamma=1.0, C=2.0), PathSVR(gamma=1.0, C=2.0),
+    ElasticNetSVC(lambda1=0.5, lambda2=1.0, standardize=False),
 ], ids=lambda model: f"{type(model).__name__} {getattr(model, 'loss', '')}")  # fmt: skip
 @pytest.mark.parametrize("classes", [2, 3])
 def test_leave_one_group_out_is_refits(model, classes):

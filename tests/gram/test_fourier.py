@@ -286,9 +286,8 @@ def test_a_classifier_on_random_features_fits_predicts_and_survives_cloning_and_
 
 def test_a_regressor_on_random_features_searches_gamma_continuously():
     y = X[:, 0] ** 2 + X[:, 1]
-    model = PathSVR(
-        rank=RandomFourier(100), gamma=Range(0.01, 10), search="grid", scoring="squared", random_state=0
-    ).fit(X, y)
+    options = {"gamma": Range(0.01, 10), "search": "grid", "scoring": "squared", "random_state": 0}
+    model = PathSVR(rank=RandomFourier(100), **options).fit(X, y)
     assert model.score(X, y) > 0.9
     assert isinstance(model.path_.gram.features, FourierFeatures)
 

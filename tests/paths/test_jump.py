@@ -12,7 +12,8 @@ from sklearn.svm import SVC, SVR, NuSVC
 import svmpath
 from svmpath import criteria
 from svmpath.gram import Clipped
-from svmpath.paths import jump
+from svmpath.paths.jump_walk import JumpWalks
+from svmpath.solvers.box_qp import LOW
 from tests import reference, reference_qp
 from tests.cases import CASES
 from tests.rounding import assert_same
@@ -306,20 +307,20 @@ def test_wrong_places_are_polished():
     path = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-2, 1e2))
     right = path(1.0)
     first = path.record.first.copy()
-    first[::3] = jump.LOW
+    first[::3] = LOW
     path.record.first[:] = first
     np.testing.assert_allclose(path(1.0).alpha, right.alpha, atol=1e-9)
 
 
 def test_the_last_attempts_have_a_jitter_which_is_stated(monkeypatch):
-    walked = jump.JumpPath._walk
+    walked = JumpWalks.walk
 
     def only_with_jitter(self, tol, jitter):
         if not jitter:
             raise svmpath.PathError("lost")
         return walked(self, tol, jitter)
 
-    monkeypatch.setattr(jump.JumpPath, "_walk", only_with_jitter)
+    monkeypatch.setattr(JumpWalks, "walk", only_with_jitter)
     path = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-2, 1e2))
     assert path.jitter == 1e-12
     assert worst(path) < 1e-9  # solved with the kernel as it is, all the same
@@ -329,7 +330,7 @@ def test_no_path_rather_than_a_wrong_one(monkeypatch):
     def lost(self, tol, jitter):
         raise svmpath.PathError("lost")
 
-    monkeypatch.setattr(jump.JumpPath, "_walk", lost)
+    monkeypatch.setattr(JumpWalks, "walk", lost)
     with pytest.raises(svmpath.PathError, match=r"could not be followed from 0\.01 to 100"):
         svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-2, 1e2))
 
@@ -386,7 +387,7 @@ def test_a_walk_that_cannot_be_trusted_is_left_to_the_ladder(monkeypatch):
     path = svmpath.trace(X, Y, loss="hinge", gamma=1.0, span=(1e-2, 1e2))
     expected = path.decisions(np.array([0.1, 1.0]))
     np.testing.assert_allclose(expected, [path(0.1).fitted, path(1.0).fitted], atol=1e-9)
-    monkeypatch.setattr(jump.JumpPath, "_carried", lambda self, walker, t: None)
+    monkeypatch.setattr(JumpWalks, "stops", lambda self, values: ((k, None) for k in range(len(values))))
     np.testing.assert_allclose(path.decisions(np.array([0.1, 1.0])), expected, atol=1e-9)
 
 
@@ -401,7 +402,7 @@ def test_a_kernel_that_has_lost_its_digits_is_refused(shift):
 def test_regression_is_polished_whatever_the_unit_of_y():
     path = svmpath.trace(X, 1e-10 * WAVE, loss="epsilon_insensitive", gamma=1.0, epsilon=1e-11, span=(1e-2, 10.0))
     right = path(1.0)
-    path.record.first[::3] = jump.LOW
+    path.record.first[::3] = LOW
     np.testing.assert_allclose(path(1.0).alpha, right.alpha, atol=1e-9)
 
 
@@ -416,7 +417,7 @@ def test_weights_that_cannot_be_moved_are_refused():
 
 def test_an_indefinite_kernel_warns_and_clips():
     options = {"loss": "hinge", "kernel": "sigmoid", "gamma": 1.0, "coef0": -1.0, "span": (1e-3, 1e3)}
-    with pytest.warns(svmpath.IndefiniteKernelWarning), pytest.raises(svmpath.PathError, match="gram.Clipped"):
+    with pytest.warns(svmpath.IndefiniteKernelWarning), pytest.raises(svmpath.PathError, match=r"gram\.Clipped"):
         svmpath.trace(X, Y, **options)
     svmpath.trace(X, Y, rank=Clipped(), **options).check(1e-9)
 

@@ -8,7 +8,7 @@ import pytest
 
 import svmpath
 from svmpath import criteria
-from svmpath.paths.jump import JumpPath
+from svmpath.paths.jump_walk import JumpWalks
 from svmpath.solvers.box_qp import Walker
 from svmpath.solvers.events import EventLog
 from tests import reference_qp
@@ -80,7 +80,7 @@ def test_attempts_that_failed_are_not_made_again_at_every_value(monkeypatch):
 
     path = svmpath.trace(K, y, loss="hinge", kernel="precomputed", span=(1e-2, 1e2))
     path = svmpath.paths.trace_problem(path.problem, svmpath.paths.Request(path.loss, "C", path.span))
-    monkeypatch.setattr(JumpPath, "_walk", fail)
+    monkeypatch.setattr(JumpWalks, "walk", fail)
     machines = [path(C) for C in (0.1, 1.0, 10.0)]  # each found alone
     assert max(machine.violation for machine in machines) < 1e-8
     assert len(attempts) == 2 * len(set(attempts))
@@ -90,13 +90,13 @@ def test_a_wrong_walk_is_repeated_before_its_machines_are_polished(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 2))
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=30) > 0, 1.0, -1.0)
-    right, walk = svmpath.trace(X, y, loss="hinge", gamma=1.0), JumpPath._walk
+    right, walk = svmpath.trace(X, y, loss="hinge", gamma=1.0), JumpWalks.walk
 
     def forgetful(self, tol, jitter):
         record = walk(self, tol, jitter)
         return record if tol != 1e-10 else replace(record, events=EventLog.of(), violation=1.0)
 
-    monkeypatch.setattr(JumpPath, "_walk", forgetful)
+    monkeypatch.setattr(JumpWalks, "walk", forgetful)
     path = svmpath.trace(X, y, loss="hinge", gamma=1.0)
     assert path.certificate < 1e-8
     np.testing.assert_allclose([e.value for e in path.events()], [e.value for e in right.events()], rtol=1e-9)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from svmpath.cli.options import Given
 
-_LOSSES = {"classification": ("squared_hinge", "least_squares"), "regression": ("least_squares",)}
+_DEFAULT_LOSSES = {"classification": ("squared_hinge", "least_squares"), "regression": ("least_squares",)}
 _LEVEL = 0.05
 
 
@@ -46,7 +46,7 @@ def _compare(given: Given, live: Live) -> tuple[dict[str, Any], Any]:
     weights = np.ones(len(data.y)) if data.table.weights is None else data.table.weights
     rows = {"row": data.table.rows + 1, "target": data.y}
     machines, losses = [], []
-    pairs = list(product(given.losses or _LOSSES[data.task], given.kernels))
+    pairs = list(product(given.losses or _DEFAULT_LOSSES[data.task], given.kernels))
     if settings["time_limit"] is not None:  # of the command, not of each of its fits
         settings = {**settings, "time_limit": settings["time_limit"] / (len(pairs) * len(parts))}
     for loss, kernel in pairs:

@@ -22,8 +22,20 @@ _NOT_KEPT = ("config", "json", "quiet", "verbose", "help")  # how a run is shown
 
 def read_config(context: typer.Context, value: Path | None) -> Path | None:
     """Take the values of a configuration file as the defaults of a command."""
-    if value is not None:
-        context.default_map = {**(context.default_map or {}), **_defaults(Path(value), _parameters(context))}
+    if value is None:
+        return None
+    path, known = Path(value), {_key(each): each for each in _parameters(context)}
+    spelt = {name.removeprefix("--"): each for each in known.values() for name in each.opts} | known
+    defaults = {}
+    for key, given in _read(path).items():
+        parameter = spelt.get(key) or spelt.get(key.replace("_", "-"))
+        if parameter is None:
+            raise DataError(
+                f"--config {path.name}: there is no option {key!r}; there are {', '.join(known)}."
+                f"{did_you_mean(key, known)}"
+            )
+        defaults[str(parameter.name)] = _checked(path, key, given, parameter)
+    context.default_map = {**(context.default_map or {}), **defaults}
     return value
 
 
@@ -60,24 +72,6 @@ def _key(parameter: Any) -> str:
     """The key of an option: its first name."""
     names = [name for name in parameter.opts if name.startswith("--")]
     return names[0].removeprefix("--") if names else str(parameter.name)
-
-
-def _defaults(path: Path, parameters: list[Any]) -> dict[str, Any]:
-    """The values of a configuration file by the names of the parameters."""
-    known = {_key(each): each for each in parameters}
-    spelt = {
-        name.removeprefix("--"): each for each in parameters for name in each.opts if name.startswith("--")
-    } | known
-    found = {}
-    for key, value in _read(path).items():
-        parameter = spelt.get(key) or spelt.get(key.replace("_", "-"))
-        if parameter is None:
-            raise DataError(
-                f"--config {path.name}: there is no option {key!r}; there are {', '.join(known)}."
-                f"{did_you_mean(key, known)}"
-            )
-        found[str(parameter.name)] = _checked(path, key, value, parameter)
-    return found
 
 
 def _read(path: Path) -> Mapping[str, Any]:

@@ -62,7 +62,7 @@ def user_errors(quiet: bool = False) -> Iterator[None]:
 
 @contextmanager
 def ignore_closed_output() -> Iterator[None]:
-    """Print the results: who closes the pipe does not want them; where they cannot be written, that is an error."""
+    """Print the results: whoever closes the pipe does not want them; where they cannot be written, that is an error."""
     try:
         yield
     except OSError as error:

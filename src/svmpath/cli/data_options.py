@@ -156,7 +156,7 @@ def _without_gaps(table: Table, impute: str) -> tuple[Table, list[str]]:
     import pandas as pd
     from scipy.sparse import csr_matrix, issparse
 
-    from svmpath.datasets.faults import refuse_missing_cell
+    from svmpath.datasets.faults import missing_cell
 
     if impute not in ("drop-rows", "none"):
         return table, []
@@ -167,7 +167,7 @@ def _without_gaps(table: Table, impute: str) -> tuple[Table, list[str]]:
         return table, []
     if impute == "none":
         row, column = np.argwhere(gaps)[0]
-        refuse_missing_cell(list(table.kinds)[column], int(table.rows[row]))
+        raise missing_cell(list(table.kinds)[column], int(table.rows[row]))
     kept = np.asarray(~gaps.any(axis=1))
     if not kept.any():
         raise DataError("every row has a missing value, so --impute drop-rows leaves none; use --impute auto")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,7 +46,6 @@ def _trace(given: Given, live: Live) -> tuple[dict[str, Any], dict[str, Any]]:
 
     from svmpath.cli.preparation import prepare_columns
     from svmpath.paths import trace
-    from svmpath.progress import begin, doing, part_done
 
     data, settings = read_noted(DataOptions.of(given)), given.settings
     X, table = prepare_columns(data).fit_transform(data.X), data.table
@@ -59,12 +58,7 @@ def _trace(given: Given, live: Live) -> tuple[dict[str, Any], dict[str, Any]]:
     seconds = time.perf_counter() - start
     values = _values_along(traced, given.values)
     live.stage("Solving")
-    begin("solutions", len(values))
-    solutions = []
-    for value in values.tolist():
-        doing(f"{traced.over} = {value:.4g}")
-        solutions.append(traced(value))
-        part_done()
+    solutions = _solve(traced, values.tolist())
     of_kernel = {name: value for name, value in traced.gram.kernel.parameters.items() if name != traced.over}
     facts = {
         "file": table.source,
@@ -99,6 +93,19 @@ def _trace(given: Given, live: Live) -> tuple[dict[str, Any], dict[str, Any]]:
         "event_to": np.array([event.target for event in events], dtype=str),
     }
     return facts, arrays
+
+
+def _solve(traced: Any, values: Sequence[float]) -> list[Any]:
+    """The solutions at the values, with a report of each."""
+    from svmpath.progress import begin, doing, part_done
+
+    begin("solutions", len(values))
+    solutions = []
+    for value in values:
+        doing(f"{traced.over} = {value:.4g}")
+        solutions.append(traced(value))
+        part_done()
+    return solutions
 
 
 def _values_along(traced: Any, wanted: int | str | list[float]) -> np.ndarray:

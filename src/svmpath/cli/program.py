@@ -97,7 +97,7 @@ def main(arguments: list[str] | None = None) -> None:
     code = _run(lambda: app(args=arguments, prog_name="svmpath", standalone_mode=False))
     if code == INTERRUPTED and (workers_left() or arguments is None):
         # Workers stop at their next checkpoint, which may be seconds away, and a program takes a while to unload what
-        # it has loaded; who has pressed Ctrl-C need not wait for that. Nothing is half-written by now.
+        # it has loaded; whoever has pressed Ctrl-C need not wait for that. Nothing is half-written by now.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

@@ -89,7 +89,6 @@ def _tune(given: Given, options: DataOptions, live: Live) -> Tuned:
     _ = model.held_out_error()  # computed when it is first asked for
     seconds = time.perf_counter() - start
     live.stage("Estimating the error of the whole procedure")
-    honest = estimate_error(model, given.honest, settings)
     facts = summarise(
         model,
         data.y,
@@ -99,7 +98,7 @@ def _tune(given: Given, options: DataOptions, live: Live) -> Tuned:
         task=data.task,
         seconds=seconds,
         named=table.named,
-        honest=honest,
+        honest=estimate_error(model, given.honest, settings),
     )
     facts["columns"] = data.columns
     if settings["threshold"] != 0.0:
@@ -107,21 +106,20 @@ def _tune(given: Given, options: DataOptions, live: Live) -> Tuned:
     page = rows = None
     if given.report:
         live.stage("Making the report")
-        page = _page(pipeline, data, honest, seconds)
+        page = _page(pipeline, data, facts)
     if given.held_out is not None:  # by the number that a row has in the file: the first is 1, a header is not counted
         rows = model.held_out_table().rename(columns={"sample": "row"})
         rows["row"] = table.rows[rows["row"].to_numpy()] + 1
     return Tuned(pipeline, data, facts, page, rows)
 
 
-def _page(pipeline: Any, data: TrainingData, honest: Any, seconds: float) -> str | None:
+def _page(pipeline: Any, data: TrainingData, facts: dict[str, Any]) -> str | None:
     """The report; None if it cannot be made, as a tuned model must not be lost for that."""
     from svmpath.report import Report
 
-    table = data.table
-    more: dict[str, Any] = {"honest": honest, "seconds": seconds, "first_row": 1, "rows": table.rows}
+    title, rows = data.table.source, data.table.rows
     try:
-        return Report(pipeline, data.X, data.y, title=table.source, target=table.target, **more).html()
+        return Report(pipeline, data.X, data.y, title=title, first_row=1, rows=rows, summary=facts).html()
     except Exception as error:
         note(f"the report could not be made ({first_line(error)}); the model is saved without it.")
         return None

@@ -87,7 +87,7 @@ def xi_alpha(path: JumpPath, values: Any, *, loss: Any = None) -> BoundCurve:
     scores, doubtful = np.empty(len(values)), np.zeros(len(values), dtype=int)
     for k, walker in path.states(values):
         C, y = path.motion.at_t(walker.t)["C"], path.problem.y
-        a, xi = C * np.abs(walker.theta), np.maximum(1.0 - y * path.decided(walker), 0.0)
+        a, xi = C * np.abs(walker.theta), np.maximum(1.0 - y * path.machines.decided(walker), 0.0)
         unproved = _without_room(walker)
         suspect = ((2.0 * a * height + xi >= 1.0) | unproved) & (a > 0.0)
         scores[k] = s @ suspect / s.sum()

@@ -145,7 +145,7 @@ def drive_out(
     held = DrivenOut(np.empty((m, n)), *(np.zeros(m, dtype=int) for _ in range(3)))
     Z = _features(path) if in_features else None
     for k, walker in path.states(values):
-        f = path.decided(walker)
+        f = path.machines.decided(walker)
         # If the elbow is empty, the offset is the middle of an interval, and the last step of a removal, to it,
         # can be in favour of the sample: removals that can end so, from a small elbow, are completed.
         falls = only_errors and is_held(walker) and len(walker.F) > _FEW
@@ -195,7 +195,9 @@ def _leave_out(
     if only_errors:  # y f = y (g - c) / lambda
         y, here = path.problem.y[rows], removal.here
         turns, levels = y, y * here.c0[removal.variables[:, 0]]
-    return removal.leave_out(most=most, find_crossings=find_crossings, trust=path.trust, turns=turns, levels=levels)
+    return removal.leave_out(
+        most=most, find_crossings=find_crossings, trust=path.machines.trusted, turns=turns, levels=levels
+    )
 
 
 def _repair(path: JumpPath, value: float, rows: Array, f: Array) -> int:
@@ -224,7 +226,7 @@ def _see_margin(path: JumpPath, removal: Removal, rows: Array, left: LeftOut) ->
     bad = np.flatnonzero(~left.failed & ~path.loss.exists(problem, left.nu, t))
     if len(bad) == 0:
         return
-    again = Removal(removal.walker, removal.variables[bad], removal.change[bad]).leave_out(trust=path.trust)
+    again = Removal(removal.walker, removal.variables[bad], removal.change[bad]).leave_out(trust=path.machines.trusted)
     if not path.loss.exists(problem, again.nu, t).all():
         raise NoMarginError(
             f"At {path.over} = {path.motion.value(t):.6g} the margin becomes zero when sample "

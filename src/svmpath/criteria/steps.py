@@ -131,11 +131,11 @@ def _profile(path: JumpPath, i: int) -> tuple[Array, Array]:
     """Nodes t = -lambda and lambda f(x_i) there, without sample i; a jump has the same node twice."""
     y, s = path.problem.y, path.problem.s
     if s[i] == 0.0:
-        return path.profile(i)
+        return path.walks.profile(i)
     if not np.any((s > 0) & (y == y[i]) & (np.arange(len(y)) != i)):  # the other class is alone, and f is its label
         t = np.sort([path.motion.t(value) for value in path.span])
         return t, y[i] * t
-    return path.without(np.array([i])).profile(i)
+    return path.without(np.array([i])).walks.profile(i)
 
 
 def _zeros(t: Array, v: Array) -> Array:

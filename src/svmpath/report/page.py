@@ -21,7 +21,7 @@ from svmpath.report.curves import curves, frames_along, paths_along, values_alon
 from svmpath.report.facts import plain
 from svmpath.report.fitted import Fitted
 from svmpath.report.overview import number, overview, stages
-from svmpath.report.render import write_files
+from svmpath.report.render import environment, write_files
 from svmpath.report.samples import classified, residuals, samples
 from svmpath.report.snippet import snippet
 from svmpath.report.summary import summarise
@@ -63,6 +63,8 @@ class Report:
         The number of the first row in the table of samples; 1 if rows are known by their line in a file.
     rows : array of shape (n,), optional
         The place of each row in that file, counted from 0, if some were left out.
+    summary : dict, optional
+        What :func:`svmpath.report.summarise` returned, if that is known; it holds what `honest` and `seconds` say.
 
     Attributes
     ----------
@@ -104,25 +106,27 @@ class Report:
         seconds: float | None = None,
         first_row: int = 0,
         rows: Any = None,
+        summary: dict[str, Any] | None = None,
     ) -> None:
         start = time.perf_counter()
         fitted = Fitted.of(model, X, y)
-        if honest in ("bootstrap", "parts") and not fitted.model.can_be_corrected():
-            honest = None
-        if honest is not None and not isinstance(honest, HonestError):
-            honest = fitted.model.nested_error(honest)
         shown = columns(fitted)
-        summary = summarise(
-            fitted.model,
-            y,
-            file=title,
-            kinds={column["name"]: column["kind"] for column in shown["shown"]},
-            target=target,
-            task=fitted.task,
-            seconds=seconds,
-            named=False,
-            honest=honest,
-        )
+        if summary is None:
+            if honest in ("bootstrap", "parts") and not fitted.model.can_be_corrected():
+                honest = None
+            if honest is not None and not isinstance(honest, HonestError):
+                honest = fitted.model.nested_error(honest)
+            summary = summarise(
+                fitted.model,
+                y,
+                file=title,
+                kinds={column["name"]: column["kind"] for column in shown["shown"]},
+                target=target,
+                task=fitted.task,
+                seconds=seconds,
+                named=False,
+                honest=honest,
+            )
         values = values_along(fitted)
         paths = paths_along(fitted, values)
         scores = curves(fitted, values, paths)
@@ -147,7 +151,7 @@ class Report:
                 "feature_paths": feature_paths(fitted, values, paths),
                 "relevance": relevance(fitted),
                 "columns": shown,
-                "stages": stages(fitted, seconds),
+                "stages": stages(fitted, summary["seconds"]),
                 "snippet": snippet(fitted),
             }
         )
@@ -155,16 +159,13 @@ class Report:
 
     def html(self) -> str:
         """The page."""
-        import jinja2  # takes a while to load
         from markupsafe import Markup
         from plotly.offline import get_plotlyjs
 
         scripts = [get_plotlyjs(), "".join(_asset(name) for name in _SCRIPTS)]
-        environment = jinja2.Environment(
-            loader=jinja2.PackageLoader("svmpath.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-        )
-        environment.filters["number"] = number
-        return environment.get_template("report.html.j2").render(
+        templates = environment()
+        templates.filters["number"] = number
+        return templates.get_template("report.html.j2").render(
             facts=self.facts,
             css=Markup(_asset("report.css")),
             scripts=[Markup(script) for script in scripts],
