@@ -369,11 +369,10 @@ def test_one_sample_of_positive_weight_is_too_few():
 
 def test_factors_of_values_tried_are_not_kept():
     rows, y = np.repeat(X[:20], 4, axis=0), np.repeat(AMOUNTS[:20], 4)
-    made = PathSVR(random_state=0).fit(rows, y).path_.made
-    assert made.split is not None
-    assert not made.factors
-    assert not made.merged.factors
-    assert not made.split.factors
+    store = PathSVR(random_state=0).fit(rows, y).path_.store
+    assert store.of_weights.split is not None
+    assert not store.of_weights.factors
+    assert not store.split.of_weights.factors
 
 
 def test_a_value_of_epsilon_is_a_plain_number():

@@ -15,7 +15,6 @@ from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.criteria.folds import make_folds, random_folds
 from svmpath.datasets import gaussian_mixture
-from svmpath.paths import MergedPath
 from svmpath.validation import draw_seed
 from tests.rounding import assert_same
 from tests.speed import each_once, first_quick
@@ -165,7 +164,7 @@ def test_sets_with_repeated_rows_of_three_classes(loss):
     rows, labels = np.tile(X[:20], (3, 1)), np.tile(np.unique(LABELS)[thirds], 3)
     labels[:2] = "yes"  # the same rows with other labels, too
     model = PathSVC(loss=loss, **ONE).fit(rows, labels)
-    assert isinstance(model.path_, MergedPath)
+    assert model.path_.problem.copies is not None
     folds = each_alone(N)
     if loss != "least_squares":
         code = np.unique(labels, return_inverse=True)[1]

@@ -26,7 +26,7 @@ from svmpath.kernels import ARD, Kernel, Linear
 from svmpath.losses import LeastSquares, Loss, Problem, make_loss, policy_of
 from svmpath.names import unknown_name
 from svmpath.paths import Path
-from svmpath.paths.merged import find_copies, has_contradictions
+from svmpath.paths.copies import find_copies, has_contradictions
 from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
 from svmpath.search import STRATEGIES, Choice, Evaluator, Tuner
 from svmpath.search.choice import check_rule
@@ -279,7 +279,7 @@ class PathMachine(TunedModel):
         """The choice, and what the model is made of."""
         path = choice.curve.path
         self._machines = Machines.of(paths, choice.value)
-        path.made.forget_factors()  # one per value tried: the chosen machines are known now
+        path.store.forget_factors()  # one per value tried: the chosen machines are known now
         warn_of_rounding(choice, self._machines.violation)
         warn_of_a_loose_bound(choice)
         self.tol_ = None if path.is_exact else evaluator.tol

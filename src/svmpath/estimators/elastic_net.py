@@ -474,4 +474,4 @@ def _between_entries(paths: list[ElasticPath], high: float, end: float) -> Array
 
 def _relabelled(problem: ElasticProblem, y: Array) -> ElasticProblem:
     """The same rows with other labels."""
-    return ElasticProblem(problem.gram, y, problem.s, problem.task, None, problem.om, problem.scale, problem.centre)
+    return replace(problem, y=y, classes=None)

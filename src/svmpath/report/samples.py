@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.report.facts import rounded
+from svmpath.report.facts import Facts, rounded
 from svmpath.report.fitted import Fitted, optional
 
 Array = np.ndarray
-Facts = dict[str, Any]
 _Column = tuple[str, str, str, Any]  # key, label, kind and values
 
 _LISTED = 1000
