@@ -199,7 +199,7 @@ MODELS = {
     "one column": (PathSVC(loss="least_squares", **QUICK), "line"),
     "scorer": (PathSVC(loss="least_squares", scoring="f1", **QUICK), "plane"),
     "one standard error": (PathSVC(loss="least_squares", rule="one_se", **QUICK), "plane"),
-    "own loss": (PathSVC(loss="least_squares", criterion_loss=lambda y, f: np.abs(y - f), **QUICK), "plane"),
+    "own loss": (PathSVC(loss="least_squares", scoring=lambda y, f: np.abs(y - f), **QUICK), "plane"),
     "elastic net": (ElasticNetSVC(lambda2=[0.0, 1.0]), "wide"),
 }
 
