@@ -97,7 +97,7 @@ def test_several_classes_and_approximate_paths(monkeypatch):
     assert exact.loo_error() < 0.06
     monkeypatch.setattr("svmpath.estimators._base.automatic_gap", lambda loss, n: 1e-4)
     monkeypatch.setattr("svmpath.paths.trackers._FEW_ROWS", 100)
-    near = PathSVC(loss="hinge", C=C, gamma=[0.1, 0.5], rank=20).fit(points, labels)
+    near = PathSVC(loss="hinge", C=C, gamma=[0.1, 0.5], rank=10).fit(points, labels)
     assert not near.path_.is_exact
     assert np.mean(near.predict(points) == exact.predict(points)) > 0.98
 
@@ -117,7 +117,7 @@ def test_what_cannot_be_is_refused(model, message):
         PathSVR(loss="epsilon_insensitive", epsilon=[]).fit(X, WAVE)
 
 
-@pytest.mark.parametrize("options", [pytest.param({}, marks=pytest.mark.slow), {"tol": 1e-2, "gamma": [0.5, 2.0]}])
+@pytest.mark.parametrize("options", [pytest.param({}, marks=pytest.mark.slow), {"gamma": [0.5, 2.0]}])
 def test_the_defaults_fit(options):
     points, labels = make_moons(200, noise=0.3, random_state=0)
     assert PathSVC(loss="hinge", **options).fit(points, labels).loo_error() < 0.12

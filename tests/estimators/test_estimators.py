@@ -537,7 +537,7 @@ def test_a_range_is_checked_printed_and_cloned():
 
 def test_parameters_are_given_by_name():
     with pytest.raises(TypeError, match="positional argument"):
-        PathSVC(loss="hinge")
+        PathSVC(*["hinge"])
     assert len(PathSVC().get_params()) == 20
 
 

@@ -20,6 +20,7 @@ from sklearn.model_selection import (
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.criteria.folds import random_folds
+from svmpath.gram import Nystroem
 from svmpath.search.results import candidates
 from tests.speed import each_once, first_quick
 
@@ -128,7 +129,7 @@ def test_low_rank():
     folds = random_folds(3, X, Y, is_classification=True)  # of 60 rows, fewer than the rank
     assert model.nested_error(n_splits=3).value == pytest.approx(by_hand(model, X, Y, folds))
     assert model.nested_error("bootstrap").value > 0
-    model.set_params(rank=None, landmarks=np.arange(0, 90, 5)).fit(X, Y)
+    model.set_params(rank=Nystroem(landmarks=np.arange(0, 90, 5))).fit(X, Y)
     with pytest.raises(ValueError, match="landmarks cannot be row numbers: name a way to choose them"):
         model.nested_error().value  # noqa: B018
 

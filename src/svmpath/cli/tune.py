@@ -17,11 +17,7 @@ from svmpath.cli.chunks import is_in_chunks, print_chunks, refuse_with_chunks, t
 from svmpath.cli.config import check_config_kept, write_config
 from svmpath.cli.console import Outcome, first_line, note
 from svmpath.cli.data_options import DataOptions, TrainingData, read_noted
-<<<<<<< HEAD
-from svmpath.cli.fitting import Tuned, make_pipeline, within_memory
-=======
-from svmpath.cli.fitting import TunedModel, make_pipeline
->>>>>>> b7d31abdf1f8bc847726e03da033d981271d2b24
+from svmpath.cli.fitting import TunedModel, make_pipeline, within_memory
 from svmpath.cli.honest import estimate_error
 from svmpath.cli.live import Live, reading
 from svmpath.cli.outputs import CONFIG, MODEL, REPORT, SUMMARY, check_folder, check_held_out, save, to_csv

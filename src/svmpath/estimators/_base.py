@@ -102,7 +102,7 @@ class PathMachine(TunedModel):
                 raise ValueError(f"start_from must be a fitted PathSVC or PathSVR, got {type(start_from).__name__}.")
             check_is_fitted(start_from)
             start = Start(start_from.C_, start_from.gamma_)
-        for name in vars(self).keys() - self.get_params(deep=False).keys():
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
         self._start = start
 
