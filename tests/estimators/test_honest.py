@@ -227,9 +227,9 @@ def test_optimism_on_labels_that_nothing_predicts():
 @pytest.mark.parametrize("make", [PathSVC, PathSVR, ElasticNetSVC])
 def test_a_weight_is_so_many_copies_where_copies_stay_together_and_C_is_given(make, class_weight):
     if make is ElasticNetSVC:
-        model = make([0.1, 1.0], 10.0, cv=LeaveOneGroupOut(), criterion="kfold")
+        model = make(lambda1=[0.1, 1.0], lambda2=10.0, cv=LeaveOneGroupOut(), criterion="kfold")
     else:
-        model = make("least_squares", gamma=[0.5, 2.0], C=0.1, cv=LeaveOneGroupOut(), search="grid")
+        model = make(loss="least_squares", gamma=[0.5, 2.0], C=0.1, cv=LeaveOneGroupOut(), search="grid")
     if make is not PathSVR:
         model.set_params(class_weight=class_weight)
     weight = np.random.default_rng(4).integers(0, 4, size=60).astype(float)

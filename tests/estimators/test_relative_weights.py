@@ -131,7 +131,7 @@ def test_equal_weights_are_none(name):
 @pytest.mark.parametrize("make", [PathSVC, PathSVR])
 def test_nested_errors(make):
     y = Y if make is PathSVC else NUMBERS
-    model = make("least_squares", gamma=[0.5, 2.0], C=[0.1, 1.0, 10.0], search="grid", random_state=0)
+    model = make(loss="least_squares", gamma=[0.5, 2.0], C=[0.1, 1.0, 10.0], search="grid", random_state=0)
     one, other = (clone(model).fit(X, y, sample_weight=each).nested_error() for each in (UNEVEN, UNEVEN / N))
     assert one.value == pytest.approx(other.value, rel=1e-9)
     assert one.interval == pytest.approx(other.interval, rel=1e-9)

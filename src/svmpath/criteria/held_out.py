@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
@@ -163,7 +164,7 @@ def predict_left_out(path: Path, values: Array, *, form: str = "direct", screen:
     (60,)
     """
     raise ValueError(
-        "Leave-one-out can be predicted for the squared hinge and for losses with an elbow, not for "
+        "Leave-one-out can be predicted for the squared hinge, losses like it and losses with an elbow, not for "
         f"loss={path.loss.name!r}: use exact leave-one-out (criterion='loo') instead."
     )
 
@@ -235,14 +236,14 @@ def of_rows(held: HeldOut, places: Array, rows: Array) -> HeldOut:
 class _Copied:
     """Held-out decision values of some samples, repeated for their copies."""
 
-    source: Callable[[], Array]
+    source: Any  # a function with a length
     places: Array
 
     def __call__(self) -> Array:
         return self.source()[:, self.places]
 
     def __len__(self) -> int:
-        return len(self.source)  # type: ignore[arg-type]
+        return len(self.source)
 
     def take(self, order: Array) -> _Copied:
         """The function for some of the values."""

@@ -26,7 +26,7 @@ from svmpath.notebook import Shown
 from svmpath.paths import MarchPath, Path
 from svmpath.paths.march import Stop
 from svmpath.solvers.enclosing_ball import EnclosingBall
-from svmpath.solvers.feature_newton import objective
+from svmpath.solvers.feature_newton import FeatureNewton
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
@@ -196,11 +196,12 @@ def radius_margin(path: MarchPath, values: Any, *, loss: Any = None) -> BoundCur
 
 def _sum_of_coefficients(path: MarchPath, stop: Stop) -> float:
     """sum a = 1 / margin^2, in two ways that agree at the minimum of J unless C times the kernel has used up f."""
-    weight = 2.0 * stop.C * objective(path.rows, stop.point, 1.0 / stop.C)
+    newton = FeatureNewton.of(path.loss.pieces, path.rows)
+    weight = 2.0 * stop.C * newton.objective_at(1.0 / stop.C, stop.point)
     slack = np.maximum(1.0 - path.rows.y * stop.point.f, 0.0)
     if abs(2.0 * stop.C * (path.rows.s @ slack) - weight) <= _AGREE * weight:
         return weight
-    machine = path.loss.solve(path.problem, path.rows, stop.point, stop.C)
+    machine = path.loss.solve(path.problem, newton, stop.point, stop.C)
     return float(path.problem.y @ machine.alpha)
 
 

@@ -5,9 +5,8 @@ A function that has ``take(order)`` can be asked for some of the values only: on
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -34,20 +33,20 @@ class AtValues:
 
     def take(self, order: Array) -> Any:
         """The function for some of the values."""
-        return replace(self, values=self.values[order])  # type: ignore[type-var]
+        return replace(cast(Any, self), values=self.values[order])
 
 
 @dataclass(frozen=True)
 class Most:
     """The largest number of doubtful samples among several curves, at each value."""
 
-    doubts: list[Array | Callable[[], Array]]
+    doubts: list[Any]  # arrays, or functions with a length
 
     def __call__(self) -> Array:
         return np.max([each() if callable(each) else each for each in self.doubts], axis=0)
 
     def __len__(self) -> int:
-        return len(self.doubts[0])  # type: ignore[arg-type]
+        return len(self.doubts[0])
 
     def take(self, order: Array) -> Most:
         """The function for some of the values."""

@@ -23,7 +23,7 @@ from svmpath.estimators.scaling import fit_scaler, scaled, shift_of_offset, warn
 from svmpath.estimators.tuned import TunedModel
 from svmpath.gram import DenseGram, make_gram
 from svmpath.kernels import ARD, Kernel, Linear
-from svmpath.losses import LeastSquares, Loss, Problem, make_loss, policy_of
+from svmpath.losses import Loss, Problem, make_loss, quick_losses
 from svmpath.names import unknown_name
 from svmpath.paths import Path
 from svmpath.paths.copies import find_copies, has_contradictions
@@ -175,13 +175,14 @@ class PathMachine(TunedModel):
         if "epsilon" in loss.own and loss is not self.loss:  # an object has its own
             return [make_loss(loss.name, self._task, epsilon=each) for each in epsilons(self.epsilon, y, s)]
         if self.loss is None and machines > 1 and self._axes.is_default:
-            return [LeastSquares(), loss] if self.criterion == "auto" else [loss]
+            quick = [make_loss(name, self._task) for name in quick_losses(self._task)]
+            return quick[::-1] if self.criterion == "auto" else [loss]
         return [loss]
 
     def _is_rank_free(self, loss: Loss) -> bool:
         """Whether the default search chooses the rank: for losses that gain nothing from following few events."""
         is_auto = isinstance(self.rank, str) and self.rank == "auto"
-        return is_auto and self._axes.is_default and not policy_of(loss).walks
+        return is_auto and self._axes.is_default and not loss.policy.cost_grows_with_span
 
     def _problems(self, X: Any, kernel: Kernel, loss: Loss, targets: list[Array], s: Array, y: Array) -> list[Problem]:
         """The problems of all machines, which share a Gram matrix."""
@@ -237,17 +238,19 @@ class PathMachine(TunedModel):
         # Samples of a group are held out together, and who gives a splitter wants it to be used.
         if self._groups is not None or (self._is_split_by_user and not self._axes.is_gradient):
             return "kfold"
-        policy, n = policy_of(loss), len(problems[0].active)
+        policy, n = loss.policy, len(problems[0].active)
         is_few = n <= policy.loo_rows or (policy.otherwise == "kfold" and n <= _TOO_FEW_FOR_FOLDS)
         if not is_few or self._is_rough(loss, problems[0]):
             return policy.otherwise
         # Where all rows have both labels, a machine without one of them is hard to find, and there is one per sample.
-        is_tied = policy.walks and any(has_contradictions(problem.gram, problem.y) for problem in problems)
+        is_tied = policy.cost_grows_with_span and any(
+            has_contradictions(problem.gram, problem.y) for problem in problems
+        )
         return policy.otherwise if is_tied else "loo"
 
     def _explain_folds(self, loss: Loss, n: int) -> None:
         """Say why k-fold is used where "auto" could mean exact leave-one-out."""
-        most = policy_of(loss).loo_rows
+        most = loss.policy.loo_rows
         if self._groups is not None or self._is_split_by_user:
             why = "groups are held out together" if self._groups is not None else "cv says how rows are held out"
             self._log(f"using k-fold instead of leave-one-out: {why}")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from svmpath.kernels import Kernel, gamma_value, make_kernel
-from svmpath.losses import Loss, policy_of
+from svmpath.losses import Loss
 from svmpath.names import unknown_name
 from svmpath.ranges import Range
 from svmpath.search.axis import Axis
@@ -79,14 +79,14 @@ class Axes:
 
     def C_values(self, loss: Loss) -> Array:
         """The values of C to try where all of them are scored."""
-        policy = policy_of(loss)
+        policy = loss.policy
         low, high = (self.C.low, self.C.high) if isinstance(self.C, Range) else policy.tuned
         size = 1 + round(policy.per_decade * abs(np.log10(high / low)))
         return np.unique(self._candidates("C", np.geomspace(*policy.tuned, size), max(size, 2)))
 
     def C_axis(self, loss: Loss) -> Axis:
         """The values of C that a search may take: it begins with a screen of many, or scores all of them."""
-        how, values, (low, high) = self.given("C"), self.C_values(loss), policy_of(loss).tuned
+        how, values, (low, high) = self.given("C"), self.C_values(loss), loss.policy.tuned
         if how == "tune" and (self.is_default or self.is_gradient):
             values, start = _SCREENED_C, self._start("C")
             if start is not None and values[0] <= start <= values[-1]:

@@ -10,15 +10,13 @@ from svmpath.criteria.gradients import check_full_matrix, smooth_loss
 from svmpath.criteria.table import is_bound
 from svmpath.gram import Gram
 from svmpath.kernels import RBF
-from svmpath.losses import Loss
+from svmpath.losses import LOSSES, Loss
 from svmpath.names import unknown_name
 from svmpath.validation import check_positive
 
 if TYPE_CHECKING:
     from svmpath.estimators._base import PathMachine
 
-# The losses whose held-out score has a gradient, and the criteria that are that score.
-_GRADIENTS = {"squared_hinge": ("auto", "span"), "least_squares": ("auto", "loo", "press")}
 SEARCHES = ("auto", "grid", "gradient")
 
 
@@ -58,8 +56,10 @@ def check_bound(criterion: Any, machines: int) -> None:
 def check_gradient(model: PathMachine, loss: Loss, gram: Gram) -> None:
     """Refuse what has no gradient."""
     way = _by_gradient(model)
-    if loss.name not in _GRADIENTS:
-        raise ValueError(f"{way} works for the losses {' and '.join(_GRADIENTS)}, not for loss={loss.name!r}.")
+    possible = ("auto", *loss.policy.gradients)
+    if len(possible) == 1:
+        known = [name for name, kind in LOSSES.items() if kind.policy.gradients]
+        raise ValueError(f"{way} works for the losses {' and '.join(known)}, not for loss={loss.name!r}.")
     if model._groups is not None:
         raise ValueError(
             f"{way} minimises leave-one-out, which does not hold groups out together; leave groups out, or use "
@@ -67,8 +67,8 @@ def check_gradient(model: PathMachine, loss: Loss, gram: Gram) -> None:
         )
     if model._axes.is_ard and not isinstance(gram.kernel, RBF):
         raise ValueError(f"gamma='ard' works for the rbf kernel only, not for kernel={model.kernel!r}.")
-    if model.criterion not in _GRADIENTS[loss.name]:
-        names = " or ".join(repr(name) for name in _GRADIENTS[loss.name])
+    if model.criterion not in possible:
+        names = " or ".join(repr(name) for name in possible)
         raise ValueError(
             f"{way} with loss={loss.name!r} needs criterion={names}, which have a gradient; got {model.criterion!r}."
         )
