@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import svmpath
-from svmpath import PathSVR, criteria
+from svmpath import PathSVR, Range, criteria
 from svmpath.losses import Expectile
 from svmpath.paths.newton_path import NewtonPath
 from tests.speed import each_once

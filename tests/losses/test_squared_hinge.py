@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 import svmpath
 from svmpath import datasets
 from svmpath.gram import Clipped
+from svmpath.losses import pieces
 from svmpath.losses.base import Solution
 from svmpath.solvers.feature_newton import FeatureNewton
 from svmpath.solvers.pieces import SQUARED_HINGE
