@@ -92,6 +92,10 @@ def config_context(*, memory_limit: float | str | None = None) -> Iterator[None]
         before it is made, and ``rank="auto"`` stays below it. None leaves it as it is: 70 % of what is free, unless
         :func:`svmpath.set_config` has set something else.
 
+    Returns
+    -------
+    context manager
+
     See Also
     --------
     svmpath.set_config : The same from now on.
