@@ -156,7 +156,7 @@ def drive_out(
             removal = replace(removal, inverse=inverse)
         left = _leave_out(path, removal, rows, most, find_crossings, falls)
         _see_margin(path, removal, rows, left)
-        f[rows] = path.loss.decide(left.product, left.nu, path.motion.at_t(walker.t))
+        f[rows] = path.loss.decision_values(left.product, left.nu, path.motion.at_t(walker.t))
         f[np.abs(f) <= _ZERO] = 0.0  # a tie is one, whatever rounding says
         held.unsolved[k] = _repair(path, float(values[k]), rows[left.failed], f)
         held.decisions[k] = f

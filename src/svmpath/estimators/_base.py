@@ -172,7 +172,7 @@ class PathMachine(TunedModel):
         With several classes neither of the two losses that cost little is always the better one.
         """
         loss = make_loss(self.get_params(deep=False)["loss"], self._task, over="C")
-        if "epsilon" in loss.own and loss is not self.loss:  # an object has its own
+        if "epsilon" in loss.fixed_parameters and loss is not self.loss:  # an object has its own
             return [make_loss(loss.name, self._task, epsilon=each) for each in epsilons(self.epsilon, y, s)]
         if self.loss is None and machines > 1 and self._axes.is_default:
             quick = [make_loss(name, self._task) for name in quick_losses(self._task)]
@@ -287,7 +287,7 @@ class PathMachine(TunedModel):
         warn_of_a_loose_bound(choice)
         self.tol_ = None if path.is_exact else evaluator.tol
         self._name_choice(choice)
-        for name, value in evaluator.loss.own.items():
+        for name, value in evaluator.loss.fixed_parameters.items():
             setattr(self, f"{name}_", value)
         self._held_out = HeldOut(
             self._machines,

@@ -205,7 +205,7 @@ class KernelPath(OverKernel):
     def _over_C(self, value: float, start: Array | None) -> JumpPath:
         """The same from another machine, or from where it is constant: a longer way, but with fewer ties."""
         problem, span = self.distinct.at(self.over, value), (self.C, self.C)
-        return JumpPath(problem, self.loss, Motion("C", self.loss.own), span, start)
+        return JumpPath(problem, self.loss, Motion("C", self.loss.fixed_parameters), span, start)
 
     def on(self, problem: Problem, store: KernelStore | None = None) -> KernelPath:
         """The same path of another problem; it begins as a path does by itself."""

@@ -219,7 +219,9 @@ def double_rank(
 
     def stage_of(curve: Curve, seconds: float) -> Stage:
         tried = {gamma: Scores.of(curve)}
-        return Stage("rank", loss.name, curve.criterion, curve.path.gram.rank, tried, seconds, own=dict(loss.own))
+        return Stage(
+            "rank", loss.name, curve.criterion, curve.path.gram.rank, tried, seconds, own=dict(loss.fixed_parameters)
+        )
 
     stages = [] if first is None else [stage_of(first, 0.0)]
     for rank in ranks if first is None else ranks[1:]:

@@ -93,7 +93,7 @@ class Trials:
         if name == "narrow":  # a stand-in, between whose machines nothing is chosen in the end
             tried = {each: scores.without_losses() for each, scores in tried.items()}
         criterion, seconds = self.best_curve().criterion, time.perf_counter() - self._clock
-        stage = Stage(name, loss.name, criterion, self.rank, tried, seconds, own=dict(loss.own))
+        stage = Stage(name, loss.name, criterion, self.rank, tried, seconds, own=dict(loss.fixed_parameters))
         self.tuner.log.add(stage, self.tuner.n, f"{pair_text(gamma, C)}, score {self.lowest()[0]:.4g}")
 
     def machines(self) -> list[Path]:
