@@ -228,7 +228,8 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
         )  # fmt: skip
         problems = [first, *(_relabelled(first, target) for target in targets[1:])]
         folds = self._folds(X, s, code)
-        search = ElasticSearch(folds, loss, self._patience(), scoring, self._row_units)
+        patience = None if self.patience is None else check_whole(self.patience, "patience", words=" or None")
+        search = ElasticSearch(folds, loss, patience if self.max_features is None else None, scoring, self._row_units)
         found = self._curves(problems, self._lambda2_values(X, s), search)
         choice, lam2 = self._choose({each: curve for each, (curve, _) in found.items()})
         self._store(problems, choice, lam2, found[lam2][1])
@@ -255,10 +256,6 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
         """The weights that the machines see: as they are beside a penalty that was given, else relative."""
         is_given = any(isinstance(value, Real) and float(value) > 0 for value in (self.lambda1, self.lambda2))
         return s if is_given else relative_weights(s)
-
-    def _patience(self) -> int | None:
-        patience = None if self.patience is None else check_whole(self.patience, "patience", words=" or None")
-        return patience if self.max_features is None else None
 
     def _lambda2_values(self, X: Any, s: Array) -> Array:
         """The values of lambda2 to be tried."""
