@@ -107,7 +107,7 @@ class PathMachine(TunedModel):
         self._start = start
 
     def _to_scale(self, X: Any, sample_weight: Any, s: Array) -> Any:
-        """The rows that the machine sees: scaled if asked for; ``scaler_`` takes new rows there."""
+        """The rows that the machine sees: scaled if requested; ``scaler_`` takes new rows there."""
         self.scaler_ = None
         if not self.scale:
             if not self._axes.is_ard:  # which finds the scale of each column by itself
@@ -323,7 +323,7 @@ class PathMachine(TunedModel):
 
     @property
     def cv_results_(self) -> dict[str, Any]:
-        """What was scored by the loss asked for, in scikit-learn's form."""
+        """What was scored by the requested loss, in scikit-learn's form."""
         check_is_fitted(self)
         names = [name for name in self.get_params(deep=False) if name != "C"]
         return cv_results(self.curve_, "C", entries_of(self.choice_, self.gamma_, names))

@@ -141,7 +141,7 @@ class HeldOut:
         if name is None:
             raise ValueError(
                 f"There is no leave-one-out error, as {self.machines.why_no_loo}; use held_out_error(), which is "
-                f"found by {self.criterion()!r}."
+                f"computed by {self.criterion()!r}."
             )
         curve = self.curve(name)
         is_counted = curve.path.problem.s[curve.rows] > 0
