@@ -118,7 +118,7 @@ class Doubts(AtValues):
         for stop in self.path.walk(self.values):
             with blas_threads(self.path.rows.entries):
                 E = np.flatnonzero(stop.point.E)
-                V = stop.factored.half(self.path.rows.A)
+                V = stop.factored.features.half(self.path.rows.A)
                 inside, _ = _rounding(self.path.rows, stop, E, V)
                 for start in range(0, len(E), _ROW_BLOCK):
                     part = E[start : start + _ROW_BLOCK]
@@ -168,7 +168,7 @@ def random_projection(width: int) -> Array:
 
 def _estimate(rows: AnyRows, stop: Stop, image: Any, Om: Array, E: Array) -> tuple[Array, Array]:
     """Leverages of the rows E by random projections, exact near the bar, and which of them are errors."""
-    P = stop.factored.project(Om).T
+    P = stop.factored.features.project(Om).T
     # To copy many rows costs more than to project them all.
     B = image(slice(None), P)[E] if 3 * len(E) > len(rows.y) else image(E, P)
     about = rows.s[E] * np.einsum("ij,ij->i", B, B)
@@ -268,7 +268,7 @@ def _refit(path: MarchPath, stop: Stop, i: int) -> float:
 
 def _half_leverages(rows: AnyRows, stop: Stop) -> tuple[Array, Array]:
     """The samples E, and V with A M_E^-1 A' = V'V."""
-    return np.flatnonzero(stop.point.E), stop.factored.half(rows.A)
+    return np.flatnonzero(stop.point.E), stop.factored.features.half(rows.A)
 
 
 def _predict(rows: AnyRows, stop: Stop, E: Array, V: Array) -> tuple[Array, Array, Array]:
