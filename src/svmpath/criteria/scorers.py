@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from svmpath.criteria.curve import HELD_OUT_LOSSES
 from svmpath.criteria.scoring import MEANS, Rows, Scoring, named_scorer, scorer_names
 from svmpath.names import did_you_mean
 
@@ -54,8 +55,9 @@ def _scorer(scoring: Any, parameter: str, classes: Array | None) -> Any:
         if scoring in scorer_names():
             return named_scorer(scoring)
         raise ValueError(
-            f"{parameter} must be one of sklearn.metrics.get_scorer_names(), a scorer of make_scorer or a function of "
-            f"(estimator, X, y); got {scoring!r}.{did_you_mean(scoring, _names(classes))}"
+            f"{parameter} must be one of sklearn.metrics.get_scorer_names(), a scorer of make_scorer, a function of "
+            f"(estimator, X, y) or a held-out loss ({', '.join(map(repr, HELD_OUT_LOSSES))}); got {scoring!r}."
+            f"{did_you_mean(scoring, [*_names(classes), *HELD_OUT_LOSSES])}"
         )
     if not callable(scoring):
         raise ValueError(

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from functools import partial
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath import criteria
-from svmpath.criteria.curve import held_out_loss
+from svmpath.criteria.curve import HeldOutLoss
 from svmpath.criteria.folds import make_folds
 from svmpath.criteria.held_out import Folds
 from svmpath.criteria.scoring import Scoring
-from svmpath.criteria.table import CRITERIA, make_criterion
-from svmpath.estimators.axes import AxesMixin
+from svmpath.criteria.table import CRITERIA, is_bound, make_criterion
+from svmpath.estimators.axes import Axes, Start, epsilons, how_given
 from svmpath.estimators.cautions import warn_of_a_loose_bound, warn_of_edges, warn_of_rounding, warn_of_time
 from svmpath.estimators.held_out import HeldOut
 from svmpath.estimators.machines import Machines
-from svmpath.estimators.options import OptionsMixin
+from svmpath.estimators.options import check_bound, check_gradient, check_options, check_scorer
 from svmpath.estimators.scaling import fit_scaler, scaled, shift_of_offset, warn_of_uneven_columns
 from svmpath.estimators.tuned import TunedModel
 from svmpath.gram import DenseGram, make_gram
 from svmpath.kernels import ARD, Kernel, Linear
-from svmpath.losses import LOSSES, Loss, Problem, make_loss, quick_losses
+from svmpath.losses import Loss, Problem, make_loss, quick_losses
 from svmpath.names import unknown_name
 from svmpath.paths import Path
 from svmpath.paths.copies import find_copies, has_contradictions
@@ -35,8 +34,6 @@ from svmpath.search.deadline import Deadline
 from svmpath.search.log import Log
 from svmpath.search.results import cv_results, entries_of, search_table
 from svmpath.validation import (
-    check_amount,
-    check_positive,
     check_squares,
     check_symmetric_values,
     check_weights,
@@ -48,19 +45,23 @@ from svmpath.validation import (
 
 Array = np.ndarray
 
-_EPSILONS = np.array([0.01, 0.03, 0.1, 0.3, 1.0])  # epsilon="tune" tries these times the deviation of y
-_STAGES = 3  # of the default search, as far as a progress bar is concerned
 _TOO_FEW_FOR_FOLDS = 20  # samples up to which "auto" is leave-one-out, though it may take a path per sample
 
 
-class PathMachine(OptionsMixin, AxesMixin, TunedModel):
+class PathMachine(TunedModel):
     """Parameters and fitting common to :class:`PathSVC` and :class:`PathSVR`; not for direct use."""
 
     _task: str
-    _stage = 0
     _drawn: Folds | None = None
-    _scoring: Scoring | None = None
+    _start: Start | None = None
+    _scoring: Scoring | None = None  # what ``scoring`` stands for: a scorer,
+    _held_out_loss: HeldOutLoss = None  # or a loss of each held-out decision value; or neither
     sample_size_: int
+
+    @property
+    def _axes(self) -> Axes:
+        """The parameters that say what is searched."""
+        return Axes(self.C, self.gamma, self.kernel, self.degree, self.coef0, self.search, self._start)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -73,7 +74,7 @@ class PathMachine(OptionsMixin, AxesMixin, TunedModel):
 
     def _check_training(self, X: Any, y: Any, **checks: Any) -> tuple[Any, Any]:
         """X and y as arrays; at least two samples, since each is left out once. Options are checked first."""
-        self._check_options()
+        check_options(self)
         X, y = validate_data(
             self,
             X,
@@ -89,11 +90,27 @@ class PathMachine(OptionsMixin, AxesMixin, TunedModel):
             check_symmetric_values(X)
         return X, y
 
+    def _seen_weights(self, s: Array) -> Array:
+        """The weights that the machines see: as they are beside a C that was given, relative where C is tuned."""
+        return s if self._axes.given("C") == "fixed" else relative_weights(s)
+
+    def _begin(self, start_from: Any) -> None:
+        """Forget an earlier fit, and take the C and gamma of another model to begin with."""
+        start = None
+        if start_from is not None:
+            if not isinstance(start_from, PathMachine):
+                raise ValueError(f"start_from must be a fitted PathSVC or PathSVR, got {type(start_from).__name__}.")
+            check_is_fitted(start_from)
+            start = Start(start_from.C_, start_from.gamma_)
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
+        self._start = start
+
     def _to_scale(self, X: Any, sample_weight: Any, s: Array) -> Any:
-        """The rows that the machine sees: scaled if asked for; ``scaler_`` takes new rows there."""
+        """The rows that the machine sees: scaled if requested; ``scaler_`` takes new rows there."""
         self.scaler_ = None
         if not self.scale:
-            if not self._is_ard:  # which finds the scale of each column by itself
+            if not self._axes.is_ard:  # which finds the scale of each column by itself
                 warn_of_uneven_columns(X, s, self.kernel, getattr(self, "feature_names_in_", None))
             return X
         # Relative, because the scaler takes their sum for a number of rows when it looks for constant columns.
@@ -106,19 +123,21 @@ class PathMachine(OptionsMixin, AxesMixin, TunedModel):
 
         ``labels`` are the targets, or the position of each row's label in ``classes_``.
         """
-        self._drawn, self._stage = None, 0
-        is_limited = self.time_limit is not None and (self._is_default or self._is_gradient)
+        self._drawn, axes = None, self._axes
+        if self._scoring is not None:
+            check_scorer(self)
+        is_limited = axes.is_default or axes.is_gradient
         deadline = Deadline(self.time_limit if is_limited else None)
         losses = self._losses(y, s, len(targets))
-        kernel, over, gamma = self._kernel(X)
+        kernel, over, gamma = axes.make_kernel(X, self._given_weight)
         problems = self._problems(X, kernel, losses[0], targets, s, y)
-        self._check_bound(len(targets))
+        check_bound(self.criterion, len(targets))
         evaluators = [self._evaluator(loss, problems, X, y) for loss in losses]
-        if self._is_default:  # the one that is followed in full comes first
+        if axes.is_default:  # the one that is followed in full comes first
             evaluators.insert(0, evaluators.pop((len(evaluators) - 1) // 2))
         tuner = Tuner(
             evaluators,
-            self._C_axis(evaluators[0].loss),
+            axes.C_axis(evaluators[0].loss),
             gamma,
             over,
             draw_seed(self.random_state),
@@ -127,18 +146,25 @@ class PathMachine(OptionsMixin, AxesMixin, TunedModel):
             None if self._groups is None and self.criterion == "auto" else self._drawn,
             deadline,
             self._is_rank_free(evaluators[0].loss),
-            Log(self._stage_done if self._is_default else self._tell),
-            self._progress if callable(self.verbose) or not self._is_gradient else None,
+            Log(self._log),
+            None if axes.is_gradient else self._count,
         )
-        choice, evaluator, paths = STRATEGIES["ard" if self._is_ard else self.search](tuner)
-        if self._is_default and callable(self.verbose):
-            self.verbose(_STAGES, _STAGES)
+        choice, evaluator, paths = STRATEGIES[self._strategy](tuner)
         self.loss_, self.criterion_ = evaluator.loss.name, self._criterion(evaluator.loss, problems)
         self._store(choice, evaluator, paths, labels)
         if deadline.has_stopped:
             warn_of_time(self.time_limit)
         if choice.at_edge:
-            warn_of_edges(choice, self._given, self._machines.fitted())
+            warn_of_edges(choice, axes.given, self._machines.fitted())
+
+    @property
+    def _strategy(self) -> str:
+        """The name of the search; a grid over a range goes on between its values if the score is smooth."""
+        if self._axes.is_ard:
+            return "ard"
+        is_smooth = isinstance(self._held_out_loss, str) and self._held_out_loss != "error"
+        is_open = is_smooth and not is_bound(self.criterion) and "range" in map(how_given, (self.C, self.gamma))
+        return "continuous" if self.search == "grid" and is_open else self.search
 
     def _losses(self, y: Array, s: Array, machines: int) -> list[Loss]:
         """The losses to choose from: one, or one with several values of epsilon.
@@ -146,29 +172,22 @@ class PathMachine(OptionsMixin, AxesMixin, TunedModel):
         With several classes neither of the two losses that cost little is always the better one.
         """
         loss = make_loss(self.get_params(deep=False)["loss"], self._task, over="C")
-        epsilons = self._epsilons(loss, y, s)
-        if epsilons:
-            return [make_loss(loss.name, self._task, epsilon=each) for each in epsilons]
-        if self.loss is None and machines > 1 and self._is_default:
+        if "epsilon" in loss.fixed_parameters and loss is not self.loss:  # an object has its own
+            return [make_loss(loss.name, self._task, epsilon=each) for each in epsilons(self.epsilon, y, s)]
+        if self.loss is None and machines > 1 and self._axes.is_default:
             quick = [make_loss(name, self._task) for name in quick_losses(self._task)]
             return quick[::-1] if self.criterion == "auto" else [loss]
         return [loss]
 
     def _is_rank_free(self, loss: Loss) -> bool:
         """Whether the default search chooses the rank: for losses that gain nothing from following few events."""
-        is_auto = isinstance(self.rank, str) and self.rank == "auto" and self.landmarks is None
-        return is_auto and self._is_default and not loss.policy.cost_grows_with_span
+        is_auto = isinstance(self.rank, str) and self.rank == "auto"
+        return is_auto and self._axes.is_default and not loss.policy.cost_grows_with_span
 
     def _problems(self, X: Any, kernel: Kernel, loss: Loss, targets: list[Array], s: Array, y: Array) -> list[Problem]:
         """The problems of all machines, which share a Gram matrix."""
-        gram = make_gram(
-            X,
-            kernel,
-            rank=None if self._is_rank_free(loss) else self.rank,
-            landmarks=self.landmarks,
-            psd=self.psd,
-            seed=draw_seed(self.random_state),
-        )
+        rank = None if self._is_rank_free(loss) else self.rank
+        gram = make_gram(X, kernel, rank=rank, seed=draw_seed(self.random_state))
         # With several classes -1 and +1 stand for no labels of their own.
         classes = getattr(self, "classes_", None) if len(targets) == 1 else None
         copies = find_copies(gram, y)
@@ -178,62 +197,31 @@ class PathMachine(OptionsMixin, AxesMixin, TunedModel):
 
     def _evaluator(self, loss: Loss, problems: list[Problem], X: Any, y: Array) -> Evaluator:
         """The machines of one loss, and how they are scored."""
-        held_out, name = self.criterion_loss, self._criterion(loss, problems)
+        held_out, name = self._held_out_loss, self._criterion(loss, problems)
         if self.criterion == "auto" and name == "kfold":
             self._explain_folds(loss, len(problems[0].active))
-        held_out_loss(held_out, self._task, "criterion_loss")  # refuses an unknown name
-        if self._is_gradient:
-            self._check_gradient(loss, problems[0].gram)
-        if held_out is None and self._scoring is None and (self._is_gradient or self.search == "continuous"):
-            held_out = "squared"  # a continuous search needs a score that moves continuously
+        if self._axes.is_gradient:
+            check_gradient(self, loss, problems[0].gram)
+            held_out = held_out or "squared"  # which moves continuously
         criterion = make_criterion(name, self._folds(name, X, y, problems[0].s))
         counts = held_out is None and self._scoring is None  # a scorer needs the decision values themselves
         if name == "loo" and loss.falls_when_left_out and counts and len(problems) == 1:
             criterion = partial(criteria.loo, count_only=True)
-        tol = self._gap(loss, problems[0].n)
-        if tol is not None and not self._is_rough(loss, problems[0]):
-            self._tell(f"exact paths: with {problems[0].n} samples they take less time than tol={tol:g}")
+        tol = automatic_gap(type(loss), problems[0].n)
         rule = check_rule(self.rule)
         return Evaluator(problems, loss, criterion, held_out, rule, tol, self._scoring, self._row_units)
 
     def _is_rough(self, loss: Loss, problem: Problem) -> bool:
         """Whether paths are approximate."""
         distinct = problem.n if problem.copies is None else int(problem.copies.max()) + 1
-        return self._gap(loss, problem.n) is not None and not exact_is_cheaper(distinct, problem.gram.rank)
+        return automatic_gap(type(loss), problem.n) is not None and not exact_is_cheaper(distinct, problem.gram.rank)
 
-    def _stage_done(self, sentence: str) -> None:
-        """Tell of a stage of the default search."""
-        self._stage += 1
-        if callable(self.verbose):
-            self.verbose(min(self._stage, _STAGES - 1), _STAGES)  # there may be more of them than expected
-        self._tell(sentence)
-
-    def _tell(self, sentence: str) -> None:
-        if self.verbose and not callable(self.verbose):
+    def _log(self, sentence: str) -> None:
+        if self.verbose:
             print(f"[{type(self).__name__}] {sentence}")
 
-    def _gap(self, loss: Loss, n: int) -> float | None:
-        """The largest relative duality gap that is accepted; None for exact paths."""
-        if self.tol is None:
-            return None
-        if isinstance(self.tol, str) and self.tol == "auto":
-            return automatic_gap(type(loss), n)
-        return check_positive(self.tol, "tol")
-
-    def _epsilons(self, loss: Loss, y: Array, s: Array) -> list[float]:
-        """The values of epsilon to be tried; none where the loss has no epsilon, or is an object with its own."""
-        if "epsilon" not in loss.fixed_parameters or loss is self.loss:
-            return []
-        epsilon = self.epsilon
-        if isinstance(epsilon, str) and epsilon == "tune":
-            mean = np.average(y, weights=s)
-            return (_EPSILONS * float(np.sqrt(np.average((y - mean) ** 2, weights=s)) or 1.0)).tolist()
-        if isinstance(epsilon, Real):
-            return [check_amount(epsilon, "epsilon")]
-        values = [check_amount(value, "Each value of epsilon") for value in np.atleast_1d(epsilon).tolist()]
-        if not values:
-            raise ValueError("epsilon is an empty list; give at least one value, or 'tune'.")
-        return values
+    def _count(self, done: int, total: int) -> None:
+        self._log(f"scored {done} of {total} kernels")
 
     def _criterion(self, loss: Loss, problems: list[Problem]) -> Any:
         """The criterion that "auto" stands for: one that costs about as much as a few paths."""
@@ -243,8 +231,8 @@ class PathMachine(OptionsMixin, AxesMixin, TunedModel):
             raise ValueError(unknown_name("criterion", self.criterion, ("auto", *CRITERIA), "a callable"))
         if self.criterion != "auto":
             return self.criterion
-        # Samples of a group are held out together, and who gives a splitter wants it to be used.
-        if self._groups is not None or (self._is_split_by_user and not self._is_gradient):
+        # Samples of a group are held out together, and a splitter that is given is meant to be used.
+        if self._groups is not None or (self._is_split_by_user and not self._axes.is_gradient):
             return "kfold"
         policy, n = loss.policy, len(problems[0].active)
         is_few = n <= policy.loo_rows or (policy.otherwise == "kfold" and n <= _TOO_FEW_FOR_FOLDS)
@@ -261,35 +249,21 @@ class PathMachine(OptionsMixin, AxesMixin, TunedModel):
         most = loss.policy.loo_rows
         if self._groups is not None or self._is_split_by_user:
             why = "groups are held out together" if self._groups is not None else "cv says how rows are held out"
-            self._tell(f"using k-fold instead of leave-one-out: {why}")
+            self._log(f"using k-fold instead of leave-one-out: {why}")
             return
         what = f"{n} samples (more than {most})" if n > most else "an approximate path, or equal rows of both classes"
         if most == 0:
             what = f"that takes one path per sample with loss={loss.name!r}"
-        self._tell(f"using k-fold instead of exact leave-one-out: {what}")
-
-    def _progress(self, done: int, total: int) -> None:
-        if callable(self.verbose):
-            self.verbose(done, total)
-        elif self.verbose:
-            print(f"[{type(self).__name__}] scored {done} of {total} kernels")
+        self._log(f"using k-fold instead of exact leave-one-out: {what}")
 
     def _folds(self, criterion: Any, X: Any, y: Array, s: Array) -> Any:
         """The folds, drawn once, so that every kernel and every epsilon is scored on the same ones."""
         if criterion != "kfold":
             return None
         if self._drawn is None:
-            is_classification = self._task == "classification"
-            self._drawn = make_folds(
-                self.cv,
-                X,
-                y,
-                is_classification=is_classification,
-                groups=self._groups,
-                s=s,
-                seed=draw_seed(self.random_state),
-                pairwise=self._pairwise,
-            )
+            kind: dict[str, Any] = {"is_classification": self._task == "classification", "pairwise": self._pairwise}
+            seed = draw_seed(self.random_state)
+            self._drawn = make_folds(self.cv, X, y, **kind, groups=self._groups, s=s, seed=seed)
         return self._drawn
 
     def _store(self, choice: Choice, evaluator: Evaluator, paths: list[Path], labels: Array) -> None:
@@ -303,21 +277,11 @@ class PathMachine(OptionsMixin, AxesMixin, TunedModel):
         self._name_choice(choice)
         for name, value in evaluator.loss.fixed_parameters.items():
             setattr(self, f"{name}_", value)
-        self._held_out = HeldOut(
-            self._machines,
-            choice,
-            self._options(),
-            self._classes,
-            labels,
-            self._given_weight,
-            self._groups,
-            self._drawn,
-        )
+        rows = (self._given_weight, self._groups, self._drawn)
+        self._held_out = HeldOut(self._machines, choice, self.get_params(deep=False), self._classes, labels, *rows)
 
     def _name_choice(self, choice: Choice) -> None:
         """The choice under scikit-learn's names; the machines are known."""
-        for name in {f"{name}_" for kind in LOSSES.values() for name in getattr(kind, "__dataclass_fields__", {})}:
-            self.__dict__.pop(name, None)  # a parameter of the loss of an earlier fit
         self.choice_, self.curve_, self.path_ = choice, choice.curve, choice.curve.path
         self.kernel_, self.C_ = self.path_.problem.gram.kernel, choice.value
         self.gamma_ = self._gamma_of(self.kernel_)
@@ -329,10 +293,6 @@ class PathMachine(OptionsMixin, AxesMixin, TunedModel):
     def _classes(self) -> Array | None:
         """``classes_`` of a classifier, None for a regression."""
         return vars(self).get("classes_")
-
-    def _options(self) -> dict[str, Any]:
-        """The parameters, but for ``verbose``, which may hold a progress bar."""
-        return {name: value for name, value in self.get_params(deep=False).items() if name != "verbose"}
 
     @staticmethod
     def _gamma_of(kernel: Kernel) -> float | Array | None:
@@ -363,7 +323,7 @@ class PathMachine(OptionsMixin, AxesMixin, TunedModel):
 
     @property
     def cv_results_(self) -> dict[str, Any]:
-        """What was scored by the loss asked for, in scikit-learn's form."""
+        """What was scored by the requested loss, in scikit-learn's form."""
         check_is_fitted(self)
         names = [name for name in self.get_params(deep=False) if name != "C"]
         return cv_results(self.curve_, "C", entries_of(self.choice_, self.gamma_, names))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,88 +14,70 @@ from svmpath.losses import LOSSES, Loss
 from svmpath.names import unknown_name
 from svmpath.validation import check_positive
 
-SEARCHES = ("auto", "grid", "continuous", "gradient")
+if TYPE_CHECKING:
+    from svmpath.estimators._base import PathMachine
+
+SEARCHES = ("auto", "grid", "gradient")
 
 
-class OptionsMixin:
-    """The checks of options. A class that uses it has the parameters of :class:`svmpath.PathSVC`."""
+def check_options(model: PathMachine) -> None:
+    """Refuse what no search can use."""
+    if model.search not in SEARCHES:
+        raise ValueError(unknown_name("search", model.search, SEARCHES))
+    if model.time_limit is not None:
+        check_positive(model.time_limit, "time_limit")
+    if not isinstance(model.scale, (bool, np.bool_)):
+        raise ValueError(f"scale must be True or False, got {model.scale!r}.")
 
-    _task: str
-    _is_ard: bool
-    _is_gradient: bool
-    _groups: Any
-    search: Any
-    kernel: Any
-    criterion: Any
-    criterion_loss: Any
-    scoring: Any
-    rule: Any
-    time_limit: Any
 
-    def _check_options(self) -> None:
-        """Refuse what no search can use, before any work."""
-        if self.search not in SEARCHES:
-            raise ValueError(unknown_name("search", self.search, SEARCHES))
-        if self.time_limit is not None:
-            check_positive(self.time_limit, "time_limit")
-        for name in ("warm_start", "scale"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}.")
-        if self.scoring is not None:
-            self._check_scoring()
+def check_scorer(model: PathMachine) -> None:
+    """Refuse a scorer where nothing can be scored by it."""
+    if model._axes.is_gradient:
+        raise ValueError(
+            f"{_by_gradient(model)} follows a gradient, which scoring={model.scoring!r} does not have; name a smooth "
+            "held-out loss, such as scoring='squared' or 'logistic', or use another search."
+        )
+    if is_bound(model.criterion):
+        raise ValueError(
+            f"criterion={model.criterion!r} has no held-out decision values, which scoring={model.scoring!r} needs; "
+            "use criterion='span' or 'loo'."
+        )
 
-    def _check_scoring(self) -> None:
-        """Refuse a scorer where nothing can be scored by it."""
-        if self._is_gradient:
-            asked = "gamma='ard'" if self._is_ard else "search='gradient'"
-            raise ValueError(
-                f"{asked} follows a gradient, which scoring={self.scoring!r} does not have; leave scoring out and give "
-                "criterion_loss, or use another search."
-            )
-        if is_bound(self.criterion):
-            raise ValueError(
-                f"criterion={self.criterion!r} has no held-out decision values, which scoring={self.scoring!r} needs; "
-                "use criterion='span' or 'loo'."
-            )
 
-    def _check_bound(self, machines: int) -> None:
-        """Refuse what a bound on the number of errors of one machine cannot do."""
-        name = getattr(self.criterion, "__name__", self.criterion)
-        if not is_bound(name):
-            return
-        if machines > 1:
-            raise ValueError(
-                f"criterion={name!r} works for two classes only, but y has {machines}: use criterion='span' or 'loo'."
-            )
-        if self.search == "continuous":
-            raise ValueError(
-                f"criterion={name!r} works with search='grid' only; use search='grid', or criterion='span' or 'loo' "
-                "with search='continuous'."
-            )
+def check_bound(criterion: Any, machines: int) -> None:
+    """Refuse several machines where a criterion is a bound on the number of errors of one."""
+    name = getattr(criterion, "__name__", criterion)
+    if is_bound(name) and machines > 1:
+        raise ValueError(
+            f"criterion={name!r} works for two classes only, but y has {machines}: use criterion='span' or 'loo'."
+        )
 
-    def _check_gradient(self, loss: Loss, gram: Gram) -> None:
-        """Refuse what has no gradient, before any work."""
-        asked = "gamma='ard'" if self._is_ard else "search='gradient'"
-        possible = ("auto", *loss.policy.gradients)
-        if len(possible) == 1:
-            known = [name for name, kind in LOSSES.items() if kind.policy.gradients]
-            raise ValueError(f"{asked} works for the losses {' and '.join(known)}, not for loss={loss.name!r}.")
-        if self._groups is not None:
-            raise ValueError(
-                f"{asked} minimises leave-one-out, which does not hold groups out together; leave groups out, or use "
-                "search='auto' with one gamma."
-            )
-        if self._is_ard and not isinstance(gram.kernel, RBF):
-            raise ValueError(f"gamma='ard' works for the rbf kernel only, not for kernel={self.kernel!r}.")
-        if self.search == "continuous":
-            raise ValueError("gamma='ard' does not work with search='continuous': use search='gradient' instead.")
-        if self.criterion not in possible:
-            names = " or ".join(repr(name) for name in possible)
-            raise ValueError(
-                f"{asked} with loss={loss.name!r} needs criterion={names}, which have a gradient; got "
-                f"{self.criterion!r}."
-            )
-        if self.rule != "min":
-            raise ValueError(f"{asked} minimises the score, so rule must be 'min'; got {self.rule!r}.")
-        check_full_matrix(gram)
-        smooth_loss(self.criterion_loss, self._task)
+
+def check_gradient(model: PathMachine, loss: Loss, gram: Gram) -> None:
+    """Refuse what has no gradient."""
+    way = _by_gradient(model)
+    possible = ("auto", *loss.policy.gradients)
+    if len(possible) == 1:
+        known = [name for name, kind in LOSSES.items() if kind.policy.gradients]
+        raise ValueError(f"{way} works for the losses {' and '.join(known)}, not for loss={loss.name!r}.")
+    if model._groups is not None:
+        raise ValueError(
+            f"{way} minimises leave-one-out, which does not hold groups out together; leave groups out, or use "
+            "search='auto' with one gamma."
+        )
+    if model._axes.is_ard and not isinstance(gram.kernel, RBF):
+        raise ValueError(f"gamma='ard' works for the rbf kernel only, not for kernel={model.kernel!r}.")
+    if model.criterion not in possible:
+        names = " or ".join(repr(name) for name in possible)
+        raise ValueError(
+            f"{way} with loss={loss.name!r} needs criterion={names}, which have a gradient; got {model.criterion!r}."
+        )
+    if model.rule != "min":
+        raise ValueError(f"{way} minimises the score, so rule must be 'min'; got {model.rule!r}.")
+    check_full_matrix(gram)
+    smooth_loss(model._held_out_loss, model._task)
+
+
+def _by_gradient(model: PathMachine) -> str:
+    """What asks for the gradient."""
+    return "gamma='ard'" if model._axes.is_ard else "search='gradient'"

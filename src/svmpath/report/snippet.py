@@ -36,7 +36,7 @@ def snippet(fitted: Fitted) -> Facts:
         words = "OneVsRestClassifier takes no weights: fit one SVC per class with sample_weight."
     elif is_weighted:
         words, weight = "weight is the product of sample and class weight of each row.", ", sample_weight=weight"
-        if model._given("C") != "fixed":  # the machine has seen weights in units of their mean
+        if model._axes.given("C") != "fixed":  # the machine has seen weights in units of their mean
             weight += " / weight[weight > 0].mean()"
     is_ard = isinstance(model.kernel_, ARD)
     known = {"gamma": 1.0} if is_ard else dict(model.kernel_.parameters)
