@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedGroupKFold, TimeSeriesSplit
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
-from svmpath.criteria.sources import AtValues, Joined, Most, at_some
+from svmpath.criteria.sources import AtValues, Joined, Rowwise, at_some
 from svmpath.losses import POLICIES, SquaredHinge
 from tests.speed import first_quick
 
@@ -153,7 +153,8 @@ class Recorded(AtValues):
 
 def test_functions_of_values_compute_no_others():
     times = []
-    parts = [Recorded(np.arange(4.0), times), Most([Recorded(np.arange(10.0, 13.0), times), np.full(3, 120.0)])]
+    pair = [Recorded(np.arange(10.0, 13.0), times), np.full(3, 120.0)]
+    parts = [Recorded(np.arange(4.0), times), Rowwise(lambda parts: np.max(parts, axis=0), pair)]
     joined = Joined([Joined(parts), np.array([7.0])])
     found = at_some(at_some(joined, np.array([6, 0, 7, 3, 4])), np.array([3, 0, 2]))
     assert found().tolist() == [9.0, 144.0, 7.0]

@@ -161,6 +161,8 @@ def approximation_bound(path: ClosedFormPath, C: float, *, delta: float = 0.05) 
     best, error_norm = _norms(gram, k)
     epsilon = (64 * k / c) ** 0.25
     scale = kappa * (1 + zeta) * n / mu**2  # 1 / (n mu0^2) = n / mu^2
+    is_plain = path.problem.task == "classification" and bool(np.all(path.problem.s == 1.0))
+    holds = (gram.kernel.psd is not False, getattr(gram.approximation, "landmarks", None) == "uniform", is_plain)
     return ApproximationBound(
         theorem3=scale * (best + epsilon * _sampling_term(diag, c, delta)),
         measured=scale * error_norm,
@@ -173,7 +175,7 @@ def approximation_bound(path: ClosedFormPath, C: float, *, delta: float = 0.05) 
         columns=c,
         rank=k,
         assumptions=ASSUMPTIONS,
-        violated=_violated(path, gram),
+        violated=tuple(text for text, does in zip(ASSUMPTIONS, holds, strict=False) if not does),
     )
 
 
@@ -185,14 +187,6 @@ def _with_offset(problem: Problem, error_norm: float, kappa: float, mu: float) -
     change = s.max() ** 1.5 * tail / mu**2
     offset = np.linalg.norm(s) / s.sum() * np.sqrt(s.max()) * tail / mu
     return float(2 * np.sqrt(len(s)) * kappa * change + offset)
-
-
-def _violated(path: Any, gram: LowRankGram) -> tuple[str, ...]:
-    problem = path.problem
-    plain = problem.task == "classification" and bool(np.all(problem.s == 1.0))
-    uniform = getattr(gram.approximation, "landmarks", None) == "uniform"
-    held = (gram.kernel.psd is not False, uniform, plain)
-    return tuple(text for text, holds in zip(ASSUMPTIONS, held, strict=False) if not holds)
 
 
 def _sampling_term(diag: Array, c: int, delta: float) -> float:

@@ -301,23 +301,16 @@ class CrossEntropy(Newton[Point]):
 
 def _fit_isotonic(decisions: Array, code: Array, k: int, w: Array) -> Calibration:
     """A non-decreasing function for class 1 of two, or for each of several classes against the rest."""
-    columns, first = (decisions[:, None], 1) if decisions.ndim == 1 else (decisions, 0)
-    units = np.maximum(
-        np.abs(columns).max(axis=0), _SMALLEST
-    )  # of the order of 1, so that small differences are no ties
-    knots = [_increasing(f, code == c, w) for c, f in enumerate((columns / units).T, first)]
-    return Isotonic(knots, units)
-
-
-def _increasing(f: Array, is_class: Array, w: Array) -> tuple[Array, Array]:
-    """The knots of the function that fits best, with a row of the other class at each end."""
     from sklearn.isotonic import IsotonicRegression
 
-    ends = np.array([f.min(), f.max()])
-    fitted = IsotonicRegression(increasing=True).fit(
-        np.concatenate([f, ends]), np.concatenate([is_class, [1.0, 0.0]]), np.concatenate([w, [1.0, 1.0]])
-    )
-    return fitted.X_thresholds_, fitted.y_thresholds_
+    columns, first = (decisions[:, None], 1) if decisions.ndim == 1 else (decisions, 0)
+    # Of the order of 1, so that small differences are no ties.
+    units, knots = np.maximum(np.abs(columns).max(axis=0), _SMALLEST), []
+    for c, f in enumerate((columns / units).T, first):  # with a row of the other class at each end
+        f, is_class = np.append(f, [f.min(), f.max()]), np.append(code == c, [1.0, 0.0])
+        fitted = IsotonicRegression(increasing=True).fit(f, is_class, np.append(w, [1.0, 1.0]))
+        knots.append((fitted.X_thresholds_, fitted.y_thresholds_))
+    return Isotonic(knots, units)
 
 
 def _beyond_first(decisions: Array) -> Array:

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit
 
-from svmpath.criteria.sources import Joined, Most, Stacked, at_some
+from svmpath.criteria.sources import Joined, Rowwise, at_some, computed
 from svmpath.lazy import lazy, with_known
 from svmpath.names import unknown_name
 from svmpath.notebook import Shown
 from svmpath.paths import Path
 
 if TYPE_CHECKING:
-    from svmpath.criteria.jackknife import Jackknife
-    from svmpath.criteria.scoring import Scoring
+    from svmpath.criteria.scoring import Jackknife, Scoring
 
 Array = np.ndarray
 STEEP = 5.0  # of the smoothed step
@@ -33,6 +32,11 @@ def error(y: Array, f: Array) -> Array:
 def squared(y: Array, f: Array) -> Array:
     """(y - f)^2."""
     return (y - f) ** 2
+
+
+def absolute(y: Array, f: Array) -> Array:
+    """|y - f|."""
+    return np.abs(y - f)
 
 
 def squared_hinge(y: Array, f: Array) -> Array:
@@ -264,7 +268,7 @@ class Curve(HeldOutCurve):
     @lazy
     def held(self) -> Array:
         """Held-out decision values, of shape (m, N), or (m, N, k) for k classes."""
-        return self.source() if callable(self.source) else self.source
+        return computed(self.source)
 
     @property
     def finite(self) -> Array:
@@ -278,7 +282,7 @@ class Curve(HeldOutCurve):
     @lazy
     def doubtful(self) -> Array:
         """Number of samples for which the formula of the criterion is not known to hold, at each value; 0 if exact."""
-        return self.doubts() if callable(self.doubts) else self.doubts
+        return computed(self.doubts)
 
     @lazy
     def decisions(self) -> Array:
@@ -328,10 +332,8 @@ class Curve(HeldOutCurve):
         """The curve at some of its values, given by their positions."""
         seen = None if self.screened is None else Screened(*(part[order] for part in self.screened.parts))
         known = vars(self)  # what has been computed is not computed again
-        source, doubts = (
-            at_some(known.get("held", self.source), order),
-            at_some(known.get("doubtful", self.doubts), order),
-        )
+        source, doubts = (known.get("held", self.source), known.get("doubtful", self.doubts))
+        source, doubts = at_some(source, order), at_some(doubts, order)
         shorter = replace(self, values=self.values[order], source=source, doubts=doubts, screened=seen)
         return with_known(shorter, **{name: known[order] for name, known in _dear([self]).items()})
 
@@ -353,7 +355,7 @@ def one_vs_rest(curves: list[Curve]) -> Curve:
     """
     first = curves[0]
     target = np.stack([curve.target for curve in curves], axis=1)
-    loss, doubts = OneVsRest(first.loss), Most([curve.doubts for curve in curves])
+    loss, doubts = OneVsRest(first.loss), Rowwise(_largest, [curve.doubts for curve in curves])
     seen = [curve.screened for curve in curves if curve.screened is not None]
     if len(seen) < len(curves) or first.loss is not error:
         source = np.stack([curve.held for curve in curves], axis=2)
@@ -361,7 +363,16 @@ def one_vs_rest(curves: list[Curve]) -> Curve:
     estimate = np.stack([each.estimate for each in seen], axis=2)
     errors = np.argmax(estimate, axis=2) != np.argmax(target, axis=1)[first.rows]
     screened = Screened(errors, estimate)
-    return replace(first, loss=loss, source=Stacked(curves), target=target, doubts=doubts, screened=screened)
+    held = Rowwise(_stacked, [curve.source for curve in curves])
+    return replace(first, loss=loss, source=held, target=target, doubts=doubts, screened=screened)
+
+
+def _largest(parts: list[Array]) -> Array:
+    return np.max(parts, axis=0)
+
+
+def _stacked(parts: list[Array]) -> Array:
+    return np.stack(parts, axis=2)
 
 
 def check_values(path: Path, values: Any) -> Array:

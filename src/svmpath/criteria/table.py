@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from svmpath.criteria.alo import alo
+from svmpath.criteria.alo import alo, span
 from svmpath.criteria.elbow_bounds import span_bound, xi_alpha
 from svmpath.criteria.kfold import kfold
-from svmpath.criteria.loo import loo
-from svmpath.criteria.press import press
+from svmpath.criteria.loo import loo, press
 from svmpath.criteria.radius_margin import radius_margin
-from svmpath.criteria.span import span
 from svmpath.names import unknown_name
 
 

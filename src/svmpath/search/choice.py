@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import Curve
-from svmpath.criteria.jackknife import OnDemand
+from svmpath.criteria.sources import Joined, LazyRows
 from svmpath.criteria.table import is_bound
 from svmpath.lazy import lazy
 from svmpath.losses import Solution
@@ -65,9 +65,9 @@ class Scores:
 
     values: Array
     scores: Array
-    standard_errors: Array | OnDemand
+    standard_errors: Array | LazyRows
     smooth: Array
-    splits: Array | OnDemand | None = None
+    splits: Array | LazyRows | None = None
     losses: Array | None = None
     errors: Array | None = None
     rounding: float = _SAME_SCORE
@@ -91,12 +91,8 @@ class Scores:
     def and_of(self, curve: Curve) -> Scores:
         """These and the scores of a curve at other values."""
         new = Scores.of(curve)
-        numbers = (np.append(getattr(self, name), getattr(new, name)) for name in ("values", "scores"))
-        smooth, errors = np.append(self.smooth, new.smooth), _joined(self.standard_errors, new.standard_errors)
-        tables = (_joined(getattr(self, name), getattr(new, name)) for name in ("splits", "losses", "errors"))
-        splits, losses, own = tables
-        values, scores = numbers
-        return Scores(values, scores, errors, smooth, splits, losses, own)
+        names = ("values", "scores", "standard_errors", "smooth", "splits", "losses", "errors")
+        return Scores(*(_joined(getattr(self, name), getattr(new, name)) for name in names))
 
     @property
     def best(self) -> float:
@@ -131,9 +127,8 @@ def _joined(first: Any, second: Any) -> Any:
     """Two arrays over values, one after the other; None if one is missing."""
     if first is None or second is None:
         return None
-    if isinstance(first, OnDemand) and isinstance(second, OnDemand):
-        return first.and_of(second)
-    return np.concatenate([np.asarray(first), np.asarray(second)])
+    joined = Joined([first, second])
+    return joined if isinstance(first, LazyRows) or isinstance(second, LazyRows) else joined()
 
 
 def _compact(losses: Array) -> Array:
