@@ -38,7 +38,7 @@ from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
 from svmpath.search import STRATEGIES, Choice, Evaluator, Tuner
 from svmpath.search.choice import check_rule
 from svmpath.search.deadline import Deadline
-from svmpath.search.log import Log
+from svmpath.search.log import TrialLog
 from svmpath.search.results import cv_results, entries_of, search_table
 from svmpath.solvers.threads import blas_threads, jobs
 from svmpath.validation import (
@@ -146,8 +146,10 @@ class PathMachine(
             None if self._groups is None and self.criterion == "auto" else self._drawn,
             deadline,
             self._is_rank_free(evaluators[0].loss),
-            Log(self._stage_done if self._is_default else self._tell),
-            self._progress if callable(self.verbose) or not self._is_gradient else None,
+            TrialLog(
+                self._stage_done if self._is_default else self._tell,
+                self._progress if callable(self.verbose) or not self._is_gradient else None,
+            ),
         )
         choice, evaluator, paths = STRATEGIES["ard" if self._is_ard else self.search](tuner)
         if self._is_default and callable(self.verbose):

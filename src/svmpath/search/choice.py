@@ -99,6 +99,12 @@ class Scores:
         """The value with the best score."""
         return float(self.values[best_value(self)])
 
+    @property
+    def lowest(self) -> tuple[float, float]:
+        """The best score, and what breaks ties."""
+        at = best_value(self)
+        return float(self.scores[at]), float(self.smooth[at])
+
     def standard_error(self, at: int) -> float:
         """The standard error at the value of this position."""
         return float(self.standard_errors[at])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from threading import Lock
 
 import numpy as np
 
-from svmpath.progress import finish
+from svmpath.progress import begin, finish, part_done
 from svmpath.search.choice import Stage
 
 Array = np.ndarray
@@ -22,22 +23,40 @@ _DOING = {
 }
 
 
-class Log:
+class TrialLog:
     """The stages of a search, in order.
 
     Parameters
     ----------
     write : callable
         ``write(sentence)``, called once per stage.
+    count : callable, optional
+        ``count(done, total)``, called whenever a part of a grid or of a descent is done.
 
     Attributes
     ----------
     stages : list of Stage
     """
 
-    def __init__(self, write: Callable[[str], None] = lambda sentence: None) -> None:
+    def __init__(
+        self, write: Callable[[str], None] = lambda sentence: None, count: Callable[[int, int], None] | None = None
+    ) -> None:
         self.stages: list[Stage] = []
-        self._write = write
+        self._write, self._count, self._lock = write, count, Lock()
+        self._done = self._total = 0
+
+    def begin(self, stage: str, total: int) -> None:
+        """Report that a stage of so many parts has begun."""
+        self._done, self._total = 0, total
+        begin(stage, total)
+
+    def part_done(self, is_last: bool = False) -> None:
+        """Report that a part is done; the last may come early."""
+        with self._lock:
+            self._done = self._total if is_last else self._done + 1
+            if self._count is not None:
+                self._count(min(self._done, self._total), self._total)
+            part_done()
 
     def add(self, stage: Stage, rows: int, best: str, points: int | None = None) -> None:
         """Enter a stage, and report its best pair; ``points`` are the steps of a descent."""

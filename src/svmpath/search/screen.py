@@ -30,7 +30,7 @@ from svmpath.search import limits
 from svmpath.search.axis import Axis, is_among
 from svmpath.search.choice import Scores, Stage, ordered, ranks
 from svmpath.search.deadline import Deadline
-from svmpath.search.log import NO_GAMMA, Log, gamma_text, pair_text
+from svmpath.search.log import NO_GAMMA, TrialLog, gamma_text, pair_text
 from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.ridge import fold_residuals, press_residuals
 from svmpath.solvers.threads import blas_threads, count_jobs
@@ -113,7 +113,7 @@ class Screen:
         if wide:
             self.score([each for each in gamma.neighbours(self.best()[0]) if not is_among(each, self.tried)])
 
-    def enter(self, name: str, log: Log) -> None:
+    def enter(self, name: str, log: TrialLog) -> None:
         """Enter what was tried so far in a log, as a stage of this name."""
         criterion, seconds = "kfold" if self.folds else "press", time.perf_counter() - self._start
         stage = Stage(name, "least_squares", criterion, len(self.landmarks), dict(self.tried), seconds)

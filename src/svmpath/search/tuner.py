@@ -10,7 +10,7 @@ choice together with the paths of all machines that were chosen:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from svmpath.search.axis import Axis
 from svmpath.search.choice import Choice
 from svmpath.search.deadline import Deadline
 from svmpath.search.evaluator import Evaluator
-from svmpath.search.log import Log
+from svmpath.search.log import TrialLog
 
 Array = np.ndarray
 
@@ -68,9 +68,7 @@ class Tuner:
         After which nothing new is begun.
     is_rank_free : bool
         Whether the search also chooses the rank of the kernel matrix.
-    log : Log
-    count : callable or None
-        ``count(done, total)``, called whenever a part of a grid or of a descent is done.
+    log : TrialLog
     """
 
     evaluators: Sequence[Evaluator]
@@ -82,8 +80,7 @@ class Tuner:
     folds: Folds | None = None
     deadline: Deadline = field(default_factory=Deadline)
     is_rank_free: bool = False
-    log: Log = field(default_factory=Log)
-    count: Callable[[int, int], None] | None = None
+    log: TrialLog = field(default_factory=TrialLog)
 
     @property
     def evaluator(self) -> Evaluator:
