@@ -15,7 +15,7 @@ from svmpath import criteria
 from svmpath.gram import DenseGram, LowRankGram, Nystroem, make_gram
 from svmpath.gram.landmarks import density, kmeans
 from svmpath.gram.nystroem import nystroem
-from svmpath.gram.pivoted_cholesky import Source, _random
+from svmpath.gram.pivoted_cholesky import Source, search
 from svmpath.kernels import RBF, FunctionKernel, GPKernel, Linear, Precomputed, Sigmoid
 from tests.rounding import assert_same
 
@@ -152,7 +152,7 @@ def test_random_pivots_in_blocks_have_the_law_of_pivots_drawn_one_by_one():
 
     def blocked(rng):
         source = Source(np.diag(K).copy(), lambda rows: K[rows], np.array([2, 0, 3, 1]))
-        return tuple(_random(source, 2, 0.0, rng)[0].tolist())
+        return tuple(search(source, 2, 0.0, rng)[0].tolist())
 
     draws = 6000
     rng = np.random.default_rng(0)

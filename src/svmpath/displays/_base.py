@@ -6,6 +6,7 @@ be imported without it, and tables can be had without it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ _TWO_DECADES = 100.0
 _UNSEEN = "\u200b"  # matplotlib leaves out legend entries that begin with an underscore
 
 
-class Display:
+class Display(ABC):
     """A picture of something computed: ``plot`` draws it, ``table`` has its numbers.
 
     Attributes
@@ -35,13 +36,13 @@ class Display:
     ax_: Any
     figure_: Any
 
+    @abstractmethod
     def table(self) -> pd.DataFrame:
         """The numbers that are drawn."""
-        raise AssertionError("every display has its own")
 
+    @abstractmethod
     def plot(self, ax: Any = None) -> Any:
         """Draw."""
-        raise AssertionError("every display has its own")
 
     def _start(self, ax: Any) -> Any:
         """The axes to draw on: those given, or new ones of a new figure."""
@@ -102,17 +103,15 @@ def classes_of(path: Path, estimator: Any = None) -> Array | None:
 
 def is_log(path: Path, values: Any = None) -> bool:
     """Whether the parameter of a path is searched in its logarithm, and these values (or its span) have one."""
-    own = {parameter.name: parameter for parameter in path.loss.parameters}
-    parameter = own.get(path.over) or path.gram.kernel.parameter(path.over)
+    known = {parameter.name: parameter for parameter in path.loss.parameters}
+    parameter = known.get(path.over) or path.gram.kernel.parameter(path.over)
     return parameter.log and float(np.min(path.span if values is None else values)) > 0.0
 
 
 def along(path: Path, size: int) -> Array:
     """So many values from the smallest to the largest of a path, evenly spaced as its parameter is searched."""
     low, high = sorted(path.span)
-    if low == high:
-        return np.array([low])
-    return (np.geomspace if is_log(path) else np.linspace)(low, high, size)
+    return np.array([low]) if low == high else (np.geomspace if is_log(path) else np.linspace)(low, high, size)
 
 
 def check_inside(path: Path, values: Any) -> Array:
@@ -147,17 +146,12 @@ def thin_ticks(axis: Any, low: float, high: float) -> None:
 # --- what the user's style says --------------------------------------------------------------------------------------
 
 
-def colours() -> list[Any]:
-    """The colours of the property cycle."""
+def colour(number: int) -> Any:
+    """One of the colours of the property cycle."""
     from matplotlib import rcParams
 
-    return rcParams["axes.prop_cycle"].by_key().get("color", [rcParams["lines.color"]])
-
-
-def colour(number: int) -> Any:
-    """One of them."""
-    found = colours()
-    return found[number % len(found)]
+    cycle = rcParams["axes.prop_cycle"].by_key().get("color", [rcParams["lines.color"]])
+    return cycle[number % len(cycle)]
 
 
 def ink() -> Any:
@@ -186,10 +180,10 @@ def mark_choice(ax: Any, value: float | None) -> Any:
 
 
 def doubts_of(curve: Any) -> Array:
-    """How many samples are doubtful at each value, as far as that is known or quickly found.
+    """How many samples are doubtful at each value, as far as that is known or takes little time.
 
     On a curve whose errors were screened, because there are many samples, counting them takes a hundred times as long
-    as the curve: there it is zero unless ``curve.doubtful`` was asked for before. So it is where rows in chunks are not
+    as the curve: there it is zero unless ``curve.doubtful`` was computed before. So it is where rows in chunks are not
     counted.
     """
     is_slow = getattr(curve, "screened", None) is not None and "doubtful" not in vars(curve)

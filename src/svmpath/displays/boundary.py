@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,20 +18,22 @@ from svmpath.displays._base import (
     classes_of,
     colour,
     ink,
+    need_matplotlib,
     plain,
 )
-from svmpath.displays.animation import check_file, write_frames
 from svmpath.paths import Path
 from svmpath.validation import check_whole
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_WRITERS = {".gif": "pillow", ".mp4": "ffmpeg"}
 _POINTS = 100  # of the mesh in each direction
 _BEYOND_DATA = 0.1  # of the range of the data: how far the mesh goes beyond it
 _LEVELS = (-1.0, 0.0, 1.0)  # one margin, the boundary, the other margin
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BoundaryDisplay(Display):
     """The boundary of a machine with two features, its margins and support vectors, at any value of its path.
 
@@ -83,22 +87,12 @@ class BoundaryDisplay(Display):
     >>> display.animate("path.gif", frames=40)  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        *,
-        path: Path,
-        value: float,
-        classes: Any,
-        names: tuple[str, str] = ("x0", "x1"),
-        scaler: Any = None,
-        grid_resolution: int = _POINTS,
-    ) -> None:
-        self.path = path
-        self.value = value
-        self.classes = classes
-        self.names = names
-        self.scaler = scaler
-        self.grid_resolution = grid_resolution
+    path: Path
+    value: float
+    classes: Any
+    names: tuple[str, str] = ("x0", "x1")
+    scaler: Any = None
+    grid_resolution: int = _POINTS
 
     @classmethod
     def from_path(
@@ -136,9 +130,10 @@ class BoundaryDisplay(Display):
         names = ("x0", "x1") if names is None else tuple(str(name) for name in names)
         if len(names) != 2:
             raise ValueError(f"names must hold the names of the two features, got {len(names)}.")
+        middle = along(path, 3)
         display = cls(
             path=path,
-            value=float(along(path, 3)[-1 if len(along(path, 3)) < 3 else 1]) if value is None else path.inside(value),
+            value=float(middle[len(middle) // 2]) if value is None else path.inside(value),
             classes=classes_of(path) if classes is None else classes,
             names=names,
             scaler=scaler,
@@ -155,14 +150,13 @@ class BoundaryDisplay(Display):
         With several classes it is the machine of the first class against the rest.
         """
         check_fitted(estimator, cls.__name__)
-        path = estimator.path_
         known = {
             "names": getattr(estimator, "feature_names_in_", None),
             "scaler": getattr(estimator, "scaler_", None),
-            "classes": classes_of(path, estimator),
+            "classes": classes_of(estimator.path_, estimator),
         }
         at = estimator.choice_.value if value is None else value
-        return cls.from_path(path, at, ax=ax, **{**known, **options})
+        return cls.from_path(estimator.path_, at, ax=ax, **{**known, **options})
 
     def plot(self, ax: Any = None, **options: Any) -> BoundaryDisplay:
         """Draw.
@@ -177,20 +171,26 @@ class BoundaryDisplay(Display):
         ax = self._start(ax)
         machine = self.path(self.value)
         X, y = self._rows(), self.path.problem.y
-        xx, yy, f = self.mesh_ = self._mesh(X, machine)
+        low, high = X.min(axis=0), X.max(axis=0)
+        room = _BEYOND_DATA * np.where(high > low, high - low, 1.0)
+        xx, yy = np.meshgrid(*np.linspace(low - room, high + room, self.grid_resolution).T)
+        nodes = np.column_stack([xx.ravel(), yy.ravel()])
+        f = machine(nodes if self.scaler is None else self.scaler.transform(nodes)).reshape(xx.shape)
+        self.mesh_ = xx, yy, f
         sides = [colour(0), colour(1)]
         ends = max(float(np.abs(f).max()), 1.0) * np.array([-1.0, 0.0, 1.0])
         self.regions_ = ax.contourf(xx, yy, f, levels=ends, colors=sides, alpha=0.15)
         self.contours_ = ax.contour(xx, yy, f, levels=_LEVELS, colors=[ink()], linestyles=["dashed", "solid", "dashed"])
-        labels = [-1, 1] if self.classes is None else self.classes
         self.points_ = [
-            ax.scatter(*X[(y > 0) == bool(k)].T, **{"color": sides[k], "s": 14, "label": plain(labels[k]), **options})
-            for k in range(2)
+            ax.scatter(*X[(y > 0) == bool(k)].T, **{"color": sides[k], "s": 14, "label": plain(label), **options})
+            for k, label in enumerate([-1, 1] if self.classes is None else self.classes)
         ]
         rings = X[machine.support]
         number = f"{len(rings)} support vectors"
         self.support_ = ax.scatter(*rings.T, s=48, facecolors="none", edgecolors=[ink()], linewidths=0.6, label=number)
-        self._label(ax)
+        ax.set(xlabel=plain(self.names[0]), ylabel=plain(self.names[1]))
+        ax.set_title(f"{self.path.loss.name}, {self.path.over} = {self.value:.3g}")
+        ax.legend(loc="best", fontsize="small")
         return self
 
     def table(self) -> pd.DataFrame:
@@ -231,44 +231,41 @@ class BoundaryDisplay(Display):
         str
             The file.
         """
-        writer = check_file(file, check_whole(fps, "fps", least=1))
+        need_matplotlib("animate")
+        from matplotlib.animation import writers
+        from matplotlib.figure import Figure
+
+        check_whole(fps, "fps", least=1)
+        name = _WRITERS.get(File(file).suffix.lower())
+        if name is None:
+            raise ValueError(f"An animation is written to a file that ends in .gif or .mp4, not to {str(file)!r}.")
+        if not writers.is_available(name):
+            raise RuntimeError(
+                "An .mp4 needs the program ffmpeg, which was not found: install it, or write a .gif instead."
+            )
         if values is None:
             values = along(self.path, check_whole(frames, "frames", least=1))
             values = values if self.path.span[0] <= self.path.span[1] else values[::-1]
         at = [self.path.inside(float(value)) for value in np.atleast_1d(values)]
-        return write_frames(writer, str(file), self, at, dpi)
+        figure = Figure()
+        ax, writer = figure.subplots(), writers[name](fps=fps)  # on axes that stay where they are
+        with writer.saving(figure, str(file), figure.dpi if dpi is None else dpi):
+            for value in at:
+                ax.clear()
+                self.moved(value).plot(ax)
+                ax.legend(loc="upper left", fontsize="small")  # where "best" would jump from frame to frame
+                writer.grab_frame()
+        return str(file)
 
     def moved(self, value: float) -> BoundaryDisplay:
         """The display of the same path at another value, not yet drawn."""
-        return type(self)(
-            path=self.path,
-            value=value,
-            classes=self.classes,
-            names=self.names,
-            scaler=self.scaler,
-            grid_resolution=self.grid_resolution,
-        )
+        return replace(self, value=value)
 
     def _rows(self) -> Array:
         """The samples in the units of the picture."""
         X = self.path.gram.X
         X = X.toarray() if sparse.issparse(X) else np.asarray(X)
         return X if self.scaler is None else self.scaler.inverse_transform(X)
-
-    def _mesh(self, X: Array, machine: Any) -> tuple[Array, Array, Array]:
-        """Decision values around the samples."""
-        low, high = X.min(axis=0), X.max(axis=0)
-        room = _BEYOND_DATA * np.where(high > low, high - low, 1.0)
-        axes = np.linspace(low - room, high + room, self.grid_resolution).T
-        xx, yy = np.meshgrid(*axes)
-        rows = np.column_stack([xx.ravel(), yy.ravel()])
-        f = machine(rows if self.scaler is None else self.scaler.transform(rows))
-        return xx, yy, f.reshape(xx.shape)
-
-    def _label(self, ax: Any) -> None:
-        ax.set(xlabel=plain(self.names[0]), ylabel=plain(self.names[1]))
-        ax.set_title(f"{self.path.loss.name}, {self.path.over} = {self.value:.3g}")
-        ax.legend(loc="best", fontsize="small")
 
 
 def _check_drawable(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from svmpath.criteria import BoundCurve, Curve
 from svmpath.criteria.curve import HeldOutCurve, OneVsRest, error, squared
 from svmpath.criteria.table import make_criterion
 from svmpath.displays._base import (
-    Array,
     Display,
     along,
     check_fitted,
@@ -37,6 +37,7 @@ _WORDS: dict[Any, str] = {error: "held-out error rate", squared: "mean squared h
 _SIMPLE_IS_LARGE = ("lambda1", "lambda2", "ray")  # parameters of which a larger value makes a simpler machine
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CurveDisplay(Display):
     """Held-out scores along a path with their standard errors; several criteria in one picture.
 
@@ -84,9 +85,8 @@ class CurveDisplay(Display):
     {'exact': 0.125, 'predicted': 0.125}
     """
 
-    def __init__(self, *, curves: Mapping[str, AnyCurve], chosen: Mapping[str, int]) -> None:
-        self.curves = curves
-        self.chosen = chosen
+    curves: Mapping[str, AnyCurve]
+    chosen: Mapping[str, int]
 
     @classmethod
     def from_curve(
@@ -109,7 +109,9 @@ class CurveDisplay(Display):
         curves = _named(curve, cls.__name__)
         check_rule(rule)
         if choice is None:
-            chosen = {name: _best(each, rule) for name, each in curves.items() if np.isfinite(each.scores).all()}
+            simple = -1.0 if next(iter(curves.values())).path.over in _SIMPLE_IS_LARGE else 1.0
+            finite: dict[str, Any] = {name: each for name, each in curves.items() if np.isfinite(each.scores).all()}
+            chosen = {name: best_value(each, rule, simple) for name, each in finite.items()}
         else:
             chosen = {name: choice.index for name, each in curves.items() if each is choice.curve}
         return cls(curves=curves, chosen=chosen).plot(ax, **options)
@@ -174,54 +176,40 @@ class CurveDisplay(Display):
         """A row per curve and value: curve, value, score, standard_error, doubtful and chosen."""
         import pandas as pd
 
-        parts = [
-            pd.DataFrame({
-                "curve": name,
-                curve.path.over: curve.values,
-                "score": curve.scores,
-                "standard_error": curve.standard_errors,
-                "doubtful": doubts_of(curve),
-                "chosen": np.arange(len(curve.values)) == self.chosen.get(name, -1),
-            })
-            for name, curve in self.curves.items()
-        ]  # fmt: skip
+        parts = []
+        for name, curve in self.curves.items():
+            columns = {"curve": name, curve.path.over: curve.values, "score": curve.scores}
+            columns |= {"standard_error": curve.standard_errors, "doubtful": doubts_of(curve)}
+            parts.append(pd.DataFrame(columns | {"chosen": np.arange(len(curve.values)) == self.chosen.get(name, -1)}))
         return pd.concat(parts, ignore_index=True)
 
     def _draw(self, ax: Any, name: str, curve: AnyCurve, look: dict[str, Any], errors: bool) -> None:
         values, order = curve.values, np.argsort(curve.values, kind="stable")
-        x, y, spread = _outline(curve, order)
-        style = {"marker": "o", "markersize": 3.0} if x is not None and len(x) == len(order) else {}
+        x, y, spread = values[order], curve.scores[order], np.asarray(curve.standard_errors)[order]
+        edges, style = getattr(curve, "edges", None), {"marker": "o", "markersize": 3.0}
+        if edges is not None:  # the steps of a curve that is known between the values
+            x, y, spread, style = np.repeat(edges, 2)[1:-1], np.repeat(y, 2), np.repeat(spread, 2), {}
         self.lines_[name] = ax.plot(x, y, **{**style, **look})[0]
         paint = self.lines_[name].get_color()
         if errors and spread.any():
             self.bands_[name] = ax.fill_between(x, y - spread, y + spread, color=paint, alpha=0.2, linewidth=0)
-        doubts = order[doubts_of(curve)[order] > 0]
-        if len(doubts):
-            self.doubtful_[name] = ax.plot(
-                values[doubts], curve.scores[doubts], linestyle="none", marker="o", markersize=8.0,
-                markerfacecolor="none", color=paint,
-            )[0]  # fmt: skip
+        unsure = order[doubts_of(curve)[order] > 0]
+        if len(unsure):
+            hollow = {"marker": "o", "markersize": 8.0, "markerfacecolor": "none", "color": paint}
+            self.doubtful_[name] = ax.plot(values[unsure], curve.scores[unsure], linestyle="none", **hollow)[0]
         if name in self.chosen:
-            at = self.chosen[name]
-            self.choices_[name] = ax.plot(
-                values[at], curve.scores[at], linestyle="none", marker="*", markersize=14.0, color=paint,
-                markeredgecolor=ink(), zorder=3,
-            )[0]  # fmt: skip
+            at, star = self.chosen[name], {"marker": "*", "markersize": 14.0, "color": paint, "markeredgecolor": ink()}
+            self.choices_[name] = ax.plot(values[at], curve.scores[at], linestyle="none", zorder=3, **star)[0]
 
     def _legend(self, ax: Any) -> None:
         """The names of the curves, and what the markers mean."""
         shown = [(line, plain(name)) for name, line in self.lines_.items()]
-        doubts, chosen = [*self.doubtful_.values()][:1], [*self.choices_.items()][:1]
-        shown += [(line, "doubtful") for line in doubts]
-        shown += [(line, self._words(name)) for name, line in chosen]
+        shown += [(line, "doubtful") for line in [*self.doubtful_.values()][:1]]
+        for name, line in [*self.choices_.items()][:1]:
+            curve = self.curves[name]
+            value = f": {curve.path.over} = {curve.values[self.chosen[name]]:.3g}" if len(self.choices_) == 1 else ""
+            shown.append((line, f"choice{value}"))
         ax.legend(*zip(*shown, strict=True), loc="best", fontsize="small")
-
-    def _words(self, name: str) -> str:
-        """The choice in words, where there is one only."""
-        if len(self.choices_) > 1:
-            return "choice"
-        curve = self.curves[name]
-        return f"choice: {curve.path.over} = {curve.values[self.chosen[name]]:.3g}"
 
 
 def _named(curve: Any, owner: str) -> dict[str, AnyCurve]:
@@ -241,27 +229,13 @@ def _named(curve: Any, owner: str) -> dict[str, AnyCurve]:
             f"{owner}.from_curve needs a curve, such as criteria.loo(path, values) returns, or a list or dict of them; "
             f"got {wrong[0] if wrong else 'none'}."
         )
-    overs = sorted({each.path.over for each in curves.values()})
-    if len(overs) > 1:
+    names = sorted({each.path.over for each in curves.values()})
+    if len(names) > 1:
         raise ValueError(
-            f"The curves must be over one parameter to share an axis, but they are over {' and '.join(overs)}; draw "
+            f"The curves must be over one parameter to share an axis, but they are over {' and '.join(names)}; draw "
             "them one by one."
         )
     return curves
-
-
-def _outline(curve: AnyCurve, order: Array) -> tuple[Array, Array, Array]:
-    """What is drawn: the scores at the values, or the steps of a curve that is known between them, and their errors."""
-    values, scores, spread = curve.values[order], curve.scores[order], np.asarray(curve.standard_errors)[order]
-    edges = getattr(curve, "edges", None)
-    if edges is None:
-        return values, scores, spread
-    return np.repeat(edges, 2)[1:-1], np.repeat(scores, 2), np.repeat(spread, 2)
-
-
-def _best(curve: Any, rule: str) -> int:
-    """The position of the choice."""
-    return best_value(curve, rule, -1.0 if curve.path.over in _SIMPLE_IS_LARGE else 1.0)
 
 
 def describe(curve: AnyCurve) -> str:

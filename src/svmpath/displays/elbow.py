@@ -7,6 +7,7 @@ breakpoints, and the steps are exact; on others they are counted at given values
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +45,7 @@ _LIMITS: dict[str, Callable[[Solution], Array]] = {
 _NOT_SPARSE = "least_squares"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ElbowDisplay(Display):
     """The size of the elbow and the number of support vectors along a path.
 
@@ -87,22 +89,12 @@ class ElbowDisplay(Display):
     (['low', 'high', 'C', 'support_vectors', 'elbow'], True)
     """
 
-    def __init__(
-        self,
-        *,
-        path: Path,
-        edges: Array,
-        values: Array,
-        support: Array,
-        elbow: Array | None,
-        chosen: float | None = None,
-    ) -> None:
-        self.path = path
-        self.edges = edges
-        self.values = values
-        self.support = support
-        self.elbow = elbow
-        self.chosen = chosen
+    path: Path
+    edges: Array
+    values: Array
+    support: Array
+    elbow: Array | None
+    chosen: float | None = None
 
     @classmethod
     def from_path(
@@ -127,7 +119,23 @@ class ElbowDisplay(Display):
                 "The least squares loss has no elbow, and with it every sample is a support vector: ElbowDisplay "
                 "needs a path of another loss."
             )
-        edges, at = _intervals(path) if values is None else _around(path, values)
+        if values is None:  # between breakpoints, or between evenly spaced values if there are too many or few
+            edges = np.sort(path.breakpoints)
+            if edges[0] == edges[-1]:
+                raise ValueError(
+                    "The span of this path is a single value, so there is nothing to draw; trace a wider span=."
+                )
+            if (
+                not (path.loss.name in _LIMITS and path.loss.name != "huber_hinge" and path.is_exact)
+                or len(edges) > _COUNTED + 1
+            ):
+                edges = along(path, _COUNTED + 1)
+            at = middles(edges, is_log(path))
+        else:
+            at = check_inside(path, values)
+            if len(at) < 2:
+                raise ValueError("values must hold at least two values of the path's parameter; got fewer.")
+            edges = np.concatenate([at[:1], middles(at, is_log(path, at)), at[-1:]])
         machines = [path(float(value)) for value in at]
         support = np.array([len(machine.support) for machine in machines])
         limit = _LIMITS.get(path.loss.name)
@@ -141,8 +149,7 @@ class ElbowDisplay(Display):
         With several classes it is the path of the first class against the rest.
         """
         check_fitted(estimator, cls.__name__)
-        known = {"chosen": estimator.choice_.value}
-        return cls.from_path(estimator.path_, values, ax=ax, **{**known, **options})
+        return cls.from_path(estimator.path_, values, ax=ax, **{"chosen": estimator.choice_.value, **options})
 
     def plot(self, ax: Any = None, **options: Any) -> ElbowDisplay:
         """Draw.
@@ -185,22 +192,3 @@ def _on_elbow(machine: Solution, limit: Array) -> int:
     """How many samples have a coefficient between zero and its limit."""
     size = np.abs(machine.alpha)
     return int(np.count_nonzero((size > NEAR * limit) & (size < (1.0 - NEAR) * limit)))
-
-
-def _intervals(path: Path) -> tuple[Array, Array]:
-    """The intervals between breakpoints and a value in each, or evenly spaced ones if there are too many or few."""
-    nodes = np.sort(path.breakpoints)
-    if nodes[0] == nodes[-1]:
-        raise ValueError("The span of this path is a single value, so there is nothing to draw; trace a wider span=.")
-    is_every_event = path.loss.name in _LIMITS and path.loss.name != "huber_hinge" and path.is_exact
-    if not is_every_event or len(nodes) > _COUNTED + 1:
-        nodes = along(path, _COUNTED + 1)
-    return nodes, middles(nodes, is_log(path))
-
-
-def _around(path: Path, values: Any) -> tuple[Array, Array]:
-    """Values given, and intervals around them."""
-    at = check_inside(path, values)
-    if len(at) < 2:
-        raise ValueError("values must hold at least two values of the path's parameter; got fewer.")
-    return np.concatenate([at[:1], middles(at, is_log(path, at)), at[-1:]]), at

@@ -28,6 +28,7 @@ from svmpath.paths import Curves, ElasticPath, Path
 from svmpath.search.choice import Choice, best_value
 
 Facts = Mapping[str, Any]
+_Shown = tuple[Facts, Callable[[Any], Display] | None]
 
 _SMALL = 150  # samples up to which a path is drawn; over a parameter of the kernel, a third of them
 _FEW_VALUES = 30  # at which it is drawn
@@ -51,8 +52,17 @@ def render_estimator(estimator: Any) -> str:
         return ""
     facts, picture = _describe(choice)
     title = f"{type(estimator).__name__}: {_parameters(choice.curve.path, choice.value)}"
-    known = {**_counts(estimator), **facts}
-    inside = f"{_table('', known)}{_image(picture, title)}"
+    path, classes = estimator.path_, getattr(estimator, "classes_", None)
+    known = {"loss": path.loss.name, "samples": path.problem.n, "features": estimator.n_features_in_}
+    if classes is not None:
+        shown = [
+            *(str(label) for label in classes[:_SHOWN_CLASSES]),
+            *(["..."] if len(classes) > _SHOWN_CLASSES else []),
+        ]
+        known["classes"] = f"{len(classes)}: {', '.join(shown)}"
+    if hasattr(estimator, "support_"):
+        known["support vectors"] = len(estimator.support_)
+    inside = f"{_table('', {**known, **facts})}{_image(picture, title)}"
     return f"<details open><summary>{escape(title)}</summary>{inside}</details>"
 
 
@@ -60,13 +70,13 @@ def render_estimator(estimator: Any) -> str:
 
 
 @singledispatch
-def _describe(thing: Any) -> tuple[Facts, Callable[[Any], Display] | None]:
+def _describe(thing: Any) -> _Shown:
     """The facts by name, and what draws the picture on given axes; None for no picture."""
     raise TypeError(f"A notebook shows paths, curves and choices, not {type(thing).__name__}.")
 
 
 @_describe.register
-def _(path: Path) -> tuple[Facts, Callable[[Any], Display] | None]:
+def _(path: Path) -> _Shown:
     problem, (first, last) = path.problem, path.span
     facts = {
         "loss": path.loss.name,
@@ -86,7 +96,7 @@ def _(path: Path) -> tuple[Facts, Callable[[Any], Display] | None]:
 
 @_describe.register(HeldOutCurve)
 @_describe.register(BoundCurve)
-def _(curve: Any) -> tuple[Facts, Callable[[Any], Display] | None]:
+def _(curve: Any) -> _Shown:
     values, path = curve.values, curve.path
     facts: dict[str, Any] = {
         "criterion": _words(curve.criterion),
@@ -94,12 +104,18 @@ def _(curve: Any) -> tuple[Facts, Callable[[Any], Display] | None]:
     }
     if not _is_scored(curve):
         return facts, None
-    facts |= {"score": describe(curve), **_lowest(curve)}
+    facts["score"] = describe(curve)
+    if np.isfinite(curve.scores).all():
+        at, unsure = best_value(curve), int(np.count_nonzero(doubts_of(curve)))
+        facts["lowest"] = f"{_with_error(curve, at)} at {path.over} = {values[at]:.4g}"
+        facts |= {"doubtful": f"{unsure} values"} if unsure else {}
+    else:
+        facts["lowest"] = "not known: some scores are not finite"
     return facts, (lambda ax: CurveDisplay.from_curve(curve, ax=ax)) if len(values) > 1 else None
 
 
 @_describe.register
-def _(curves: Curves) -> tuple[Facts, Callable[[Any], Display] | None]:
+def _(curves: Curves) -> _Shown:
     surface, first = curves.surface, curves.curves[0]
     facts: dict[str, Any] = {
         "loss": surface.loss.name,
@@ -114,7 +130,7 @@ def _(curves: Curves) -> tuple[Facts, Callable[[Any], Display] | None]:
 
 
 @_describe.register
-def _(choice: Choice) -> tuple[Facts, Callable[[Any], Display] | None]:
+def _(choice: Choice) -> _Shown:
     curve = choice.curve
     facts: dict[str, Any] = {
         "choice": _parameters(curve.path, choice.value),
@@ -134,23 +150,6 @@ def _(choice: Choice) -> tuple[Facts, Callable[[Any], Display] | None]:
     return facts, lambda ax: surface.plot(ax)
 
 
-def _counts(estimator: Any) -> Facts:
-    """What is known of the data."""
-    path = estimator.path_
-    facts = {
-        "loss": path.loss.name,
-        "samples": path.problem.n,
-        "features": estimator.n_features_in_,
-    }
-    classes = getattr(estimator, "classes_", None)
-    if classes is not None:
-        shown = ", ".join(str(label) for label in classes[:_SHOWN_CLASSES])
-        facts["classes"] = f"{len(classes)}: {shown}{', ...' if len(classes) > _SHOWN_CLASSES else ''}"
-    if hasattr(estimator, "support_"):
-        facts["support vectors"] = len(estimator.support_)
-    return facts
-
-
 def _parameters(path: Path, value: float) -> str:
     """The hyper-parameters of a machine, without finding it."""
     kernel = {} if isinstance(path, ElasticPath) else path.gram.kernel.parameters
@@ -164,16 +163,6 @@ def _parameters(path: Path, value: float) -> str:
 def _words(criterion: str) -> str:
     known = CRITERIA.get(criterion)
     return f"{criterion}: {known.words}" if known else criterion
-
-
-def _lowest(curve: Any) -> Facts:
-    """The lowest score and where it is, and how many values are doubtful."""
-    if not np.isfinite(curve.scores).all():
-        return {"lowest": "not known: some scores are not finite"}
-    at = best_value(curve)
-    facts = {"lowest": f"{_with_error(curve, at)} at {curve.path.over} = {curve.values[at]:.4g}"}
-    doubts = int(np.count_nonzero(doubts_of(curve)))
-    return {**facts, "doubtful": f"{doubts} values"} if doubts else facts
 
 
 def _with_error(curve: Any, at: int) -> str:

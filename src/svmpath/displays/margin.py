@@ -6,6 +6,7 @@ own margin is one. With several classes it is the decision value of the right cl
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _CLOSE = 0.2  # a right decision with a smaller margin is doubtful, where nothing else is said
-_KINDS = ("right", "doubtful", "wrong")
+_MARKERS = {"right": "o", "doubtful": "s", "wrong": "X"}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MarginDisplay(Display):
     """The held-out margins of the samples from the smallest to the largest; wrong and doubtful ones are marked.
 
@@ -67,12 +69,11 @@ class MarginDisplay(Display):
     True
     """
 
-    def __init__(self, *, rows: Array, margins: Array, wrong: Array, labels: Array, doubtful: float = _CLOSE) -> None:
-        self.rows = rows
-        self.margins = margins
-        self.wrong = wrong
-        self.labels = labels
-        self.doubtful = doubtful
+    rows: Array
+    margins: Array
+    wrong: Array
+    labels: Array
+    doubtful: float = _CLOSE
 
     @classmethod
     def from_curve(
@@ -103,9 +104,17 @@ class MarginDisplay(Display):
         """
         _check(curve, cls.__name__)
         check_amount(doubtful, "doubtful")
-        held, target = curve.decisions[_position(curve, value)], curve.target
+        if value is None:
+            at = best_value(curve) if len(curve.values) > 1 else 0
+        else:
+            at = int(np.argmin(np.abs(curve.values - value)))
+            if not np.isclose(curve.values[at], value, rtol=1e-9, atol=0.0):
+                raise ValueError(
+                    f"{curve.path.over} = {value:.6g} is not among the {len(curve.values)} values of this curve; the "
+                    f"nearest is {curve.values[at]:.6g}."
+                )
         classes = curve.path.classes if classes is None else classes
-        margins, wrong, labels = _margins(target, held, classes)
+        margins, wrong, labels = _margins(curve.target, curve.decisions[at], classes)
         rows = np.argsort(margins, kind="stable")
         rows = rows[np.isfinite(margins[rows])]  # others were never held out
         display = cls(rows=rows, margins=margins[rows], wrong=wrong[rows], labels=labels[rows], doubtful=doubtful)
@@ -131,13 +140,11 @@ class MarginDisplay(Display):
             Passed to ``ax.scatter``.
         """
         ax = self._start(ax)
-        kinds, place = self._kinds(), np.arange(len(self.rows))
-        markers, self.points_ = ("o", "s", "X"), {}
-        for number, kind in enumerate(_KINDS):
-            here = kinds == kind
-            look = {"color": colour(number), "marker": markers[number], "s": 12.0 + 8.0 * number, **options}
-            label = f"{kind}: {np.count_nonzero(here)}"
-            self.points_[kind] = ax.scatter(place[here], self.margins[here], label=label, **look)
+        self.points_ = {}
+        for number, (kind, marker) in enumerate(_MARKERS.items()):
+            place = np.flatnonzero(self._kinds() == kind)
+            look = {"color": colour(number), "marker": marker, "s": 12.0 + 8.0 * number, **options}
+            self.points_[kind] = ax.scatter(place, self.margins[place], label=f"{kind}: {len(place)}", **look)
         self.line_ = ax.axhline(0.0, color=ink(), linewidth=0.8, zorder=0.9)
         ax.set(xlabel="samples, in order of their margins", ylabel="held-out margin")
         ax.legend(loc="best", fontsize="small")
@@ -178,26 +185,13 @@ def _check(curve: Any, owner: str) -> None:
         )
 
 
-def _position(curve: Curve, value: float | None) -> int:
-    if value is None:
-        return best_value(curve) if len(curve.values) > 1 else 0
-    near = np.flatnonzero(np.isclose(curve.values, value, rtol=1e-9, atol=0.0))
-    if not len(near):
-        nearest = curve.values[np.argmin(np.abs(curve.values - value))]
-        raise ValueError(
-            f"{curve.path.over} = {value:.6g} is not among the {len(curve.values)} values of this curve; the nearest "
-            f"is {nearest:.6g}."
-        )
-    return int(near[0])
-
-
-def _margins(target: Array, held: Array, classes: Any) -> tuple[Array, Array, Array]:
+def _margins(target: Array, f: Array, classes: Any) -> tuple[Array, Array, Array]:
     """The margin, whether the decision is wrong, and the label of each sample."""
     if target.ndim == 1:
         labels = np.asarray([-1, 1] if classes is None else classes)[(target > 0).astype(int)]
-        return target * held, error(target, held) > 0, labels
+        return target * f, error(target, f) > 0, labels
     right = np.argmax(target, axis=1)
-    own = np.take_along_axis(held, right[:, None], axis=1)[:, 0]
-    others = np.where(np.arange(held.shape[1]) == right[:, None], -np.inf, held).max(axis=1)
-    labels = (np.arange(held.shape[1]) if classes is None else np.asarray(classes))[right]
-    return own - others, OneVsRest(error)(target, held) > 0, labels
+    right_f = np.take_along_axis(f, right[:, None], axis=1)[:, 0]
+    others = np.where(np.arange(f.shape[1]) == right[:, None], -np.inf, f).max(axis=1)
+    labels = (np.arange(f.shape[1]) if classes is None else np.asarray(classes))[right]
+    return right_f - others, OneVsRest(error)(target, f) > 0, labels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from svmpath.displays._base import (
     plain,
 )
 from svmpath.kernels import Linear
-from svmpath.losses import Solution
 from svmpath.names import unknown_name
 from svmpath.paths import ElasticPath, Path
 
@@ -33,6 +33,7 @@ _VALUES = 100  # evenly spaced values at which a path is drawn, and the most bre
 _NAMED = 10  # lines with a name in the legend
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PathDisplay(Display):
     """Coefficients of features, or multipliers of samples, along a path, with its breakpoints.
 
@@ -82,26 +83,14 @@ class PathDisplay(Display):
     ('lambda1', ['a', 'b', 'c'])
     """
 
-    def __init__(
-        self,
-        *,
-        path: Path,
-        values: Array,
-        lines: Array,
-        names: list[str],
-        what: str,
-        unit: str,
-        chosen: float | None = None,
-        classes: Any = None,
-    ) -> None:
-        self.path = path
-        self.values = values
-        self.lines = lines
-        self.names = names
-        self.what = what
-        self.unit = unit
-        self.chosen = chosen
-        self.classes = classes
+    path: Path
+    values: Array
+    lines: Array
+    names: list[str]
+    what: str
+    unit: str
+    chosen: float | None = None
+    classes: Any = None
 
     @classmethod
     def from_path(
@@ -139,15 +128,23 @@ class PathDisplay(Display):
         """
         check_path(path, cls.__name__)
         what = _check_what(path, what)
-        at = _default_values(path) if values is None else check_inside(path, values)
-        lines = (_coefficients if what == "coefficients" else _multipliers)(path, at)
+        if values is None:
+            at, nodes = along(path, _VALUES), np.asarray(path.breakpoints)
+            at = np.unique(np.concatenate([at, nodes])) if len(nodes) <= _VALUES else at
+        else:
+            at = check_inside(path, values)
+        lines, unit = (_coefficients if what == "coefficients" else _multipliers)(path, at)
+        if names is None:
+            names = [f"{'x' if what == 'coefficients' else 'sample '}{k}" for k in range(lines.shape[1])]
+        if len(names) != lines.shape[1]:
+            raise ValueError(f"names must hold one name for each of the {lines.shape[1]} {what}, got {len(names)}.")
         display = cls(
             path=path,
             values=at,
             lines=lines,
-            names=_check_names(names, lines.shape[1], what),
+            names=[str(name) for name in names],
             what=what,
-            unit=_unit(path, what),
+            unit=unit,
             chosen=chosen,
             classes=classes_of(path) if classes is None else classes,
         )
@@ -162,12 +159,8 @@ class PathDisplay(Display):
         """
         check_fitted(estimator, cls.__name__)
         is_of_features = _check_what(estimator.path_, options.get("what")) == "coefficients"
-        given = getattr(estimator, "feature_names_in_", None) if is_of_features else None
-        known = {
-            "names": given,
-            "chosen": estimator.choice_.value,
-            "classes": classes_of(estimator.path_, estimator),
-        }
+        names = getattr(estimator, "feature_names_in_", None) if is_of_features else None
+        known = {"names": names, "chosen": estimator.choice_.value, "classes": classes_of(estimator.path_, estimator)}
         return cls.from_path(estimator.path_, values, ax=ax, **{**known, **options})
 
     def plot(self, ax: Any = None, *, most: int = _VALUES, breakpoints: bool = True, **options: Any) -> PathDisplay:
@@ -186,9 +179,16 @@ class PathDisplay(Display):
         """
         ax = self._start(ax)
         order = self.drawn(most)
-        self.lines_ = [ax.plot(self.values, self.lines[:, k], **{**self._look(place, k), **options})[0]
-                       for place, k in enumerate(order.tolist())]  # fmt: skip
-        self.breakpoints_ = self._rug(ax) if breakpoints else None
+        looks = [self._look(place, k) for place, k in enumerate(order.tolist())]
+        self.lines_ = [
+            ax.plot(self.values, self.lines[:, k], **{**look, **options})[0]
+            for k, look in zip(order, looks, strict=True)
+        ]
+        self.breakpoints_ = None
+        if breakpoints:  # short ticks on the axis, in the units of the axes vertically
+            ticks = {"linestyle": "none", "marker": "|", "markersize": 9.0, "color": ink(), "alpha": 0.5}
+            nodes, across = np.asarray(self.path.breakpoints), ax.get_xaxis_transform()
+            self.breakpoints_ = ax.plot(nodes, np.zeros(len(nodes)), transform=across, clip_on=True, **ticks)[0]
         self.choice_line_ = mark_choice(ax, self.chosen)
         label_parameter(ax, self.path, self.values)
         more = f" ({len(order)} of {len(self.names)})" if len(order) < len(self.names) else ""
@@ -212,40 +212,26 @@ class PathDisplay(Display):
     def _look(self, place: int, k: int) -> dict[str, Any]:
         """Features with a name in the legend have a colour each, samples that of their class."""
         if self.what == "coefficients":
-            is_named = place < _NAMED and self.lines[:, k].any()
-            return (
-                {"color": colour(place)}
-                if is_named
-                else {"color": ink(), "alpha": 0.3, "linewidth": 0.8, "zorder": 1.8}
-            )
+            if place < _NAMED and self.lines[:, k].any():
+                return {"color": colour(place)}
+            return {"color": ink(), "alpha": 0.3, "linewidth": 0.8, "zorder": 1.8}
         is_positive = self.classes is not None and self.path.problem.y[k] > 0
         return {"color": colour(int(is_positive)), "alpha": 0.5, "linewidth": 0.8}
 
-    def _rug(self, ax: Any) -> Any:
-        """Short ticks on the axis, in the units of the axes vertically."""
-        nodes = np.asarray(self.path.breakpoints)
-        look = {"linestyle": "none", "marker": "|", "markersize": 9.0, "color": ink(), "alpha": 0.5, "clip_on": True}
-        return ax.plot(nodes, np.zeros(len(nodes)), transform=ax.get_xaxis_transform(), **look)[0]
-
     def _legend(self, ax: Any, order: Array) -> None:
         if self.what == "coefficients":
-            shown = [(line, self.names[k]) for line, k in zip(self.lines_, order.tolist(), strict=True)][:_NAMED]
-            shown = [(line, name) for line, name in shown if np.any(line.get_ydata())]
-        else:
-            shown = self._of_each_class(order)
+            pairs = list(zip(self.lines_, order.tolist(), strict=True))[:_NAMED]
+            shown = [(line, self.names[k]) for line, k in pairs if np.any(line.get_ydata())]
+        else:  # a line of each class
+            is_positive = self.path.problem.y[order] > 0
+            sides = [] if self.classes is None else list(enumerate(self.classes))
+            first = [(label, np.flatnonzero(is_positive == bool(side))[:1]) for side, label in sides]
+            shown = [(self.lines_[k], label) for label, rows in first for k in rows]
         if shown:
             handles, names = zip(*shown, strict=True)
             legend = ax.legend(handles, [plain(name) for name in names], loc="best", fontsize="small")
             for handle in legend.legend_handles:  # samples are drawn thin
                 handle.set(alpha=1.0, linewidth=1.5)
-
-    def _of_each_class(self, order: Array) -> list[tuple[Any, Any]]:
-        """A line of each class, and its label."""
-        if self.classes is None:
-            return []
-        is_positive = self.path.problem.y[order] > 0
-        sides = [(label, np.flatnonzero(is_positive == bool(side))) for side, label in enumerate(self.classes)]
-        return [(self.lines_[rows[0]], label) for label, rows in sides if len(rows)]
 
 
 def _check_what(path: Path, what: str | None) -> str:
@@ -262,41 +248,18 @@ def _check_what(path: Path, what: str | None) -> str:
     return what
 
 
-def _check_names(names: Any, size: int, what: str) -> list[str]:
-    if names is None:
-        first = "x" if what == "coefficients" else "sample "
-        return [f"{first}{k}" for k in range(size)]
-    names = [str(name) for name in names]
-    if len(names) != size:
-        raise ValueError(f"names must hold one name for each of the {size} {what}, got {len(names)}.")
-    return names
-
-
-def _default_values(path: Path) -> Array:
-    nodes = np.asarray(path.breakpoints)
-    even = along(path, _VALUES)
-    return np.unique(np.concatenate([even, nodes])) if len(nodes) <= _VALUES else even
-
-
-def _coefficients(path: Path, values: Array) -> Array:
+def _coefficients(path: Path, values: Array) -> tuple[Array, str]:
+    """Those of the features at each value, and what to call them."""
     if isinstance(path, ElasticPath):
-        return path.coefs(values)[0]
+        return path.coefs(values)[0], "coefficient"
     X = path.gram.X
-    return np.array([np.asarray(X.T @ path(float(value)).alpha).ravel() for value in values])
+    return np.array([np.asarray(X.T @ path(float(value)).alpha).ravel() for value in values]), "coefficient"
 
 
-def _multipliers(path: Path, values: Array) -> Array:
-    return np.array([multipliers(path(float(value))) for value in values])
-
-
-def multipliers(solution: Solution) -> Array:
+def _multipliers(path: Path, values: Array) -> tuple[Array, str]:
     """The signed slopes of the losses: alpha / C, rho alpha, or alpha where the losses have no factor."""
-    return solution.alpha * getattr(solution, "rho", 1.0) / solution.parameters.get("C", 1.0)
-
-
-def _unit(path: Path, what: str) -> str:
-    if what == "coefficients":
-        return "coefficient"
+    machines = [path(float(value)) for value in values]
+    slopes = [each.alpha * getattr(each, "rho", 1.0) / each.parameters.get("C", 1.0) for each in machines]
     if path.loss.name == "nu":
-        return "rho alpha"
-    return "alpha / C" if "C" in path.loss.overs else "alpha"
+        return np.array(slopes), "rho alpha"
+    return np.array(slopes), "alpha / C" if "C" in path.loss.overs else "alpha"

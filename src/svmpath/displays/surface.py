@@ -7,6 +7,7 @@ cells of its own. An edge between two cells lies halfway between their values on
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ _ROOM = 1.5  # ratio from a point to the end of an axis
 _ZERO_CELL = 3.0  # the cell of zero ends at the smallest positive value over this
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SurfaceDisplay(Display):
     """The scores of a search over C and gamma (lambda1 and lambda2 of the elastic net), with all values tried.
 
@@ -78,22 +80,15 @@ class SurfaceDisplay(Display):
     (30, 3, 1)
     """
 
-    def __init__(
-        self,
-        *,
-        tried: Mapping[float, Scores],
-        names: tuple[str, str] = ("C", "gamma"),
-        others: Any = None,
-        chosen: tuple[float, float] | None = None,
-        label: str = "score",
-        sign: float = 1.0,
-    ) -> None:
-        self.tried = tried
-        self.names = names
-        self.others = np.empty((0, 2)) if others is None else others
-        self.chosen = chosen
-        self.label = label
-        self.sign = sign
+    tried: Mapping[float, Scores]
+    names: tuple[str, str] = ("C", "gamma")
+    others: Any = None
+    chosen: tuple[float, float] | None = None
+    label: str = "score"
+    sign: float = 1.0
+
+    def __post_init__(self) -> None:
+        self.others = np.empty((0, 2)) if self.others is None else self.others
 
     @classmethod
     def from_curves(
@@ -119,14 +114,15 @@ class SurfaceDisplay(Display):
             )
         gammas = curves.surface.gammas.tolist()
         tried = {gamma: Scores.of(curve) for gamma, curve in sorted(zip(gammas, curves.curves, strict=True))}
-        names, label = ("C", curves.surface.over), _label(curves.curves[0].criterion)
+        names, others = ("C", curves.surface.over), None
         if choice is None:
             gamma, index = best_pair(tried)
-            here = cls(tried=tried, names=names, chosen=(float(tried[gamma].values[index]), gamma), label=label)
+            chosen: Any = float(tried[gamma].values[index]), gamma
         else:
             others = _pairs({gamma: scores for gamma, scores in choice.tried.items() if gamma not in tried})
-            here = cls(tried=tried, names=names, others=others, chosen=_pair(choice, names), label=label)
-        return here.plot(ax, **options)
+            chosen = _pair(choice, names)
+        label = f"score ({curves.curves[0].criterion})"
+        return cls(tried=tried, names=names, others=others, chosen=chosen, label=label).plot(ax, **options)
 
     @classmethod
     def from_choice(cls, choice: Choice, *, stage: str | None = None, ax: Any = None, **options: Any) -> SurfaceDisplay:
@@ -149,7 +145,12 @@ class SurfaceDisplay(Display):
     def of_choice(cls, choice: Choice, stage: str | None = None) -> SurfaceDisplay:
         """The same without drawing it."""
         path = choice.curve.path
-        stages = [each for each in _stages(choice) if each.name not in _NO_PLANE and _is_plane(each.tried)]
+        stages = [
+            each
+            for each in choice.stages or (only_stage(choice),)
+            # with scores over the first parameter at several values of the second
+            if each.name not in _NO_PLANE and len(each.tried) > 1 and np.isfinite(list(each.tried)).all()
+        ]
         names = _names(path)
         if not stages:
             raise ValueError(
@@ -159,7 +160,7 @@ class SurfaceDisplay(Display):
         shown = _pick(stages, stage)
         others = [_pairs(each.tried) for each in stages if each is not shown]
         sign = -1.0 if isinstance(path, ElasticPath) else 1.0
-        label = f"{shown.name} {_label(shown.criterion)}" if choice.stages else _label(shown.criterion)
+        label = f"{f'{shown.name} ' if choice.stages else ''}score ({shown.criterion})"
         pairs = np.concatenate(others) if others else None
         return cls(tried=shown.tried, names=names, others=pairs, chosen=_pair(choice, names), label=label, sign=sign)
 
@@ -182,20 +183,30 @@ class SurfaceDisplay(Display):
             Passed to ``ax.pcolormesh``.
         """
         ax = self._start(ax)
+        from matplotlib.colors import Normalize
+
         pairs = np.concatenate([_pairs(self.tried), self.others])
         _scale(ax.set_xscale, ax.xaxis, pairs[:, 0])
         _scale(ax.set_yscale, ax.yaxis, pairs[:, 1])
-        options = {"norm": self._norm(), **options}
+        # One scale of colours for all rows; the worst scores share the last colour, so that the valley has many.
+        scores = np.concatenate([each.scores for each in self.tried.values()])
+        low, high, worst = np.nanmin(scores), np.nanquantile(scores, _SHOWN), np.nanmax(scores)
+        options = {"norm": Normalize(low, high if high > low else worst), **options}
         tops = _edges(list(self.tried))
         self.rows_ = {
-            outer: ax.pcolormesh(_edges(scores.values), tops[k : k + 2], _sorted(scores)[None], **options)
-            for k, (outer, scores) in enumerate(sorted(self.tried.items()))
+            outer: ax.pcolormesh(
+                _edges(row.values), tops[k : k + 2], row.scores[np.argsort(row.values, kind="stable")][None], **options
+            )
+            for k, (outer, row) in enumerate(sorted(self.tried.items()))
         }
-        self._mark(ax)
+        self._mark(ax, pairs)
         self._limit(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
-        mesh = next(iter(self.rows_.values()))
-        self.colorbar_ = self._bar(ax, mesh) if colorbar else None
+        self.colorbar_ = None
+        if colorbar:  # with an arrow if there are worse scores
+            mesh = next(iter(self.rows_.values()))
+            is_cut = mesh.norm.vmax is not None and worst > mesh.norm.vmax
+            self.colorbar_ = ax.figure.colorbar(mesh, ax=ax, label=self.label, extend="max" if is_cut else "neither")
         return self
 
     def _limit(self, ax: Any) -> None:
@@ -208,12 +219,6 @@ class SurfaceDisplay(Display):
             bottom, top = min(bottom, y0 / _ROOM), max(top, y1 * _ROOM)
         ax.set(xlim=(left, right), ylim=(bottom, top))
 
-    def _bar(self, ax: Any, mesh: Any) -> Any:
-        """The scale of colours, with an arrow if there are worse scores."""
-        worst = max(float(np.nanmax(each.scores)) for each in self.tried.values())
-        extend = "max" if mesh.norm.vmax is not None and worst > mesh.norm.vmax else "neither"
-        return ax.figure.colorbar(mesh, ax=ax, label=self.label, extend=extend)
-
     def table(self) -> pd.DataFrame:
         """One row per pair: C, gamma, ``score``, ``standard_error``, ``valley`` and ``chosen``.
 
@@ -221,20 +226,15 @@ class SurfaceDisplay(Display):
         """
         import pandas as pd
 
-        first, second = self.names
-        valley = set(self.valley())
-        rows = [
-            {first: float(x), second: y, "score": float(score), "standard_error": float(spread),
-             "valley": (float(x), y) in valley, "chosen": self._is_chosen(float(x), y)}
-            for y, scores in sorted(self.tried.items())
-            for x, score, spread in zip(scores.values, scores.scores, np.asarray(scores.standard_errors), strict=True)
-        ]  # fmt: skip
-        rows += [
-            {first: x, second: y, "score": np.nan, "standard_error": np.nan, "valley": False,
-             "chosen": self._is_chosen(x, y)}
-            for x, y in np.asarray(self.others).tolist()
-        ]  # fmt: skip
-        return pd.DataFrame(rows)
+        rows, valley = [row for _, row in sorted(self.tried.items())], set(self.valley())
+        tried, unknown = _pairs(self.tried), np.full(len(self.others), np.nan)
+        pairs = np.concatenate([tried, self.others])
+        table = pd.DataFrame(pairs, columns=list(self.names))
+        table["score"] = np.concatenate([*(row.scores for row in rows), unknown])
+        table["standard_error"] = np.concatenate([*(np.asarray(row.standard_errors) for row in rows), unknown])
+        table["valley"] = [*(pair in valley for pair in map(tuple, tried.tolist())), *(unknown == 0)]
+        is_chosen = False if self.chosen is None else np.isclose(pairs, self.chosen, rtol=1e-9, atol=0.0).all(axis=1)
+        return table.assign(chosen=is_chosen)
 
     def valley(self) -> list[tuple[float, float]]:
         """The best C at each gamma, as pairs."""
@@ -243,22 +243,10 @@ class SurfaceDisplay(Display):
             for outer, scores in sorted(self.tried.items())
         ]
 
-    def _is_chosen(self, x: float, y: float) -> bool:
-        return self.chosen is not None and bool(np.allclose((x, y), self.chosen, rtol=1e-9, atol=0.0))
-
-    def _norm(self) -> Any:
-        """One scale of colours for all rows; the worst scores share the last colour, so that the valley has many."""
-        from matplotlib.colors import Normalize
-
-        scores = np.concatenate([each.scores for each in self.tried.values()])
-        low, high = float(np.nanmin(scores)), float(np.nanquantile(scores, _SHOWN))
-        return Normalize(low, high if high > low else float(np.nanmax(scores)))
-
-    def _mark(self, ax: Any) -> None:
+    def _mark(self, ax: Any, pairs: Array) -> None:
         """The valley, all pairs that were tried, and the choice, each set apart from the cells."""
         from matplotlib.patheffects import withStroke
 
-        pairs = np.concatenate([_pairs(self.tried), self.others])
         dots = {"s": 9, "color": ink(), "edgecolors": [paper()], "linewidths": 0.5, "label": "tried"}
         self.tried_ = ax.scatter(pairs[:, 0], pairs[:, 1], **dots)
         way = np.array(self.valley())
@@ -299,34 +287,21 @@ def _scale(set_scale: Any, axis: Any, values: Array) -> None:
     axis.set_ticks([0.0, *10.0 ** np.arange(np.ceil(np.log10(least)), np.floor(np.log10(most)) + 1)])
 
 
-def _sorted(scores: Scores) -> Array:
-    return scores.scores[np.argsort(scores.values, kind="stable")]
-
-
 def _pairs(tried: Mapping[float, Scores]) -> Array:
     """All pairs, of shape (q, 2)."""
     pairs = [(float(x), outer) for outer, scores in sorted(tried.items()) for x in scores.values]
     return np.array(pairs).reshape(-1, 2)
 
 
-def _is_plane(tried: Mapping[float, Scores]) -> bool:
-    """Whether there are rows at several values of the second parameter."""
-    return len(tried) > 1 and bool(np.isfinite(list(tried)).all())
-
-
-def _stages(choice: Choice) -> Sequence[Stage]:
-    return choice.stages or (only_stage(choice),)
-
-
 def _pick(stages: Sequence[Stage], name: str | None) -> Stage:
     """The stage of this name, else that with the most pairs; the last one if there are several."""
     if name is None:
         return max(reversed(stages), key=lambda stage: len(_pairs(stage.tried)))
-    found = [stage for stage in stages if stage.name == name]
-    if not found:
+    named = [stage for stage in stages if stage.name == name]
+    if not named:
         known = ", ".join(repr(stage.name) for stage in stages)
         raise ValueError(f"stage must be one of the stages of this search with several values, {known}; got {name!r}.")
-    return found[-1]
+    return named[-1]
 
 
 def _names(path: Path) -> tuple[str, str]:
@@ -341,7 +316,3 @@ def _pair(choice: Choice, names: tuple[str, str]) -> tuple[float, float] | None:
     path = choice.curve.path
     known = {**path.motion.fixed, **path.gram.kernel.parameters}
     return (choice.value, float(known[names[1]])) if names[1] in known else None
-
-
-def _label(criterion: str) -> str:
-    return f"score ({criterion})"

@@ -249,7 +249,7 @@ def _rows_of(approximation: Approximation, data: Data, seed: int) -> tuple[Array
         order = np.argsort(np.argsort(rows))  # rows are picked in order, and landmarks stay in theirs
         return np.sort(rows), replace(approximation, landmarks=tuple(order.tolist()))
     if approximation.landmarks == "uniform" and not approximation.target:
-        rows = data.sample(approximation.count(data.n), seed)
+        rows = data.sample(approximation.columns(data.n), seed)
         return rows, replace(approximation, rank=None, landmarks=tuple(range(len(rows))))
     return data.sample(SAMPLED_ROWS, seed), approximation
 

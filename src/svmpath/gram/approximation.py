@@ -11,6 +11,7 @@ import numpy as np
 
 from svmpath.gram.features import Factor
 from svmpath.kernels import Kernel
+from svmpath.kernels.base import pick
 
 if TYPE_CHECKING:
     from svmpath.gram.low_rank import LowRankGram
@@ -71,7 +72,7 @@ class Approximation(ABC):
 
     def residual(self, gram: LowRankGram) -> float:
         """The relative error of the approximation, from 0 to 1: the relative trace residual unless overridden."""
-        return trace_residual(gram.exact_diag, gram.Z)
+        return trace_residual(pick(gram.kernel.diag(gram.X), gram.rows), gram.Z)
 
 
 def trace_residual(diag: Array, Z: Array) -> float:

@@ -77,14 +77,19 @@ class Gram(ABC):
 
     def contents(self, rows: Array | None = None) -> Any:
         """What the rows hold, or some of them: rows of X, or of a precomputed kernel the values among them."""
-        own = self.rows if rows is None else rows if self.rows is None else np.asarray(self.rows)[rows]
-        if own is None:
+        places = self.rows if rows is None else self.places(rows)
+        if places is None:
             return self.X
-        return self.X[own][:, own] if self.kernel.pairwise else self.X[own]
+        return self.X[places][:, places] if self.kernel.pairwise else self.X[places]
 
     @property
-    @abstractmethod
-    def n(self) -> int: ...
+    def n(self) -> int:
+        return self.X.shape[0] if self.rows is None else len(self.rows)
+
+    def places(self, rows: Any) -> Array:
+        """Where some of the rows are in X."""
+        rows = np.arange(self.n)[rows]
+        return rows if self.rows is None else np.asarray(self.rows)[rows]
 
     @property
     @abstractmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ _NEGATIVE_EIGENVALUE = 1e-8
 _REMEDY = "an approximation of low rank: rank=1000, say"
 
 
+@dataclass(eq=False)
 class Distinct:
     """K on the distinct rows of X: computed once, whatever rows of X a Gram matrix is about.
 
@@ -34,12 +36,13 @@ class Distinct:
     ids : array of int of shape (N,) or None
         Which of them each row is; None where each is itself.
     S : optional
-        What ``kernel.compare`` gives for them, if it is known from another value of the kernel's parameters.
+        What ``kernel.compare`` gives for them; kept only while several values of the kernel's parameters share it.
     """
 
-    def __init__(self, kernel: Kernel, X: Any, ids: Array | None, S: Any = None) -> None:
-        self.kernel, self.X, self.ids = kernel, X, ids
-        self._S = S  # kept only while several parameter values share it
+    kernel: Kernel
+    X: Any
+    ids: Array | None
+    S: Any = None
 
     @staticmethod
     def of(kernel: Kernel, X: Any) -> Distinct:
@@ -50,16 +53,16 @@ class Distinct:
     @property
     def compared(self) -> Any:
         """What ``kernel.compare`` gives for the rows: made once for all values of the kernel's parameters."""
-        if self._S is None:
+        if self.S is None:
             self.check_memory()
-            self._S = self.kernel.compare(self.X)
-        return self._S
+            self.S = self.kernel.compare(self.X)
+        return self.S
 
     def part(self, rows: Array, cols: Array) -> Any:
         """The same for some rows and columns; not kept if it is not known."""
-        if self._S is None:
+        if self.S is None:
             return self.kernel.compare(self.X[rows], self.X[cols])
-        return self.kernel.part(self._S, rows, cols)
+        return self.kernel.part(self.S, rows, cols)
 
     def check_memory(self) -> None:
         """Raise an error, before any work, if there is no room for the matrix."""
@@ -75,7 +78,7 @@ class Distinct:
     def K(self) -> Array:
         """The matrix of the distinct rows; raises an error if it is not symmetric."""
         self.check_memory()
-        K = self.kernel.evaluate(self.kernel.compare(self.X) if self._S is None else self._S)
+        K = self.kernel.evaluate(self.kernel.compare(self.X) if self.S is None else self.S)
         if self.kernel.psd is True:
             return K
         if np.abs(K - K.T).max(initial=0.0) > 1e-8 * np.abs(K).max(initial=0.0):
@@ -90,7 +93,15 @@ class Distinct:
     def examined(self) -> Array:
         """The same matrix; warns once if it has negative eigenvalues."""
         if self.kernel.psd is not True:
-            _warn_if_indefinite(self.K, self.kernel)
+            values = interruptible(np.linalg.eigvalsh, self.K)
+            if values[0] < -_NEGATIVE_EIGENVALUE * max(values[-1], 0.0):
+                warnings.warn(
+                    f"The matrix of {self.kernel!r} has negative eigenvalues (smallest / largest = "
+                    f"{values[0] / max(values[-1], 1e-300):.2g}), so the problem is not convex and held-out errors "
+                    "mean little; use psd='clip' to replace the matrix by its positive semi-definite part.",
+                    IndefiniteKernelWarning,
+                    stacklevel=3,
+                )
         return self.K
 
 
@@ -171,10 +182,6 @@ class DenseGram(Gram):
         return self._ids is not None and not self.is_clipped and self.distinct.X.shape[0] < self.n
 
     @property
-    def n(self) -> int:
-        return self.X.shape[0] if self.rows is None else len(self.rows)
-
-    @property
     def rank(self) -> int:
         return self.n
 
@@ -186,15 +193,19 @@ class DenseGram(Gram):
     def K(self) -> Array:
         """The matrix itself, checked for negative eigenvalues if the kernel may have some."""
         if self.is_clipped:
-            self._projector, K = _clip(self._expand(self.distinct.K))
+            values, Q = interruptible(np.linalg.eigh, self._expand(self.distinct.K))
+            positive = values > _NEGATIVE_EIGENVALUE * max(values[-1], 0.0)
+            Q = Q[:, positive]
+            self._projector, K = Q @ Q.T, (Q * values[positive]) @ Q.T
             make_symmetric(K)
             return copy_first(copy_first(K, self.repeats).T, self.repeats)
         return self._expand(self.distinct.examined)
 
     def _expand(self, K: Array) -> Array:
-        if self._ids is not None:
-            require(8.0 * self.n**2, f"The full kernel matrix of {self.n} rows", _REMEDY)
-        return K if self._ids is None else K.take(self._ids, axis=0).take(self._ids, axis=1)
+        if self._ids is None:
+            return K
+        require(8.0 * self.n**2, f"The full kernel matrix of {self.n} rows", _REMEDY)
+        return K.take(self._ids, axis=0).take(self._ids, axis=1)
 
     def _collapse(self, v: Array) -> Array:
         """Sums of v over the copies of each distinct row."""
@@ -217,7 +228,8 @@ class DenseGram(Gram):
     def cross(self, X: Any) -> Array:
         if self._is_small:
             return self.kernel(X, self.distinct.X).take(self._ids, axis=1)
-        if not self.kernel.pairwise and _overlap(X, self.X):
+        one, other = (A.data if issparse(A) else np.asarray(A) for A in (X, self.X))
+        if not self.kernel.pairwise and np.may_share_memory(one, other):
             # Rows against themselves are compared in another order of summation, by kernels and by NumPy: the training
             # rows would get other last digits than a copy of them, or than they get from a saved model.
             X = copy(X)
@@ -255,32 +267,4 @@ class DenseGram(Gram):
         return DenseGram(kernel, self.X, self.rows, self.clip, distinct)
 
     def take(self, rows: Any) -> DenseGram:
-        rows = np.arange(self.n)[rows]
-        rows = rows if self.rows is None else self.rows[rows]
-        return DenseGram(self.kernel, self.X, rows, self.clip, self.distinct)
-
-
-def _overlap(X: Any, Z: Any) -> bool:
-    """Whether two sets of rows may be kept in the same memory."""
-    one, other = (A.data if issparse(A) else np.asarray(A) for A in (X, Z))
-    return bool(np.may_share_memory(one, other))
-
-
-def _clip(K: Array) -> tuple[Array, Array]:
-    """The projector on the positive eigenvectors, and K restricted to them."""
-    values, Q = interruptible(np.linalg.eigh, K)
-    positive = values > _NEGATIVE_EIGENVALUE * max(values[-1], 0.0)
-    Q = Q[:, positive]
-    return Q @ Q.T, (Q * values[positive]) @ Q.T
-
-
-def _warn_if_indefinite(K: Array, kernel: Kernel) -> None:
-    values = interruptible(np.linalg.eigvalsh, K)
-    if values[0] < -_NEGATIVE_EIGENVALUE * max(values[-1], 0.0):
-        warnings.warn(
-            f"The matrix of {kernel!r} has negative eigenvalues (smallest / largest = "
-            f"{values[0] / max(values[-1], 1e-300):.2g}), so the problem is not convex and held-out errors mean "
-            "little; use psd='clip' to replace the matrix by its positive semi-definite part.",
-            IndefiniteKernelWarning,
-            stacklevel=4,
-        )
+        return DenseGram(self.kernel, self.X, self.places(rows), self.clip, self.distinct)

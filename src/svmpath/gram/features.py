@@ -12,7 +12,7 @@ from scipy.linalg.blas import dtrmm
 
 from svmpath.gram.memory import require
 from svmpath.kernels import Kernel
-from svmpath.kernels.repeated import Repeats, find_repeats
+from svmpath.kernels.repeated import find_repeats
 from svmpath.lazy import lazy
 
 Array = np.ndarray
@@ -78,18 +78,12 @@ class FeatureMap(ABC):
         for start in range(0, n, step):
             Z[start : start + step] = self.compute(X[start : start + step])
         if repeats is not None:
-            _copy_to_repeats(Z, repeats)
+            first = repeats.first[repeats.ids]
+            copies = np.flatnonzero(first != np.arange(n))
+            for start in range(0, len(copies), step):
+                part = copies[start : start + step]
+                Z[part] = Z[first[part]]
         return Z
-
-
-def _copy_to_repeats(Z: Array, repeats: Repeats) -> None:
-    """Give every copy of a row the features of the first one, in place."""
-    leader = repeats.first[repeats.ids]
-    copies = np.flatnonzero(leader != np.arange(len(Z)))
-    step = max(1, _NUMBERS_AT_ONCE // Z.shape[1])
-    for start in range(0, len(copies), step):
-        part = copies[start : start + step]
-        Z[part] = Z[leader[part]]
 
 
 @dataclass(frozen=True)

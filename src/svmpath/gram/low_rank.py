@@ -110,17 +110,6 @@ class LowRankGram(Gram):
         return pick(self.X, self.rows)
 
     @property
-    def exact_diag(self) -> Array:
-        """k(x_i, x_i) of the kernel itself."""
-        if self.kernel.pairwise:  # only the matrix of all rows has a diagonal
-            return pick(self.kernel.diag(self.X), self.rows)
-        return self.kernel.diag(self.own_rows)
-
-    @property
-    def n(self) -> int:
-        return self.X.shape[0] if self.rows is None else len(self.rows)
-
-    @property
     def rank(self) -> int:
         return self.features.rank
 
@@ -133,8 +122,10 @@ class LowRankGram(Gram):
         return np.einsum("ij,ij->i", self.Z, self.Z).astype(float)
 
     def block(self, rows: Any, cols: Any) -> Array:
-        own = np.arange(self.n)
-        return Linear().compare(self._some(rows), None if np.array_equal(own[rows], own[cols]) else self._some(cols))
+        all_rows = np.arange(self.n)
+        return Linear().compare(
+            self._some(rows), None if np.array_equal(all_rows[rows], all_rows[cols]) else self._some(cols)
+        )
 
     def _some(self, rows: Any) -> Array:
         """Some rows of Z, in double precision."""
@@ -165,7 +156,5 @@ class LowRankGram(Gram):
 
     def take(self, rows: Any) -> LowRankGram:
         """Some of the rows, with the same landmarks and features."""
-        rows = np.arange(self.n)[rows]
-        own = rows if self.rows is None else self.rows[rows]
-        factor = Factor(self.Z[rows], self.features)
-        return LowRankGram(self.kernel, self.X, self.approximation, self.seed, own, self.build, factor)
+        places, factor = self.places(rows), Factor(self.Z[rows], self.features)
+        return LowRankGram(self.kernel, self.X, self.approximation, self.seed, places, self.build, factor)

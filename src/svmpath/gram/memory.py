@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from numbers import Real
 from pathlib import Path
@@ -34,7 +34,17 @@ _GROUPS = (
 
 def free_memory() -> float:
     """Bytes that this process can still have; infinite where that is not known."""
-    return min([_of_computer(), *(_of_group(limit, used) for limit, used in _GROUPS)])
+    free = [float("inf")]
+    with suppress(OSError, ValueError, IndexError):
+        free.append(1024.0 * int(_MEMINFO.read_text(encoding="utf-8").split("MemAvailable:")[1].split()[0]))
+    if len(free) == 1:  # other systems of the Unix family; not all of them know
+        with suppress(AttributeError, OSError, ValueError):
+            free.append(float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")))
+    for limit, used in _GROUPS:  # no number where there is no limit ("max")
+        with suppress(OSError, ValueError):
+            remaining = int(limit.read_text(encoding="utf-8")) - int(used.read_text(encoding="utf-8"))
+            free.append(max(float(remaining), 0.0))
+    return min(free)
 
 
 def memory_limit() -> float:
@@ -62,13 +72,13 @@ def parse_bytes(size: Any) -> float:
     >>> parse_bytes("1.5GiB"), parse_bytes("200 MB"), parse_bytes(1e9)
     (1610612736.0, 200000000.0, 1000000000.0)
     """
-    found = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?i?b?)\s*", str(size).lower()) if isinstance(size, str) else None
-    number = float(found[1]) if found and found[1].count(".") <= 1 and found[1] != "." else size
+    match = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?i?b?)\s*", str(size).lower()) if isinstance(size, str) else None
+    number = float(match[1]) if match and match[1].count(".") <= 1 and match[1] != "." else size
     if not isinstance(number, Real) or isinstance(number, bool) or not 0 < float(number) < float("inf"):
         raise ValueError(
             f"memory_limit must be None, a positive number of bytes or a text such as '4GiB' or '500MB', got {size!r}."
         )
-    unit = found[2].removesuffix("b") if found else ""
+    unit = match[2].removesuffix("b") if match else ""
     return float(number) * _UNITS[unit]
 
 
@@ -97,24 +107,3 @@ def require(needed: float, what: str, remedy: str) -> None:
 
 def _in_words(size: float) -> str:
     return f"{size / 2**30:.1f} GiB" if size >= _SMALL else f"{size / 2**20:.2g} MiB"
-
-
-def _of_computer() -> float:
-    try:
-        for line in _MEMINFO.read_text(encoding="utf-8").splitlines():
-            if line.startswith("MemAvailable:"):
-                return 1024.0 * int(line.split()[1])
-    except (OSError, ValueError):
-        pass
-    try:  # other systems of the Unix family; not all of them know
-        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, OSError, ValueError):
-        return float("inf")
-
-
-def _of_group(limit: Path, used: Path) -> float:
-    """What a control group leaves; infinite where there is none, or no limit ("max")."""
-    try:
-        return max(float(int(limit.read_text(encoding="utf-8"))) - int(used.read_text(encoding="utf-8")), 0.0)
-    except (OSError, ValueError):
-        return float("inf")

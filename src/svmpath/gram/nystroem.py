@@ -12,7 +12,8 @@ are left out.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -120,18 +121,15 @@ class Nystroem(Approximation):
         """The target for the relative trace residual; zero if the number of landmarks is given."""
         return float(self.rank) if self.rank is not None and is_share(self.rank) else 0.0
 
-    def count(self, n: int) -> int:
+    def columns(self, n: int) -> int:
         """The largest number of landmarks for n rows."""
         if not isinstance(self.landmarks, str):
             return len(self.landmarks)
         return n if self.rank is None or self.target else min(int(self.rank), n)
 
-    def columns(self, n: int) -> int:
-        return self.count(n)
-
     def is_whole(self, n: int) -> bool:
         """Whether every row is a landmark and nothing is dropped."""
-        return isinstance(self.landmarks, str) and not self.is_truncated and self.count(n) == n and not self.target
+        return isinstance(self.landmarks, str) and not self.is_truncated and self.columns(n) == n and not self.target
 
     def check(self, kernel: Kernel, X: Any) -> None:
         if not isinstance(self.landmarks, str):
@@ -152,59 +150,36 @@ class Nystroem(Approximation):
 
     def prepare(self, X: Any, seed: int) -> Callable[[Kernel], Factor]:
         """The factor as a function of the kernel; landmarks that do not look at it are chosen once."""
-        return _Recipe(self, X, seed)
+        return partial(self._factor, X=X, seed=seed, known={})
+
+    def _factor(self, kernel: Kernel, X: Any, seed: int, known: dict[int, Landmarks]) -> Factor:
+        """The factor of one kernel; `known` keeps landmarks that do not look at it, by their number."""
+        self.check(kernel, X)
+        make = partial(
+            nystroem, kernel, X, truncate=self.truncate, min_eigenvalue=self.min_eigenvalue, dtype=self.dtype
+        )
+        if not isinstance(self.landmarks, str):
+            return make(given(X, self.landmarks))
+        limit = self.columns(X.shape[0])
+        if self.landmarks in _PIVOTED:
+            pivots, factor = pivoted_cholesky(kernel, X, limit, self.target, seed, self.landmarks == "greedy")
+            return make(given(X, pivots)) if self.is_truncated else factor
+        # Without a look at the kernel: all at once, or twice as many until the residual is reached.
+        c = min(_FIRST_LANDMARKS, limit) if self.target else limit
+        while True:
+            if c not in known:
+                order = random_order(X, seed=seed, pairwise=kernel.pairwise)
+                known[c] = _BLIND[self.landmarks](X, order, c, seed)
+            factor = make(known[c])
+            assert factor.Z is not None
+            if c == limit or trace_residual(kernel.diag(X), factor.Z) <= self.target:
+                return factor
+            c = min(2 * c, limit)
 
 
 def is_share(value: Any) -> bool:
     """Whether it is a number between 0 and 1."""
     return isinstance(value, Real) and not isinstance(value, Integral) and 0.0 < float(value) < 1.0
-
-
-@dataclass(frozen=True)
-class _Recipe:
-    """The factor of any kernel on the same rows."""
-
-    approximation: Nystroem
-    X: Any
-    seed: int
-    chosen: dict[int, Landmarks] = field(default_factory=dict)  # by their number, where they do not look at the kernel
-
-    def __call__(self, kernel: Kernel) -> Factor:
-        wanted = self.approximation
-        wanted.check(kernel, self.X)
-        if not isinstance(wanted.landmarks, str):
-            return self._nystroem(kernel, given(self.X, wanted.landmarks))
-        return self._cholesky(kernel) if wanted.landmarks in _PIVOTED else self._grow(kernel)
-
-    def _nystroem(self, kernel: Kernel, landmarks: Landmarks) -> Factor:
-        wanted = self.approximation
-        return nystroem(kernel, self.X, landmarks, wanted.truncate, wanted.min_eigenvalue, wanted.dtype)
-
-    def _cholesky(self, kernel: Kernel) -> Factor:
-        wanted, n = self.approximation, self.X.shape[0]
-        greedy = wanted.landmarks == "greedy"
-        pivots, factor = pivoted_cholesky(kernel, self.X, wanted.count(n), wanted.target, self.seed, greedy)
-        return self._nystroem(kernel, given(self.X, pivots)) if wanted.is_truncated else factor
-
-    def _choose(self, kernel: Kernel, c: int) -> Landmarks:
-        if c not in self.chosen:
-            order = random_order(self.X, seed=self.seed, pairwise=kernel.pairwise)
-            self.chosen[c] = _BLIND[self.approximation.landmarks](self.X, order, c, self.seed)
-        return self.chosen[c]
-
-    def _grow(self, kernel: Kernel) -> Factor:
-        """Landmarks chosen without the kernel: all at once, or twice as many until the residual is reached."""
-        limit, target = self.approximation.count(self.X.shape[0]), self.approximation.target
-        if target == 0.0:
-            return self._nystroem(kernel, self._choose(kernel, limit))
-        diag = kernel.diag(self.X)
-        c = min(_FIRST_LANDMARKS, limit)
-        while True:
-            factor = self._nystroem(kernel, self._choose(kernel, c))
-            assert factor.Z is not None
-            if trace_residual(diag, factor.Z) <= target or c == limit:
-                return factor
-            c = min(2 * c, limit)
 
 
 def nystroem(
@@ -231,7 +206,8 @@ def nystroem(
     W = kernel(landmarks.points, points, rows)
     if truncate is None and min_eigenvalue is None and kernel.psd is True:
         kept, L = _independent(W)
-        features = LandmarkFeatures(kernel, _some(points, kept), _some(rows, kept), L, triangular=True)
+        points, rows = (None if each is None else each[kept] for each in (points, rows))
+        features = LandmarkFeatures(kernel, points, rows, L, triangular=True)
     else:
         T = _truncated_inverse_root(W, landmarks.weights, truncate, min_eigenvalue)
         features = LandmarkFeatures(kernel, points, rows, T)
@@ -258,10 +234,6 @@ def _independent(W: Array) -> tuple[Array, Array]:
     return pivots[:r] - 1, np.tril(L[:r, :r])
 
 
-def _some(values: Any, kept: Array) -> Any:
-    return None if values is None else values[kept]
-
-
 def _truncated_inverse_root(
     W: Array, weights: Array | None, truncate: int | None, min_eigenvalue: float | None
 ) -> Array:
@@ -269,12 +241,6 @@ def _truncated_inverse_root(
     root = np.ones((len(W), 1)) if weights is None else np.sqrt(weights)[:, None]
     s, U = eigh(root * W * root.T, check_finite=False)
     s, U = s[::-1], U[:, ::-1]
-    kept = _kept(s, truncate, min_eigenvalue)
-    return root * U[:, :kept] / np.sqrt(s[:kept])
-
-
-def _kept(s: Array, truncate: int | None, min_eigenvalue: float | None) -> int:
-    """How many of the eigenvalues s (falling) count."""
     noise = len(s) * np.finfo(float).eps * max(s[0], 0.0)
     kept = int(np.count_nonzero(s > max(noise, min_eigenvalue or 0.0)))
     if kept == 0:
@@ -282,4 +248,5 @@ def _kept(s: Array, truncate: int | None, min_eigenvalue: float | None) -> int:
             f"No eigenvalue of the landmarks' kernel matrix exceeds min_eigenvalue={min_eigenvalue!r}; "
             f"the largest is {s[0]:.3g}. Lower min_eigenvalue."
         )
-    return kept if truncate is None else min(kept, truncate)
+    kept = kept if truncate is None else min(kept, truncate)
+    return root * U[:, :kept] / np.sqrt(s[:kept])

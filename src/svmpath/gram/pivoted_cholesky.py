@@ -45,25 +45,19 @@ def pivoted_cholesky(
     """
     order = random_order(X, seed=seed, pairwise=kernel.pairwise)
     source = Source(np.maximum(kernel.diag(X), 0.0), lambda rows: kernel(X[rows], X), order)
-    search = _greedy if greedy else _random
-    pivots, Ft = search(source, limit, residual, np.random.default_rng(seed))
+    pivots, Ft = search(source, limit, residual, None if greedy else np.random.default_rng(seed))
     points = None if kernel.pairwise else X[pivots]
     rows = pivots if kernel.pairwise else None
     # Above the diagonal of the pivots' block the factor is zero by construction.
     Ft[:, pivots] = np.triu(Ft[:, pivots])
     F = np.ascontiguousarray(Ft.T)
     features = LandmarkFeatures(kernel, points, rows, F[pivots], triangular=True)
-    return pivots, Factor(F if kernel.pairwise else _same_for_copies(F, X, pivots), features)
-
-
-def _same_for_copies(F: Array, X: Any, pivots: Array) -> Array:
-    """The factor with equal rows for equal rows of X: those of a pivot, or of the first copy."""
-    repeats = find_repeats(X)
-    if repeats is None:
-        return F
-    leader = repeats.first.copy()
-    leader[repeats.ids[pivots]] = pivots
-    return F[leader[repeats.ids]]
+    repeats = None if kernel.pairwise else find_repeats(X)
+    if repeats is not None:  # equal rows of X have equal rows in the factor: those of a pivot, or of the first copy
+        first = repeats.first.copy()
+        first[repeats.ids[pivots]] = pivots
+        F = F[first[repeats.ids]]
+    return pivots, Factor(F, features)
 
 
 @dataclass(frozen=True)
@@ -75,58 +69,58 @@ class Source:
     order: Array
 
 
-def _greedy(K: Source, limit: int, residual: float, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Pivots and the transposed factor, the row with the largest residual first."""
-    d = K.diag.copy()
-    stop = max(residual, _ROUNDING) * d.sum()
-    Ft = np.zeros((min(limit, _FIRST_ROWS), len(d)))
-    pivots: list[int] = []
-    while len(pivots) < limit and d.sum() > stop:
-        p = int(K.order[np.argmax(d[K.order])])
-        r = len(pivots)
-        Ft = _with_room(Ft, r + 1, limit)
-        Ft[r] = (K.rows(np.array([p]))[0] - Ft[:r, p] @ Ft[:r]) / sqrt(d[p])
-        pivots.append(p)
-        _lower(d, K.diag, Ft[r] ** 2, pivots)
-    return _result(pivots, Ft, (1.0 - residual) * K.diag.sum() if residual else np.inf)
-
-
-def _random(K: Source, limit: int, residual: float, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Pivots and the transposed factor, rows drawn with probability proportional to their residuals."""
+def search(K: Source, limit: int, residual: float, rng: np.random.Generator | None) -> tuple[Array, Array]:
+    """Pivots and the transposed factor: the row with the largest residual first, or rows drawn in proportion to it."""
     d = K.diag.copy()
     stop = max(residual, _ROUNDING) * d.sum()
     Ft = np.zeros((min(limit, _FIRST_ROWS), len(d)))
     pivots: list[int] = []
     while len(pivots) < limit and d.sum() > stop:
         r = len(pivots)
-        drawn = K.order[_draw(d[K.order], min(_PROPOSALS, 2 * (limit - r)), rng)]
-        rows, near = K.rows(drawn), Ft[:r, drawn]
-        H = rows[:, drawn] - near.T @ near
-        kept, L = _reject(H, rng.random(len(drawn)) * d[drawn], _ROUNDING * K.diag[drawn], limit - r)
-        if len(kept) == 0:  # what these rows have left is rounding
-            d[drawn] = 0.0
-            continue
-        G = rows[kept]
-        G -= near[:, kept].T @ Ft[:r]
-        G = dtrsm(1.0, L, G.T, side=1, lower=1, trans_a=1, overwrite_b=1).T  # L^-1 G, in place
-        Ft = _with_room(Ft, r + len(kept), limit)
-        Ft[r : r + len(kept)] = G
-        pivots.extend(drawn[kept].tolist())
-        _lower(d, K.diag, np.einsum("ij,ij->j", G, G), pivots)
-    return _result(pivots, Ft, (1.0 - residual) * K.diag.sum() if residual else np.inf)
+        if rng is None:
+            p = K.order[[np.argmax(d[K.order])]]
+            G = (K.rows(p) - Ft[:r, p].T @ Ft[:r]) / np.sqrt(d[p])
+        else:
+            p, G = _drawn(K, d, Ft[:r], limit - r, rng)
+            if len(p) == 0:
+                continue
+        if r + len(p) > len(Ft):  # the room is doubled, because the final number is not known
+            more = min(limit, max(2 * len(Ft), r + len(p))) - len(Ft)
+            Ft = np.vstack([Ft, np.zeros((more, len(d)))])
+        Ft[r : r + len(p)] = G
+        pivots.extend(p.tolist())
+        # Take what is now explained off the residual diagonal; rounding counts as zero.
+        d -= np.einsum("ij,ij->j", G, G)
+        if d.min() < -_NEGATIVE_RESIDUAL * K.diag.max():
+            raise ValueError(
+                "Landmarks of this kind need a positive semi-definite kernel, but this kernel is indefinite; use "
+                "landmarks='uniform', which drops negative eigenvalues, or rank=None with psd='clip'."
+            )
+        d[d <= _ROUNDING * K.diag] = 0.0
+        d[pivots] = 0.0
+    if not pivots:
+        raise ValueError("The kernel is zero on every row, so it has no low-rank factor; use rank=None.")
+    Ft, enough = Ft[: len(pivots)], len(pivots)
+    if residual:  # no more of them than explain what is wanted of the trace
+        explained = np.cumsum(np.einsum("ij,ij->i", Ft, Ft))
+        enough = 1 + int(np.searchsorted(explained, (1.0 - residual) * K.diag.sum()))
+    return np.array(pivots[:enough]), Ft[:enough]
 
 
-def _with_room(Ft: Array, wanted: int, limit: int) -> Array:
-    """Ft with room for at least this many rows; the room is doubled, because the final number is not known."""
-    if wanted <= len(Ft):
-        return Ft
-    return np.vstack([Ft, np.zeros((min(limit, max(2 * len(Ft), wanted)) - len(Ft), Ft.shape[1]))])
-
-
-def _draw(d: Array, size: int, rng: np.random.Generator) -> Array:
-    """Rows drawn with probability d / d.sum(), with repetition."""
-    total = np.cumsum(d)
-    return np.minimum(np.searchsorted(total, rng.random(size) * total[-1], side="right"), len(d) - 1)
+def _drawn(K: Source, d: Array, Ft: Array, most: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Rows drawn with probability proportional to their residuals d, and their rows of the factor."""
+    total = np.cumsum(d[K.order])
+    places = np.searchsorted(total, rng.random(min(_PROPOSALS, 2 * most)) * total[-1], side="right")
+    drawn = K.order[np.minimum(places, len(d) - 1)]
+    rows, before = K.rows(drawn), Ft[:, drawn]
+    H = rows[:, drawn] - before.T @ before
+    kept, L = _reject(H, rng.random(len(drawn)) * d[drawn], _ROUNDING * K.diag[drawn], most)
+    if len(kept) == 0:  # the residual of these rows is rounding
+        d[drawn] = 0.0
+        return drawn[kept], rows[kept]
+    G = rows[kept]
+    G -= before[:, kept].T @ Ft
+    return drawn[kept], dtrsm(1.0, L, G.T, side=1, lower=1, trans_a=1, overwrite_b=1).T  # L^-1 G, in place
 
 
 def _reject(H: Array, u: Array, floor: Array, most: int) -> tuple[Array, Array]:
@@ -152,25 +146,3 @@ def _reject(H: Array, u: Array, floor: Array, most: int) -> tuple[Array, Array]:
             break
     kept = np.array(chosen, dtype=int)
     return kept, L[kept, : len(kept)]
-
-
-def _lower(d: Array, diag: Array, explained: Array, pivots: list[int]) -> None:
-    """Take what is now explained off the residual diagonal, in place; rounding counts as zero."""
-    d -= explained
-    if d.min() < -_NEGATIVE_RESIDUAL * diag.max():
-        raise ValueError(
-            "Landmarks of this kind need a positive semi-definite kernel, but this kernel is indefinite; use "
-            "landmarks='uniform', which drops negative eigenvalues, or rank=None with psd='clip'."
-        )
-    d[d <= _ROUNDING * diag] = 0.0
-    d[pivots] = 0.0
-
-
-def _result(pivots: list[int], Ft: Array, wanted: float) -> tuple[Array, Array]:
-    """The pivots and their rows, no more of them than explain ``wanted`` of the trace."""
-    if not pivots:
-        raise ValueError("The kernel is zero on every row, so it has no low-rank factor; use rank=None.")
-    Ft = Ft[: len(pivots)]
-    explained = np.cumsum(np.einsum("ij,ij->i", Ft, Ft))
-    enough = 1 + int(np.searchsorted(explained, wanted))
-    return np.array(pivots[:enough]), Ft[:enough]

@@ -164,7 +164,7 @@ def _notes(fitted: Fitted, summary: Facts) -> Iterator[tuple[str, str]]:
         yield "info", f"{curve['switched'][0].upper()}{curve['switched'][1:]}."
     never = int((fitted.path.problem.s > 0).sum()) - len(fitted.seen)
     if never:
-        yield "info", f"{number(never)} rows were never held out by cv, and are not judged here."
+        yield "info", f"{number(never)} rows were never held out by cv, and are not scored here."
 
 
 def stages(fitted: Fitted, seconds: float | None) -> list[Facts]:
@@ -172,4 +172,4 @@ def stages(fitted: Fitted, seconds: float | None) -> list[Facts]:
     rows = [(stage.name, _STAGE_WORDS.get(stage.name, ""), stage.seconds) for stage in fitted.choice.stages]
     if seconds:
         rows.append(("all", "reading excluded: search, fit and held-out error", seconds))
-    return [{"name": name, "words": words, "seconds": taken} for name, words, taken in rows]
+    return [{"name": name, "words": words, "seconds": spent} for name, words, spent in rows]

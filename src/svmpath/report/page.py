@@ -21,7 +21,7 @@ from svmpath.report.curves import curves, frames_along, paths_along, values_alon
 from svmpath.report.facts import plain
 from svmpath.report.fitted import Fitted
 from svmpath.report.overview import number, overview, stages
-from svmpath.report.render import write_files
+from svmpath.report.render import environment, write_files
 from svmpath.report.samples import classified, residuals, samples
 from svmpath.report.snippet import snippet
 from svmpath.report.summary import summarise
@@ -155,16 +155,13 @@ class Report:
 
     def html(self) -> str:
         """The page."""
-        import jinja2  # takes a while to load
         from markupsafe import Markup
         from plotly.offline import get_plotlyjs
 
         scripts = [get_plotlyjs(), "".join(_asset(name) for name in _SCRIPTS)]
-        environment = jinja2.Environment(
-            loader=jinja2.PackageLoader("svmpath.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-        )
-        environment.filters["number"] = number
-        return environment.get_template("report.html.j2").render(
+        templates = environment()
+        templates.filters["number"] = number
+        return templates.get_template("report.html.j2").render(
             facts=self.facts,
             css=Markup(_asset("report.css")),
             scripts=[Markup(script) for script in scripts],

@@ -14,6 +14,18 @@ from typing import Any
 __all__ = ["to_json", "write_files"]
 
 
+def environment() -> Any:
+    """The templates of the page and of its code."""
+    import jinja2  # takes a while to load
+
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("svmpath.report"),
+        autoescape=jinja2.select_autoescape(("html.j2",)),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
 def to_json(facts: Mapping[str, Any]) -> str:
     """The facts as JSON text; NaN and infinity, which JSON does not know, are refused.
 

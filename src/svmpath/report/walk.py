@@ -23,7 +23,7 @@ _MOST_FRAMES = 25
 _MOST_MACHINES = 12
 _GRID, _LINE = 41, 161  # points per axis, and on a line
 _MARGIN = 0.06  # of the range, around the rows
-_ROWS_OF_AXES = 2000  # from which principal axes are found
+_ROWS_OF_AXES = 2000  # from which principal axes are computed
 _SMALLEST = 1e-300  # a value of zero has no logarithm
 
 
@@ -58,7 +58,7 @@ def walk(fitted: Fitted, values: Array, paths: Sequence[Path], curves: Sequence[
 
 
 def _frame(fitted: Fitted, paths: Sequence[Path], value: float, shown: Array, nodes: Array | None) -> Facts:
-    """Decision values of each machine for the picture, and the numbers beside it."""
+    """Decision values of each machine for the picture, and its numbers."""
     solutions = [machine_at(path, value) for path in paths]
     fits = np.array([solution.fitted for solution in solutions])
     if nodes is None:
