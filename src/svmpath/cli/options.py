@@ -31,7 +31,7 @@ OPTIONS = {name: "--" + name.replace("_", "-") for name in _PARAMETERS} | {"n_sp
 def names_for(option: str) -> tuple[str, ...]:
     """The names that an option accepts: those in the tables of the library that work for a data file."""
     from svmpath.cli.honest import NAMES
-    from svmpath.estimators.options import SEARCHES
+    from svmpath.estimators.tuning import SEARCHES
     from svmpath.gram import LANDMARKS, PSD
     from svmpath.kernels import KERNELS
     from svmpath.losses import loss_names

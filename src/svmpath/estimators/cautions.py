@@ -31,7 +31,7 @@ def warn_of_time(limit: float) -> None:
         f"time_limit={limit:g} seconds cut the search short: the best of what was tried by then is returned (see "
         "search_table_).",
         LimitWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 

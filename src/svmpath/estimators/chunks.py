@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from svmpath.criteria.curve import held_out_loss
 from svmpath.criteria.table import CRITERIA
 from svmpath.estimators.cautions import warn_of_edges, warn_of_rounding
 from svmpath.estimators.scaling import warn_of_uneven_deviations
+from svmpath.estimators.tuning import C_values, check_options, how_given, is_ard, kernel_and_gammas
 from svmpath.kernels import Kernel
 from svmpath.losses import Loss, make_loss
 from svmpath.names import either, unknown_name
@@ -74,7 +75,7 @@ class ChunksMixin:
 
     def _fit_chunks(self: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         """Choose gamma, rank and loss on a sample of rows, and C on all of them."""
-        self._check_options()
+        check_options(self)
         self._refuse_for_chunks(groups)
         room, is_labelled = distributed(), self._task == "classification"
         begin("look at all chunks")
@@ -83,14 +84,14 @@ class ChunksMixin:
             data = room.with_classes(data, self.class_weight)
             self.classes_ = data.classes
             self._check_threshold(data.classes)
-        if self._given("C") != "fixed":
+        if how_given(self, "C") != "fixed":
             data = replace(data, unit=data.mean_weight)
         self._forget_rows(data)
         data = self._scale_chunks(room, data)
         seed = draw_seed(self.random_state)
         loss, kernel, rank, stages = self._from_sample(room, data, seed)
         features, centre = room.make_features(data, kernel, rank, self.landmarks, seed)
-        C = self._C_values(loss)
+        C = C_values(self, loss)
         span = (float(C[0]), float(C[-1]))
         begin("features of all rows")
         path = room.make_path(data, kernel, features, centre, loss, span, self.memory_limit)
@@ -110,7 +111,7 @@ class ChunksMixin:
             "scoring": self.scoring is not None,
             "time_limit": self.time_limit is not None,
             "threshold": isinstance(getattr(self, "threshold", 0.0), str),
-            "gamma": self._is_ard,
+            "gamma": is_ard(self),
         }
         for name, is_asked in asked.items():
             if is_asked:
@@ -146,7 +147,7 @@ class ChunksMixin:
 
     def _from_sample(self: Any, room: Any, data: Any, seed: int) -> tuple[Loss, Kernel, Any, tuple[Stage, ...]]:
         """The loss, the kernel and the rank; those that are not given are chosen in memory on a sample of rows."""
-        kernel, over, _ = self._kernel(room.shape_of(data))
+        kernel, over, _ = kernel_and_gammas(self, room.shape_of(data))
         loss = room.check_loss(make_loss(self.loss, self._task))
         is_auto = isinstance(self.rank, str) and self.rank == "auto" and self.landmarks is None
         is_open = self.loss is None and data.classes is not None and len(data.classes) > 2 and self.search == "auto"
@@ -191,8 +192,8 @@ class ChunksMixin:
         last = Stage("confirm", path.loss.name, curve.criterion, path.gram.rank, {key: curve.numbers}, np.nan)
         edge = ("C",) if is_end(C, float(C[index])) else ()
         choice = Choice(curve, index, self.rule, {}, edge, (*stages, last))
-        if self._given("C") == "span":
-            warn_of_edges(choice, self._given, np.zeros(0))
+        if how_given(self, "C") == "span":
+            warn_of_edges(choice, partial(how_given, self), np.zeros(0))
         warn_of_rounding(choice, 0.0)
         return choice
 

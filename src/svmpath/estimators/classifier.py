@@ -18,6 +18,7 @@ from svmpath.estimators.chunks import lazy_for_chunks
 from svmpath.estimators.intervals import SetMixin, kernel_machines
 from svmpath.estimators.probabilities import ProbabilityMixin
 from svmpath.estimators.scoring import ThresholdMixin
+from svmpath.estimators.tuning import seen_weights
 from svmpath.gram import Approximation
 from svmpath.gram.memory import limited
 from svmpath.kernels import Kernel
@@ -382,7 +383,7 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
             X, y = self._check_training(X, y)
             self.classes_, code = encode_classes(y)
             self._code = code
-            s = self._seen_weights(check_weights(sample_weight, X, self.class_weight, self.classes_, code))
+            s = seen_weights(self, check_weights(sample_weight, X, self.class_weight, self.classes_, code))
             self._check_shape()
             self._check_threshold(self.classes_)
             self._find_scoring(self.classes_, code, s)

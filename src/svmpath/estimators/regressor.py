@@ -16,6 +16,7 @@ from svmpath.estimators._base import Array, PathMachine, unchanged_by_failure
 from svmpath.estimators.chunks import lazy_for_chunks
 from svmpath.estimators.intervals import IntervalMixin, kernel_machines
 from svmpath.estimators.samples import regression_table
+from svmpath.estimators.tuning import seen_weights
 from svmpath.gram import Approximation
 from svmpath.gram.memory import limited
 from svmpath.kernels import Kernel
@@ -224,7 +225,7 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
                 self._fit_chunks(X, y, sample_weight, groups)
                 return self
             X, y = self._check_training(X, y, y_numeric=True)
-            s = self._seen_weights(check_weights(sample_weight, X))
+            s = seen_weights(self, check_weights(sample_weight, X))
             self._find_scoring(None, np.asarray(y, dtype=float), s)
             self._keep_rows(X, sample_weight, groups)
             X = self._to_scale(X, sample_weight, s)

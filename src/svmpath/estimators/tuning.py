@@ -5,7 +5,7 @@ it is scored. What cannot be combined is refused in a sentence before any work.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from itertools import count
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ from svmpath.search.choice import check_rule
 from svmpath.search.deadline import Deadline
 from svmpath.search.gradient import column_variances
 from svmpath.search.log import TrialLog
-from svmpath.validation import check_amount, check_positive, draw_seed
+from svmpath.validation import check_amount, check_positive, draw_seed, relative_weights
 
 if TYPE_CHECKING:
     from svmpath.estimators._base import PathMachine
@@ -63,8 +63,9 @@ def tune(model: PathMachine, X: Any, targets: list[Array], s: Array, y: Array) -
     problems = _problems(model, X, kernel, losses[0], targets, s, y)
     _check_bound(model, len(targets))
 
+    @cache
     def draw() -> Any:
-        """The folds; by a seed, so that every kernel and every epsilon is scored on the same ones."""
+        """The folds, drawn once, so that every kernel and every epsilon is scored on the same ones."""
         kind: dict[str, Any] = {"is_classification": model._task == "classification", "groups": model._groups}
         seed, pairwise = draw_seed(model.random_state), kernel.pairwise
         return make_folds(model.cv, X, y, **kind, s=problems[0].s, seed=seed, pairwise=pairwise)
@@ -126,6 +127,11 @@ def how_given(model: Any, name: str) -> str:
             )
         return "span"
     return "fixed" if np.ndim(value) == 0 else "values"
+
+
+def seen_weights(model: PathMachine, s: Array) -> Array:
+    """The weights that the machines see: as they are beside a C that was given, relative where C is tuned."""
+    return s if how_given(model, "C") == "fixed" else relative_weights(s)
 
 
 def check_options(model: PathMachine) -> None:
@@ -271,7 +277,7 @@ def _losses(model: PathMachine, y: Array, s: Array, machines: int) -> list[Loss]
 
     With several classes neither of the two losses that cost little is always the better one.
     """
-    loss, epsilon = make_loss(model.loss, model._task, over="C"), getattr(model, "epsilon", None)
+    loss, epsilon = make_loss(model.loss, model._task, over="C"), vars(model).get("epsilon", 0.0)
     if "epsilon" not in loss.own or loss is model.loss:  # it has no epsilon, or is an object with its own
         is_open = model.loss is None and machines > 1 and strategy_of(model) == "auto" and model.criterion == "auto"
         return [LeastSquares(), loss] if is_open else [loss]
@@ -318,7 +324,8 @@ def _evaluator(model: PathMachine, loss: Loss, problems: list[Problem], draw: Ca
     if tol is not None:  # the largest relative duality gap that is accepted
         tol = automatic_gap(type(loss), n) if isinstance(tol, str) and tol == "auto" else check_positive(tol, "tol")
     copies = problems[0].copies
-    is_quick = exact_is_cheaper(n if copies is None else int(copies.max()) + 1, problems[0].gram.rank)
+    distinct = n if copies is None else int(copies.max()) + 1
+    is_quick = tol is not None and exact_is_cheaper(distinct, problems[0].gram.rank)
     name = _criterion(model, loss, problems, is_rough=tol is not None and not is_quick)
     held_out_loss(held_out, model._task, "criterion_loss")  # refuses an unknown name
     if strategy in ("gradient", "ard"):
@@ -330,7 +337,7 @@ def _evaluator(model: PathMachine, loss: Loss, problems: list[Problem], draw: Ca
     counts = held_out is None and scoring is None  # a scorer needs the decision values themselves
     if name == "loo" and loss.falls_when_left_out and counts and len(problems) == 1:
         criterion = partial(criteria.loo, count_only=True)
-    if tol is not None and is_quick:
+    if is_quick:
         model._tell(f"exact paths: with {n} samples they take less time than tol={tol:g}")
     rule = check_rule(model.rule)
     return Evaluator(problems, loss, criterion, held_out, rule, tol, scoring, model._row_units, folds)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from svmpath.estimators.tuning import how_given
 from svmpath.kernels import ARD
 from svmpath.report.fitted import Fitted
 from svmpath.report.render import environment
@@ -47,7 +48,7 @@ def snippet(fitted: Fitted) -> dict[str, Any]:
         words = "OneVsRestClassifier takes no weights: fit one SVC per class with sample_weight."
     elif is_weighted:
         words, weight = "weight is the product of sample and class weight of each row.", ", sample_weight=weight"
-        if model._given("C") != "fixed":  # the machine has seen weights in units of their mean
+        if how_given(model, "C") != "fixed":  # the machine has seen weights in units of their mean
             weight += " / weight[weight > 0].mean()"
     is_ard = isinstance(model.kernel_, ARD)
     known = {"gamma": 1.0} if is_ard else dict(model.kernel_.parameters)
