@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import Curve
-from svmpath.criteria.scoring import MEANS, Rows, Scoring, code_of, named_scorer, scorer_names
+from svmpath.criteria.scoring import MEANS, ScoredRows, Scoring, code_of, named_scorer, scorer_names
 from svmpath.names import did_you_mean
 
 Array = np.ndarray
@@ -125,7 +125,7 @@ def _scoring(name: str, classes: Array | None = None) -> Scoring:
     return Scoring(named_scorer(name), name, classes)
 
 
-def _few(classes: Array | None, y: Array, s: Array) -> Rows:
+def _few(classes: Array | None, y: Array, s: Array) -> ScoredRows:
     """A few rows of each class, or of a regression; of different weights if those of all rows differ."""
     active = np.flatnonzero(s > 0)
     some = [active[:_OF_REGRESSION]]
@@ -133,10 +133,10 @@ def _few(classes: Array | None, y: Array, s: Array) -> Rows:
         some = [active[y[active] == c][:_PER_CLASS] for c in range(len(classes))]
     at = np.concatenate(some)
     is_even = bool(np.all(s[active] == s[active[0]]))
-    return Rows(at, at, y[at], np.ones(len(at)) if is_even else np.arange(1.0, len(at) + 1.0))
+    return ScoredRows(at, at, y[at], np.ones(len(at)) if is_even else np.arange(1.0, len(at) + 1.0))
 
 
-def _fault(scoring: Scoring, rows: Rows, is_strict: bool = False) -> Exception | None:
+def _fault(scoring: Scoring, rows: ScoredRows, is_strict: bool = False) -> Exception | None:
     """What the scorer raises on made-up decision values of the rows; None if it works."""
     from sklearn.exceptions import UndefinedMetricWarning
 
@@ -156,10 +156,10 @@ def _fault(scoring: Scoring, rows: Rows, is_strict: bool = False) -> Exception |
     return None
 
 
-def _why(scoring: Scoring, rows: Rows, fault: Exception, is_strict: bool) -> str:
+def _why(scoring: Scoring, rows: ScoredRows, fault: Exception, is_strict: bool) -> str:
     """The rest of a sentence: what does not fit, and what to do."""
     classes = scoring.classes
-    even = Rows(rows.at, rows.samples, rows.y, np.ones(len(rows.y)))
+    even = ScoredRows(rows.at, rows.samples, rows.y, np.ones(len(rows.y)))
     if _fault(scoring, even, is_strict) is None:
         return (
             "takes no sample_weight, but the weights of the rows differ: use a score that takes it, or leave "
@@ -184,7 +184,7 @@ def _why(scoring: Scoring, rows: Rows, fault: Exception, is_strict: bool) -> str
     return f"cannot be evaluated on the decision values of {task}: {reason}.{proposal}"
 
 
-def _names(classes: Array | None, rows: Rows | None = None) -> list[str]:
+def _names(classes: Array | None, rows: ScoredRows | None = None) -> list[str]:
     """The names of the scorers that fit the task, and for a regression the targets of some rows."""
     if classes is None:
         names = [name for name in scorer_names() if _takes_numbers(name)]
@@ -198,4 +198,4 @@ def _names(classes: Array | None, rows: Rows | None = None) -> list[str]:
 def _takes_numbers(name: str) -> bool:
     """Whether it is a score of regressions: no score of labels takes numbers that are not whole."""
     at = np.arange(len(_NUMBERS))
-    return _fault(_scoring(name), Rows(at, at, _NUMBERS, np.ones(len(at))), True) is None
+    return _fault(_scoring(name), ScoredRows(at, at, _NUMBERS, np.ones(len(at))), True) is None

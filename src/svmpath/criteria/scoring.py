@@ -6,7 +6,7 @@ it. A score is
     S(y, f, w) = scorer(estimator, X, y, sample_weight=w),
 
 where the estimator answers with f (``criteria.frozen``). All rows are scored together, also those of different folds.
-Rows of weight zero are left out; w is passed on only if the others are not all equal.
+ScoredRows of weight zero are left out; w is passed on only if the others are not all equal.
 
 Standard errors. Where the score is a mean, S = sum_i w_i l_i / sum_i w_i (table ``MEANS``), with p_i = w_i / sum_j w_j
 
@@ -144,13 +144,13 @@ class Scoring:
             return np.full(len(thresholds), value)
         return np.array([self._value(rows, estimator.set_params(threshold=float(each))) for each in thresholds])
 
-    def _counted(self, curve: Curve) -> Rows:
+    def _counted(self, curve: Curve) -> ScoredRows:
         s = curve.path.problem.s[curve.rows]
         at = np.flatnonzero(s > 0)
         y = curve.target if self.classes is None else code_of(curve)
-        return Rows(at, curve.rows[at], y[curve.rows[at]], s[at])
+        return ScoredRows(at, curve.rows[at], y[curve.rows[at]], s[at])
 
-    def _value(self, rows: Rows, estimator: Any) -> float:
+    def _value(self, rows: ScoredRows, estimator: Any) -> float:
         with _quiet():
             try:
                 value = self.call(rows, estimator)
@@ -165,7 +165,7 @@ class Scoring:
             )
         return value
 
-    def parts(self, rows: Rows, parts: list[Rows], f: Array) -> Array:
+    def parts(self, rows: ScoredRows, parts: list[ScoredRows], f: Array) -> Array:
         """Values on some of the rows only."""
         estimator, found = self.estimator(rows, f), np.full(len(parts), np.nan)
         with _quiet(UserWarning):  # such as that a class is missing
@@ -176,13 +176,13 @@ class Scoring:
                     continue
         return found
 
-    def estimator(self, rows: Rows, f: Array) -> Any:
+    def estimator(self, rows: ScoredRows, f: Array) -> Any:
         """An estimator that answers with the decision values f."""
         if self.classes is None:
             return FrozenRegressor(f)
         return FrozenClassifier(f, self.classes, rows.y, rows.weights, rows.samples)
 
-    def call(self, rows: Rows, estimator: Any) -> float:
+    def call(self, rows: ScoredRows, estimator: Any) -> float:
         """The value on some rows."""
         y = rows.y if self.classes is None else self.classes[rows.y]
         is_even = len(rows.y) == 0 or bool(np.all(rows.weights == rows.weights[0]))
@@ -190,16 +190,16 @@ class Scoring:
         return float(self.scorer(estimator, rows.X, y, **extra))
 
 
-class Rows:
-    """Rows that are scored: places on the curve, samples, targets or codes of classes, weights."""
+class ScoredRows:
+    """ScoredRows that are scored: places on the curve, samples, targets or codes of classes, weights."""
 
     def __init__(self, at: Array, samples: Array, y: Array, weights: Array, X: Array | None = None) -> None:
         self.at, self.samples, self.y, self.weights = at, samples, y, weights
         self.X = rows_of(samples) if X is None else X
 
-    def part(self, some: Array) -> Rows:
+    def part(self, some: Array) -> ScoredRows:
         """Some of the rows."""
-        return Rows(self.at[some], self.samples[some], self.y[some], self.weights[some], self.X[some])
+        return ScoredRows(self.at[some], self.samples[some], self.y[some], self.weights[some], self.X[some])
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +209,7 @@ class Jackknife:
     Attributes
     ----------
     scoring : Scoring
-    rows : Rows
+    rows : ScoredRows
         The N rows that are scored.
     decisions : array of shape (m, N) or (m, N, k)
         Their held-out decision values at each value.
@@ -220,7 +220,7 @@ class Jackknife:
     """
 
     scoring: Scoring
-    rows: Rows
+    rows: ScoredRows
     decisions: Array
     part: Array
     fold: Array | None

@@ -32,6 +32,8 @@ class Criterion:
         Whether it has an option ``cv``.
     one_row_each : bool
         Whether it holds out every sample once, by itself.
+    same_as : str or None
+        The criterion that it is another name of.
 
     See Also
     --------
@@ -49,11 +51,12 @@ class Criterion:
     words: str
     takes_folds: bool = False
     one_row_each: bool = False
+    same_as: str | None = None
 
 
 CRITERIA: dict[str, Criterion] = {
     "loo": Criterion(loo, "exact", "exact leave-one-out", one_row_each=True),
-    "press": Criterion(press, "exact", "exact leave-one-out of least squares", one_row_each=True),
+    "press": Criterion(press, "exact", "exact leave-one-out of least squares", one_row_each=True, same_as="loo"),
     "kfold": Criterion(kfold, "exact", "k-fold cross-validation", takes_folds=True),
     "span": Criterion(span, "estimate", "span prediction of leave-one-out", one_row_each=True),
     "alo": Criterion(alo, "estimate", "approximate leave-one-out", one_row_each=True),
@@ -104,6 +107,12 @@ def row_of(criterion: Any) -> Criterion | None:
     """The row of a criterion, or of its name; None if it is not in the table."""
     name = getattr(criterion, "__name__", criterion)
     return CRITERIA.get(name) if isinstance(name, str) else None
+
+
+def plain_name(criterion: str) -> str:
+    """The name of a criterion under which it is known for all losses: "loo" for "press"."""
+    row = CRITERIA.get(criterion)
+    return criterion if row is None or row.same_as is None else row.same_as
 
 
 def is_bound(criterion: Any) -> bool:

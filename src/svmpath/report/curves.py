@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import Curve, one_vs_rest
-from svmpath.criteria.table import CRITERIA, is_bound
+from svmpath.criteria.table import CRITERIA, is_bound, plain_name
 from svmpath.exceptions import PathError
 from svmpath.losses import policy_of
 from svmpath.paths import Path
@@ -35,7 +35,6 @@ _CRITERIA = {
     "epsilon_insensitive": ("kfold", "alo"),
     "huber_hinge": ("kfold",),
 }
-_SAME = {"press": "loo"}
 _MEASURES: dict[str, dict[str, tuple[Any, str]]] = {
     "classification": {
         "error": ("error", "error rate"),
@@ -89,7 +88,7 @@ def paths_along(fitted: Fitted, values: Array) -> list[Path]:
 def curves(fitted: Fitted, values: Array, paths: list[Path]) -> list[Facts]:
     """The criterion that decided first, then others that can be had for little."""
     curve = fitted.choice.curve.in_order()
-    name = _SAME.get(curve.criterion, curve.criterion)
+    name = plain_name(curve.criterion)
     dense = list(_dense(fitted, values, paths, name)) if _is_dense(fitted) else []
     # Where the criterion that decided cannot be computed again, it is shown as the search computed it.
     is_first = bool(dense) and dense[0]["criterion"] == name

@@ -74,19 +74,27 @@ class Scores:
 
     @staticmethod
     def of(curve: Curve) -> Scores:
-        """The scores of a curve, and the losses that they are means of."""
+        """The scores of a curve, and the losses that they are means of; what takes a scorer long is not computed."""
         if hasattr(curve, "numbers"):  # losses of rows in chunks stay with the rows
             return curve.numbers
-        errors, splits = _errors_and_splits(curve)
-        numbers = curve.values, curve.scores, errors, curve.smooth, splits
         scoring = None if is_bound(curve.criterion) else curve.scoring
         is_mean = not is_bound(curve.criterion) and (scoring is None or scoring.mean is not None)
+        errors: Any = (
+            curve.standard_errors if scoring is None or is_mean else scoring.on_demand(curve, "standard_error")
+        )
+        splits: Any = curve.split_scores if scoring is None else None
+        if scoring is not None and curve.splits is not None:
+            splits = scoring.on_demand(curve, "on_folds")
+        if scoring is not None and curve.finite.size > limits.KEPT_DECISIONS:
+            known = range(len(errors)) if is_mean else {int(np.argmin(curve.scores)), best_value(curve)}
+            errors = np.array([errors[at] if at in known else np.nan for at in range(len(errors))])
+            splits = None if splits is None else np.full((len(errors), curve.jackknife.folds), np.nan)
+        numbers = curve.values, curve.scores, errors, curve.smooth, splits
         if not is_mean or len(curve.values) * len(curve.rows) > limits.KEPT_LOSSES:
             return Scores(*numbers)
         curve = curve if scoring is None else curve.rescored(scoring.mean)
         plain = curve.rescored(None)
-        own = None if plain.loss == curve.loss else _compact(plain.losses)
-        return Scores(*numbers, _compact(curve.losses), own)
+        return Scores(*numbers, _compact(curve.losses), None if plain.loss == curve.loss else _compact(plain.losses))
 
     def and_of(self, curve: Curve) -> Scores:
         """These and the scores of a curve at other values."""
@@ -112,21 +120,6 @@ class Scores:
     def without_losses(self) -> Scores:
         """The scores alone."""
         return replace(self, losses=None, errors=None)
-
-
-def _errors_and_splits(curve: Curve) -> tuple[Any, Any]:
-    """Standard errors, and scores on folds; those of a scorer are not computed here."""
-    if is_bound(curve.criterion) or curve.scoring is None:
-        return curve.standard_errors, curve.split_scores
-    is_mean, is_short = curve.scoring.mean is not None, curve.finite.size <= limits.KEPT_DECISIONS
-    errors: Any = curve.standard_errors if is_mean else curve.scoring.on_demand(curve, "standard_error")
-    splits: Any = None if curve.splits is None else curve.scoring.on_demand(curve, "on_folds")
-    if not is_short and not is_mean:
-        known = {int(np.argmin(curve.scores)), best_value(curve)}
-        errors = np.array([errors[at] if at in known else np.nan for at in range(len(errors))])
-    if not is_short and splits is not None:
-        splits = np.full((len(errors), curve.jackknife.folds), np.nan)
-    return errors, splits
 
 
 def _joined(first: Any, second: Any) -> Any:

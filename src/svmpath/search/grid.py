@@ -20,7 +20,7 @@ from svmpath.search import limits
 from svmpath.search.axis import Axis
 from svmpath.search.choice import Choice, Scores, best_pair, best_value, check_rule, is_end, lowest
 from svmpath.search.evaluator import Evaluator
-from svmpath.search.log import NO_GAMMA, gamma_text, pair_text
+from svmpath.search.log import NO_GAMMA, pair_text, where_text
 from svmpath.search.results import only_stage
 from svmpath.search.tuner import Tuned, Tuner
 from svmpath.solvers.parallel import side_by_side
@@ -194,7 +194,7 @@ class Grid:
 
     def at(self, gamma: float, values: Array | None = None) -> tuple[Curve, list[Path]]:
         """The curve over C at a gamma, and the paths of its machines."""
-        doing(f"{self.evaluator.loss.name} over C{gamma_text(gamma)}")
+        doing(f"{self.evaluator.loss.name} {where_text(gamma)}")
         gram = self.tuner.gram_at(self.evaluator.gram, gamma)
         return self.evaluator.traced(gram, self.tuner.C.values if values is None else values)
 

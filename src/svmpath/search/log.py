@@ -62,7 +62,8 @@ class TrialLog:
         """Enter a stage, and report its best pair; ``points`` are the steps of a descent."""
         what, by = f"{points} points", f"the gradient of {stage.criterion}"
         if points is None:
-            what, by = pairs_text(sum(len(scores.values) for scores in stage.tried.values())), stage.criterion
+            number = sum(len(scores.values) for scores in stage.tried.values())
+            what, by = "1 pair" if number == 1 else f"{number} pairs", stage.criterion
         sentence = (
             f"{stage.name}: {what} by {by} of {stage.loss}, {rows} rows, rank {stage.rank}: best {best} "
             f"({stage.seconds:.2f} s)"
@@ -77,22 +78,13 @@ class TrialLog:
             finish(finished)
 
 
-def pairs_text(number: int) -> str:
-    """How many pairs."""
-    return "1 pair" if number == 1 else f"{number} pairs"
-
-
 def pair_text(gamma: float, C: float) -> str:
     """A pair in words."""
     return f"C = {C:.3g}" if gamma != gamma else f"gamma = {gamma:.3g}, C = {C:.3g}"
 
 
-def gamma_text(gamma: float) -> str:
-    """At which gamma, to be put after other words; nothing for a kernel without one."""
-    return "" if gamma != gamma else f" at gamma = {gamma:.3g}"
-
-
-def values_text(values: Array) -> str:
-    """Where on the path over C."""
-    low, high = float(np.min(values)), float(np.max(values))
-    return f"at C = {low:.3g}" if low == high else f"over C from {low:.3g} to {high:.3g}"
+def where_text(gamma: float, values: Array | None = None) -> str:
+    """Where on the path over C, and at which gamma, unless the kernel has none."""
+    low, high = (np.nan, np.nan) if values is None else (float(np.min(values)), float(np.max(values)))
+    over = "over C" if values is None else f"over C from {low:.3g} to {high:.3g}"
+    return (f"at C = {low:.3g}" if low == high else over) + ("" if gamma != gamma else f" at gamma = {gamma:.3g}")

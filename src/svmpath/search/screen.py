@@ -30,7 +30,7 @@ from svmpath.search import limits
 from svmpath.search.axis import Axis, is_among
 from svmpath.search.choice import Scores, Stage, ordered, ranks
 from svmpath.search.deadline import Deadline
-from svmpath.search.log import NO_GAMMA, TrialLog, gamma_text, pair_text
+from svmpath.search.log import NO_GAMMA, TrialLog, pair_text, where_text
 from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.ridge import fold_residuals, press_residuals
 from svmpath.solvers.threads import blas_threads, count_jobs
@@ -134,7 +134,7 @@ class Screen:
     def _at(self, gamma: float) -> Scores:
         """The scores at all C."""
         checkpoint()
-        doing(f"least squares over C{gamma_text(gamma)}")
+        doing(f"least squares {where_text(gamma)}")
         kernel = self.kernel if self.over is None else self.kernel.at(self.over, gamma)
         with blas_threads(len(self.rows) * len(self.landmarks)):
             Z = kernel.evaluate(self.S) @ inverse_root(kernel, kernel.evaluate(self.SW))

@@ -120,8 +120,9 @@ def narrow(tuner: Tuner, screened: Screen) -> Shortlist:
     trials.follow({gamma: screened.best_C(gamma) for gamma in gammas}, len(gammas))
     trials.enter("narrow")
     is_requested = isinstance(evaluator.loss, SquaredHinge) and evaluator.criterion is trials.evaluator.criterion
-    curve = trials.best_curve() if is_requested and trials.rank == first_rank(tuner) else None
-    return Shortlist(trials.tried, trials.ends, curve)
+    curve = trials.best_curve()
+    is_requested = is_requested and curve.path.gram.rank == first_rank(tuner)
+    return Shortlist(trials.tried, trials.ends, curve if is_requested else None)
 
 
 def stand_in(tuner: Tuner) -> Evaluator:

@@ -18,7 +18,6 @@ import numpy as np
 
 from svmpath.criteria.held_out import Folds
 from svmpath.gram import Gram
-from svmpath.lazy import lazy
 from svmpath.paths import Path
 from svmpath.search.axis import Axis
 from svmpath.search.choice import Choice
@@ -69,6 +68,12 @@ class Tuner:
     is_rank_free : bool
         Whether the search also chooses the rank of the kernel matrix.
     log : TrialLog
+    evaluator, gram : Evaluator, Gram
+        The first of the evaluators, and its kernel matrix.
+    n, size : int
+        The number of samples; where copies count once if they are merged.
+    is_single, is_binary : bool
+        Whether there is one machine; and whether it is that of two classes.
     """
 
     evaluators: Sequence[Evaluator]
@@ -82,36 +87,13 @@ class Tuner:
     is_rank_free: bool = False
     log: TrialLog = field(default_factory=TrialLog)
 
-    @property
-    def evaluator(self) -> Evaluator:
-        """The first: with several, the default search follows it in full, and the others at its gamma only."""
-        return self.evaluators[0]
-
-    @property
-    def gram(self) -> Gram:
-        """The kernel matrix that is asked for."""
-        return self.evaluator.gram
-
-    @property
-    def n(self) -> int:
-        """The number of samples."""
-        return self.evaluator.problems[0].n
-
-    @lazy
-    def size(self) -> int:
-        """The number of samples, where copies count once if they are merged."""
-        copies = self.evaluator.problems[0].copies
-        return self.n if copies is None else int(copies.max()) + 1
-
-    @property
-    def is_single(self) -> bool:
-        """Whether there is one machine."""
-        return len(self.evaluator.problems) == 1
-
-    @property
-    def is_binary(self) -> bool:
-        """Whether it is that of two classes."""
-        return self.is_single and self.evaluator.problems[0].task == "classification"
+    def __post_init__(self) -> None:
+        # The default search follows the first loss in full, and the others at its gamma only.
+        self.evaluator = self.evaluators[0]
+        problem, self.gram = self.evaluator.problems[0], self.evaluator.gram
+        self.n, self.is_single = problem.n, len(self.evaluator.problems) == 1
+        self.size = self.n if problem.copies is None else int(problem.copies.max()) + 1
+        self.is_binary = self.is_single and problem.task == "classification"
 
     def gram_at(self, gram: Gram, gamma: float) -> Gram:
         """A kernel matrix at a value of gamma; NaN leaves it as it is."""
