@@ -171,7 +171,7 @@ ARGUMENTS = {
     ("select", "data.csv", "--target", "y", "--lambda2", "tun"): "Did you mean 'tune'?",
     ("select", "data.csv", "--target", "y", "--max-features", "0"): "'--max-features'",
     ("compare", "data.csv", "--target", "y", "--kernels", "rbf,lineer"): "Did you mean 'linear'?",
-    ("compare", "data.csv", "--target", "y", "--losses", "hinge,nu"): "--loss must be one of",
+    ("compare", "data.csv", "--target", "y", "--losses", "hinge,nu"): "--losses must be one of",
     ("compare", "data.csv", "--target", "y", "--kernels", ","): "--kernels must name at least one kernel",
     ("compare", "data.csv", "--target", "y", "--folds", "50"): "--folds 50 is more than the 6 rows",
     ("compare", "data.csv", "--target", "y", "--folds", "1"): "'--folds'",

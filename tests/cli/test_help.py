@@ -9,13 +9,21 @@ import pytest
 from typer.main import get_command
 
 from svmpath import cli
+from svmpath.cli.compile import _engines
+from svmpath.cli.datasets import SETS
 from svmpath.cli.examples import EXAMPLES
-from svmpath.cli.machine_options import COMPLETIONS
-from svmpath.cli.options import names_for
+from svmpath.cli.honest import NAMES
+from svmpath.cli.options import TABLE
 from svmpath.cli.program import COMMANDS
+from svmpath.datasets.sources import FORMATS
+from svmpath.estimators.tuning import SEARCHES
+from svmpath.gram import LANDMARKS, PSD
+from svmpath.kernels import KERNELS
+from svmpath.losses import loss_names
+from svmpath.validation import TASKS
 from tests.speed import first_quick, slow_except
 
-PANELS = ("Data", "Machine", "Search", "Output")
+PANELS = ("Data", "Machine", "Search", "Output", "Advanced")
 
 
 def test_help_loads_no_scikit_learn():
@@ -63,11 +71,50 @@ def test_every_option_has_help_and_a_panel(command):
             assert parameter.rich_help_panel in PANELS, parameter.name
 
 
-def test_what_a_shell_completes_is_what_the_library_knows():
-    named = [option for option in COMPLETIONS if option not in ("--gamma", "--C", "--rank", "--threshold")]
-    assert {option: set(COMPLETIONS[option]) for option in named} == {
-        option: set(names_for(option)) for option in named
-    }
+def test_few_options_come_first():
+    options = [row for row in TABLE if "tune" in row.commands.split() and row.flag.startswith("--")]
+    assert 12 <= sum(row.panel != "Advanced" for row in options) <= 18
+
+
+def _losses(over):
+    return {name for task in TASKS for name in loss_names(task, over)}
+
+
+# What the table of options writes out, and what the library knows.
+KNOWN = {
+    ("--format", "tune"): FORMATS,
+    ("--task", "tune"): TASKS,
+    ("--loss", "tune"): _losses("C"),
+    ("--losses", "compare"): _losses("C"),
+    ("--loss", "path"): _losses("C") | _losses("nu"),
+    ("--kernel", "tune"): set(KERNELS) - {"precomputed"},
+    ("--search", "tune"): SEARCHES,
+    ("--landmarks", "tune"): LANDMARKS,
+    ("--psd", "tune"): PSD,
+    ("--honest", "tune"): NAMES,
+    ("NAME", "datasets"): SETS,
+    ("ENGINE", "compile"): _engines(),
+}
+
+
+@pytest.mark.parametrize("option", KNOWN, ids=" ".join)
+def test_names_that_are_written_out_are_those_of_the_library(option):
+    flag, command = option
+    row = next(row for row in TABLE if row.flag == flag and command in row.commands.split())
+    assert set(row.names) == set(KNOWN[option])
+
+
+def test_rows_of_the_table_belong_to_commands_and_no_command_has_an_option_twice():
+    for row in TABLE:
+        assert set(row.commands.split()) <= set(COMMANDS), row.flag
+    for command in COMMANDS:
+        flags = [row.flag for row in TABLE if command in row.commands.split()]
+        assert len(flags) == len(set(flags)), command
+
+
+def test_a_shell_completes_names():
+    loss = next(each for each in get_command(cli.app).commands["tune"].params if each.name == "loss")
+    assert [each.value for each in loss.shell_complete(None, "hu")] == ["huber_hinge"]
 
 
 ALL = [example for command in COMMANDS for example in EXAMPLES[command]]

@@ -9,29 +9,29 @@ from sklearn.utils._param_validation import InvalidParameterError
 from typer.main import get_command
 
 from svmpath import PathSVC, PathSVR, cli
-from svmpath.cli.options import OPTIONS, in_options, names_for
-from svmpath.cli.tune import tune as tune_command
+from svmpath.cli.messages import in_options
+from svmpath.cli.options import OPTIONS, options_of
 from tests.cli.tables import GOOD, csv
 from tests.speed import first_quick
 
-NAMED = ("--task", "--loss", "--kernel", "--criterion", "--search", "--landmarks", "--psd")
+NAMES = {row.flag: row.names for row in options_of("tune") if row.names}
 CLASSES = "a,b,y\n" + "".join(f"{i},{i * i % 7},{'uv'[i % 2]}\n" for i in range(12))
 
 
 def test_every_option_that_sets_a_parameter_is_in_the_table():
     parameters = {*inspect.signature(PathSVC).parameters, *inspect.signature(PathSVR).parameters}
-    shared = parameters & set(inspect.signature(tune_command).parameters)
-    assert set(OPTIONS) == shared | {"n_splits"}
+    spelt = {row.name for row in options_of("tune")} | {"random_state"}
+    assert set(OPTIONS) == parameters & spelt - {"verbose"} | {"n_splits"}
     options = {name for option in get_command(cli.app).commands["tune"].params for name in option.opts}
     assert set(OPTIONS.values()) <= options
 
 
 @first_quick(3)
-@pytest.mark.parametrize("option", NAMED)
+@pytest.mark.parametrize("option", NAMES)
 def test_help_lists_every_name(option):
     parameters = get_command(cli.app).commands["tune"].params
     text = next(parameter.help for parameter in parameters if option in parameter.opts)
-    assert set(names_for(option)) <= set(re.findall(r"\w+", text))
+    assert set(NAMES[option]) <= set(re.findall(r"[\w-]+", text))
 
 
 TYPOS = {
@@ -61,7 +61,7 @@ TYPOS = {
 @pytest.mark.parametrize("option", TYPOS, ids=" ".join)
 def test_a_typo_lists_what_is_possible_and_the_nearest_name(refused, option):
     sentence = refused("tune", *csv(GOOD), *option)
-    possible = ", ".join(map(repr, names_for(option[0])))
+    possible = ", ".join(map(repr, NAMES[option[0]]))
     assert f"{option[0]} must be one of {possible}" in sentence
     assert f"got {option[1]!r}" in sentence
     nearest = TYPOS[option]
@@ -190,3 +190,9 @@ def test_notes_speak_of_options_too(run):
     assert "n_splits" not in err
     assert "The smallest class has only 3 of the 20 rows" in err
     assert "--cv 5" in err
+
+
+def test_candidates_are_a_list(tune):
+    _, _, summary = tune(*csv(CLASSES), "--C", "0.1,1,10", "--gamma", "0.5,2")
+    assert summary["choice"]["C"] in (0.1, 1.0, 10.0)
+    assert summary["choice"]["gamma"] in (0.5, 2.0)

@@ -6,13 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from svmpath.cli.data_options import IMPUTE, DataOptions, read_data
+from svmpath.cli.data_options import DataOptions, read_data
+from svmpath.cli.options import TABLE
 from svmpath.cli.preparation import prepare_columns, recipes_of
 from svmpath.datasets import read_new_rows
 from svmpath.exceptions import DataError
 from tests.rounding import assert_same
 from tests.speed import first_quick
 
+IMPUTE = next(row.names for row in TABLE if row.flag == "--impute")
 CELLS = [
     "1", "2.5", "-3", "", "NA", "?", "-", "yes", "no", "true", "2024-01-31", "31.01.2024", "1/2/2024", "12 %", "$5",
     "1,234", "1.234,5", "inf", "1e400", "nan", "x", "ü", '"q""q"', '"a,b"', '"a\nb"', "007", "0", "12:30", "00:61",
@@ -58,7 +60,7 @@ def test_random_tables(block):
         assert np.isfinite(Z).all()
         assert len(Z) == len(data.y)
         assert all(sentence.endswith(".") and "\n" not in sentence for sentence in data.notes)
-        again = read_new_rows(path, recipes_of(columns)).X.iloc[data.rows].reset_index(drop=True)
+        again = read_new_rows(path, recipes_of(columns)).X.iloc[data.table.rows].reset_index(drop=True)
         pd.testing.assert_frame_equal(again, data.X)
         assert_same(columns.transform(again), Z)
         read += 1

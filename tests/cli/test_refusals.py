@@ -46,10 +46,13 @@ def test_tune_refuses_classes_of_a_continuous_target(refused):
 
 
 REFUSED_OPTIONS = {
-    ("--gamma", "wide"): "--gamma must be tune, scale, auto, ard, a positive number or LOW:HIGH, not 'wide'",
+    (
+        "--gamma",
+        "wide",
+    ): "--gamma must be tune, scale, auto, ard, a positive number, a list such as 0.1,1,10 or LOW",
     ("--gamma", "-1"): "--gamma must be",
     ("--gamma", "nan"): "--gamma must be",
-    ("--C", "0"): "--C must be tune, a positive number or LOW:HIGH, not '0'",
+    ("--C", "0"): "--C must be tune, a positive number, a list such as 0.1,1,10 or LOW:HIGH, not '0'",
     ("--cv", "1"): "Invalid value for '--cv'",
     ("--rank", "1.5"): "--rank must be exact, auto, a whole number of landmarks or a residual between 0 and 1, not",
     ("--rank", "0"): "--rank must be",

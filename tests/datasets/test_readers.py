@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from svmpath.datasets import read_new_rows, read_table
-from svmpath.datasets.delimited import _by_lines, read_delimited
+from svmpath.datasets.delimited import read_delimited
 from svmpath.exceptions import DataError
 from tests.speed import each_once
 
@@ -141,13 +141,18 @@ def test_numbers_and_words_in_a_target_are_classes_if_you_say_so(write):
     assert read_table(write("a,y\n1,1\n2,2\n"), "y", task="classification").y.tolist() == [1.0, 2.0]
 
 
-def test_pandas_and_the_line_by_line_reader_agree(write):
-    """A file that pandas cannot take is read line by line; a quoted line end makes both work for their cells."""
-    text = 'a,b,y\n1,"two\nlines",u\n2,"x ""y""",v\n'
-    by_pandas = read_delimited(text, ",", set()).frame
-    by_lines = _by_lines(text, ",")
-    assert by_pandas["b"].tolist() == by_lines["b"].tolist() == ["two\nlines", 'x "y"']
-    assert by_lines["a"].tolist() == ["1", "2"]
+def test_quoted_line_ends_and_quotes_are_part_of_a_cell():
+    frame, decimal = read_delimited('a,b,y\n1,"two\nlines",u\n2,"x ""y""",v\n', ",", {"a"})
+    assert frame["b"].tolist() == ["two\nlines", 'x "y"']
+    assert frame["a"].tolist() == ["1", "2"]
+    assert decimal == "."
+
+
+def test_a_blank_line_is_an_empty_cell_of_a_single_column_but_not_at_the_end():
+    frame, _ = read_delimited("\na\n1\n\n3\n\n \n", None, set())
+    assert frame["a"].tolist() == ["1", "", "3"]
+    with pytest.raises(DataError, match=r"data row 3 .* has 2 cells, but the header has 1"):
+        read_delimited("a\n1\n\n3,4\n", ",", set())
 
 
 def test_many_rows_are_read_exactly(write):

@@ -18,39 +18,31 @@ def note_approximations(settings: Mapping[str, Any], task: str, rows: int) -> No
     loss = make_loss(settings["loss"], task, over="C")
     rank = automatic_rank(rows) if settings["rank"] == "auto" else None
     if rank is not None:
-        _check_full_matrix(settings, rows)
+        for option, is_given in {
+            "--search gradient": settings["search"] == "gradient",
+            "--gamma ard": settings["gamma"] == "ard",
+        }.items():
+            if is_given:
+                raise DataError(
+                    f"{option} needs the full kernel matrix, which takes long for {rows} rows; use --rank exact to "
+                    "allow it"
+                )
         is_free = settings["search"] == "auto" and settings["landmarks"] is None and not policy_of(loss).walks
-        how = (
-            "may be approximated; its rank is chosen by held-out error"
-            if is_free
-            else f"is approximated with {rank} landmarks"
-        )
+        how = f"is approximated with {rank} landmarks"
+        if is_free:
+            how = "may be approximated; its rank is chosen by held-out error"
         note(f"with {rows} rows, the kernel {how}; use --rank exact to avoid this.")
     gap = automatic_gap(type(loss), rows)
-    if gap is not None:
-        _check_gap(settings, loss.name, rows)
-        note(f"with {rows} rows, the paths of {loss.name} are approximated to a relative duality gap of {gap:g}.")
-
-
-def _check_full_matrix(settings: Mapping[str, Any], rows: int) -> None:
-    """Refuse what needs the full kernel matrix."""
-    asked = {"--search gradient": settings["search"] == "gradient", "--gamma ard": settings["gamma"] == "ard"}
-    for option, is_given in asked.items():
-        if is_given:
-            raise DataError(
-                f"{option} needs the full kernel matrix, which takes long for {rows} rows; use --rank exact to allow it"
-            )
-
-
-def _check_gap(settings: Mapping[str, Any], loss: str, rows: int) -> None:
-    """Refuse what approximate paths cannot do."""
+    if gap is None:
+        return
     if settings["rank"] is None:
         raise DataError(
-            f"--rank exact with --loss {loss} needs the full kernel matrix, which is too large for {rows} rows; use "
-            "--rank auto"
+            f"--rank exact with --loss {loss.name} needs the full kernel matrix, which is too large for {rows} rows; "
+            "use --rank auto"
         )
     if settings["criterion"] == "loo":
         raise DataError(
-            f"--criterion loo with --loss {loss} needs exact paths, which are not available for {rows} rows; use alo "
-            "or kfold"
+            f"--criterion loo with --loss {loss.name} needs exact paths, which are not available for {rows} rows; use "
+            "alo or kfold"
         )
+    note(f"with {rows} rows, the paths of {loss.name} are approximated to a relative duality gap of {gap:g}.")

@@ -5,37 +5,23 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from svmpath.chunked import distributed
 from svmpath.cli.console import note
-from svmpath.cli.data_options import PANEL
-from svmpath.cli.fitting import make_pipeline, read_noted
+from svmpath.cli.data_options import read_noted
+from svmpath.cli.fitting import Tuned, make_pipeline
 from svmpath.exceptions import DataError
 
 if TYPE_CHECKING:
-    from svmpath.cli.data_options import Data, DataOptions
+    from svmpath.cli.data_options import DataOptions, TrainingData
     from svmpath.cli.live import Live
+    from svmpath.cli.options import Given
 
 _SAMPLED_ROWS = 20_000  # rows from which the columns are learnt
 _PATTERN = "*?["  # a name with one of these stands for several files
-
-SchedulerOption = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler",
-        metavar="NAME",
-        help="Read parquet files in chunks with Dask, for tables that do not fit into memory: threads, processes (of "
-        "this computer), or the address of a cluster, tcp://host:port. threads if DATA is a pattern such as "
-        "'big/*.parquet'.",
-        rich_help_panel=PANEL,
-        show_default=False,
-    ),
-]
 
 
 def is_in_chunks(data: Path, scheduler: str | None) -> bool:
@@ -44,40 +30,38 @@ def is_in_chunks(data: Path, scheduler: str | None) -> bool:
     return scheduler is not None or (any(sign in str(data) for sign in _PATTERN) and not data.exists())
 
 
-def refuse_with_chunks(given: Mapping[str, Any]) -> None:
+def refuse_with_chunks(given: Given) -> None:
     """Refuse options that look at all rows together."""
-    asked = {
-        "--group-column": given["group_column"] is not None,
-        "--held-out": given["held_out"] is not None,
-        "--impute drop-rows": given["impute"] == "drop-rows",
-        f"--honest {given['honest']}": given["honest"] not in ("auto", "none"),
-        f"--format {given['data_format']}": given["data_format"] not in (None, "parquet"),
+    refused = {
+        "--group-column": given.group_column is not None,
+        "--held-out": given.held_out is not None,
+        "--impute drop-rows": given.impute == "drop-rows",
+        f"--honest {given.honest}": given.honest not in ("auto", "none"),
+        f"--format {given.format}": given.format not in (None, "parquet"),
     }
-    for option, is_asked in asked.items():
-        if is_asked:
+    for option, is_given in refused.items():
+        if is_given:
             raise DataError(f"{option} does not work for data in chunks (--scheduler); leave it out")
 
 
-@dataclass(frozen=True)
-class TunedChunks:
-    """What was found: the pipeline, the sample that its columns were learnt from, and the facts."""
-
-    pipeline: Any
-    sample: Data
-    facts: dict[str, Any]
-
-
-def tune_chunks(options: DataOptions, settings: Mapping[str, Any], live: Live) -> TunedChunks:
+def tune_chunks(given: Given, options: DataOptions, live: Live) -> Tuned:
     """Learn the columns from a sample, then tune on all rows."""
     from svmpath.cli.data_notes import without_target
 
     room = distributed()
-    frame, missing = room.with_target(_with_columns(room.read_parquet(str(options.data)), options), options.target)
+    frame = room.read_parquet(str(options.data))
+    for option, name in (("--target", options.target), ("--weight-column", options.weight_column)):
+        if name not in frame.columns and (name is not None or option == "--target"):
+            raise DataError(f"{option} must be one of the columns {', '.join(map(str, frame.columns))}")
+    frame, missing = room.with_target(frame, options.target)
     if missing:
         note(without_target(missing, str(options.target)))
-    rows, n = room.sample_rows(frame, _SAMPLED_ROWS, settings["random_state"])
-    sample = _read_sample(options, rows)
-    pipeline = make_pipeline(sample, settings)
+    rows, n = room.sample_rows(frame, _SAMPLED_ROWS, given.seed)
+    with tempfile.TemporaryDirectory() as folder:  # read as a file of its own would be: the same kinds and notes
+        file = Path(folder) / "sample.parquet"
+        rows.to_parquet(file, index=False)
+        sample = read_noted(replace(options, data=file, format="parquet"))
+    pipeline = make_pipeline(sample, given.settings)
     columns, model = pipeline["columns"], pipeline["model"]
     Z = columns.fit_transform(sample.X, sample.y)
     names = list(sample.table.kinds)
@@ -89,38 +73,19 @@ def tune_chunks(options: DataOptions, settings: Mapping[str, Any], live: Live) -
     what = "columns, gamma and rank were" if model.sample_size_ else "columns were"
     note(f"{what} learnt from a sample of {len(rows)} of {n} rows; C was chosen on all of them.")
     note("there is no report for data in chunks; tune a sample to see one.")
-    facts = _facts(model, sample, options, n, frame.npartitions, time.perf_counter() - start)
-    return TunedChunks(pipeline, sample, facts)
+    facts = _facts(model, sample, str(options.data), n, frame.npartitions, time.perf_counter() - start)
+    return Tuned(pipeline, sample, facts)
 
 
-def _with_columns(frame: Any, options: DataOptions) -> Any:
-    """The frame; raises an error if it lacks the target or the weights."""
-    for option, name, is_asked in (
-        ("--target", options.target, True),
-        ("--weight-column", options.weight_column, options.weight_column is not None),
-    ):
-        if is_asked and name not in frame.columns:
-            raise DataError(f"{option} must be one of the columns {', '.join(map(str, frame.columns))}")
-    return frame
-
-
-def _read_sample(options: DataOptions, rows: Any) -> Data:
-    """The sample, read as a file of its own would be: with the same kinds of columns and the same notes."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "sample.parquet"
-        rows.to_parquet(file, index=False)
-        return read_noted(replace(options, data=file, format="parquet"))
-
-
-def _facts(model: Any, sample: Data, options: DataOptions, n: int, parts: int, seconds: float) -> dict[str, Any]:
+def _facts(model: Any, sample: TrainingData, file: str, n: int, parts: int, seconds: float) -> dict[str, Any]:
     """What is printed, and written as summary.json."""
     is_class = sample.task == "classification"
     return {
         "data": {
-            "file": str(options.data),
+            "file": file,
             "rows": n,
             "chunks": parts,
-            "target": options.target,
+            "target": sample.table.target,
             "task": sample.task,
             "columns": sample.columns,
             **({"classes": model.classes_.tolist()} if is_class else {}),
@@ -148,12 +113,9 @@ def _facts(model: Any, sample: Data, options: DataOptions, n: int, parts: int, s
 
 def print_chunks(facts: Mapping[str, Any]) -> None:
     """Show the most important facts."""
-    from rich.console import Console
-    from rich.table import Table
+    from svmpath.cli.results import amount, held_out_by, print_table
 
-    from svmpath.cli.results import amount, held_out_by, written_text
-
-    data, choice, held = facts["data"], facts["choice"], facts["held_out"]
+    data, choice, held_out = facts["data"], facts["choice"], facts["held_out"]
     rows = {
         "Task": data["task"] + (f" ({len(data['classes'])} classes)" if "classes" in data else ""),
         "Target": data["target"],
@@ -162,12 +124,7 @@ def print_chunks(facts: Mapping[str, Any]) -> None:
         "C": f"{choice['C']:.6g}",
         "gamma": None if choice["gamma"] is None else f"{choice['gamma']:.6g}",
         "Rank": f"{choice['rank']} (residual {choice['residual']:.2g})",
-        "Held-out error": f"{amount(held['value'], held['kind'])} ({held_out_by(held['criterion'], None)})",
+        "Held-out error": f"{amount(held_out['value'], held_out['kind'])} ({held_out_by(held_out['criterion'], None)})",
         "Time": f"{facts['seconds']:.2f} s, {sum(facts['passes'].values())} passes over the rows",
     }
-    table = Table(title=f"svmpath tune: {data['file']}", show_header=False, title_justify="left")
-    for name, value in rows.items():
-        if value is not None:
-            table.add_row(name, value)
-    Console(markup=False, highlight=False).print(table)
-    print(written_text(facts["written"]))
+    print_table(f"svmpath tune: {data['file']}", rows.items(), facts["written"])

@@ -4,181 +4,49 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from svmpath.cli.console import note, show_facts, user_errors
-from svmpath.cli.data_options import (
-    CategoricalOption,
-    ClassWeightOption,
-    ColumnsOption,
-    Data,
-    DataArgument,
-    DataOptions,
-    DropOption,
-    FormatOption,
-    GroupColumnOption,
-    ImputeOption,
-    TargetOption,
-    TaskOption,
-    WeightColumnOption,
-)
-from svmpath.cli.fitting import data_options, make_pipeline, read_noted
+from svmpath.cli.console import Outcome, note
+from svmpath.cli.data_options import DataOptions, TrainingData, read_noted
+from svmpath.cli.fitting import make_pipeline
 from svmpath.cli.live import Live, reading
-from svmpath.cli.machine_options import (
-    MACHINE,
-    SEARCH,
-    Coef0Option,
-    CriterionOption,
-    DegreeOption,
-    JobsOption,
-    MemoryLimitOption,
-    RankOption,
-    ScoringOption,
-    SearchOption,
-    SeedOption,
-    TimeLimitOption,
-)
-from svmpath.cli.options import check_name, read_settings
-from svmpath.cli.outputs import check_file, write_table
-from svmpath.cli.run_options import OUTPUT, ConfigOption, JsonOption, QuietOption
+from svmpath.cli.outputs import check_file, save_table
 from svmpath.exceptions import DataError, PathError
 
 if TYPE_CHECKING:
     import numpy as np
 
-_LOSSES = {"classification": ("squared_hinge", "least_squares"), "regression": ("least_squares",)}
-_KERNELS = "rbf,linear"
+    from svmpath.cli.options import Given
+
+_DEFAULT_LOSSES = {"classification": ("squared_hinge", "least_squares"), "regression": ("least_squares",)}
 _LEVEL = 0.05
 
 
-def compare(
-    context: typer.Context,
-    data: DataArgument,
-    data_format: FormatOption = None,
-    target: TargetOption = None,
-    task: TaskOption = None,
-    drop: DropOption = None,
-    columns: ColumnsOption = None,
-    categorical: CategoricalOption = None,
-    impute: ImputeOption = "auto",
-    class_weight: ClassWeightOption = None,
-    weight_column: WeightColumnOption = None,
-    group_column: GroupColumnOption = None,
-    losses: Annotated[
-        str | None,
-        typer.Option(
-            "--losses",
-            metavar="NAME,...",
-            help="Losses to compare: squared_hinge, hinge, huber_hinge, least_squares or epsilon_insensitive. If not "
-            "given, squared_hinge and least_squares, or least_squares for regression.",
-            rich_help_panel=MACHINE,
-            show_default=False,
-        ),
-    ] = None,
-    kernels: Annotated[
-        str,
-        typer.Option(
-            "--kernels",
-            metavar="NAME,...",
-            help="Kernels to compare: linear, rbf, poly, laplacian or sigmoid.",
-            rich_help_panel=MACHINE,
-        ),
-    ] = _KERNELS,
-    degree: DegreeOption = 3,
-    coef0: Coef0Option = 0.0,
-    rank: RankOption = "auto",
-    folds: Annotated[
-        int,
-        typer.Option(
-            "--folds",
-            min=2,
-            metavar="N",
-            help="Folds of the comparison: everything is tuned without each of them, and judged on it.",
-            rich_help_panel=SEARCH,
-        ),
-    ] = 5,
-    criterion: CriterionOption = "auto",
-    scoring: ScoringOption = None,
-    search: SearchOption = "auto",
-    n_jobs: JobsOption = None,
-    time_limit: TimeLimitOption = None,
-    memory_limit: MemoryLimitOption = None,
-    random_state: SeedOption = 0,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="csv file for the held-out prediction of every row by every machine.",
-            rich_help_panel=OUTPUT,
-            show_default=False,
-        ),
-    ] = None,
-    config: ConfigOption = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+def compare(given: Given) -> Outcome:
     """Tune several losses and kernels on the same folds, and test which has the lowest error on held-out rows."""
-    with user_errors(quiet):
-        settings, options = read_settings(context.params), data_options(context)
-        names = {"--kernel": split(kernels), "--loss": split(losses)}
-        for option, values in names.items():
-            for value in values:
-                check_name(option, value)
-        if not names["--kernel"]:
-            raise DataError("--kernels must name at least one kernel, such as rbf,linear")
-        if output is not None:
-            check_file(output, (data,))
-        with Live(reading(data), is_hidden=quiet) as live:
-            found = live.run(lambda: _compare(options, settings, names, folds, live))
-            if output is not None:
-                live.stage("Saving")
-                write_table(found.rows, output)
-        facts = {**found.facts, "written": [] if output is None else [str(output)]}
-    show_facts(facts, lambda: _print(facts), as_json=as_json, quiet=quiet)
+    if not given.kernels:
+        raise DataError("--kernels must name at least one kernel, such as rbf,linear")
+    if given.output is not None:
+        check_file(given.output, (given.data,))
+    with Live(reading(given.data), is_hidden=given.quiet) as live:
+        facts, rows = live.run(lambda: _compare(given, live))
+        facts["written"] = save_table(rows, given.output, live)
+    return facts, lambda: _print(facts)
 
 
-def split(text: str | None) -> list[str]:
-    """The names in a list with commas, each once.
-
-    Examples
-    --------
-    >>> from svmpath.cli.compare import split
-    >>> split("rbf, linear,rbf"), split(None)
-    (['rbf', 'linear'], [])
-    """
-    return list(dict.fromkeys(name.strip() for name in (text or "").split(",") if name.strip()))
-
-
-@dataclass(frozen=True)
-class _Compared:
-    """What was found: the facts, and the rows with the held-out predictions of every machine."""
-
-    facts: dict[str, Any]
-    rows: Any  # a DataFrame
-
-
-def _compare(
-    options: DataOptions, settings: Mapping[str, Any], names: Mapping[str, list[str]], folds: int, live: Live
-) -> _Compared:
-    """Read, then tune and judge every machine on the same folds."""
+def _compare(given: Given, live: Live) -> tuple[dict[str, Any], Any]:
+    """Read, then tune and score every machine on the same folds: the facts, and the held-out predictions by row."""
     import numpy as np
     import pandas as pd
 
-    data = read_noted(options)
+    data, settings = read_noted(DataOptions.of(given)), given.settings
     is_class = data.task == "classification"
-    losses = names["--loss"] or list(_LOSSES[data.task])
-    parts = _folds(data, folds, settings["random_state"])
-    weights = np.ones(len(data.y)) if data.sample_weight is None else data.sample_weight
-    rows = {"row": data.rows + 1, "target": data.y}
-    machines, judged = [], []
-    pairs = list(product(losses, names["--kernel"]))
+    parts = _folds(data, given.folds, given.seed)
+    weights = np.ones(len(data.y)) if data.table.weights is None else data.table.weights
+    rows = {"row": data.table.rows + 1, "target": data.y}
+    machines, losses = [], []
+    pairs = list(product(given.losses or _DEFAULT_LOSSES[data.task], given.kernels))
     if settings["time_limit"] is not None:  # of the command, not of each of its fits
         settings = {**settings, "time_limit": settings["time_limit"] / (len(pairs) * len(parts))}
     for loss, kernel in pairs:
@@ -186,29 +54,28 @@ def _compare(
         live.stage(f"Tuning {loss} with the {kernel} kernel")
         start = time.perf_counter()
         try:
-            found, choices = _held_out(data, {**settings, "loss": loss, "kernel": kernel}, parts)
+            predicted, choices = _held_out(data, {**settings, "loss": loss, "kernel": kernel}, parts)
         except PathError as error:
             note(f"{name} is left out: {error}")
             continue
-        wrong = (found != data.y).astype(float) if is_class else (found - data.y) ** 2
-        rows[name], seconds = found, time.perf_counter() - start
-        judged.append(wrong)
+        rows[name], seconds = predicted, time.perf_counter() - start
+        losses.append((predicted != data.y).astype(float) if is_class else (predicted - data.y) ** 2)
         machines.append({"name": name, "loss": loss, "kernel": kernel, **choices, "seconds": seconds})
-    facts = _judge(data, machines, judged, weights, len(parts))
-    return _Compared({"file": data.table.source, "target": data.table.target, **facts}, pd.DataFrame(rows))
+    facts = _score(data, machines, losses, weights, len(parts))
+    return {"file": data.table.source, "target": data.table.target, **facts}, pd.DataFrame(rows)
 
 
-def _folds(data: Data, number: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+def _folds(data: TrainingData, number: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """The folds that all machines share: of classes in about equal parts, and of whole groups."""
     import pandas as pd
 
     from svmpath.criteria.folds import most_folds, random_folds
 
     is_class = data.task == "classification"
-    most, of = most_folds(data.y, data.groups, is_class)
+    most, of = most_folds(data.y, data.table.groups, is_class)
     if number > most:
         raise DataError(f"--folds {number} is more than the {most} {of}; use --folds {most} or less")
-    kind: dict[str, Any] = {"is_classification": is_class, "groups": data.groups, "seed": seed}
+    kind: dict[str, Any] = {"is_classification": is_class, "groups": data.table.groups, "seed": seed}
     X = data.table.X
     if hasattr(X, "columns"):  # words and dates as numbers, so that folds do not depend on the order of the rows
         X = pd.DataFrame({name: pd.util.hash_array(X[name].astype(str).to_numpy(object)) for name in X.columns})
@@ -217,32 +84,32 @@ def _folds(data: Data, number: int, seed: int) -> list[tuple[np.ndarray, np.ndar
 
 
 def _held_out(
-    data: Data, settings: Mapping[str, Any], parts: Sequence[tuple[np.ndarray, np.ndarray]]
+    data: TrainingData, settings: Mapping[str, Any], parts: Sequence[tuple[np.ndarray, np.ndarray]]
 ) -> tuple[np.ndarray, dict[str, list[float]]]:
     """The prediction of every row by a machine that was tuned without its fold, and what was chosen each time."""
     import numpy as np
-    from sklearn.utils import _safe_indexing as taken
+    from sklearn.utils import _safe_indexing as subset
 
     from svmpath.progress import begin, part_done, unwatched
 
-    found, choices = np.empty_like(data.y), dict[str, list[float]](C=[], gamma=[])
+    predicted, choices = np.empty_like(data.y), dict[str, list[float]](C=[], gamma=[])
     begin("folds", len(parts))
     for train, test in parts:
         pipeline = make_pipeline(data, settings)
         given = {name: values[train] for name, values in data.fit_parameters().items()}
         with unwatched():  # a fit is one part of this
-            pipeline.fit(taken(data.X, train), data.y[train], **given)
-        found[test] = pipeline.predict(taken(data.X, test))
+            pipeline.fit(subset(data.X, train), data.y[train], **given)
+        predicted[test] = pipeline.predict(subset(data.X, test))
         for name, values in choices.items():
             value = getattr(pipeline["model"], f"{name}_")
             if np.ndim(value) == 0 and value is not None:
                 values.append(float(value))
         part_done()
-    return found, {name: values for name, values in choices.items() if values}
+    return predicted, {name: values for name, values in choices.items() if values}
 
 
-def _judge(
-    data: Data, machines: list[dict[str, Any]], judged: list[np.ndarray], weights: np.ndarray, folds: int
+def _score(
+    data: TrainingData, machines: list[dict[str, Any]], scored: list[np.ndarray], weights: np.ndarray, folds: int
 ) -> dict[str, Any]:
     """The errors with their intervals, the best first, and the tests of all pairs."""
     import numpy as np
@@ -253,15 +120,15 @@ def _judge(
     if not machines:
         raise DataError("none of the machines could be fitted; try other losses, kernels or a smaller --rank")
     is_class = data.task == "classification"
-    units = np.arange(len(data.y)) if data.groups is None else data.groups
-    for machine, losses in zip(machines, judged, strict=True):
+    units = np.arange(len(data.y)) if data.table.groups is None else data.table.groups
+    for machine, losses in zip(machines, scored, strict=True):
         machine["error"] = float(np.average(losses, weights=weights))
         ends = mean_interval(machine["error"], losses, weights, units, is_rate=is_class)
         machine["interval"] = list(ends)
     order = sorted(range(len(machines)), key=lambda k: machines[k]["error"])
-    given = {"weights": data.sample_weight, "units": data.groups}
+    given = {"weights": data.table.weights, "units": data.table.groups}
     pairs = list(combinations(order, 2))
-    tests = [paired_test(judged[a], judged[b], is_rate=is_class, **given) for a, b in pairs]
+    tests = [paired_test(scored[a], scored[b], is_rate=is_class, **given) for a, b in pairs]
     corrected = holm(np.array([test.p for test in tests]))
     return {
         "task": data.task,
@@ -288,29 +155,27 @@ def _judge(
 
 def _print(facts: Mapping[str, Any]) -> None:
     """The machines, the best first, and in words which differences are more than chance."""
-    from rich.console import Console
-    from rich.table import Column, Table
+    from rich.table import Column
 
-    from svmpath.cli.results import amount, interval, written_text
+    from svmpath.cli.results import amount, interval, print_table, written_text
 
     kind = facts["kind"]
     against = {test["second"]: test for test in facts["tests"] if test["first"] == facts["best"]}
     word = "error rate" if kind == "error rate" else "RMSE"  # the table must fit into 80 columns
     longest = max(len(machine["loss"]) for machine in facts["machines"])
-    table = Table(
-        Column("loss", min_width=longest), "kernel", word, Column("95 % interval", no_wrap=True), "p (Holm)",
-        title=f"svmpath compare: {facts['file']}, {facts['rows']} rows, {facts['folds']} folds", title_justify="left",
-    )  # fmt: skip
-    for machine in facts["machines"]:
-        test = against.get(machine["name"])
-        table.add_row(
+    heads = (Column("loss", min_width=longest), "kernel", word, Column("95 % interval", no_wrap=True), "p (Holm)")
+    rows = [
+        (
             machine["loss"],
             machine["kernel"],
             amount(machine["error"], kind),
             interval(machine["interval"], kind),
-            "best" if test is None else f"{test['p_holm']:.3g}",
+            f"{against[machine['name']]['p_holm']:.3g}" if machine["name"] in against else "best",
         )
-    Console(markup=False, highlight=False).print(table)
+        for machine in facts["machines"]
+    ]
+    title = f"svmpath compare: {facts['file']}, {facts['rows']} rows, {facts['folds']} folds"
+    print_table(title, rows, heads=heads)
     print(verdict(facts))
     if facts["written"]:
         print(written_text(facts["written"]))

@@ -6,42 +6,30 @@ import time
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from svmpath.cli.console import show_facts, user_errors
+from svmpath.cli.console import Outcome
 from svmpath.cli.live import Live
-from svmpath.cli.run_options import JsonOption, QuietOption
 from svmpath.exceptions import DataError
-from svmpath.names import unknown_name
 from svmpath.solvers.compiling import count_compiled, unkept
 
+if TYPE_CHECKING:
+    from svmpath.cli.options import Given
 
-def compile_engines(
-    engines: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ENGINE", help="path, loo, elastic or kernel; all of them if none is given."),
-    ] = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+
+def compile_engines(given: Given) -> Outcome:
     """Compile the engines now, so that the first path need not wait for it; the result is kept on disk."""
-    with user_errors(quiet):
-        facts: list[dict[str, Any]] = []
-        with Live("Loading", is_hidden=quiet, kept="what is compiled is kept") as live:
-            known = live.run(_engines)
-            for name in engines or known:
-                if name not in known:
-                    raise DataError(unknown_name("ENGINE", name, known))
-            for name in engines or known:
-                what, module, work = known[name]
-                live.stage(f"Compiling {what[:1].lower()}{what[1:]}")
-                compiled, seconds = live.run(partial(_compile, module, work))
-                facts.append({"engine": name, "what": what, "compiled": compiled, "seconds": seconds})
-                if not as_json and not quiet:
-                    print(_sentence(facts[-1]), flush=True)
-    show_facts({"engines": facts}, lambda: None, as_json=as_json, quiet=quiet)
+    facts: list[dict[str, Any]] = []
+    with Live("Loading", is_hidden=given.quiet, kept="what is compiled is kept") as live:
+        known = live.run(_engines)
+        for name in given.engine or known:
+            what, module, work = known[name]
+            live.stage(f"Compiling {what[:1].lower()}{what[1:]}")
+            compiled, seconds = live.run(partial(_compile, module, work))
+            facts.append({"engine": name, "what": what, "compiled": compiled, "seconds": seconds})
+            if not given.json and not given.quiet:
+                print(f"{what}: " + (f"compiled in {seconds:.1f} s" if compiled else "already compiled"), flush=True)
+    return {"engines": facts}, lambda: None
 
 
 def _compile(module: str, work: Callable[[], Any]) -> tuple[bool, float]:
@@ -66,12 +54,6 @@ def _refuse(caches: list[Any]) -> None:
         )
 
 
-def _sentence(engine: dict[str, Any]) -> str:
-    return f"{engine['what']}: " + (
-        f"compiled in {engine['seconds']:.1f} s" if engine["compiled"] else "already compiled"
-    )
-
-
 def _engines() -> dict[str, tuple[str, str, Callable[[], Any]]]:
     """For each engine what it is, the module that is compiled, and a small problem that makes use of all of it."""
     import numpy as np
@@ -90,13 +72,10 @@ def _engines() -> dict[str, tuple[str, str, Callable[[], Any]]]:
         for criterion in (criteria.loo, criteria.kfold):
             criterion(path, path.span[0] * np.array([0.5, 0.1]))
 
-    def leave_out() -> None:
-        criteria.loo(follow(loss="hinge"), [0.1, 1.0])
-
     loops = "svmpath.solvers.loops"
     return {
         "path": ("The path engine", f"{loops}.box_walk", lambda: follow(loss="hinge")(1.0)),
-        "loo": ("Leave-one-out", f"{loops}.box_removal", leave_out),
+        "loo": ("Leave-one-out", f"{loops}.box_removal", lambda: criteria.loo(follow(loss="hinge"), [0.1, 1.0])),
         "elastic": ("The engine of the elastic net", f"{loops}.elastic_walk", features),
         "kernel": ("Paths over the kernel", f"{loops}.hermite", lambda: follow(loss="hinge", over="gamma")(1.0)),
     }

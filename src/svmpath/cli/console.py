@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from svmpath.cli.options import in_options
+from svmpath.cli.messages import in_options
 from svmpath.exceptions import PathError
 
 INTERRUPTED = 130  # the exit code of a program that Ctrl-C has ended
@@ -26,6 +26,8 @@ _OWN_WORDS = {
     "LimitWarning": "--time-limit was reached; the model is the best of what was tried by then.",
     "EdgeWarning": None,
 }
+# What a command has to say: the facts, which --json prints, and a function that prints them in words.
+Outcome = tuple[Mapping[str, Any], Callable[[], None]]
 _is_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
@@ -44,9 +46,8 @@ def user_errors(quiet: bool = False) -> Iterator[None]:
         report_interrupt(interrupt)
         raise typer.Exit(INTERRUPTED) from None
     except MemoryError as error:
-        known = str(error).startswith(
-            ("The ", "A worker ")
-        )  # a matrix that was not made, since it would not have fitted
+        # A matrix that was not made, since it would not have fitted, is named.
+        known = str(error).startswith(("The ", "A worker "))
         few = "there is not enough memory for a table of this size; use --rank, or fewer rows or columns"
         _fail(in_options(first_line(error)) if known else few)
     except OSError as error:
@@ -61,7 +62,7 @@ def user_errors(quiet: bool = False) -> Iterator[None]:
 
 @contextmanager
 def ignore_closed_output() -> Iterator[None]:
-    """Print the results: who closes the pipe does not want them; where they cannot be written, that is an error."""
+    """Print the results: whoever closes the pipe does not want them; where they cannot be written, that is an error."""
     try:
         yield
     except OSError as error:

@@ -1,8 +1,8 @@
-"""What was done with the columns of a data file, in sentences and as facts for ``summary.json``."""
+"""What was done with the columns of a data file, in sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,33 +23,17 @@ _FILLED = {
     "mean": "numbers are filled in with the mean, words with the most frequent one",
     "most-frequent": "they are filled in with the most frequent value of their column",
 }
+_OBVIOUS = {"as --categorical says", "0 and 1"}
+_KIND = {"number": "numbers", "category": "categories"}
 _MOST_NAMED = 6
-
-
-def column_facts(table: Table) -> list[dict[str, Any]]:
-    """For each column of the file what it was taken for: name, kind, missing, used, detail."""
-    return [
-        {
-            "name": column.name,
-            "kind": column.kind,
-            "missing": column.missing,
-            "used": column.is_used,
-            "detail": column.detail,
-        }
-        for column in table.columns
-    ]
 
 
 def data_notes(table: Table, impute: str) -> list[str]:
     """Sentences on what was done, the most important first; empty if every cell was plain."""
-    return [
-        *_on_rows(table),
-        *_on_left_out(table.columns),
-        *_on_missing(table, impute),
-        *_on_reading(table.columns),
-        *_on_dates(table),
-        *_on_levels(table),
-    ]
+    left_out = [column for column in table.columns if not column.is_used]
+    used = [column for column in table.columns if column.is_used]
+    of_columns = (sentence for column in used for sentence in _on_column(column, table))
+    return [*_on_rows(table), *_on_left_out(left_out), *_on_missing(table, impute, used), *of_columns]
 
 
 def label_notes(y: NDArray[Any]) -> list[str]:
@@ -75,80 +59,53 @@ def _on_rows(table: Table) -> Iterable[str]:
 
 def without_target(count: int, target: str | None) -> str:
     """A sentence for rows that cannot be used."""
-    return f"{_count(count, 'row')} without a value in the target {target!r} {_were(count)} left out."
+    are = "is" if count == 1 else "are"
+    return f"{count} row{'s' * (count > 1)} without a value in the target {target!r} {are} left out."
 
 
-def _on_left_out(columns: Iterable[Column]) -> Iterable[str]:
-    left = [column for column in columns if not column.is_used]
+def _on_left_out(columns: Sequence[Column]) -> Iterable[str]:
     for kind, reason in _REASONS.items():
-        names = [column.name for column in left if column.kind == kind]
+        names = [column.name for column in columns if column.kind == kind]
         if names:
-            have = "has" if len(names) == 1 else "have"
-            yield f"{_columns(names)} {have} {reason}, so {_were(len(names), 'it is', 'they are')} left out."
-    for column in left:
+            have, it_is = ("has", "it is") if len(names) == 1 else ("have", "they are")
+            shown = ", ".join(map(repr, names[:_MOST_NAMED]))
+            more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+            yield f"column{'s' * (len(names) > 1)} {shown}{more} {have} {reason}, so {it_is} left out."
+    for column in columns:
         if column.kind == "date":
             yield f"column {column.name!r} is left out: {column.detail}."
 
 
-def _on_missing(table: Table, impute: str) -> Iterable[str]:
-    gaps = [column for column in table.columns if column.is_used and column.missing]
-    if gaps and impute in _FILLED:
+def _on_missing(table: Table, impute: str, used: Sequence[Column]) -> Iterable[str]:
+    if impute not in _FILLED:
+        return
+    gaps = [column for column in used if column.missing]
+    if gaps:
         counts = ", ".join(f"{column.name!r} {column.missing}" for column in gaps[:_MOST_NAMED])
         more = f" and {len(gaps) - _MOST_NAMED} more columns" if len(gaps) > _MOST_NAMED else ""
         yield f"values are missing ({counts}{more}, of {table.n_rows} rows): {_FILLED[impute]}."
     if not table.named:
         count = int(np.isnan(getattr(table.X, "data", table.X)).sum())
-        if count and impute in _FILLED:
-            yield f"{_count(count, 'value')} {_were(count)} missing: {_FILLED[impute]}."
+        if count:
+            are = "value is" if count == 1 else "values are"
+            yield f"{count} {are} missing: {_FILLED[impute]}."
 
 
-def _on_reading(columns: Iterable[Column]) -> Iterable[str]:
+def _on_column(column: Column, table: Table) -> Iterable[str]:
     """How cells were read that are not plain."""
-    for column in columns:
-        if not column.is_used or not column.detail or column.detail in _OBVIOUS or column.kind == "date":
-            continue
-        if column.kind == "boolean":
-            continue
+    from svmpath.cli.preparation import MOST_LEVELS, varying_parts
+
+    values = table.X[column.name]
+    if column.kind == "date":
+        parts = varying_parts(values.to_numpy(dtype=float))
+        more = f", and {' and '.join(parts)}" if parts else ""
+        written = f" ({column.detail})" if column.detail else ""
+        yield f"column {column.name!r} holds dates{written}: it becomes the days since the earliest{more}."
+    elif column.detail and column.kind in _KIND and column.detail not in _OBVIOUS:
         yield f"column {column.name!r} is taken for {_KIND[column.kind]}: {column.detail}."
-
-
-_OBVIOUS = {"as --categorical says", "0 and 1"}
-_KIND = {"number": "numbers", "category": "categories"}
-
-
-def _on_dates(table: Table) -> Iterable[str]:
-    from svmpath.cli.preparation import varying_parts
-
-    for column in table.columns:
-        if column.is_used and column.kind == "date":
-            parts = varying_parts(table.X[column.name].to_numpy(dtype=float))
-            more = f", and {' and '.join(parts)}" if parts else ""
-            written = f" ({column.detail})" if column.detail else ""
-            yield f"column {column.name!r} holds dates{written}: it becomes the days since the earliest{more}."
-
-
-def _on_levels(table: Table) -> Iterable[str]:
-    from svmpath.cli.preparation import MOST_LEVELS
-
-    for column in table.columns:
-        if column.is_used and column.kind == "category":
-            levels = int(pd.Series(table.X[column.name]).nunique())
-            if levels > MOST_LEVELS:
-                yield (
-                    f"column {column.name!r} has {levels} different values: the {MOST_LEVELS - 1} most frequent are "
-                    "categories of their own, the others are one."
-                )
-
-
-def _columns(names: list[str]) -> str:
-    shown = ", ".join(map(repr, names[:_MOST_NAMED]))
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return f"column{'s' * (len(names) > 1)} {shown}{more}"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'s' * (number > 1)}"
-
-
-def _were(number: int, one: str = "is", several: str = "are") -> str:
-    return one if number == 1 else several
+    levels = int(values.nunique()) if column.kind == "category" else 0
+    if levels > MOST_LEVELS:
+        yield (
+            f"column {column.name!r} has {levels} different values: the {MOST_LEVELS - 1} most frequent are categories "
+            "of their own, the others are one."
+        )

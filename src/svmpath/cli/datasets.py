@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from svmpath.cli.console import show_facts, user_errors
+from svmpath.cli.console import Outcome
 from svmpath.cli.live import Live
-from svmpath.cli.machine_options import SeedOption
-from svmpath.cli.outputs import check_file, write_table
-from svmpath.cli.run_options import OUTPUT, ConfigOption, JsonOption, QuietOption
+from svmpath.cli.outputs import check_file, save_table
 from svmpath.exceptions import DataError
-from svmpath.names import unknown_name
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from svmpath.cli.options import Given
 
 # Name: columns, target, what it is, and the function of svmpath.datasets.
 SETS = {
@@ -28,87 +24,33 @@ SETS = {
     "waveform": ("21 numbers", "y", "two classes of noisy waves", "waveform"),
     "flats": ("mixed", "price or sold", "numbers, words, dates, an identifier and missing values", "flats"),
 }
-ROWS = 400
 
 
-def _complete(incomplete: str) -> list[str]:
-    return [name for name in SETS if name.startswith(incomplete)]
-
-
-def datasets(
-    context: typer.Context,
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME",
-            help="banana, mixture, ringnorm, twonorm, waveform or flats; without it, they are listed.",
-            autocompletion=_complete,
-            show_default=False,
-        ),
-    ] = None,
-    rows: Annotated[
-        int, typer.Option("--rows", min=2, metavar="N", help="Number of rows.", rich_help_panel="Data")
-    ] = ROWS,
-    random_state: SeedOption = 0,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="csv file to write; NAME.csv if not given.",
-            rich_help_panel=OUTPUT,
-            show_default=False,
-        ),
-    ] = None,
-    config: ConfigOption = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+def datasets(given: Given) -> Outcome:
     """List the data sets that svmpath can generate, or write one of them to try things on."""
-    with user_errors(quiet):
-        if name is None:
-            _refuse_without_name(context)
-            listed = {"sets": [_described(each) for each in SETS]}
-            show_facts(listed, _print_list, as_json=as_json, quiet=quiet)
-            return
-        if name not in SETS:
-            raise DataError(unknown_name("NAME", name, SETS))
-        path = output or Path(f"{name}.csv")
-        check_file(path, ())
-        with Live(f"Generating {name}", is_hidden=quiet) as live:
-            frame = live.run(lambda: _generate(name, rows, random_state))
-            live.stage("Saving")
-            write_table(frame, path)
-    facts = {**_described(name), "rows": rows, "seed": random_state, "written": [str(path)]}
-    target = SETS[name][1]
-    show_facts(
-        facts, lambda: print(f"Wrote {rows} rows to {path}; the target is {target}."), as_json=as_json, quiet=quiet
-    )
-
-
-def _refuse_without_name(context: typer.Context) -> None:
-    """Refuse options that a list has no use for: who gives one wants a file."""
-    wanted = {"output": "--output", "rows": "--rows", "random_state": "--seed"}
-    source: Callable[[str], Any] = context.get_parameter_source
-    given = [option for name, option in wanted.items() if source(name).name != "DEFAULT"]
-    if given:
-        raise DataError(f"{given[0]} needs the name of the data set to write: {', '.join(SETS)}")
+    if given.name is None:
+        for name, option in {"output": "--output", "rows": "--rows", "seed": "--seed"}.items():
+            if given.context.get_parameter_source(name).name != "DEFAULT":  # whoever gives one wants a file
+                raise DataError(f"{option} needs the name of the data set to write: {', '.join(SETS)}")
+        return {"sets": [_described(each) for each in SETS]}, _print_list
+    path = given.output or Path(f"{given.name}.csv")
+    check_file(path, ())
+    with Live(f"Generating {given.name}", is_hidden=given.quiet) as live:
+        frame = live.run(lambda: _generate(given.name, given.rows, given.seed))
+        written = save_table(frame, path, live)
+    facts = {**_described(given.name), "rows": given.rows, "seed": given.seed, "written": written}
+    return facts, lambda: print(f"Wrote {given.rows} rows to {path}; the target is {facts['target']}.")
 
 
 def _described(name: str) -> dict[str, Any]:
-    columns, target, what, _ = SETS[name]
-    return {"name": name, "columns": columns, "target": target, "description": what}
+    return {"name": name, **dict(zip(("columns", "target", "description"), SETS[name], strict=False))}
 
 
 def _print_list() -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from svmpath.cli.results import print_table
 
-    table = Table("name", "columns", "target", "description", title="Generated data sets", title_justify="left")
-    for name, (columns, target, what, _) in SETS.items():
-        table.add_row(name, columns, target, what)
-    Console(markup=False, highlight=False).print(table)
+    heads = ("name", "columns", "target", "description")
+    print_table("Generated data sets", [list(_described(name).values()) for name in SETS], heads=heads)
     print("svmpath datasets NAME -o FILE writes one of them.")
 
 
@@ -118,9 +60,8 @@ def _generate(name: str, rows: int, seed: int) -> pd.DataFrame:
 
     import svmpath.datasets
 
-    make: Callable[..., Any] = getattr(svmpath.datasets, SETS[name][3])
-    made = make(rows, random_state=seed)
-    if isinstance(made, pd.DataFrame):
-        return made
-    X, y = made
+    drawn = getattr(svmpath.datasets, SETS[name][3])(rows, random_state=seed)
+    if isinstance(drawn, pd.DataFrame):
+        return drawn
+    X, y = drawn
     return pd.DataFrame(X, columns=[f"x{k + 1}" for k in range(X.shape[1])]).assign(y=y)

@@ -32,7 +32,9 @@ def estimate_error(model: Any, wanted: str, settings: Mapping[str, Any]) -> Hone
     settings : mapping
         The parameters of the estimator.
     """
-    method = wanted if wanted != "auto" else "nested" if _is_quick(model, settings) else "bootstrap"
+    is_slow = settings["search"] != "auto" or settings["gamma"] == "ard" or model.loss_ not in _QUICK
+    is_quick = model.path_.problem.n <= (_VERY_FEW if is_slow else _FEW)  # ten fits take a few seconds at most
+    method = wanted if wanted != "auto" else "nested" if is_quick else "bootstrap"
     if method == "none":
         return None
     if method == "bootstrap" and not model.can_be_corrected():
@@ -44,15 +46,9 @@ def estimate_error(model: Any, wanted: str, settings: Mapping[str, Any]) -> Hone
             "--honest nested"
         )
     try:
-        found: HonestError = model.honest_error(method)
+        error: HonestError = model.honest_error(method)
     except ValueError:  # a score that is no mean of losses, or a threshold: there is no correction without fits
         if wanted != "auto":
             raise
         return None
-    return found
-
-
-def _is_quick(model: Any, settings: Mapping[str, Any]) -> bool:
-    """Whether ten fits take a few seconds at most."""
-    is_slow = settings["search"] != "auto" or settings["gamma"] == "ard" or model.loss_ not in _QUICK
-    return bool(model.path_.problem.n <= (_VERY_FEW if is_slow else _FEW))
+    return error

@@ -25,7 +25,9 @@ def read_rows(pipeline: Any, data: Path, data_format: str | None = None) -> NewR
         The file; ``-`` is standard input.
     data_format : str or None
     """
-    from svmpath.cli.preparation import recipes_of
+    import pandas as pd
+
+    from svmpath.cli.preparation import categories_of, recipes_of
     from svmpath.cli.saved_model import training_data
     from svmpath.datasets import read_new_rows
 
@@ -44,7 +46,12 @@ def read_rows(pipeline: Any, data: Path, data_format: str | None = None) -> NewR
         more = f" and {len(rows.unexpected) - _MOST_NAMED} more" if len(rows.unexpected) > _MOST_NAMED else ""
         note(f"{rows.source}: the model does not use the column{'s' * (len(rows.unexpected) > 1)} {shown}{more}.")
     _note_missing(rows, trained["impute"])
-    _note_unseen(pipeline, rows)
+    for name, known in categories_of(pipeline["columns"]).items():
+        seen = set(known)
+        unseen = [word for word in rows.X[name] if not pd.isna(word) and word not in seen]
+        _note_words(rows, name, unseen, "they are treated as none of the known ones")
+    for name, words in rows.unseen.items():
+        _note_words(rows, name, words, "they are treated as missing")
     return rows
 
 
@@ -54,7 +61,8 @@ def _note_missing(rows: NewRows, impute: str) -> None:
     import pandas as pd
     from scipy.sparse import issparse
 
-    from svmpath.datasets.faults import refuse_missing_cell
+    from svmpath.datasets.faults import missing_cell
+    from svmpath.datasets.matrices import column_names
     from svmpath.exceptions import DataError
 
     gaps = np.isnan(rows.X.data) if issparse(rows.X) else np.asarray(pd.isna(rows.X))
@@ -64,27 +72,10 @@ def _note_missing(rows: NewRows, impute: str) -> None:
         if issparse(rows.X):
             raise DataError(f"{rows.source}: values are missing; fill them in, or tune with --impute auto")
         row, column = np.argwhere(gaps)[0]
-        names = list(getattr(rows.X, "columns", [f"x{position + 1}" for position in range(rows.X.shape[1])]))
-        try:
-            refuse_missing_cell(names[column], int(row))
-        except DataError as error:
-            raise DataError(f"{rows.source}: {error}") from error
+        names = list(rows.X.columns) if isinstance(rows.X, pd.DataFrame) else column_names(rows.X)
+        raise DataError(f"{rows.source}: {missing_cell(names[column], int(row))}")
     count = int(gaps.sum())
     note(f"{rows.source}: {count} missing value{'s' * (count > 1)} filled in as learnt from the training data.")
-
-
-def _note_unseen(pipeline: Any, rows: NewRows) -> None:
-    """Say where rows have categories that were not in the training data."""
-    import pandas as pd
-
-    from svmpath.cli.preparation import categories_of
-
-    for name, known in categories_of(pipeline["columns"]).items():
-        seen = set(known)
-        unseen = [word for word in rows.X[name] if not pd.isna(word) and word not in seen]
-        _note_words(rows, name, unseen, "they are treated as none of the known ones")
-    for name, words in rows.unseen.items():
-        _note_words(rows, name, words, "they are treated as missing")
 
 
 def _note_words(rows: NewRows, name: str, unseen: Sequence[str], what: str) -> None:

@@ -1,242 +1,499 @@
-"""The options of ``svmpath tune``: possible names, how their text is read, and messages in terms of options.
+"""The options of the program: one table, from which signatures, help, completion, settings and messages follow.
 
-An option ``--some-name`` sets the parameter ``some_name`` of the estimators. Their messages are about parameters
-("n_jobs must be None, ..."), but users of the command line know the options, so :func:`in_options` translates.
+A row declares one option: its flags, the commands that have it, its panel in the help, and how its text is read. An
+option that commands understand differently has a row for each meaning. What is rarely needed is in the last panel.
+Names that an option accepts are written out, so that ``--help`` need not load scikit-learn; a test compares them with
+the tables of the library.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Annotated, Any
 
-from svmpath.cli.machine_options import FOLDS
-from svmpath.exceptions import DataError
-from svmpath.names import did_you_mean, unknown_name
+import typer
 
-_PARAMETERS = (
-    "loss", "epsilon", "kernel", "degree", "coef0", "gamma", "C", "criterion", "cv", "search", "rank", "landmarks",
-    "psd", "class_weight", "scoring", "threshold", "n_jobs", "time_limit", "memory_limit",
-)  # fmt: skip
-# The option for each parameter of the estimators; n_splits is what scikit-learn's splitters call the number of folds.
-OPTIONS = {name: "--" + name.replace("_", "-") for name in _PARAMETERS} | {"n_splits": "--cv", "random_state": "--seed"}
+from svmpath.cli.config import read_config
+from svmpath.cli.values import (
+    FOLDS,
+    check_name,
+    read_fixed,
+    read_folds,
+    read_names,
+    read_rank,
+    read_scoring,
+    read_size,
+    read_span,
+    read_threshold,
+    read_tried,
+    read_tuned,
+    read_values,
+)
 
-
-# ----------------------------------------------------------------------------------------------------
-# Names
-# ----------------------------------------------------------------------------------------------------
-
-
-def names_for(option: str) -> tuple[str, ...]:
-    """The names that an option accepts: those in the tables of the library that work for a data file."""
-    from svmpath.cli.honest import NAMES
-    from svmpath.estimators.tuning import SEARCHES
-    from svmpath.gram import LANDMARKS, PSD
-    from svmpath.kernels import KERNELS
-    from svmpath.losses import loss_names
-    from svmpath.validation import TASKS
-
-    possible = {
-        "--task": TASKS,
-        "--loss": tuple(dict.fromkeys(name for task in TASKS for name in loss_names(task, "C"))),
-        "--kernel": tuple(name for name in KERNELS if name != "precomputed"),
-        "--criterion": ("auto", "loo", "alo", "kfold"),  # one for each way of holding samples out
-        "--search": SEARCHES,
-        "--landmarks": LANDMARKS,
-        "--psd": PSD,
-        "--honest": NAMES,
-    }
-    return possible[option]
+DATA, MACHINE, SEARCH, OUTPUT, ADVANCED = "Data", "Machine", "Search", "Output", "Advanced"
+REQUIRED = inspect.Parameter.empty
+_LARGEST_SEED = 2**32 - 1  # of numpy.random.RandomState
 
 
-def check_name(option: str, text: str) -> str:
-    """The text if the option accepts it; otherwise an error that lists the possible names and the nearest one."""
-    if option == "--kernel" and text == "precomputed":
-        raise DataError("--kernel precomputed needs kernel values; in Python, use PathSVC(kernel='precomputed')")
-    possible = names_for(option)
-    if text not in possible:
-        raise DataError(unknown_name(option, text, possible))
-    return text
+class Given(SimpleNamespace):
+    """The values of a command's options by their names: those of the flags, with underscores.
+
+    ``settings`` has those that are parameters of an estimator or of ``svmpath.trace``, by their names there, and
+    ``context`` is that of typer.
+    """
 
 
-# ----------------------------------------------------------------------------------------------------
-# Numbers
-# ----------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Option:
+    """One option, or an argument if there is no dash in its name.
 
+    Attributes
+    ----------
+    flags : str
+        ``"--output -o"``, ``"--report/--no-report"`` or ``"DATA"``; the first is its name in messages, in
+        configuration files and for commands.
+    commands : str
+        The commands that have it.
+    panel, help : str
+        Where ``--help`` shows it, and what it says.
+    metavar : str
+        What stands for the value; empty for a flag, which has none.
+    default : object
+        None if there is none; `REQUIRED` if it must be given.
+    type : type
+    names : tuple of str
+        Names that are accepted, which a shell completes.
+    read : callable, optional
+        ``read(flag, text, names)`` is the value. If not given, one of the names is taken if there are any, else the
+        text.
+    sets : str
+        The parameter of the estimator, or of ``svmpath.trace``, that it sets.
+    least : int, optional
+    callback : callable, optional
+        Called by typer with the value, before the command begins.
+    """
 
-def read_number_or_span(option: str, text: str, words: tuple[str, ...]) -> str | float | tuple[float, float]:
-    """The value of an option that is one of a few words, a positive number, or a span LOW:HIGH."""
-    if text in words:
-        return text
-    try:
-        values = [float(part) for part in text.split(":")]
-    except ValueError:
-        values = []
-    if not 1 <= len(values) <= 2 or not all(0 < value < float("inf") for value in values):
-        raise DataError(
-            f"{option} must be {', '.join(words)}, a positive number or LOW:HIGH, not {text!r}."
-            f"{did_you_mean(text, words)}"
+    flags: str
+    commands: str
+    panel: str
+    help: str
+    metavar: str = ""
+    default: Any = None
+    type: Any = str
+    names: tuple[str, ...] = ()
+    read: Callable[[str, Any, Any], Any] | None = None
+    sets: str = ""
+    least: int | None = None
+    callback: Callable[..., Any] | None = None
+
+    @property
+    def flag(self) -> str:
+        """The name of the option in messages."""
+        return re.split(r"[ /]", self.flags)[0]
+
+    @property
+    def name(self) -> str:
+        """The name of the option for commands."""
+        is_option = self.flag.startswith("--")
+        return self.flag.removeprefix("--").replace("-", "_") if is_option else self.flag.lower()
+
+    def parameter(self) -> inspect.Parameter:
+        """The option in the signature of a command, as typer reads it."""
+
+        def complete(incomplete: str) -> list[str]:
+            return [name for name in self.names if name.startswith(incomplete)]
+
+        shown: dict[str, Any] = {
+            "help": self.help,
+            "metavar": self.metavar or None,
+            "show_default": self.default not in (None, REQUIRED),
+            "autocompletion": complete if self.names else None,
+        }
+        info = (
+            typer.Option(
+                *self.flags.split(),
+                rich_help_panel=self.panel,
+                min=self.least,
+                callback=self.callback,
+                is_eager=self.callback is read_config,
+                **shown,
+            )
+            if self.flag.startswith("--")
+            else typer.Argument(**shown)
         )
-    if len(values) == 1:
-        return values[0]
-    if not values[0] < values[1]:
-        raise DataError(f"{option} LOW:HIGH needs LOW smaller than HIGH, not {text!r}")
-    return values[0], values[1]
+        kind = self.type | None if self.default is None else self.type
+        return inspect.Parameter(
+            self.name, inspect.Parameter.KEYWORD_ONLY, default=self.default, annotation=Annotated[kind, info]
+        )
+
+    def value(self, text: Any) -> Any:
+        """What is meant by the text."""
+        read = self.read or (check_name if self.names else None)
+        return text if read is None else read(self.flag, text, self.names)
 
 
-def read_tuned(option: str, text: str | None) -> str | float:
-    """The value of an option that is a number, not negative, or "tune"."""
-    if text is None or text == "tune":
-        return "tune"
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise DataError(f"{option} must be tune or a number >= 0, not {text!r}.{did_you_mean(text, ['tune'])}")
+def _check_seed(value: int) -> int:
+    """The seed, if numpy takes it; ``min`` and ``max`` would print both ends in the help."""
+    if not 0 <= value <= _LARGEST_SEED:
+        raise typer.BadParameter(f"{value} is not between 0 and {_LARGEST_SEED}")
     return value
 
 
-def read_rank(text: str) -> int | float | str | None:
-    """A number of landmarks, a target for the residual, None for exact, or "auto"."""
-    if text in ("exact", "auto"):
-        return None if text == "exact" else text
-    try:
-        value: int | float = int(text) if text.strip().isdecimal() else float(text)
-    except ValueError:
-        value = 0
-    if (isinstance(value, int) and value >= 1) or (isinstance(value, float) and 0 < value < 1):
-        return value
-    raise DataError(
-        f"--rank must be exact, auto, a whole number of landmarks or a residual between 0 and 1, not {text!r}."
-        f"{did_you_mean(text, ['exact', 'auto'])}"
-    )
+_TABLES, _TUNING, _WITH_KERNEL = "tune compare select path", "tune compare", "tune compare path"
+_LOSSES = ("least_squares", "squared_hinge", "hinge", "huber_hinge", "epsilon_insensitive")
+_KERNELS = ("linear", "rbf", "poly", "laplacian", "sigmoid")
+_FORMATS = ("csv", "tsv", "parquet", "arff", "libsvm", "npz")
+_SETS = ("banana", "mixture", "ringnorm", "twonorm", "waveform", "flats")
+_ENGINES = ("path", "loo", "elastic", "kernel")
+
+TABLE = (
+    # Arguments
+    Option(
+        "MODEL", "predict report", "", "The model.skops that svmpath tune has written.", "MODEL", REQUIRED, type=Path
+    ),
+    Option(
+        "DATA", f"{_TABLES} predict", "",
+        "Data file: csv, tsv, parquet, arff, libsvm or npz, also compressed (.gz, .bz2); - reads standard input.",
+        "DATA", REQUIRED, type=Path,
+    ),
+    Option("DATA", "report", "", "The data file that it was tuned on.", "DATA", REQUIRED, type=Path),
+    Option(
+        "NAME", "datasets", "",
+        "banana, mixture, ringnorm, twonorm, waveform or flats; without it, they are listed.",
+        "NAME", names=_SETS,
+    ),
+    Option(
+        "ENGINE", "compile", "", "path, loo, elastic or kernel; all of them if none is given.", "ENGINE",
+        type=list[str], names=_ENGINES, read=read_names,
+    ),
+    # Data
+    Option(
+        "--format", f"{_TABLES} predict", ADVANCED,
+        "Format of the data: csv, tsv, parquet, arff, libsvm or npz; found from the file's name or its content if not "
+        "given.",
+        "NAME", names=_FORMATS,
+    ),
+    Option("--target", _TABLES, DATA, "Column to predict; not needed for npz (array y) and libsvm.", "COLUMN"),
+    Option(
+        "--task", _WITH_KERNEL, DATA,
+        "What to fit: classification or regression; decided from the target if not given.",
+        "NAME", names=("classification", "regression"),
+    ),
+    Option(
+        "--drop", _TABLES, DATA, "Columns to leave out; can be given several times.", "COLUMN,...", type=list[str]
+    ),
+    Option(
+        "--columns", _TABLES, ADVANCED, "Columns to predict from, and no others; can be given several times.",
+        "COLUMN,...", type=list[str],
+    ),
+    Option(
+        "--categorical", _TABLES, DATA,
+        "Columns whose values are categories, even if they are numbers; can be given several times.",
+        "COLUMN,...", type=list[str],
+    ),
+    Option(
+        "--impute", _TABLES, ADVANCED,
+        "Missing values: auto (numbers by the median with an indicator column, words as a category of their own), "
+        "median, mean, most-frequent, drop-rows, or none (they are an error).",
+        "NAME", "auto", names=("auto", "median", "mean", "most-frequent", "drop-rows", "none"),
+    ),
+    Option(
+        "--class-weight", _TABLES, ADVANCED, "Weights of the classes: balanced, or LABEL:WEIGHT,LABEL:WEIGHT.",
+        "WEIGHTS", sets="class_weight",
+    ),
+    Option("--weight-column", _TABLES, ADVANCED, "Column with the weight of each row.", "COLUMN"),
+    Option(
+        "--group-column", "tune compare select", ADVANCED,
+        "Column that says which rows belong together, such as the visits of a patient; they are held out together.",
+        "COLUMN",
+    ),
+    Option(
+        "--scheduler", "tune", ADVANCED,
+        "Read parquet files in chunks with Dask, for tables that do not fit into memory: threads, processes (of this "
+        "computer), or the address of a cluster, tcp://host:port. threads if DATA is a pattern such as "
+        "'big/*.parquet'.",
+        "NAME",
+    ),
+    Option("--rows", "datasets", DATA, "Number of rows.", "N", 400, type=int, least=2),
+    # The machine
+    Option(
+        "--loss", "tune", MACHINE,
+        "Loss of the machine: squared_hinge (default for two classes), hinge, huber_hinge, least_squares (default for "
+        "regression) or epsilon_insensitive. With several classes, the better of squared_hinge and least_squares is "
+        "the default.",
+        "NAME", names=_LOSSES, sets="loss",
+    ),
+    Option(
+        "--loss", "path", MACHINE,
+        "Loss of the machine: squared_hinge (default for two classes), hinge, huber_hinge, least_squares (default for "
+        "regression), epsilon_insensitive or nu.",
+        "NAME", names=(*_LOSSES, "nu"), sets="loss",
+    ),
+    Option(
+        "--losses", "compare", MACHINE,
+        "Losses to compare: squared_hinge, hinge, huber_hinge, least_squares or epsilon_insensitive. If not given, "
+        "squared_hinge and least_squares, or least_squares for regression.",
+        "NAME,...", names=_LOSSES, read=read_names,
+    ),
+    Option(
+        "--epsilon", "tune", ADVANCED,
+        "Half the width of the tube of --loss epsilon_insensitive: tune (the default) or a number.",
+        "NUMBER", names=("tune",), read=read_tuned, sets="epsilon",
+    ),
+    Option(
+        "--epsilon", "path", ADVANCED,
+        "Half the width of the tube of epsilon_insensitive, unless it is followed.",
+        "NUMBER", 0.1, type=float, sets="epsilon",
+    ),
+    Option(
+        "--kernel", "tune path", MACHINE, "Kernel: linear, rbf, poly, laplacian or sigmoid.", "NAME", "rbf",
+        names=_KERNELS, sets="kernel",
+    ),
+    Option(
+        "--kernels", "compare", MACHINE, "Kernels to compare: linear, rbf, poly, laplacian or sigmoid.", "NAME,...",
+        "rbf,linear", names=_KERNELS, read=read_names,
+    ),
+    Option(
+        "--degree", _WITH_KERNEL, ADVANCED, "Degree of the poly kernel.", "N", 3, type=int, sets="degree", least=1
+    ),
+    Option(
+        "--coef0", _WITH_KERNEL, ADVANCED, "Constant of the poly and sigmoid kernels.", "NUMBER", 0.0, type=float,
+        sets="coef0",
+    ),
+    Option(
+        "--gamma", "tune", MACHINE,
+        "Parameter of the kernel: tune, scale, auto, a number, LOW:HIGH to search between, candidates such as "
+        "0.1,1,10, or ard for one per column.",
+        "VALUE", "tune", names=("tune", "scale", "auto", "ard"), read=read_tried, sets="gamma",
+    ),
+    Option(
+        "--gamma", "path", MACHINE,
+        "Parameter of the kernel, unless it is followed: scale, auto or a number.",
+        "VALUE", "scale", names=("scale", "auto"), read=read_fixed, sets="gamma",
+    ),
+    Option(
+        "--C", "tune", MACHINE,
+        "Weight of the losses: tune, a number, LOW:HIGH to search between, or candidates such as 0.1,1,10.",
+        "VALUE", "tune", names=("tune",), read=read_tried, sets="C",
+    ),
+    Option("--C", "path", MACHINE, "C, unless it is followed.", "NUMBER", 1.0, type=float, sets="C"),
+    Option(
+        "--rank", _TUNING, ADVANCED,
+        "Low-rank kernel: exact (none), a number of landmarks, a target for the residual in (0, 1), or auto (exact up "
+        "to 2000 rows; with more, --search auto doubles the rank while that helps, other searches and losses with an "
+        "elbow use 500 landmarks).",
+        "VALUE", "auto", names=("exact", "auto"), read=read_rank, sets="rank",
+    ),
+    Option(
+        "--rank", "path", ADVANCED,
+        "Low-rank kernel: exact (none), a number of landmarks, a target for the residual in (0, 1), or auto (500 "
+        "landmarks with more than 2000 rows).",
+        "VALUE", "auto", names=("exact", "auto"), read=read_rank, sets="rank",
+    ),
+    Option(
+        "--landmarks", "tune path", ADVANCED,
+        "Landmarks for --rank: rpcholesky (the default), greedy, uniform (where --rank auto chooses the rank), kmeans "
+        "or density.",
+        "NAME", names=("rpcholesky", "greedy", "uniform", "kmeans", "density"), sets="landmarks",
+    ),
+    Option(
+        "--psd", "tune path", ADVANCED,
+        "An indefinite kernel (sigmoid): warn, or clip it to its positive semi-definite part.",
+        "NAME", "warn", names=("warn", "clip"), sets="psd",
+    ),
+    Option(
+        "--threshold", "tune", ADVANCED,
+        "Of two classes, the second is predicted where the decision value is larger: a number (0 if not given), or "
+        "tune for the cut with the best held-out score.",
+        "VALUE", names=("tune",), read=read_threshold, sets="threshold",
+    ),
+    Option(
+        "--lambda1", "select", MACHINE, "Weight of the l1 penalty, which selects features: tune or a number.", "VALUE",
+        "tune", names=("tune",), read=read_tuned, sets="lambda1",
+    ),
+    Option(
+        "--lambda2", "select", MACHINE,
+        "Weight of the l2 penalty, which keeps correlated features together: tune or a number.",
+        "VALUE", "tune", names=("tune",), read=read_tuned, sets="lambda2",
+    ),
+    Option(
+        "--max-features", "select", MACHINE, "The largest number of features of a machine.", "N", type=int,
+        sets="max_features", least=1,
+    ),
+    # The search
+    Option(
+        "--over", "path", SEARCH,
+        "Hyper-parameter to follow: C, epsilon (for epsilon_insensitive), nu (for nu), gamma or coef0. If not given, "
+        "C, or nu for nu.",
+        "NAME", sets="over",
+    ),
+    Option(
+        "--span", "path", SEARCH,
+        "Its first and its last value; the path may go up or down. If not given, a wide range: 0.001 to 1e6 for C, to "
+        "1000 for losses with an elbow; for the others it depends on the data.",
+        "FROM:TO", read=read_span, sets="span",
+    ),
+    Option(
+        "--values", "path", SEARCH,
+        "Where solutions are written: a number of values along the span, breakpoints, or a list 0.1,1,10.",
+        "VALUES", "50", names=("breakpoints",), read=read_values,
+    ),
+    Option(
+        "--folds", "compare", SEARCH,
+        "Folds of the comparison: everything is tuned without each of them, and scored on it.",
+        "N", 5, type=int, least=2,
+    ),
+    Option(
+        "--criterion", _TUNING, SEARCH,
+        "Held-out error to minimise: exact leave-one-out (loo), its approximation (alo; not for least_squares and "
+        "huber_hinge) or k-fold (kfold). auto is leave-one-out, which is predicted for the squared hinge; for hinge "
+        "with more than 500 rows, epsilon_insensitive with more than 200 and huber_hinge with more than 20 it is "
+        "k-fold.",
+        "NAME", "auto", names=("auto", "loo", "alo", "kfold"), sets="criterion",
+    ),
+    Option(
+        "--criterion", "select", SEARCH,
+        "Held-out error to minimise: kfold, exact leave-one-out (loo), or auto: kfold if each class has at least ten "
+        "rows.",
+        "NAME", "auto", names=("auto", "kfold", "loo"), sets="criterion",
+    ),
+    Option(
+        "--rule", "select", SEARCH,
+        "min: the lowest error; one_se: the fewest features whose error is within one standard error of it.",
+        "NAME", "min", names=("min", "one_se"), sets="rule",
+    ),
+    Option(
+        "--scoring", "tune compare select", SEARCH,
+        "Score to maximise instead of minimising the held-out error: the name of a scikit-learn scorer, such as f1, "
+        "roc_auc or neg_mean_absolute_error.",
+        "NAME", read=read_scoring, sets="scoring",
+    ),
+    Option(
+        "--cv", "tune select", ADVANCED, f"Number of folds of k-fold ({FOLDS}).", "N", type=int, read=read_folds,
+        sets="cv", least=2,
+    ),
+    Option(
+        "--search", _TUNING, ADVANCED,
+        "How gamma and C are searched: auto (many pairs screened, few confirmed), grid (all pairs), continuous (along "
+        "paths) or gradient.",
+        "NAME", "auto", names=("auto", "grid", "continuous", "gradient"), sets="search",
+    ),
+    Option(
+        "--honest", "tune", ADVANCED,
+        "How the error of the whole procedure, choice included, is estimated: nested (the tuning is repeated without "
+        "each of ten folds), bootstrap (no fit), none, or auto: nested up to 500 rows (150 for losses other than "
+        "least_squares and squared_hinge, and for searches other than auto), bootstrap with more.",
+        "NAME", "auto", names=("auto", "nested", "bootstrap", "none"),
+    ),
+    Option(
+        "--n-jobs", "tune compare select", SEARCH, "Number of threads; -1 uses all cores.", "N", type=int,
+        sets="n_jobs",
+    ),
+    Option(
+        "--time-limit", _TUNING, ADVANCED,
+        "Stop searching after so many seconds, and take the best so far; what is under way is finished. Needs --search "
+        "auto.",
+        "SECONDS", type=float, sets="time_limit",
+    ),
+    Option(
+        "--memory-limit", _TUNING, ADVANCED,
+        "What one matrix may take, such as 4GiB or 500MB; 70 % of what is free if not given.",
+        "SIZE", read=read_size, sets="memory_limit",
+    ),
+    Option(
+        "--seed --random-state", "tune compare path datasets", SEARCH,
+        "Random seed: the same seed gives the same result.",
+        "N", 0, type=int, sets="random_state", callback=_check_seed,
+    ),
+    # Output
+    Option(
+        "--output -o", "tune", OUTPUT, "Folder for model.skops, summary.json, config.toml and report.html.", "FOLDER",
+        Path("."), type=Path,
+    ),
+    Option(
+        "--output -o", "predict", OUTPUT, "csv file to write, with a line for each row, in the same order.", "FILE",
+        REQUIRED, type=Path,
+    ),
+    Option(
+        "--output -o", "compare", OUTPUT, "csv file for the held-out prediction of every row by every machine.",
+        "FILE", type=Path,
+    ),
+    Option(
+        "--output -o", "select", OUTPUT, "csv file for the table of features, those that are not used included.",
+        "FILE", type=Path,
+    ),
+    Option(
+        "--output -o", "path", OUTPUT,
+        "NAME.npz for one file with all arrays, or NAME.csv for NAME_breakpoints.csv, NAME_events.csv and "
+        "NAME_solutions.csv.",
+        "FILE", REQUIRED, type=Path,
+    ),
+    Option("--output -o", "report", OUTPUT, "html file to write.", "FILE", Path("report.html"), type=Path),
+    Option("--output -o", "datasets", OUTPUT, "csv file to write; NAME.csv if not given.", "FILE", type=Path),
+    Option("--proba", "predict", OUTPUT, "Add the probability of each class.", "", False, type=bool),
+    Option(
+        "--interval", "predict", OUTPUT,
+        "Add an interval that contains the target with this probability, such as 0.9; for a classification, the set "
+        "of labels that does.",
+        "COVERAGE", type=float,
+    ),
+    Option(
+        "--held-out", "tune", ADVANCED,
+        "csv file for the rows as machines see them that have not seen them: held-out decision value, probability of "
+        "the label, loss, influence; likely label errors first.",
+        "FILE", type=Path,
+    ),
+    Option(
+        "--report/--no-report", "tune", ADVANCED, "Write report.html, a page with pictures, for a browser.", "", True,
+        type=bool,
+    ),
+    Option(
+        "--config", f"{_TABLES} predict report datasets", OUTPUT,
+        "toml file with values for options, by their names; the command line wins over it.",
+        "FILE", type=Path, callback=read_config,
+    ),
+    Option(
+        "--json", f"{_TABLES} predict report datasets compile", OUTPUT,
+        "Print the results as JSON on standard output.",
+        "", False, type=bool,
+    ),
+    Option(
+        "--quiet -q", f"{_TABLES} predict report datasets compile", OUTPUT,
+        "Print neither tables nor notes nor progress, only errors, and what --json prints.",
+        "", False, type=bool,
+    ),
+    Option(
+        "--verbose", "tune", ADVANCED, "Print a line for each stage of the search, in place of the display.", "",
+        False, type=bool,
+    ),
+)  # fmt: skip
+
+# The option of svmpath tune for each parameter of the estimators; n_splits is what scikit-learn's splitters call the
+# number of folds.
+OPTIONS = {row.sets: row.flag for row in TABLE if row.sets and "tune" in row.commands.split()} | {"n_splits": "--cv"}
 
 
-def read_threshold(text: str | None) -> float | str:
-    """A cut of the decision value, or "tune"."""
-    if text is None or text == "tune":
-        return text or 0.0
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if abs(value) < float("inf"):
-        return value
-    raise DataError(f"--threshold must be tune or a number, not {text!r}.{did_you_mean(text, ['tune'])}")
+def options_of(command: str) -> list[Option]:
+    """The options of a command, those of the last panel at the end."""
+    rows = [row for row in TABLE if command in row.commands.split()]
+    return sorted(rows, key=lambda row: row.panel == ADVANCED)
 
 
-def read_scoring(text: str | None) -> str | None:
-    """The name of a scorer that scikit-learn knows."""
-    if text is None:
-        return None
-    from svmpath.criteria.scoring import scorer_names
-
-    names = scorer_names()
-    if text not in names:
-        raise DataError(
-            f"--scoring must be the name of a scikit-learn scorer, such as accuracy, f1 or r2, not {text!r}."
-            f"{did_you_mean(text, names)}"
-        )
-    return text
+def signature_of(command: str) -> inspect.Signature:
+    """The signature of a command, as typer reads it."""
+    context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    return inspect.Signature([context, *(row.parameter() for row in options_of(command))])
 
 
-def read_size(option: str, text: str) -> str:
-    """A number of bytes as it was written, such as 4GiB, if it can be read."""
-    from svmpath.gram.memory import parse_bytes
-
-    try:
-        parse_bytes(text)
-    except ValueError:
-        raise DataError(f"{option} must be a number of bytes, such as 4GiB or 500MB, not {text!r}") from None
-    return text
-
-
-_READERS: dict[str, Callable[[Any], Any]] = {
-    "loss": lambda text: None if text is None else check_name("--loss", text),
-    "epsilon": partial(read_tuned, "--epsilon"),
-    "kernel": partial(check_name, "--kernel"),
-    "gamma": lambda text: read_number_or_span("--gamma", text, ("tune", "scale", "auto", "ard")),
-    "C": lambda text: read_number_or_span("--C", text, ("tune",)),
-    "criterion": partial(check_name, "--criterion"),
-    "cv": lambda number: FOLDS if number is None else number,
-    "scoring": read_scoring,
-    "threshold": read_threshold,
-    "search": partial(check_name, "--search"),
-    "rank": read_rank,
-    "landmarks": lambda text: None if text is None else check_name("--landmarks", text),
-    "psd": partial(check_name, "--psd"),
-    "memory_limit": lambda text: None if text is None else read_size("--memory-limit", text),
-}
-
-
-def read_settings(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of an estimator from what options were given, by the name of the parameter; others are left out.
-
-    Examples
-    --------
-    >>> from svmpath.cli.options import read_settings
-    >>> read_settings({"gamma": "0.1:10", "rank": "exact", "data": "flats.csv"})
-    {'gamma': (0.1, 10.0), 'rank': None}
-    """
-    return {
-        name: _READERS.get(name, lambda value: value)(given[name])
-        for name in OPTIONS
-        if name in given and name != "class_weight"  # which needs the labels
-    }
-
-
-# ----------------------------------------------------------------------------------------------------
-# Messages
-# ----------------------------------------------------------------------------------------------------
-
-_NAME = "|".join(OPTIONS)
-_WORDS = r"'[^']*'(?:(?:,|,?\ or|,?\ and)\ '[^']*')*"
-_MENTION = re.compile(
-    rf"""
-    (?P<call>\b\w+\([^()]*\))                                # RBF(gamma=1.0) is Python and stays
-    | \b(?P<set>{_NAME})=(?P<value>{_WORDS}|[\w.+-]*\w)      # loss='hinge' or 'squared_hinge'
-    | The\ '(?P<quoted>{_NAME})'\ parameter\ of\ \w+         # "The 'cv' parameter of PathSVC must be": scikit-learn's
-    | (?P<before>^|[:;,.]\ |\bvalue\ of\ )                   # "n_jobs must be None", "Each value of C must be"
-      (?P<subject>{_NAME})(?=\ (?:must|cannot|is\ an\ empty)\ )(?P<none>\ must\ be\ None)?
-    """,
-    re.VERBOSE,
-)
-
-# Advice that helps in Python only, and what helps on the command line.
-_PYTHON_ONLY = re.compile(r"make_scorer\(\.\.\., pos_label=.*?\)")
-_INSTEAD = "a score that needs none, such as f1_macro or balanced_accuracy"
-
-
-def in_options(message: str) -> str:
-    """A message about parameters, translated into one about options; the same words in another meaning stay.
-
-    Examples
-    --------
-    >>> from svmpath.cli.options import in_options
-    >>> in_options("n_jobs must be None or a number of threads, got 0.")
-    '--n-jobs must be left out or a number of threads, got 0.'
-    >>> in_options("loss='hinge' goes with criterion='loo' or 'alo'; the kernel is of no importance.")
-    '--loss hinge goes with --criterion loo or alo; the kernel is of no importance.'
-    """
-    return _PYTHON_ONLY.sub(_INSTEAD, _MENTION.sub(_as_option, message))
-
-
-def _as_option(found: re.Match[str]) -> str:
-    part: dict[str, Any] = found.groupdict()
-    if part["call"]:
-        return found[0]
-    if part["set"]:
-        option = OPTIONS[part["set"]]
-        return _unset(option) if part["value"] == "None" else f"{option} {part['value'].replace(chr(39), '')}"
-    if part["quoted"]:
-        return OPTIONS[part["quoted"]]
-    option = OPTIONS[part["subject"]]
-    none = f" must be {'exact' if option == '--rank' else 'left out'}" if part["none"] else ""
-    return f"{part['before']}{option}{none}"
-
-
-def _unset(option: str) -> str:
-    """What the estimators call None."""
-    return "--rank exact" if option == "--rank" else f"no {option}"
+def read_options(command: str, context: typer.Context, texts: dict[str, Any]) -> Given:
+    """The values of the options of a command."""
+    rows = options_of(command)
+    values = {row.name: row.value(texts[row.name]) for row in rows}
+    # The weights of classes need the labels.
+    settings = {row.sets: values[row.name] for row in rows if row.sets and row.sets != "class_weight"}
+    return Given(**values, settings=settings, context=context)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from svmpath.exceptions import DataError
+
+if TYPE_CHECKING:
+    from svmpath.cli.live import Live
 
 # What svmpath tune writes.
 MODEL, SUMMARY, CONFIG, REPORT = "model.skops", "summary.json", "config.toml", "report.html"
@@ -50,11 +55,18 @@ def check_held_out(path: Path, data: Path, folder: Path, names: tuple[str, ...])
         check_file(path, (data,), "--held-out")
 
 
-def write_table(table: Any, path: Path) -> None:
-    """Write a data frame as a csv file: all of it, or nothing."""
+def save(writers: Mapping[Path, Callable[[Path], object]], live: Live) -> list[str]:
+    """Write files, all of them or none, each by a function that takes its path; their names."""
     from svmpath.report import write_files
 
-    write_files({path: lambda part: to_csv(table, part)})
+    live.stage("Saving")
+    write_files(dict(writers))
+    return [str(path) for path in writers]
+
+
+def save_table(table: Any, path: Path | None, live: Live) -> list[str]:
+    """Write a data frame as a csv file, if there is a name for it."""
+    return [] if path is None else save({path: partial(to_csv, table)}, live)
 
 
 def to_csv(table: Any, path: Path) -> None:

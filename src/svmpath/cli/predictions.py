@@ -45,8 +45,8 @@ def predictions(pipeline: Any, X: Any, proba: bool = False, interval: float | No
     model, Z = pipeline["model"], pipeline[:-1].transform(X)
     table = {"prediction": model.predict(Z)}
     if proba:
-        found = model.predict_proba(Z)
-        table.update({f"probability_{label}": found[:, k] for k, label in enumerate(model.classes_.tolist())})
+        columns = model.predict_proba(Z).T
+        table.update({f"probability_{label}": column for label, column in zip(model.classes_, columns, strict=True)})
     if interval is not None and hasattr(model, "predict_interval"):
         ends = model.predict_interval(Z, coverage=interval)
         table.update(lower=ends[:, 0], upper=ends[:, 1])

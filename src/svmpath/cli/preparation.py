@@ -18,10 +18,12 @@ from sklearn.impute import MissingIndicator
 from sklearn.utils.validation import check_is_fitted
 
 from svmpath.datasets.recipes import follow_recipe
+from svmpath.datasets.table import as_frame
 
 if TYPE_CHECKING:
-    from svmpath.cli.data_options import Data
+    from svmpath.cli.data_options import TrainingData
 
+_KINDS = ("number", "boolean", "date", "category")
 MISSING_WORD = "(missing)"  # the category of words that are missing
 MOST_LEVELS = 50  # categories of a column that get an indicator each; rarer ones share the last
 _YEAR, _WEEK = 12, 7
@@ -64,9 +66,11 @@ class ReadColumns(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         self._check(X)
         read = {name: follow_recipe(X[name], name, recipe)[0] for name, recipe in self.recipes.items()}
-        if not self.takes_missing:
-            self._refuse_missing(read)
-        return pd.DataFrame({name: pd.Series(values, dtype=values.dtype) for name, values in read.items()})
+        for name, values in read.items():
+            if not self.takes_missing and pd.isna(values).any():
+                row = np.flatnonzero(pd.isna(values))[0] + 1
+                raise ValueError(f"Column {name!r} has no value in row {row}; fill it in, or tune with --impute auto.")
+        return as_frame(read)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """The names of the columns."""
@@ -78,14 +82,6 @@ class ReadColumns(TransformerMixin, BaseEstimator):
         lacking = [name for name in self.recipes if name not in X.columns]
         if lacking:
             raise ValueError(f"X lacks the columns {', '.join(map(repr, lacking))}.")
-
-    def _refuse_missing(self, read: Mapping[str, NDArray[Any]]) -> None:
-        for name, values in read.items():
-            missing = np.flatnonzero(pd.isna(values))
-            if len(missing):
-                raise ValueError(
-                    f"Column {name!r} has no value in row {missing[0] + 1}; fill it in, or tune with --impute auto."
-                )
 
 
 class FillWords(TransformerMixin, BaseEstimator):
@@ -108,7 +104,11 @@ class FillWords(TransformerMixin, BaseEstimator):
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> FillWords:
         """Find the most frequent words."""
-        self.words_ = {name: self._word(X[name]) for name in X.columns}
+        given = {name: words[~words.isna()] for name, words in X.items()}
+        self.words_ = {
+            name: MISSING_WORD if self.strategy == "word" or not len(words) else str(words.mode().iloc[0])
+            for name, words in given.items()
+        }
         return self
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
@@ -120,10 +120,6 @@ class FillWords(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """The names of the columns."""
         return np.array(list(self.words_), dtype=object)
-
-    def _word(self, words: pd.Series) -> str:
-        given = words[~words.isna()]
-        return MISSING_WORD if self.strategy == "word" or not len(given) else str(given.mode().iloc[0])
 
 
 class MissingCells(MissingIndicator):
@@ -204,37 +200,25 @@ def _month(days: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(is_given, months.astype(np.int64) % _YEAR + since / 31, np.nan)
 
 
-def _weekday(days: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray((np.floor(days) + 3) % _WEEK, dtype=np.float64)  # 1970-01-01 was a Thursday; Monday is 0
-
-
-def _hour(days: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(np.round(days % 1 * 24, 6) % 24, dtype=np.float64)
-
-
 # How a part is read off the days, how many there are, and how many different ones are worth a column.
 _PARTS: dict[str, tuple[Any, int, int]] = {
     "month": (_month, _YEAR, 3),
-    "weekday": (_weekday, _WEEK, 3),
-    "hour": (_hour, 24, 2),
+    "weekday": (lambda days: (np.floor(days) + 3) % _WEEK, _WEEK, 3),  # 1970-01-01 was a Thursday; Monday is 0
+    "hour": (lambda days: np.round(days % 1 * 24, 6) % 24, 24, 2),
 }
 
 
-def prepare_columns(data: Data) -> Any:
-    """The transformer, not fitted, that makes numbers of the columns of `data`."""
-    return _named(data) if data.table.named else _unnamed(data)
-
-
-def _named(data: Data) -> Any:
+def _named(data: TrainingData) -> Any:
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+    impute = data.options.impute
     used = [column for column in data.table.columns if column.is_used]
     by_kind = {kind: [column.name for column in used if column.kind == kind] for kind in _KINDS}
     gaps = [column.name for column in used if column.missing and column.kind != "category"]
-    number, word = _STRATEGIES.get(data.impute, "median"), "word" if data.impute == "auto" else "most_frequent"
+    number, word = _STRATEGIES.get(impute, "median"), "word" if impute == "auto" else "most_frequent"
 
     def scaled(strategy: str, *first: tuple[str, Any]) -> Pipeline:
         imputer = SimpleImputer(strategy=strategy, keep_empty_features=True)
@@ -245,32 +229,34 @@ def _named(data: Data) -> Any:
         ("numbers", scaled(number), by_kind["number"]),
         ("booleans", scaled("most_frequent"), by_kind["boolean"]),
         ("dates", scaled(number, ("parts", DateParts())), by_kind["date"]),
-        ("missing", MissingCells(), gaps if data.impute == "auto" else []),
+        ("missing", MissingCells(), gaps if impute == "auto" else []),
         ("categories", Pipeline([("fill", FillWords(word)), ("encoder", encoder)]), by_kind["category"]),
     ]
     recipes = {column.name: dict(column.recipe) for column in used}
-    read = ReadColumns(recipes, takes_missing=data.impute != "none")
+    read = ReadColumns(recipes, takes_missing=impute != "none")
     return Pipeline([("read", read), ("encode", ColumnTransformer([part for part in parts if part[2]]))])
 
 
-_KINDS = ("number", "boolean", "date", "category")
+def prepare_columns(data: TrainingData) -> Any:
+    """The transformer, not fitted, that makes numbers of the columns of `data`.
 
-
-def _unnamed(data: Data) -> Any:
-    """Columns without names are taken by position; subtracting the mean would make a sparse matrix dense."""
+    Columns without names are taken by position; subtracting the mean would make a sparse matrix dense.
+    """
     from scipy.sparse import issparse
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
 
-    X = data.table.X
+    if data.table.named:
+        return _named(data)
+    X, impute = data.table.X, data.options.impute
     scaler = StandardScaler(with_mean=not issparse(X))
-    if data.impute == "none":
+    if impute == "none":
         return scaler
-    imputer = SimpleImputer(strategy=_STRATEGIES.get(data.impute, "median"), keep_empty_features=True)
+    imputer = SimpleImputer(strategy=_STRATEGIES.get(impute, "median"), keep_empty_features=True)
     numbers = Pipeline([("impute", imputer), ("scale", scaler)])
-    if data.impute != "auto" or not np.isnan(X.data if issparse(X) else X).any():
+    if impute != "auto" or not np.isnan(X.data if issparse(X) else X).any():
         return numbers
     every = list(range(X.shape[1]))
     parts = [("numbers", numbers, every), ("missing", MissingCells(), every)]

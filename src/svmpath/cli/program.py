@@ -11,11 +11,12 @@ import typer
 
 from svmpath.cli.compare import compare
 from svmpath.cli.compile import compile_engines
-from svmpath.cli.console import INTERRUPTED, end_sentence, report_interrupt
+from svmpath.cli.console import INTERRUPTED, Outcome, end_sentence, report_interrupt, show_facts, user_errors
 from svmpath.cli.datasets import datasets
 from svmpath.cli.examples import EXAMPLES
 from svmpath.cli.help import Command, Group
-from svmpath.cli.options import in_options
+from svmpath.cli.messages import in_options
+from svmpath.cli.options import Given, read_options, signature_of
 from svmpath.cli.path import path
 from svmpath.cli.predict import predict
 from svmpath.cli.report import report
@@ -35,7 +36,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 # In the order in which --help lists them.
-COMMANDS: dict[str, Callable[..., None]] = {
+COMMANDS: dict[str, Callable[[Given], Outcome]] = {
     "tune": tune,
     "predict": predict,
     "compare": compare,
@@ -47,6 +48,19 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 
 
+def _with_options(name: str, command: Callable[[Given], Outcome]) -> Callable[..., None]:
+    """A command as typer takes it: its parameters are its options; it reads them, works, and shows the outcome."""
+
+    def run(context: typer.Context, **texts: Any) -> None:
+        with user_errors(texts["quiet"]):
+            facts, words = command(read_options(name, context, texts))
+        show_facts(facts, words, as_json=texts["json"], quiet=texts["quiet"])
+
+    run.__doc__ = command.__doc__
+    run.__signature__ = signature_of(name)  # type: ignore[attr-defined]
+    return run
+
+
 def _epilog(examples: tuple[str, ...]) -> str:
     """The examples below a --help, one on each line; an empty line ends a line there."""
     title = "[bold]Example[/bold]" if len(examples) == 1 else "[bold]Examples[/bold]"
@@ -54,7 +68,7 @@ def _epilog(examples: tuple[str, ...]) -> str:
 
 
 for _name, _command in COMMANDS.items():
-    app.command(_name, cls=Command, epilog=_epilog(EXAMPLES[_name]))(_command)
+    app.command(_name, cls=Command, epilog=_epilog(EXAMPLES[_name]))(_with_options(_name, _command))
 
 
 def _print_version(wanted: bool) -> None:
@@ -83,7 +97,7 @@ def main(arguments: list[str] | None = None) -> None:
     code = _run(lambda: app(args=arguments, prog_name="svmpath", standalone_mode=False))
     if code == INTERRUPTED and (workers_left() or arguments is None):
         # Workers stop at their next checkpoint, which may be seconds away, and a program takes a while to unload what
-        # it has loaded; who has pressed Ctrl-C need not wait for that. Nothing is half-written by now.
+        # it has loaded; whoever has pressed Ctrl-C need not wait for that. Nothing is half-written by now.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

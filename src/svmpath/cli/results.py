@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table as RichTable
 
 from svmpath.cli.console import note
 
@@ -30,13 +27,23 @@ def print_results(facts: Mapping[str, Any]) -> None:
     facts : mapping
         As :func:`svmpath.report.summarise` gives them, and ``written``: the files.
     """
-    table = RichTable(title=f"svmpath tune: {facts['data']['file']}", show_header=False, title_justify="left")
-    for name, value in _rows(facts).items():
-        if value is not None:
-            table.add_row(name, value)
-    Console(markup=False, highlight=False).print(table)
+    print_table(f"svmpath tune: {facts['data']['file']}", _rows(facts).items())
     print(_HONEST_WORDS if facts["honest"] is not None else _HONEST_WORDS.splitlines()[0])
     print(written_text(facts["written"]))
+
+
+def print_table(title: str, rows: Iterable[Any], written: Sequence[Any] = (), heads: Sequence[Any] = ()) -> None:
+    """Print a table, without rows whose last cell is None, and which files were written."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*heads, title=title, show_header=bool(heads), title_justify="left")
+    for row in rows:
+        if row[-1] is not None:
+            table.add_row(*row)
+    Console(markup=False, highlight=False).print(table)
+    if written:
+        print(written_text(written))
 
 
 def written_text(paths: Sequence[Any]) -> str:
@@ -56,7 +63,10 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
     """The rows of the table; None if there is nothing to show."""
     data, choice, held_out = facts["data"], facts["choice"], facts["held_out"]
     classes = f" ({len(data['classes'])} classes)" if "classes" in data else ""
-    how = held_out_by(facts["curve"]["criterion"], held_out["folds"])
+    how, honest, kind = held_out_by(facts["curve"]["criterion"], held_out["folds"]), facts["honest"], held_out["kind"]
+    words, constant = "root mean squared error", "mean of the target"
+    if kind == _RATE:
+        words, constant = kind, "most frequent class"
     return {
         "Task": data["task"] + classes,
         "Target": data["target"],
@@ -70,9 +80,9 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
         "Threshold": _figures(choice.get("threshold")),
         "Chosen by": how if facts["curve"]["criterion"] != "kfold" else f"{how}, {held_out['folds_are']}",
         "Score": _score(facts["curve"]),
-        "Held-out error": _error(held_out),
-        "Honest error": _honest(facts["honest"], held_out["kind"]),
-        "Baseline": _baseline(held_out),
+        "Held-out error": _error(held_out, kind, f"{words} ({held_out_by(held_out['criterion'], held_out['folds'])})"),
+        "Honest error": None if honest is None else _error(honest, kind, f"({_METHODS[honest['method']]})"),
+        "Baseline": f"{amount(held_out['baseline'], kind)} ({constant})",
         "Support vectors": str(facts["support_vectors"]),
         "Time": f"{facts['seconds']:.2f} s",
     }
@@ -115,24 +125,10 @@ def held_out_by(criterion: str, folds: int | None) -> str:
     return f"{folds}-fold" if criterion == "kfold" else CRITERIA[criterion].words
 
 
-def _error(held_out: Mapping[str, Any]) -> str:
-    how, kind = held_out_by(held_out["criterion"], held_out["folds"]), held_out["kind"]
-    words = "error rate" if kind == _RATE else "root mean squared error"
-    return f"{amount(held_out['value'], kind)} {words} ({how})\n95 % interval: {interval(held_out['interval'], kind)}"
-
-
-def _honest(honest: Mapping[str, Any] | None, kind: str) -> str | None:
-    """The error of the whole procedure, and how it was estimated."""
-    if honest is None:
-        return None
-    how = _METHODS[honest["method"]].format(fits=honest["fits"])
-    return f"{amount(honest['value'], kind)} ({how})\n95 % interval: {interval(honest['interval'], kind)}"
-
-
-def _baseline(held_out: Mapping[str, Any]) -> str:
-    """The error of a constant prediction."""
-    word = "most frequent class" if held_out["kind"] == _RATE else "mean of the target"
-    return f"{amount(held_out['baseline'], held_out['kind'])} ({word})"
+def _error(facts: Mapping[str, Any], kind: str, words: str) -> str:
+    """An error in words, and its interval."""
+    words = words.format(fits=facts.get("fits"))
+    return f"{amount(facts['value'], kind)} {words}\n95 % interval: {interval(facts['interval'], kind)}"
 
 
 def amount(value: float, kind: str) -> str:

@@ -64,9 +64,18 @@ def read_model(path: Path) -> Any:
     import skops.io
     from sklearn.pipeline import Pipeline
 
-    _check_file(path)
+    if not path.exists():
+        raise DataError(f"{path.name}: there is no model file {str(path)!r}; check its name and folder")
+    if not path.is_file():
+        raise DataError(f"{path.name}: a model file was expected, but this is a folder")
     header = _read_header(path)
-    _check_format(header, path.name)
+    if header is not None and header.get("format") != FORMAT:
+        written = header.get("format")
+        age = ("older " if written < FORMAT else "newer ") if isinstance(written, int) else ""
+        raise DataError(
+            f"{path.name}: the model was written by svmpath {header.get('svmpath')} in the {age}format {written}, but "
+            f"this version reads format {FORMAT}; tune again, or use the version that wrote it"
+        )
     types = _check_types(path, is_headed=header is not None)
     try:
         pipeline = skops.io.load(path, trusted=types)
@@ -86,13 +95,6 @@ def training_data(pipeline: Any) -> dict[str, Any]:
     return data
 
 
-def _check_file(path: Path) -> None:
-    if not path.exists():
-        raise DataError(f"{path.name}: there is no model file {str(path)!r}; check its name and folder")
-    if not path.is_file():
-        raise DataError(f"{path.name}: a model file was expected, but this is a folder")
-
-
 def _read_header(path: Path) -> dict[str, Any] | None:
     """Format and version of a model; None if the file has no such member."""
     try:
@@ -101,18 +103,6 @@ def _read_header(path: Path) -> dict[str, Any] | None:
     except Exception as error:  # whatever a damaged archive makes zipfile stumble over
         raise _damaged(path) from error
     return header if isinstance(header, dict) else None
-
-
-def _check_format(header: Mapping[str, Any] | None, name: str) -> None:
-    """Refuse a model that another version has written in another format."""
-    if header is None or header.get("format") == FORMAT:
-        return
-    found = header.get("format")
-    age = ("older " if found < FORMAT else "newer ") if isinstance(found, int) else ""
-    raise DataError(
-        f"{name}: the model was written by svmpath {header.get('svmpath')} in the {age}format {found}, but this "
-        f"version reads format {FORMAT}; tune again, or use the version that wrote it"
-    )
 
 
 def _check_types(path: Path, is_headed: bool) -> list[str]:
@@ -142,10 +132,10 @@ def is_known(name: str) -> bool:
     if not module.startswith("svmpath."):
         return False
     try:
-        found = getattr(import_module(module), attribute)
+        kind = getattr(import_module(module), attribute)
     except (ImportError, AttributeError):
         return False
-    return isinstance(found, type | FunctionType) and found.__module__ == module
+    return isinstance(kind, type | FunctionType) and kind.__module__ == module
 
 
 def _damaged(path: Path) -> DataError:

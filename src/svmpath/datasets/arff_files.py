@@ -15,8 +15,6 @@ import pandas as pd
 from svmpath.datasets.faults import check_names
 from svmpath.exceptions import DataError
 
-__all__ = ["read_arff"]
-
 _ATTRIBUTE = re.compile(r"\s*@attribute\s+(?P<name>\"[^\"]*\"|'[^']*'|\S+)\s+(?P<type>.*\S)\s*", re.IGNORECASE)
 _DATE = re.compile(r"date\b\s*(?P<format>.*)", re.IGNORECASE)
 _SPARSE = re.compile(r"^\s*@data\b[^\n]*\n(\s|%[^\n]*\n)*\{", re.IGNORECASE | re.MULTILINE)
@@ -40,11 +38,17 @@ def read_arff(text: str) -> pd.DataFrame:
         raise DataError(f"the file is not a readable arff table ({' '.join(str(error).split())})") from error
     names = [name for name, _ in content["attributes"]]
     check_names(names)
-    rows = _filled(content) if is_sparse else content["data"]
+    rows = content["data"]
+    if is_sparse:
+        if len(names) * len(rows) > _MOST_CELLS:
+            raise DataError("the sparse table is too large to be made dense; write it in libsvm format")
+        kinds = [kind for _, kind in content["attributes"]]
+        default = [kind[0] if isinstance(kind, list) else None if kind == "STRING" else 0.0 for kind in kinds]
+        rows = [[row.get(index, value) for index, value in enumerate(default)] for row in rows]
     columns: Any = list(zip(*rows, strict=True)) if rows else [()] * len(names)
     return pd.DataFrame(
         {
-            name: _series(cells, kind, formats.get(name), name)
+            name: _series(list(cells), kind, formats.get(name), name)
             for (name, kind), cells in zip(content["attributes"], columns, strict=True)
         }
     )
@@ -54,44 +58,29 @@ def _without_dates(text: str) -> tuple[list[str], dict[str, str]]:
     """The lines with attributes of dates declared as strings, and the format of each."""
     lines, formats = text.splitlines(), {}
     for index, line in enumerate(lines):
-        found = _ATTRIBUTE.fullmatch(line)
-        if found is not None:
-            date = _DATE.fullmatch(found["type"])
+        attribute = _ATTRIBUTE.fullmatch(line)
+        if attribute is not None:
+            kind, date = attribute["type"], _DATE.fullmatch(attribute["type"])
             if date is not None:
-                formats[found["name"].strip("'\"")] = date["format"].strip(" \t'\"")
-            kind = "string" if date is not None else found["type"]
-            lines[index] = f"@attribute {found['name']} {kind}"  # one space each, as liac-arff wants it
+                kind, formats[attribute["name"].strip("'\"")] = "string", date["format"].strip(" \t'\"")
+            lines[index] = f"@attribute {attribute['name']} {kind}"  # one space each, as liac-arff wants it
         elif line.strip().lower().startswith("@data"):
             break
     return lines, formats
 
 
-def _filled(content: Any) -> list[list[Any]]:
-    """Sparse rows with the values that they do not mention."""
-    attributes = content["attributes"]
-    if len(attributes) * len(content["data"]) > _MOST_CELLS:
-        raise DataError("the sparse table is too large to be made dense; write it in libsvm format")
-    default = [kind[0] if isinstance(kind, list) else None if kind == "STRING" else 0.0 for _, kind in attributes]
-    return [[row.get(index, value) for index, value in enumerate(default)] for row in content["data"]]
-
-
-def _series(cells: Any, kind: Any, form: str | None, name: str) -> pd.Series:
+def _series(cells: list[Any], kind: Any, form: str | None, name: str) -> pd.Series:
+    """A column; dates are written as their attribute says, or as ISO 8601 if it does not."""
     if form is not None:
-        return _dates(cells, form, name)
+        python = form.replace("'", "")
+        for letters, code in _LETTERS:
+            python = python.replace(letters, code)
+        try:
+            return pd.to_datetime(pd.Series(cells, dtype=object), format=python or "ISO8601", utc=True)
+        except (ValueError, OverflowError) as error:
+            raise DataError(f"column {name!r} has dates that are not written like {form or 'ISO 8601'!r}") from error
     if isinstance(kind, list):
-        return pd.Series(pd.Categorical(list(cells), categories=list(dict.fromkeys(kind))))
+        return pd.Series(pd.Categorical(cells, categories=list(dict.fromkeys(kind))))
     if kind == "STRING":
-        return pd.Series(list(cells), dtype=object)
+        return pd.Series(cells, dtype=object)
     return pd.Series(np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64))
-
-
-def _dates(cells: Any, form: str, name: str) -> pd.Series:
-    """The dates, written as their attribute says; ISO 8601 if it does not."""
-    python = form.replace("'", "")
-    for letters, code in _LETTERS:
-        python = python.replace(letters, code)
-    try:
-        found = pd.to_datetime(pd.Series(list(cells), dtype=object), format=python or "ISO8601", utc=True)
-    except (ValueError, OverflowError) as error:
-        raise DataError(f"column {name!r} has dates that are not written like {form or 'ISO 8601'!r}") from error
-    return found

@@ -7,26 +7,12 @@ gives a value for each of them, or None if the cells are something else. A colum
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-
-__all__ = [
-    "INFINITE",
-    "ISO",
-    "MISSING",
-    "PLAIN",
-    "NumberStyle",
-    "find_date_formats",
-    "find_styles",
-    "is_code",
-    "is_missing",
-    "read_dates",
-    "read_truth",
-]
 
 Floats = NDArray[np.float64]
 
@@ -97,14 +83,18 @@ class NumberStyle:
 
     def read(self, cells: Sequence[str]) -> Floats | None:
         """The numbers, or None if a cell is not written in this way."""
-        bare = [self._without_sign(cell) for cell in cells] if self.sign else cells
-        if any(cell is None for cell in bare):
+        # Thousands do not begin with 0: 0,123 is a fraction.
+        whole = rf"[1-9][0-9]{{0,2}}(?:{re.escape(self.thousands)}[0-9]{{3}})+|[0-9]+" if self.thousands else "[0-9]+"
+        point, sign = re.escape(self.decimal), re.escape(self.sign)
+        number = rf"(?:(?:{whole})(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
+        form = rf"[+-]?{number}"
+        if sign:  # -$5, $-5, 5 $ and -5$ are all right
+            form = rf"[+-]?\s*{sign}\s*{number}|{sign}\s*[+-]?{number}|[+-]?\s*{number}\s*{sign}"
+        if not all(map(re.compile(form).fullmatch, cells)):
             return None
-        pattern = self._pattern()
-        if not all(pattern.fullmatch(cell) for cell in bare if cell is not None):
-            return None
-        plain = [(cell or "").replace(self.thousands or "\0", "").replace(self.decimal, ".") for cell in bare]
-        return np.array([float(cell) for cell in plain])
+        written = {self.sign or " ": "", self.thousands or " ": "", self.decimal: "."}
+        table = str.maketrans(written)
+        return np.array([float("".join(cell.split()).translate(table)) for cell in cells])
 
     def describe(self) -> str:
         """The style in words."""
@@ -112,22 +102,6 @@ class NumberStyle:
         words += [f"{self.thousands!r} parts thousands"] * bool(self.thousands)
         words += ["',' is the decimal sign"] * (self.decimal == ",")
         return " and ".join(words)
-
-    def _without_sign(self, cell: str) -> str | None:
-        """The number alone: -$5, $-5, 5 $ and -5$ are all right."""
-        if self.sign not in cell:
-            return None
-        bare = cell.replace(self.sign, "", 1)
-        if not cell.endswith(self.sign) and not cell.lstrip("+-").startswith(self.sign):
-            return None
-        head, rest = (bare[0], bare[1:]) if bare[:1] in ("+", "-") else ("", bare)
-        return head + rest.strip()
-
-    def _pattern(self) -> re.Pattern[str]:
-        # Thousands do not begin with 0: 0,123 is a fraction.
-        whole = rf"[1-9]\d{{0,2}}(?:{re.escape(self.thousands)}\d{{3}})+|\d+" if self.thousands else r"\d+"
-        point = re.escape(self.decimal)
-        return re.compile(rf"[+-]?(?:(?:{whole})(?:{point}\d*)?|{point}\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
 _PAIRS = ((".", ""), (".", ","), (",", ""), (",", "."), (".", "'"), (".", " "), (",", " "), (",", "'"))
@@ -210,15 +184,11 @@ def find_date_formats(cells: Sequence[str]) -> list[str] | None:
     if not cells or not all(_LOOKS.fullmatch(cell) for cell in cells):
         return None
     formats = [ISO, *_CLOCK, *(day + time for day in _DAYS for time in _TIMES)]
-    few = cells[:5]  # most formats are wrong for the first cells
-    found = [name for name in formats if read_dates(few, name) is not None and read_dates(cells, name) is not None]
-    return found[:1] if found and _same(found, cells) else found
-
-
-def _same(formats: Iterable[str], cells: Sequence[str]) -> bool:
-    """Whether all formats read the same dates."""
-    read = [read_dates(cells, name) for name in formats]
-    return all(np.array_equal(values, read[0]) for values in read if values is not None and read[0] is not None)
+    # Most formats are wrong for the first cells.
+    formats = [name for name in formats if read_dates(cells[:5], name) is not None]
+    read = {name: values for name in formats if (values := read_dates(cells, name)) is not None}
+    found, dates = list(read), list(read.values())
+    return found[:1] if all(np.array_equal(each, dates[0]) for each in dates) else found
 
 
 def read_dates(cells: Sequence[str], form: str) -> Floats | None:

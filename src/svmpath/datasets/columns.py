@@ -16,7 +16,7 @@ Columns from which nothing can be learnt are left out: an "identifier" has a dif
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -37,8 +37,6 @@ from svmpath.datasets.cells import (
 )
 from svmpath.datasets.faults import finite, refuse_number_column
 from svmpath.datasets.typed import objects, read_typed
-
-__all__ = ["Cells", "Column", "infer_column"]
 
 _FEW_WORDS = 3  # spellings among numbers that are taken for missing values
 _MOSTLY = 0.8  # part of the rows that makes a column one of numbers, with a wrong cell in it
@@ -131,8 +129,8 @@ class Cells:
 
     def rows(self) -> list[str | None]:
         """The cells of all rows; None is missing."""
-        found: list[str | None] = self.spread(self.given).tolist()
-        return found
+        cells: list[str | None] = self.spread(self.given).tolist()
+        return cells
 
     def without(self, words: set[str]) -> Cells:
         """The same, with some words taken for missing values."""
@@ -140,6 +138,9 @@ class Cells:
         moved = np.full(len(self.given) + 1, -1)
         moved[kept] = np.arange(len(kept))
         return Cells([self.given[index] for index in kept], self.counts[kept], moved[self._codes])
+
+
+Read = tuple[NDArray[Any], Column]  # the values of a column, and what it was taken for
 
 
 def infer_column(
@@ -174,13 +175,19 @@ def infer_column(
         missing = int(pd.isna(typed.values).sum())
         sign = {"decimal": ","} if typed.kind == "number" and decimal == "," else {}  # of new rows, if they are text
         column = Column(name, typed.kind, missing, recipe={"kind": typed.kind, **sign})
-        return _judged(typed.values, column)
-    if typed is not None:
-        series = pd.Series(typed.words(), dtype=object)
-    cells = Cells.of(series)
+        return _marked(typed.values, column)
+    cells = Cells.of(series if typed is None else pd.Series(typed.words(), dtype=object))
     if is_category:
-        return _judged(cells.spread(cells.given), _column(cells, name, "category", "as --categorical says"))
-    return _judged(*_read_text(cells, name, decimal))
+        return _marked(cells.spread(cells.given), _column(cells, name, "category", "as --categorical says"))
+    if not cells.given:
+        return cells.spread(np.empty(0)), replace(_column(cells, name, "empty"), is_used=False)
+    for reader in (_codes, _plain_numbers, _truth, _styled_numbers, _dates, _values_and_words):
+        read = reader(cells, name, decimal)
+        if read is not None:
+            return _marked(*read)
+    _refuse_mistaken_number(cells, name)
+    detail = "numbers and words" if any(map(PLAIN.fullmatch, cells.given)) else ""
+    return _marked(cells.spread(cells.given), _column(cells, name, "category", detail))
 
 
 def _column(cells: Cells, name: str, kind: str, detail: str = "", **recipe: Any) -> Column:
@@ -191,31 +198,15 @@ def _column(cells: Cells, name: str, kind: str, detail: str = "", **recipe: Any)
 # Text
 # ----------------------------------------------------------------------------------------------------
 
-Found = tuple[NDArray[Any], Column]
 
-
-def _read_text(cells: Cells, name: str, decimal: str) -> Found:
-    """A column of text as the first of the kinds that all of its cells agree on."""
-    if not cells.given:
-        return cells.spread(np.empty(0)), replace(_column(cells, name, "empty"), is_used=False)
-    readers: tuple[Callable[[Cells, str, str], Found | None], ...] = (
-        _codes, _plain_numbers, _truth, _styled_numbers, _dates, _values_and_words, _mistaken_number
-    )  # fmt: skip
-    found = next((found for reader in readers if (found := reader(cells, name, decimal)) is not None), None)
-    if found is not None:
-        return found
-    mixed = any(map(PLAIN.fullmatch, cells.given))
-    return cells.spread(cells.given), _column(cells, name, "category", "numbers and words" if mixed else "")
-
-
-def _codes(cells: Cells, name: str, decimal: str) -> Found | None:
+def _codes(cells: Cells, name: str, decimal: str) -> Read | None:
     if not is_code(cells.given):
         return None
     detail = f"digits that begin with 0, such as {min(cells.given)!r}, are a code"
     return cells.spread(cells.given), _column(cells, name, "category", detail)
 
 
-def _plain_numbers(cells: Cells, name: str, decimal: str) -> Found | None:
+def _plain_numbers(cells: Cells, name: str, decimal: str) -> Read | None:
     if decimal == "," and any("." in cell for cell in cells.given):
         return None  # 1.234 may be 1234
     values = NumberStyle().read(cells.given)
@@ -226,7 +217,7 @@ def _plain_numbers(cells: Cells, name: str, decimal: str) -> Found | None:
     return None
 
 
-def _truth(cells: Cells, name: str, decimal: str) -> Found | None:
+def _truth(cells: Cells, name: str, decimal: str) -> Read | None:
     values = read_truth(cells.given)
     if values is None:
         return None
@@ -234,7 +225,7 @@ def _truth(cells: Cells, name: str, decimal: str) -> Found | None:
     return cells.spread(values), _column(cells, name, "boolean", f"{yes!r} is 1")
 
 
-def _styled_numbers(cells: Cells, name: str, decimal: str) -> Found | None:
+def _styled_numbers(cells: Cells, name: str, decimal: str) -> Read | None:
     styles = find_styles(cells.given)
     if not styles:
         return None
@@ -246,7 +237,7 @@ def _styled_numbers(cells: Cells, name: str, decimal: str) -> Found | None:
     return finite(cells.spread(values), name), column
 
 
-def _dates(cells: Cells, name: str, decimal: str) -> Found | None:
+def _dates(cells: Cells, name: str, decimal: str) -> Read | None:
     formats = find_date_formats(cells.given)
     if formats is None:
         return None
@@ -260,7 +251,7 @@ def _dates(cells: Cells, name: str, decimal: str) -> Found | None:
     return cells.spread(values), _column(cells, name, "date", f"written like {example!r}", format=formats[0])
 
 
-def _values_and_words(cells: Cells, name: str, decimal: str) -> Found | None:
+def _values_and_words(cells: Cells, name: str, decimal: str) -> Read | None:
     """Numbers or dates with a few words among them, which stand for missing values."""
     words = [cell for cell in cells.given if not any(map(str.isdigit, cell))]
     rest = cells.without(set(words))
@@ -269,15 +260,16 @@ def _values_and_words(cells: Cells, name: str, decimal: str) -> Found | None:
     if any(map(INFINITE.fullmatch, words)):
         return None
     readers = (_plain_numbers, _styled_numbers, _dates)
-    values, column = next((found for reader in readers if (found := reader(rest, name, decimal))), (None, None))
-    if values is None or column is None or not column.is_used:
+    read = next((read for reader in readers if (read := reader(rest, name, decimal)) is not None), None)
+    if read is None or not read[1].is_used:
         return None
+    values, column = read
     among = f"{' and '.join(map(repr, words))} among the {column.kind}s taken for missing"
     detail = f"{column.detail}, and {among}" if column.detail else among
     return values, replace(column, detail=detail, recipe={**column.recipe, "words": words})
 
 
-def _mistaken_number(cells: Cells, name: str, decimal: str) -> None:
+def _refuse_mistaken_number(cells: Cells, name: str) -> None:
     """Refuse numbers with a cell among them that is a mistake, such as 3x."""
     is_number = np.array([PLAIN.fullmatch(cell) is not None for cell in cells.given])
     share = cells.counts[is_number].sum() / cells.counts.sum()
@@ -292,7 +284,7 @@ def _mistaken_number(cells: Cells, name: str, decimal: str) -> None:
 # ----------------------------------------------------------------------------------------------------
 
 
-def _judged(values: NDArray[Any], column: Column) -> Found:
+def _marked(values: NDArray[Any], column: Column) -> Read:
     """The column, marked as left out if nothing can be learnt from it."""
     if not column.is_used:
         return values, column

@@ -13,18 +13,9 @@ from svmpath.datasets.cells import INFINITE, PLAIN, is_missing
 from svmpath.exceptions import DataError
 from svmpath.names import nearest_name
 
-__all__ = [
-    "check_names",
-    "finite",
-    "listed",
-    "refuse_infinite",
-    "refuse_missing_cell",
-    "refuse_number_column",
-    "row",
-    "unknown_column",
-]
-
 _LARGEST = 1e100
+EMPTY = "the file is empty; a table with at least one row was expected"
+NO_ROWS = "there are no rows below the column names; at least one was expected"
 
 
 def row(index: int) -> str:
@@ -92,9 +83,9 @@ def refuse_number_column(cells: Sequence[str | None], name: str, remedy: str = "
     raise AssertionError("every cell is a number")  # pragma: no cover
 
 
-def refuse_missing_cell(name: str, index: int) -> NoReturn:
-    """Refuse a cell that has no value."""
-    raise DataError(f"column {name!r} has no value in {row(index)}; fill it in, or remove the row or the column")
+def missing_cell(name: str, index: int) -> DataError:
+    """A cell that has no value."""
+    return DataError(f"column {name!r} has no value in {row(index)}; fill it in, or remove the row or the column")
 
 
 def refuse_infinite(name: str, index: int, value: object) -> NoReturn:

@@ -6,7 +6,7 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,8 +17,6 @@ from scipy import sparse
 
 from svmpath.datasets.faults import finite, listed
 from svmpath.exceptions import DataError
-
-__all__ = ["Matrix", "column_names", "read_libsvm", "read_npz"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ def column_names(X: Any) -> list[str]:
     return [f"x{position + 1}" for position in range(X.shape[1])]
 
 
-def read_npz(content: bytes, wanted: list[str]) -> Matrix:
+def read_npz(content: bytes, wanted: Sequence[str]) -> Matrix:
     """The array ``X``, and those of the wanted names."""
     if not zipfile.is_zipfile(io.BytesIO(content)):
         raise DataError("the file is damaged or not an npz file; write arrays X and y with numpy.savez")
@@ -46,13 +44,17 @@ def read_npz(content: bytes, wanted: list[str]) -> Matrix:
     except (zipfile.BadZipFile, EOFError, ValueError, KeyError, RuntimeError, zlib.error) as error:
         fault = "holds Python objects" if "Object arrays" in str(error) else "is damaged"
         raise DataError(f"the file {fault}; write plain arrays X and y with numpy.savez") from error
-    if "X" not in arrays:
-        raise DataError(f"there is no array 'X' with the features; there are {listed(names)}")
-    X = _features(arrays["X"])
-    absent = [name for name in wanted if name not in arrays]
-    if absent:
-        raise DataError(f"there is no array {absent[0]!r}; there are {listed(names)}")
-    return Matrix(X, {name: _per_row(arrays[name], name, len(X)) for name in wanted})
+    for name in ("X", *wanted):
+        if name not in arrays:
+            features = " with the features" if name == "X" else ""
+            raise DataError(f"there is no array {name!r}{features}; there are {listed(names)}")
+    X = _features(arrays.pop("X"))
+    for name, values in arrays.items():
+        if values.size != len(X) or max(values.shape, default=0) != len(X):
+            raise DataError(
+                f"the array {name!r} has shape {values.shape}; one value for each of the {len(X)} rows was expected"
+            )
+    return Matrix(X, {name: pd.Series(values.ravel()) for name, values in arrays.items()})
 
 
 def _features(X: NDArray[Any]) -> NDArray[np.float64]:
@@ -64,18 +66,9 @@ def _features(X: NDArray[Any]) -> NDArray[np.float64]:
     if X.dtype.kind not in "biuf":
         raise DataError(f"the array 'X' is of type {X.dtype} where numbers are due; encode its columns as numbers")
     X = X.astype(np.float64)
-    for position, column in enumerate(X.T):
-        finite(column, f"x{position + 1}")
+    for name, column in zip(column_names(X), X.T, strict=True):
+        finite(column, name)
     return X
-
-
-def _per_row(values: NDArray[Any], name: str, n_rows: int) -> pd.Series:
-    """Check that an array has a value per row."""
-    if values.size != n_rows or max(values.shape, default=0) != n_rows:
-        raise DataError(
-            f"the array {name!r} has shape {values.shape}; one value for each of the {n_rows} rows was expected"
-        )
-    return pd.Series(values.ravel())
 
 
 def read_libsvm(text: str, zero_based: bool | None = None) -> Matrix:
@@ -93,17 +86,11 @@ def read_libsvm(text: str, zero_based: bool | None = None) -> Matrix:
         ) from error
     if not X.shape[0]:
         raise DataError("there are no rows; at least one was expected")
-    _check_entries(X)
-    finite(y, "y")
-    others = {"y": pd.Series(y)} | ({"qid": pd.Series(qid)} if len(qid) == len(y) else {})
-    return Matrix(sparse.csr_matrix(X), others, zero_based)
-
-
-def _check_entries(X: Any) -> None:
-    """Refuse entries of a sparse matrix that cannot be used."""
     try:
         finite(X.data, "")
     except DataError:
-        columns = X.tocsc()  # say where it is
-        for position in range(X.shape[1]):
-            finite(columns[:, [position]].toarray().ravel(), f"x{position + 1}")
+        for name, column in zip(column_names(X), X.T.tocsr(), strict=True):  # say where it is
+            finite(column.toarray().ravel(), name)
+    finite(y, "y")
+    others = {"y": pd.Series(y)} | ({"qid": pd.Series(qid)} if len(qid) == len(y) else {})
+    return Matrix(sparse.csr_matrix(X), others, zero_based)

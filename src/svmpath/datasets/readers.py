@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,8 @@ from svmpath.datasets.arff_files import read_arff
 from svmpath.datasets.delimited import read_delimited
 from svmpath.datasets.faults import check_names
 from svmpath.datasets.matrices import Matrix, read_libsvm, read_npz
-from svmpath.datasets.sources import Source, open_source, source_name
-from svmpath.datasets.table import NewRows, Request, Table, choose, choose_new
+from svmpath.datasets.sources import DataFile, open_source, source_name
+from svmpath.datasets.table import NewRows, Table, Wanted, choose, choose_new
 from svmpath.exceptions import DataError
 
 __all__ = ["read_new_rows", "read_table"]
@@ -95,16 +94,15 @@ def read_table(
     >>> table.y, table.X["area"].tolist()
     (array([ 900., 1100., 1000.]), [50.0, 70.5, nan])
     """
-    request = Request(target, task, drop, columns, categorical, weight, group, keeps_missing)
-    others = tuple(name for name in (target, weight, group) if name is not None)
+    wanted = Wanted(target, task, drop, columns, categorical, weight, group, keeps_missing)
+    others = [name for name in (weight, group) if name is not None]
+    as_text = {name for name in (target, group, *categorical) if name is not None and name != weight}
     with _named_errors(path):
-        source = open_source(path, format)
-        if source.format == "libsvm" and target not in (None, "y"):
+        file = open_source(path, format)
+        if file.format == "libsvm" and target not in (None, "y"):
             raise DataError(f"a libsvm file has only one target, its labels; leave --target {target!r} out")
-        asked = Asked(as_text={*others, *categorical} - {weight}, arrays=[target or "y", *others[target is not None :]])
-        content, decimal = _CONTENT[source.format](source, asked)
-        table = choose(content, source.name, request, decimal or ".")
-        return replace(table, format=source.format, is_guessed=source.is_guessed)
+        content, decimal = _read(file, as_text, [target or "y", *others])
+        return choose(content, file, wanted, decimal or ".")
 
 
 def read_new_rows(
@@ -153,16 +151,15 @@ def read_new_rows(
     """
     names = {} if isinstance(recipes, int) else recipes
     with _named_errors(path):
-        source = open_source(path, format)
+        file = open_source(path, format)
         # A plain 1.234 may be 1234.
         as_text = {
             name
             for name, recipe in names.items()
             if recipe["kind"] in ("category", "date") or recipe.get("thousands") == "."
         }
-        content, decimal = _CONTENT[source.format](source, Asked(as_text, zero_based=zero_based))
-        rows = choose_new(content, source.name, recipes, ignored, decimal)
-        return replace(rows, format=source.format, is_guessed=source.is_guessed)
+        content, decimal = _read(file, as_text, zero_based=zero_based)
+        return choose_new(content, file, recipes, ignored, decimal)
 
 
 @contextmanager
@@ -177,63 +174,34 @@ def _named_errors(path: str | Path) -> Iterator[None]:
         raise DataError(f"{name}: the file cannot be read ({error.strerror or error})") from error
 
 
-# ----------------------------------------------------------------------------------------------------
-# Formats
-# ----------------------------------------------------------------------------------------------------
+def _read(
+    file: DataFile, as_text: Collection[str], arrays: Sequence[str] = (), zero_based: bool | None = None
+) -> tuple[pd.DataFrame | Matrix, str]:
+    """What a file holds, and its decimal sign, "" if it does not show.
+
+    `as_text` are columns that stay text, `arrays` those beside the features of an npz file, and `zero_based` says where
+    the indices of a libsvm file begin.
+    """
+    if file.format in ("csv", "tsv"):
+        return read_delimited(file.text(), "\t" if file.format == "tsv" else None, as_text)
+    readers: dict[str, Callable[[], pd.DataFrame | Matrix]] = {
+        "parquet": lambda: _read_parquet(file.content),
+        "arff": lambda: read_arff(file.text()),
+        "libsvm": lambda: read_libsvm(file.text(), zero_based),
+        "npz": lambda: read_npz(file.content, arrays),
+    }
+    return readers[file.format](), "."
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What a reader must know: columns that stay text, arrays beside the features, and where indices begin."""
-
-    as_text: Collection[str] = ()
-    arrays: Sequence[str] = ()
-    zero_based: bool | None = None
-
-
-Content = tuple[pd.DataFrame | Matrix, str]
-
-
-def _csv(source: Source, asked: Asked, separator: str | None = None) -> Content:
-    found = read_delimited(source.text(), separator, asked.as_text)
-    return found.frame, found.decimal
-
-
-def _tsv(source: Source, asked: Asked) -> Content:
-    return _csv(source, asked, "\t")
-
-
-def _parquet(source: Source, asked: Asked) -> Content:
+def _read_parquet(content: bytes) -> pd.DataFrame:
     try:
         from pyarrow import ArrowException, parquet
     except ImportError as error:
         raise DataError('parquet files need pyarrow; install it with pip install "svmpath[parquet]"') from error
     try:
-        content = parquet.ParquetFile(io.BytesIO(source.content)).read()
-        check_names(content.column_names)
-        frame = content.to_pandas()
+        table = parquet.ParquetFile(io.BytesIO(content)).read()
+        check_names(table.column_names)
+        frame = table.to_pandas()
     except (ArrowException, OSError) as error:
         raise DataError("the file is damaged or not a parquet file; write or fetch it again") from error
-    return frame.set_axis([str(name) for name in frame.columns], axis=1).reset_index(drop=True), "."
-
-
-def _arff(source: Source, asked: Asked) -> Content:
-    return read_arff(source.text()), "."
-
-
-def _libsvm(source: Source, asked: Asked) -> Content:
-    return read_libsvm(source.text(), asked.zero_based), "."
-
-
-def _npz(source: Source, asked: Asked) -> Content:
-    return read_npz(source.content, list(asked.arrays)), "."
-
-
-_CONTENT: dict[str, Callable[[Source, Asked], Content]] = {
-    "csv": _csv,
-    "tsv": _tsv,
-    "parquet": _parquet,
-    "arff": _arff,
-    "libsvm": _libsvm,
-    "npz": _npz,
-}
+    return frame.set_axis([str(name) for name in frame.columns], axis=1).reset_index(drop=True)

@@ -19,8 +19,6 @@ from svmpath.datasets.faults import finite, refuse_number_column, row
 from svmpath.datasets.typed import read_typed
 from svmpath.exceptions import DataError
 
-__all__ = ["follow_recipe"]
-
 Recipe = Mapping[str, Any]
 
 
@@ -71,7 +69,7 @@ def _numbers(cells: Cells, name: str, recipe: Recipe, decimal: str) -> tuple[NDA
     learnt = NumberStyle(recipe.get("decimal", "."), recipe.get("thousands", ""), recipe.get("sign", ""))
     possible = [style for style in find_styles(rest.given) if style.is_plain] if decimal == "." else []
     possible += [learnt, *find_styles(rest.given)]
-    values = next((found for style in possible if (found := style.read(rest.given)) is not None), None)
+    values = next((read for style in possible if (read := style.read(rest.given)) is not None), None)
     if values is None:
         refuse_number_column(rest.rows(), name)
     return finite(rest.spread(values), name), []
@@ -84,27 +82,23 @@ def _truth(cells: Cells, name: str, recipe: Recipe, decimal: str) -> tuple[NDArr
     return cells.spread(values), [word for word in cells.rows() if word is not None and word in set(unseen)]
 
 
-def _swapped(form: str) -> str:
-    """The format with day and month in each other's place."""
-    return form.translate(str.maketrans("dm", "md"))
-
-
 def _dates(cells: Cells, name: str, recipe: Recipe, decimal: str) -> tuple[NDArray[Any], list[str]]:
     cells = cells.without(set(recipe.get("words", ())))
     if not cells.given:
         return cells.spread(np.empty(0)), []
     learnt = recipe.get("format", ISO)
     others = find_date_formats(cells.given) or []
-    if len(others) != 1 or others[0] == _swapped(learnt):  # a day that is wrong must not make months of all others
+    swapped = learnt.translate(str.maketrans("dm", "md"))  # day and month in each other's place
+    if len(others) != 1 or others[0] == swapped:  # a day that is wrong must not make months of all others
         others = []
     for form in [learnt, *others]:
         values = read_dates(cells.given, form)
         if values is not None:
             return cells.spread(values), []
     # Cell by cell: as in training, or as nobody can misread it.
-    each = {cell: next((found for form in (learnt, ISO) if (found := read_dates([cell], form)) is not None), None)
+    each = {cell: next((days for form in (learnt, ISO) if (days := read_dates([cell], form)) is not None), None)
             for cell in cells.given}  # fmt: skip
-    if all(found is not None for found in each.values()):
+    if all(days is not None for days in each.values()):
         return cells.spread(np.concatenate(list(each.values()))), []
     index, cell = next((index, cell) for index, cell in enumerate(cells.rows()) if cell and each[cell] is None)
     raise DataError(

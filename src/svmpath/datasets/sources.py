@@ -10,10 +10,9 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from svmpath.datasets.faults import EMPTY
 from svmpath.exceptions import DataError
 from svmpath.names import unknown_name
-
-__all__ = ["FORMATS", "Source", "open_source"]
 
 FORMATS = ("csv", "tsv", "parquet", "arff", "libsvm", "npz")
 STANDARD_INPUT = "-"
@@ -35,7 +34,7 @@ _LIBSVM = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)
 
 
 @dataclass(frozen=True)
-class Source:
+class DataFile:
     """The content of a data file.
 
     Attributes
@@ -71,7 +70,7 @@ def source_name(path: str | Path) -> str:
     return "standard input" if str(path) == STANDARD_INPUT else Path(path).name
 
 
-def open_source(path: str | Path, format: str | None = None) -> Source:
+def open_source(path: str | Path, format: str | None = None) -> DataFile:
     """Read a file, or standard input for ``-``, and find its format: as given, by its suffix, or by its content.
 
     Examples
@@ -91,34 +90,31 @@ def open_source(path: str | Path, format: str | None = None) -> Source:
         if sys.stdin is None:  # as in svmpath tune - <&-
             raise DataError("there is nothing to read; pipe a table into the command, or name a file")
         content = _unpacked(sys.stdin.buffer.read(), "")
-        _check_not_empty(content)
-        return Source(source_name(path), format or _sniff(content), content, is_guessed=format is None)
+        return DataFile(source_name(path), format or _sniff(content), content, is_guessed=format is None)
     path = Path(path)
     if not path.exists():
         raise DataError(f"there is no file {str(path)!r}; check its name and folder")
     if not path.is_file():
         raise DataError("a data file was expected, but this is a folder")
-    found = format or _by_suffix(path)
-    content = path.read_bytes()
-    _check_not_empty(content)
-    return Source(path.name, found, _unpacked(content, path.suffix.lower()))
+    return DataFile(path.name, format or _by_suffix(path), _unpacked(path.read_bytes(), path.suffix.lower()))
 
 
 def _by_suffix(path: Path) -> str:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in _PACKED:
         suffixes.pop()
-    found = _SUFFIXES.get(suffixes[-1] if suffixes else "")
-    if found is None:
+    if not suffixes or suffixes[-1] not in _SUFFIXES:
         raise DataError(
             f"the ending {path.suffix!r} does not say what the file holds; say it with --format, or rename the file to "
             f"end in one of {', '.join(_SUFFIXES)}"
         )
-    return found
+    return _SUFFIXES[suffixes[-1]]
 
 
 def _unpacked(content: bytes, suffix: str) -> bytes:
     """The content, unpacked if its suffix says so; without a suffix, if it begins like a packed file."""
+    if not content:
+        raise DataError(EMPTY)
     begins = next((packed for head, packed in _PACKED_HEADS.items() if content.startswith(head)), "")
     unpack = _PACKED.get(suffix or begins, bytes)
     try:
@@ -127,16 +123,11 @@ def _unpacked(content: bytes, suffix: str) -> bytes:
         raise DataError(f"the compressed file is damaged ({error}); fetch or pack it again") from error
 
 
-def _check_not_empty(content: bytes) -> None:
-    if not content:
-        raise DataError("the file is empty; a table with at least one row was expected")
-
-
 def _sniff(content: bytes) -> str:
     """The format that the content shows."""
-    by_head = next((name for head, name in _HEADS.items() if content.startswith(head)), None)
-    if by_head is not None:
-        return by_head
+    for head, name in _HEADS.items():
+        if content.startswith(head):
+            return name
     start = content[:100_000].decode("utf-8-sig", errors="replace")
     lines = [line for line in start.splitlines() if line.strip()]
     first = next((line for line in lines if not line.startswith(("%", "#"))), "")

@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from svmpath.datasets.columns import Column, infer_column
-from svmpath.datasets.faults import check_names, finite, listed, refuse_missing_cell, unknown_column
+from svmpath.datasets.faults import NO_ROWS, finite, listed, missing_cell, unknown_column
 from svmpath.datasets.matrices import Matrix, column_names
 from svmpath.datasets.recipes import follow_recipe
+from svmpath.datasets.sources import DataFile
 from svmpath.datasets.target import read_target
 from svmpath.datasets.typed import objects, read_typed
 from svmpath.exceptions import DataError
-
-__all__ = ["NewRows", "Request", "Table", "choose", "choose_new"]
 
 _MOST_CELLS = 1e8  # of a sparse matrix whose columns are asked for by name
 
@@ -115,20 +114,8 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Request:
-    """Which columns of a file are asked for, and what for.
-
-    Attributes
-    ----------
-    target : str or None
-    task : str or None
-        A classification takes numbers and words in one target.
-    drop, columns, categorical : sequence of str
-        Columns to leave out; to use, all if empty; whose values are categories.
-    weight, group : str or None
-    keeps_missing : bool
-        Whether something can be learnt from which values are missing.
-    """
+class Wanted:
+    """Which columns of a file are wanted, and what for: the arguments of :func:`svmpath.datasets.read_table`."""
 
     target: str | None = None
     task: str | None = None
@@ -138,11 +125,6 @@ class Request:
     weight: str | None = None
     group: str | None = None
     keeps_missing: bool = True
-
-    @property
-    def names_columns(self) -> bool:
-        """Whether features are asked for by their names."""
-        return bool(self.drop or self.columns or self.categorical)
 
 
 @dataclass(frozen=True)
@@ -200,40 +182,44 @@ class NewRows:
 # ----------------------------------------------------------------------------------------------------
 
 
-def choose(content: pd.DataFrame | Matrix, source: str, request: Request, decimal: str = ".") -> Table:
-    """The table that is asked for."""
-    frame, X, others = _parts(content, request)
-    target = _target_name(frame, others, request)
-    named = {**(others or {}), **({} if frame is None else {name: frame[name] for name in frame.columns})}
-    for option, name in (("--weight-column", request.weight), ("--group-column", request.group)):
+def choose(content: pd.DataFrame | Matrix, file: DataFile, wanted: Wanted, decimal: str = ".") -> Table:
+    """The table that is wanted."""
+    X: Any = content
+    others, target = dict[str, pd.Series](), wanted.target
+    if isinstance(content, Matrix):
+        # Features have names only where they are asked for by name.
+        X = named_columns(content.X) if wanted.drop or wanted.columns or wanted.categorical else content.X
+        others, target = dict(content.others), target or "y"
+    is_named = isinstance(X, pd.DataFrame)
+    if is_named and not len(X):
+        raise DataError(NO_ROWS)
+    series = {**others, **(dict(X.items()) if is_named else {})}
+    if target is None:
+        raise DataError(f"name the column to predict with --target; there are {listed(series)}")
+    if target not in series:
+        raise unknown_column(target, series, " to predict")
+    for option, name in (("--weight-column", wanted.weight), ("--group-column", wanted.group)):
         if name == target:
             raise DataError(f"{option} names the target {target!r}; choose another column")
-    y, kept = read_target(named[target], target, request.task, decimal)
+    y, kept = read_target(series[target], target, wanted.task, decimal)
     rows = np.flatnonzero(kept)
     if not len(rows):
         raise DataError(f"no row has a value in the target {target!r}; choose another target")
-    weights = None if request.weight is None else _weights(_found(named, request.weight), request.weight, rows, decimal)
-    groups = None if request.group is None else _groups(_found(named, request.group).iloc[rows], request.group)
+    for name in (wanted.weight, wanted.group):
+        if name is not None and name not in series:
+            raise unknown_column(name, series)
+    weights = None if wanted.weight is None else _weights(series[wanted.weight], wanted.weight, rows, decimal)
+    groups = None if wanted.group is None else _groups(series[wanted.group].iloc[rows], wanted.group)
     columns: tuple[Column, ...] = ()
-    if frame is not None:
-        X, columns = _features(frame, rows, target, request, decimal)
+    if is_named:
+        X, columns = _features(X, rows, target, wanted, decimal)
     else:
         X = X[rows]
     zero_based = isinstance(content, Matrix) and content.zero_based
     return Table(
-        source, X, y, target, columns, weights, groups, rows, len(kept), zero_based=zero_based, decimal=decimal
-    )
-
-
-def _parts(content: Any, request: Request) -> tuple[pd.DataFrame | None, Any, Mapping[str, pd.Series] | None]:
-    """Columns with names, or a matrix; and further columns that are not features."""
-    if isinstance(content, pd.DataFrame):
-        if not len(content):
-            raise DataError("there are no rows below the column names; at least one was expected")
-        return content, None, None
-    if not request.names_columns:
-        return None, content.X, content.others
-    return named_columns(content.X), None, content.others
+        file.name, X, y, target, columns, weights, groups, rows, len(kept),
+        file.format, file.is_guessed, zero_based, decimal,
+    )  # fmt: skip
 
 
 def named_columns(X: Any) -> pd.DataFrame:
@@ -245,44 +231,30 @@ def named_columns(X: Any) -> pd.DataFrame:
     return pd.DataFrame(X, columns=column_names(X))
 
 
-def _target_name(frame: pd.DataFrame | None, others: Mapping[str, Any] | None, request: Request) -> str:
-    """The target, which must be there."""
-    if others is not None:
-        return request.target or "y"
-    assert frame is not None
-    names = list(frame.columns)
-    if request.target is None:
-        raise DataError(f"name the column to predict with --target; there are {listed(names)}")
-    if request.target not in names:
-        raise unknown_column(request.target, names, " to predict")
-    return request.target
-
-
-def _found(named: Mapping[str, pd.Series], name: str) -> pd.Series:
-    if name not in named:
-        raise unknown_column(name, named)
-    return named[name]
-
-
 def _features(
-    frame: pd.DataFrame, rows: NDArray[Any], target: str, request: Request, decimal: str
+    frame: pd.DataFrame, rows: NDArray[Any], target: str, wanted: Wanted, decimal: str
 ) -> tuple[pd.DataFrame, tuple[Column, ...]]:
     """The features that are used, and what each was taken for."""
-    names = _feature_names(list(frame.columns), target, request)
-    values: dict[str, Any] = {}
+    values: dict[str, NDArray[Any]] = {}
     columns: list[Column] = []
-    for name in names:
-        found, column = _inferred(frame[name], name, rows, is_category=name in request.categorical, decimal=decimal)
-        column = _kept(column, found, request)
+    for name in _feature_names(list(frame.columns), target, wanted):
+        read, column = _inferred(frame[name], name, rows, is_category=name in wanted.categorical, decimal=decimal)
+        if column.kind == "identifier" and name in (*wanted.columns, *wanted.categorical):
+            column = replace(column, kind=column.recipe["kind"], is_used=True)
+        elif column.is_used and column.missing and not wanted.keeps_missing and pd.Series(read).nunique() == 1:
+            column = replace(column, kind="constant", is_used=False, detail="one value, or none, in every row")
         columns.append(column)
         if column.is_used:
-            values[name] = found
+            values[name] = read
     if not values:
         reasons = ", ".join(f"{column.name!r} ({column.kind})" for column in columns[:12])
         raise DataError(f"no column is left to predict from: {reasons}; use --columns to name those that you need")
-    # Given as a dictionary of object arrays pandas would turn words into its own string type.
-    X = pd.DataFrame({name: pd.Series(found, dtype=found.dtype) for name, found in values.items()})
-    return X, tuple(columns)
+    return as_frame(values), tuple(columns)
+
+
+def as_frame(values: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
+    """A table of columns; of a dictionary of object arrays pandas would turn words into its own string type."""
+    return pd.DataFrame({name: pd.Series(column, dtype=column.dtype) for name, column in values.items()})
 
 
 def _inferred(series: pd.Series, name: str, rows: NDArray[Any], **how: Any) -> tuple[NDArray[Any], Column]:
@@ -294,33 +266,21 @@ def _inferred(series: pd.Series, name: str, rows: NDArray[Any], **how: Any) -> t
         raise
 
 
-def _feature_names(names: list[str], target: str, request: Request) -> list[str]:
+def _feature_names(names: list[str], target: str, wanted: Wanted) -> list[str]:
     """The columns to predict from; every name that was given must be there."""
-    others = [name for name in (target, request.weight, request.group) if name is not None]
-    for name in (*request.columns, *request.drop, *request.categorical):
+    others = [name for name in (target, wanted.weight, wanted.group) if name is not None]
+    for name in (*wanted.columns, *wanted.drop, *wanted.categorical):
         if name not in names:
             raise unknown_column(name, names)
-    for option, given in (("--columns", request.columns), ("--categorical", request.categorical)):
+    for option, given in (("--columns", wanted.columns), ("--categorical", wanted.categorical)):
         if target in given:
             raise DataError(f"{option} names the target {target!r}; leave it out there")
-    wanted = request.columns or [name for name in names if name not in others]
-    features = [name for name in wanted if name not in request.drop]
+    possible = wanted.columns or [name for name in names if name not in others]
+    features = [name for name in possible if name not in wanted.drop]
     if not features:
         only = f"the target {target!r} is the only column" if len(names) == 1 else "no column is left to predict from"
         raise DataError(f"{only}; at least one more is needed to predict it from")
     return features
-
-
-def _kept(column: Column, values: NDArray[Any], request: Request) -> Column:
-    """The column, used or not as the request has it."""
-    if column.kind == "identifier" and column.name in (*request.columns, *request.categorical):
-        return replace(column, kind=column.recipe["kind"], is_used=True)
-    if column.is_used and column.missing and not request.keeps_missing:
-        given = values[~pd.isna(values)]
-        if len(pd.unique(given)) == 1:
-            detail = "one value, or none, in every row"
-            return replace(column, kind="constant", is_used=False, detail=detail)
-    return column
 
 
 def _weights(series: pd.Series, name: str, rows: NDArray[Any], decimal: str) -> NDArray[np.float64]:
@@ -328,7 +288,7 @@ def _weights(series: pd.Series, name: str, rows: NDArray[Any], decimal: str) -> 
     values, column = _inferred(series, name, rows, decimal=decimal)
     missing = np.flatnonzero(pd.isna(values))
     if len(missing):
-        refuse_missing_cell(name, int(rows[missing[0]]))
+        raise missing_cell(name, int(rows[missing[0]]))
     if values.dtype != np.float64 or column.recipe.get("kind") == "date" or (values < 0).any() or not values.any():
         raise DataError(f"--weight-column {name!r} must hold numbers that are not negative, and not all of them 0")
     return finite(values, name)
@@ -340,7 +300,7 @@ def _groups(series: pd.Series, name: str) -> NDArray[Any]:
     words = typed.words() if typed is not None else series.tolist()
     missing = [index for index, word in enumerate(words) if word is None or pd.isna(word) or not str(word).strip()]
     if missing:
-        refuse_missing_cell(name, int(series.index[missing[0]]))
+        raise missing_cell(name, int(series.index[missing[0]]))
     return objects([str(word).strip() for word in words])
 
 
@@ -351,7 +311,7 @@ def _groups(series: pd.Series, name: str) -> NDArray[Any]:
 
 def choose_new(
     content: pd.DataFrame | Matrix,
-    source: str,
+    file: DataFile,
     recipes: Mapping[str, Mapping[str, Any]] | int,
     ignored: Sequence[str] = (),
     decimal: str = ".",
@@ -360,46 +320,30 @@ def choose_new(
 
     `decimal` is the decimal sign of the file, "" if it does not show.
     """
-    if isinstance(recipes, int):
-        return NewRows(source, _matrix(content, recipes), [], {})
-    frame = _named(content, recipes)
-    names = list(frame.columns)
-    lacking = [name for name in recipes if name not in names]
+    if isinstance(content, Matrix) and isinstance(recipes, int):
+        X = content.X
+        if issparse(X) and X.shape[1] < recipes:  # a row need not mention the last columns
+            X = X.copy()
+            X.resize((X.shape[0], recipes))
+        if X.shape[1] != recipes:
+            raise DataError(f"the table has {X.shape[1]} columns, but the model was fitted with {recipes}")
+        return NewRows(file.name, X, [], {}, file.format, file.is_guessed)
+    is_named, needed = True, recipes
+    if isinstance(needed, int):
+        is_named, needed = False, {f"x{k + 1}": {"kind": "number"} for k in range(needed)}
+    frame = named_columns(content.X) if isinstance(content, Matrix) else content
+    if isinstance(content, Matrix) and not set(needed) & set(frame.columns):
+        raise DataError(f"the columns have no names, but the model needs {listed(needed)}; give a csv or parquet file")
+    lacking = [name for name in needed if name not in frame.columns]
     if lacking:
-        is_all = len(lacking) == len(recipes)
-        needed = (
-            "that is all the model needs, so it may be another table"
-            if is_all
-            else (f"the model needs the columns {listed(recipes)}")
-        )
-        raise DataError(f"the table lacks {listed(lacking)}; {needed}")
+        every = f"the model needs the columns {listed(needed)}"
+        if len(lacking) == len(needed):
+            every = "that is all the model needs, so it may be another table"
+        raise DataError(f"the table lacks {listed(lacking)}; {every}")
     if not len(frame):
-        raise DataError("there are no rows below the column names; at least one was expected")
-    read = {name: follow_recipe(frame[name], name, recipe, decimal) for name, recipe in recipes.items()}
-    X = pd.DataFrame({name: pd.Series(values, dtype=values.dtype) for name, (values, _) in read.items()})
-    unexpected = [name for name in names if name not in recipes and name not in ignored]
-    return NewRows(source, X, unexpected, {name: words for name, (_, words) in read.items() if words})
-
-
-def _named(content: pd.DataFrame | Matrix, recipes: Mapping[str, Any]) -> pd.DataFrame:
-    if isinstance(content, pd.DataFrame):
-        check_names(list(content.columns))
-        return content
-    frame = named_columns(content.X)
-    if not set(recipes) & set(frame.columns):
-        raise DataError(f"the columns have no names, but the model needs {listed(recipes)}; give a csv or parquet file")
-    return frame
-
-
-def _matrix(content: pd.DataFrame | Matrix, width: int) -> Any:
-    """A matrix for a model that was fitted to `width` columns without names."""
-    if isinstance(content, pd.DataFrame):
-        recipes = {f"x{position + 1}": {"kind": "number"} for position in range(width)}
-        return choose_new(content, "", recipes).X.to_numpy()
-    X = content.X
-    if issparse(X) and X.shape[1] < width:  # a row need not mention the last columns
-        X = X.copy()
-        X.resize((X.shape[0], width))
-    if X.shape[1] != width:
-        raise DataError(f"the table has {X.shape[1]} columns, but the model was fitted with {width}")
-    return X
+        raise DataError(NO_ROWS)
+    read = {name: follow_recipe(frame[name], name, recipe, decimal) for name, recipe in needed.items()}
+    X = as_frame({name: values for name, (values, _) in read.items()})
+    unexpected = [name for name in frame.columns if is_named and name not in needed and name not in ignored]
+    unseen = {name: words for name, (_, words) in read.items() if words}
+    return NewRows(file.name, X if is_named else X.to_numpy(), unexpected, unseen, file.format, file.is_guessed)

@@ -14,8 +14,6 @@ from svmpath.datasets.faults import finite, refuse_number_column
 from svmpath.datasets.typed import objects, read_typed
 from svmpath.exceptions import DataError
 
-__all__ = ["infer_task", "prepare_target", "read_target"]
-
 _MOST_CLASSES = 10
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import decimal
 import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,8 +14,6 @@ from numpy.typing import NDArray
 from svmpath.datasets.cells import days_since_1970, is_missing
 from svmpath.datasets.faults import finite
 from svmpath.exceptions import DataError
-
-__all__ = ["Typed", "number_text", "objects", "read_typed"]
 
 _DAY = pd.Timedelta(days=1)
 
@@ -56,73 +52,50 @@ def number_text(value: float) -> str:
 
 def read_typed(series: pd.Series, name: str) -> Typed | None:
     """A column by the type of its values; None if they are text."""
-    dtype = series.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        return _categories(series, name)
-    tests: tuple[tuple[Callable[[Any], bool], Callable[[pd.Series, str], Typed]], ...] = (
-        (pd.api.types.is_bool_dtype, _booleans),
-        (pd.api.types.is_complex_dtype, _refuse),
-        (pd.api.types.is_numeric_dtype, _numbers),
-        (pd.api.types.is_datetime64_any_dtype, _dates),
-        (pd.api.types.is_timedelta64_dtype, _spans),
-    )
-    for is_type, read in tests:
-        if is_type(dtype):
-            return read(series, name)
-    return _by_values(series, name)
-
-
-def _by_values(series: pd.Series, name: str) -> Typed | None:
-    """A column of Python objects, by the types of the values."""
-    series = series.astype(object)
-    given = series[~series.isna()]
-    types = set(map(type, given.tolist()))
-    if all(issubclass(kind, str) for kind in types):
+    kind = pd.api.types.infer_dtype(series, skipna=True)
+    if kind in ("string", "empty"):
         return None
-    tests: tuple[tuple[tuple[type, ...], Callable[[pd.Series, str], Typed]], ...] = (
-        ((bool, np.bool_), _booleans),
-        ((numbers.Real, decimal.Decimal), _numbers),
-        ((datetime.date, pd.Timestamp), _dates),
-        ((datetime.timedelta,), _spans),
-        ((pd.Period,), _periods),
-    )
-    for kinds, read in tests:
-        if all(issubclass(kind, kinds) for kind in types):
-            return read(series, name)
-    return _refuse(given, name)
+    if kind not in _READERS:
+        held = type(series.dropna().iloc[0]).__name__
+        raise DataError(
+            f"column {name!r} holds values of type {held}; only numbers, words, dates, True and False can be used"
+        )
+    word, read = _READERS[kind]
+    values = read(series)
+    return Typed(finite(values, name) if word == "number" else values, word)
 
 
-def _categories(series: pd.Series, name: str) -> Typed:
+def _categories(series: pd.Series) -> NDArray[Any]:
     labels = series.cat.categories
     written = [number_text(float(label)) if isinstance(label, numbers.Real) else str(label).strip() for label in labels]
     words = [None if is_missing(word) else word for word in written]
-    return Typed(objects([*words, None])[series.cat.codes.to_numpy()], "category")
+    return objects([*words, None])[series.cat.codes.to_numpy()]
 
 
-def _booleans(series: pd.Series, name: str) -> Typed:
-    return Typed(series.astype("boolean").to_numpy(dtype=np.float64, na_value=np.nan), "boolean")
+def _booleans(series: pd.Series) -> NDArray[Any]:
+    return series.astype("boolean").to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def _numbers(series: pd.Series, name: str) -> Typed:
+def _numbers(series: pd.Series) -> NDArray[Any]:
     if series.dtype == object:
         series = series.map(lambda value: np.nan if pd.isna(value) else float(value))
-    return Typed(finite(series.to_numpy(dtype=np.float64, na_value=np.nan), name), "number")
+    return series.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def _dates(series: pd.Series, name: str) -> Typed:
-    return Typed(days_since_1970(series), "date")
+def _spans(series: pd.Series) -> NDArray[Any]:
+    return (pd.to_timedelta(series) / _DAY).to_numpy(dtype=np.float64)
 
 
-def _spans(series: pd.Series, name: str) -> Typed:
-    return Typed((pd.to_timedelta(series) / _DAY).to_numpy(dtype=np.float64), "number")
+def _periods(series: pd.Series) -> NDArray[Any]:
+    return days_since_1970(series.map(lambda period: pd.NaT if pd.isna(period) else period.to_timestamp()))
 
 
-def _periods(series: pd.Series, name: str) -> Typed:
-    return _dates(series.map(lambda period: pd.NaT if pd.isna(period) else period.to_timestamp()), name)
-
-
-def _refuse(series: pd.Series, name: str) -> Typed:
-    held = type(series.iloc[0]).__name__
-    raise DataError(
-        f"column {name!r} holds values of type {held}; only numbers, words, dates, True and False can be used"
-    )
+# What pandas calls the type of a column: its kind, and how its values are read.
+_READERS: dict[str, tuple[str, Callable[[pd.Series], NDArray[Any]]]] = {
+    "categorical": ("category", _categories),
+    "boolean": ("boolean", _booleans),
+    **dict.fromkeys(("floating", "integer", "mixed-integer-float", "decimal"), ("number", _numbers)),
+    **dict.fromkeys(("datetime64", "datetime", "date"), ("date", days_since_1970)),
+    **dict.fromkeys(("timedelta64", "timedelta"), ("number", _spans)),
+    "period": ("date", _periods),
+}

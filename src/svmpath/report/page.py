@@ -63,6 +63,8 @@ class Report:
         The number of the first row in the table of samples; 1 if rows are known by their line in a file.
     rows : array of shape (n,), optional
         The place of each row in that file, counted from 0, if some were left out.
+    summary : dict, optional
+        What :func:`svmpath.report.summarise` returned, if that is known; it holds what `honest` and `seconds` say.
 
     Attributes
     ----------
@@ -104,25 +106,27 @@ class Report:
         seconds: float | None = None,
         first_row: int = 0,
         rows: Any = None,
+        summary: dict[str, Any] | None = None,
     ) -> None:
         start = time.perf_counter()
         fitted = Fitted.of(model, X, y)
-        if honest in ("bootstrap", "parts") and not fitted.model.can_be_corrected():
-            honest = None
-        if honest is not None and not isinstance(honest, HonestError):
-            honest = fitted.model.honest_error(honest)
         shown = columns(fitted)
-        summary = summarise(
-            fitted.model,
-            y,
-            file=title,
-            kinds={column["name"]: column["kind"] for column in shown["shown"]},
-            target=target,
-            task=fitted.task,
-            seconds=seconds,
-            named=False,
-            honest=honest,
-        )
+        if summary is None:
+            if honest in ("bootstrap", "parts") and not fitted.model.can_be_corrected():
+                honest = None
+            if honest is not None and not isinstance(honest, HonestError):
+                honest = fitted.model.honest_error(honest)
+            summary = summarise(
+                fitted.model,
+                y,
+                file=title,
+                kinds={column["name"]: column["kind"] for column in shown["shown"]},
+                target=target,
+                task=fitted.task,
+                seconds=seconds,
+                named=False,
+                honest=honest,
+            )
         values = values_along(fitted)
         paths = paths_along(fitted, values)
         scores = curves(fitted, values, paths)
@@ -147,7 +151,7 @@ class Report:
                 "feature_paths": feature_paths(fitted, values, paths),
                 "relevance": relevance(fitted),
                 "columns": shown,
-                "stages": stages(fitted, seconds),
+                "stages": stages(fitted, summary["seconds"]),
                 "snippet": snippet(fitted),
             }
         )

@@ -1,0 +1,172 @@
+"""How the text of an option is read: each function takes the option, its text and the names that it accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from svmpath.exceptions import DataError
+from svmpath.names import did_you_mean, unknown_name
+
+FOLDS = 5  # where --cv is not given
+_INFINITY = float("inf")
+
+
+def check_name(option: str, text: str | None, names: Sequence[str]) -> str | None:
+    """The text if the option accepts it; otherwise an error that lists the possible names and the nearest one."""
+    if option.startswith("--kernel") and text == "precomputed":
+        raise DataError(f"{option} precomputed needs kernel values; in Python, use PathSVC(kernel='precomputed')")
+    if text is not None and text not in names:
+        raise DataError(unknown_name(option, text, names))
+    return text
+
+
+def read_names(option: str, text: str | Sequence[str] | None, names: Sequence[str]) -> list[str]:
+    """The names in a list with commas, or in several arguments, each once.
+
+    Examples
+    --------
+    >>> from svmpath.cli.values import read_names
+    >>> read_names("--kernels", "rbf, linear,rbf", ("rbf", "linear")), read_names("--kernels", None, ())
+    (['rbf', 'linear'], [])
+    """
+    parts = text.split(",") if isinstance(text, str) else text or ()
+    given = list(dict.fromkeys(name.strip() for name in parts if name.strip()))
+    for name in given:
+        check_name(option, name, names)
+    return given
+
+
+def to_number(text: str) -> float:
+    """The number; NaN, which is in no range, if it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def read_tried(option: str, text: str, words: Sequence[str]) -> str | float | tuple[float, float] | list[float]:
+    """What is tried: one of a few words, a positive number, a range LOW:HIGH, or candidates with commas between them.
+
+    Examples
+    --------
+    >>> from svmpath.cli.values import read_tried
+    >>> [read_tried("--C", text, ("tune",)) for text in ("tune", "2", "0.1:10", "0.1,1,10")]
+    ['tune', 2.0, (0.1, 10.0), [0.1, 1.0, 10.0]]
+    """
+    if text in words:
+        return text
+    is_list = "," in text
+    values = [to_number(part) for part in text.split("," if is_list else ":")]
+    if not all(0 < value < _INFINITY for value in values) or (len(values) > 2 and not is_list):
+        raise DataError(
+            f"{option} must be {', '.join(words)}, a positive number, a list such as 0.1,1,10 or LOW:HIGH, not "
+            f"{text!r}.{did_you_mean(text, words)}"
+        )
+    if is_list or len(values) == 1:
+        return values if is_list else values[0]
+    if not values[0] < values[1]:
+        raise DataError(f"{option} LOW:HIGH needs LOW smaller than HIGH, not {text!r}")
+    return values[0], values[1]
+
+
+def read_tuned(option: str, text: str | None, words: Sequence[str] = ("tune",)) -> str | float:
+    """The value of an option that is a number, not negative, or "tune"."""
+    if text is None or text == "tune":
+        return "tune"
+    value = to_number(text)
+    if not 0 <= value < _INFINITY:
+        raise DataError(f"{option} must be tune or a number >= 0, not {text!r}.{did_you_mean(text, words)}")
+    return value
+
+
+def read_fixed(option: str, text: str, words: Sequence[str]) -> str | float:
+    """One of a few words, or a positive number."""
+    value = text if text in words else to_number(text)
+    if isinstance(value, float) and not 0 < value < _INFINITY:
+        raise DataError(
+            f"{option} must be {', '.join(words)} or a positive number, not {text!r}.{did_you_mean(text, words)}"
+        )
+    return value
+
+
+def read_rank(option: str, text: str, words: Sequence[str]) -> int | float | str | None:
+    """A number of landmarks, a target for the residual, None for exact, or "auto"."""
+    if text in words:
+        return None if text == "exact" else text
+    value = int(text) if text.strip().isdecimal() else to_number(text)
+    if value >= 1 if isinstance(value, int) else 0 < value < 1:
+        return value
+    raise DataError(
+        f"{option} must be exact, auto, a whole number of landmarks or a residual between 0 and 1, not {text!r}."
+        f"{did_you_mean(text, words)}"
+    )
+
+
+def read_threshold(option: str, text: str | None, words: Sequence[str]) -> float | str:
+    """A cut of the decision value, or "tune"."""
+    if text is None or text in words:
+        return text or 0.0
+    value = to_number(text)
+    if not abs(value) < _INFINITY:
+        raise DataError(f"{option} must be tune or a number, not {text!r}.{did_you_mean(text, words)}")
+    return value
+
+
+def read_scoring(option: str, text: str | None, words: Sequence[str]) -> str | None:
+    """The name of a scorer that scikit-learn knows."""
+    if text is None:
+        return None
+    from svmpath.criteria.scoring import scorer_names
+
+    names = scorer_names()
+    if text not in names:
+        raise DataError(
+            f"{option} must be the name of a scikit-learn scorer, such as accuracy, f1 or r2, not {text!r}."
+            f"{did_you_mean(text, names)}"
+        )
+    return text
+
+
+def read_folds(option: str, number: int | None, words: Sequence[str]) -> int:
+    """The number of folds."""
+    return FOLDS if number is None else number
+
+
+def read_size(option: str, text: str | None, words: Sequence[str]) -> str | None:
+    """A number of bytes as it was written, such as 4GiB, if it can be read."""
+    if text is None:
+        return None
+    from svmpath.gram.memory import parse_bytes
+
+    try:
+        parse_bytes(text)
+    except ValueError:
+        raise DataError(f"{option} must be a number of bytes, such as 4GiB or 500MB, not {text!r}") from None
+    return text
+
+
+def read_span(option: str, text: str | None, words: Sequence[str]) -> tuple[float, float] | None:
+    """The first and the last value of a path."""
+    if text is None:
+        return None
+    try:
+        first, last = (float(part) for part in text.split(":"))
+    except ValueError:
+        raise DataError(f"{option} must be FROM:TO, such as 0.01:100, not {text!r}") from None
+    return first, last
+
+
+def read_values(option: str, text: str, words: Sequence[str]) -> int | str | list[float]:
+    """A number of values, "breakpoints", or the values."""
+    if text in words:
+        return text
+    if text.strip().isdecimal() and int(text) >= 1:
+        return int(text)
+    values: list[Any] = [to_number(part) for part in text.split(",") if part.strip()]
+    if any(sign in text for sign in ",.e") and all(value == value for value in values):
+        return values
+    raise DataError(
+        f"{option} must be a number of values, breakpoints, or a list such as 0.1,1,10, not {text!r}."
+        f"{did_you_mean(text, words)}"
+    )
