@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 STEEP = 5.0  # of the smoothed step
-_DEAR = ("scores", "standard_errors")  # a scorer takes about a millisecond for each, times the jackknife's parts
+_COSTLY = ("scores", "standard_errors")  # a scorer takes about a millisecond for each, times the jackknife's parts
 HeldOutLoss = str | Callable[[Array, Array], Array] | None
 
 
@@ -321,7 +321,7 @@ class Curve(HeldOutCurve):
             pairs = zip(self.screened.parts, other.screened.parts, strict=True)
             seen = Screened(*(np.vstack(pair) for pair in pairs))
         longer = replace(self, values=values, source=source, doubts=doubts, screened=seen)
-        return with_known(longer, **_dear([self, other]))
+        return with_known(longer, **_costly([self, other]))
 
     def in_order(self) -> Curve:
         """The curve with its values in increasing order."""
@@ -335,15 +335,15 @@ class Curve(HeldOutCurve):
         source, doubts = (known.get("held", self.source), known.get("doubtful", self.doubts))
         source, doubts = at_some(source, order), at_some(doubts, order)
         shorter = replace(self, values=self.values[order], source=source, doubts=doubts, screened=seen)
-        return with_known(shorter, **{name: known[order] for name, known in _dear([self]).items()})
+        return with_known(shorter, **{name: known[order] for name, known in _costly([self]).items()})
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
 
 
-def _dear(parts: list[Curve]) -> dict[str, Array]:
+def _costly(parts: list[Curve]) -> dict[str, Array]:
     """What a scorer has computed of all parts, one after another; other scores take no time."""
-    known = [name for name in _DEAR if parts[0].scoring is not None and all(name in vars(part) for part in parts)]
+    known = [name for name in _COSTLY if parts[0].scoring is not None and all(name in vars(part) for part in parts)]
     return {name: np.concatenate([vars(part)[name] for part in parts]) for name in known}
 
 

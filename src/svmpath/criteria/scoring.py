@@ -6,7 +6,7 @@ it. A score is
     S(y, f, w) = scorer(estimator, X, y, sample_weight=w),
 
 where the estimator answers with f (``criteria.frozen``). All rows are scored together, also those of different folds.
-ScoredRows of weight zero are left out; w is passed on only if the others are not all equal.
+Rows of weight zero are left out; w is passed on only if the others are not all equal.
 
 Standard errors. Where the score is a mean, S = sum_i w_i l_i / sum_i w_i (table ``MEANS``), with p_i = w_i / sum_j w_j
 
@@ -167,14 +167,14 @@ class Scoring:
 
     def parts(self, rows: ScoredRows, parts: list[ScoredRows], f: Array) -> Array:
         """Values on some of the rows only."""
-        estimator, found = self.estimator(rows, f), np.full(len(parts), np.nan)
+        estimator, values = self.estimator(rows, f), np.full(len(parts), np.nan)
         with _quiet(UserWarning):  # such as that a class is missing
             for k, part in enumerate(parts):
                 try:
-                    found[k] = self.call(part, estimator)
+                    values[k] = self.call(part, estimator)
                 except Exception:  # it works on all rows, so a class must be missing
                     continue
-        return found
+        return values
 
     def estimator(self, rows: ScoredRows, f: Array) -> Any:
         """An estimator that answers with the decision values f."""

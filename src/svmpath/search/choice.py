@@ -317,11 +317,11 @@ def is_lower(new: Sequence[float], old: Sequence[float], largest: Sequence[float
 def ranks(scores: Array, rounding: float = _SAME_SCORE) -> Array:
     """Whole numbers in the order of the scores, the same for equal scores."""
     order = np.argsort(scores, kind="stable")
-    ordered, found = scores[order], np.empty(len(scores), dtype=int)
+    ordered, places = scores[order], np.empty(len(scores), dtype=int)
     with np.errstate(invalid="ignore"):  # infinity minus infinity
         steps = np.diff(ordered) > same_score(ordered[:-1], scores, rounding)
-    found[order] = np.concatenate([[0], np.cumsum(steps)])
-    return found
+    places[order] = np.concatenate([[0], np.cumsum(steps)])
+    return places
 
 
 # --- several curves --------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 The score of ``criteria.gradients``, L(log C, log gamma) or, with one gamma per feature, L(log C, log gamma_1, ...), is
 minimised by L-BFGS within the bounds of the search. It has several minima: a screen of many pairs (``search.screen``)
-says where the descent starts. Each machine of a descent is found from the last one.
+says where the descent starts. Each machine of a descent starts from the last one.
 
 With many gammas leave-one-out itself can be fitted too well: no sample is held out from the choice of the gammas. So L
 is minimised with a penalty on their spread,
@@ -522,10 +522,10 @@ class _Ground:
         self.visits: list[tuple[Array, float]] = []
 
     def __call__(self, x: Array, machines: Sequence[Coefficients]) -> tuple[_End, Array]:
-        """The score at x with its machines, which are found from those given; and its gradient."""
-        found, machines = self.score(self.chart.gram(x, self.problems), self.chart.C(x), machines)
-        self.visits.append((x.copy(), found.score))
-        return _End(x.copy(), found.score, machines), self.chart.slope(found.by)
+        """The score at x with its machines, which start from those given; and its gradient."""
+        value, machines = self.score(self.chart.gram(x, self.problems), self.chart.C(x), machines)
+        self.visits.append((x.copy(), value.score))
+        return _End(x.copy(), value.score, machines), self.chart.slope(value.by)
 
 
 @dataclass

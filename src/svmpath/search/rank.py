@@ -47,7 +47,7 @@ _REASONS = {
 
 
 def grow(tuner: Tuner, gamma: float, C: float, starts: StartsByGamma, first: Curve | None = None) -> Trials:
-    """The loss asked for in low rank, doubled until that gains nothing; ``first`` is the curve in the first rank."""
+    """The requested loss in low rank, doubled until that gains nothing; ``first`` is the curve in the first rank."""
     kernel, evaluator = tuner.gram.kernel, tuner.evaluator
     kernel = kernel if tuner.over is None else kernel.at(tuner.over, gamma)
     begin("rank")

@@ -52,7 +52,7 @@ class Tuner:
     Attributes
     ----------
     evaluators : list of Evaluator
-        One per loss, or value of epsilon, on the kernel matrix that is asked for.
+        One per loss, or value of epsilon, on the requested kernel matrix.
     C, gamma : Axis
         The values that may be chosen; ``gamma`` is None for a kernel without gamma, or one that is fixed.
     over : str or None
