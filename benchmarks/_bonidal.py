@@ -131,7 +131,7 @@ def set_changes(path: Any, values: Array) -> tuple[int, int]:
 
 def unwalked(path: Any) -> Any:
     """The same path with the same features, as if nobody had walked it."""
-    path.rows  # noqa: B018 - made, and kept in path.made
+    path.rows  # noqa: B018 - made, and kept in path.store
     return replace(path)
 
 

@@ -95,7 +95,7 @@ def _by_exact(model: Any, X: Array, y: Array, X_test: Array) -> Array:
     if len(X) > MOST_EXACT:
         return model.predict_proba(X_test)
     code = np.searchsorted(model.classes_, y)
-    calibration = fit_calibration(model.held_out_decisions_, code, len(model.classes_), np.ones(len(X)))
+    calibration = fit_calibration(model.held_out_decisions(), code, len(model.classes_), np.ones(len(X)))
     return calibration.probabilities(model.decision_function(X_test))
 
 

@@ -52,7 +52,7 @@ def measure(name: str, label: str, model: PathSVC, most: int | None) -> list[str
         f"{model.C_:.3g}",
         f"{model.gamma_:.3g}",
     ]
-    return [*line, f"{100 * model.held_out_error_:.2f}", str(len(model.support_))]
+    return [*line, f"{100 * model.held_out_error():.2f}", str(len(model.support_))]
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -4,11 +4,11 @@ Protocol: ``PathSVC(scale=True, random_state=0)`` (``PathSVR`` for regression) i
 split. Each column is the mean over the splits of an estimate minus the error on the test part, in points: per cent of
 the test rows, or of the variance of the target.
 
-    held out     held_out_error_: exact leave-one-out at the choice; loo_error_ is the same without weights
+    held out     held_out_error(): exact leave-one-out at the choice; loo_error() is the same without weights
     bootstrap    plus the bootstrap estimate of its optimism (BBC-CV)
     parts        plus Tibshirani and Tibshirani's estimate, on ten random parts
     nested 5     nested cross-validation, five fits on 80 % of the rows
-    nested 10    nested cross-validation, ten fits on 90 % of the rows; honest_error_
+    nested 10    nested cross-validation, ten fits on 90 % of the rows; nested_error()
 
 Below: the mean of the column, its standard error over the sets, the mean of the absolute values, how many of the 95 %
 intervals hold the test error (which is noisy itself: that is too few by what the test rows vary), and what it costs
@@ -67,9 +67,9 @@ def measure(source: Source, k: int) -> dict[str, Any]:
     for name, how in METHODS.items():
         start = time.perf_counter()
         if how is None:
-            value, interval, fits = model.held_out_error_, model.held_out_interval_, 0
+            value, interval, fits = model.held_out_error(), model.held_out_interval(), 0
         else:
-            error = model.honest_error(how[0], n_splits=how[1])
+            error = model.nested_error(how[0], n_splits=how[1])
             value, interval, fits = error.value, error.interval, error.n_fits
         record[name] = {"value": 100 * value, "interval": [100 * end for end in interval], "fits": fits}
         record[name]["seconds"] = time.perf_counter() - start

@@ -90,7 +90,7 @@ def choices(names: list[str], number: int, is_told: bool) -> dict[str, list[dict
                     model = make().fit(StandardScaler().fit_transform(X[order]), y[order])
                 names_ = ("C_", "gamma_", "loss_", "criterion_", "rank_", "lambda1_", "lambda2_", "epsilon_")
                 facts = {each: getattr(model, each) for each in names_ if hasattr(model, each)}
-                facts["error"] = model.held_out_error_
+                facts["error"] = model.held_out_error()
                 facts = {
                     each: v if isinstance(v, str) else None if v is None else float(v) for each, v in facts.items()
                 }

@@ -134,7 +134,7 @@ def fit_chunks(options: Facts) -> Facts:
         "passes": passes,
         "bytes": moved,
         "C": svc.C_,
-        "held_out": svc.held_out_error_,
+        "held_out": svc.held_out_error(),
         "error": error,
         "chunks": X.numblocks[0],
     }
@@ -161,7 +161,7 @@ def fit_memory(options: Facts) -> Facts:
     X, y = (np.load(Path(options["folder"]) / f"{name}.npy") for name in "Xy")
     start = time.perf_counter()
     svc = model(options, landmarks="uniform", search="grid", n_jobs=THREADS).fit(X, y)
-    return {"seconds": time.perf_counter() - start, "C": svc.C_, "held_out": svc.held_out_error_}
+    return {"seconds": time.perf_counter() - start, "C": svc.C_, "held_out": svc.held_out_error()}
 
 
 def fit_sgd(options: Facts) -> Facts:

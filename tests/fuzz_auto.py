@@ -109,7 +109,7 @@ def check_machine(model, data: Data, what: str) -> None:
     assert np.isfinite(f).all(), f"{what}: decision values that are not finite"
     off, size = np.abs(f - solution.fitted).max(), 1.0 + np.abs(solution.fitted).max()
     assert off <= SAME * size + 10.0 * solution.rounding, f"{what}: decision values off by {off:.2e}"
-    assert np.isfinite(model.held_out_error_), f"{what}: held_out_error_ = {model.held_out_error_}"
+    assert np.isfinite(model.held_out_error()), f"{what}: held_out_error() = {model.held_out_error()}"
 
 
 def check_score(model, data: Data, what: str) -> None:

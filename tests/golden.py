@@ -201,7 +201,7 @@ def of_choice(choice: Any) -> Values:
 
 def of_model(model: Any, new: Any) -> Values:
     """A fitted estimator."""
-    found = {"loo_error": model.held_out_error_, "error_criterion_text": model.error_criterion_}
+    found = {"loo_error": model.held_out_error(), "error_criterion_text": model.error_criterion_}
     for name in ("C_", "gamma_", "epsilon_", "lambda1_", "lambda2_", "dual_coef_", "support_", "coef_", "intercept_"):
         value = getattr(model, name, None)
         if value is not None:

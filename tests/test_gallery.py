@@ -20,7 +20,7 @@ def grid_misses(v):
 
 def several_classes(v):
     test_error = 1 - v["model"].score(v["X_test"], v["y_test"])
-    assert abs(v["model"].held_out_error_ - test_error) < 0.02
+    assert abs(v["model"].held_out_error() - test_error) < 0.02
 
 
 def kernel_film(v):

@@ -57,7 +57,7 @@ def test_other_searches_report_too(model, stage, total):
 
 def test_a_nested_fit_is_one_part():
     model = PathSVC("least_squares", C=1.0, gamma=1.0).fit(X, Y)
-    seen = records(lambda: model.honest_error("nested", n_splits=4))
+    seen = records(lambda: model.nested_error("nested", n_splits=4))
     assert stages(seen) == ["nested cross-validation"]
     assert seen[-1].finished == ("nested cross-validation of 4 folds",)
     assert max(each.done for each in seen) == 4

@@ -105,8 +105,8 @@ def test_what_is_drawn_after_a_fit_goes_with_the_rows():
     found = []
     for order in (np.arange(70), rng.permutation(70)):
         model = PathSVC(gamma=0.5, loss="least_squares").fit(rows[order], y[order])
-        errors = [model.honest_error(method).value for method in ("bootstrap", "parts")]
-        found.append([*errors, *model.calibration_curve_.mean_predicted])
+        errors = [model.nested_error(method).value for method in ("bootstrap", "parts")]
+        found.append([*errors, *model.calibration_curve().mean_predicted])
     np.testing.assert_allclose(*found, rtol=1e-8)
 
 
@@ -118,13 +118,14 @@ def test_weighted_rows_of_few_kinds():
     found = []
     for order in (np.arange(120), rng.permutation(120), rng.permutation(120)):
         model = PathSVC(criterion="kfold").fit(rows[order], y[order], sample_weight=s[order])
-        found.append([model.C_, model.gamma_, model.held_out_error_])
+        found.append([model.C_, model.gamma_, model.held_out_error()])
     np.testing.assert_allclose(found, [found[0]] * 3, rtol=1e-9)
 
 
 def choice(model):
-    names = ("C_", "gamma_", "lambda1_", "lambda2_", "epsilon_", "held_out_error_")
-    return {name: getattr(model, name) for name in names if hasattr(model, name)}
+    names = ("C_", "gamma_", "lambda1_", "lambda2_", "epsilon_")
+    chosen = {name: getattr(model, name) for name in names if hasattr(model, name)}
+    return {**chosen, "error": model.held_out_error()}
 
 
 MODELS = {

@@ -497,8 +497,8 @@ def check_fit(data: Data, rng, make: Callable, loss: str) -> None:
         span=(model.C_, 1.01 * model.C_),
     ), model.C_)  # fmt: skip
     unsure = np.any((np.abs(curve.decisions[0]) < CLOSE) & (data.weights > 0)) or curve.doubtful[0]
-    same = abs(curve.scores[0] - model.held_out_error_) <= 1e-9
-    assert same or unsure, f"fit {options}: held_out_error_ = {model.held_out_error_}, not {curve.scores[0]}"
+    same = abs(curve.scores[0] - model.held_out_error()) <= 1e-9
+    assert same or unsure, f"fit {options}: held_out_error() = {model.held_out_error()}, not {curve.scores[0]}"
 
 
 def check_elastic_fit(data: Data, rng) -> None:

@@ -40,13 +40,13 @@ class _Call:
         self.results: list[Any] = [None] * size
         self.error: BaseException | None = None
         self.is_cancelled = False
-        self._left = size
+        self._remaining = size
         self._changed = threading.Condition()
 
     def put(self, position: int, result: Any) -> None:
         with self._changed:
             self.results[position] = result
-            self._left -= 1
+            self._remaining -= 1
             self._changed.notify()
 
     def fail(self, error: BaseException) -> None:
@@ -60,7 +60,7 @@ class _Call:
         while True:
             checkpoint()  # the waiting thread may be a worker of another call
             with self._changed:
-                if self.error is not None or self._left == 0:
+                if self.error is not None or self._remaining == 0:
                     return
                 self._changed.wait(_WAIT)
 

@@ -73,7 +73,7 @@ class Parameter:
         """The value as a float; refused where the parameter cannot have it."""
         try:
             number = float("nan" if isinstance(value, str) else value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = float("nan")
         if not self.allows(number):
             raise ValueError(f"{self.name} must be {self.number}, got {value!r}.")

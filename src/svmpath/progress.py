@@ -8,7 +8,7 @@ costs next to nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from threading import Lock
@@ -57,8 +57,7 @@ class _Watch:
 _watch: ContextVar[_Watch | None] = ContextVar("svmpath progress", default=None)
 
 
-@contextmanager
-def watched(call: Callable[[Progress], object]) -> Iterator[None]:
+def watched(call: Callable[[Progress], object]) -> AbstractContextManager[None]:
     """Have a function called with a :class:`Progress` whenever work inside the block comes on.
 
     Parameters
@@ -79,17 +78,17 @@ def watched(call: Callable[[Progress], object]) -> Iterator[None]:
     >>> seen[-1].best.startswith("gamma = "), len(seen[-1].finished)
     (True, 2)
     """
-    token = _watch.set(_Watch(call))
-    try:
-        yield
-    finally:
-        _watch.reset(token)
+    return _watching(_Watch(call))
+
+
+def unwatched() -> AbstractContextManager[None]:
+    """Report nothing from inside the block: of work that is one part of a stage."""
+    return _watching(None)
 
 
 @contextmanager
-def unwatched() -> Iterator[None]:
-    """Report nothing from inside the block: of work that is one part of a stage."""
-    token = _watch.set(None)
+def _watching(watch: _Watch | None) -> Iterator[None]:
+    token = _watch.set(watch)
     try:
         yield
     finally:

@@ -70,7 +70,7 @@ def random_order(
 
 def row_keys(X: Array, largest: Array) -> Array:
     """sum_j m_j q_ij for some of the rows, where the largest |x_ij| of all of them are known."""
-    return _rounded(X, _units(largest, pairwise=False)) @ _multipliers(X.shape[1], 0)
+    return _rounded(X, _units(largest, pairwise=False)) @ odd_numbers(X.shape[1], 0)
 
 
 def order_of_keys(
@@ -105,11 +105,11 @@ def _exact_keys(blocks: list[Any], rows: Array) -> Array:
         part = block.tocsr()[rows] if issparse(block) else np.asarray(block, dtype=float)[rows].reshape(len(rows), -1)
         numbers = np.ascontiguousarray(part.data if issparse(part) else part, dtype=float)
         bits = np.where(numbers != 0.0, _mix(numbers.view(np.uint64)), np.uint64(0))
-        keys = _mix(keys + (_row_sums(bits, part.indptr) if issparse(part) else bits.sum(axis=1)))
+        keys = _mix(keys + (row_sums(bits, part.indptr) if issparse(part) else bits.sum(axis=1)))
     return keys
 
 
-def _row_sums(terms: Array, indptr: Array) -> Array:
+def row_sums(terms: Array, indptr: Array) -> Array:
     """Sums of the stored entries of each row of a CSR matrix, modulo 2^64."""
     total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])
     return total[indptr[1:]] - total[indptr[:-1]]
@@ -120,13 +120,13 @@ def _keys(X: Any, seed: int, pairwise: bool) -> Array:
     X = X if issparse(X) else np.asarray(X, dtype=float)
     X = X[:, None] if X.ndim == 1 else X
     n, d = X.shape
-    m = _multipliers(d, seed)
+    m = odd_numbers(d, seed)
     if issparse(X):
         X = X.tocsr()
         unit = _units(np.asarray(abs(X).max(axis=0).todense()).ravel(), pairwise)
         q = _rounded(X.data, unit[X.indices])
         terms = np.where(q != 0, _mix(q), np.uint64(0)) if pairwise else q * m[X.indices]
-        return _row_sums(terms, X.indptr)
+        return row_sums(terms, X.indptr)
     unit = _units(np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0)), pairwise)
     keys = np.empty(n, dtype=np.uint64)
     for start in range(0, n, max(1, _CHUNK // max(d, 1))):
@@ -136,7 +136,7 @@ def _keys(X: Any, seed: int, pairwise: bool) -> Array:
     return keys
 
 
-def _multipliers(d: int, seed: int) -> Array:
+def odd_numbers(d: int, seed: int) -> Array:
     """Odd random numbers, of which the first are the same for any d."""
     return np.random.default_rng(seed).integers(2**63, size=d, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 

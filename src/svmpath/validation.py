@@ -88,11 +88,9 @@ def plain_target(y: Any) -> Any:
 
 def _is_missing(value: Any) -> bool:
     """Whether it is None, NaN, or what pandas puts in their place."""
-    if isinstance(value, (float, np.floating)):
-        return bool(value != value)
-    if isinstance(value, (np.datetime64, np.timedelta64)):
-        return bool(np.isnat(value))
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
+    kinds = (float, np.floating, np.datetime64, np.timedelta64)
+    is_named = value is None or type(value).__name__ in ("NAType", "NaTType")
+    return is_named or (isinstance(value, kinds) and bool(value != value))
 
 
 def encode_target(y: Any, task: str | None) -> tuple[Array, Array | None, str]:
@@ -160,7 +158,12 @@ def check_weights(
     if class_weight is not None:
         if classes is None or code is None:
             raise ValueError("class_weight works for classification only; use sample_weight for regression.")
-        s *= _class_weights(class_weight, classes, code, s)[code]
+        if isinstance(class_weight, str) and class_weight == "balanced":  # all classes with the same sum of weights
+            total = np.bincount(code, s, minlength=len(classes))
+            weights = s.sum() / (len(classes) * np.where(total > 0, total, np.inf))
+        else:
+            weights = compute_class_weight(class_weight, classes=classes, y=classes[code])
+        s *= weights[code]
     if not s.any():
         raise ValueError("Every sample has weight zero; at least one weight must be positive.")
     return s
@@ -173,14 +176,6 @@ def relative_weights(s: Array) -> Array:
     """
     s = s / s.max()
     return s / s[s > 0].mean()
-
-
-def _class_weights(class_weight: Any, classes: Array, code: Array, s: Array) -> Array:
-    """The weight of each class; "balanced" gives all classes the same sum of weights."""
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        total = np.bincount(code, s, minlength=len(classes))
-        return s.sum() / (len(classes) * np.where(total > 0, total, np.inf))
-    return compute_class_weight(class_weight, classes=classes, y=classes[code])
 
 
 def check_moving(sample: Any, over: str, s: Array) -> Array | None:
@@ -231,21 +226,17 @@ def check_span(span: Any, parameter: Parameter, name: str = "span") -> tuple[flo
 
 def check_positive(value: Any, name: str) -> float:
     """The value as a positive float."""
-    if not _is_number(value) or not 0 < value < np.inf:
-        raise ValueError(f"{name} must be a positive number, got {value!r}.")
-    return float(value)
+    return Parameter(name).check(value)
 
 
 def check_amount(value: Any, name: str) -> float:
     """The value as a float >= 0."""
-    if not _is_number(value) or not 0 <= value < np.inf:
-        raise ValueError(f"{name} must be a number >= 0, got {value!r}.")
-    return float(value)
+    return Parameter(name, lowest="not negative").check(value)
 
 
 def check_coverage(value: Any) -> float:
     """The value as a float between 0 and 1."""
-    if not _is_number(value) or isinstance(value, bool) or not 0 < value < 1:
+    if not isinstance(value, (int, float, np.integer, np.floating)) or not 0 < value < 1:
         raise ValueError(f"coverage must be a number between 0 and 1, such as 0.9 for 90 %; got {value!r}.")
     return float(value)
 
@@ -260,7 +251,3 @@ def check_whole(value: Any, name: str, least: int = 1, words: str = "") -> int:
 def is_whole_number(value: Any, least: int = 1) -> bool:
     """Whether it is an integer, and not a bool, that is not smaller than ``least``."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= least)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating))

@@ -56,7 +56,7 @@ def test_a_pattern_is_tuned_in_chunks(folder, tmp_path, capsys):
     assert run("tune", folder / "whole.parquet", *options, "-o", whole, "--quiet") == 0
     models = [read_model(place / "model.skops")["model"] for place in (out, whole)]
     assert models[0].C_ == models[1].C_
-    assert np.isclose(models[0].held_out_error_, models[1]._as_chosen().rescored(None).scores[0])
+    assert np.isclose(models[0].held_out_error(), models[1]._held_out.as_chosen().rescored(None).scores[0])
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_the_wrong_label_comes_first_by_its_row_in_the_file(run):
     assert rows["probability"].is_monotonic_increasing
     assert not rows["doubtful"].any()
     model = load("made/model.skops")["model"]
-    np.testing.assert_allclose(rows.sort_values("row")["decision"], model.held_out_decisions_, atol=1e-12)
+    np.testing.assert_allclose(rows.sort_values("row")["decision"], model.held_out_decisions(), atol=1e-12)
 
 
 def test_a_regression_has_targets_and_squared_errors(tune):

@@ -25,9 +25,9 @@ def test_few_rows_are_tuned_again_and_many_are_corrected(tune, nested):
     honest, held_out = summary["honest"], summary["held_out"]
     assert (honest["method"], honest["fits"]) == ("nested", 10)
     model = load()["model"]
-    assert honest["value"] == model.honest_error_  # kept in the file
-    assert honest["interval"] == list(model.honest_interval_)
-    assert held_out["interval"] == list(model.held_out_interval_)
+    assert honest["value"] == model.nested_error().value  # kept in the file
+    assert honest["interval"] == list(model.nested_error().interval)
+    assert held_out["interval"] == list(model.held_out_interval())
     assert f"{100 * honest['value']:.2f} % (nested cross-validation, 10 fits)" in out
     low, high = held_out["interval"]
     assert f"95 % interval: {100 * low:.2f} to {100 * high:.2f} %" in out
@@ -35,7 +35,7 @@ def test_few_rows_are_tuned_again_and_many_are_corrected(tune, nested):
     nested(39, 39)
     out, _, summary = tune(*arguments)
     assert (summary["honest"]["method"], summary["honest"]["fits"]) == ("bootstrap", 0)
-    assert summary["honest"]["value"] == pytest.approx(load()["model"].honest_error("bootstrap").value)
+    assert summary["honest"]["value"] == pytest.approx(load()["model"].nested_error("bootstrap").value)
     assert "held-out error, corrected by the bootstrap" in out
 
 

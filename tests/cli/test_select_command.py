@@ -30,7 +30,7 @@ def test_coefficients_are_those_of_the_estimator(run, rows):
     facts = selected(run, "-o", "features.csv")
     model = ElasticNetSVC(lambda2=1.0).fit(*rows)
     assert facts["lambda1"] == pytest.approx(model.lambda1_)
-    assert facts["error"] == pytest.approx(model.held_out_error_)
+    assert facts["error"] == pytest.approx(model.held_out_error())
     table = pd.read_csv("features.csv").set_index("feature")
     np.testing.assert_allclose(table.loc[[f"c{k}" for k in range(6)], "coefficient"], model.coef_[0], atol=1e-9)
     assert facts["selected"] == (model.coef_ != 0).sum()

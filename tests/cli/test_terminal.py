@@ -100,7 +100,7 @@ def test_the_display_has_stage_work_best_and_times_and_goes_away(spawn):
 # Where each stage is made to take long, so that Ctrl-C falls into it.
 STAGES = {
     "reading": "import svmpath.datasets as d\nd.read_table = lambda *a, **k: rest()",
-    "report": "import svmpath.report.page as p\np.collect = lambda *a, **k: rest()",
+    "report": "import svmpath.report.page as p\np.columns = lambda *a, **k: rest()",
     "writing": "import svmpath.cli.saved_model as s\n"
     "def write(pipeline, trained, part):\n    part.write_bytes(b'half')\n    rest()\ns.write_model = write",
 }

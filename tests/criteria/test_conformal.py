@@ -18,7 +18,7 @@ from svmpath.criteria.conformal import (
     ten_folds,
     upper_quantile,
 )
-from svmpath.paths import ClosedFormPath, MarchPath, MergedPath
+from svmpath.paths import ClosedFormPath, MarchPath
 from tests import reference
 from tests.speed import each_once
 
@@ -94,7 +94,7 @@ def test_one_copy_of_a_repeated_row_is_left_out(s, rank):
     y[:3] += 1.0  # equal rows with another target are no copies
     s = {"ones": np.ones(N), "equal in copies": UNEVEN[ids], "free": np.where(np.arange(N) % 7, UNEVEN, 0.0)}[s]
     path = traced(rows, y, sample_weight=s, rank=rank, random_state=0)
-    assert isinstance(path, MergedPath)
+    assert path.problem.copies is not None
     K, cross = reference.rbf(rows, rows, GAMMA), reference.rbf(NEW, rows, GAMMA)
     if rank is not None:
         Z, z = path.unmerged.gram.Z, path.gram.features(NEW)
@@ -123,12 +123,11 @@ def test_blocks_are_the_whole(monkeypatch):
 
 def test_which_paths_have_a_formula():
     assert has_formula(ClosedFormPath)
-    assert has_formula(MergedPath)
     assert not has_formula(MarchPath)
     assert leave_one_out_machines(traced(X, np.sign(Y), "squared_hinge"), C, np.sign(Y)[:, None]) is None
     ids = np.tile(np.arange(N // 4), 4)
     path = traced(X[ids], np.sign(Y)[ids], "hinge")
-    assert isinstance(path, MergedPath)
+    assert path.problem.copies is not None
     assert leave_one_out_machines(path, C, np.sign(Y)[ids][:, None]) is None
 
 

@@ -324,9 +324,9 @@ def test_a_gram_matrix_pulls_back_like_its_kernel(kernel):
     for gram in (DenseGram(kernel, X), DenseGram(kernel, X, rows=np.arange(30)[::-1])):
         own = X if gram.rows is None else X[gram.rows]
         expected = [(W * kernel.derivative(name, own[rows], own[cols])).sum() for name in kernel.parameters]
-        np.testing.assert_allclose(gram.pull(W, rows, cols), expected, rtol=1e-12)
+        np.testing.assert_allclose(gram.parameter_gradient(W, rows, cols), expected, rtol=1e-12)
         gram.distinct.compared  # noqa: B018 - known from now on
-        np.testing.assert_allclose(gram.pull(W, rows, cols), expected, rtol=1e-12)
+        np.testing.assert_allclose(gram.parameter_gradient(W, rows, cols), expected, rtol=1e-12)
 
 
 def test_a_softened_system_is_that_of_smaller_weights():

@@ -248,7 +248,7 @@ def test_margins_of_several_classes():
     y = np.where(X[:, 1] > 0.8, "<i>", y)
     model = PathSVC(gamma=1.0, C=1.0).fit(X, y)
     table = MarginDisplay.from_estimator(model).table().sort_values("row")
-    f = model.held_out_decisions_
+    f = model.held_out_decisions()
     code = np.searchsorted(model.classes_, y)
     own = f[np.arange(40), code]
     others = [max(row[j] for j in range(3) if j != c) for row, c in zip(f, code, strict=True)]

@@ -132,12 +132,11 @@ def test_attributes_that_take_long_are_not_computed_to_be_listed():
     pipeline = make_pipeline(StandardScaler(), PathSVC(gamma=1.0)).fit(X, y)
     model = pipeline[-1]
     names = dir(model)
-    assert {"loo_error_", "held_out_error_", "C_", "predict"} <= set(names)
-    assert "loo_error_" not in dir(PathSVC())
+    assert {"loo_error", "held_out_error", "C_", "predict"} <= set(names)
     model._repr_html_()
     pipeline._repr_html_()
-    assert model._kept == {}  # no leave-one-out was done
-    assert model.loo_error_ < 0.5
+    assert model._held_out._curves == {}  # no leave-one-out was done
+    assert model.loo_error() < 0.5
 
 
 @first_quick(1)

@@ -204,7 +204,7 @@ def test_classifiers(loss, classes):
     assert np.abs(whole.decision_function(X_new) - chunked.decision_function(X_new)).max() < 1e-6
     assert np.array_equal(whole.predict(X_new), chunked.predict(X_new))
     assert np.abs(whole.predict_proba(X_new) - chunked.predict_proba(X_new)).max() < 1e-6
-    assert np.allclose(whole._as_chosen().rescored(None).scores[0], chunked.held_out_error_)
+    assert np.allclose(whole._held_out.as_chosen().rescored(None).scores[0], chunked.held_out_error())
     assert chunked.sample_size_ == 0
     assert chunked.rank_ == whole.rank_ == 40
     assert len(chunked.cv_results_["params"]) == len(chunked.search_table_) == 7
@@ -286,7 +286,7 @@ def test_a_linear_regressor_has_coefficients():
     assert np.allclose(whole.coef_, chunked.coef_, atol=1e-8)
     assert np.allclose(whole.intercept_, chunked.intercept_, atol=1e-8)
     assert np.allclose(X @ chunked.coef_[0] + chunked.intercept_[0], chunked.predict(X))
-    assert np.isclose(whole.held_out_error_, chunked.held_out_error_, rtol=1e-10)
+    assert np.isclose(whole.held_out_error(), chunked.held_out_error(), rtol=1e-10)
 
 
 @pytest.mark.slow
@@ -300,7 +300,7 @@ def test_gamma_and_rank_are_chosen_on_a_sample(monkeypatch):
     )
     in_memory = PathSVC(random_state=0).fit(X[rows], y[rows])
     assert model.gamma_ == in_memory.gamma_
-    assert model.held_out_error_ < 0.2
+    assert model.held_out_error() < 0.2
     stages = model.search_table_.groupby("stage", sort=False).size()
     assert list(stages.index) == ["screen", "confirm"]
     assert model.search_table_["kept"].sum() >= 1
@@ -360,7 +360,7 @@ def test_features_in_single_precision_and_made_anew(loss):
     f = models[None].decision_function(X)
     assert np.abs(models[50_000].decision_function(X) - f).max() < 1e-9
     assert np.abs(models[250_000].decision_function(X) - f).max() < 1e-8  # polished with exact features
-    assert models[250_000].held_out_error_ == pytest.approx(models[None].held_out_error_)
+    assert models[250_000].held_out_error() == pytest.approx(models[None].held_out_error())
 
 
 def test_probabilities_are_those_of_their_calibration():
@@ -368,7 +368,7 @@ def test_probabilities_are_those_of_their_calibration():
     model = PathSVC(gamma=0.4, C=[1.0], rank=30, calibration="temperature", random_state=0)
     model.fit(cut(X, SIZES["three"]), cut(y, SIZES["three"]))
     p = model.predict_proba(X[:20])
-    slope = model._calibrations["temperature"]
+    slope = model._held_out.calibration("temperature")
     f = model.decision_function(X[:20])
     assert np.allclose(p, softmax(f * slope.slope / slope.scale), atol=1e-12)
 

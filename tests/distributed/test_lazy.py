@@ -92,11 +92,11 @@ def test_empty_chunks_and_several_chunks_of_columns(model):
 
 
 def test_held_out_decisions_are_lazy(model):
-    held = model.held_out_decisions_
+    held = model.held_out_decisions()
     assert held.shape == (680,)
     _, y = moons()
     wrong = np.mean((held.compute() > 0) != (y == "yes"))
-    assert np.isclose(wrong, model.held_out_error_)
+    assert np.isclose(wrong, model.held_out_error())
 
 
 def test_data_frames_keep_their_names():
@@ -156,7 +156,7 @@ def test_saved_models_predict_and_hold_no_rows(model):
     loaded = pickle.loads(saved)
     assert np.array_equal(loaded.predict(X), model.predict(X))
     assert_same(loaded.predict_proba(X), model.predict_proba(X))
-    assert loaded.held_out_error_ == model.held_out_error_
+    assert loaded.held_out_error() == model.held_out_error()
 
 
 def test_tasks_have_names_that_say_what_they_do():

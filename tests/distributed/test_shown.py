@@ -1,6 +1,7 @@
 """Notebooks show what was fitted on chunks, and what does not exist there is said in a sentence."""
 
 import pickle
+from copy import copy
 
 import numpy as np
 import pytest
@@ -57,15 +58,28 @@ def test_doubtful_rows_are_counted_or_not_there(classifier, regressor):
         _ = classifier.curve_.doubtful
 
 
-ABSENT = ("support_", "dual_coef_", "support_vectors_", "n_support_", "held_out_", "held_out_interval_")
-ABSENT += ("honest_error", "honest_error_", "honest_interval_", "calibration_curve_", "predict_set", "predict_interval")
-
-
-@pytest.mark.parametrize("name", ABSENT)
-def test_what_needs_all_rows_is_not_there_and_says_why(name, classifier):
+@pytest.mark.parametrize("name", ["support_", "dual_coef_", "support_vectors_", "n_support_"])
+def test_coefficients_of_rows_are_not_there_and_say_why(name, classifier):
     assert not hasattr(classifier, name)
-    with pytest.raises(AttributeError, match=rf"PathSVC has no {name} when it was fitted on rows in chunks: \w+.*\."):
+    with pytest.raises(AttributeError, match="on rows in chunks has no coefficients of single rows; use predict or"):
         getattr(classifier, name)
+
+
+IMPOSSIBLE = {
+    "held_out_table": lambda model: model.held_out_table(),
+    "held_out_interval": lambda model: model.held_out_interval(),
+    "nested_error": lambda model: model.nested_error(),
+    "bootstrap": lambda model: model.nested_error("bootstrap"),
+    "calibration_curve": lambda model: model.calibration_curve(),
+    "another calibration": lambda model: model.set_params(calibration="isotonic").predict_proba(moons(3)[0]),
+    "predict_set": lambda model: model.predict_set(moons(3)[0]),
+}
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_what_needs_all_rows_says_why_it_is_not_possible(name, classifier):
+    with pytest.raises(ValueError, match=r"\w+; \w+.*: the model was fitted on rows in chunks\."):
+        IMPOSSIBLE[name](copy(classifier))
 
 
 def test_it_is_there_again_after_a_fit_in_memory(classifier):
@@ -82,11 +96,11 @@ def test_a_report_is_refused(classifier):
 def test_leave_one_out_of_least_squares_is_exact(regressor):
     X, y = amounts()
     whole = PathSVR("least_squares", landmarks="uniform", **OPTIONS).fit(X, y)
-    assert np.isclose(regressor.loo_error_, whole.loo_error_, rtol=1e-9)
+    assert np.isclose(regressor.loo_error(), whole.loo_error(), rtol=1e-9)
     s = np.arange(len(y)) % 2 + 1.0
     weighted = PathSVR("least_squares", **OPTIONS).fit(cut(X, SIZES), cut(y, SIZES), cut(s, SIZES))
-    with pytest.raises(AttributeError, match="no loo_error_, which is unweighted"):
-        _ = weighted.loo_error_
+    with pytest.raises(ValueError, match="no leave-one-out error, which is unweighted"):
+        weighted.loo_error()
 
 
 def test_a_saved_model_knows_how_many_passes_there_were(regressor):
@@ -94,4 +108,4 @@ def test_a_saved_model_knows_how_many_passes_there_were(regressor):
     assert saved.path_.passes == regressor.path_.passes
     assert sum(saved.path_.passes.values()) > 2
     with pytest.raises(ValueError, match="saved without its rows"):
-        _ = saved.held_out_decisions_
+        saved.held_out_decisions()

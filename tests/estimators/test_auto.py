@@ -14,6 +14,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 import svmpath
 from svmpath import PathSVC, PathSVR, criteria
 from svmpath.exceptions import EdgeWarning, IndefiniteKernelWarning, LimitWarning
+from svmpath.gram.memory import limited
 from tests import certificates, reference
 from tests.rounding import assert_same
 from tests.speed import each_once, first_quick, slow_except
@@ -159,7 +160,7 @@ def test_criteria(loss, criterion):
         model = PathSVC(loss, criterion=criterion, random_state=0, **few).fit(X, LABELS)
     check(model, X, LABELS)
     assert model.criterion_ == criterion or criterion == "auto"
-    assert 0.0 <= model.loo_error_ <= 0.5
+    assert 0.0 <= model.loo_error() <= 0.5
 
 
 @each_once
@@ -254,7 +255,7 @@ def test_a_warm_start_looks_near_the_last_choice():
     screen = model.search_table_.query("stage == 'screen'")
     assert np.isclose(screen.gamma, before[1]).any()
     assert len(screen) < len(cold.search_table_.query("stage == 'screen'"))
-    assert model.loo_error_ <= cold.loo_error_ + 0.05
+    assert model.loo_error() <= cold.loo_error() + 0.05
     PathSVC(warm_start=np.True_, scale=np.False_, C=1.0, gamma=1.0).fit(X, LABELS)
     for name in ("warm_start", "scale"):
         with pytest.raises(ValueError, match=f"{name} must be True or False, got 'yes'"):
@@ -288,14 +289,14 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_a_fit_that_fails_leaves_the_model_of_the_last_one(name):
     model = PathSVC(random_state=0).fit(X, LABELS)
-    f, table, error = model.decision_function(X), model.search_table_, model.held_out_error_
+    f, table, error = model.decision_function(X), model.search_table_, model.held_out_error()
     usual = {key: model.get_params()[key] for key in WRONG[name]}
     with pytest.raises((ValueError, MemoryError)):
         model.set_params(scale=True, **WRONG[name]).fit(np.column_stack([X, 30.0 + X]), CLASSES)
     model.set_params(scale=False, **usual)
     assert_same(model.decision_function(X), f)
     np.testing.assert_array_equal(model.classes_, [0, 1])
-    assert (model.n_features_in_, model.scaler_, model.held_out_error_) == (2, None, error)
+    assert (model.n_features_in_, model.scaler_, model.held_out_error()) == (2, None, error)
     pd.testing.assert_frame_equal(model.search_table_, table)
 
 
@@ -356,11 +357,10 @@ def test_one_sample_of_positive_weight_is_too_few():
 
 def test_factors_of_values_tried_are_not_kept():
     rows, y = np.repeat(X[:20], 4, axis=0), np.repeat(AMOUNTS[:20], 4)
-    made = PathSVR(random_state=0).fit(rows, y).path_.made
-    assert made.split is not None
-    assert not made.factors
-    assert not made.merged.factors
-    assert not made.split.factors
+    store = PathSVR(random_state=0).fit(rows, y).path_.store
+    assert store.of_weights.split is not None
+    assert not store.of_weights.factors
+    assert not store.split.of_weights.factors
 
 
 def test_a_value_of_epsilon_is_a_plain_number():
@@ -399,21 +399,21 @@ def test_free_values_give_no_warning_on_ordinary_data(seed):
 @pytest.mark.parametrize("given", [{}, {"C": 2.0, "gamma": 1.0}])
 def test_the_error_is_that_of_exact_leave_one_out_when_it_is_asked_for(loss, given):
     model = PathSVC(loss, random_state=0, **given).fit(X, LABELS)
-    assert model._kept == {}
+    assert model._held_out._curves == {}
     path = svmpath.trace(X, LABELS, loss=loss, gamma=model.gamma_, span=(0.9 * model.C_, 1.1 * model.C_))
-    assert model.loo_error_ == pytest.approx(criteria.loo(path, np.array([model.C_])).scores[0])
+    assert model.loo_error() == pytest.approx(criteria.loo(path, np.array([model.C_])).scores[0])
     assert model.error_criterion_ == "loo"
-    assert model._kept
+    assert model._held_out._curves
 
 
 def test_the_error_of_numbers_and_classes():
     model = PathSVR(random_state=0).fit(X, AMOUNTS)
     held = reference.leave_one_out(reference.rbf(X, X, model.gamma_), AMOUNTS, np.ones(N), model.C_)
-    assert model.loo_error_ == pytest.approx(np.mean((AMOUNTS - held) ** 2))
+    assert model.loo_error() == pytest.approx(np.mean((AMOUNTS - held) ** 2))
     model = PathSVC("least_squares", random_state=0).fit(X, CLASSES)
     K = reference.rbf(X, X, model.gamma_)
     held = [reference.leave_one_out(K, np.where(k == CLASSES, 1.0, -1.0), np.ones(N), model.C_) for k in range(3)]
-    assert model.loo_error_ == pytest.approx(np.mean(np.argmax(held, axis=0) != CLASSES))
+    assert model.loo_error() == pytest.approx(np.mean(np.argmax(held, axis=0) != CLASSES))
 
 
 # --- what is kept ----------------------------------------------------------------------------------------------------
@@ -437,7 +437,7 @@ def test_fitted_models_are_saved_whole(what, given, tmp_path):
     ]
     for again in copies:
         np.testing.assert_allclose(again.predict(X), model.predict(X), atol=1e-12)
-        assert again.loo_error_ == pytest.approx(model.loo_error_)
+        assert again.loo_error() == pytest.approx(model.loo_error())
         pd.testing.assert_frame_equal(again.search_table_, model.search_table_)
         assert again.rank_ == N
         assert again.residual_ == 0.0
@@ -546,9 +546,9 @@ def test_the_first_rank_fits_into_memory(many, given):
 
 def test_the_error_is_computed_within_the_limit_of_memory():
     model = PathSVC(rank=None, criterion="span", random_state=0).fit(X, LABELS)
-    model = pickle.loads(pickle.dumps(model)).set_params(memory_limit="1kB")  # without its matrices
-    with pytest.raises(MemoryError, match="memory_limit=1e"):
-        model.held_out_error_  # noqa: B018
+    model = pickle.loads(pickle.dumps(model))  # without its matrices
+    with limited("1kB"), pytest.raises(MemoryError, match="memory_limit=1e"):
+        model.held_out_error()
 
 
 @pytest.mark.parametrize("what", TARGETS)
@@ -570,5 +570,5 @@ def test_held_out_values_of_a_pair_that_is_given_are_computed_once(monkeypatch):
     calls, curve = [], Evaluator.curve
     monkeypatch.setattr(Evaluator, "curve", lambda *args: (calls.append(1), curve(*args))[1])
     model = PathSVC("least_squares", C=1.0, gamma=1.0).fit(X, LABELS)
-    model.held_out_error_, model.held_out_decisions_, model.loo_error_  # noqa: B018
+    model.held_out_error(), model.held_out_decisions(), model.loo_error()
     assert len(calls) == 1

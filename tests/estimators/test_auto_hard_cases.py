@@ -47,7 +47,7 @@ def test_classification(case: str, loss: str) -> None:
     X, y, worst = CASES[case]
     model = PathSVC(loss=loss, random_state=0).fit(X, y)
     assert np.mean(model.predict(X) != y) <= worst
-    assert np.isfinite(model.loo_error_)
+    assert np.isfinite(model.loo_error())
     assert model.path_(model.C_).violation < 1e-6
 
 

@@ -65,7 +65,7 @@ def test_the_choice_is_the_best_of_all_pairs():
                 wrong += np.sum((path(lam1)(X[test]) > 0) != (y[test] == 1))
             table[k, j] = wrong / len(y)
         np.testing.assert_allclose(model.choice_.tried[lam2].scores, table[k])
-    assert model.held_out_error_ == pytest.approx(table.min())
+    assert model.held_out_error() == pytest.approx(table.min())
     assert table[lambda2.index(model.lambda2_), lambda1.tolist().index(model.lambda1_)] == pytest.approx(table.min())
     assert model.error_criterion_ == "kfold"
 
@@ -121,7 +121,7 @@ def test_one_standard_error_uses_fewer_features():
     assert sparse_one.lambda1_ >= best.lambda1_
     assert np.count_nonzero(sparse_one.coef_) <= np.count_nonzero(best.coef_)
     low = best.curve_.scores[best.choice_.index]
-    assert sparse_one.held_out_error_ <= low + best.curve_.standard_errors[best.choice_.index]
+    assert sparse_one.held_out_error() <= low + best.curve_.standard_errors[best.choice_.index]
 
 
 @pytest.mark.slow
@@ -212,9 +212,9 @@ def test_few_features_are_better_than_none(seed):
     X, y = many_features(seed)
     model = ElasticNetSVC(max_features=5, lambda2=1.0).fit(X, y)
     assert 1 <= np.count_nonzero(model.coef_) <= 5
-    assert model.held_out_error_ < model.curve_.scores[np.argmax(model.curve_.values)]
+    assert model.held_out_error() < model.curve_.scores[np.argmax(model.curve_.values)]
     whole = ElasticNetSVC(max_features=5, lambda2=1.0, patience=None).fit(X, y)
-    assert model.held_out_error_ == pytest.approx(whole.held_out_error_)
+    assert model.held_out_error() == pytest.approx(whole.held_out_error())
 
 
 def test_a_machine_without_features_is_warned_of():

@@ -39,7 +39,7 @@ def test_hinge_chooses_like_a_grid_search_and_is_the_same_machine():
     folds = list(StratifiedKFold(5).split(X, Y))
     grid = GridSearchCV(SVC(tol=1e-8), {"C": C, "gamma": [0.2, 1.0, 5.0]}, cv=folds).fit(X, Y)
     model = PathSVC(loss="hinge", C=C, gamma=[0.2, 1.0, 5.0], criterion="kfold", cv=folds).fit(X, Y)
-    assert model.held_out_error_ == pytest.approx(1 - grid.best_score_, abs=1e-9)
+    assert model.held_out_error() == pytest.approx(1 - grid.best_score_, abs=1e-9)
     assert model.error_criterion_ == "kfold"
     twin = SVC(C=model.C_, gamma=model.gamma_, tol=1e-10).fit(X, Y)
     np.testing.assert_allclose(model.decision_function(X), twin.decision_function(X), atol=1e-5)
@@ -71,7 +71,7 @@ def test_exact_leave_one_out_is_the_default_and_that_of_refits(task):
     assert model.criterion_ == model.error_criterion_ == "loo"
     held = cross_val_predict(twin, X, target, cv=LeaveOneOut())
     expected = np.mean(held != target) if task == "classification" else np.mean((held - target) ** 2)
-    assert model.loo_error_ == pytest.approx(expected, abs=1e-6)
+    assert model.loo_error() == pytest.approx(expected, abs=1e-6)
 
 
 def test_many_samples_are_left_to_folds_and_it_is_said(capsys):
@@ -88,13 +88,13 @@ def test_estimates_and_bounds_choose_and_the_error_reported_is_exact(criterion):
     model = PathSVC(loss="hinge", C=C, gamma=1.0, criterion=criterion).fit(X, Y)
     assert (model.criterion_, model.error_criterion_) == (criterion, "loo")
     exact = PathSVC(loss="hinge", C=[model.C_], gamma=1.0).fit(X, Y)
-    assert model.loo_error_ == pytest.approx(exact.loo_error_)
+    assert model.loo_error() == pytest.approx(exact.loo_error())
 
 
 def test_several_classes_and_approximate_paths():
     points, labels = load_iris(return_X_y=True)
     exact = PathSVC(loss="hinge", C=C, gamma=[0.1, 0.5]).fit(points, labels)
-    assert exact.loo_error_ < 0.06
+    assert exact.loo_error() < 0.06
     near = PathSVC(loss="hinge", C=C, gamma=[0.1, 0.5], tol=1e-4).fit(points, labels)
     assert np.mean(near.predict(points) == exact.predict(points)) > 0.98
 
@@ -119,4 +119,4 @@ def test_what_cannot_be_is_refused(model, message):
 @pytest.mark.parametrize("options", [pytest.param({}, marks=pytest.mark.slow), {"tol": 1e-2, "gamma": [0.5, 2.0]}])
 def test_the_defaults_fit(options):
     points, labels = make_moons(200, noise=0.3, random_state=0)
-    assert PathSVC(loss="hinge", **options).fit(points, labels).loo_error_ < 0.12
+    assert PathSVC(loss="hinge", **options).fit(points, labels).loo_error() < 0.12

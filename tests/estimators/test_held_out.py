@@ -7,8 +7,9 @@ import pytest
 from sklearn.datasets import load_iris, make_moons
 from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedGroupKFold, TimeSeriesSplit
 
-from svmpath import ElasticNetSVC, PathSVC, PathSVR
+from svmpath import ElasticNetSVC, PathSVC, PathSVR, criteria
 from svmpath.criteria.sources import AtValues, Joined, Rowwise, at_some
+from svmpath.estimators.machines import Machines
 from svmpath.losses import POLICIES, SquaredHinge
 from tests.speed import first_quick
 
@@ -29,36 +30,36 @@ def left_out(model, fit_to, i):
 def test_decisions_and_both_errors_are_those_of_refits(loss):
     model = PathSVC(loss, **ONE).fit(X, Y, sample_weight=S)
     held = np.array([left_out(PathSVC(loss, **ONE), Y, i).decision_function(X[[i]])[0] for i in range(len(X))])
-    np.testing.assert_allclose(model.held_out_decisions_, held, atol=1e-7)
+    np.testing.assert_allclose(model.held_out_decisions(), held, atol=1e-7)
     wrong = (held > 0) != Y
-    assert model.loo_error_ == pytest.approx(wrong.mean())
-    assert model.held_out_error_ == pytest.approx(np.average(wrong, weights=S))
-    assert model.loo_error_ != model.held_out_error_
+    assert model.loo_error() == pytest.approx(wrong.mean())
+    assert model.held_out_error() == pytest.approx(np.average(wrong, weights=S))
+    assert model.loo_error() != model.held_out_error()
 
 
 def test_where_leave_one_out_is_not_affordable_there_is_no_loo_error(monkeypatch):
     monkeypatch.setitem(POLICIES, SquaredHinge, replace(POLICIES[SquaredHinge], exact_rows=50))
     model = PathSVC(**ONE).fit(X, Y)
     assert model.error_criterion_ == "span"
-    assert 0.0 < model.held_out_error_ < 0.5
-    assert not hasattr(model, "loo_error_")
-    with pytest.raises(AttributeError, match="use held_out_error_, which was found by 'span'"):
-        model.loo_error_  # noqa: B018
+    assert 0.0 < model.held_out_error() < 0.5
+    with pytest.raises(ValueError, match=r"would take too long here; use held_out_error\(\), which is found by 'span'"):
+        model.loo_error()
 
 
 def test_folds_and_leave_one_out_are_two_figures():
     model = PathSVC(criterion="kfold", random_state=0, **ONE).fit(X, Y)
     assert model.error_criterion_ == "kfold"
-    assert model.loo_error_ == pytest.approx(PathSVC(random_state=0, **ONE).fit(X, Y).loo_error_)
-    assert not hasattr(ElasticNetSVC(lambda1=1.0, lambda2=1.0, criterion="kfold").fit(X, Y), "loo_error_")
-    assert ElasticNetSVC(lambda1=1.0, lambda2=1.0, criterion="loo").fit(X, Y).loo_error_ < 0.5
+    assert model.loo_error() == pytest.approx(PathSVC(random_state=0, **ONE).fit(X, Y).loo_error())
+    with pytest.raises(ValueError, match="it was not chosen by exact leave-one-out"):
+        ElasticNetSVC(lambda1=1.0, lambda2=1.0, criterion="kfold").fit(X, Y).loo_error()
+    assert ElasticNetSVC(lambda1=1.0, lambda2=1.0, criterion="loo").fit(X, Y).loo_error() < 0.5
 
 
 def test_an_error_rate_is_not_above_one():
     # Seven equal weights of 1/7 add up to more than one.
     model = PathSVC(gamma=1e-6, C=1e-6).fit(np.arange(14.0)[:, None] % 7, np.arange(14) // 7)
-    assert 0.0 <= model.loo_error_ <= 1.0
-    assert 0.0 <= model.held_out_error_ <= 1.0
+    assert 0.0 <= model.loo_error() <= 1.0
+    assert 0.0 <= model.held_out_error() <= 1.0
 
 
 @pytest.mark.parametrize("make", [PathSVC, PathSVR, ElasticNetSVC])
@@ -72,17 +73,17 @@ def test_groups_are_held_out_together(make):
     for train, test in splitter.split(X, Y, GROUPS):
         other = type(model)(**model.get_params()).fit(X[train], Y[train])
         f = other.predict(X[test]) if make is PathSVR else other.decision_function(X[test])
-        np.testing.assert_allclose(model.held_out_decisions_[test], f, atol=1e-6)
+        np.testing.assert_allclose(model.held_out_decisions()[test], f, atol=1e-6)
 
 
 def test_splitters_are_given_the_groups():
     model = PathSVC(cv=LeaveOneGroupOut(), **ONE).fit(X, Y, groups=GROUPS)
     keep = GROUPS != 7
     f = PathSVC(**ONE).fit(X[keep], Y[keep]).decision_function(X[~keep])
-    np.testing.assert_allclose(model.held_out_decisions_[~keep], f, atol=1e-6)
+    np.testing.assert_allclose(model.held_out_decisions()[~keep], f, atol=1e-6)
     ordered = PathSVR(criterion="kfold", cv=TimeSeriesSplit(4), **ONE).fit(X, X[:, 1])
-    assert np.isnan(ordered.held_out_decisions_).sum() == 16  # the first part is never held out
-    assert np.isfinite(ordered.held_out_error_)
+    assert np.isnan(ordered.held_out_decisions()).sum() == 16  # the first part is never held out
+    assert np.isfinite(ordered.held_out_error())
 
 
 def test_wrong_groups_get_a_sentence():
@@ -107,19 +108,19 @@ def test_a_choice_by_a_bound_has_predicted_held_out_values_where_exact_ones_take
     model = PathSVC(criterion="radius_margin", gamma=1.0, C=[0.5, 1.0]).fit(X, Y)
     other = PathSVC(criterion="span", gamma=1.0, C=model.C_).fit(X, Y)
     assert model.error_criterion_ == "span"
-    assert model.held_out_error_ == pytest.approx(other.held_out_error_)
+    assert model.held_out_error() == pytest.approx(other.held_out_error())
     np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=1e-9)
 
 
 def test_what_is_held_out_once_is_not_held_out_again(monkeypatch):
     model = PathSVC(criterion="span", gamma=1.0, C=[0.5, 1.0], threshold="tune").fit(X, Y)
-    asked = []
-    find = type(model)._at_choice
-    monkeypatch.setattr(type(model), "_at_choice", lambda self, name: asked.append(name) or find(self, name))
-    assert "loo" not in model._kept  # not for the threshold
-    assert model.loo_error_ == pytest.approx(model.held_out_error_)
-    model.held_out_decisions_, model.held_out_, model.calibration_curve_, model.calibration_curve_  # noqa: B018
-    assert asked == ["loo"]
+    scored = []
+    score = Machines.scored
+    monkeypatch.setattr(Machines, "scored", lambda self, criterion: scored.append(criterion) or score(self, criterion))
+    assert "loo" not in model._held_out._curves  # not for the threshold
+    assert model.loo_error() == pytest.approx(model.held_out_error())
+    model.held_out_decisions(), model.held_out_table(), model.calibration_curve(), model.calibration_curve()
+    assert scored == [criteria.loo]
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
@@ -167,8 +168,8 @@ def test_a_splitter_is_used_without_being_asked_twice(loss):
     """Rows in the order of time are not held out from a fit to later rows."""
     model = PathSVC(loss, cv=TimeSeriesSplit(4), **ONE).fit(X, Y)
     assert model.criterion_ == model.error_criterion_ == "kfold"
-    assert np.isnan(model.held_out_decisions_[:16]).all()
-    assert np.isfinite(model.held_out_decisions_[16:]).all()
+    assert np.isnan(model.held_out_decisions()[:16]).all()
+    assert np.isfinite(model.held_out_decisions()[16:]).all()
     assert PathSVC(loss, cv=4, **ONE).fit(X, Y).criterion_ == "loo" if loss == "least_squares" else True
     few = ElasticNetSVC(1.0, 1.0, cv=LeaveOneGroupOut(), standardize=False)
     few.set_params(cv=TimeSeriesSplit(3)).fit(X[:16], np.arange(16) % 8 == 0)
@@ -186,5 +187,5 @@ def test_groups_are_refused_where_single_rows_are_left_out(criterion):
 
 
 def test_an_elastic_net_says_what_gives_a_loo_error():
-    with pytest.raises(AttributeError, match=r"not chosen by exact leave-one-out \(criterion='loo'\)"):
-        ElasticNetSVC(lambda1=1.0, lambda2=1.0).fit(X, Y).loo_error_  # noqa: B018
+    with pytest.raises(ValueError, match=r"not chosen by exact leave-one-out \(criterion='loo'\)"):
+        ElasticNetSVC(lambda1=1.0, lambda2=1.0).fit(X, Y).loo_error()

@@ -15,7 +15,6 @@ from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.criteria.folds import make_folds, random_folds
 from svmpath.datasets import gaussian_mixture
-from svmpath.paths import MergedPath
 from svmpath.validation import draw_seed
 from tests.rounding import assert_same
 from tests.speed import each_once, first_quick
@@ -99,7 +98,7 @@ def test_other_losses_have_ten_folds_which_are_kept(monkeypatch):
     first = model.predict_interval(NEW)
     folds = random_folds(10, X, Y, is_classification=False)
     np.testing.assert_allclose(first, plain_intervals(PathSVR(**model.get_params()), X, Y, folds, 10), atol=1e-7)
-    monkeypatch.setattr("svmpath.estimators.intervals.fold_machines", None)  # no machine is trained again
+    monkeypatch.setattr("svmpath.estimators.machines.fold_machines", None)  # no machine is trained again
     assert_same(model.predict_interval(NEW), first)
     monkeypatch.undo()
     assert not np.array_equal(model.fit(X, -Y).predict_interval(NEW), first)
@@ -165,7 +164,7 @@ def test_sets_with_repeated_rows_of_three_classes(loss):
     rows, labels = np.tile(X[:20], (3, 1)), np.tile(np.unique(LABELS)[thirds], 3)
     labels[:2] = "yes"  # the same rows with other labels, too
     model = PathSVC(loss, **ONE).fit(rows, labels)
-    assert isinstance(model.path_, MergedPath)
+    assert model.path_.problem.copies is not None
     folds = each_alone(N)
     if loss != "least_squares":
         code = np.unique(labels, return_inverse=True)[1]
@@ -205,7 +204,8 @@ def test_groups_are_held_out_together():
         model = PathSVR(criterion=criterion, **ONE).fit(X, Y, groups=groups)
         model.predict_interval(NEW)
         fold = np.empty(N, dtype=int)
-        fold[model._machines.rows] = model._machines.fold
+        left_out = model._held_out.left_out()
+        fold[left_out.rows] = left_out.fold
         assert all(len(set(fold[groups == g])) == 1 for g in range(12))
 
 

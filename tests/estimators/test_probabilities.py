@@ -47,7 +47,7 @@ def test_probabilities_are_the_calibrated_decisions(model, method):
 
 def test_log_loss_is_that_of_a_logistic_regression_on_held_out_decisions():
     model = PathSVC("least_squares", **ONE).fit(X, Y)
-    f, more = model.held_out_decisions_, int(Y.sum())
+    f, more = model.held_out_decisions(), int(Y.sum())
     t = np.where(Y == 1, (more + 1) / (more + 2), 1 / (100 - more + 2))  # Platt's targets, as weights of both labels
     regression = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10)
     regression.fit(np.tile(f, 2)[:, None], np.repeat([1, 0], 100), np.concatenate([t, 1 - t]))
@@ -59,7 +59,7 @@ def test_predicted_held_out_values_are_calibrated_as_well_as_exact_ones():
     model = PathSVC(**ONE).fit(X, Y)
     assert model.calibration_criterion_ == "span"
     assert model.error_criterion_ == "loo"
-    exact = fit_calibration(model.held_out_decisions_, Y, 2, np.ones(100))
+    exact = fit_calibration(model.held_out_decisions(), Y, 2, np.ones(100))
     by_exact = log_loss(NEW_Y, exact.probabilities(model.decision_function(NEW)))
     assert log_loss(NEW_Y, model.predict_proba(NEW)) == pytest.approx(by_exact, abs=2e-3)
 
@@ -91,7 +91,7 @@ def test_weights_reach_the_calibration():
     plain = PathSVC("least_squares", **ONE, criterion="kfold", cv=folds).fit(X, Y)
     assert np.abs(plain.predict_proba(NEW) - weighted.predict_proba(NEW)).max() > 1e-2
     for model in (weighted, twice):
-        assert model.calibration_curve_.counts.sum() == pytest.approx(W.sum() ** 2 / (W @ W))
+        assert model.calibration_curve().counts.sum() == pytest.approx(W.sum() ** 2 / (W @ W))
 
 
 def test_balanced_classes_have_balanced_probabilities():
@@ -127,8 +127,8 @@ def test_calibration_may_change_after_fit_and_is_saved_with_the_model():
 def test_rows_that_are_never_held_out_or_several_times():
     never = PathSVC("least_squares", **ONE, criterion="kfold", cv=TimeSeriesSplit(4)).fit(X, Y)
     assert np.isfinite(never.predict_proba(X)).all()
-    assert never.calibration_curve_.counts.sum() == 80
-    table = never.held_out_
+    assert never.calibration_curve().counts.sum() == 80
+    table = never.held_out_table()
     assert table["probability"].isna().sum() == 20
     assert table["probability"].tail(20).isna().all()
     assert table["doubtful"].tail(20).isna().all()
@@ -140,7 +140,7 @@ def test_rows_that_are_never_held_out_or_several_times():
 
 
 def test_the_calibration_curve_is_cross_fitted():
-    mean, fraction, counts = two_classes("isotonic").calibration_curve_
+    mean, fraction, counts = two_classes("isotonic").calibration_curve()
     assert counts.sum() == 100
     assert np.average(mean, weights=counts) == pytest.approx(0.5, abs=0.05)
     assert np.average(fraction, weights=counts) == 0.5
@@ -149,12 +149,12 @@ def test_the_calibration_curve_is_cross_fitted():
     used = np.bincount(np.minimum((10 * own).astype(int), 9), minlength=10)
     assert used[used > 0].tolist() != counts.tolist()
     X3, y3 = IRIS
-    mean, fraction, counts = PathSVC(**ONE).fit(X3, y3).calibration_curve_
+    mean, fraction, counts = PathSVC(**ONE).fit(X3, y3).calibration_curve()
     assert mean.min() > 1 / 3
     assert np.average(fraction, weights=counts) > 0.9
     groups = np.repeat(np.arange(20), 5)
     grouped = PathSVC("least_squares", **ONE).fit(X, Y, groups=groups)
-    assert grouped.calibration_curve_.counts.sum() == 100
+    assert grouped.calibration_curve().counts.sum() == 100
 
 
 def test_groups_stay_in_one_fold_of_the_calibration_curve():
@@ -174,7 +174,7 @@ def test_few_rows(n):
     X, y = np.arange(float(n))[:, None], np.array([0, 1, 1, 0, 1])[:n]
     model = PathSVC("least_squares", **ONE).fit(X, y)
     assert np.isfinite(model.predict_proba(X)).all()
-    assert model.calibration_curve_.counts.sum() == n
+    assert model.calibration_curve().counts.sum() == n
 
 
 def test_labels_that_are_wrong_come_first():
@@ -184,15 +184,17 @@ def test_labels_that_are_wrong_come_first():
     wrong = [5, 17, 70, 100]
     y[wrong] = np.where(y[wrong] == "left", "right", "left")
     model = PathSVC(gamma=0.5, C=1.0).fit(X, y)
-    table = model.held_out_
+    table = model.held_out_table()
     assert sorted(table["sample"].head(4)) == wrong
     assert (table["predicted"].head(4) != table["label"].head(4)).all()
     assert table["probability"].is_monotonic_increasing
     np.testing.assert_allclose(table["loss"], -np.log(table["probability"]))
     ordered = table.sort_values("sample")
     assert ordered["label"].tolist() == y.tolist()
-    np.testing.assert_array_equal(ordered["decision"], model.held_out_decisions_)
-    np.testing.assert_allclose(ordered["influence"], model.decision_function(X) - model.held_out_decisions_, atol=1e-12)
+    np.testing.assert_array_equal(ordered["decision"], model.held_out_decisions())
+    np.testing.assert_allclose(
+        ordered["influence"], model.decision_function(X) - model.held_out_decisions(), atol=1e-12
+    )
     assert (ordered["weight"] == 1.0).all()
     assert not table["doubtful"].any()
 
@@ -200,29 +202,29 @@ def test_labels_that_are_wrong_come_first():
 def test_the_table_of_several_classes_has_margins():
     X, y = IRIS
     model = PathSVC("least_squares", **ONE, class_weight={0: 2.0}).fit(X, y)
-    table = model.held_out_.sort_values("sample")
-    held = model.held_out_decisions_
+    table = model.held_out_table().sort_values("sample")
+    held = model.held_out_decisions()
     others = np.where(np.eye(3, dtype=bool)[y], -np.inf, held).max(axis=1)
     np.testing.assert_allclose(table["decision"], held[np.arange(150), y] - others)
     assert ((table["decision"] > 0) == (table["predicted"] == y)).all()
     assert table["weight"].tolist() == np.where(y == 0, 2.0, 1.0).tolist()
     linear = ElasticNetSVC(lambda1=1.0, lambda2=1.0).fit(X, y)
-    f, held = linear.decision_function(X), linear.held_out_decisions_
+    f, held = linear.decision_function(X), linear.held_out_decisions()
     margin = lambda f: f[np.arange(150), y] - np.where(np.eye(3, dtype=bool)[y], -np.inf, f).max(axis=1)  # noqa: E731
     np.testing.assert_allclose(
-        linear.held_out_.sort_values("sample")["influence"], margin(f) - margin(held), atol=1e-12
+        linear.held_out_table().sort_values("sample")["influence"], margin(f) - margin(held), atol=1e-12
     )
 
 
 def test_the_table_of_a_regression():
     y = X[:, 0] ** 2 + 0.1 * W
     model = PathSVR(**ONE, scale=True).fit(X, y, sample_weight=W)
-    table = model.held_out_
+    table = model.held_out_table()
     assert table.columns.tolist() == ["sample", "target", "decision", "loss", "influence", "weight", "doubtful"]
     assert table["loss"].is_monotonic_decreasing
     ordered = table.sort_values("sample")
-    np.testing.assert_allclose(ordered["loss"], (y - model.held_out_decisions_) ** 2)
-    np.testing.assert_allclose(ordered["influence"], model.predict(X) - model.held_out_decisions_, atol=1e-9)
+    np.testing.assert_allclose(ordered["loss"], (y - model.held_out_decisions()) ** 2)
+    np.testing.assert_allclose(ordered["influence"], model.predict(X) - model.held_out_decisions(), atol=1e-9)
     np.testing.assert_allclose(ordered["influence"].to_numpy()[W == 0], 0.0, atol=1e-9)  # which no machine has seen
     assert ordered["weight"].tolist() == W.tolist()
 
@@ -231,7 +233,7 @@ def test_doubts_are_unknown_where_only_their_number_is_known(monkeypatch):
     monkeypatch.setitem(POLICIES, SquaredHinge, replace(POLICIES[SquaredHinge], exact_rows=50))
     model = PathSVC(**ONE).fit(X, Y)
     assert model.error_criterion_ == "span"
-    assert model.held_out_["doubtful"].isna().all()
+    assert model.held_out_table()["doubtful"].isna().all()
 
 
 @pytest.mark.slow

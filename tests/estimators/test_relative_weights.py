@@ -58,7 +58,7 @@ MODELS = {
     "elastic_three": (ElasticNetSVC([0.5, 2.0, 8.0], 0.0, class_weight="balanced"), THREE),
 }
 QUICK = ("default", "least_squares", "three", "regression", "elastic")
-CHOSEN = ("C_", "gamma_", "epsilon_", "lambda1_", "lambda2_", "held_out_error_", "threshold_", "held_out_interval_")
+CHOSEN = ("C_", "gamma_", "epsilon_", "lambda1_", "lambda2_", "threshold_")
 
 
 def same_choice(model, other, close):
@@ -68,9 +68,11 @@ def same_choice(model, other, close):
     for name in CHOSEN:
         if getattr(model, name, None) is not None:
             np.testing.assert_allclose(getattr(model, name), getattr(other, name), **close, err_msg=name)
+    np.testing.assert_allclose(model.held_out_error(), other.held_out_error(), **close)
+    np.testing.assert_allclose(model.held_out_interval(), other.held_out_interval(), **close)
     np.testing.assert_allclose(model.curve_.scores, other.curve_.scores, **close)
-    np.testing.assert_allclose(model.held_out_decisions_, other.held_out_decisions_, **close)
-    np.testing.assert_allclose(model.held_out_["weight"], other.held_out_["weight"], **close)
+    np.testing.assert_allclose(model.held_out_decisions(), other.held_out_decisions(), **close)
+    np.testing.assert_allclose(model.held_out_table()["weight"], other.held_out_table()["weight"], **close)
 
 
 def same_answers(model, other, close):
@@ -84,14 +86,14 @@ def same_answers(model, other, close):
     np.testing.assert_allclose(model.predict_proba(NEW), other.predict_proba(NEW), **close)
     np.testing.assert_array_equal(model.predict_set(NEW, 0.8), other.predict_set(NEW, 0.8))
     for name in ("mean_predicted", "fraction_positive", "counts"):
-        mine, theirs = (getattr(each.calibration_curve_, name) for each in (model, other))
+        mine, theirs = (getattr(each.calibration_curve(), name) for each in (model, other))
         np.testing.assert_allclose(mine, theirs, **close)
 
 
 def same_honest(model, other):
     for method in ("bootstrap", "parts"):
         if model.can_be_corrected():
-            mine, theirs = (each.honest_error(method) for each in (model, other))
+            mine, theirs = (each.nested_error(method) for each in (model, other))
             assert mine.value == pytest.approx(theirs.value, abs=1e-9)
             assert mine.interval == pytest.approx(theirs.interval, abs=1e-9)
 
@@ -127,7 +129,7 @@ def test_equal_weights_are_none(name):
 def test_nested_errors(make):
     y = Y if make is PathSVC else NUMBERS
     model = make("least_squares", gamma=[0.5, 2.0], C=[0.1, 1.0, 10.0], search="grid", random_state=0)
-    one, other = (clone(model).fit(X, y, sample_weight=each).honest_error() for each in (UNEVEN, UNEVEN / N))
+    one, other = (clone(model).fit(X, y, sample_weight=each).nested_error() for each in (UNEVEN, UNEVEN / N))
     assert one.value == pytest.approx(other.value, rel=1e-9)
     assert one.interval == pytest.approx(other.interval, rel=1e-9)
 
@@ -152,9 +154,10 @@ def test_rows_of_weight_zero_are_rows_left_out(name):
     far[~kept] *= 5.0  # so that they would be seen in the scale of columns
     one = clone(model).fit(far, y, sample_weight=weight)
     other = clone(model).fit(X[kept], y[kept], sample_weight=weight[kept])
-    for attribute in ("C_", "gamma_", "lambda1_", "lambda2_", "held_out_error_"):
+    for attribute in ("C_", "gamma_", "lambda1_", "lambda2_"):
         if hasattr(one, attribute):
             assert getattr(one, attribute) == pytest.approx(getattr(other, attribute), rel=1e-10)
+    assert one.held_out_error() == pytest.approx(other.held_out_error(), rel=1e-10)
     if name == "regression":
         np.testing.assert_allclose(one.predict_interval(NEW), other.predict_interval(NEW), **CLOSE)
         return

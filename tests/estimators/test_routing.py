@@ -40,9 +40,9 @@ def test_through_a_pipeline(model):
     pipeline.fit(X, Y, sample_weight=S, groups=GROUPS)
     plain = sklearn.base.clone(model).fit(StandardScaler().fit_transform(X), Y, sample_weight=S, groups=GROUPS)
     assert pipeline[-1].error_criterion_ == "kfold"
-    assert pipeline[-1].held_out_error_ == pytest.approx(plain.held_out_error_)
-    assert_same(pipeline[-1].held_out_decisions_, plain.held_out_decisions_)
-    assert pipeline[-1].honest_error(n_splits=3).value == pytest.approx(plain.honest_error(n_splits=3).value)
+    assert pipeline[-1].held_out_error() == pytest.approx(plain.held_out_error())
+    assert_same(pipeline[-1].held_out_decisions(), plain.held_out_decisions())
+    assert pipeline[-1].nested_error(n_splits=3).value == pytest.approx(plain.nested_error(n_splits=3).value)
 
 
 @first_quick(1)
@@ -55,7 +55,7 @@ def test_through_cross_validation(model):
     for (train, _), fitted in zip(GroupKFold(3).split(X, Y, GROUPS), found["estimator"], strict=True):
         rows = StandardScaler().fit(X[train], sample_weight=S[train]).transform(X[train])
         plain = sklearn.base.clone(model).fit(rows, Y[train], sample_weight=S[train], groups=GROUPS[train])
-        assert fitted[-1].held_out_error_ == pytest.approx(plain.held_out_error_, abs=1e-12)
+        assert fitted[-1].held_out_error() == pytest.approx(plain.held_out_error(), abs=1e-12)
 
 
 @pytest.mark.slow
@@ -66,7 +66,7 @@ def test_through_a_grid_search():
     best = search.best_estimator_
     plain = sklearn.base.clone(best).fit(X, Y, sample_weight=S, groups=GROUPS)
     assert best.error_criterion_ == "kfold"
-    assert best.held_out_error_ == pytest.approx(plain.held_out_error_)
+    assert best.held_out_error() == pytest.approx(plain.held_out_error())
 
 
 def test_what_is_not_requested_is_refused_by_scikit_learn():
@@ -91,4 +91,4 @@ def test_leave_one_group_out_is_refits(model, classes):
         keep = group != GROUPS
         other = sklearn.base.clone(model).set_params(cv=2).fit(X[keep], y[keep], sample_weight=S[keep])
         f = other.predict(X[~keep]) if isinstance(model, PathSVR) else other.decision_function(X[~keep])
-        np.testing.assert_allclose(model.held_out_decisions_[~keep], f, atol=1e-6)
+        np.testing.assert_allclose(model.held_out_decisions()[~keep], f, atol=1e-6)

@@ -40,16 +40,16 @@ def test_the_choice_maximises_the_score(loss):
     best = {}
     for gamma in GRID["gamma"]:
         for C in GRID["C"]:
-            held = PathSVC(loss, gamma=gamma, C=C).fit(X, Y, sample_weight=S / S.mean()).held_out_decisions_
+            held = PathSVC(loss, gamma=gamma, C=C).fit(X, Y, sample_weight=S / S.mean()).held_out_decisions()
             best[C, gamma] = metrics.roc_auc_score(Y, held, sample_weight=S)
     assert (model.C_, model.gamma_) == max(best, key=best.get)
     assert -model.choice_.score == pytest.approx(max(best.values()), abs=1e-9)
     np.testing.assert_allclose(criteria.score(model.curve_, "roc_auc"), -model.curve_.scores)
     table = pd.DataFrame(model.cv_results_)
     assert {(row.param_C, row.param_gamma): row.mean_test_score for row in table.itertuples()} == pytest.approx(best)
-    wrong = (model.held_out_decisions_ > 0) != Y
-    assert model.loo_error_ == pytest.approx(wrong.mean())
-    assert model.held_out_error_ == pytest.approx(np.average(wrong, weights=S))
+    wrong = (model.held_out_decisions() > 0) != Y
+    assert model.loo_error() == pytest.approx(wrong.mean())
+    assert model.held_out_error() == pytest.approx(np.average(wrong, weights=S))
 
 
 @pytest.mark.slow
@@ -92,7 +92,7 @@ def test_several_classes(scoring):
 def test_labels_reach_scorers_and_functions():
     scorer = make_scorer(metrics.f1_score, pos_label="yes")
     model = PathSVC(scoring=scorer, criterion="loo", **GRID).fit(X, WORDS)
-    f1 = metrics.f1_score(WORDS, np.where(model.held_out_decisions_ > 0, "yes", "no"), pos_label="yes")
+    f1 = metrics.f1_score(WORDS, np.where(model.held_out_decisions() > 0, "yes", "no"), pos_label="yes")
     assert -model.choice_.score == pytest.approx(f1)
     clone(model).fit(X, WORDS)
     three = np.array(["a", "b", "c"])[KINDS]
@@ -105,7 +105,7 @@ def test_regression_and_threads():
     one = PathSVR(scoring="r2", **GRID).fit(X, y)
     two = PathSVR(scoring="r2", n_jobs=2, **GRID).fit(X, y)
     assert_same(one.curve_.scores, two.curve_.scores)
-    assert -one.choice_.score == pytest.approx(metrics.r2_score(y, one.held_out_decisions_))
+    assert -one.choice_.score == pytest.approx(metrics.r2_score(y, one.held_out_decisions()))
 
 
 TINY, SINGLE = np.arange(60) < 2, np.arange(60) == 7
@@ -125,7 +125,7 @@ HARD = {
 def test_hard_cases(name):
     A, b, more = HARD[name]
     model = PathSVC(C=[0.5, 2.0], gamma=1.0, scoring="f1", threshold="tune", rule="one_se").fit(A, b, **more)
-    s, held = more.get("sample_weight", np.ones(60)), model._as_chosen().decisions[0]
+    s, held = more.get("sample_weight", np.ones(60)), model._held_out.as_chosen().decisions[0]
     at = {
         cut: metrics.f1_score(b, held > cut, sample_weight=s, zero_division=0.0)
         for cut in [*threshold_candidates(held), model.threshold_]
@@ -149,7 +149,7 @@ def test_a_tuned_threshold_helps_on_new_rows():
         assert plain.threshold_ == 0.0
         assert_same(plain.decision_function(A), tuned.decision_function(A))
         np.testing.assert_array_equal(tuned.predict(A), (tuned.decision_function(A) > tuned.threshold_).astype(int))
-        held = tuned.held_out_decisions_
+        held = tuned.held_out_decisions()
         assert metrics.f1_score(b[:200], held > tuned.threshold_) >= metrics.f1_score(b[:200], held > 0)
         gains.append(
             metrics.f1_score(b[200:], tuned.predict(A[200:])) - metrics.f1_score(b[200:], plain.predict(A[200:]))
@@ -167,7 +167,7 @@ def test_thresholds_of_all_kinds():
     assert PathSVC(C=1.0, gamma=0.1, threshold="tune", scoring="roc_auc").fit(A, b).threshold_ == 0.0
     linear = ElasticNetSVC(0.1, 1.0, threshold="tune", scoring="f1").fit(A, b)
     cut = linear.threshold_
-    assert metrics.f1_score(b, linear.held_out_decisions_ > cut) > metrics.f1_score(b, linear.held_out_decisions_ > 0)
+    assert metrics.f1_score(b, linear.held_out_decisions() > cut) > metrics.f1_score(b, linear.held_out_decisions() > 0)
     np.testing.assert_array_equal(linear.predict(A), (linear.decision_function(A) > cut).astype(int))
 
 
@@ -185,7 +185,7 @@ def test_results_of_folds_have_their_splits():
     assert table.loc[table["rank_test_score"] == 1, "mean_test_score"].max() == table["mean_test_score"].max()
     best = table.loc[table["mean_test_score"].idxmax()]
     assert best["param_C"] == PathSVC("hinge", criterion="kfold", cv=3).set_params(**best["params"]).fit(X, Y).C_
-    assert 1.0 - model.held_out_error_ == pytest.approx(table["mean_test_score"].max())
+    assert 1.0 - model.held_out_error() == pytest.approx(table["mean_test_score"].max())
 
 
 def test_results_hold_what_was_searched():
@@ -257,30 +257,31 @@ def test_a_cut_may_give_all_rows_one_class(label):
     """If missing a class costs everything it is predicted always, also where decision values are more extreme."""
     score = make_scorer(metrics.recall_score, pos_label=label)
     model = PathSVC("least_squares", C=1.0, gamma=1.0, scoring=score, threshold="tune").fit(X, Y)
-    assert metrics.recall_score(Y, model._labels(model.held_out_decisions_), pos_label=label) == 1.0
-    candidates = threshold_candidates(model.held_out_decisions_)
-    assert candidates.min() < model.held_out_decisions_.min()
-    assert candidates.max() > model.held_out_decisions_.max()
+    predicted = model.classes_[(model.held_out_decisions() > model.threshold_).astype(int)]
+    assert metrics.recall_score(Y, predicted, pos_label=label) == 1.0
+    candidates = threshold_candidates(model.held_out_decisions())
+    assert candidates.min() < model.held_out_decisions().min()
+    assert candidates.max() > model.held_out_decisions().max()
 
 
 @pytest.mark.slow
 def test_errors_and_tables_know_the_threshold():
     A, b = unbalanced(0, 200)
     model = PathSVC("least_squares", scoring="f1", threshold="tune", random_state=0).fit(A, b)
-    held, s = model.held_out_decisions_, np.ones(200)
+    held, s = model.held_out_decisions(), np.ones(200)
     wrong = (held > model.threshold_) != b
     assert model.threshold_ != 0.0
     assert wrong.mean() != ((held > 0) != b).mean()
-    assert model.loo_error_ == pytest.approx(wrong.mean())
-    assert model.held_out_error_ == pytest.approx(np.average(wrong, weights=s))
-    low, high = model.held_out_interval_
+    assert model.loo_error() == pytest.approx(wrong.mean())
+    assert model.held_out_error() == pytest.approx(np.average(wrong, weights=s))
+    low, high = model.held_out_interval()
     assert low < wrong.mean() < high
-    table = model.held_out_.sort_values("sample")
+    table = model.held_out_table().sort_values("sample")
     np.testing.assert_array_equal(table["predicted"], (held > model.threshold_).astype(int))
     np.testing.assert_array_equal(table["predicted"], model._labels(held))
     for method in ("bootstrap", "parts"):
-        with pytest.raises(ValueError, match=r"at the cut 0 only, but threshold_ is .*: use honest_error\('nested'\)"):
-            model.honest_error(method)
+        with pytest.raises(ValueError, match=r"at the cut 0 only, but threshold_ is .*: use nested_error\('nested'\)"):
+            model.nested_error(method)
 
 
 @first_quick(1)
@@ -290,12 +291,12 @@ def test_errors_and_tables_know_the_threshold():
 def test_a_threshold_changes_the_errors_but_not_what_was_searched(estimator):
     plain, cut = (clone(estimator).set_params(threshold=each).fit(X, Y) for each in (0.0, 0.7))
     for results in (plain.cv_results_, cut.cv_results_):
-        assert max(results["mean_test_score"]) == pytest.approx(1.0 - plain.held_out_error_)
+        assert max(results["mean_test_score"]) == pytest.approx(1.0 - plain.held_out_error())
     np.testing.assert_array_equal(cut.decision_function(X), plain.decision_function(X))
     np.testing.assert_array_equal(cut.predict_proba(X), plain.predict_proba(X))
-    assert cut.held_out_error_ == pytest.approx(np.mean((cut.held_out_decisions_ > 0.7) != Y))
-    assert cut.held_out_error_ != pytest.approx(plain.held_out_error_)
-    assert cut.honest_error_ != pytest.approx(plain.honest_error_)
+    assert cut.held_out_error() == pytest.approx(np.mean((cut.held_out_decisions() > 0.7) != Y))
+    assert cut.held_out_error() != pytest.approx(plain.held_out_error())
+    assert cut.nested_error().value != pytest.approx(plain.nested_error().value)
 
 
 def test_a_model_without_a_threshold_predicts():
@@ -304,7 +305,7 @@ def test_a_model_without_a_threshold_predicts():
     before = model.predict(X)
     del model.threshold_
     np.testing.assert_array_equal(model.predict(X), before)
-    assert 0.0 < model.held_out_error_ < 0.5
+    assert 0.0 < model.held_out_error() < 0.5
 
 
 class Counting:
@@ -384,11 +385,11 @@ def test_standard_errors_know_groups(scoring):
         for each in (groups, np.arange(300))
     ]
     errors = [float(model.cv_results_["std_test_score"][0]) for model in models]
-    low, high = models[0].held_out_interval_
+    low, high = models[0].held_out_interval()
     assert errors[0] > 0.06
     assert errors[1] < 0.05
     if scoring != "f1":
-        wrong = (models[0].held_out_decisions_ > 0) != b[groups]
+        wrong = (models[0].held_out_decisions() > 0) != b[groups]
         means = wrong.reshape(20, 15).mean(axis=1)
         assert errors[0] == pytest.approx(np.sqrt(np.mean((means - means.mean()) ** 2) / 20))
         assert 2 * 1.3 * errors[0] < high - low
@@ -411,7 +412,7 @@ def test_results_have_all_epsilons(search):
     assert shown["kept"].sum() == 1
     assert shown.loc[shown["kept"], "C"].item() == model.C_
     if search == "grid":
-        assert model.honest_error("bootstrap").value >= model.held_out_error_
+        assert model.nested_error("bootstrap").value >= model.held_out_error()
 
 
 def test_a_row_held_out_three_times_is_calibrated_as_one():
@@ -419,8 +420,8 @@ def test_a_row_held_out_three_times_is_calibrated_as_one():
     cv = RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=0)
     asked = {"criterion": "kfold", "cv": cv, "scoring": "neg_log_loss"}
     model = PathSVC("least_squares", C=1.0, gamma=1.0, **asked).fit(X, Y)
-    curve = model._as_chosen()
-    p = model._calibrated().probabilities(curve.held[0])
+    curve = model._held_out.as_chosen()
+    p = model._held_out.calibration(model.calibration).probabilities(curve.held[0])
     assert -model.choice_.score == pytest.approx(-metrics.log_loss(Y[curve.rows], p), abs=1e-12)
 
 

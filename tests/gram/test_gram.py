@@ -15,7 +15,7 @@ from svmpath import criteria
 from svmpath.gram import DenseGram, LowRankGram, Nystroem, make_gram
 from svmpath.gram.landmarks import density, kmeans
 from svmpath.gram.nystroem import nystroem
-from svmpath.gram.pivoted_cholesky import Source, search
+from svmpath.gram.pivoted_cholesky import KernelRows, search
 from svmpath.kernels import RBF, FunctionKernel, GPKernel, Linear, Precomputed, Sigmoid
 from tests.rounding import assert_same
 
@@ -151,7 +151,7 @@ def test_random_pivots_in_blocks_have_the_law_of_pivots_drawn_one_by_one():
         return tuple(pivots)
 
     def blocked(rng):
-        source = Source(np.diag(K).copy(), lambda rows: K[rows], np.array([2, 0, 3, 1]))
+        source = KernelRows(np.diag(K).copy(), lambda rows: K[rows], np.array([2, 0, 3, 1]))
         return tuple(search(source, 2, 0.0, rng)[0].tolist())
 
     draws = 6000

@@ -202,7 +202,7 @@ def test_nan_rows_keep_their_nan():
 @pytest.mark.parametrize("form", ["dense", "sparse"])
 def test_different_rows_with_the_same_key_are_told_apart(monkeypatch, form):
     X, which = repeated_rows()
-    monkeypatch.setattr(repeated, "_multipliers", lambda d: np.zeros(d, dtype=np.uint64))
+    monkeypatch.setattr(repeated, "_keys", lambda X: np.zeros(X.shape[0], dtype=np.uint64))
     found = find_repeats(FORMS[form](X))
     assert np.array_equal(found.first[found.ids], [np.flatnonzero(which == k)[0] for k in which])
 

@@ -290,7 +290,7 @@ def test_what_is_kept_of_the_way_does_not_grow_with_the_values_asked_for():
     X, y = datasets.banana(20, random_state=0)
     path = svmpath.trace(X, y, loss="squared_hinge", gamma=1.0, span=(1e-2, 1e2))
     list(path.walk(np.geomspace(1e-2, 1e2, 1000)))
-    assert len(path._visited) < 200
+    assert len(path.store.of_path.points) < 200
 
 
 def test_a_path_with_too_few_digits_is_not_called_optimal():

@@ -8,7 +8,7 @@ from scipy import sparse
 
 import svmpath
 from svmpath.paths.elastic import ElasticPath, FeatureEvent
-from svmpath.solvers.elastic import ElasticWalker
+from svmpath.solvers.elastic.walk import ElasticWalker
 from tests import reference_elastic as reference
 from tests.cases import CASES
 from tests.rounding import assert_same

@@ -16,8 +16,8 @@ import svmpath
 from svmpath import PathSVC, PathSVR, criteria
 from svmpath.estimators import _base
 from svmpath.losses import Problem
-from svmpath.paths import JumpPath, MarchPath, MergedPath
-from svmpath.paths.merged import find_copies, merge, split_off
+from svmpath.paths import JumpPath, MarchPath
+from svmpath.paths.copies import find_copies, merge, split_off
 from tests import reference_qp
 from tests.rounding import assert_same
 from tests.speed import each_once, first_quick
@@ -75,8 +75,8 @@ def traced(name, form=np.asarray, **more):
     gamma = None if options.get("over") == "gamma" else 0.7
     task = "regression" if target is AMOUNTS else None
     path = svmpath.trace(form(X), target, sample_weight=WEIGHTS, gamma=gamma, task=task, **{**options, **more})
-    assert isinstance(path, MergedPath)
-    assert path.inner.problem.n < 0.4 * N
+    assert path.problem.copies is not None
+    assert path.distinct.n < 0.4 * N
     return path, np.array(values)
 
 
@@ -137,7 +137,7 @@ def test_events_and_breakpoints_are_those_of_the_unmerged_problem(options):
     y = np.where(X[:, 0] + 0.3 * X[:, 1] ** 2 > 0.2, 1.0, -1.0)
     span = GAMMA_SPAN if "over" in options else C_SPAN
     path = svmpath.trace(X, y, loss="squared_hinge", span=span, sample_weight=WEIGHTS, **options)
-    assert isinstance(path, MergedPath)
+    assert path.problem.copies is not None
     plain = path.unmerged
     # Along gamma the copies are found one by one, at values that agree to some ten digits.
     theirs = plain.breakpoints[np.concatenate([[True], np.diff(plain.breakpoints) > 1e-9])]
@@ -153,12 +153,14 @@ def test_every_copy_that_has_a_weight_has_the_events_of_its_sample(name):
     path, _ = traced(name)
     events = list(path.events())
     assert events
-    copies = {k: np.flatnonzero((path.copies == k) & (WEIGHTS > 0)).tolist() for k in np.unique(path.copies)}
+    copies = {
+        k: np.flatnonzero((path.problem.copies == k) & (WEIGHTS > 0)).tolist() for k in np.unique(path.problem.copies)
+    }
     seen = {i: [event._replace(sample=-1) for event in events if event.sample == i] for i in range(N)}
     assert not any(seen[i] for i in np.flatnonzero(WEIGHTS == 0))
     for members in copies.values():
         assert all(seen[i] == seen[members[0]] for i in members)
-    inner = list(path.inner.events())
+    inner = list(path._events())
     assert len(events) == sum(len(copies[event.sample]) for event in inner)
 
 
@@ -202,9 +204,9 @@ def test_leave_one_out_asks_about_fewer_rows():
     assert problem.stands_for.sum() == N
     assert np.array_equal(problem.s[leader], WEIGHTS)
     assert np.array_equal(problem.gram.X[problem.gram.rows][leader], X)
-    assert path.made.split is None
+    assert path.store.of_weights.split is None
     criteria.loo(path, values)
-    assert len(path.made.split.of_kernel.matrix.K) == problem.n
+    assert len(path.store.split.of_kernel.matrix.K) == problem.n
 
 
 @pytest.mark.parametrize("name", ["least squares", "squared hinge", "hinge", "epsilon over C"])
@@ -245,7 +247,7 @@ def test_errors_alone_and_the_step_function():
 def test_criteria_that_look_at_all_rows(criterion):
     path, values = traced("hinge")
     path = replace(path, problem=replace(path.problem, s=np.ones(N)))
-    path = path.again(path.problem)
+    path = path.on(path.problem)
     curve = criterion(path, values)
     assert curve.path is path
     assert np.allclose(curve.scores, criterion(path.unmerged, values).scores, rtol=0, atol=1e-9)
@@ -253,7 +255,7 @@ def test_criteria_that_look_at_all_rows(criterion):
 
 def test_the_radius_margin_bound_looks_at_all_rows():
     path, values = svmpath.trace(X, LABELS, loss="squared_hinge", gamma=0.7), np.array([0.1, 10.0])
-    assert isinstance(path, MergedPath)
+    assert path.problem.copies is not None
     plain = criteria.radius_margin(path.unmerged, values)
     assert np.allclose(criteria.radius_margin(path, values).scores, plain.scores, rtol=1e-9)
 
@@ -282,7 +284,7 @@ def test_kfold_is_that_of_the_unmerged_problem(name, splits):
 
 def test_approximate_paths_keep_their_gap():
     path = svmpath.trace(X, LABELS, loss="hinge", gamma=0.7, sample_weight=WEIGHTS, tol=1e-3, span=C_SPAN)
-    assert isinstance(path, MergedPath)
+    assert path.problem.copies is not None
     path.check()
     for value in (0.02, 1.0, 80.0):
         assert path(value).gap <= 1e-3
@@ -291,7 +293,7 @@ def test_approximate_paths_keep_their_gap():
 
 def test_contradictory_rows_stay_apart():
     path, _ = traced("hinge")
-    merged = path.inner.problem
+    merged = path.distinct
     kept = {(*row, label) for row, label in zip(merged.gram.X[merged.gram.rows], merged.y, strict=True)}
     assert len(kept) == merged.n > DISTINCT
     assert merged.s.sum() == pytest.approx(WEIGHTS.sum(), rel=1e-15)
@@ -318,7 +320,7 @@ def test_all_copies_of_a_sample_without_weight():
     s = WEIGHTS.copy()
     s[(X[0] == X).all(axis=1)] = 0.0
     path = svmpath.trace(X, LABELS, loss="hinge", gamma=0.7, sample_weight=s, span=C_SPAN)
-    assert isinstance(path, MergedPath)
+    assert path.problem.copies is not None
     assert np.allclose(path(1.0).fitted, path.unmerged(1.0).fitted, rtol=0, atol=1e-9)
     ours, theirs = criteria.loo(path, [1.0]), criteria.loo(path.unmerged, [1.0])
     assert np.allclose(ours.held, theirs.held, rtol=0, atol=1e-9)
@@ -387,10 +389,10 @@ def iris():
 def fitted_both_ways(monkeypatch, model, X, y, **fit):
     ours = model.fit(X, y, **fit)
     ours = pickle.loads(pickle.dumps(ours))
-    assert isinstance(ours.path_, MergedPath)
+    assert ours.path_.problem.copies is not None
     monkeypatch.setattr(_base, "find_copies", lambda gram, labels: None)
     theirs = type(model)(**model.get_params()).fit(X, y, **fit)
-    assert not isinstance(theirs.path_, MergedPath)
+    assert theirs.path_.problem.copies is None
     return ours, theirs
 
 
@@ -398,7 +400,7 @@ def expect_the_same(ours, theirs, X):
     assert ours.C_ == theirs.C_
     assert ours.gamma_ == theirs.gamma_
     assert ours.criterion_ == theirs.criterion_
-    assert ours.loo_error_ == pytest.approx(theirs.loo_error_, rel=1e-9)
+    assert ours.loo_error() == pytest.approx(theirs.loo_error(), rel=1e-9)
     assert ours.choice_.score == pytest.approx(theirs.choice_.score, rel=1e-9)
     decide = "decision_function" if hasattr(ours, "decision_function") else "predict"
     assert np.allclose(getattr(ours, decide)(X), getattr(theirs, decide)(X), rtol=0, atol=1e-8)
@@ -455,7 +457,7 @@ def test_a_saved_model_holds_nothing_that_is_not_known(tmp_path):
     from svmpath.cli.saved_model import is_known
 
     model = PathSVC("hinge", **SOME).fit(X, LABELS)
-    assert isinstance(model.path_, MergedPath)
+    assert model.path_.problem.copies is not None
     skops.io.dump(model, tmp_path / "model.skops")
     types = skops.io.get_untrusted_types(file=tmp_path / "model.skops")
     assert all(is_known(name) for name in types), types

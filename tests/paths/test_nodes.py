@@ -191,7 +191,7 @@ def test_an_undetermined_offset_is_the_middle_of_its_interval(weights):
 
 def test_an_approximate_path_of_repeated_rows_says_that_it_is_not_exact():
     path = svmpath.trace(np.repeat(X, 3, axis=0), np.repeat(Y, 3), loss="hinge", span=(1e-2, 1.0), tol=1e-2)
-    assert isinstance(path.inner, NodePath)
+    assert isinstance(path, NodePath)
     assert not path.is_exact
 
 

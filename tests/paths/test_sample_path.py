@@ -11,8 +11,8 @@ from svmpath import criteria
 from svmpath.criteria.of_march import predict_left_out_march
 from svmpath.criteria.of_samples import predict_left_out_samples
 from svmpath.exceptions import PathError
-from svmpath.paths import MarchPath, MergedPath, SamplePath
-from svmpath.paths.made import Made
+from svmpath.paths import MarchPath, SamplePath
+from svmpath.paths.store import KernelStore
 from svmpath.solvers.kernel_newton import approach, machine_with, minimise, prolonged
 from tests import certificates, reference, reference_qp
 
@@ -34,7 +34,7 @@ def traced(s=None, gamma=2.0, span=(1e-3, 1e6), X=X, y=Y, **options):
 
 def in_features(path):
     """The same path as its parent follows it."""
-    return MarchPath(path.problem, path.loss, path.motion, path.span, made=Made())
+    return MarchPath(path.problem, path.loss, path.motion, path.span, store=KernelStore())
 
 
 @pytest.mark.parametrize("name", WEIGHTS)
@@ -197,8 +197,8 @@ def test_singular_kernels(kernel):
 def test_copies_are_merged_and_held_out_one_by_one():
     twice, y = np.repeat(X[:20], 2, axis=0), np.repeat(Y[:20], 2)
     path = traced(X=twice, y=y)
-    assert isinstance(path, MergedPath)
-    plain = replace(path.unmerged, made=Made())
+    assert path.problem.copies is not None
+    plain = replace(path.unmerged, store=KernelStore())
     assert isinstance(plain, SamplePath)
     values = np.array([0.1, 10.0])
     np.testing.assert_allclose(path.decisions(values), plain.decisions(values), atol=1e-8)

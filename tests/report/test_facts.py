@@ -38,7 +38,7 @@ def test_the_summary_is_as_the_schema_says():
         model.fit(X, target)
         kinds = {f"x{j}": "number" for j in range(7)} | {"when": "date"}
         known = {"file": "a.csv", "kinds": kinds, "target": "y", "task": task, "seconds": 1.0}
-        facts = summarise(model, target, **known, honest=model.honest_error("bootstrap"))
+        facts = summarise(model, target, **known, honest=model.nested_error("bootstrap"))
         assert list(faults(facts, SUMMARY)) == []
         assert facts["data"]["columns"] == {"numbers": 7, "categories": 0, "dates": 1}
 
@@ -93,8 +93,8 @@ def test_the_choice_and_its_errors(reports):
     model, _, y, report, _ = reports("two")
     facts = report.facts
     assert facts["chosen"] == {"value": model.C_, "other": model.gamma_}
-    assert facts["summary"]["held_out"]["value"] == model.held_out_error_
-    held = model.held_out_decisions_
+    assert facts["summary"]["held_out"]["value"] == model.held_out_error()
+    held = model.held_out_decisions()
     predicted = model.classes_[(held > 0).astype(int)]
     assert facts["classified"]["confusion"] == confusion_matrix(y, predicted).tolist()
     assert facts["classified"]["roc"][0]["area"] == pytest.approx(roc_auc_score(y == model.classes_[1], held))

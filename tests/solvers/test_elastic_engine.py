@@ -14,20 +14,11 @@ import svmpath
 from svmpath.exceptions import PathError
 from svmpath.losses import Motion
 from svmpath.paths.trace_elastic import elastic_problem, lambda1_max
-from svmpath.solvers.elastic import (
-    ELBOW,
-    LEFT,
-    ZERO,
-    Design,
-    ElasticWalker,
-    Line,
-    Snapshot,
-    constant_point,
-    corner,
-    solve_directly,
-    start,
-    walk_to,
-)
+from svmpath.solvers.elastic.design import Design, Line, Snapshot
+from svmpath.solvers.elastic.first_point import constant_point, start, walk_to
+from svmpath.solvers.elastic.interior_point import solve_directly
+from svmpath.solvers.elastic.walk import ElasticWalker, corner
+from svmpath.solvers.loops.elastic_state import ELBOW, LEFT, ZERO
 from svmpath.solvers.loops.elastic_tolerances import ATTEMPTS
 from tests import reference_elastic
 from tests.speed import first_quick
@@ -131,7 +122,9 @@ def test_dependent_places_are_refused():
 NULL_STEPS = """
 import numpy as np
 from svmpath.solvers.loops import elastic_walk as loops
-from svmpath.solvers.elastic import ELBOW, LEFT, RIGHT, Snapshot, Design, ElasticWalker
+from svmpath.solvers.elastic.design import Design, Snapshot
+from svmpath.solvers.elastic.walk import ElasticWalker
+from svmpath.solvers.loops.elastic_state import ELBOW, LEFT, RIGHT
 
 def standing(Z, place, alpha, sign, beta):
     design = Design.of(np.array(Z, float), np.ones(len(Z)), np.ones(len(Z[0])))

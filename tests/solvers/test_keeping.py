@@ -152,9 +152,10 @@ def test_a_full_disk_costs_the_cache_only(folder, monkeypatch, ending):
 
     with monkeypatch.context() as patch:
         patch.setattr(IndexDataCacheFile, "_open_for_write", full)
-        patch.setattr(keeping, "STAMP", 1)  # as after an edit: the index begins anew, with the same names of files
-        assert use(stamp=1) == COMPILED
-        assert use(stamp=1) == COMPILED
+        # As after an edit: the index begins anew, with the same names of files.
+        patch.setattr(keeping, "digest", lambda folder: 1)
+        assert use() == COMPILED
+        assert use() == COMPILED
         assert [file.read_bytes() for file in files(folder, "nbc")] == before
     assert not list(folder.rglob("*.tmp*"))
     assert use() == (LOADED if ending == "nbi" else COMPILED)
@@ -206,18 +207,12 @@ import numpy as np
 from svmpath.solvers.compiling import announce
 from svmpath.solvers.loops.decorators import entry
 
-def _make(stamp):
-    @entry
-    def add_up(x):
-        _ = stamp
-        total = x[0] * 0
-        for i in range(len(x)):
-            total += x[i]
-        return total
-
-    return add_up
-
-add_up = _make(0)
+@entry
+def add_up(x):
+    total = x[0] * 0
+    for i in range(len(x)):
+        total += x[i]
+    return total
 """
 ONCE = "announce(add_up, 'the adder', 9.6); print(add_up(np.ones(3)), sum(add_up.stats.cache_misses.values()))"
 NO_HOME = "/dev/null/home"  # below a file: not even root can make it

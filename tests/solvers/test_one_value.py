@@ -61,9 +61,9 @@ def test_few_values_are_held_out_like_many(name):
     few, many = path_of(name), path_of(name)
     assert many.spectrum is not None  # made before anything is asked: no factors are made then
     ours, theirs = leave_one_out(few, VALUES), leave_one_out(many, VALUES)
-    assert sorted(few.made.factors) == sorted(VALUES)
-    assert few.made.spectrum is None
-    assert not many.made.factors
+    assert sorted(few.store.of_weights.factors) == sorted(VALUES)
+    assert few.store.of_weights.spectrum is None
+    assert not many.store.of_weights.factors
     ours, theirs = (each.decisions() if callable(each.decisions) else each.decisions for each in (ours, theirs))
     np.testing.assert_allclose(ours, theirs, atol=1e-8)
     K = reference.rbf(X, X, 1.0)
@@ -96,5 +96,5 @@ def test_factors_are_not_saved_with_a_path():
     path = path_of("unit")
     criteria.press(path, VALUES)
     again = pickle.loads(pickle.dumps(path))
-    assert not again.made.factors
+    assert not again.store.of_weights.factors
     np.testing.assert_allclose(again(2.0).fitted, path(2.0).fitted, atol=1e-12)

@@ -68,7 +68,7 @@ tuned = models["F1 and threshold"]
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 bins = np.linspace(-1.6, 1.2, 41)
 for label, name in enumerate(["class 0", "class 1"]):
-    values = tuned.held_out_decisions_[y == label]
+    values = tuned.held_out_decisions()[y == label]
     ax.hist(values, bins, alpha=0.7, label=name, density=True)
 ax.axvline(0.0, color="black", linestyle="--", label="the usual cut, 0")
 ax.axvline(
@@ -86,7 +86,7 @@ plt.show()
 # truth: they have their maximum in nearly the same place.
 
 cuts = np.linspace(-1.2, 0.6, 91)
-held_out, new = tuned.held_out_decisions_, tuned.decision_function(X_new)
+held_out, new = tuned.held_out_decisions(), tuned.decision_function(X_new)
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 ax.plot(cuts, [f1_score(y, held_out > cut) for cut in cuts], label="held-out rows")
 ax.plot(

@@ -32,10 +32,10 @@ model = PathSVC(scale=True, random_state=0).fit(X, noisy)
 # %%
 # The table
 # ---------
-# ``held_out_`` has one row per sample, likely label errors first. ``probability``
-# is that of the label the sample has.
+# ``held_out_table()`` has one row per sample, likely label errors first.
+# ``probability`` is that of the label the sample has.
 
-table = model.held_out_.copy()
+table = model.held_out_table().copy()
 table["spoiled"] = np.isin(table["sample"], spoiled)
 shown = ["sample", "label", "predicted", "decision", "probability", "spoiled"]
 print(table[shown].head(8).round(3).to_string(index=False))
@@ -51,7 +51,7 @@ for checked in (14, 28, 56):
     )
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-ax.plot(np.arange(1, len(y) + 1), found, label="in the order of held_out_")
+ax.plot(np.arange(1, len(y) + 1), found, label="in the order of held_out_table()")
 ax.plot([0, len(y)], [0, len(spoiled)], linestyle="--", label="at random")
 ax.axvline(
     len(spoiled), color="black", linestyle=":", label="as many as were spoiled"

@@ -97,7 +97,7 @@ print(f"mean:   {grid:.1%} wrong by the grid, {along_path:.1%} by the path")
 
 # %%
 # The path is not free of luck either: the score is estimated from 300 points, and
-# the lowest of many estimates is too low. ``honest_error_`` of the estimators
+# the lowest of many estimates is too low. ``nested_error()`` of the estimators
 # corrects for that; see :doc:`/guide/honest_error`.
 #
 # Next: :ref:`sphx_glr_gallery_choosing_plot_surface.py` looks at ``C`` and

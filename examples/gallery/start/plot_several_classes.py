@@ -38,7 +38,7 @@ X_train, X_test, y_train, y_test = (
 
 model = PathSVC(random_state=0).fit(X_train, y_train)
 print(f"chosen: loss {model.loss_}, C = {model.C_:.3g}, gamma = {model.gamma_:.3g}")
-print(f"leave-one-out error {model.held_out_error_:.2%}")
+print(f"leave-one-out error {model.held_out_error():.2%}")
 print(f"error on the other half {1 - model.score(X_test, y_test):.2%}")
 
 # %%
@@ -47,7 +47,7 @@ print(f"error on the other half {1 - model.score(X_test, y_test):.2%}")
 # ``fit`` knows the decision values of every training image by machines that have
 # not seen it. So there is a confusion matrix without a test set.
 
-held_out = model.classes_[np.argmax(model.held_out_decisions_, axis=1)]
+held_out = model.classes_[np.argmax(model.held_out_decisions(), axis=1)]
 display = ConfusionMatrixDisplay.from_predictions(
     y_train, held_out, cmap="Blues", colorbar=False
 )

@@ -102,7 +102,7 @@ def _facts(model: Any, sample: TrainingData, file: str, n: int, parts: int, seco
         "held_out": {
             "criterion": model.error_criterion_,
             "kind": "error rate" if is_class else "mean squared error",
-            "value": model.held_out_error_,
+            "value": model.held_out_error(),
             "standard_error": model.curve_.standard_error(model.choice_.index),
         },
         "curve": {"C": model.curve_.values.tolist(), "score": model.curve_.scores.tolist()},

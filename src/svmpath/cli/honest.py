@@ -46,7 +46,7 @@ def estimate_error(model: Any, wanted: str, settings: Mapping[str, Any]) -> Hone
             "--honest nested"
         )
     try:
-        error: HonestError = model.honest_error(method)
+        error: HonestError = model.nested_error(method)
     except ValueError:  # a score that is no mean of losses, or a threshold: there is no correction without fits
         if wanted != "auto":
             raise

@@ -23,7 +23,7 @@ from typing import Any
 from svmpath.cli.console import first_line
 from svmpath.exceptions import DataError
 
-FORMAT = 2
+FORMAT = 3
 _HEADER = "svmpath.json"
 _DATA = "svmpath_data_"
 # What a model may hold beyond what this package defines: sparse rows and the type of the numbers that an imputer was

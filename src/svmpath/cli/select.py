@@ -64,8 +64,8 @@ def _select(given: Given, live: Live) -> tuple[dict[str, Any], Any]:
         "lambda2": float(model.lambda2_),
         "criterion": model.error_criterion_,
         "folds": given.cv if model.error_criterion_ == "kfold" else None,
-        "error": float(model.held_out_error_),
-        "interval": list(model.held_out_interval_),
+        "error": float(model.held_out_error()),
+        "interval": list(model.held_out_interval()),
         "seconds": seconds,
         "table": features,
     }

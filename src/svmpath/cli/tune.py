@@ -85,7 +85,7 @@ def _tune(given: Given, options: DataOptions, live: Live) -> Tuned:
         pipeline.fit(data.X, data.y, **data.fit_parameters())
     model.set_params(verbose=0)
     live.stage("Computing the held-out error")
-    _ = model.held_out_error_  # computed when it is first asked for
+    _ = model.held_out_error()  # computed when it is first asked for
     seconds = time.perf_counter() - start
     live.stage("Estimating the error of the whole procedure")
     facts = summarise(
@@ -107,7 +107,7 @@ def _tune(given: Given, options: DataOptions, live: Live) -> Tuned:
         live.stage("Making the report")
         page = _page(pipeline, data, facts)
     if given.held_out is not None:  # by the number that a row has in the file: the first is 1, a header is not counted
-        rows = model.held_out_.rename(columns={"sample": "row"})
+        rows = model.held_out_table().rename(columns={"sample": "row"})
         rows["row"] = table.rows[rows["row"].to_numpy()] + 1
     return Tuned(pipeline, data, facts, page, rows)
 

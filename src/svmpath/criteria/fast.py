@@ -11,6 +11,13 @@ from typing import Any
 from svmpath.criteria.conformal import leave_one_out_machines
 from svmpath.criteria.held_out import leave_folds_out, leave_one_out, predict_left_out
 from svmpath.criteria.of_closed import leave_folds_out_closed, leave_one_out_closed, leave_one_out_machines_closed
+from svmpath.criteria.of_copies import (
+    leave_folds_out_of_copies,
+    leave_one_out_machines_of_copies,
+    leave_one_out_of_copies,
+    predict_left_out_of_copies,
+    unless_copies,
+)
 from svmpath.criteria.of_elastic import leave_one_out_elastic, predict_left_out_elastic
 from svmpath.criteria.of_jump import leave_one_out_jump, predict_left_out_jump
 from svmpath.criteria.of_kernel import (
@@ -19,12 +26,6 @@ from svmpath.criteria.of_kernel import (
     predict_left_out_over_kernel,
 )
 from svmpath.criteria.of_march import leave_one_out_march, predict_left_out_march
-from svmpath.criteria.of_merged import (
-    leave_folds_out_merged,
-    leave_one_out_machines_merged,
-    leave_one_out_merged,
-    predict_left_out_merged,
-)
 from svmpath.criteria.of_nodes import leave_one_out_nodes, predict_left_out_nodes
 from svmpath.criteria.of_samples import predict_left_out_samples
 from svmpath.paths import (
@@ -32,22 +33,22 @@ from svmpath.paths import (
     ElasticPath,
     JumpPath,
     MarchPath,
-    MergedPath,
     NewtonKernelPath,
     NodePath,
     OverKernel,
+    Path,
     SamplePath,
 )
 
 FAST: dict[Any, dict[type, Callable[..., Any]]] = {
     leave_one_out: {
+        Path: leave_one_out.dispatch(object),
         ClosedFormPath: leave_one_out_closed,
         MarchPath: leave_one_out_march,
         JumpPath: leave_one_out_jump,
         NodePath: leave_one_out_nodes,
         ElasticPath: leave_one_out_elastic,
         OverKernel: leave_one_out_over_kernel,
-        MergedPath: leave_one_out_merged,
     },
     predict_left_out: {
         MarchPath: predict_left_out_march,
@@ -56,19 +57,24 @@ FAST: dict[Any, dict[type, Callable[..., Any]]] = {
         NodePath: predict_left_out_nodes,
         ElasticPath: predict_left_out_elastic,
         OverKernel: predict_left_out_over_kernel,
-        MergedPath: predict_left_out_merged,
     },
     leave_folds_out: {
         ClosedFormPath: leave_folds_out_closed,
         NewtonKernelPath: leave_folds_out_over_kernel,
-        MergedPath: leave_folds_out_merged,
     },
     leave_one_out_machines: {
         ClosedFormPath: leave_one_out_machines_closed,
-        MergedPath: leave_one_out_machines_merged,
     },
+}
+
+# The same for paths whose rows repeat, whatever their kind.
+COPIES: dict[Any, Callable[..., Any]] = {
+    leave_one_out: leave_one_out_of_copies,
+    predict_left_out: predict_left_out_of_copies,
+    leave_folds_out: leave_folds_out_of_copies,
+    leave_one_out_machines: leave_one_out_machines_of_copies,
 }
 
 for function, table in FAST.items():
     for kind, fast in table.items():
-        function.register(kind, fast)
+        function.register(kind, unless_copies(COPIES[function], fast))

@@ -321,7 +321,7 @@ class _Sweep:
         """The derivatives by the kernel's parameters."""
         assert self.W is not None
         W = np.concatenate([self.W, self.q @ self.U.T]) if len(self.N) else self.W
-        return gram.pull(W, np.append(self.E, self.N), self.E)
+        return gram.parameter_gradient(W, np.append(self.E, self.N), self.E)
 
 
 def _begin(K: Array, y: Array, s: Array, C: float, start: Coefficients | None) -> Coefficients:

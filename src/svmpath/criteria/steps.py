@@ -15,8 +15,8 @@ import numpy as np
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, error, held_out_loss
 from svmpath.criteria.held_out import HeldOut
-from svmpath.criteria.of_merged import split_copies
-from svmpath.paths import JumpPath, MergedPath, Path
+from svmpath.criteria.of_copies import split_copies
+from svmpath.paths import JumpPath, Path
 
 Array = np.ndarray
 
@@ -98,6 +98,10 @@ def _(path: JumpPath) -> Steps:
     problem = path.problem
     if not path.loss.falls_when_left_out or path.over != "C":
         return find_steps.dispatch(Path)(path)
+    if problem.copies is not None:  # by one path for each distinct sample
+        small, to_all = split_copies(path)
+        edges, values, held = find_steps(small)
+        return Steps(edges, values, to_all(held))
     if problem.n > _MOST_PATHS:
         raise ValueError(
             f"exact=True follows a path for every sample and allows at most {_MOST_PATHS} samples, but there are "
@@ -121,14 +125,6 @@ def _(path: JumpPath) -> Steps:
     edges = -1.0 / t
     edges[[0, -1]] = low, high
     return Steps(edges, -1.0 / middle, HeldOut(rows, held, np.zeros(len(middle), dtype=int)))
-
-
-@find_steps.register
-def _(path: MergedPath) -> Steps:
-    """By one path for each distinct sample."""
-    small, to_all = split_copies(path)
-    edges, values, held = find_steps(small)
-    return Steps(edges, values, to_all(held))
 
 
 def _profile(path: JumpPath, i: int) -> tuple[Array, Array]:

@@ -65,7 +65,7 @@ class MarginDisplay(Display):
     >>> X = rng.normal(size=(40, 2)); y = np.sign(X[:, 0] + 0.5 * rng.normal(size=40))
     >>> model = PathSVC(C=1.0, gamma=1.0).fit(X, y)
     >>> table = MarginDisplay.from_estimator(model).table()
-    >>> bool(table["wrong"].mean() == model.loo_error_)
+    >>> bool(table["wrong"].mean() == model.loo_error())
     True
     """
 
@@ -124,10 +124,10 @@ class MarginDisplay(Display):
     def from_estimator(
         cls, estimator: Any, *, doubtful: float = _CLOSE, ax: Any = None, **options: Any
     ) -> MarginDisplay:
-        """Draw the margins of ``held_out_decisions_``, at the choice of a fitted classifier."""
+        """Draw the margins of ``held_out_decisions()``, at the choice of a fitted classifier."""
         check_fitted(estimator, cls.__name__)
         classes = getattr(estimator, "classes_", None)
-        return cls.from_curve(estimator._held, classes=classes, doubtful=doubtful, ax=ax, **options)
+        return cls.from_curve(estimator._held_out.curve(), classes=classes, doubtful=doubtful, ax=ax, **options)
 
     def plot(self, ax: Any = None, **options: Any) -> MarginDisplay:
         """Draw.

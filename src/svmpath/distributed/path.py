@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -90,6 +90,7 @@ class ChunkedProblem:
     share: float
     task: str
     classes: Array | None = None
+    copies: ClassVar[None] = None  # rows are not merged
 
     @property
     def machines(self) -> int:
@@ -231,7 +232,7 @@ class ChunkedPath(Path):
         first, last = np.log10(self.span)
         return np.logspace(first, last, 2 + int(_NODES_PER_DECADE * abs(last - first)))
 
-    def events(self) -> Iterable[Event]:
+    def _events(self) -> Iterable[Event]:
         """Refused: places stay with the rows."""
         raise ValueError(
             "The path of rows in chunks does not collect events, one for every row: trace a sample in memory "

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from svmpath.chunked import is_chunked
 from svmpath.criteria.calibration import check_method
-from svmpath.criteria.conformal import LeftOut
-from svmpath.estimators._base import Array, PathMachine, unchanged_by_failure
-from svmpath.estimators.chunks import lazy_for_chunks
-from svmpath.estimators.intervals import SetMixin, kernel_machines
-from svmpath.estimators.probabilities import ProbabilityMixin
-from svmpath.estimators.scoring import ThresholdMixin
+from svmpath.criteria.frozen import predicted_codes
+from svmpath.estimators._base import Array, PathMachine
+from svmpath.estimators.chunks import fit_chunks, lazy_for_chunks
+from svmpath.estimators.machines import squeezed
+from svmpath.estimators.probabilities import CalibrationCurve
+from svmpath.estimators.scoring import check_threshold, fit_threshold, resolve_scoring
+from svmpath.estimators.tuned import unchanged_by_failure
 from svmpath.estimators.tuning import seen_weights
 from svmpath.gram import Approximation
 from svmpath.gram.memory import limited
@@ -30,7 +30,7 @@ from svmpath.validation import check_weights, encode_classes, one_vs_rest_target
 SHAPES = ("ovr", "ovo")  # of the decision values of several classes
 
 
-class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathMachine):
+class PathSVC(ClassifierMixin, PathMachine):
     """Support vector classifier that chooses C and gamma in ``fit``, by held-out error.
 
     ``PathSVC().fit(X, y)`` needs no grid and no outer loop. Most users set ``scale=True`` (columns in different units),
@@ -116,7 +116,7 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
     threshold : float or "tune", default=0.0
         Of two classes, ``predict`` gives ``classes_[1]`` where the decision value is larger. "tune" takes the cut with
         the best score (``scoring``, or the accuracy) on the held-out decision values of the choice. The errors
-        (``held_out_error_``, ``loo_error_``, ``honest_error_``) are those of ``predict``, and so depend on it; the
+        (``held_out_error()``, ``loo_error()``, ``nested_error()``) are those of ``predict``, and so depend on it; the
         search does not, nor do ``cv_results_``, ``decision_function`` and ``predict_proba``.
     calibration : {"sigmoid", "isotonic", "temperature"}, default="sigmoid"
         How ``predict_proba`` makes probabilities of decision values, fitted to the held-out ones: Platt's sigmoid (with
@@ -160,34 +160,15 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         A tuned ``C_`` is that of a row of mean weight: row i has ``C_ * w[i] / w[w > 0].mean()``, with w the product of
         sample and class weight. ``SVC(C=model.C_, gamma=model.gamma_).fit(X, y, sample_weight=w / w[w > 0].mean())`` is
         the same machine (loss "hinge", two classes). For a C that was given nothing is divided.
-    held_out_error_ : float
-        Held-out error rate of the choice, weighted; computed when it is first asked for. If the choice was made by an
-        estimate or a bound, it is the exact leave-one-out error up to 3000 samples (1000 for the hinge), and the
-        estimate with more ("span" for a bound). Exact leave-one-out can take several times as long as ``fit``.
-    honest_error_, honest_interval_ : float, tuple of two floats
-        Estimate of the error of tuning and fitting together, on new rows, and its 95 % interval; by nested
-        cross-validation, which takes ten fits when it is first asked for. See :meth:`honest_error`.
-    held_out_interval_ : tuple of two floats
-        The 95 % interval of ``held_out_error_``, as if the hyper-parameters had been given.
     error_criterion_ : str
-        How ``held_out_error_`` was computed: "loo" (exact leave-one-out), "span", "kfold", ...
-    loo_error_ : float
-        The fraction of errors by exact leave-one-out at the choice, unweighted. It is not there with more than 3000
-        samples (1000 for the hinge), unless the choice was made by it; nor for Dask collections with different weights.
-    held_out_decisions_ : array of shape (n,) or (n, k)
-        Decision values of the training rows by machines that have not seen them, at the choice.
-    calibration_curve_ : CalibrationCurve
-        Mean predicted probability, fraction that came true, and counts, in bins.
+        How rows are held out for :meth:`held_out_error`: "loo" (exact leave-one-out), "span", "kfold", ...
     calibration_criterion_ : str
         How the held-out decision values were computed that ``predict_proba`` is calibrated on.
-    held_out_ : DataFrame
-        One row per training sample: held-out decision value, probability of its label, influence; likely label errors
-        first.
     n_support_ : array of shape (k,)
         Number of support vectors of each class.
     threshold_ : float or None
-        The cut of the decision value, which ``predict``, ``held_out_`` and the errors use; None with more than two
-        classes. Another ``threshold`` takes effect at the next ``fit``.
+        The cut of the decision value, which ``predict``, ``held_out_table()`` and the errors use; None with more than
+        two classes. Another ``threshold`` takes effect at the next ``fit``.
     cv_results_ : dict
         The pairs that were scored by the loss asked for, in scikit-learn's form (``pd.DataFrame(model.cv_results_)``):
         ``param_C``, ``param_gamma``, ``params``, ``mean_test_score`` (the accuracy or the scorer's value on all
@@ -274,7 +255,7 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
     >>> from svmpath import PathSVC
     >>> X, y = load_iris(return_X_y=True)
     >>> model = PathSVC(random_state=0).fit(X, y)
-    >>> model.loo_error_ < 0.05, model.score(X, y) > 0.95
+    >>> model.loo_error() < 0.05, model.score(X, y) > 0.95
     (True, True)
 
     What the search has tried, and the pair that it chose:
@@ -375,23 +356,20 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
             ``search="gradient"`` and ``gamma="ard"``.
         """
         with unchanged_by_failure(self), jobs(self.n_jobs), limited(self.memory_limit):
+            self._check_shape()
+            check_method(self.calibration)
             if is_chunked(X, y, sample_weight):
-                self._check_shape()
-                check_method(self.calibration)
-                self._fit_chunks(X, y, sample_weight, groups)
+                fit_chunks(self, X, y, sample_weight, groups)
                 return self
             X, y = self._check_training(X, y)
             self.classes_, code = encode_classes(y)
-            self._code = code
             s = seen_weights(self, check_weights(sample_weight, X, self.class_weight, self.classes_, code))
-            self._check_shape()
-            self._check_threshold(self.classes_)
-            self._find_scoring(self.classes_, code, s)
-            check_method(self.calibration)
+            check_threshold(self.threshold, self.classes_)
+            self._scoring = resolve_scoring(self.scoring, self.criterion_loss, self.classes_, code, s)
             self._keep_rows(X, sample_weight, groups)
             X = self._to_scale(X, sample_weight, s)
-            self._fit(X, one_vs_rest_targets(code, len(self.classes_)), s, y)
-            self._set_threshold(self.classes_, code, s)
+            self._fit(X, one_vs_rest_targets(code, len(self.classes_)), s, y, code)
+            self.threshold_ = fit_threshold(self.threshold, self._scoring, self._held_out)
         return self
 
     @lazy_for_chunks
@@ -403,31 +381,143 @@ class PathSVC(ProbabilityMixin, SetMixin, ThresholdMixin, ClassifierMixin, PathM
         classes in the order (0, 1), (0, 2), ..., (1, 2), ..., positive if the first of the two wins.
         """
         self._check_shape()
-        f = self._decide(X)
-        if len(self.classes_) == 2:
-            return f[:, 0]
-        if self.decision_function_shape == "ovr":
+        f = squeezed(self._decide(X))
+        if f.ndim == 1 or self.decision_function_shape == "ovr":
             return f
         first, second = np.triu_indices(len(self.classes_), 1)
         return f[:, first] - f[:, second]
 
-    def _class_decisions(self, X: Any) -> Array:
-        f = self._decide(X)
-        return f[:, 0] if len(self.classes_) == 2 else f
+    @lazy_for_chunks
+    def predict(self, X: Any) -> Array:
+        """The class of each row."""
+        f = squeezed(self._decide(X))
+        return self.classes_[predicted_codes(f, self._held_out.cut)]
+
+    @lazy_for_chunks
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the classes, of shape (m, k), in the order of ``classes_``; rows sum to one.
+
+        ``calibration`` says how they are found from the held-out decision values of the training rows; this is done at
+        the first call, and fits no further machine. ``predict`` goes by the decision values. The class it predicts has
+        the largest probability, except near the boundary: of two classes with "sigmoid" and "isotonic", whose
+        probability 1/2 need not be at the decision value 0, and of several with "isotonic". A ``threshold_`` other than
+        0 is for ``predict`` only.
+
+        What the choice was made by is calibrated (``calibration_criterion_``), also if exact leave-one-out has been
+        computed since: probabilities do not depend on what was asked before. Weights are relative: a common factor
+        changes nothing. Together they count as Kish's effective number of rows, (sum w)^2 / sum w^2, beside the rows
+        that "sigmoid" and "isotonic" add.
+        """
+        f = squeezed(self._decide(X))
+        return self._held_out.calibration(self.calibration).probabilities(f)
+
+    @lazy_for_chunks
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of :meth:`predict_proba`, finite also where a probability is too small for a number."""
+        f = squeezed(self._decide(X))
+        return self._held_out.calibration(self.calibration).log_probabilities(f)
+
+    def predict_set(self, X: Any, coverage: float = 0.9) -> Array:
+        """The labels that are plausible for each row, by jackknife+ or CV+.
+
+        How badly a label fits a row is measured by minus its margin: the largest decision value of another class minus
+        its own (for two classes, minus the decision value, or the decision value). A label is in the set unless too
+        many training rows fit better than it would: with E_i the misfit of training row i and E_i(x, y) that of label y
+        at the new row, both by a machine that has not seen row i, label y is in the set if
+
+            #{i : E_i < E_i(x, y)} < coverage * (n + 1).
+
+        For least squares the machine is the one without row i, which takes no further fits. For other losses, and for a
+        choice by k-fold, it is the one without the fold of row i: the folds of ``cv`` if the choice was made by k-fold,
+        else ten, of whole groups if ``fit`` was given groups. These are trained at the first call and kept.
+
+        Parameters
+        ----------
+        X : array, DataFrame or CSR matrix of shape (m, d)
+        coverage : float, default=0.9
+            The probability that a set is meant to contain the label, between 0 and 1.
+
+        Returns
+        -------
+        bool array of shape (m, k)
+            Whether each label, in the order of ``classes_``, is in the set. Several labels mean that the row could be
+            of any of them. With a coverage below the accuracy of the machine sets can be empty, for rows on which the
+            machine is less sure than it is of most training rows: to cover fewer, it gives up those. With fewer than
+            ``coverage / (1 - coverage)`` training rows (9 for 0.9) every label is in every set.
+
+        Notes
+        -----
+        If the training rows and the new one are exchangeable (independent draws from one distribution, for instance),
+        a set contains the label with a probability of at least ``1 - 2 alpha``, where ``alpha = 1 - coverage``
+        [1]_, [2]_; it is close to ``1 - alpha`` unless the machine changes much when one row is left out. With k folds
+        the guarantee is smaller by at most ``sqrt(2 / n)``. The probability is one over all classes, not one for each:
+        the labels of a rare class can be missed more often. The theorem takes the machine as given: that C, gamma,
+        landmarks and the scale of the columns were chosen on the same rows is not covered. Nor are rows that belong to
+        groups or to a time order.
+
+        ``sample_weight`` weights rows as in :meth:`svmpath.PathSVR.predict_interval`. ``class_weight`` is part of the
+        machine only: the coverage is that on rows as they were given.
+
+        References
+        ----------
+        .. [1] Y. Romano, M. Sesia and E. J. Candes, "Classification with valid and adaptive coverage", Advances in
+           Neural Information Processing Systems 33 (2020).
+        .. [2] R. F. Barber, E. J. Candes, A. Ramdas and R. J. Tibshirani, "Predictive inference with the jackknife+",
+           Annals of Statistics 49 (2021), 486-507.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from svmpath import PathSVC
+        >>> from svmpath.datasets import gaussian_mixture
+        >>> X, y = gaussian_mixture(400, np.random.default_rng(0))
+        >>> model = PathSVC(loss="least_squares", random_state=0).fit(X[:200], y[:200])
+        >>> is_in = model.predict_set(X[200:], coverage=0.9)
+        >>> of_label = is_in[np.arange(200), np.searchsorted(model.classes_, y[200:])]
+        >>> is_in.shape, bool(of_label.mean() > 0.83)
+        ((200, 2), True)
+        """
+        return self._known.label_sets(self._check_new(X), coverage)
 
     @property
     def n_support_(self) -> Array:
         """Number of support vectors of each class, in the order of ``classes_``."""
-        check_is_fitted(self)
-        return np.bincount(self._code[self.support_], minlength=len(self.classes_))
+        support = self.support_
+        return np.bincount(self._held_out.labels[support], minlength=len(self.classes_))
 
-    @lazy_for_chunks
-    def predict(self, X: Any) -> Array:
-        """The class of each row."""
-        return self._labels(self._class_decisions(X))
+    @property
+    def calibration_criterion_(self) -> str:
+        """How the held-out decision values that are calibrated were computed: "loo" is exact leave-one-out."""
+        name = self._known.chosen_by()
+        return "loo" if name == "press" else name
 
-    def _find_left_out(self) -> LeftOut:
-        return kernel_machines(self, self._code)
+    def calibration_curve(self) -> CalibrationCurve:
+        """Mean predicted probability, fraction that came true and counts, in ten bins of equal width.
+
+        Of two classes it is the probability of ``classes_[1]``; of several, that of the class with the largest one,
+        which came true if it is the label. Each sample's probability is calibrated on the decision values of the
+        other samples, those of four of five folds; groups stay together. Empty bins are left out.
+        """
+        return self._known.calibration_curve(self.calibration)
+
+    def held_out_table(self) -> Any:  # a DataFrame
+        """The training samples as machines see them that have not seen them; likely label errors first.
+
+        One row per sample, in increasing order of ``probability``:
+
+        - ``sample``: its position in X; ``label``; ``predicted``, the class by the held-out decision value
+          and ``threshold_``
+        - ``decision``: the held-out decision value (positive for ``classes_[1]``); of several classes that of the label
+          minus the largest other one, which is negative for an error
+        - ``probability``: of its own label; ``loss``: minus the logarithm of it
+        - ``influence``: how much ``decision`` changes when the sample is used for the fit
+        - ``weight``: the product of sample and class weight; if C was tuned, in units of its mean
+        - ``doubtful``: whether the held-out value is not known to be exact; NA where only the number of such samples
+          is known
+
+        A sample that ``cv`` never holds out has NaN, and comes last.
+        """
+        return self._known.table(self.calibration)
 
     def _check_shape(self) -> None:
         if self.decision_function_shape not in SHAPES:

@@ -8,21 +8,21 @@ from numbers import Real
 from typing import Any, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath.criteria.calibration import check_method
-from svmpath.criteria.conformal import LeftOut
 from svmpath.criteria.curve import Curve, held_out_loss
 from svmpath.criteria.folds import make_folds
-from svmpath.estimators.honest import HonestMixin
-from svmpath.estimators.intervals import SetMixin, linear_machines
-from svmpath.estimators.probabilities import ProbabilityMixin
-from svmpath.estimators.scoring import ThresholdMixin
+from svmpath.criteria.frozen import predicted_codes
+from svmpath.estimators.held_out import HeldOut
+from svmpath.estimators.machines import LinearMachines, squeezed
+from svmpath.estimators.probabilities import CalibrationCurve
+from svmpath.estimators.scoring import check_threshold, fit_threshold, resolve_scoring
+from svmpath.estimators.tuned import TunedModel
 from svmpath.losses import Motion
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, deviations
 from svmpath.names import unknown_name
-from svmpath.notebook import ShownWithDiagram
 from svmpath.paths.elastic import ElasticPath, FeatureEvent
 from svmpath.paths.trace_elastic import elastic_path, elastic_problem, lambda1_max
 from svmpath.progress import begin, best_so_far, doing, finish, part_done
@@ -53,9 +53,7 @@ _ENOUGH_FOR_FOLDS = (
 _CRITERIA = ("auto", "kfold", "loo")
 
 
-class ElasticNetSVC(
-    ProbabilityMixin, SetMixin, ThresholdMixin, HonestMixin, ShownWithDiagram, ClassifierMixin, BaseEstimator
-):
+class ElasticNetSVC(ClassifierMixin, TunedModel):
     """Linear support vector classifier with an l1 and an l2 penalty, both chosen in ``fit`` along exact paths.
 
     It minimises ``sum_i s_i max(0, 1 - y_i f(x_i)) + lambda2/2 ||beta||^2 + lambda1 ||beta||_1`` with
@@ -119,31 +117,15 @@ class ElasticNetSVC(
     coef_ : array of shape (1 or k, d)
         Coefficients; exactly zero for features that are not used. One row per class if there are more than two.
     intercept_ : array of shape (1 or k,)
-    held_out_error_ : float
-        Weighted held-out error rate of the choice, of what ``predict`` predicts.
-    honest_error_, honest_interval_ : float, tuple of two floats
-        Estimate of the error of tuning and fitting together, on new rows, and its 95 % interval; by nested
-        cross-validation, which takes ten fits when it is first asked for. See :meth:`honest_error`.
-    held_out_interval_ : tuple of two floats
-        The 95 % interval of ``held_out_error_``, as if the hyper-parameters had been given.
     error_criterion_ : {"kfold", "loo"}
-        How ``held_out_error_`` was computed.
-    loo_error_ : float
-        Exact leave-one-out error rate of the choice, unweighted; only if ``error_criterion_`` is "loo".
-    held_out_decisions_ : array of shape (n,) or (n, k)
-        Decision values of the training rows by machines that have not seen them, at the choice.
+        How rows are held out for :meth:`held_out_error`.
     threshold_ : float or None
         The cut of the decision value; None with more than two classes.
     cv_results_ : dict
         All pairs that were scored, in scikit-learn's form: ``param_lambda1``, ``param_lambda2`` and the rest as in
         :class:`svmpath.PathSVC`.
-    calibration_curve_ : CalibrationCurve
-        Mean predicted probability, fraction that came true, and counts, in bins.
     calibration_criterion_ : str
         How the held-out decision values were computed that ``predict_proba`` is calibrated on.
-    held_out_ : DataFrame
-        One row per training sample: held-out decision value, probability of its label, influence; likely label errors
-        first.
     choice_ : Choice
         ``choice_.tried`` holds the scores over lambda1 at each lambda2. With several classes, ``choice_.solution`` is
         that of the first class against the rest.
@@ -216,11 +198,6 @@ class ElasticNetSVC(
         self.verbose = verbose
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> ElasticNetSVC:
         """Choose lambda1 and lambda2, and fit.
 
@@ -242,10 +219,9 @@ class ElasticNetSVC(
         held_out_loss(self.criterion_loss, "classification", "criterion_loss")  # refuses an unknown name
         self.classes_, code = encode_classes(y)
         s = self._seen_weights(check_weights(sample_weight, X, self.class_weight, self.classes_, code))
-        self._code = code
         self._keep_rows(X, sample_weight, groups)
-        self._check_threshold(self.classes_)
-        self._find_scoring(self.classes_, code, s)
+        check_threshold(self.threshold, self.classes_)
+        scoring = resolve_scoring(self.scoring, self.criterion_loss, self.classes_, code, s)
         k = len(self.classes_)
         targets = one_vs_rest_targets(code, k)
         first = elastic_problem(
@@ -253,12 +229,16 @@ class ElasticNetSVC(
             penalty_factor=self.penalty_factor, standardize=self.standardize,
         )  # fmt: skip
         problems = [first, *(_relabelled(first, target) for target in targets[1:])]
-        self._drawn = self._folds(X, s, code)
-        search = ElasticSearch(self._drawn, self.criterion_loss, self._patience(), self._scoring, self._row_units)
+        folds = self._folds(X, s, code)
+        search = ElasticSearch(folds, self.criterion_loss, self._patience(), scoring, self._row_units)
         found = self._curves(problems, self._lambda2_values(X, s), search)
         choice, lam2 = self._choose({each: curve for each, (curve, _) in found.items()})
         self._store(problems, choice, lam2, found[lam2][1])
-        self._set_threshold(self.classes_, code, s)
+        options = {name: value for name, value in self.get_params(deep=False).items() if name != "verbose"}
+        self._held_out = HeldOut(
+            self._machines, choice, options, self.classes_, code, self._given_weight, self._groups, folds
+        )
+        self.threshold_ = fit_threshold(self.threshold, scoring, self._held_out)
         return self
 
     def _folds(self, X: Any, s: Array, code: Array) -> Any:
@@ -376,24 +356,13 @@ class ElasticNetSVC(
         curve, value = choice.curve, choice.value
         first = cast(ElasticPath, curve.path)
         paths = [first, *(replace(first, problem=problem) for problem in problems[1:])]
-        self._at = [max(value, low, min(path.span)) for path, low in zip(paths, least, strict=True)]
-        solutions = [path(here) for path, here in zip(paths, self._at, strict=True)]
+        values = [max(value, low, min(path.span)) for path, low in zip(paths, least, strict=True)]
+        self._machines = LinearMachines.at(paths, values)
         self.choice_, self.curve_, self.path_ = choice, curve, first
         self.lambda1_, self.lambda2_ = value, lam2
-        self.coef_ = np.array([solution.coef for solution in solutions])
-        self.intercept_ = np.array([solution.b for solution in solutions])
+        self.coef_, self.intercept_ = self._machines.coef, self._machines.b
         if len(curve.values) > 1 or self.max_features is not None:  # a single value was the caller's choice
             self._warn_if_constant()
-
-    _why_no_loo = "it was not chosen by exact leave-one-out (criterion='loo')"
-
-    def _name_held(self, exact: bool = False) -> str | None:
-        """The criterion of held-out values; leave-one-out only if it was chosen by that."""
-        name = str(self.curve_.criterion)
-        return name if not exact or name == "loo" else None
-
-    def _at_choice(self, name: str) -> Curve:
-        return self.curve_.taken(np.array([self.choice_.index]))
 
     def _warn_if_constant(self) -> None:
         unused = [
@@ -416,32 +385,62 @@ class ElasticNetSVC(
                 stacklevel=4,
             )
 
-    def _class_decisions(self, X: Any) -> Array:
-        return self.decision_function(X)
-
-    def _fitted(self) -> Array:
-        """Decision values of the training rows, of shape (n,), or (n, k) for k > 2 classes."""
-        f = np.asarray(self.path_.gram.X @ self.coef_.T) + self.intercept_
-        return f[:, 0] if len(self.classes_) == 2 else f
-
     def decision_function(self, X: Any) -> Array:
         """Decision values: shape (m,) for two classes, positive for ``classes_[1]``; shape (m, k) for k classes."""
-        X = self._check_new(X)
-        f = np.asarray(X @ self.coef_.T) + self.intercept_
-        return f[:, 0] if len(self.classes_) == 2 else f
-
-    def _check_new(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-
-    def _find_left_out(self) -> LeftOut:
-        targets = one_vs_rest_targets(self._code, len(self.classes_))
-        paths = [replace(self.path_, problem=_relabelled(self.path_.problem, target)) for target in targets]
-        return linear_machines(self, paths, self._at)
+        return squeezed(self._decide(X))
 
     def predict(self, X: Any) -> Array:
         """The class of each row."""
-        return self._labels(self.decision_function(X))
+        f = self.decision_function(X)
+        return self.classes_[predicted_codes(f, self._held_out.cut)]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the classes, of shape (m, k), as by :meth:`svmpath.PathSVC.predict_proba`."""
+        f = self.decision_function(X)
+        return self._held_out.calibration(self.calibration).probabilities(f)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of :meth:`predict_proba`, finite also where a probability is too small for a number."""
+        f = self.decision_function(X)
+        return self._held_out.calibration(self.calibration).log_probabilities(f)
+
+    def predict_set(self, X: Any, coverage: float = 0.9) -> Array:
+        """The labels that are plausible for each row, by CV+, as by :meth:`svmpath.PathSVC.predict_set`.
+
+        Parameters
+        ----------
+        X : array, DataFrame or CSR matrix of shape (m, d)
+        coverage : float, default=0.9
+            The probability that a set is meant to contain the label, between 0 and 1.
+
+        Returns
+        -------
+        bool array of shape (m, k)
+            Whether each label, in the order of ``classes_``, is in the set.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from svmpath import ElasticNetSVC
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = ElasticNetSVC(lambda1=20.0, lambda2=1.0).fit(X[:300], y[:300])
+        >>> model.predict_set(X[300:], coverage=0.9).shape
+        (269, 2)
+        """
+        return self._known.label_sets(self._check_new(X), coverage)
+
+    @property
+    def calibration_criterion_(self) -> str:
+        """How the held-out decision values that are calibrated were computed: "loo" is exact leave-one-out."""
+        return self._known.chosen_by()
+
+    def calibration_curve(self) -> CalibrationCurve:
+        """How often what was given a probability came true, as by :meth:`svmpath.PathSVC.calibration_curve`."""
+        return self._known.calibration_curve(self.calibration)
+
+    def held_out_table(self) -> Any:  # a DataFrame
+        """The training samples, likely label errors first, as by :meth:`svmpath.PathSVC.held_out_table`."""
+        return self._known.table(self.calibration)
 
     @property
     def cv_results_(self) -> dict[str, Any]:
@@ -492,4 +491,4 @@ def _amounts(value: Any, name: str) -> Array:
 
 def _relabelled(problem: ElasticProblem, y: Array) -> ElasticProblem:
     """The same rows with other labels."""
-    return ElasticProblem(problem.gram, y, problem.s, problem.task, None, problem.om, problem.scale, problem.centre)
+    return replace(problem, y=y, classes=None)

@@ -1,155 +1,290 @@
-"""What a tuned model knows of rows that it has not seen: held-out decision values of the choice, and their error."""
+"""What a tuned model knows of rows that its machines have not seen: decision values, errors, probabilities, intervals.
+
+What the choice was made by is calibrated: exact held-out values, or their prediction (span, ALO). The exact ones would
+take longer than the fit, and give the same probabilities: the calibration has a few numbers, fitted to all samples at
+once (``benchmarks/calibration.py`` has both). A bound has no held-out values; there exact leave-one-out is computed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from numbers import Real
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from svmpath.criteria.calibration import Calibration, fit_calibration
+from svmpath.criteria.conformal import LeftOut, intervals, label_sets, ten_folds
 from svmpath.criteria.curve import Curve, ErrorAbove
-from svmpath.criteria.table import CRITERIA, is_bound
-from svmpath.validation import check_groups, check_weights
+from svmpath.criteria.effective import counted
+from svmpath.criteria.folds import deal, random_places
+from svmpath.criteria.held_out import Folds
+from svmpath.criteria.interval import mean_interval
+from svmpath.criteria.table import is_bound, is_estimate, make_criterion
+from svmpath.estimators.honest import HonestError, can_be_corrected, error_of_procedure
+from svmpath.estimators.machines import Machines
+from svmpath.estimators.probabilities import CalibrationCurve, binned
+from svmpath.estimators.samples import classification_table, regression_table
+from svmpath.search.choice import Choice
+from svmpath.solvers.threads import jobs
+from svmpath.validation import check_coverage, is_whole_number
 
 Array = np.ndarray
 
+_EXACT = ("loo", "press")  # criteria that are exact leave-one-out
+_EQUAL_WEIGHTS = 1e-9  # relative variance of weights of rows in chunks up to which all are equal
+_CURVE_FOLDS = 5  # for a calibration curve it is calibrated on the other folds
 
-class HeldOutMixin:
-    """Held-out decision values at the chosen hyper-parameters, computed when they are first asked for.
 
-    A class that uses it has ``_fitted()``; ``_name_held(exact)``, the criterion of held-out values: ``exact`` asks for
-    exact leave-one-out, and None is the answer if that is not affordable, else it is the best that is; and
-    ``_at_choice(name)``, the curve by that criterion at the chosen value alone.
+@dataclass(eq=False)
+class HeldOut:
+    """Held-out values of the chosen machines; each is computed when it is first needed, and kept.
+
+    Attributes
+    ----------
+    machines : Machines
+    choice : Choice
+    options : mapping
+        The parameters of the estimator, as they were when it was fitted.
+    classes : array of shape (k,) or None
+        The labels; None for a regression.
+    labels : array of shape (n,)
+        The number of each row's class, or the target of a regression.
+    weight : array of shape (n,) or None
+        Sample weights, as ``fit`` was given them.
+    groups : array of shape (n,) or None
+        Rows that are held out together.
+    folds : list of pairs or None
+        What the choice was made by, if that was k-fold.
+    cut : float
+        The decision value above which the second of two classes is predicted.
     """
 
-    curve_: Any
-    _why_no_loo = "exact leave-one-out would take too long here"
-    _asked: Mapping[str, Any] | None = None
-    _kept: dict[str, Curve]
-    _groups: Array | None = None
-    _given_weight: Array | None = None
+    machines: Machines
+    choice: Choice
+    options: Mapping[str, Any]
+    classes: Array | None
+    labels: Array
+    weight: Array | None = None
+    groups: Array | None = None
+    folds: Folds | None = None
+    cut: float = 0.0
+    _curves: dict[str, Curve] = field(default_factory=dict)
+    _calibrations: dict[str, Calibration] = field(default_factory=dict)
+    _left_out: LeftOut | None = None
+    _nested: dict[str, HonestError] = field(default_factory=dict)  # a saved model has texts as keys
 
-    def _keep_rows(self, X: Any, sample_weight: Any, groups: Any) -> None:
-        """What ``fit`` was asked for, and what else it was given, for estimates that fit again."""
-        self._forget()
-        asked = self.get_params(deep=False)  # type: ignore[attr-defined]
-        self._asked = {name: value for name, value in asked.items() if name != "verbose"}  # it may hold a progress bar
-        self._given_weight = None if sample_weight is None else check_weights(sample_weight, X)
-        self._groups = None if groups is None else check_groups(groups, X)
-        criterion = self._asked["criterion"]
-        if groups is not None and isinstance(criterion, str) and criterion in CRITERIA and criterion != "kfold":
-            raise ValueError(
-                f"criterion={criterion!r} leaves out single rows, but groups are to be held out together: use "
-                "criterion='kfold' or 'auto', or leave groups out."
-            )
+    # --- how rows are held out ---------------------------------------------------------------------------------------
 
-    @property
-    def _is_split_by_user(self) -> bool:
-        """Whether ``cv`` is a splitter, or splits, and not a number."""
-        cv = self._option("cv")
-        return cv is not None and not isinstance(cv, Real)
+    def criterion(self, *, exact: bool = False) -> str | None:
+        """The best criterion of held-out values that is affordable.
 
-    def _forget(self) -> None:
-        """Drop what was computed of an earlier fit; each is found again when it is asked for."""
-        self._kept = {}
+        It is exact leave-one-out if there are not too many samples, else what the choice was made by; with ``exact``
+        None if it is not exact leave-one-out.
+        """
+        name = self.choice.curve.criterion
+        name = "span" if is_bound(name) else name  # a bound has no held-out values
+        is_affordable = self.machines.paths[0].problem.n <= self.machines.exact_rows
+        if name not in _EXACT and is_affordable and (exact or is_estimate(name)):
+            name = "loo"
+        return None if exact and name not in _EXACT else name
 
-    def _option(self, name: str) -> Any:
-        """A parameter as it was when the estimator was fitted."""
-        return vars(self)[name] if self._asked is None else self._asked[name]
-
-    @property
-    def _row_units(self) -> Array | None:
-        """The number of each row's group; None if every row is one by itself."""
-        return None if self._groups is None else np.unique(self._groups, return_inverse=True)[1]
-
-    def _units(self, rows: Array) -> Array:
-        """The samples or groups that rows belong to."""
-        units = self._row_units
-        return rows if units is None else units[rows]
-
-    def _held_curve(self, name: str) -> Curve:
-        """The curve at the choice by a criterion, computed once."""
-        if name not in self._kept:
-            self._kept[name] = self._at_choice(name)
-        return self._kept[name]
-
-    def _name_held(self, exact: bool = False) -> str | None:
-        raise AssertionError("every estimator has its own")
-
-    def _at_choice(self, name: str) -> Curve:
-        raise AssertionError("every estimator has its own")
-
-    def _fitted(self) -> Array:
-        """Decision values of the training rows by the fitted machine."""
-        raise AssertionError("every estimator has its own")
-
-    def _as_chosen(self) -> Curve:
-        """The curve at the choice by what it was chosen by; a bound has no held-out values."""
-        name = self.curve_.criterion
-        return self._held if is_bound(name) else self._held_curve(name)
-
-    @property
-    def _held(self) -> Curve:
-        """Exact leave-one-out at the choice if that is affordable, or was what it was chosen by; else as chosen."""
-        check_is_fitted(self)
-        name = self._name_held()
+    def curve(self, name: str | None = None) -> Curve:
+        """The curve at the choice alone by a criterion; by default the best that is affordable."""
+        name = name or self.criterion()
         assert name is not None
-        return self._held_curve(name)
+        if name not in self._curves:
+            chosen = self.choice.curve
+            if name == chosen.criterion and chosen.screened is None:
+                self._curves[name] = chosen.taken(np.array([self.choice.index]))
+            else:
+                with jobs(self.options["n_jobs"]):
+                    self._curves[name] = self.machines.scored(make_criterion(name))
+        return self._curves[name]
 
-    @property
-    def _cut(self) -> float:
-        """``threshold_`` of two classes; 0 where there is none, and for models saved before there was one."""
-        return float(vars(self).get("threshold_") or 0.0)
+    def chosen_by(self) -> str:
+        """The criterion that the choice was made by; for a bound, which has no held-out values, the best other one."""
+        name = self.choice.curve.criterion
+        return str(self.criterion()) if is_bound(name) else name
 
-    def _judged(self, curve: Curve) -> Curve:
+    def as_chosen(self) -> Curve:
+        """The curve at the choice by what it was chosen by."""
+        return self.curve(self.chosen_by())
+
+    def of_predictions(self, curve: Curve) -> Curve:
         """The curve with the errors of what ``predict`` predicts, or squared errors."""
-        return curve.rescored(ErrorAbove(self._cut) if self._cut else None)
+        return curve.rescored(ErrorAbove(self.cut) if self.cut else None)
 
     @property
-    def held_out_decisions_(self) -> Array:
-        """Decision values of each training row by machines that have not seen it, at the chosen hyper-parameters.
+    def seed(self) -> int:
+        """``random_state`` if that was a number, else 0."""
+        seed = self.options["random_state"]
+        return int(seed) if seed is not None and is_whole_number(seed, least=0) else 0
 
-        Shape (n,), or (n, k) for k > 2 classes; NaN for rows that ``cv`` never holds out.
-        """
-        return self._held.decisions[0]
+    def units(self, rows: Array) -> Array:
+        """The samples or groups that rows belong to, as numbers."""
+        return rows if self.groups is None else np.unique(self.groups, return_inverse=True)[1][rows]
 
-    @property
-    def held_out_error_(self) -> float:
-        """Weighted held-out error of the choice; ``error_criterion_`` says how rows were held out.
+    # --- decision values and errors ----------------------------------------------------------------------------------
 
-        It is that of what ``predict`` predicts: where ``threshold_`` is not 0, of the classes above and below it.
+    def decisions(self) -> Any:
+        """Held-out decision values, of shape (n,) or (n, k)."""
+        return self.curve().decisions[0]
 
-        If C is given, a weight of two equals a row given twice whose copies are held out together (``groups``). With
-        leave-one-out it does not: if one of two copies is left out, the other stays in the fit.
-        """
-        return float(self._judged(self._held).scores[0])
+    def error(self) -> float:
+        """Weighted held-out error of the choice."""
+        return float(self.of_predictions(self.curve()).scores[0])
 
-    @property
-    def error_criterion_(self) -> str:
-        """How ``held_out_error_`` was computed: "loo" is exact leave-one-out."""
-        name = self._held.criterion
-        return "loo" if name == "press" else name  # the same, by its name for least squares
-
-    @property
-    def loo_error_(self) -> float:
-        """Exact leave-one-out error of the choice: the fraction of errors, or the mean squared error; unweighted.
-
-        It is that of what ``predict`` predicts, as ``held_out_error_`` is.
-
-        Of rows that are given twice one copy stays in the fit when the other is left out, so that they look easier than
-        rows given once with twice the weight.
-        """
-        check_is_fitted(self)
-        name = self._name_held(exact=True)
+    def loo_error(self) -> float:
+        """Exact leave-one-out error, unweighted."""
+        name = self.criterion(exact=True)
         if name is None:
-            raise AttributeError(
-                f"{type(self).__name__} has no loo_error_, as {self._why_no_loo}; use held_out_error_, which was found "
-                f"by {self.error_criterion_!r}."
+            raise ValueError(
+                f"There is no leave-one-out error, as {self.machines.why_no_loo}; use held_out_error(), which is "
+                f"found by {self.criterion()!r}."
             )
-        curve = self._held_curve(name)
-        if curve.path.is_chunked:
-            return self._loo_of_chunks()  # type: ignore[attr-defined]
+        curve = self.curve(name)
         is_counted = curve.path.problem.s[curve.rows] > 0
-        return float(self._judged(curve).losses[0][is_counted].mean())
+        return float(self.of_predictions(curve).losses[0][is_counted].mean())
+
+    def interval(self, value: float) -> tuple[float, float]:
+        """The interval around an error, as wide as the held-out losses of the choice make it."""
+        curve = self.curve()
+        if is_bound(curve.criterion):
+            raise ValueError(
+                f"There is no interval of the bound {curve.criterion!r}, which is not a mean of losses; use "
+                "nested_error()."
+            )
+        losses, s = self.of_predictions(curve).losses[0], curve.path.problem.s[curve.rows]
+        return mean_interval(value, losses, s, self.units(curve.rows), is_rate=self.classes is not None)
+
+    def nested_error(self, make: Callable[..., Any], method: str, n_splits: int | None) -> HonestError:
+        """The error of tuning and fitting together; ``make`` makes the estimator from its parameters."""
+        key = f"{method} {n_splits}"
+        if key not in self._nested:
+            self._nested[key] = error_of_procedure(self, make, method, n_splits)
+        return self._nested[key]
+
+    def can_be_corrected(self) -> bool:
+        """Whether a correction of the error without fits is possible."""
+        return can_be_corrected(self)
+
+    def table(self, method: str = "sigmoid") -> Any:
+        """The samples, those with the largest loss first, as a DataFrame; probabilities are calibrated by a method."""
+        curve, fitted = self.curve(), self.machines.fitted()
+        if self.classes is None:
+            return regression_table(curve, fitted)
+        return classification_table(curve, fitted, self.classes, self.labels, self.calibration(method), self.cut)
+
+    # --- probabilities -----------------------------------------------------------------------------------------------
+
+    def calibration(self, method: str) -> Calibration:
+        """How held-out decision values become probabilities."""
+        if method not in self._calibrations:
+            self.calibrate_on(method, *self._calibrated_rows())
+        return self._calibrations[method]
+
+    def calibrate_on(self, method: str, f: Array, code: Array, s: Array, rows: Array | None = None) -> None:
+        """Calibrate these held-out decision values."""
+        assert self.classes is not None
+        self._calibrations[method] = fit_calibration(f, code, len(self.classes), s, method, samples=rows)
+
+    def _calibrated_rows(self) -> tuple[Array, Array, Array, Array]:
+        """Decision values, classes, weights and samples, an entry each time that one with weight was held out."""
+        curve = self.as_chosen()
+        s = curve.path.problem.s
+        is_counted = s[curve.rows] > 0
+        rows = curve.rows[is_counted]
+        return curve.held[0][is_counted], self.labels[rows], s[rows], rows
+
+    def calibration_curve(self, method: str) -> CalibrationCurve:
+        """How often what was given a probability came true; each probability is calibrated on the other folds."""
+        assert self.classes is not None
+        f, code, s, rows = self._calibrated_rows()
+        k, places = len(self.classes), random_places(self.machines.paths[0].problem)
+        fold, p = deal(self.units(rows), code, places[rows], _CURVE_FOLDS), np.empty((len(code), k))
+        for each in np.unique(fold):
+            out = fold == each
+            use = ~out if not out.all() else out  # a single sample has no others
+            others = fit_calibration(f[use], code[use], k, s[use], method, samples=rows[use])
+            p[out] = others.probabilities(f[out])
+        best = np.argmax(p, axis=1) if k > 2 else np.ones(len(p), dtype=int)
+        return binned(p[np.arange(len(p)), best], code == best, counted(s, rows))
+
+    # --- intervals and sets of new rows ------------------------------------------------------------------------------
+
+    def left_out(self) -> LeftOut:
+        """The machines without each sample if that takes no fits, else without each fold."""
+        if self._left_out is None:
+            is_by_folds = self.choice.curve.criterion == "kfold" or self.groups is not None
+            left_out = None if is_by_folds else self.machines.without_each()
+            if left_out is None:
+                left_out = self.machines.without(self._conformal_folds())
+            self._left_out = left_out
+        return self._left_out
+
+    def _conformal_folds(self) -> Folds:
+        """The folds that the choice was made by; or ten others, if it was not made by folds."""
+        if self.choice.curve.criterion == "kfold" and self.folds is not None:
+            return self.folds
+        problem = self.machines.paths[0].problem
+        kind: dict[str, Any] = {"is_classification": self.classes is not None, "groups": self.groups}
+        return ten_folds(problem.gram.X, self.labels, **kind, s=problem.s, pairwise=problem.gram.kernel.pairwise)
+
+    def intervals(self, X: Any, coverage: float) -> Array:
+        """Prediction intervals of new rows, of shape (m, 2)."""
+        with jobs(self.options["n_jobs"]):
+            return intervals(self.left_out(), self.labels, X, check_coverage(coverage), self.weight)
+
+    def label_sets(self, X: Any, coverage: float) -> Array:
+        """Which labels are plausible for new rows, of shape (m, k)."""
+        with jobs(self.options["n_jobs"]):
+            return label_sets(self.left_out(), self.labels, X, check_coverage(coverage), self.weight)
+
+
+class ChunkedHeldOut(HeldOut):
+    """The same of rows in chunks, where no number of a single row is kept in memory."""
+
+    def loo_error(self) -> float:
+        """Exact leave-one-out error, which does not look at weights; from sums that do."""
+        problem: Any = self.machines.paths[0].problem
+        if self.criterion(exact=True) is not None and problem.share * problem.n > 1.0 + _EQUAL_WEIGHTS:
+            raise ValueError(
+                "There is no leave-one-out error, which is unweighted, of a model that was fitted on rows in chunks "
+                "with different weights; use held_out_error()."
+            )
+        return super().loo_error() if self.criterion(exact=True) is None else self.error()
+
+    def interval(self, value: float) -> NoReturn:
+        """Not possible."""
+        self._refuse("An interval needs the held-out losses of all rows; use curve_.standard_error(choice_.index)")
+
+    def table(self, method: str = "sigmoid") -> NoReturn:
+        """Not possible."""
+        self._refuse("The table has an entry for every row; held_out_decisions() is a lazy Dask array")
+
+    def calibration(self, method: str) -> Calibration:
+        """How held-out decision values become probabilities; fitted while the rows were at hand."""
+        if method not in self._calibrations:
+            self._refuse(f"Calibration needs the held-out values of rows; fit with calibration={method!r}")
+        return self._calibrations[method]
+
+    def calibration_curve(self, method: str) -> NoReturn:
+        """Not possible."""
+        self._refuse("A calibration curve needs the held-out values of all rows; fit a sample in memory")
+
+    def left_out(self) -> NoReturn:
+        """Not possible."""
+        self._refuse("A prediction set or interval needs machines without each of the rows; fit a sample in memory")
+
+    def can_be_corrected(self) -> bool:
+        """Not possible."""
+        return False
+
+    def nested_error(self, make: Callable[..., Any], method: str, n_splits: int | None) -> NoReturn:
+        """Not possible."""
+        self._refuse("This error takes many fits in memory; use held_out_error(), or a model of a sample in memory")
+
+    @staticmethod
+    def _refuse(sentence: str) -> NoReturn:
+        raise ValueError(f"{sentence}: the model was fitted on rows in chunks.")

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from svmpath.chunked import is_chunked
-from svmpath.criteria.conformal import LeftOut
-from svmpath.estimators._base import Array, PathMachine, unchanged_by_failure
-from svmpath.estimators.chunks import lazy_for_chunks
-from svmpath.estimators.intervals import IntervalMixin, kernel_machines
-from svmpath.estimators.samples import regression_table
+from svmpath.estimators._base import Array, PathMachine
+from svmpath.estimators.chunks import fit_chunks, lazy_for_chunks
+from svmpath.estimators.scoring import resolve_scoring
+from svmpath.estimators.tuned import unchanged_by_failure
 from svmpath.estimators.tuning import seen_weights
 from svmpath.gram import Approximation
 from svmpath.gram.memory import limited
@@ -25,7 +23,7 @@ from svmpath.solvers.threads import jobs
 from svmpath.validation import check_weights
 
 
-class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
+class PathSVR(RegressorMixin, PathMachine):
     """Support vector regressor that chooses C and gamma in ``fit``, by held-out error.
 
     ``PathSVR().fit(X, y)`` needs no grid and no outer loop. Most users set ``scale=True`` (columns in different units),
@@ -104,20 +102,8 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
         The choice; ``gamma_`` is None for a kernel without gamma and an array of shape (d,) for ``gamma="ard"``;
         ``epsilon_`` exists only for "epsilon_insensitive". A tuned ``C_`` is that of a row of mean weight: row i has
         ``C_ * w[i] / w[w > 0].mean()``, with the sample weights w.
-    held_out_error_ : float
-        Held-out mean squared error of the choice, weighted; computed when it is first asked for.
-    honest_error_, honest_interval_ : float, tuple of two floats
-        Estimate of the error of tuning and fitting together, on new rows, and its 95 % interval; by nested
-        cross-validation, which takes ten fits when it is first asked for. See :meth:`honest_error`.
-    held_out_interval_ : tuple of two floats
-        The 95 % interval of ``held_out_error_``, as if the hyper-parameters had been given.
     error_criterion_ : str
-        How ``held_out_error_`` was computed: "loo" (exact leave-one-out), "alo" or "kfold".
-    loo_error_ : float
-        Mean squared error by exact leave-one-out at the choice, unweighted. It is not there with more than 3000 samples
-        (1000 for the epsilon-insensitive loss), unless the choice was made by it.
-    held_out_decisions_ : array of shape (n,)
-        Predictions of the training rows by machines that have not seen them, at the choice.
+        How rows are held out for :meth:`held_out_error`: "loo" (exact leave-one-out), "alo" or "kfold".
     n_support_ : array of shape (1,)
         Number of support vectors.
     loss_ : str
@@ -222,18 +208,89 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
         """
         with unchanged_by_failure(self), jobs(self.n_jobs), limited(self.memory_limit):
             if is_chunked(X, y, sample_weight):
-                self._fit_chunks(X, y, sample_weight, groups)
+                fit_chunks(self, X, y, sample_weight, groups)
                 return self
             X, y = self._check_training(X, y, y_numeric=True)
-            s = seen_weights(self, check_weights(sample_weight, X))
-            self._find_scoring(None, np.asarray(y, dtype=float), s)
+            target, s = np.asarray(y, dtype=float), seen_weights(self, check_weights(sample_weight, X))
+            self._scoring = resolve_scoring(self.scoring, self.criterion_loss, None, target, s)
             self._keep_rows(X, sample_weight, groups)
             X = self._to_scale(X, sample_weight, s)
-            self._fit(X, [np.asarray(y, dtype=float)], s, y)
+            self._fit(X, [target], s, y, target)
         return self
 
+    @lazy_for_chunks
+    def predict(self, X: Any) -> Array:
+        """The predicted value of each row."""
+        return self._decide(X)[:, 0]
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Array:
+        """An interval for the target of each row, by jackknife+ or CV+.
+
+        Each end is a quantile, over the training rows i, of the prediction of a machine that has not seen row i, plus
+        or minus the residual of row i by that machine. For least squares this is the machine without row i
+        (jackknife+), which takes no further fits. For the epsilon-insensitive loss, and for a choice by k-fold, it is
+        the machine without the fold of row i (CV+): the folds of ``cv`` if the choice was made by k-fold, else ten, of
+        whole groups if ``fit`` was given groups. These are trained at the first call and kept.
+
+        Parameters
+        ----------
+        X : array, DataFrame or CSR matrix of shape (m, d)
+        coverage : float, default=0.9
+            The probability that an interval is meant to contain the target, between 0 and 1.
+
+        Returns
+        -------
+        array of shape (m, 2)
+            Lower and upper ends. They are infinite with fewer than ``coverage / (1 - coverage)`` training rows (9 for
+            0.9, 19 for 0.95; with weights, their effective number counts). With a coverage below one half the lower end
+            can be above the upper one: then the interval is empty.
+
+        Notes
+        -----
+        If the training rows and the new one are exchangeable (independent draws from one distribution, for instance),
+        intervals of jackknife+ contain the target with a probability of at least ``1 - 2 alpha``, where
+        ``alpha = 1 - coverage``, whatever the distribution [1]_; it is close to ``1 - alpha`` unless the machine
+        changes much when one row is left out. CV+ with k folds of n / k rows has the same guarantee but for a term of
+        at most ``sqrt(2 / n)``. The probability is one over new rows and training sets, not one for each x. The
+        theorem takes the machine as given: that C, gamma, ``epsilon``, landmarks and the scale of the columns were
+        chosen on the same rows is not covered. Nor are rows that belong to groups or to a time order.
+
+        The quantiles are weighted by ``sample_weight``. A common factor does not matter: the rows count as Kish's
+        effective number of rows, (sum w)^2 / sum w^2, and the new row as one. Weights that are a function of x make the
+        coverage that of a population in which x is so much more frequent [2]_, up to the weight of the new row, which
+        is not known. Rows of weight zero are not used.
+
+        With n training rows, an interval of jackknife+ costs about 4 n^2 operations for the full kernel matrix and
+        6 n r in rank r; one of CV+ as much as a prediction by each of the machines, and n more numbers to sort. New
+        rows are taken in blocks, so that memory stays bounded.
+
+        References
+        ----------
+        .. [1] R. F. Barber, E. J. Candes, A. Ramdas and R. J. Tibshirani, "Predictive inference with the jackknife+",
+           Annals of Statistics 49 (2021), 486-507.
+        .. [2] R. J. Tibshirani, R. F. Barber, E. J. Candes and A. Ramdas, "Conformal prediction under covariate
+           shift", Advances in Neural Information Processing Systems 32 (2019).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from svmpath import PathSVR
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(0, 6, (200, 1)); y = np.sin(X[:, 0]) + 0.2 * rng.normal(size=200)
+        >>> model = PathSVR(random_state=0).fit(X[:100], y[:100])
+        >>> ends = model.predict_interval(X[100:], coverage=0.9)
+        >>> inside = (ends[:, 0] <= y[100:]) & (y[100:] <= ends[:, 1])
+        >>> ends.shape, bool(inside.mean() > 0.8)
+        ((100, 2), True)
+        """
+        return self._known.intervals(self._check_new(X), coverage)
+
     @property
-    def held_out_(self) -> Any:  # a DataFrame
+    def n_support_(self) -> Array:
+        """Number of support vectors."""
+        return np.array([len(self.support_)])
+
+    def held_out_table(self) -> Any:  # a DataFrame
         """The training samples as machines see them that have not seen them; the largest loss first.
 
         One row per sample: ``sample`` (its position in X), ``target``, ``decision`` (the prediction by machines that
@@ -242,19 +299,4 @@ class PathSVR(IntervalMixin, RegressorMixin, PathMachine):
         value is not known to be exact; NA where only the number of such samples is known). A sample that ``cv`` never
         holds out has NaN, and comes last.
         """
-        curve = self._held
-        return regression_table(curve, self._fitted())
-
-    @property
-    def n_support_(self) -> Array:
-        """Number of support vectors."""
-        check_is_fitted(self)
-        return np.array([len(self.support_)])
-
-    @lazy_for_chunks
-    def predict(self, X: Any) -> Array:
-        """The predicted value of each row."""
-        return self._decide(X)[:, 0]
-
-    def _find_left_out(self) -> LeftOut:
-        return kernel_machines(self, self.path_.problem.y)
+        return self._known.table()

@@ -22,7 +22,7 @@ from svmpath.gram import DenseGram, Gram, make_gram
 from svmpath.kernels import RBF, Kernel, gamma_value, make_kernel
 from svmpath.losses import LeastSquares, Loss, Problem, make_loss, policy_of
 from svmpath.names import unknown_name
-from svmpath.paths.merged import find_copies, has_contradictions
+from svmpath.paths.copies import find_copies, has_contradictions
 from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
 from svmpath.search import STRATEGIES, Evaluator, Tuned, Tuner
 from svmpath.search.axis import Axis

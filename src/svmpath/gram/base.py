@@ -62,13 +62,18 @@ class Gram(ABC):
     (50, 10, (50, 10))
     """
 
-    is_clipped: bool = False
-
     kernel: Kernel
     X: Any
     rows: Any
     residual: float
-    Z: Array | None
+
+    @property
+    def Z(self) -> Array | None:
+        return None
+
+    @property
+    def is_clipped(self) -> bool:
+        return False
 
     @lazy
     def repeats(self) -> Repeats | None:

@@ -139,7 +139,6 @@ class DenseGram(Gram):
     """
 
     residual = 0.0
-    Z = None
 
     def __init__(
         self, kernel: Kernel, X: Any, rows: Any = None, clip: bool = False, distinct: Distinct | None = None
@@ -173,7 +172,7 @@ class DenseGram(Gram):
         return None if self._ids is None or self.kernel.pairwise else group(self._ids)
 
     @property
-    def is_clipped(self) -> bool:  # type: ignore[override]
+    def is_clipped(self) -> bool:
         return self.clip and self.kernel.psd is not True
 
     @property
@@ -251,7 +250,7 @@ class DenseGram(Gram):
         S = self.distinct.compared
         return S if self._ids is None else self.kernel.part(S, self._ids, self._ids)
 
-    def pull(self, W: Array, rows: Array, cols: Array) -> Array:
+    def parameter_gradient(self, W: Array, rows: Array, cols: Array) -> Array:
         """``sum_ij W_ij d k(x_i, x_j) / d p`` over some rows i and columns j, for every parameter p of the kernel."""
         K = self.block(rows, cols)
         if self._ids is not None:

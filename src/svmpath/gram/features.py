@@ -48,11 +48,13 @@ class FeatureMap(ABC):
     10
     """
 
-    pairwise: bool = False
-
     @property
     @abstractmethod
     def rank(self) -> int: ...
+
+    @property
+    def pairwise(self) -> bool:
+        return False
 
     @property
     def width(self) -> int:
@@ -138,8 +140,7 @@ class LandmarkFeatures(FeatureMap):
     triangular: bool = False
 
     @property
-    def pairwise(self) -> bool:  # type: ignore[override]
-        """Whether the kernel reads its values off the rows."""
+    def pairwise(self) -> bool:
         return self.kernel.pairwise
 
     @property

@@ -94,7 +94,7 @@ class LowRankGram(Gram):
         return self.factor.features
 
     @property
-    def Z(self) -> Array:  # type: ignore[override]
+    def Z(self) -> Array:
         if self.factor.Z is None:
             self._factor = Factor(self.features(self.own_rows, self.approximation.dtype), self.features)
         assert self.factor.Z is not None

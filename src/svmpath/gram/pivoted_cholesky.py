@@ -44,8 +44,8 @@ def pivoted_cholesky(
         Use no more pivots than leave this share of the trace unexplained.
     """
     order = random_order(X, seed=seed, pairwise=kernel.pairwise)
-    source = Source(np.maximum(kernel.diag(X), 0.0), lambda rows: kernel(X[rows], X), order)
-    pivots, Ft = search(source, limit, residual, None if greedy else np.random.default_rng(seed))
+    K = KernelRows(np.maximum(kernel.diag(X), 0.0), lambda rows: kernel(X[rows], X), order)
+    pivots, Ft = search(K, limit, residual, None if greedy else np.random.default_rng(seed))
     points = None if kernel.pairwise else X[pivots]
     rows = pivots if kernel.pairwise else None
     # Above the diagonal of the pivots' block the factor is zero by construction.
@@ -61,7 +61,7 @@ def pivoted_cholesky(
 
 
 @dataclass(frozen=True)
-class Source:
+class KernelRows:
     """The parts of K that the search looks at: its diagonal, and a few of its rows at a time; ties go by ``order``."""
 
     diag: Array
@@ -69,7 +69,7 @@ class Source:
     order: Array
 
 
-def search(K: Source, limit: int, residual: float, rng: np.random.Generator | None) -> tuple[Array, Array]:
+def search(K: KernelRows, limit: int, residual: float, rng: np.random.Generator | None) -> tuple[Array, Array]:
     """Pivots and the transposed factor: the row with the largest residual first, or rows drawn in proportion to it."""
     d = K.diag.copy()
     stop = max(residual, _ROUNDING) * d.sum()
@@ -107,7 +107,7 @@ def search(K: Source, limit: int, residual: float, rng: np.random.Generator | No
     return np.array(pivots[:enough]), Ft[:enough]
 
 
-def _drawn(K: Source, d: Array, Ft: Array, most: int, rng: np.random.Generator) -> tuple[Array, Array]:
+def _drawn(K: KernelRows, d: Array, Ft: Array, most: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """Rows drawn with probability proportional to their residuals d, and their rows of the factor."""
     total = np.cumsum(d[K.order])
     places = np.searchsorted(total, rng.random(min(_PROPOSALS, 2 * most)) * total[-1], side="right")

@@ -99,7 +99,12 @@ def make_kernel(
     """
     coef0 = Parameter("coef0", lowest="any", log=False).check(coef0)
     if isinstance(kernel, str) and kernel in KERNELS:
-        return _named_kernel(KERNELS[kernel], gamma, degree, coef0, X, sample_weight)
+        kind: Any = KERNELS[kernel]
+        names = {field.name for field in fields(kind)}
+        options: dict[str, Any] = {"degree": degree, "coef0": coef0}
+        if "gamma" in names:  # else X may have no scale, and need none
+            options["gamma"] = gamma_value(gamma, X, sample_weight)
+        return kind(**{name: value for name, value in options.items() if name in names})
     if isinstance(kernel, SklearnKernel):
         kernel = GPKernel(kernel)
     elif not isinstance(kernel, Kernel):
@@ -109,15 +114,6 @@ def make_kernel(
     if gamma is None or not any(re.search(r"(^|__)gamma(\[|$)", name) for name in kernel.parameters):
         return kernel
     return kernel.at("gamma", gamma_value(gamma, X, sample_weight))
-
-
-def _named_kernel(kind: Any, gamma: Any, degree: int, coef0: float, X: Any, sample_weight: Array | None) -> Kernel:
-    """A kernel with those options that it has a field for."""
-    own = {field.name for field in fields(kind)}
-    options: dict[str, Any] = {"degree": degree, "coef0": coef0}
-    if "gamma" in own:  # else X may have no scale, and need none
-        options["gamma"] = gamma_value(gamma, X, sample_weight)
-    return kind(**{name: value for name, value in options.items() if name in own})
 
 
 def gamma_value(gamma: Any, X: Any = None, sample_weight: Array | None = None) -> float:

@@ -10,7 +10,6 @@ P = -W * K (entry by entry), row sums p and column sums q,
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import diags_array, issparse
 
-from svmpath.kernels.base import Array, Kernel, pick
+from svmpath.kernels.base import Array, Kernel, RowKernel
 from svmpath.kernels.stationary import squared_distances
 from svmpath.parameters import Parameter
 
@@ -26,7 +25,7 @@ _GAMMAS_SHOWN = 6  # gammas that are written out
 
 
 @dataclass(frozen=True, repr=False)
-class ARD(Kernel):
+class ARD(RowKernel):
     """exp(-sum_j gamma_j (x_j - z_j)^2): a Gaussian kernel with one gamma per feature.
 
     Parameters
@@ -71,25 +70,16 @@ class ARD(Kernel):
     def declare(self) -> tuple[Parameter, ...]:
         return tuple(Parameter(name, lowest="not negative") for name in self.parameters)
 
-    def resolve(self, name: str) -> str:
-        """The name; raises an error for ``gamma`` alone, which is a vector."""
-        if name == "gamma":
-            raise ValueError("Kernel parameter 'gamma' is a vector; name one of its elements, such as gamma[0].")
-        return super().resolve(name)
-
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> tuple[Any, Any]:
-        """The rows themselves: no part of the distances is free of the gammas."""
-        Z = X if Z is None else pick(Z, rows)
-        for A in (X, Z):
+        """The rows themselves, where they have as many columns as there are gammas."""
+        S = super().compare(X, Z, rows)
+        for A in S:
             if A.shape[1] != len(self.gamma):
                 raise ValueError(
                     f"An ARD kernel needs one gamma per column, but this one has {len(self.gamma)} gammas and the data "
                     f"have {A.shape[1]} columns."
                 )
-        return X, Z
-
-    def part(self, S: tuple[Any, Any], rows: Any, cols: Any) -> tuple[Any, Any]:
-        return S[0][rows], S[1][cols]
+        return S
 
     def evaluate(self, S: tuple[Any, Any]) -> Array:
         X, Z = S
@@ -101,9 +91,8 @@ class ARD(Kernel):
         return (X @ diags_array(root)).tocsr() if issparse(X) else X * root
 
     def derive(self, S: tuple[Any, Any], name: str) -> Array:
-        found = re.fullmatch(r"gamma\[(\d+)\]", name)
-        assert found is not None  # names come from ``resolve``
-        X, Z = (_column(A, int(found[1])) for A in S)
+        j = list(self.parameters).index(name)
+        X, Z = (A[:, [j]].toarray().ravel() if issparse(A) else A[:, j] for A in S)
         return -((X[:, None] - Z) ** 2) * self.evaluate(S)
 
     def pull(self, W: Array, S: tuple[Any, Any], K: Array | None = None) -> Array:
@@ -121,11 +110,4 @@ class ARD(Kernel):
         return np.ones(X.shape[0])
 
     def at(self, name: str, value: float) -> Kernel:
-        position = list(self.parameters).index(self.resolve(name))
-        gamma = [*self.gamma]
-        gamma[position] = float(value)
-        return ARD(gamma)
-
-
-def _column(A: Any, j: int) -> Array:
-    return A[:, [j]].toarray().ravel() if issparse(A) else A[:, j]
+        return ARD({**self.parameters, self.resolve(name): float(value)}.values())

@@ -12,11 +12,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from svmpath.names import nearest_name
+from svmpath.names import did_you_mean
 from svmpath.parameters import Parameter
 
 Array = np.ndarray
@@ -49,8 +49,12 @@ class Kernel(ABC):
     (2, 2)
     """
 
-    psd: bool | None = True
     pairwise: bool = False
+
+    @property
+    def psd(self) -> bool | None:
+        """Whether it is positive semi-definite."""
+        return True
 
     @property
     @abstractmethod
@@ -115,13 +119,14 @@ class Kernel(ABC):
         names = list(self.parameters)
         if name in names:
             return name
+        if f"{name}[0]" in names:
+            raise ValueError(f"Kernel parameter {name!r} is a vector; name one of its elements, such as {name}[0].")
         ending = [full for full in names if full.endswith("__" + name)]
         if len(ending) == 1:
             return ending[0]
         wanted = "is ambiguous" if ending else "is unknown"
         known = ", ".join(ending or names) or "none"
-        nearest = None if ending else nearest_name(name, names)
-        question = "" if nearest is None else f" Did you mean {nearest!r}?"
+        question = "" if ending else did_you_mean(name, names)
         raise ValueError(f"Kernel parameter {name!r} {wanted} for {self!r}; its parameters are: {known}.{question}")
 
     def __add__(self, other: Kernel) -> Kernel:
@@ -157,12 +162,18 @@ class SimpleKernel(Kernel):
 
     def at(self, name: str, value: float) -> Kernel:
         """The same kernel with the parameter ``name`` at ``value``."""
-        return replace(self, **{self.resolve(name): float(value)})  # type: ignore[type-var]
+        return replace(cast(Any, self), **{self.resolve(name): float(value)})
 
 
-def inside(part: str, parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
-    """The parameters of a part of a kernel, with their full names: ``k1__gamma`` for ``gamma`` of k1."""
-    return tuple(replace(parameter, name=f"{part}__{parameter.name}") for parameter in parameters)
+class RowKernel(Kernel):
+    """A kernel of which no part is free of the parameters: rows are kept as they are, until it is evaluated."""
+
+    def compare(self, X: Any, Z: Any = None, rows: Any = None) -> tuple[Any, Any]:
+        """The rows themselves."""
+        return X, (X if Z is None else pick(Z, rows))
+
+    def part(self, S: tuple[Any, Any], rows: Any, cols: Any) -> tuple[Any, Any]:
+        return S[0][rows], S[1][cols]
 
 
 def pick(Z: Any, rows: Any) -> Any:

@@ -4,44 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
-from svmpath.kernels.base import Array, Kernel, inside
+from svmpath.kernels.base import Array, Kernel
 from svmpath.parameters import Parameter
 
 
-class _Pair(Kernel):
-    """Two kernels k1 and k2; their parameters are called ``k1__gamma``, ``k2__gamma``, ..."""
-
-    k1: Kernel
-    k2: Kernel
+class _Compound(Kernel):
+    """A kernel of the kernels that are its fields; the parameters of a field k1 are called ``k1__gamma``, ..."""
 
     @property
-    def psd(self) -> bool | None:  # type: ignore[override]
-        """Positive semi-definite if both parts are; otherwise not known."""
-        return True if self.k1.psd and self.k2.psd else None
+    def _parts(self) -> dict[str, Kernel]:
+        return {name: part for name, part in vars(self).items() if isinstance(part, Kernel)}
+
+    @property
+    def psd(self) -> bool | None:
+        """Positive semi-definite if all parts are; otherwise not known."""
+        return True if all(part.psd for part in self._parts.values()) else None
 
     @property
     def parameters(self) -> Mapping[str, float]:
-        first = {f"k1__{name}": value for name, value in self.k1.parameters.items()}
-        return first | {f"k2__{name}": value for name, value in self.k2.parameters.items()}
+        return {f"{name}__{own}": value for name, part in self._parts.items() for own, value in part.parameters.items()}
 
     def declare(self) -> tuple[Parameter, ...]:
-        return inside("k1", self.k1.declare()) + inside("k2", self.k2.declare())
+        parts = self._parts.items()
+        return tuple(replace(own, name=f"{name}__{own.name}") for name, part in parts for own in part.declare())
 
-    def compare(self, X: Any, Z: Any = None, rows: Any = None) -> tuple[Any, Any]:
-        return self.k1.compare(X, Z, rows), self.k2.compare(X, Z, rows)
+    def compare(self, X: Any, Z: Any = None, rows: Any = None) -> tuple[Any, ...]:
+        return tuple(part.compare(X, Z, rows) for part in self._parts.values())
 
-    def part(self, S: tuple[Any, Any], rows: Any, cols: Any) -> tuple[Any, Any]:
-        return self.k1.part(S[0], rows, cols), self.k2.part(S[1], rows, cols)
+    def part(self, S: tuple[Any, ...], rows: Any, cols: Any) -> tuple[Any, ...]:
+        return tuple(part.part(each, rows, cols) for part, each in zip(self._parts.values(), S, strict=True))
 
     def at(self, name: str, value: float) -> Kernel:
-        part, inner = self.resolve(name).split("__", 1)
-        return replace(self, **{part: getattr(self, part).at(inner, value)})  # type: ignore[type-var]
+        field, _, own = self.resolve(name).partition("__")
+        changed = self._parts[field].at(own, value) if own else float(value)
+        return replace(cast(Any, self), **{field: changed})
 
 
 @dataclass(frozen=True)
-class Sum(_Pair):
+class Sum(_Compound):
     """k1(x, z) + k2(x, z).
 
     Parameters
@@ -82,7 +84,7 @@ class Sum(_Pair):
 
 
 @dataclass(frozen=True)
-class Product(_Pair):
+class Product(_Compound):
     """k1(x, z) * k2(x, z).
 
     Parameters
@@ -123,7 +125,7 @@ class Product(_Pair):
 
 
 @dataclass(frozen=True)
-class Scaled(Kernel):
+class Scaled(_Compound):
     """scale * kernel(x, z), with ``scale`` a parameter like the others.
 
     Parameters
@@ -151,36 +153,24 @@ class Scaled(Kernel):
     scale: float = 1.0
 
     @property
-    def psd(self) -> bool | None:  # type: ignore[override]
+    def psd(self) -> bool | None:
         """Positive semi-definite if the kernel is and the scale is not negative."""
         return self.kernel.psd if self.scale >= 0 else None
 
     @property
     def parameters(self) -> Mapping[str, float]:
-        return {"scale": self.scale} | {f"kernel__{n}": v for n, v in self.kernel.parameters.items()}
+        return {"scale": self.scale, **super().parameters}
 
     def declare(self) -> tuple[Parameter, ...]:
-        return (Parameter("scale"), *inside("kernel", self.kernel.declare()))
+        return (Parameter("scale"), *super().declare())
 
-    def compare(self, X: Any, Z: Any = None, rows: Any = None) -> Any:
-        return self.kernel.compare(X, Z, rows)
+    def evaluate(self, S: tuple[Any]) -> Array:
+        return self.scale * self.kernel.evaluate(S[0])
 
-    def part(self, S: Any, rows: Any, cols: Any) -> Any:
-        return self.kernel.part(S, rows, cols)
-
-    def evaluate(self, S: Any) -> Array:
-        return self.scale * self.kernel.evaluate(S)
-
-    def derive(self, S: Any, name: str) -> Array:
+    def derive(self, S: tuple[Any], name: str) -> Array:
         if name == "scale":
-            return self.kernel.evaluate(S)
-        return self.scale * self.kernel.derive(S, name.split("__", 1)[1])
+            return self.kernel.evaluate(S[0])
+        return self.scale * self.kernel.derive(S[0], name.split("__", 1)[1])
 
     def diag(self, X: Any) -> Array:
         return self.scale * self.kernel.diag(X)
-
-    def at(self, name: str, value: float) -> Kernel:
-        name = self.resolve(name)
-        if name == "scale":
-            return replace(self, scale=float(value))
-        return replace(self, kernel=self.kernel.at(name.split("__", 1)[1], value))

@@ -108,7 +108,7 @@ class Polynomial(_Dot):
             raise ValueError(f"The degree of a polynomial kernel must be a whole number >= 1, got {self.degree!r}.")
 
     @property
-    def psd(self) -> bool:  # type: ignore[override]
+    def psd(self) -> bool:
         """Whether gamma and coef0 make it positive semi-definite."""
         return self.gamma >= 0 and self.coef0 >= 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ from scipy.sparse import issparse
 from scipy.sparse import vstack as sparse_vstack
 from sklearn.gaussian_process import kernels as gp
 
-from svmpath.kernels.base import Array, Kernel, pick
+from svmpath.kernels.base import Array, Kernel, RowKernel, SimpleKernel
 from svmpath.kernels.repeated import compare_distinct, make_symmetric
 from svmpath.names import unknown_name
 from svmpath.parameters import Parameter
@@ -22,7 +21,7 @@ _DIAGONAL_ROWS = 64  # rows whose full block is computed to read off a diagonal
 
 
 @dataclass(frozen=True)
-class Precomputed(Kernel):
+class Precomputed(SimpleKernel):
     """X holds the kernel values: n x n of the training rows, m x n of m new rows against them.
 
     See Also
@@ -40,13 +39,6 @@ class Precomputed(Kernel):
 
     psd = None
     pairwise = True
-
-    @property
-    def parameters(self) -> Mapping[str, float]:
-        return {}
-
-    def declare(self) -> tuple[Parameter, ...]:
-        return ()
 
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> Array:
         """The values themselves, or their columns ``rows``."""
@@ -66,11 +58,8 @@ class Precomputed(Kernel):
         raise ValueError(f"A precomputed kernel has no parameter {name!r}; use a kernel that has it.")
 
 
-class _BlockKernel(Kernel):
+class _BlockKernel(RowKernel):
     """A kernel that can only compute whole blocks k(X, Z)."""
-
-    def compare(self, X: Any, Z: Any = None, rows: Any = None) -> tuple[Any, Any]:
-        return X, (X if Z is None else pick(Z, rows))
 
     def evaluate(self, S: tuple[Any, Any]) -> Array:
         X, Z = S
@@ -79,9 +68,6 @@ class _BlockKernel(Kernel):
     @abstractmethod
     def _values(self, X: Any, Z: Any) -> Array:
         """The block k(X, Z) of distinct rows, of X against itself if Z is None."""
-
-    def part(self, S: tuple[Any, Any], rows: Any, cols: Any) -> tuple[Any, Any]:
-        return S[0][rows], S[1][cols]
 
     def diag(self, X: Any) -> Array:
         """The diagonal, read off blocks along it: n * 64 kernel values instead of n^2."""
@@ -201,7 +187,7 @@ class GPKernel(_BlockKernel):
             )
 
     @property
-    def psd(self) -> bool | None:  # type: ignore[override]
+    def psd(self) -> bool | None:
         """Not known if a part is a periodic or pairwise kernel, which are indefinite on some data."""
         parts = [self.kernel, *self.kernel.get_params(deep=True).values()]
         return None if any(isinstance(part, gp.ExpSineSquared | gp.PairwiseKernel) for part in parts) else True
@@ -214,15 +200,12 @@ class GPKernel(_BlockKernel):
         return tuple(Parameter(name) for name in self._names())
 
     def _names(self) -> list[str]:
-        free = [h for h in self.kernel.hyperparameters if not h.fixed]
-        single = [[h.name] if h.n_elements == 1 else [f"{h.name}[{j}]" for j in range(h.n_elements)] for h in free]
-        return [name for names in single for name in names]
-
-    def resolve(self, name: str) -> str:
-        """The full name; ``length_scale[0]`` is enough for ``k1__length_scale[0]`` if it is unique."""
-        if re.fullmatch(r".*\[\d+\]", name) is None and f"{name}[0]" in self.parameters:
-            raise ValueError(f"Kernel parameter {name!r} is a vector; name one of its elements, such as {name}[0].")
-        return super().resolve(name)
+        return [
+            h.name if h.n_elements == 1 else f"{h.name}[{j}]"
+            for h in self.kernel.hyperparameters
+            if not h.fixed
+            for j in range(h.n_elements)
+        ]
 
     def _values(self, X: Any, Z: Any) -> Array:
         K = np.asarray(self.kernel(X, Z), dtype=float)

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
+from svmpath.row_order import odd_numbers, row_sums
+
 Array = np.ndarray
 
 _MIRRORED_ROWS = 128  # rows that are made symmetric at a time
@@ -37,10 +39,12 @@ class Repeats(NamedTuple):
 
 def find_repeats(X: Any) -> Repeats | None:
     """The distinct rows of X; None if no row repeats. -0.0 equals 0.0, stored zeros of sparse matrices are zeros."""
-    keys = _sparse_keys(X) if issparse(X) else _keys(np.asarray(X, dtype=float))
-    repeats = group(keys)
+    repeats = group(_keys(X if issparse(X) else np.asarray(X, dtype=float)))
     if repeats is not None and not _are_equal(X, repeats):  # two different rows have the same key
-        return group(_row_bytes(X))
+        # The rows themselves as keys: slower, and never the same for different rows.
+        numbers: dict[bytes, int] = {}
+        dense = (np.asarray(X[[i]].toarray() if issparse(X) else X[i], dtype=float) + 0.0 for i in range(X.shape[0]))
+        return group(np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in dense]))
     return repeats
 
 
@@ -87,22 +91,14 @@ def _mix(bits: Array) -> Array:
     return bits ^ (bits >> np.uint64(32))
 
 
-def _multipliers(d: int) -> Array:
-    return np.random.default_rng(0).integers(2**63, size=d, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-
-
-def _keys(X: Array) -> Array:
+def _keys(X: Any) -> Array:
     """One whole number per row, the same for equal rows wherever they stand: the arithmetic is modulo 2^64."""
-    bits = np.ascontiguousarray(X + 0.0).view(np.uint64)
-    return _mix(bits) @ _multipliers(X.shape[1])
-
-
-def _sparse_keys(X: Any) -> Array:
+    factors = odd_numbers(X.shape[1], 0)
+    if not issparse(X):
+        return _mix(np.ascontiguousarray(X + 0.0).view(np.uint64)) @ factors
     X = X.tocsr(copy=True)
     X.sum_duplicates()
-    products = _mix((np.asarray(X.data, dtype=float) + 0.0).view(np.uint64)) * _multipliers(X.shape[1])[X.indices]
-    total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(products, dtype=np.uint64)])
-    return total[X.indptr[1:]] - total[X.indptr[:-1]]
+    return row_sums(_mix((np.asarray(X.data, dtype=float) + 0.0).view(np.uint64)) * factors[X.indices], X.indptr)
 
 
 def _are_equal(X: Any, repeats: Repeats) -> bool:
@@ -115,10 +111,3 @@ def _are_equal(X: Any, repeats: Repeats) -> bool:
         np.array_equal(X[copies[k : k + 4096]], X[originals[k : k + 4096]], equal_nan=True)
         for k in range(0, len(copies), 4096)
     )
-
-
-def _row_bytes(X: Any) -> Array:
-    """The rows themselves as keys: slower, and never the same for different rows."""
-    numbers: dict[bytes, int] = {}
-    dense = (np.asarray(X[[i]].toarray() if issparse(X) else X[i], dtype=float) + 0.0 for i in range(X.shape[0]))
-    return np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in dense])

@@ -59,76 +59,63 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
     if Z is not None and issparse(X) != issparse(Z):
         X, Z = csr_array(X), csr_array(Z)
     if issparse(X):
-        return compare_distinct(_sparse_squared_distances, X, Z)
+        return compare_distinct(_expanded_squares, X, Z)
     X, Z = np.asarray(X, dtype=float), None if Z is None else np.asarray(Z, dtype=float)
     if X.shape[1] <= _NARROW_COLUMNS or (Z is not None and len(X) < PAIRWISE_ROWS):
         return cdist(X, X if Z is None else Z, "sqeuclidean")  # pair by pair, from differences
-    return compare_distinct(_dense_squared_distances, X, Z)
+    return compare_distinct(_expanded_squares, X, Z)
 
 
-def _dense_squared_distances(X: Array, Z: Array | None) -> Array:
-    """One product: the rows (x, |x|^2, 1) with the rows (-2 z, 1, |z|^2), after moving the origin."""
+def _expanded_squares(X: Any, Z: Any) -> Array:
+    """|x|^2 + |z|^2 - 2 x.z of all pairs, those of close ones from differences.
+
+    Dense: one product, of the rows (x, |x|^2, 1) with the rows (-2 z, 1, |z|^2), after moving the origin. Of sparse
+    rows that would fill the matrices.
+    """
     same, Z = Z is None, X if Z is None else Z
-    centre = Z.mean(axis=0)
-    left, right = (np.empty((len(A), A.shape[1] + 2)) for A in (X, Z))
-    np.subtract(X, centre, out=left[:, :-2])
-    np.subtract(Z, centre, out=right[:, :-2])
-    left[:, -2], left[:, -1] = squared_norms(left[:, :-2]), 1.0
-    right[:, -1], right[:, -2] = squared_norms(right[:, :-2]), 1.0
-    close = _CLOSE_SHARE * left[:, -2], _CLOSE_SHARE * right[:, -1]
-    right[:, :-2] *= -2.0
-    S = np.empty((len(X), len(Z)))
-    for start in range(0, len(X), _ROWS_AT_ONCE):
-        rows, cols = slice(start, min(start + _ROWS_AT_ONCE, len(X))), slice(start if same else 0, None)
-        np.matmul(left[rows], right[cols].T, out=S[rows, cols])
-        _finish(S, rows, cols, close, X, Z)
-    return S
-
-
-def _sparse_squared_distances(X: Any, Z: Any) -> Array:
-    """|x|^2 + |z|^2 - 2 x.z as it is: to move the origin would fill the matrices."""
-    same, Z = Z is None, X if Z is None else Z
-    norms = squared_norms(X), squared_norms(Z)
-    S = -2.0 * np.asarray((X @ Z.T).toarray(), dtype=float)
-    S += norms[0][:, None]
-    S += norms[1]
-    for start in range(0, X.shape[0], _ROWS_AT_ONCE):
-        rows, cols = slice(start, min(start + _ROWS_AT_ONCE, X.shape[0])), slice(start if same else 0, None)
-        _finish(S, rows, cols, (_CLOSE_SHARE * norms[0], _CLOSE_SHARE * norms[1]), X, Z)
-    return S
-
-
-def _finish(S: Array, rows: slice, cols: slice, close: tuple[Array, Array], X: Any, Z: Any) -> None:
-    """Correct the close pairs of some rows; for X against itself, also the diagonal and the part below it."""
-    block = S[rows, cols]
-    if X is Z:
-        np.fill_diagonal(block, np.inf)  # known, and not to be done again
-    near = _are_near(block, close[0][rows], close[1][cols])
-    if np.count_nonzero(near) > _ALL_FROM_SHARE * near.size and (
-        not issparse(Z) or Z.shape[0] * Z.shape[1] <= _DENSE_ENTRIES
-    ):
-        block[:] = cdist(_dense(X[rows]), _dense(Z[cols]), "sqeuclidean")
+    n, is_sparse = X.shape[0], issparse(X)
+    if is_sparse:
+        norms = squared_norms(X), squared_norms(Z)
+        S = -2.0 * np.asarray((X @ Z.T).toarray(), dtype=float)
+        S += norms[0][:, None]
+        S += norms[1]
     else:
-        _by_difference(S, np.flatnonzero(near), rows, cols, X, Z)
-    if X is Z:
-        np.fill_diagonal(block, 0.0)
-        mirror(S, rows.start, rows.stop)
+        S, centre = np.empty((n, len(Z))), Z.mean(axis=0)
+        left, right = (np.empty((len(A), A.shape[1] + 2)) for A in (X, Z))
+        np.subtract(X, centre, out=left[:, :-2])
+        np.subtract(Z, centre, out=right[:, :-2])
+        norms = squared_norms(left[:, :-2]), squared_norms(right[:, :-2])
+        left[:, -2], left[:, -1], right[:, -1], right[:, -2] = norms[0], 1.0, norms[1], 1.0
+        right[:, :-2] *= -2.0
+    for start in range(0, n, _ROWS_AT_ONCE):
+        rows, cols = slice(start, min(start + _ROWS_AT_ONCE, n)), slice(start if same else 0, None)
+        block = S[rows, cols]
+        if not is_sparse:
+            np.matmul(left[rows], right[cols].T, out=block)
+        if same:
+            np.fill_diagonal(block, np.inf)  # known, and not to be done again
+        _correct(block, (rows, cols), [_CLOSE_SHARE * norm for norm in norms], X, Z)
+        if same:
+            np.fill_diagonal(block, 0.0)
+            mirror(S, rows.start, rows.stop)
+    return S
 
 
-def _are_near(S: Array, left: Array, right: Array) -> Array:
-    """Which entries of S are at most left_i + right_j, or may be if they are few."""
+def _correct(S: Array, where: tuple[slice, slice], close: list[Array], X: Any, Z: Any) -> None:
+    """Compute the distances of some rows S_ij <= close_i + close_j, which are close to each other, again."""
+    rows, cols = where
+    left, right = close[0][rows], close[1][cols]
     near = left.max() + right.max() >= S  # one number is compared with faster than a sum per pair
-    return left[:, None] + right >= S if np.count_nonzero(near) > _LOOK_FROM_SHARE * near.size else near
-
-
-def _by_difference(S: Array, near: Array, rows: slice, cols: slice, X: Any, Z: Any) -> None:
-    """Compute some entries of S[rows, cols] again from differences of rows, a bounded number at a time."""
-    i, j = np.divmod(near, S.shape[1] - cols.start)
-    i, j = i + rows.start, j + cols.start
-    step = max(1, _DIFFERENCES_AT_ONCE // X.shape[1])
-    for k in range(0, len(near), step):
-        part = i[k : k + step], j[k : k + step]
-        S[part] = squared_norms(_dense(X[part[0]]) - _dense(Z[part[1]]))
+    if np.count_nonzero(near) > _LOOK_FROM_SHARE * near.size:
+        near = left[:, None] + right >= S
+    is_small = not issparse(Z) or Z.shape[0] * Z.shape[1] <= _DENSE_ENTRIES
+    if is_small and np.count_nonzero(near) > _ALL_FROM_SHARE * near.size:
+        S[:] = cdist(_dense(X[rows]), _dense(Z[cols]), "sqeuclidean")
+        return
+    pairs, step = np.flatnonzero(near), max(1, _DIFFERENCES_AT_ONCE // X.shape[1])
+    for k in range(0, len(pairs), step):  # from differences of rows, a bounded number at a time
+        i, j = np.divmod(pairs[k : k + step], S.shape[1])
+        S[i, j] = squared_norms(_dense(X[i + rows.start]) - _dense(Z[j + cols.start]))
 
 
 def _dense(X: Any) -> Array:

@@ -42,7 +42,7 @@ class Problem:
         The two labels that -1 and +1 stand for.
     copies : array of int of shape (n,), optional
         Rows with the same number, from 0 on, are copies: equal rows of X with equal labels or targets. Paths are then
-        traced with one row for each sample; see ``paths.merged``.
+        traced with one row for each sample; see ``paths.copies``.
     stands_for : array of int of shape (n,), optional
         How many samples each row stands for in leave-one-out; zero for a row that is not left out. None means one.
 

@@ -22,7 +22,7 @@ the penalties belong to these; ``coef`` and ``b`` belong to the columns as they 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,8 @@ from svmpath.losses.base import Loss, Problem, Solution
 from svmpath.losses.compressed import check_rows
 from svmpath.losses.elbow import NEAR, WEIGHT
 from svmpath.parameters import Parameter
-from svmpath.solvers.elastic import Design, offset_shift, relative_gap
+from svmpath.solvers.elastic.design import Design
+from svmpath.solvers.elastic.measure import offset_shift, relative_gap
 
 Array = np.ndarray
 
@@ -54,9 +55,9 @@ class ElasticProblem(Problem):
         The columns are (x - centre) / scale.
     """
 
-    om: Array = None  # type: ignore[assignment]
-    scale: Array = None  # type: ignore[assignment]
-    centre: Array = None  # type: ignore[assignment]
+    om: Array = field(kw_only=True)
+    scale: Array = field(kw_only=True)
+    centre: Array = field(kw_only=True)
 
     @property
     def p(self) -> int:
@@ -124,7 +125,7 @@ class ElasticSolution(Solution):
     """
 
     problem: ElasticProblem
-    coef: Array = None  # type: ignore[assignment]
+    coef: Array = field(kw_only=True)
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name} = {value:.6g}" for name, value in self.parameters.items())
@@ -185,7 +186,7 @@ class ElasticHinge(Loss):
         f = problem.y * np.asarray(problem.design.Z @ beta) + b
         b += offset_shift(problem.y, problem.s, a, f)
         coef = beta / problem.scale
-        return ElasticSolution(problem, self, problem.y * a, float(b - coef @ problem.centre), parameters, coef)
+        return ElasticSolution(problem, self, problem.y * a, float(b - coef @ problem.centre), parameters, coef=coef)
 
     def parts(self, solution: Solution) -> tuple[Array, Array, Array, Array]:
         """a, the margins y f, beta and c of a solution."""

@@ -4,13 +4,12 @@ from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.elastic import ElasticPath
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath, OverKernel
-from svmpath.paths.made import Made
 from svmpath.paths.march import MarchPath
-from svmpath.paths.merged import MergedPath
 from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Event, Path, Request
 from svmpath.paths.s_path import SPath
 from svmpath.paths.sample_path import SamplePath
+from svmpath.paths.store import KernelStore
 from svmpath.paths.surface import Curves, Surface, surface
 from svmpath.paths.trace import trace
 from svmpath.paths.trace_elastic import trace_elastic
@@ -24,9 +23,8 @@ __all__ = [
     "Event",
     "JumpPath",
     "KernelPath",
-    "Made",
+    "KernelStore",
     "MarchPath",
-    "MergedPath",
     "NewtonKernelPath",
     "NodePath",
     "OverKernel",

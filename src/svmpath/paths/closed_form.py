@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmpath.losses import LeastSquares, Problem, Solution
-from svmpath.paths.made import Made
-from svmpath.paths.path import Array, Event, Path, Request
+from svmpath.paths.path import Array, Event, Path
 from svmpath.solvers.samples import OneValue
 from svmpath.solvers.spectral import Spectrum
 from svmpath.solvers.threads import blas_threads
@@ -54,17 +53,12 @@ class ClosedFormPath(Path):
 
     loss: LeastSquares
 
-    @classmethod
-    def of(cls, problem: Problem, request: Request, made: Made) -> ClosedFormPath:
-        """The path of a problem."""
-        return cls(problem, request.loss, request.motion, request.span, made=made)
-
     @property
     def spectrum(self) -> Spectrum:
         """The decomposition behind a path over C."""
-        if self.made.spectrum is None:
-            self.made.spectrum = self.loss.decompose(self.problem)
-        return self.made.spectrum
+        if self.store.of_weights.spectrum is None:
+            self.store.of_weights.spectrum = self.loss.decompose(self.distinct)
+        return self.store.of_weights.spectrum
 
     @property
     def breakpoints(self) -> Array:
@@ -75,17 +69,17 @@ class ClosedFormPath(Path):
         """
         return np.array(self.span if self.span[0] != self.span[1] else self.span[:1])
 
-    def events(self) -> Iterable[Event]:
+    def _events(self) -> Iterable[Event]:
         """None: in least squares every sample keeps its place."""
         return ()
 
     def pieces(self, values: Array) -> Iterator[Piece]:
         """The values, grouped by the kernel they share."""
         if self.over == "C":
-            yield Piece(self.problem, self.spectrum, np.arange(len(values)), values)
+            yield Piece(self.distinct, self.spectrum, np.arange(len(values)), values)
             return
         for position, value in enumerate(values):
-            problem = self.problem.at(self.over, value)
+            problem = self.distinct.at(self.over, value)
             yield Piece(problem, self.loss.decompose(problem), np.array([position]), np.array([self.motion.fixed["C"]]))
 
     def few_pieces(self, values: Array) -> Iterator[Piece]:
@@ -95,15 +89,16 @@ class ClosedFormPath(Path):
             yield from self.pieces(values)
             return
         for position, (value, factor) in enumerate(zip(values, factors, strict=True)):
-            yield Piece(self.problem, factor, np.array([position]), np.array([value]))
+            yield Piece(self.distinct, factor, np.array([position]), np.array([value]))
 
     def _factors(self, values: Array) -> list[OneValue] | None:
         """What is known of each value by a factor of its own; None if there are too many, or a factor fails."""
-        problem, known = self.problem, self.made.factors
+        problem, known = self.distinct, self.store.of_weights.factors
         is_dense = self.over == "C" and problem.gram.Z is None and problem.gram.kernel.psd is True
         new = [float(value) for value in values if float(value) not in known]
         held = (len(known) + len(new)) * 2 * problem.n**2
-        if not is_dense or self.made.spectrum is not None or len(known) + len(new) > _FEW or held > _MOST_HELD:
+        is_known = self.store.of_weights.spectrum is not None
+        if not is_dense or is_known or len(known) + len(new) > _FEW or held > _MOST_HELD:
             return None
         rows, s = problem.active, problem.s[problem.active]
         some = rows if len(rows) < problem.n else slice(None)
@@ -113,13 +108,13 @@ class ClosedFormPath(Path):
         factors = [known[float(value)] for value in values]
         return factors if all(factor.is_regular for factor in factors) else None
 
-    def known_decisions(self, value: float) -> Array | None:
+    def _known_decisions(self, value: float) -> Array | None:
         """Decision values of all rows at this value, if a factor for it is at hand and all rows have weight."""
-        factor, s = self.made.factors.get(value), self.problem.s
+        factor, s = self.store.of_weights.factors.get(value), self.distinct.s
         if factor is None or not factor.is_regular or not s.all():
             return None
         root = np.sqrt(s)
-        return self.problem.y - factor.residuals(root * self.problem.y, np.array([0.5 / value]))[:, 0] / root
+        return self.distinct.y - factor.residuals(root * self.distinct.y, np.array([0.5 / value]))[:, 0] / root
 
     def is_lost_to_rounding(self, values: Array) -> Array:
         """Where rounding leaves fewer than about four digits of the held-out residuals."""

@@ -39,9 +39,9 @@ class CurvedPath(Path):
     @lazy
     def rows(self) -> AnyRows:
         """The problem in features: made once, whatever the values asked for."""
-        if self.made.of_kernel.rows is None:
-            self.made.of_kernel.rows = self.loss.rows(self.problem)
-        return replace(self.made.of_kernel.rows, y=self.problem.y, s=self.problem.s)
+        if self.store.of_kernel.rows is None:
+            self.store.of_kernel.rows = self.loss.rows(self.distinct)
+        return replace(self.store.of_kernel.rows, y=self.distinct.y, s=self.distinct.s)
 
     @property
     def nodes(self) -> Array:
@@ -69,17 +69,12 @@ class CurvedPath(Path):
     def _unpack(self, machines: Any, kept: Any) -> Any:
         """The point of which this was kept."""
 
-    @lazy
-    def _visited(self) -> dict[int, tuple[float, Any]]:
-        """C and what was kept of the point there, by the logarithm of C in steps."""
-        return {}
-
     def _approach(self, machines: Any, C: float) -> Any:
         """A point near the one at C: the nearest visited, and steps from there where it is far.
 
         From the limit for C to zero straight to a large C Newton's method can take hundreds of steps.
         """
-        visited = list(self._visited.values())  # another thread may add to it
+        visited = list(self.store.of_path.points.values())  # another thread may add to them
         if visited:
             near, kept = min(visited, key=lambda each: abs(log(each[0] / C)))
             point = self._unpack(machines, kept)
@@ -94,4 +89,4 @@ class CurvedPath(Path):
 
     def _remember(self, C: float, point: Any) -> None:
         """Keep a point to start from; of points closer to each other than a start need be, the last."""
-        self._visited[round(_KEPT_PER_E * log(C))] = (C, self._pack(point))
+        self.store.of_path.points[round(_KEPT_PER_E * log(C))] = (C, self._pack(point))

@@ -26,7 +26,8 @@ from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, ElasticSo
 from svmpath.paths.elastic_family import ElasticFamily
 from svmpath.paths.elastic_record import ElasticRecord, unrecorded_machine
 from svmpath.paths.path import Array, Event, Path
-from svmpath.solvers.elastic import ELBOW, LEFT, OUT, RIGHT, ZERO, ElasticWalker
+from svmpath.solvers.elastic.walk import ElasticWalker
+from svmpath.solvers.loops.elastic_state import ELBOW, LEFT, OUT, RIGHT, ZERO
 from svmpath.solvers.threads import blas_threads
 
 _PLACES = {RIGHT: "right", ELBOW: "elbow", LEFT: "left", OUT: "out"}
@@ -113,7 +114,7 @@ class ElasticPath(Path):
         nodes = np.unique(np.concatenate([[low], inside, [high]]))
         return nodes if self.span[0] < self.span[1] else nodes[::-1]
 
-    def events(self) -> Iterable[Event]:
+    def _events(self) -> Iterable[Event]:
         """Every change of place, in the direction of the span; features are "zero" or "active"."""
         if not self.span[0] < self.span[1]:
             yield from self._falling_events()

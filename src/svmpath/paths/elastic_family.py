@@ -10,7 +10,10 @@ from svmpath.lazy import lazy, with_known
 from svmpath.losses import Motion
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, ElasticSolution
 from svmpath.paths.path import Array
-from svmpath.solvers.elastic import Design, ElasticWalker, Line, Snapshot, corner, solve_directly, start, walk_to
+from svmpath.solvers.elastic.design import Design, Line, Snapshot
+from svmpath.solvers.elastic.first_point import start, walk_to
+from svmpath.solvers.elastic.interior_point import solve_directly
+from svmpath.solvers.elastic.walk import ElasticWalker, corner
 
 GAP_OF_WALKS = 1e-9  # a relative gap up to which a machine need not be solved for directly
 

@@ -15,8 +15,11 @@ from svmpath.losses.elastic_hinge import ElasticSolution
 from svmpath.paths.elastic_family import GAP_OF_WALKS, ElasticFamily
 from svmpath.paths.path import Array
 from svmpath.solvers.attempts import try_in_turn
-from svmpath.solvers.elastic import ELBOW, LEFT, ZERO, ElasticWalker, Snapshot, solve_directly
+from svmpath.solvers.elastic.design import Snapshot
+from svmpath.solvers.elastic.interior_point import solve_directly
+from svmpath.solvers.elastic.walk import ElasticWalker
 from svmpath.solvers.events import EventLog
+from svmpath.solvers.loops.elastic_state import ELBOW, LEFT, ZERO
 
 _GOOD_GAP = 1e-11  # a relative duality gap of rounding: no better machine is looked for
 _GOOD_VIOLATION = 1e-9  # the same for its violation

@@ -23,8 +23,8 @@ from svmpath.losses.elbow import ElbowLoss
 from svmpath.paths.elbow_machines import ElbowMachines
 from svmpath.paths.jump_rescue import Rescue
 from svmpath.paths.jump_walk import JumpRecord, JumpWalks
-from svmpath.paths.made import Made
-from svmpath.paths.path import Array, Event, Path, Request
+from svmpath.paths.path import Array, Event, Path
+from svmpath.paths.store import KernelStore
 from svmpath.solvers.attempts import first_success
 from svmpath.solvers.box_program import Centred, centred
 from svmpath.solvers.box_qp import Limit, Walker, solve_from
@@ -78,30 +78,27 @@ class JumpPath(Path):
         # A saved model stays small: the walk is made again when needed.
         return super().__getstate__() | {"walked": None}
 
-    @classmethod
-    def of(cls, problem: Problem, request: Request, made: Made) -> JumpPath:
-        """The path of a problem."""
-        return cls(problem, request.loss, request.motion, request.span, made=made)
-
     # --- its parts ---------------------------------------------------------------------------------------------------
 
     @property
     def matrix(self) -> Centred:
         """The full kernel matrix."""
-        of_kernel, n = self.made.of_kernel, self.problem.n
+        of_kernel, n = self.store.of_kernel, self.distinct.n
         if of_kernel.matrix is None:
             if n > WHOLE_ROWS:
                 raise ValueError(
                     f"An exact path of {self.loss!r} needs the full kernel matrix and allows at most {WHOLE_ROWS} "
                     f"samples, but there are {n}; use tol=1e-3 for a certified approximate path."
                 )
-            of_kernel.matrix = centred(np.ascontiguousarray(self.problem.gram.block(slice(None), slice(None))))
+            of_kernel.matrix = centred(np.ascontiguousarray(self.distinct.gram.block(slice(None), slice(None))))
         return of_kernel.matrix
 
     @lazy
     def machines(self) -> ElbowMachines:
         """The machines along the path, from the places of their variables."""
-        return ElbowMachines(self.problem, self.loss, self.motion, self.matrix)
+        rows, copies = self.motion.rows, self.problem.copies
+        moving = rows if rows is None or copies is None else np.unique(copies[rows])
+        return ElbowMachines(self.distinct, self.loss, replace(self.motion, rows=moving), self.matrix)
 
     @lazy
     def walks(self) -> JumpWalks:
@@ -124,7 +121,7 @@ class JumpPath(Path):
         """The walk, or the reason why there is none: all attempts are made once, not at every value."""
         if self.walked is not None:
             return self.walked
-        with blas_threads(self.problem.n**2):
+        with blas_threads(self.distinct.n**2):
             try:
                 return self._rescue.best_walk()
             except PathError as error:  # it may be for where it starts
@@ -162,10 +159,9 @@ class JumpPath(Path):
         nodes = np.concatenate([[self.span[0]], nodes[::-1] if self._is_reversed else nodes, [self.span[1]]])
         return nodes[np.concatenate([[True], np.diff(nodes) != 0])]
 
-    def events(self) -> Iterable[Event]:
-        """Every change of place, in the direction of the span."""
+    def _events(self) -> Iterable[Event]:
         log, rows = self.record.events, self.record.program.rows
-        signs, way = self.loss.signs(self.problem), -1 if self._is_reversed else 1
+        signs, way = self.loss.signs(self.distinct), -1 if self._is_reversed else 1
         for k in range(len(log.t))[::way]:
             j = int(log.index[k])
             ends = [self.loss.place(int(status), signs[j]) for status in (log.source[k], log.target[k])]
@@ -173,7 +169,7 @@ class JumpPath(Path):
 
     # --- similar paths -----------------------------------------------------------------------------------------------
 
-    def start_from(self, other: Path | Solution | Array | None) -> JumpPath:
+    def _start_from(self, other: Path | Solution | Array | None) -> JumpPath:
         """The path, its first machine to be found from a solution, or from the first one of a similar path over C."""
         if isinstance(other, JumpPath) and self.over == other.over == "C":
             try:
@@ -182,11 +178,7 @@ class JumpPath(Path):
                 return self
         if not isinstance(other, Solution):
             return self
-        return replace(self, start=np.where(self.problem.s > 0, other.coefficients, 0.0))
-
-    def limited(self, limit: Limit) -> JumpPath:
-        """The path, which ends at a limit."""
-        return replace(self, limit=limit)
+        return replace(self, start=np.where(self.distinct.s > 0, other.coefficients, 0.0))
 
     def with_kernel(self, name: str, value: float) -> JumpPath:
         """The path with another value of a kernel parameter, which has a walk of its own."""
@@ -196,9 +188,9 @@ class JumpPath(Path):
         """The same path over another span, which has a walk of its own."""
         return replace(self, span=span, limit=None, walked=None)
 
-    def without(self, rows: Array) -> JumpPath:
-        """The path of the same machine with weight zero for some rows; it begins and ends as a path does by itself."""
-        return replace(super().without(rows), start=None, limit=None, walked=None)
+    def on(self, problem: Problem, store: KernelStore | None = None) -> JumpPath:
+        """The same path of another problem; it begins and ends as a path does by itself."""
+        return replace(super().on(problem, store), start=None, limit=None, walked=None)
 
     def followed(self, *, shorten: bool = False) -> JumpPath:
         """The path with its walk; raises an error if the path cannot be followed."""
@@ -258,21 +250,21 @@ class JumpPath(Path):
     # --- machines ----------------------------------------------------------------------------------------------------
 
     def _solve(self, value: float) -> Solution:
-        with blas_threads(self.problem.n**2):
+        with blas_threads(self.distinct.n**2):
             return self._rescue.machine(self._outcome, self.motion.t(value))
 
-    def decisions(self, values: Array) -> Array:
-        """Decision values of all rows, including those with weight zero, at each value: one walk, not recorded."""
-        held = np.empty((len(values), self.problem.n))
-        with blas_threads(self.problem.n**2):
+    def _decisions(self, values: Array) -> Array:
+        """By one walk, not recorded."""
+        held = np.empty((len(values), self.distinct.n))
+        with blas_threads(self.distinct.n**2):
             for k, walker in self.walks.stops(values):
                 # A walk that has failed or cannot be trusted is replaced by all attempts.
-                held[k] = self(float(values[k])).fitted if walker is None else self.machines.decided(walker)
+                held[k] = self._solution(float(values[k])).fitted if walker is None else self.machines.decided(walker)
         return held
 
     def states(self, values: Array) -> Iterator[tuple[int, Walker]]:
         """A walker at the optimum at each value with a fresh R, and the position of the value; it is moved on later."""
-        with blas_threads(self.problem.n**2):
+        with blas_threads(self.distinct.n**2):
             if "_outcome" in self.__dict__:  # the walk was made: the statuses are known
                 for k, value in enumerate(values.tolist()):
                     yield k, self.walks.at_record(self.record, self.motion.t(value)) or self._settled(value)
@@ -284,7 +276,7 @@ class JumpPath(Path):
 
     def _settled(self, value: float) -> Walker:
         """A walker at the machine that the attempts have found."""
-        return self.machines.solve_from(self(value).coefficients, self.machines.program, self.motion.t(value))
+        return self.machines.solve_from(self._solution(value).coefficients, self.machines.program, self.motion.t(value))
 
     def begin(self, theta: Array | None = None, status: Array | None = None, noise: Array | float = 0.0) -> Walker:
         """The optimum at the first value of the span: from a point with places, or as the path itself starts.
@@ -304,6 +296,6 @@ class JumpPath(Path):
 
     def from_places(self, status: Array, good: float = MACHINE_GOOD) -> Solution:
         """The machine at the first value of the span from these places; polished if its violation is not good."""
-        with blas_threads(self.problem.n**2):
+        with blas_threads(self.distinct.n**2):
             record = JumpRecord(self.machines.program, status, EventLog.of())
             return self._rescue.machine(record, self.motion.t(self.span[0]), good)

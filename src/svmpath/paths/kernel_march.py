@@ -20,9 +20,9 @@ from svmpath.lazy import lazy
 from svmpath.losses import Motion, Problem, Solution, SquaredHinge
 from svmpath.losses.elbow import ElbowLoss
 from svmpath.paths.jump import JumpPath
-from svmpath.paths.made import Made
 from svmpath.paths.march import MarchPath
 from svmpath.paths.path import Array, Event, Path, Request
+from svmpath.paths.store import KernelStore
 from svmpath.solvers.attempts import try_in_turn
 from svmpath.solvers.box_qp import FIXED, FREE, LOW, UP, Program, Walker
 from svmpath.solvers.events import EventLog
@@ -63,7 +63,7 @@ class OverKernel(Path):
 
     def _compared(self) -> Any:
         """What the kernel needs of all rows, if the kernel matrix is used as it is."""
-        gram = self.problem.gram
+        gram = self.distinct.gram
         if not isinstance(gram, DenseGram) or gram.clip:
             raise ValueError(
                 f"A path of {self.loss!r} over {self.over} needs the unmodified full kernel matrix; leave out rank= "
@@ -90,12 +90,11 @@ class OverKernel(Path):
         """The largest wrong slack after an event, in units of f or of the box."""
         return self.record.violation
 
-    def events(self) -> Iterable[Event]:
-        """Every change of place, in the direction of the span."""
+    def _events(self) -> Iterable[Event]:
         log = self.record.events
         for t, j, source, target in zip(log.t, log.index, log.source, log.target, strict=True):
             ends = (self._place(int(status), int(j)) for status in (source, target))
-            yield Event(float(self.axis.value(t)), int(j % self.problem.n), *ends)
+            yield Event(float(self.axis.value(t)), int(j % self.distinct.n), *ends)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -127,12 +126,7 @@ class KernelPath(OverKernel):
     loss: ElbowLoss
     start: Array | None = None
 
-    @classmethod
-    def of(cls, problem: Problem, request: Request, made: Made) -> KernelPath:
-        """The path of a problem."""
-        return cls(problem, request.loss, request.motion, request.span, made=made)
-
-    def start_from(self, other: Path | Solution | Array | None) -> KernelPath:
+    def _start_from(self, other: Path | Solution | Array | None) -> KernelPath:
         """The path, its first machine to be found from a solution."""
         return replace(self, start=other.coefficients) if isinstance(other, Solution) else self
 
@@ -143,14 +137,14 @@ class KernelPath(OverKernel):
 
     def machine(self, value: float) -> JumpPath:
         """The machine at one value, as a path over one value."""
-        problem = self.problem.at(self.over, value)
+        problem = self.distinct.at(self.over, value)
         return JumpPath(problem, self.loss, self.motion, (value, value), self.start)
 
     @lazy
     def record(self) -> Record:
         """The walk over the span."""
         self._compared()  # refuses what has no events
-        with blas_threads(self.problem.n**2):
+        with blas_threads(self.distinct.n**2):
             tried = try_in_turn(JITTERS, self._march)
         if tried.good is None:
             raise self._failure(tried.first_error)  # later ones are about a kernel with jitter
@@ -163,7 +157,7 @@ class KernelPath(OverKernel):
 
     def _march(self, jitter: float) -> Record:
         first = self.machine(self.span[0])
-        noise = jitter * np.abs(first.gram.diag).max() * (1.0 + np.random.default_rng(0).random(self.problem.n))
+        noise = jitter * np.abs(first.gram.diag).max() * (1.0 + np.random.default_rng(0).random(self.distinct.n))
         walker = first.begin(noise=noise)
         program = self._moving(walker.program, noise if jitter else None)
 
@@ -181,17 +175,17 @@ class KernelPath(OverKernel):
         return MovingProgram(
             self.gram.kernel, self._compared(), self.over, self.axis, still.rows, still.group, still.c0, still.l0,
             still.u0, np.zeros(len(width)), np.where(width > 0, width, 1.0), still.b0, float(still.unit[0]),
-            self.problem.n, noise,
+            self.distinct.n, noise,
         )  # fmt: skip
 
     def _place(self, status: int, j: int) -> str:
-        return self.loss.place(status, self.loss.signs(self.problem)[j])
+        return self.loss.place(status, self.loss.signs(self.distinct)[j])
 
     def _solve(self, value: float) -> Solution:
         solution, other, reason = None, None, PathError("")
         try:
             solution = self.machine(value).from_places(self.record.status(self.axis.t(value)), _NO_POLISH)
-            if solution.violation <= WRONG_SLACK * self.loss.scale(self.problem) + min(
+            if solution.violation <= WRONG_SLACK * self.loss.scale(self.distinct) + min(
                 solution.rounding, LARGEST_ROUNDING
             ):
                 return solution
@@ -206,22 +200,22 @@ class KernelPath(OverKernel):
 
     def over_C(self, value: float) -> JumpPath:
         """The path over C of the machine with the kernel at one value, with the one value C: for criteria."""
-        return self._over_C(value, self(value).alpha / self.C)
+        return self._over_C(value, self._solution(value).alpha / self.C)
 
     def _over_C(self, value: float, start: Array | None) -> JumpPath:
         """The same from another machine, or from where it is constant: a longer way, but with fewer ties."""
-        problem, span = self.problem.at(self.over, value), (self.C, self.C)
+        problem, span = self.distinct.at(self.over, value), (self.C, self.C)
         return JumpPath(problem, self.loss, Motion("C", self.loss.own), span, start)
 
-    def without(self, rows: Array) -> KernelPath:
-        """The path of the same machine with weight zero for some rows; it begins as a path does by itself."""
-        return replace(super().without(rows), start=None)
+    def on(self, problem: Problem, store: KernelStore | None = None) -> KernelPath:
+        """The same path of another problem; it begins as a path does by itself."""
+        return replace(super().on(problem, store), start=None)
 
-    def decisions(self, values: Array) -> Array:
-        """Decision values of all rows at each value, each by homotopy from the last; nothing is recorded."""
-        held = np.empty((len(values), self.problem.n))
+    def _decisions(self, values: Array) -> Array:
+        """Each by homotopy from the last; nothing is recorded."""
+        held = np.empty((len(values), self.distinct.n))
         walker: Walker | None = None
-        with blas_threads(self.problem.n**2):
+        with blas_threads(self.distinct.n**2):
             for k in np.argsort(values, kind="stable"):
                 machine = self.machine(float(values[k]))
                 walker = machine.begin() if walker is None else machine.begin(walker.theta, walker.status)
@@ -264,9 +258,9 @@ class NewtonKernelPath(OverKernel):
     exact: bool = False
 
     @classmethod
-    def of(cls, problem: Problem, request: Request, made: Made) -> NewtonKernelPath:
+    def of(cls, problem: Problem, request: Request, store: KernelStore) -> NewtonKernelPath:
         """The path of a problem."""
-        return cls(problem, request.loss, request.motion, request.span, request.exact, made=made)
+        return cls(problem, request.loss, request.motion, request.span, request.exact, store=store)
 
     def followed(self, *, shorten: bool = False) -> NewtonKernelPath:
         """The path, its walk made if every change of side is to be known."""
@@ -275,14 +269,9 @@ class NewtonKernelPath(OverKernel):
         return self
 
     @lazy
-    def _visited(self) -> dict[float, Array]:
-        """The samples on the left, packed, by the t of a machine that was solved for."""
-        return {}
-
-    @lazy
     def record(self) -> Record:
         """The walk over the span."""
-        problem, s = self.problem, self.problem.s
+        problem, s = self.distinct, self.distinct.s
         y, counts, n = problem.y, problem.s > 0, problem.n
         low, up = np.where(counts & (y < 0), -np.inf, 0.0), np.where(counts & (y > 0), np.inf, 0.0)
         with np.errstate(divide="ignore"):
@@ -308,8 +297,8 @@ class NewtonKernelPath(OverKernel):
         return walk.record(0.0)
 
     def _status(self, left: Array) -> Array:
-        status = np.where(left, FREE, np.where(self.problem.y > 0, LOW, UP)).astype(np.int8)
-        status[self.problem.s == 0] = FIXED
+        status = np.where(left, FREE, np.where(self.distinct.y > 0, LOW, UP)).astype(np.int8)
+        status[self.distinct.s == 0] = FIXED
         return status
 
     def _place(self, status: int, j: int) -> str:
@@ -325,14 +314,14 @@ class NewtonKernelPath(OverKernel):
         nodes[[0, -1]] = self.span
         return nodes
 
-    def events(self) -> Iterable[Event]:
+    def _events(self) -> Iterable[Event]:
         """Every change of side if ``exact``; else those between one node and the next, at the latter."""
         if self.exact:
-            yield from super().events()
+            yield from super()._events()
             return
         before: Array | None = None
         for value in self.breakpoints:
-            left = self(float(value)).alpha != 0
+            left = self._solve(float(value)).alpha != 0
             for sample in np.flatnonzero(left != before) if before is not None else ():
                 ends = ("right", "left") if left[sample] else ("left", "right")
                 yield Event(float(value), int(sample), *ends)
@@ -340,23 +329,24 @@ class NewtonKernelPath(OverKernel):
 
     def _solve(self, value: float) -> Solution:
         t = self.axis.t(value)
-        with blas_threads(self.problem.n**2):
+        with blas_threads(self.distinct.n**2):
             if self.exact:
                 return self._near(value, self.record.status(t) == FREE)
-            if self._visited and isinstance(self.problem.gram, DenseGram):
-                near = min(list(self._visited), key=lambda each: abs(each - t))
-                left = np.unpackbits(self._visited[near], count=self.problem.n).astype(bool)
+            sides = self.store.of_path.points  # the samples on the left, packed, by the t of a machine
+            if sides and isinstance(self.distinct.gram, DenseGram):
+                nearest = min(list(sides), key=lambda each: abs(each - t))
+                left = np.unpackbits(sides[nearest], count=self.distinct.n).astype(bool)
                 solution = self._near(value, left)
             else:
                 solution = self._from_afar(value)
-            self._visited[round(t * _VISITS_PER_E) / _VISITS_PER_E] = np.packbits(solution.alpha != 0)
+            sides[round(t * _VISITS_PER_E) / _VISITS_PER_E] = np.packbits(solution.alpha != 0)
         return solution
 
     def _near(self, value: float, left: Array) -> Solution:
         """The machine at a value, from samples that are about those on the left."""
         if not left.any():
             return self._from_afar(value)
-        solution = self.loss.in_samples(self.problem.at(self.over, value), np.flatnonzero(left), self.C)
+        solution = self.loss.in_samples(self.distinct.at(self.over, value), np.flatnonzero(left), self.C)
         if solution.violation <= WRONG_SLACK + min(solution.rounding, LARGEST_ROUNDING):
             return solution
         return min(solution, self._from_afar(value), key=lambda each: each.violation)
@@ -367,4 +357,4 @@ class NewtonKernelPath(OverKernel):
 
     def over_C(self, value: float) -> MarchPath:
         """The path over C of the machine with the kernel at one value, with the one value C: for criteria."""
-        return MarchPath(self.problem.at(self.over, value), self.loss, Motion("C"), (self.C, self.C))
+        return MarchPath(self.distinct.at(self.over, value), self.loss, Motion("C"), (self.C, self.C))

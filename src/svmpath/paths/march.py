@@ -10,9 +10,9 @@ import numpy as np
 from svmpath.lazy import lazy
 from svmpath.losses import Problem, Solution, SquaredHinge
 from svmpath.paths.curved import STRIDE, CurvedPath
-from svmpath.paths.made import Made
 from svmpath.paths.path import Array, Event, Path, Request
 from svmpath.paths.sides import Sides, exact_sides
+from svmpath.paths.store import KernelStore
 from svmpath.solvers.feature_newton import (
     ActiveSystem,
     AnyRows,
@@ -77,9 +77,9 @@ class MarchPath(CurvedPath):
     start: Array | None = None
 
     @classmethod
-    def of(cls, problem: Problem, request: Request, made: Made) -> MarchPath:
+    def of(cls, problem: Problem, request: Request, store: KernelStore) -> MarchPath:
         """The path of a problem."""
-        return cls(problem, request.loss, request.motion, request.span, request.exact, made=made)
+        return cls(problem, request.loss, request.motion, request.span, request.exact, store=store)
 
     @lazy
     def sides(self) -> Sides:
@@ -91,29 +91,24 @@ class MarchPath(CurvedPath):
         """Every value at which a sample changes sides if ``exact``, else nodes evenly spaced in the logarithm."""
         return self.sides.breakpoints if self.exact and self.span[0] != self.span[1] else self.nodes
 
-    def events(self) -> Iterable[Event]:
+    def _events(self) -> Iterable[Event]:
         """Every change of side if ``exact``; else those between one node and the next, recorded where first seen."""
         if self.exact:
             yield from self.sides.events()
             return
         before: Array | None = None
-        for stop in self._in_order(self.breakpoints):
+        for stop in sorted(self.walk(self.breakpoints), key=lambda stop: stop.position):
             if before is not None:
                 for sample in np.flatnonzero(before != stop.point.E):
                     sides = ("right", "left") if stop.point.E[sample] else ("left", "right")
                     yield Event(stop.C, int(sample), *sides)
             before = stop.point.E
 
-    def _in_order(self, values: Array) -> Iterator[Stop]:
-        """The stops in the order of the values, walked from the smallest C."""
-        stops = sorted(self.walk(values), key=lambda stop: stop.position)
-        return iter(stops)
-
     def walk(self, values: Array) -> Iterator[Stop]:
         """Walk through the values from the smallest C to the largest, each from the last."""
         rows, order = self.rows, np.argsort(values, kind="stable")
         with blas_threads(rows.entries):
-            system = self._known.pop("system", None) or ActiveSystem(rows)
+            system = self.store.of_path.system.pop("last", None) or ActiveSystem(rows)
             point, last = self._approach(system, float(values[order[0]])), None
             for position in order:
                 C = float(values[position])
@@ -121,29 +116,29 @@ class MarchPath(CurvedPath):
                 point, factored = minimise(rows, system, 1.0 / C, point)
                 self._remember(C, point)
                 yield Stop(int(position), C, point, factored)
-            self._known["system"] = system
+            self.store.of_path.system["last"] = system
 
-    @lazy
-    def _known(self) -> dict[str, ActiveSystem]:
-        """The system of the last walk, for one who takes it out: the next machine needs a few rows more or less."""
-        return {}
-
-    def start_from(self, other: Path | Solution | Array | None) -> MarchPath:
+    def _start_from(self, other: Path | Solution | Array | None) -> MarchPath:
         """The path, its first machine to be found from the sides of a solution, or of decision values."""
         f = other.fitted if isinstance(other, Solution) else other
         return replace(self, start=f) if isinstance(f, np.ndarray) else self
 
-    def known_decisions(self, C: float) -> Array | None:
-        """Decision values of all rows at the value nearest to C of those visited so far; None if there is none."""
-        if not self._visited:
+    def on(self, problem: Problem, store: KernelStore | None = None) -> MarchPath:
+        """The same path of another problem, which keeps its start if the rows are the same."""
+        is_same = problem.n == self.problem.n and problem.copies is self.problem.copies
+        return replace(super().on(problem, store), start=self.start if is_same else None)
+
+    def _known_decisions(self, C: float) -> Array | None:
+        """At the value nearest to C of those visited so far; None if there is none."""
+        if not self.store.of_path.points:
             return None
-        _, (theta, _) = min(self._visited.values(), key=lambda each: abs(np.log(each[0] / C)))
+        _, (theta, _) = min(self.store.of_path.points.values(), key=lambda each: abs(np.log(each[0] / C)))
         return self.rows.decide(theta)
 
     def _approach(self, machines: ActiveSystem, C: float) -> Point:
         """As of every curved path; the first of all from the sides of a similar machine, if there is one."""
         f = self.start
-        if self._visited or (f is None and self.rows.entries < _MANY_ENTRIES):
+        if self.store.of_path.points or (f is None and self.rows.entries < _MANY_ENTRIES):
             return super()._approach(machines, C)
         return from_sides(self.rows, machines, 1.0 / C, self._with_few_features(self.rows, C) if f is None else f)
 
@@ -160,9 +155,8 @@ class MarchPath(CurvedPath):
             point, _ = minimise(few, system, 1.0 / value, point)
         return point.f
 
-    def decisions(self, values: Array) -> Array:
-        """Decision values of all rows at each value: one walk."""
-        held = np.empty((len(values), self.problem.n))
+    def _decisions(self, values: Array) -> Array:
+        held = np.empty((len(values), self.distinct.n))
         for stop in self.walk(values):
             held[stop.position] = stop.point.f
         return held
@@ -185,10 +179,10 @@ class MarchPath(CurvedPath):
 
     def _unpack(self, machines: ActiveSystem, kept: tuple[Array, Array]) -> Point:
         theta, E = kept
-        return Point(theta, self.rows.decide(theta), np.unpackbits(E, count=self.problem.n).astype(bool))
+        return Point(theta, self.rows.decide(theta), np.unpackbits(E, count=self.distinct.n).astype(bool))
 
     def _solve(self, value: float) -> Solution:
         with blas_threads(self.rows.entries):
-            system = self._known.pop("system", None) or ActiveSystem(self.rows)
+            system = self.store.of_path.system.pop("last", None) or ActiveSystem(self.rows)
             point = self._approach(system, value)
-            return self.loss.solve(self.problem, self.rows, point, value, system)
+            return self.loss.solve(self.distinct, self.rows, point, value, system)

@@ -11,8 +11,8 @@ from svmpath.interrupts import checkpoint
 from svmpath.losses import Problem, Solution
 from svmpath.losses.huber_hinge import HuberHinge
 from svmpath.paths.curved import CurvedPath
-from svmpath.paths.made import Made
 from svmpath.paths.path import Array, Event, Request
+from svmpath.paths.store import KernelStore
 from svmpath.solvers.huber_newton import HuberMachines, Point
 from svmpath.solvers.threads import blas_threads
 
@@ -47,18 +47,18 @@ class NewtonPath(CurvedPath):
     loss: HuberHinge
 
     @classmethod
-    def of(cls, problem: Problem, request: Request, made: Made) -> NewtonPath:
+    def of(cls, problem: Problem, request: Request, store: KernelStore) -> NewtonPath:
         """The path of a problem."""
         if request.exact:
             raise ValueError(f"breakpoints='exact' does not work for loss={request.loss.name!r}; leave it out.")
-        return cls(problem, request.loss, request.motion, request.span, made=made)
+        return cls(problem, request.loss, request.motion, request.span, store=store)
 
     @property
     def breakpoints(self) -> Array:
         """Nodes evenly spaced in the logarithm of C, in the direction of the span."""
         return self.nodes
 
-    def events(self) -> Iterable[Event]:
+    def _events(self) -> Iterable[Event]:
         """Changes of place between one node and the next, recorded at the second."""
         nodes, names = self.breakpoints, self.loss.names
         points = dict(self._walk(nodes))
@@ -67,9 +67,8 @@ class NewtonPath(CurvedPath):
             for i in np.flatnonzero(before != now):
                 yield Event(float(nodes[k]), int(i), names[before[i]], names[now[i]])
 
-    def decisions(self, values: Array) -> Array:
-        """Decision values of all rows at each value: one walk."""
-        held = np.empty((len(values), self.problem.n))
+    def _decisions(self, values: Array) -> Array:
+        held = np.empty((len(values), self.distinct.n))
         for position, point in self._walk(values):
             held[position] = point.f
         return held
@@ -101,4 +100,4 @@ class NewtonPath(CurvedPath):
     def _solve(self, value: float) -> Solution:
         with blas_threads(self.rows.entries):
             machines = self.loss.machines(self.rows)
-            return self.loss.solve(self.problem, machines, self._approach(machines, value), value)
+            return self.loss.solve(self.distinct, machines, self._approach(machines, value), value)

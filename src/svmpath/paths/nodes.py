@@ -18,8 +18,8 @@ from svmpath.exceptions import PathError
 from svmpath.interrupts import checkpoint
 from svmpath.lazy import lazy
 from svmpath.losses import ElbowLoss, Problem, Solution, SquaredHinge
-from svmpath.paths.made import Made
 from svmpath.paths.path import Array, Event, Path, Request
+from svmpath.paths.store import KernelStore
 from svmpath.solvers.smoothed import Node, Seen, Terms, between, middle_offset, node_of, solve
 from svmpath.solvers.threads import blas_threads
 
@@ -62,10 +62,10 @@ class NodePath(Path):
         return f"{super().__repr__()[:-1]}, gaps up to {self.tol:g}>"
 
     @classmethod
-    def of(cls, problem: Problem, request: Request, made: Made) -> NodePath:
+    def of(cls, problem: Problem, request: Request, store: KernelStore) -> NodePath:
         """The path of a problem."""
         assert request.tol is not None
-        return cls(problem, request.loss, request.motion, request.span, request.tol, made=made)
+        return cls(problem, request.loss, request.motion, request.span, request.tol, store=store)
 
     @property
     def is_exact(self) -> bool:
@@ -75,14 +75,14 @@ class NodePath(Path):
     @property
     def _A(self) -> Array:
         """Centred features and a column of ones."""
-        if self.made.of_kernel.rows is None:
-            self.made.of_kernel.rows = SquaredHinge().rows(self.problem)
-        return self.made.of_kernel.rows.A
+        if self.store.of_kernel.rows is None:
+            self.store.of_kernel.rows = SquaredHinge().rows(self.distinct)
+        return self.store.of_kernel.rows.A
 
     @lazy
     def terms(self) -> Terms:
         """The terms of the loss, one or two per sample."""
-        return Terms(self._A, *self.loss.terms(self.problem, self.motion.fixed))
+        return Terms(self._A, *self.loss.terms(self.distinct, self.motion.fixed))
 
     @lazy
     def nodes(self) -> list[Node]:
@@ -142,14 +142,14 @@ class NodePath(Path):
         values[[0, -1]] = sorted(self.span)
         return values if self.span[0] <= self.span[1] else values[::-1]
 
-    def events(self) -> Iterable[Event]:
+    def _events(self) -> Iterable[Event]:
         """Changes of place between one node and the next, recorded where first seen."""
         nodes = self.nodes if self.span[0] <= self.span[1] else self.nodes[::-1]
         before: Array | None = None
         for node in nodes:
             size = node.a.max(axis=0)
             now = np.where(
-                size <= _AT_BOUND * self.problem.s, 0, np.where(size >= (1 - _AT_BOUND) * self.problem.s, 2, 1)
+                size <= _AT_BOUND * self.distinct.s, 0, np.where(size >= (1 - _AT_BOUND) * self.distinct.s, 2, 1)
             )
             if before is not None:
                 for i in np.flatnonzero(now != before):
@@ -167,7 +167,7 @@ class NodePath(Path):
         x = (1 - tau) * one.x + tau * two.x
         alpha = value * (self.terms.side * a).sum(axis=0)
         x[-1] = middle_offset(self.terms, value * x) / value
-        return Solution(self.problem, self.loss, alpha, self._offset(x, alpha, value), self._values(value))
+        return Solution(self.distinct, self.loss, alpha, self._offset(x, alpha, value), self._values(value))
 
     def node(self, value: float) -> Node:
         """A machine at a value of C that is computed, not interpolated."""
@@ -176,12 +176,12 @@ class NodePath(Path):
         return self._node(1.0 / value, [replace(self.nodes[k], x=self.nodes[k].x / (lams[k] * value))])
 
     def _values(self, value: float) -> dict[str, float]:
-        return {**self.motion.fixed, "C": value, **self.problem.gram.kernel.parameters}
+        return {**self.motion.fixed, "C": value, **self.distinct.gram.kernel.parameters}
 
     def _offset(self, x: Array, alpha: Array, C: float) -> float:
         """The b of f = K alpha + b, from the offset of the centred features."""
-        row = int(np.argmax(self.problem.s))
-        whole = self.problem.gram.block([row], slice(None)) @ alpha
+        row = int(np.argmax(self.distinct.s))
+        whole = self.distinct.gram.block([row], slice(None)) @ alpha
         return float(C * (self._A[row] @ x) - whole[0])
 
     def check(self, tol: float = 1e-8) -> None:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from svmpath.exceptions import PathError
+from svmpath.lazy import lazy
 from svmpath.losses import Loss, Motion, Problem, Solution
 from svmpath.notebook import Shown
-from svmpath.paths.made import Made
-
-if TYPE_CHECKING:
-    from svmpath.solvers.box_qp import Limit
+from svmpath.paths.copies import expand, merge
+from svmpath.paths.store import KernelStore
 
 Array = np.ndarray
 
@@ -114,9 +113,10 @@ class Path(Shown, ABC):
     ``path.start_from(other)``
         The same path, which finds its first machine from a similar one, if that saves anything.
 
-    Everything else follows from these. A subclass defines ``_solve(value)``, ``breakpoints`` and ``events``. It
-    overrides ``decisions`` where one walk is quicker than one machine after another, and ``start_from`` where that
-    saves work.
+    Everything else follows from these. Copies of a sample are merged: a path is followed on its ``distinct`` rows, and
+    what is asked is answered for all rows. A subclass knows of distinct rows only. It defines ``_solve(value)``,
+    ``breakpoints`` and ``_events()``, overrides ``_decisions(values)`` where one walk is quicker than one machine after
+    another, and ``_start_from(other)`` where that saves work.
 
     Attributes
     ----------
@@ -126,8 +126,8 @@ class Path(Shown, ABC):
         Which hyper-parameter the path follows, and the values of the others.
     span : tuple of two floats
         The first and the last value of the hyper-parameter.
-    made : Made
-        Results computed from the kernel matrix, which other paths can share.
+    store : KernelStore
+        Results that other paths can share, and what the path has met on its way.
 
     See Also
     --------
@@ -153,7 +153,7 @@ class Path(Shown, ABC):
     loss: Loss
     motion: Motion
     span: tuple[float, float]
-    made: Made = field(default_factory=Made, repr=False, kw_only=True)
+    store: KernelStore = field(default_factory=KernelStore, repr=False, kw_only=True)
     is_chunked = False  # whether the rows are chunks of a Dask collection
 
     @property
@@ -163,7 +163,7 @@ class Path(Shown, ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         # Lazy attributes and results computed from the kernel matrix are not saved: saved models stay small.
-        return {each.name: self.__dict__[each.name] for each in fields(self)} | {"made": Made()}
+        return {each.name: self.__dict__[each.name] for each in fields(self)} | {"store": KernelStore()}
 
     def __repr__(self) -> str:
         first, last = self.span
@@ -178,28 +178,79 @@ class Path(Shown, ABC):
         """Values at which there are events, and both ends, in the direction of the span."""
 
     @abstractmethod
-    def events(self) -> Iterable[Event]:
-        """The changes of place, in the order of the path."""
+    def _events(self) -> Iterable[Event]:
+        """The changes of place of distinct rows, in the order of the path."""
 
     @abstractmethod
-    def _solve(self, value: float) -> Solution: ...
+    def _solve(self, value: float) -> Solution:
+        """The solution of the distinct rows at a value inside the span."""
+
+    @classmethod
+    def of(cls, problem: Problem, request: Request, store: KernelStore) -> Self:
+        """The path of a problem."""
+        return cls(problem, request.loss, request.motion, request.span, store=store)
 
     @property
     def is_exact(self) -> bool:
         """Whether machines are optimal up to rounding, and not only up to a given gap."""
         return True
 
+    # --- copies ------------------------------------------------------------------------------------------------------
+
+    @lazy
+    def distinct(self) -> Problem:
+        """The problem with one row for all copies of a sample, on which the path is followed."""
+        problem, of_kernel = self.problem, self.store.of_kernel
+        if problem.copies is None:
+            return problem
+        distinct = merge(problem, of_kernel.distinct)
+        of_kernel.distinct = distinct.gram
+        return distinct
+
+    @property
+    def unmerged(self) -> Self:
+        """The path whose copies are rows of their own; the path itself, if there are none."""
+        return self if self.problem.copies is None else self.on(replace(self.problem, copies=None))
+
+    def _solution(self, value: float) -> Solution:
+        """The solution of the distinct rows at a value."""
+        return self._solve(self.inside(value))
+
     # --- what criteria ask -------------------------------------------------------------------------------------------
+
+    def __call__(self, value: float) -> Solution:
+        """The solution at a value inside the span."""
+        solution, problem = self._solution(value), self.problem
+        if problem.copies is None:
+            return solution
+        if self.over in self.gram.kernel.parameters:
+            problem = problem.at(self.over, value)
+        solution = expand(solution, problem, self.distinct.s)
+        return replace(solution, problem=replace(problem, s=self.motion.weights(problem.s, value)))
+
+    def events(self) -> Iterable[Event]:
+        """The changes of place, in the order of the path; one for every copy of positive weight."""
+        copies = self.problem.copies
+        if copies is None:
+            return self._events()
+        active = self.problem.active
+        order = active[np.argsort(copies[active], kind="stable")]
+        members = np.split(order, np.cumsum(np.bincount(copies[active], minlength=self.distinct.n))[:-1])
+        return (event._replace(sample=int(row)) for event in self._events() for row in members[event.sample])
 
     def decisions(self, values: Array) -> Array:
         """Decision values of all rows, including those with weight zero, at each value."""
-        return np.array([self(float(value)).fitted for value in values])
+        decisions, copies = self._decisions(values), self.problem.copies
+        return decisions if copies is None else decisions[:, copies]
+
+    def _decisions(self, values: Array) -> Array:
+        return np.array([self._solution(float(value)).fitted for value in values])
 
     def without(self, rows: Array) -> Any:
         """The path of the same machine with weight zero for some rows; over nu it may have to begin later."""
         s = self.problem.s.copy()
         s[rows] = 0.0
-        return replace(self, problem=replace(self.problem, s=s), made=self.made.for_weights()).feasible()
+        return self.on(replace(self.problem, s=s), self.store.for_weights()).feasible()
 
     def feasible(self) -> Any:
         """The part of the path along which there are machines for its targets and weights."""
@@ -208,58 +259,59 @@ class Path(Shown, ABC):
             return self
         return self.over_span((min(self.span[0], largest), min(self.span[1], largest)))
 
-    def over_span(self, span: tuple[float, float]) -> Path:
-        """The same path over another span."""
-        return replace(self, span=span)
-
-    @property
-    def unmerged(self) -> Path:
-        """The path of the problem as it was given, with as many rows: the path itself, unless rows were merged."""
-        return self
-
     def is_lost_to_rounding(self, values: Array) -> Array:
         """At which values rounding leaves fewer than about four digits of held-out values, if this is known."""
         return np.zeros(len(values), dtype=bool)
 
-    # --- what trace and surface ask ----------------------------------------------------------------------------------
+    # --- similar paths -----------------------------------------------------------------------------------------------
 
-    def start_from(self, other: Path | Solution | Array | None) -> Path:
+    def start_from(self, other: Path | Solution | Array | None) -> Self:
         """The path, its first machine to be found from a similar one: of another kernel, other weights or labels.
 
         ``other`` is a path, a solution, or decision values of all rows. What a path cannot use, None among it, changes
         nothing.
         """
+        copies = self.problem.copies
+        if isinstance(other, Path) and not np.array_equal(other.problem.copies, copies):  # type: ignore[arg-type]
+            return self
+        if isinstance(other, Solution) and copies is not None:
+            other = replace(other, problem=self.distinct, alpha=np.bincount(copies, other.alpha, self.distinct.n))
+        if isinstance(other, np.ndarray) and copies is not None:
+            other = other[np.unique(copies, return_index=True)[1]]
+        return self._start_from(other)
+
+    def _start_from(self, other: Path | Solution | Array | None) -> Self:
         return self
 
     def known_decisions(self, value: float) -> Array | None:
         """Decision values of all rows at a value near this one, to start another path from; None if not at hand."""
+        path, rows = self.store.of_path.scored or (self, self.problem.copies)
+        f = path._known_decisions(value)
+        return f if f is None or rows is None else f[rows]
+
+    def _known_decisions(self, value: float) -> Array | None:
         return None
 
-    def limited(self, limit: Limit) -> Path:
-        """The path, which ends at a limit."""
-        if not self.is_exact:
-            raise ValueError("max_events and time_limit need an exact path: leave tol out.")
-        raise ValueError(
-            "max_events and time_limit work for exact paths of losses with an elbow over C, epsilon, nu or a "
-            f"weight, not for loss={self.loss.name!r} over {self.over!r}; leave them out."
-        )
+    def on(self, problem: Problem, store: KernelStore | None = None) -> Self:
+        """The same path of another problem, perhaps of other rows."""
+        return replace(self, problem=problem, store=KernelStore() if store is None else store)
 
-    def followed(self, *, shorten: bool = False) -> Path:
+    def over_span(self, span: tuple[float, float]) -> Self:
+        """The same path over another span."""
+        return replace(self, span=span)
+
+    def with_kernel(self, name: str, value: float) -> Self:
+        """The path with another value of a kernel parameter."""
+        return replace(self, problem=self.problem.at(name, value), store=KernelStore())
+
+    def followed(self, *, shorten: bool = False) -> Self:
         """The path, with its events computed if it needs them; raises an error if the path cannot be followed.
 
         With ``shorten`` it may end before the span does, where the problem has no solution any more.
         """
         return self
 
-    def with_kernel(self, name: str, value: float) -> Any:
-        """The path with another value of a kernel parameter."""
-        return replace(self, problem=self.problem.at(name, value), made=Made())
-
     # --- values ------------------------------------------------------------------------------------------------------
-
-    def __call__(self, value: float) -> Solution:
-        """The solution at a value inside the span."""
-        return self._solve(self.inside(value))
 
     def inside(self, value: float) -> float:
         """The value if it lies in the span; raises an error otherwise."""

@@ -17,11 +17,10 @@ import numpy as np
 
 from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram
-from svmpath.lazy import lazy
 from svmpath.losses import Problem, Solution
-from svmpath.paths.made import Made
 from svmpath.paths.march import MarchPath
 from svmpath.paths.path import Array, Path, Request
+from svmpath.paths.store import KernelStore
 from svmpath.solvers.kernel_newton import Coefficients, approach, machine_with, minimise, prolonged
 from svmpath.solvers.samples import SampleSystem
 from svmpath.solvers.threads import blas_threads
@@ -47,24 +46,19 @@ class SamplePath(MarchPath):
     @property
     def K(self) -> Array:
         """The kernel matrix."""
-        assert isinstance(self.problem.gram, DenseGram)
-        return self.problem.gram.K
+        assert isinstance(self.distinct.gram, DenseGram)
+        return self.distinct.gram.K
 
     @property
     def has_both_classes(self) -> bool:
         """Whether both classes have weight, without which the systems of the coefficients may be empty."""
-        y = self.problem.y[self.problem.active]
+        y = self.distinct.y[self.distinct.active]
         return bool(np.any(y > 0) and np.any(y < 0))
 
-    @lazy
-    def _machines(self) -> dict[float, Coefficients]:
-        """The machines found so far, by C."""
-        return {}
-
-    def known_decisions(self, value: float) -> Array | None:
-        """Decision values of all rows at the value nearest to this one of those visited so far."""
-        nearest = _nearest(self._machines, value)
-        return None if nearest is None else self._machines[nearest].f
+    def _known_decisions(self, value: float) -> Array | None:
+        """At the value nearest to this one of those visited so far."""
+        nearest = _nearest(self.store.of_path.machines, value)
+        return None if nearest is None else self.store.of_path.machines[nearest].f
 
     def walk_samples(self, values: Array) -> Iterator[SampleStop]:
         """Walk through the values from the smallest C to the largest, each from the last."""
@@ -72,7 +66,7 @@ class SamplePath(MarchPath):
             raise PathError(
                 "Only one class has weight, so that there is no margin: raise the weights of the other class."
             )
-        K, y, s = self.K, self.problem.y, self.problem.s
+        K, y, s = self.K, self.distinct.y, self.distinct.s
         now: Coefficients | None = None
         last: Coefficients | None = None
         for position in np.argsort(values, kind="stable"):
@@ -82,13 +76,13 @@ class SamplePath(MarchPath):
                 machine, system = minimise(K, y, s, 1.0 / C, begin)
             self._check_digits(machine, C)
             now, last = machine, now
-            self._machines[C] = machine
+            self.store.of_path.machines[C] = machine
             yield SampleStop(int(position), C, machine, system)
 
     def _check_digits(self, machine: Coefficients, C: float) -> None:
         """Raise an error if y - f = u / (2 C s) on E does not hold: C times the kernel is too large."""
         E = machine.E
-        left = (self.problem.y - machine.f)[E] - machine.u[E] / (2.0 * C * self.problem.s[E])
+        left = (self.distinct.y - machine.f)[E] - machine.u[E] / (2.0 * C * self.distinct.s[E])
         if np.abs(left).max(initial=0.0) > _UNRESOLVED:
             raise PathError(
                 f"At C = {C:.6g} the coefficients have too few digits: the kernel values are too large for this C. "
@@ -97,34 +91,33 @@ class SamplePath(MarchPath):
 
     def _begin(self, C: float) -> Coefficients:
         """A machine to start from: a known one near C, one with the sides of a similar machine, or from small C."""
-        K, y, s, nearest = self.K, self.problem.y, self.problem.s, _nearest(self._machines, C)
+        K, y, s, nearest = self.K, self.distinct.y, self.distinct.s, _nearest(self.store.of_path.machines, C)
         if nearest is not None:
-            return self._machines[nearest]
+            return self.store.of_path.machines[nearest]
         return approach(K, y, s, C) if self.start is None else machine_with(K, y, s, 1.0 / C, y * self.start < 1.0)
 
     def without(self, rows: Array) -> Any:
         """The path of the same machine with weight zero for some rows."""
         return Path.without(self, rows)
 
-    def decisions(self, values: Array) -> Array:
-        """Decision values of all rows at each value: one walk."""
-        held = np.empty((len(values), self.problem.n))
+    def _decisions(self, values: Array) -> Array:
+        held = np.empty((len(values), self.distinct.n))
         try:
             for stop in self.walk_samples(values):
                 held[stop.position] = stop.machine.f
         except PathError:
-            return super().decisions(values)
+            return super()._decisions(values)
         return held
 
     def _solve(self, value: float) -> Solution:
         try:
-            if value not in self._machines:
+            if value not in self.store.of_path.machines:
                 next(self.walk_samples(np.array([value])))
         except PathError:
             return super()._solve(value)
-        machine = self._machines[value]
-        with blas_threads(self.problem.gram.entries):
-            return self.loss.polished(self.problem, machine.u, np.flatnonzero(machine.E), value)
+        machine = self.store.of_path.machines[value]
+        with blas_threads(self.distinct.gram.entries):
+            return self.loss.polished(self.distinct, machine.u, np.flatnonzero(machine.E), value)
 
 
 def _nearest(known: Mapping[float, Any], C: float) -> float | None:
@@ -133,7 +126,7 @@ def _nearest(known: Mapping[float, Any], C: float) -> float | None:
     return nearest if nearest is not None and abs(log(nearest / C)) < _NEAR else None
 
 
-def squared_hinge_path(problem: Problem, request: Request, made: Made) -> MarchPath:
+def squared_hinge_path(problem: Problem, request: Request, store: KernelStore) -> MarchPath:
     """The path of the squared hinge: in the coefficients if the kernel matrix is held in full."""
     kind = MarchPath if problem.gram.Z is not None else SamplePath
-    return kind.of(problem, request, made)
+    return kind.of(problem, request, store)

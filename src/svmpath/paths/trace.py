@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -17,7 +18,8 @@ from svmpath.kernels import Kernel, gamma_value, make_kernel
 from svmpath.losses import LOSSES, ElbowLoss, Loss, Problem, Solution, make_loss, policy_of
 from svmpath.names import unknown_name
 from svmpath.parameters import Parameter
-from svmpath.paths.merged import find_copies
+from svmpath.paths.copies import find_copies
+from svmpath.paths.jump import JumpPath
 from svmpath.paths.path import Path, Request
 from svmpath.paths.trackers import KERNEL, TRACKERS, trace_problem
 from svmpath.solvers.box_qp import EVERY, Limit
@@ -203,7 +205,7 @@ def trace(
     if start is not None:
         path = path.start_from(check_start(start, problem, machine))
     if max_events is not None or time_limit is not None:
-        path = path.limited(check_limit(max_events, time_limit))
+        path = check_limited(path, max_events, time_limit)
     return path.followed(shorten=over == "nu" and is_default)
 
 
@@ -254,11 +256,18 @@ def _default_span(over: str, loss: Loss, find_scale: Callable[[], float]) -> tup
     raise ValueError(f"There is no default span for a path over {over!r}; give span=(first, last).")
 
 
-def check_limit(max_events: Any, time_limit: Any) -> Limit:
-    """Where a walk ends before its span does."""
+def check_limited(path: Path, max_events: Any, time_limit: Any) -> JumpPath:
+    """The path, its walk to end before its span does."""
+    if not path.is_exact:
+        raise ValueError("max_events and time_limit need an exact path: leave tol out.")
+    if not isinstance(path, JumpPath):
+        raise ValueError(
+            "max_events and time_limit work for exact paths of losses with an elbow over C, epsilon, nu or a "
+            f"weight, not for loss={path.loss.name!r} over {path.over!r}; leave them out."
+        )
     events = EVERY if max_events is None else check_whole(max_events, "max_events", words=" or None")
     seconds = np.inf if time_limit is None else check_positive(time_limit, "time_limit")
-    return Limit(events, monotonic() + seconds)
+    return replace(path, limit=Limit(events, monotonic() + seconds))
 
 
 def check_start(start: Any, problem: Problem, loss: Loss) -> Solution:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ from svmpath.names import unknown_name
 from svmpath.paths.elastic import ElasticPath
 from svmpath.paths.elastic_family import ElasticFamily
 from svmpath.paths.elastic_record import ElasticRecord
-from svmpath.solvers.elastic import largest_lambda1
+from svmpath.solvers.elastic.first_point import largest_lambda1
 from svmpath.solvers.threads import blas_threads
 from svmpath.validation import (
     check_amount,
@@ -129,35 +129,28 @@ def trace_elastic(
     check_consistent_length(X, y)
     s = check_weights(sample_weight, X, class_weight, classes, (y > 0).astype(int))
     rows = check_moving(sample, over, s)
-    motion = check_motion(over, Penalties(lambda1, lambda2, l1_ratio), rows)
+    motion = check_motion(over, rows, lambda1, lambda2, l1_ratio)
     problem = elastic_problem(X, y, s, classes, penalty_factor=penalty_factor, standardize=bool(standardize))
     span = None if span is None else check_span(span, parameter)
     return elastic_path(problem, motion, span, max_features)
 
 
-class Penalties(NamedTuple):
-    """The penalties that the caller gave; None where there is none."""
-
-    lambda1: float | None
-    lambda2: float | None
-    l1_ratio: float | None
-
-
-def check_motion(over: str, given: Penalties, rows: Array | None) -> Motion:
+def check_motion(
+    over: str, rows: Array | None, lambda1: float | None, lambda2: float | None, l1_ratio: float | None
+) -> Motion:
     """The hyper-parameter to follow and the fixed ones; a penalty that is missing, or given in vain, is refused."""
-    moving = {"lambda1": ("lambda1",), "lambda2": ("lambda2",), "ray": ("lambda1", "lambda2")}.get(over, ())
-    for name in moving:
-        if getattr(given, name) is not None:
+    for name, given in (("lambda1", lambda1), ("lambda2", lambda2)):
+        if over in (name, "ray") and given is not None:
             raise ValueError(f"A path over {over} computes {name} itself; leave {name}= out.")
-    if given.l1_ratio is not None and over != "ray":
+    if l1_ratio is not None and over != "ray":
         raise ValueError(f"l1_ratio= works with over='ray' only, but over={over!r}; leave it out.")
-    if over in ("lambda2", "weight") and given.lambda1 is None:
+    if over in ("lambda2", "weight") and lambda1 is None:
         raise ValueError(f"A path of the elastic hinge over {over} needs lambda1=; give a number >= 0.")
-    ratio = 0.5 if given.l1_ratio is None else check_amount(given.l1_ratio, "l1_ratio")
+    ratio = 0.5 if l1_ratio is None else check_amount(l1_ratio, "l1_ratio")
     if ratio > 1:
         raise ValueError(f"l1_ratio must be a number from 0 to 1, got {ratio!r}.")
-    lam1 = check_amount(0.0 if given.lambda1 is None else given.lambda1, "lambda1")
-    lam2 = check_amount(1.0 if given.lambda2 is None else given.lambda2, "lambda2")
+    lam1 = check_amount(0.0 if lambda1 is None else lambda1, "lambda1")
+    lam2 = check_amount(1.0 if lambda2 is None else lambda2, "lambda2")
     if over == "weight" and lam1 == lam2 == 0.0:
         raise ValueError(
             "lambda1 and lambda2 are both zero, so the solution is not unique; give one of them a positive value."
@@ -173,7 +166,7 @@ def elastic_problem(
     om = check_factors(penalty_factor, X.shape[1])
     scale = deviations(X, s) if standardize else np.ones(X.shape[1])
     gram = DenseGram(Linear(), X)  # never computed: it holds the rows
-    return ElasticProblem(gram, y, s, "classification", classes, om, scale, centres(X))
+    return ElasticProblem(gram, y, s, "classification", classes, om=om, scale=scale, centre=centres(X))
 
 
 def check_factors(penalty_factor: Any, p: int) -> Array:

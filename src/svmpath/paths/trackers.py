@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from svmpath.losses import EpsilonInsensitive, Hinge, HuberHinge, LeastSquares, Loss, Nu, Problem, SquaredHinge
 from svmpath.paths import jump
 from svmpath.paths.closed_form import ClosedFormPath
+from svmpath.paths.copies import refine
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath
-from svmpath.paths.made import Made
-from svmpath.paths.merged import MergedPath, merge, refine
 from svmpath.paths.newton_path import NewtonPath
 from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Path, Request
 from svmpath.paths.sample_path import squared_hinge_path
+from svmpath.paths.store import KernelStore
 
 Array = np.ndarray
-Tracker = Callable[[Problem, Request, Made], Path]
+Tracker = Callable[[Problem, Request, KernelStore], Path]
 
 # What a path goes over: a parameter of the machine, one of its kernel, or C with a duality gap that is enough.
 MACHINE, KERNEL, GAP = "machine", "kernel", "gap"
@@ -46,32 +46,28 @@ _FEW_ROWS, _ROWS_PER_RANK, _MANY_ROWS = 2000, 8, 10_000
 _GAP = 1e-3  # the relative duality gap of paths that are approximate by default
 
 
-def trace_problem(problem: Problem, request: Request, made: Made | None = None) -> Path:
+def trace_problem(problem: Problem, request: Request, store: KernelStore | None = None) -> Path:
     """The path of a problem that is already in the solver's form.
 
-    ``made`` is the store of another path on the same kernel and weights. Where the problem knows of copies, one row for
-    each sample is followed.
+    ``store`` is that of another path on the same kernel and weights. Raises an error if no tracker follows the
+    parameter.
     """
-    made = Made() if made is None else made
-    if problem.copies is not None:
-        return _trace_merged(problem, request, made)
-    return TRACKERS[type(request.loss), _what(problem, request)](problem, request, made)
-
-
-def _what(problem: Problem, request: Request) -> str:
-    """The kind of parameter that the path follows; raises an error if no tracker does that."""
     loss, over = request.loss, request.over
     if type(loss) not in (kind for kind, _ in TRACKERS):
         raise ValueError(f"No path follows {loss!r}: give its class a row in svmpath.paths.TRACKERS.")
     what = MACHINE if over in loss.overs else KERNEL
     if (type(loss), what) not in TRACKERS:
         raise ValueError(f"With loss={loss.name!r} a path can be over {' or '.join(loss.overs)}, not over {over!r}.")
-    if request.tol is None:
-        return what
-    if over != "C" or (type(loss), GAP) not in TRACKERS:
-        names = " or ".join(repr(kind.name) for kind, way in TRACKERS if way == GAP)
-        raise ValueError(f"tol= works for loss={names} over C, not for {loss!r} over {over!r}; leave it out.")
-    return MACHINE if exact_is_cheaper(problem.gram.n, problem.gram.rank) else GAP
+    if request.tol is not None:
+        if over != "C" or (type(loss), GAP) not in TRACKERS:
+            names = " or ".join(repr(kind.name) for kind, way in TRACKERS if way == GAP)
+            raise ValueError(f"tol= works for loss={names} over C, not for {loss!r} over {over!r}; leave it out.")
+        n = problem.n if problem.copies is None else int(problem.copies.max()) + 1
+        what = MACHINE if exact_is_cheaper(n, problem.gram.rank) else GAP
+    if request.rows is not None:  # copies move alike
+        copies = refine(problem.copies, np.isin(np.arange(problem.n), request.rows))
+        problem = replace(problem, copies=copies)
+    return TRACKERS[type(loss), what](problem, request, KernelStore() if store is None else store.for_labels())
 
 
 def exact_is_cheaper(n: int, rank: int) -> bool:
@@ -84,29 +80,3 @@ def exact_is_cheaper(n: int, rank: int) -> bool:
 def automatic_gap(loss: type[Loss], n: int) -> float | None:
     """The relative duality gap that is accepted by default with n rows; None if paths are exact."""
     return _GAP if (loss, GAP) in TRACKERS and n > jump.WHOLE_ROWS else None
-
-
-@dataclass(frozen=True)
-class _Again:
-    """Traces another problem as requested, over another span perhaps."""
-
-    request: Request
-
-    def __call__(self, problem: Problem, span: tuple[float, float], made: Made) -> Path:
-        return trace_problem(problem, replace(self.request, span=span), made)
-
-
-def _trace_merged(problem: Problem, request: Request, made: Made) -> Path:
-    """The path of the problem with one row for all copies that move alike."""
-    rows, moving = request.rows, None
-    if rows is not None:
-        is_moving = np.isin(np.arange(problem.n), rows)
-        problem = replace(problem, copies=refine(problem.copies, is_moving))
-        if problem.copies is None:
-            return trace_problem(problem, request)
-        moving = np.unique(problem.copies[rows])
-    made.merged = Made() if made.merged is None else made.merged
-    inner = trace_problem(merge(problem), replace(request, rows=moving), made.merged)
-    motion = replace(inner.motion, rows=rows)
-    again = _Again(replace(request, tol=None) if inner.is_exact else request)  # exact paths stay so, with copies apart
-    return MergedPath(problem, inner.loss, motion, inner.span, inner, again, made=made)

@@ -9,11 +9,10 @@ import numpy as np
 from scipy.sparse import issparse
 
 from svmpath.paths import Path
-from svmpath.report.facts import rounded
+from svmpath.report.facts import Facts, rounded
 from svmpath.report.fitted import Fitted, machine_at
 
 Array = np.ndarray
-Facts = dict[str, Any]
 
 _MOST_COLUMNS = 200
 _MOST_FEATURES = 30  # whose paths are drawn
@@ -62,7 +61,8 @@ def feature_paths(fitted: Fitted, values: Array, paths: list[Path]) -> Facts | N
     if not fitted.is_elastic:
         return None
     coefs = np.array([[machine_at(path, value).coef for value in values.tolist()] for path in paths])
-    largest = np.abs(coefs * fitted.path.problem.scale).max(axis=(0, 1))  # type: ignore[attr-defined]
+    problem: Any = fitted.path.problem
+    largest = np.abs(coefs * problem.scale).max(axis=(0, 1))
     order = np.argsort(-largest, kind="stable")[:_MOST_FEATURES]
     order = order[largest[order] > 0]
     return {

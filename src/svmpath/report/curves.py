@@ -14,13 +14,12 @@ from svmpath.criteria.table import CRITERIA, is_bound, plain_name
 from svmpath.exceptions import PathError
 from svmpath.losses import policy_of
 from svmpath.paths import Path
-from svmpath.report.facts import rounded
+from svmpath.report.facts import Facts, rounded
 from svmpath.report.fitted import Fitted
 from svmpath.report.overview import criterion_words
 from svmpath.validation import is_whole_number
 
 Array = np.ndarray
-Facts = dict[str, Any]
 
 _STEPS = np.arange(-8, 9)
 _WIDE, _NARROW = 4, 8  # steps per factor of ten; the latter for paths that cost more the longer they are

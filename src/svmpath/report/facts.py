@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+Facts = dict[str, Any]
 Schema = Any
 
 _NUMBERS = [float]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,6 @@ from svmpath.estimators import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.estimators.scaling import scaled
 from svmpath.lazy import lazy
 from svmpath.paths import Path
-from svmpath.search import Evaluator
 from svmpath.search.choice import Choice
 
 Array = np.ndarray
@@ -26,9 +25,9 @@ _ESTIMATORS = (PathSVC, PathSVR, ElasticNetSVC)
 
 
 def optional(model: Any, name: str) -> Any:
-    """An attribute that not every fitted model has; None if it has not, or cannot say."""
+    """What a method says that not every fitted model has; None if it has not, or cannot say."""
     try:
-        return getattr(model, name, None)
+        return getattr(model, name)() if hasattr(model, name) else None
     except ValueError:  # such as probabilities of a choice by a bound
         return None
 
@@ -158,16 +157,12 @@ class Fitted:
     @lazy
     def paths(self) -> list[Path]:
         """The paths of all machines."""
-        problems = [replace(self.path.problem, y=target) for target in self.targets[1:]]
-        if self.is_elastic:
-            return [self.path, *(replace(self.path, problem=problem) for problem in problems)]
-        evaluator = Evaluator(problems, self.path.loss, CRITERIA["loo"].function, tol=self.model.tol_)
-        return [self.path, *evaluator.paths(self.path.gram, self.path.span, self.path.made)]
+        return list(self.model._machines.paths)
 
     @lazy
     def held_out(self) -> Array:
         """Held-out decision values, of shape (n,) or (n, k)."""
-        return np.asarray(self.model.held_out_decisions_)
+        return np.asarray(self.model.held_out_decisions())
 
     @lazy
     def seen(self) -> Array:
@@ -222,14 +217,15 @@ class Fitted:
         function = CRITERIA[name].function
         if not CRITERIA[name].takes_folds:
             return function
-        if self.model._drawn is not None:
-            return partial(function, cv=self.model._drawn)
+        held_out = self.model._held_out
+        if held_out.folds is not None:
+            return partial(function, cv=held_out.folds)
         from svmpath.criteria.folds import make_folds
 
         y = self.code if self.task == "classification" else self.targets[0]
-        is_class, groups = self.task == "classification", getattr(self.model, "_groups", None)
+        is_class, groups = self.task == "classification", held_out.groups
         kind: dict[str, Any] = {"is_classification": is_class, "groups": groups, "s": self.path.problem.s}
-        seed, pairwise = self.model._seed, self.path.gram.kernel.pairwise
+        seed, pairwise = held_out.seed, self.path.gram.kernel.pairwise
         return partial(
             function, cv=make_folds(self.model.cv, self.path.gram.X, y, **kind, seed=seed, pairwise=pairwise)
         )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.table import CRITERIA, is_exact
+from svmpath.report.facts import Facts
 from svmpath.report.fitted import Fitted
 from svmpath.report.summary import PARAMETERS
 
@@ -32,8 +33,6 @@ _LOSS_WORDS = {
     "elastic_hinge": ("hinge", "with elastic-net penalty"),
 }
 _LARGE_RESIDUAL = 0.05  # of a low-rank kernel: above that it is said
-
-Facts = dict[str, Any]
 
 
 def number(value: Any, digits: int = 4) -> str:

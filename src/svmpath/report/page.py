@@ -18,7 +18,7 @@ from typing import Any
 from svmpath.estimators.honest import HonestError
 from svmpath.report.columns import columns, feature_paths, relevance
 from svmpath.report.curves import curves, frames_along, paths_along, values_along
-from svmpath.report.facts import plain
+from svmpath.report.facts import Facts, plain
 from svmpath.report.fitted import Fitted
 from svmpath.report.overview import number, overview, stages
 from svmpath.report.render import environment, write_files
@@ -115,7 +115,7 @@ class Report:
             if honest in ("bootstrap", "parts") and not fitted.model.can_be_corrected():
                 honest = None
             if honest is not None and not isinstance(honest, HonestError):
-                honest = fitted.model.honest_error(honest)
+                honest = fitted.model.nested_error(honest)
             summary = summarise(
                 fitted.model,
                 y,
@@ -131,7 +131,7 @@ class Report:
         paths = paths_along(fitted, values)
         scores = curves(fitted, values, paths)
         is_class = fitted.task == "classification"
-        self.facts: dict[str, Any] = plain(
+        self.facts: Facts = plain(
             {
                 "title": title,
                 "task": fitted.task,

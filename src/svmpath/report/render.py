@@ -88,7 +88,9 @@ def write_files(writers: Mapping[Path, Callable[[Path], object]]) -> None:
     moving = False
     try:
         for path, write in writers.items():
-            _make_folder(path.parent, made)
+            for folder in reversed([each for each in path.parents if not each.exists()]):
+                folder.mkdir()
+                made.append(folder)
             write(parts[path])
         for path in writers:
             _keep(path, kept[path])
@@ -104,14 +106,6 @@ def write_files(writers: Mapping[Path, Callable[[Path], object]]) -> None:
         raise
     for path in kept.values():
         path.unlink(missing_ok=True)
-
-
-def _make_folder(folder: Path, made: list[Path]) -> None:
-    """Make a folder and those above it, noting which were made."""
-    missing = [level for level in (folder, *folder.parents) if not level.exists()]
-    for level in reversed(missing):
-        level.mkdir()
-        made.append(level)
 
 
 def _keep(path: Path, kept: Path) -> None:

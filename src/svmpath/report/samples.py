@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.report.facts import rounded
+from svmpath.report.facts import Facts, rounded
 from svmpath.report.fitted import Fitted, optional
 
 Array = np.ndarray
-Facts = dict[str, Any]
 _Column = tuple[str, str, str, Any]  # key, label, kind and values
 
 _LISTED = 1000
@@ -73,7 +72,7 @@ def _wrong_or_doubtful(fitted: Fitted) -> tuple[Array, list[_Column], Facts]:
         ("margin", "Margin", "number", _significant(margin[order], 5)),
     ]
     # The probability of the label and its influence, where the model has them; the table counts doubtful samples.
-    table = optional(fitted.model, "held_out_") if fitted.counts_doubts else None
+    table = optional(fitted.model, "held_out_table") if fitted.counts_doubts else None
     if table is not None and {"sample", "probability", "influence"} <= set(table.columns):
         table = table.set_index("sample").loc[order.tolist()]
         for key, title in (("probability", "Probability of the label"), ("influence", "Influence")):
@@ -114,7 +113,7 @@ def classified(fitted: Fitted) -> Facts:
         few = np.unique(np.linspace(0, len(fpr) - 1, _ROC_POINTS).round().astype(int))
         area = float(roc_auc_score(is_positive, f[:, k], sample_weight=s))
         curves.append({"machine": machine, "fpr": rounded(fpr[few]), "tpr": rounded(tpr[few]), "area": area})
-    calibration, which = optional(fitted.model, "calibration_curve_"), "the class predicted"
+    calibration, which = optional(fitted.model, "calibration_curve"), "the class predicted"
     if calibration is not None:
         calibration = {
             "words": f"probability of {fitted.labels[1] if len(fitted.labels) == 2 else which}",

@@ -8,12 +8,11 @@ is the hinge without a limit on the kernel K + I / (2 C), which SVC takes as a m
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from svmpath.estimators.tuning import how_given
 from svmpath.kernels import ARD
+from svmpath.report.facts import Facts
 from svmpath.report.fitted import Fitted
 from svmpath.report.render import environment
 
@@ -27,7 +26,7 @@ _WITHOUT_WEIGHTS = {  # machines that have no equal with weights, and what to kn
 }
 
 
-def snippet(fitted: Fitted) -> dict[str, Any]:
+def snippet(fitted: Fitted) -> Facts:
     """Code that makes the same model (``templates/snippet.py.j2``), or a sentence that says why there is none."""
     model, machine, is_many = (
         fitted.model,

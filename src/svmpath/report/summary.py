@@ -14,7 +14,7 @@ import numpy as np
 from svmpath.criteria.curve import error
 from svmpath.criteria.table import is_bound, plain_name
 from svmpath.losses import policy_of
-from svmpath.report.facts import plain
+from svmpath.report.facts import Facts, plain
 from svmpath.validation import is_whole_number
 
 __all__ = ["PARAMETERS", "summarise"]
@@ -35,7 +35,7 @@ def summarise(
     seconds: float | None,
     named: bool = True,
     honest: Any = None,
-) -> dict[str, Any]:
+) -> Facts:
     """The facts about a tuned model as a dictionary, which can be written as JSON.
 
     Parameters
@@ -86,7 +86,7 @@ def summarise(
     by_kind = {word: [name for name, kind in kinds.items() if kind == known] for word, known in _KINDS.items()}
     # Numbers and categories are always told; other kinds only where there are such columns.
     by_kind = {word: names for word, names in by_kind.items() if names or word in ("numbers", "categories")}
-    data: dict[str, Any] = {
+    data: Facts = {
         "file": file,
         "rows": len(y),
         "columns": {word: len(names) for word, names in by_kind.items()},
@@ -101,14 +101,14 @@ def summarise(
         baseline = 1.0 - counts.max() / len(y)  # the error of a constant prediction: the most frequent class,
     else:
         baseline = np.var(y)  # or the mean of the target
-    facts: dict[str, Any] = plain(
+    facts: Facts = plain(
         {
             "versions": _versions(),
             "data": data,
             "choice": _choice(model),
             "held_out": {
                 **_held_out(model, is_class),
-                **_error(model.held_out_error_, model.held_out_interval_, is_class),
+                **_error(model.held_out_error(), model.held_out_interval(), is_class),
                 "baseline": baseline,
             },
             "honest": None
@@ -132,7 +132,7 @@ def _versions() -> dict[str, str]:
     return versions
 
 
-def _choice(model: Any) -> dict[str, Any]:
+def _choice(model: Any) -> Facts:
     path = model.path_
     # The losses that were compared, or the only one.
     losses = {stage.loss for stage in model.choice_.stages if stage.name not in ("screen", "narrow")}
@@ -148,7 +148,7 @@ def _choice(model: Any) -> dict[str, Any]:
     }
 
 
-def _held_out(model: Any, is_class: bool) -> dict[str, Any]:
+def _held_out(model: Any, is_class: bool) -> Facts:
     """How rows were held out."""
     folds_are = None
     if model.error_criterion_ == "kfold":
@@ -167,13 +167,13 @@ def _held_out(model: Any, is_class: bool) -> dict[str, Any]:
     }
 
 
-def _error(value: float, interval: Any, is_class: bool) -> dict[str, Any]:
+def _error(value: float, interval: Any, is_class: bool) -> Facts:
     """An error with its interval of 95 %, as if the hyper-parameters had been given."""
     root = {} if is_class else {"root_mean_squared_error": math.sqrt(value)}
     return {"value": value, "interval": interval, **root}
 
 
-def _curve(model: Any, is_class: bool) -> dict[str, Any]:
+def _curve(model: Any, is_class: bool) -> Facts:
     """The scores along the path at the chosen gamma."""
     curve = model.curve_
     if is_bound(curve.criterion):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from svmpath.criteria.curve import error
 from svmpath.criteria.table import is_bound
-from svmpath.report.facts import rounded
+from svmpath.report.facts import Facts, rounded
 from svmpath.report.fitted import Fitted
 from svmpath.report.overview import criterion_words
 
@@ -20,7 +19,7 @@ _SMOOTH = ("screen", "gradient")  # stages whose scores are mean squared residua
 _STAGE_KEYS = ("stage", "loss", "criterion", "rank")
 
 
-def tried(fitted: Fitted) -> list[dict[str, Any]]:
+def tried(fitted: Fitted) -> list[Facts]:
     """One entry per stage, in the order of the search; scores of different stages cannot be compared."""
     curve = fitted.choice.curve
     is_rate = not is_bound(curve.criterion) and curve.scoring is None
@@ -48,7 +47,7 @@ def tried(fitted: Fitted) -> list[dict[str, Any]]:
     return stages
 
 
-def _elastic_rows(fitted: Fitted) -> Iterator[dict[str, Any]]:
+def _elastic_rows(fitted: Fitted) -> Iterator[Facts]:
     """The pairs of lambda1 and lambda2, in the form of ``search_table_``."""
     choice, model = fitted.choice, fitted.model
     for lam2, scores in choice.tried.items():

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from svmpath.exceptions import PathError
 from svmpath.paths import Path
-from svmpath.report.facts import rounded
+from svmpath.report.facts import Facts, rounded
 from svmpath.report.fitted import Fitted, machine_at
 from svmpath.report.samples import some_rows
 
 Array = np.ndarray
-Facts = dict[str, Any]
 
 _MOST_POINTS = 500
 _MOST_FRAMES = 25
@@ -88,7 +86,9 @@ def _scene(fitted: Fitted, shown: Array) -> tuple[Facts, Array | None]:
     target = {"code": fitted.code[shown]} if is_class else {"target": rounded(fitted.targets[0][shown], 6)}
     if rows is not None:
         names = ("x", "y")[: rows.shape[1]]
-        axes = [_axis(column, _LINE if len(names) == 1 else _GRID) for column in rows.T]
+        low, high = rows.min(axis=0), rows.max(axis=0)
+        room = np.where(high > low, _MARGIN * (high - low), 1.0)
+        axes = np.linspace(low - room, high + room, _LINE if len(names) == 1 else _GRID).T
         nodes = np.column_stack([part.ravel() for part in np.meshgrid(*axes)])
         points = {name: rounded(column[shown], 6) for name, column in zip(names, rows.T, strict=True)}
         grid = {name: rounded(axis, 6) for name, axis in zip(names, axes, strict=True)}
@@ -105,12 +105,6 @@ def _scene(fitted: Fitted, shown: Array) -> tuple[Facts, Array | None]:
     place, titles = _projected(fitted, shown)
     points = {"x": rounded(place[:, 0]), "y": rounded(place[:, 1]), **target}
     return {"kind": "projection", "titles": titles, "points": points, "grid": None}, None
-
-
-def _axis(column: Array, size: int) -> Array:
-    low, high = float(column.min()), float(column.max())
-    room = _MARGIN * (high - low) or 1.0
-    return np.linspace(low - room, high + room, size)
 
 
 def _projected(fitted: Fitted, shown: Array) -> tuple[Array, list[str]]:

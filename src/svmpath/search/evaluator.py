@@ -15,7 +15,7 @@ from svmpath.criteria.table import row_of
 from svmpath.gram import Gram
 from svmpath.lazy import lazy
 from svmpath.losses import Loss, Problem
-from svmpath.paths import Made, Path, Request, trace_problem
+from svmpath.paths import KernelStore, Path, Request, trace_problem
 
 Array = np.ndarray
 Starts = Sequence[Array | None]  # for each machine its decision values on all rows, from a similar kernel, if known
@@ -65,11 +65,11 @@ class Evaluator:
         return replace(self, problems=[replace(problem, gram=gram) for problem in self.problems])
 
     def paths(
-        self, gram: Gram, span: tuple[float, float], made: Made | None = None, starts: Starts | None = None
+        self, gram: Gram, span: tuple[float, float], store: KernelStore | None = None, starts: Starts | None = None
     ) -> list[Path]:
-        """The paths of all machines on one kernel matrix; they share what is made of it and of the weights."""
-        made, request = Made() if made is None else made, Request(self.loss, "C", span, tol=self.tol)
-        paths = [trace_problem(replace(problem, gram=gram), request, made) for problem in self.problems]
+        """The paths of all machines on one kernel matrix; they share what is computed of it and of the weights."""
+        store, request = KernelStore() if store is None else store, Request(self.loss, "C", span, tol=self.tol)
+        paths = [trace_problem(replace(problem, gram=gram), request, store) for problem in self.problems]
         if starts is None:
             return paths
         return [path.start_from(f) for path, f in zip(paths, starts, strict=True)]
@@ -82,7 +82,7 @@ class Evaluator:
     def rescore(self, curve: Curve, values: Array) -> Curve:
         """The criterion at other values of the same kernel, with its decomposition."""
         path = curve.path
-        return self.curve(self.paths(path.problem.gram, path.span, path.made), values)
+        return self.curve(self.paths(path.problem.gram, path.span, path.store), values)
 
     def curve(self, paths: Sequence[Path], values: Array) -> Curve:
         """The curve of the paths of all machines."""

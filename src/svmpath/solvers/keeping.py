@@ -6,9 +6,13 @@ filled when a container image was built cannot be written to later, and is neede
 for in each folder up to the first that can be written to, and saved in that one. If none can, it is compiled once per
 process.
 
+numba looks at the time stamp of the one file in which a cached function stands. What that function calls is compiled
+into it, so after an edit in another file the cache would return code that is out of date. Here the stamp of a function
+is a digest of all Python files in its folder: compiled code calls nothing outside.
+
 numba's index of a function names a file for each key, which is a signature, a processor and the code. The index is
 written before the file, so after a full disk, or beside another process, it can name a file that holds what belongs to
-another key. Therefore the key and a digest stand in the file, and code is used only if both are right.
+another key. Therefore key, stamp and a digest stand in the file, and code is used only if all are right.
 """
 
 from __future__ import annotations
@@ -18,12 +22,12 @@ import os
 import pickle
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, NullCache
-
-from svmpath.solvers.loops.stamp import STAMP
 
 _ROOM = 2**20  # bytes; more than any one function needs
 
@@ -44,13 +48,13 @@ class Kept(NullCache):
     """What numba asks of the cache of a function, answered from all folders in which it may be."""
 
     def __init__(self, function: Any) -> None:
-        found: dict[str, _Folder] = {}
+        folders: dict[str, _Folder] = {}
         for locator in CompileResultCacheImpl._locator_classes:
             with suppress(RuntimeError, OSError):  # the locator does not apply
                 folder = _Folder(function, locator)
                 if not folder.cache_path.startswith("~"):  # a home that is not known
-                    found.setdefault(folder.cache_path, folder)
-        self._folders = list(found.values())
+                    folders.setdefault(folder.cache_path, folder)
+        self._folders = list(folders.values())
 
     @property
     def cache_path(self) -> str | None:
@@ -99,11 +103,12 @@ class _Folder(FunctionCache):
 
     def __init__(self, function: Any, locator: Any) -> None:
         # Older versions of numba compare the time of the source, which the layers of an image round.
-        here = {"ensure_cache_path": lambda self: None, "get_source_stamp": lambda self: STAMP}
+        stamp = digest(Path(function.__code__.co_filename).parent)
+        here = {"ensure_cache_path": lambda self: None, "get_source_stamp": lambda self: stamp}
         unchecked = type(locator.__name__, (locator,), here)
         self._impl_class: Any = type("Impl", (CompileResultCacheImpl,), {"_locator_classes": [unchecked]})
         super().__init__(function)
-        self._cache_file = _SealedFile(self._cache_path, self._impl.filename_base, STAMP)
+        self._cache_file = _SealedFile(self._cache_path, self._impl.filename_base, stamp)
 
     def holds(self, codegen: Any) -> bool:
         wanted = self._index_key(None, codegen)[1:]
@@ -116,12 +121,12 @@ class _SealedFile(IndexDataCacheFile):
 
     def save(self, key: Any, data: Any) -> None:
         text = self._dump((key, data))
-        super().save(key, (self._version, hashlib.sha256(text).digest(), text))
+        super().save(key, (self._version, self._source_stamp, hashlib.sha256(text).digest(), text))
 
     def load(self, key: Any) -> Any:
         try:
-            version, digest, text = super().load(key)
-            if version != self._version or digest != hashlib.sha256(text).digest():
+            *seal, text = super().load(key)
+            if seal != [self._version, self._source_stamp, hashlib.sha256(text).digest()]:
                 return None
             owner, data = pickle.loads(text)
         except Exception:
@@ -133,6 +138,15 @@ class _SealedFile(IndexDataCacheFile):
             return super()._load_index()
         except Exception:
             return {}
+
+
+@cache
+def digest(folder: Path) -> int:
+    """A number that changes with the name and the text of every Python file in a folder."""
+    text = hashlib.sha256()
+    for path in sorted(folder.glob("*.py")):
+        text.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return int.from_bytes(text.digest()[:7])
 
 
 def _has_room(path: str) -> bool:

@@ -23,7 +23,7 @@ from svmpath.interrupts import checkpoint
 # Matrices of fewer entries take a second at most: two BLAS threads save a third of it, and lose ten on a busy machine.
 _LARGE = 4_000_000
 
-_asked: ContextVar[int | None] = ContextVar("svmpath_n_jobs", default=None)
+_requested: ContextVar[int | None] = ContextVar("svmpath_n_jobs", default=None)
 
 
 class _Limit:
@@ -81,12 +81,12 @@ def count_jobs(n_jobs: int | None) -> int:
 @contextmanager
 def jobs(n_jobs: int | None) -> Iterator[None]:
     """While inside, this thread may have so many BLAS threads for its large matrices, and has one for the others."""
-    token = _asked.set(count_jobs(n_jobs))
+    token = _requested.set(count_jobs(n_jobs))
     try:
         with _LIMIT.at(1):
             yield
     finally:
-        _asked.reset(token)
+        _requested.reset(token)
 
 
 @contextmanager
@@ -98,7 +98,7 @@ def blas_threads(entries: int) -> Iterator[None]:
     checkpoint()
     number = 1
     if entries >= _LARGE:
-        asked = _asked.get()
-        number = count_jobs(None) if asked is None else asked
+        requested = _requested.get()
+        number = count_jobs(None) if requested is None else requested
     with _LIMIT.at(number):
         yield

@@ -24,34 +24,3 @@ exchanged at constant beta ("null step"). So there are never more samples on the
 ``interior_point``: one machine without a walk. ``measure``: the duality gap. The compiled steps are in
 ``solvers.loops.elastic_*``, all tolerances in ``solvers.loops.elastic_tolerances``.
 """
-
-from svmpath.solvers.elastic.design import Design, Line, Snapshot
-from svmpath.solvers.elastic.first_point import constant_point, largest_lambda1, start, walk_to
-from svmpath.solvers.elastic.interior_point import Direct, solve_directly
-from svmpath.solvers.elastic.measure import offset_shift, relative_gap
-from svmpath.solvers.elastic.walk import ElasticWalker, corner
-from svmpath.solvers.loops.elastic_state import ELBOW, LEFT, MINUS, OUT, PLUS, RIGHT, UNPENALISED, ZERO
-
-__all__ = [
-    "ELBOW",
-    "LEFT",
-    "MINUS",
-    "OUT",
-    "PLUS",
-    "RIGHT",
-    "UNPENALISED",
-    "ZERO",
-    "Design",
-    "Direct",
-    "ElasticWalker",
-    "Line",
-    "Snapshot",
-    "constant_point",
-    "corner",
-    "largest_lambda1",
-    "offset_shift",
-    "relative_gap",
-    "solve_directly",
-    "start",
-    "walk_to",
-]

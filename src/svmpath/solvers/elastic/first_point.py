@@ -23,16 +23,10 @@ def constant_point(design: Design, w: Array) -> Snapshot:
     The lighter class is on the left; of the heavier one as many as it takes, first those whose rows lie where they
     make c small. The one that is filled in part is on the elbow.
     """
-    y, Z = design.y, design.Z
-    up, down = float(w[y > 0].sum()), float(w[y < 0].sum())
-    place = np.where(w > 0, LEFT, OUT).astype(np.int8)
-    alpha, b = w.copy(), 0.0
-    if abs(up - down) > BALANCED * (up + down):
-        b = 1.0 if up > down else -1.0
-        heavy = np.flatnonzero((y == b) & (w > 0))
-        alpha[heavy] = 0.0
+    Z, place = design.Z, np.where(w > 0, LEFT, OUT).astype(np.int8)
+    b, heavy, needed, alpha = _lighter_class(design.y, w)
+    if b:
         order = heavy[np.argsort(np.asarray(Z[heavy] @ (Z.T @ alpha)), kind="stable")]
-        needed = min(up, down)
         before = np.concatenate([[0.0], np.cumsum(w[order])])
         alpha[order] = np.clip(needed - before[:-1], 0.0, w[order])
         last = int(np.searchsorted(before[1:], needed * (1 - 1e-15)))
@@ -54,23 +48,31 @@ def largest_lambda1(design: Design, w: Array) -> float:
     A walk would do, but where columns depend on each other it may end above this value, and where depends on the order
     of the rows.
     """
-    y, Z = design.y, design.Z
-    up, down = float(w[y > 0].sum()), float(w[y < 0].sum())
-    if abs(up - down) <= BALANCED * (up + down):
-        return threshold(design, np.asarray(Z.T @ w).ravel(), w)
-    heavy = np.flatnonzero((y == (1.0 if up > down else -1.0)) & (w > 0))
-    fixed = np.where(y == (-1.0 if up > down else 1.0), w, 0.0)
-    A, c, om = (Z[heavy].toarray() if issparse(Z) else Z[heavy]).T, np.asarray(Z.T @ fixed).ravel(), design.om[:, None]
+    Z = design.Z
+    b, heavy, needed, alpha = _lighter_class(design.y, w)
+    c = np.asarray(Z.T @ alpha).ravel()
+    if not b:
+        return threshold(design, c, w)
+    A, om = (Z[heavy].toarray() if issparse(Z) else Z[heavy]).T, design.om[:, None]
     size = np.abs(A).max(initial=0.0) or 1.0
     programme = linprog(
         np.append(np.zeros(len(heavy)), 1.0),
         A_ub=np.vstack([np.hstack([A / size, -om]), np.hstack([-A / size, -om])]),
         b_ub=np.concatenate([-c, c]) / size,
         A_eq=np.append(np.ones(len(heavy)), 0.0)[None],
-        b_eq=[min(up, down)],
+        b_eq=[needed],
         bounds=[*((0.0, float(each)) for each in w[heavy]), (0.0, None)],
     )
     return size * float(programme.fun) if programme.status == 0 else float(constant_point(design, w).x[1])
+
+
+def _lighter_class(y: Array, w: Array) -> tuple[float, Array, float, Array]:
+    """The heavier class (0: none is), its rows, the weight of the lighter one, and w on the rows of that one alone."""
+    up, down = float(w[y > 0].sum()), float(w[y < 0].sum())
+    if abs(up - down) <= BALANCED * (up + down):
+        return 0.0, np.empty(0, np.int64), up, w.copy()
+    b = 1.0 if up > down else -1.0
+    return b, np.flatnonzero((y == b) & (w > 0)), min(up, down), np.where(y == b, 0.0, w)
 
 
 def threshold(design: Design, c: Array, w: Array) -> float:

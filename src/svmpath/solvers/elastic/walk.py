@@ -9,7 +9,6 @@ found without a walk (``corner``).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
@@ -278,7 +277,10 @@ class ElasticWalker(PlacedPoint):
                 f[i] = y[i] * (margin[i] - first.N[layout.R, i]) + shift
             else:
                 f[i], done[i], off[i] = self._remove(i, most, max_events is not None)
-                self._return_to(first)
+                (k, m), S = first.num[:2], self.state
+                for part, original in zip(S[:8], first[:8], strict=True):
+                    part[:] = original
+                S.W[:k, :m], S.G[:k, :k] = first.W[:k, :m], first.G[:k, :k]
         return f, done, off
 
     def _remove(self, i: int, most: int, is_straight: bool) -> tuple[float, bool, float]:
@@ -303,13 +305,6 @@ class ElasticWalker(PlacedPoint):
         self.w[i], S.place[i] = 0.0, OUT
         lacking = offset_shift(self.design.y, self.w, self.alpha, self.design.y * (self.design.margin - self.r))
         return y * (margin - self.r[i]) + lacking, True, self.violation
-
-    def _return_to(self, kept: Any) -> None:
-        """Everything as in a copy."""
-        k, m = kept.num[:2]
-        for mine, its in zip(self.state[:8], kept[:8], strict=True):
-            mine[:] = its
-        self.state.W[:k, :m], self.state.G[:k, :k] = kept.W[:k, :m], kept.G[:k, :k]
 
 
 def corner(design: Design, w: Array, value: float, lam1: float, lam2: float) -> Snapshot | None:

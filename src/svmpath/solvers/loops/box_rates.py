@@ -14,22 +14,7 @@ free variables move by -x z_F and the multipliers by -x z_nu: no gradient on F c
 
 from __future__ import annotations
 
-from svmpath.solvers.loops.box_state import (
-    EVENTS,
-    FASTEST,
-    FREE,
-    FRESH,
-    LARGEST,
-    LOW,
-    SIZE,
-    SYNCED,
-    SYNCED_AT,
-    UP,
-    Data,
-    State,
-    T,
-    Work,
-)
+from svmpath.solvers.loops.box_state import *
 from svmpath.solvers.loops.box_tolerances import (
     COMPLEMENT_CANCELLED,
     COMPLEMENT_ZERO,

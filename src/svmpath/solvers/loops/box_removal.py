@@ -2,35 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from svmpath.solvers.loops.box_rates import respond, set_signs
-from svmpath.solvers.loops.box_state import (
-    CUT,
-    CYCLING,
-    END,
-    EVENTS,
-    FASTEST,
-    FIXED,
-    FREE,
-    FULL,
-    GO,
-    INFEASIBLE,
-    PAUSE,
-    RECORDED,
-    REFACTOR,
-    SEED,
-    SIZE,
-    STEPS,
-    WATCH,
-    WORST,
-    Array,
-    Data,
-    Log,
-    Removals,
-    State,
-    Work,
-)
+from svmpath.solvers.loops.box_state import *
 from svmpath.solvers.loops.box_tolerances import (
     AT_BOUND,
     COMPLEMENT_STALE,
@@ -42,7 +15,6 @@ from svmpath.solvers.loops.box_walk import find_successor, follow
 from svmpath.solvers.loops.decorators import entry, inner
 from svmpath.solvers.loops.infinite import INFINITE
 from svmpath.solvers.loops.linalg import delete, replace
-from svmpath.solvers.loops.stamp import STAMP
 
 
 @inner
@@ -173,43 +145,35 @@ def _end_removal(P: Data, S: State, W: Work, o: Removals, s: int, code: int, low
         o.worsts[s] = INFINITE
 
 
-def _make_leave_out(stamp: int) -> Any:
-    """``leave_out``: drive the variables of one sample after another to zero, each from the same state.
+@entry
+def leave_out(
+    P: Data, S: State, W: Work, log: Log, origin: State, o: Removals, low: Array, tol: float, most: int, limit: int,
+    steps: int,
+) -> None:  # fmt: skip
+    """Drive the variables of one sample after another to zero, each from the same state.
 
     It returns after so many ``steps``; a walk is given up after ``limit`` of them. ``low`` are the lower bounds of P,
     of which those of the sample are moved. A walk that needs Python (a variable that nearly depends on F, an inverse to
     be made anew) is ended as it is; its code says so.
     """
-
-    @entry
-    def leave_out(
-        P: Data, S: State, W: Work, log: Log, origin: State, o: Removals, low: Array, tol: float, most: int, limit: int,
-        steps: int,
-    ) -> None:  # fmt: skip
-        _ = stamp  # belongs to the key of numba's cache
-        rest = steps
-        while o.place[0] < len(o.variables) and rest > 0:
-            s, code = o.place[0], GO
-            if o.place[1] == 0:
-                code = _begin_removal(P, S, W, origin, o, s)
-                o.place[1] = 1
-            if code == GO:
-                before = S.k[STEPS]
-                S.k[RECORDED] = 0
-                code = follow(P, S, W, log, 1.0, tol, most, rest, o.turns[s], o.levels[s])
-                rest -= S.k[STEPS] - before
-            if code == PAUSE and S.k[STEPS] > limit:
-                code = CYCLING
-            if code == PAUSE:
-                return
-            if code == FULL:  # the events of a removal are not read
-                continue
-            _end_removal(P, S, W, o, s, code, low)
-            o.place[0] += 1
-            o.place[1] = 0
-            rest -= 1
-
-    return leave_out
-
-
-leave_out = _make_leave_out(STAMP)
+    rest = steps
+    while o.place[0] < len(o.variables) and rest > 0:
+        s, code = o.place[0], GO
+        if o.place[1] == 0:
+            code = _begin_removal(P, S, W, origin, o, s)
+            o.place[1] = 1
+        if code == GO:
+            before = S.k[STEPS]
+            S.k[RECORDED] = 0
+            code = follow(P, S, W, log, 1.0, tol, most, rest, o.turns[s], o.levels[s])
+            rest -= S.k[STEPS] - before
+        if code == PAUSE and S.k[STEPS] > limit:
+            code = CYCLING
+        if code == PAUSE:
+            return
+        if code == FULL:  # the events of a removal are not read
+            continue
+        _end_removal(P, S, W, o, s, code, low)
+        o.place[0] += 1
+        o.place[1] = 0
+        rest -= 1

@@ -9,53 +9,10 @@ when it is compiled.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from svmpath.solvers.loops.box_rates import bound_rate, carry, respond, set_direction, set_rates, synchronise
-from svmpath.solvers.loops.box_state import (
-    ARRIVED,
-    COMPLEMENT,
-    CUT,
-    CYCLING,
-    DECIDED,
-    END,
-    ENTERING,
-    EVENTS,
-    FASTEST,
-    FIRST,
-    FIRST_EVENTS,
-    FREE,
-    FRESH,
-    FULL,
-    GO,
-    GROW,
-    INFEASIBLE,
-    LOW,
-    NEARLY_DEPENDENT,
-    PAUSE,
-    RECORDED,
-    REFACTOR,
-    SEED,
-    SIZE,
-    STALE,
-    STEPS,
-    SYNCED,
-    SYNCED_AT,
-    TURNED,
-    UP,
-    WAS_CUT,
-    WATCH,
-    WORST,
-    ZERO_STEPS,
-    Array,
-    Data,
-    Log,
-    State,
-    T,
-    Work,
-)
+from svmpath.solvers.loops.box_state import *
 from svmpath.solvers.loops.box_tolerances import (
     COMPLEMENT_STALE,
     END_NEAR,
@@ -73,7 +30,6 @@ from svmpath.solvers.loops.box_tolerances import (
 from svmpath.solvers.loops.decorators import entry, inner
 from svmpath.solvers.loops.infinite import INFINITE
 from svmpath.solvers.loops.linalg import append, combine, delete, replace
-from svmpath.solvers.loops.stamp import STAMP
 
 
 @inner
@@ -379,72 +335,64 @@ def _count_members(P: Data, S: State, W: Work) -> None:
         W.members[P.p[S.F[a]]] += 1
 
 
-def _make_follow(stamp: int) -> Any:
-    """``follow``: walk from event to event to t_end, for so many steps, or while there is room to record events.
+@entry
+def follow(
+    P: Data, S: State, W: Work, log: Log,
+    t_end: float, tol: float, most: int, steps: int, turn: float, level: float,
+) -> int:  # fmt: skip
+    """Walk from event to event to t_end, for so many steps, or while there is room to record events.
 
     After ``most`` events, those at the very beginning not counted, no variable changes place any more; the code is CUT
     if one would have. If ``turn`` is not zero, the walk to t_end = 1 ends where it is known whether turn times the
     gradient that is watched will be below ``level``, which it never crosses upwards; the gradient is then one on the
     same side. A Schur complement of at most ``tol``, in units of kmax, means that a variable nearly depends on F.
     """
-
-    @entry
-    def follow(
-        P: Data, S: State, W: Work, log: Log,
-        t_end: float, tol: float, most: int, steps: int, turn: float, level: float,
-    ) -> int:  # fmt: skip
-        _ = stamp  # belongs to the key of numba's cache
-        k, q, code, kind, which, side = S.k, len(S.nu), GO, 0, 0, 0
-        _count_members(P, S, W)
-        k[TURNED] = 1
-        for _ in range(steps):
-            if code == GO:
-                if k[RECORDED] + 3 > len(log.t):
-                    return FULL
-                if q + k[SIZE] + 2 > S.R.shape[0]:
-                    return GROW
-                if k[STALE]:
-                    k[STALE] = 0
-                    return REFACTOR
-                k[STEPS] += 1
-                if S.x[T] == S.x[FIRST]:
-                    k[FIRST_EVENTS] = k[EVENTS]
-            if code == ARRIVED or _is_sync_due(P, S, t_end):
-                S.x[WORST] = max(S.x[WORST], synchronise(P, S, W))
-            if code == ARRIVED:
-                return CUT if k[WAS_CUT] else END
-            if k[TURNED]:
-                set_direction(P, S, W)
-                k[TURNED] = 0
-            size = set_rates(P, S, W)
-            if size < 0.0:
+    k, q, code, kind, which, side = S.k, len(S.nu), GO, 0, 0, 0
+    _count_members(P, S, W)
+    k[TURNED] = 1
+    for _ in range(steps):
+        if code == GO:
+            if k[RECORDED] + 3 > len(log.t):
+                return FULL
+            if q + k[SIZE] + 2 > S.R.shape[0]:
+                return GROW
+            if k[STALE]:
+                k[STALE] = 0
                 return REFACTOR
-            k[FRESH] = 0
-            code, kind, which, side = _advance_to_event(P, S, W, t_end, most, turn, level, size)
-            if code == ARRIVED:
-                continue
-            k[ENTERING] = which if kind == 1 else -1
-            if code == GO and kind == 0:
-                code = _leave(P, S, W, log, which, side)
-            if code != GO:
-                return code
-            j = k[ENTERING]
-            if j < 0:
-                continue
-            sc = respond(P, S, W, j)
-            if kind == 0:
-                _record(S, W, log, j, FREE)
-                _swap(P, S, W, which, j, sc)
-            elif sc <= 0.0:
-                _make_room(P, S, W, log, j)
-            elif sc <= tol * P.kmax:  # R would lose its digits
-                S.x[COMPLEMENT] = sc
-                return NEARLY_DEPENDENT
-            else:
-                _join(P, S, W, log, j, sc)
-        return PAUSE
-
-    return follow
-
-
-follow = _make_follow(STAMP)
+            k[STEPS] += 1
+            if S.x[T] == S.x[FIRST]:
+                k[FIRST_EVENTS] = k[EVENTS]
+        if code == ARRIVED or _is_sync_due(P, S, t_end):
+            S.x[WORST] = max(S.x[WORST], synchronise(P, S, W))
+        if code == ARRIVED:
+            return CUT if k[WAS_CUT] else END
+        if k[TURNED]:
+            set_direction(P, S, W)
+            k[TURNED] = 0
+        size = set_rates(P, S, W)
+        if size < 0.0:
+            return REFACTOR
+        k[FRESH] = 0
+        code, kind, which, side = _advance_to_event(P, S, W, t_end, most, turn, level, size)
+        if code == ARRIVED:
+            continue
+        k[ENTERING] = which if kind == 1 else -1
+        if code == GO and kind == 0:
+            code = _leave(P, S, W, log, which, side)
+        if code != GO:
+            return code
+        j = k[ENTERING]
+        if j < 0:
+            continue
+        sc = respond(P, S, W, j)
+        if kind == 0:
+            _record(S, W, log, j, FREE)
+            _swap(P, S, W, which, j, sc)
+        elif sc <= 0.0:
+            _make_room(P, S, W, log, j)
+        elif sc <= tol * P.kmax:  # R would lose its digits
+            S.x[COMPLEMENT] = sc
+            return NEARLY_DEPENDENT
+        else:
+            _join(P, S, W, log, j, sc)
+    return PAUSE

@@ -1,9 +1,9 @@
 """How the loops of this folder that allocate nothing are compiled.
 
-``entry`` is for what Python calls: it is kept on disk (see ``solvers.keeping`` and ``solvers.loops.stamp``). ``inner``
-is for what only compiled code calls: without a wrapper for Python it compiles faster. Where nothing is allocated, no
-references have to be counted (``_nrt``), which takes less time both to compile and to run. ``exact_entry`` and
-``exact_inner`` are the same for loops whose operations keep their order, where results are wanted to the last digits.
+``entry`` is for what Python calls: it is kept on disk (see ``solvers.keeping``). ``inner`` is for what only compiled
+code calls: without a wrapper for Python it compiles faster. Where nothing is allocated, no references have to be
+counted (``_nrt``), which takes less time both to compile and to run. ``exact_entry`` and ``exact_inner`` are the same
+for loops whose operations keep their order, where results are wanted to the last digits.
 """
 
 from __future__ import annotations

@@ -10,51 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from svmpath.solvers.loops.decorators import inner
-from svmpath.solvers.loops.elastic_state import (
-    ALPHA,
-    BETA,
-    CW,
-    D1,
-    D2,
-    DA,
-    DC,
-    DR,
-    DW,
-    DX,
-    E_,
-    F_,
-    FLOOR,
-    IDLE,
-    LAM1,
-    LAM2,
-    LEFT,
-    LOGGED,
-    MARGIN,
-    MINUS,
-    OM,
-    PLUS,
-    RANDOM,
-    RIGHT,
-    U_,
-    UNPENALISED,
-    WEIGHT,
-    ZERO,
-    ZMAX,
-    B,
-    C,
-    DesignArrays,
-    ElasticState,
-    K,
-    M,
-    R,
-    U,
-    Y,
-)
+from svmpath.solvers.loops.elastic_state import *
 from svmpath.solvers.loops.elastic_system import add_one, add_products, solve
 from svmpath.solvers.loops.elastic_tolerances import FLAT, PATIENCE, RATE_NOISE, SAME_STEP
 from svmpath.solvers.loops.infinite import INFINITE
-
-Array = np.ndarray
 
 
 @inner

@@ -19,36 +19,9 @@ LAPACK.
 
 from __future__ import annotations
 
-import numpy as np
-
 from svmpath.solvers.loops.decorators import inner
-from svmpath.solvers.loops.elastic_state import (
-    DA,
-    DX,
-    E_,
-    ELBOW,
-    F_,
-    FIRST_RESIDUAL,
-    FLOOR,
-    H_,
-    IS_FRESH,
-    Q_,
-    RESIDUAL,
-    TAU,
-    U_,
-    V_,
-    Z_,
-    ZERO,
-    ZMAX,
-    DesignArrays,
-    ElasticState,
-    K,
-    M,
-    Y,
-)
+from svmpath.solvers.loops.elastic_state import *
 from svmpath.solvers.loops.elastic_tolerances import CANCELLED, REFINED, REFINEMENTS, STALE_PIVOT
-
-Array = np.ndarray
 
 # --- products with Z -------------------------------------------------------------------------------------------------
 

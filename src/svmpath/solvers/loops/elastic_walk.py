@@ -6,10 +6,6 @@ LAPACK's. So an interrupt is seen soon, and little has to be compiled.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from svmpath.solvers.loops.decorators import entry, inner
 from svmpath.solvers.loops.elastic_events import (
     entering,
@@ -20,59 +16,7 @@ from svmpath.solvers.loops.elastic_events import (
     rates,
     record_event,
 )
-from svmpath.solvers.loops.elastic_state import (
-    ALPHA,
-    BETA,
-    D1,
-    D2,
-    DA,
-    DC,
-    DEPENDENT,
-    DR,
-    DW,
-    DX,
-    ELBOW,
-    END,
-    FIRST_RESIDUAL,
-    FULL,
-    GROW,
-    IDLE,
-    IS_FRESH,
-    LAM1,
-    LAM2,
-    LEFT,
-    LINE1,
-    LINE2,
-    LOGGED,
-    NULLS,
-    OM,
-    PAUSE,
-    Q_,
-    REFACTOR,
-    RESIDUAL,
-    RIGHT,
-    SINGULAR,
-    STALLED,
-    STOP,
-    TAU,
-    U_,
-    UNBOUNDED,
-    UNPENALISED,
-    W0,
-    WEIGHT,
-    Z_,
-    ZERO,
-    ZMAX,
-    B,
-    C,
-    DesignArrays,
-    ElasticState,
-    K,
-    M,
-    R,
-    U,
-    Y,
-)
+from svmpath.solvers.loops.elastic_state import *
 from svmpath.solvers.loops.elastic_system import (
     add_one,
     add_products,
@@ -95,9 +39,6 @@ from svmpath.solvers.loops.elastic_tolerances import (
     USELESS,
 )
 from svmpath.solvers.loops.infinite import INFINITE
-from svmpath.solvers.loops.stamp import STAMP
-
-Array = np.ndarray
 
 
 @inner
@@ -324,68 +265,61 @@ def in_use(S: ElasticState, go: float) -> int:
     return count
 
 
-def _make_run(stamp: int) -> Any:
-    @entry
-    def run(
-        D: DesignArrays, S: ElasticState, moving: Array, when: Array, what: Array, u_end: float, most: int,
-        most_features: int, budget: int,
-    ) -> int:  # fmt: skip
-        """Walk until the value is u_end, through at most so many events; ``moving`` are the samples whose weight moves.
+@entry
+def run(
+    D: DesignArrays, S: ElasticState, moving: Array, when: Array, what: Array, u_end: float, most: int,
+    most_features: int, budget: int,
+) -> int:  # fmt: skip
+    """Walk until the value is u_end, through at most so many events; ``moving`` are the samples whose weight moves.
 
-        The walk stops where more penalised features than allowed would be used; a negative number allows all of
-        them, and 0 stops where the first coefficient is about to leave zero. Returns why, by a code of
-        ``elastic_state``; after GROW, REFACTOR and PAUSE (so many numbers were touched) it is to be called again.
-        """
-        _ = stamp  # belongs to the key of numba's cache
-        n, p, x, num = len(S.place), len(S.sign), S.x, S.num
-        patience, work = 10 * (n + p) + 500, 0
-        g = moved_weights(D, S, moving)
-        while work < budget:
-            k, m = num[K], num[M]
-            if k + 2 > S.G.shape[0] or m + 2 > S.W.shape[1]:
-                return GROW
-            if num[LOGGED] + 4 > len(when) > 0:
-                return FULL
-            fast, b, noise = rates(D, S, g)
-            work += 6 * k * (k + m) + n * m + p * k + 10 * (n + p) + 1000
-            if k > 0 and x[FIRST_RESIDUAL] > BROKEN and num[IS_FRESH] == 0:
-                return REFACTOR
-            if k > 0 and not x[RESIDUAL] <= USELESS:
-                return SINGULAR
-            best, kind, at, to = first_event(S, u_end, fast, noise, moving)
-            if best >= INFINITE:
-                return UNBOUNDED
-            if kind != 0 and most >= 0 and num[LOGGED] >= most:
-                return FULL
-            unit = 1.0 if fast else x[LAM2]
-            if most_features == 0 and kind >= 3 and best * noise <= UNUSED * RATE_NOISE * unit:
-                best = 0.0  # a tie: nothing must move before the first coefficient does
-            still = best * noise <= NO_MOVE * RATE_NOISE if fast else best <= NO_STEP * x[U]
-            if most_features >= 0 and not still and in_use(S, best / max(unit, 1e-300)) > most_features:
-                return STOP
-            advance(S, best, b, fast, moving)
-            if kind == 0:
-                x[U] = u_end
-                return END
-            num[IDLE] = num[IDLE] + 1 if still or fast else 0
-            if num[IDLE] > patience:
-                return STALLED
-            fine = 1
-            if kind == 1:
-                fine = 1 if leave(S, when, what, at, to) else 0
-            elif kind == 2:
-                enter(D, S, when, what, at, to)
-            elif kind == 3:
-                fine = vanish(D, S, when, what, at)
-            else:
-                fine = hit(D, S, when, what, at)
-            if fine <= 0:
-                return UNBOUNDED if fine == -2 else REFACTOR
-            if len(moving) > 0:
-                g = moved_weights(D, S, moving)
-        return PAUSE
-
-    return run
-
-
-run = _make_run(STAMP)
+    The walk stops where more penalised features than allowed would be used; a negative number allows all of
+    them, and 0 stops where the first coefficient is about to leave zero. Returns why, by a code of
+    ``elastic_state``; after GROW, REFACTOR and PAUSE (so many numbers were touched) it is to be called again.
+    """
+    n, p, x, num = len(S.place), len(S.sign), S.x, S.num
+    patience, work = 10 * (n + p) + 500, 0
+    g = moved_weights(D, S, moving)
+    while work < budget:
+        k, m = num[K], num[M]
+        if k + 2 > S.G.shape[0] or m + 2 > S.W.shape[1]:
+            return GROW
+        if num[LOGGED] + 4 > len(when) > 0:
+            return FULL
+        fast, b, noise = rates(D, S, g)
+        work += 6 * k * (k + m) + n * m + p * k + 10 * (n + p) + 1000
+        if k > 0 and x[FIRST_RESIDUAL] > BROKEN and num[IS_FRESH] == 0:
+            return REFACTOR
+        if k > 0 and not x[RESIDUAL] <= USELESS:
+            return SINGULAR
+        best, kind, at, to = first_event(S, u_end, fast, noise, moving)
+        if best >= INFINITE:
+            return UNBOUNDED
+        if kind != 0 and most >= 0 and num[LOGGED] >= most:
+            return FULL
+        unit = 1.0 if fast else x[LAM2]
+        if most_features == 0 and kind >= 3 and best * noise <= UNUSED * RATE_NOISE * unit:
+            best = 0.0  # a tie: nothing must move before the first coefficient does
+        still = best * noise <= NO_MOVE * RATE_NOISE if fast else best <= NO_STEP * x[U]
+        if most_features >= 0 and not still and in_use(S, best / max(unit, 1e-300)) > most_features:
+            return STOP
+        advance(S, best, b, fast, moving)
+        if kind == 0:
+            x[U] = u_end
+            return END
+        num[IDLE] = num[IDLE] + 1 if still or fast else 0
+        if num[IDLE] > patience:
+            return STALLED
+        fine = 1
+        if kind == 1:
+            fine = 1 if leave(S, when, what, at, to) else 0
+        elif kind == 2:
+            enter(D, S, when, what, at, to)
+        elif kind == 3:
+            fine = vanish(D, S, when, what, at)
+        else:
+            fine = hit(D, S, when, what, at)
+        if fine <= 0:
+            return UNBOUNDED if fine == -2 else REFACTOR
+        if len(moving) > 0:
+            g = moved_weights(D, S, moving)
+    return PAUSE

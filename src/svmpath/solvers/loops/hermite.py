@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from svmpath.solvers.loops.decorators import exact_entry, exact_inner
-from svmpath.solvers.loops.stamp import STAMP
 
 Array = np.ndarray
 
@@ -81,56 +78,42 @@ def _fall(b0: float, b1: float, b2: float, b3: float, floor: float) -> float:
     return 2.0
 
 
-def _make_inspect_cubics(stamp: int) -> Any:
-    @exact_entry
-    def inspect_cubics(
-        s: Array, d: Array, s2: Array, d2: Array, h: float, floor: Array, margin: float
-    ) -> tuple[float, int, float]:
-        """Where the first cubic falls below its -floor, whose it is, and where the first one dips before that.
+@exact_entry
+def inspect_cubics(
+    s: Array, d: Array, s2: Array, d2: Array, h: float, floor: Array, margin: float
+) -> tuple[float, int, float]:
+    """Where the first cubic falls below its -floor, whose it is, and where the first one dips before that.
 
-        Positions are in units of h; 2 where there is none.
-        """
-        _ = stamp  # belongs to the key of numba's cache
-        best, which, dip = 2.0, -1, 2.0
-        for k in range(len(s)):
-            b0, b1, b2, b3 = s[k], s[k] + h / 3.0 * d[k], s2[k] - h / 3.0 * d2[k], s2[k]
-            lowest = min(min(b0, b1), min(b2, b3))
-            if lowest < -floor[k]:
-                x = _fall(b0, b1, b2, b3, floor[k])
-                if x < best:
-                    best, which = x, k
-            spread = abs(b1 - b0) + abs(b2 - b1) + abs(b3 - b2)
-            if min(b1, b2) < margin * spread and spread > _CONSTANT:
-                x, z = _turns(b0, b1, b2, b3)
-                for turn in (x, z):  # at a minimum the slope comes from below zero
-                    if _AT_END < turn < 1.0 - _AT_END and _slope(b0, b1, b2, b3, turn - _AT_END) < 0.0:
-                        value = _at(b0, b1, b2, b3, turn)
-                        if -floor[k] <= value < margin * spread:
-                            dip = min(dip, turn)
-        return best, which, dip if dip < best else 2.0
-
-    return inspect_cubics
+    Positions are in units of h; 2 where there is none.
+    """
+    best, which, dip = 2.0, -1, 2.0
+    for k in range(len(s)):
+        b0, b1, b2, b3 = s[k], s[k] + h / 3.0 * d[k], s2[k] - h / 3.0 * d2[k], s2[k]
+        lowest = min(min(b0, b1), min(b2, b3))
+        if lowest < -floor[k]:
+            x = _fall(b0, b1, b2, b3, floor[k])
+            if x < best:
+                best, which = x, k
+        spread = abs(b1 - b0) + abs(b2 - b1) + abs(b3 - b2)
+        if min(b1, b2) < margin * spread and spread > _CONSTANT:
+            x, z = _turns(b0, b1, b2, b3)
+            for turn in (x, z):  # at a minimum the slope comes from below zero
+                if _AT_END < turn < 1.0 - _AT_END and _slope(b0, b1, b2, b3, turn - _AT_END) < 0.0:
+                    value = _at(b0, b1, b2, b3, turn)
+                    if -floor[k] <= value < margin * spread:
+                        dip = min(dip, turn)
+    return best, which, dip if dip < best else 2.0
 
 
-inspect_cubics = _make_inspect_cubics(STAMP)
-
-
-def _make_first_zero(stamp: int) -> Any:
-    @exact_entry
-    def first_zero(s: Array, d: Array, q: Array, floor: Array) -> tuple[float, int]:
-        """The first zero beyond 0 of floor + max(s, 0) + d x + q x^2 / 2, and whose it is; infinity if none."""
-        _ = stamp  # belongs to the key of numba's cache
-        best, which = np.inf, 0
-        for k in range(len(s)):
-            value = max(s[k], 0.0) + floor[k]
-            under = d[k] * d[k] - 2.0 * q[k] * value
-            if under >= 0.0:
-                below = np.sqrt(under) - d[k]
-                if below > 0.0 and 2.0 * value < best * below:
-                    best, which = 2.0 * value / below, k
-        return best, which
-
-    return first_zero
-
-
-first_zero = _make_first_zero(STAMP)
+@exact_entry
+def first_zero(s: Array, d: Array, q: Array, floor: Array) -> tuple[float, int]:
+    """The first zero beyond 0 of floor + max(s, 0) + d x + q x^2 / 2, and whose it is; infinity if none."""
+    best, which = np.inf, 0
+    for k in range(len(s)):
+        value = max(s[k], 0.0) + floor[k]
+        under = d[k] * d[k] - 2.0 * q[k] * value
+        if under >= 0.0:
+            below = np.sqrt(under) - d[k]
+            if below > 0.0 and 2.0 * value < best * below:
+                best, which = 2.0 * value / below, k
+    return best, which
