@@ -15,7 +15,7 @@ import skops.io
 import svmpath
 from svmpath import PathSVC
 from svmpath.cli import main
-from svmpath.cli.live import Live, time_left
+from svmpath.cli.live import Live, remaining_time
 from svmpath.progress import Progress
 from tests.cli.tables import FIXED, GOOD, csv
 from tests.signals import interrupted
@@ -134,7 +134,7 @@ def test_progress_counts_stages(monkeypatch, capsys):
     ],
 )
 def test_the_time_left_is_what_the_stage_has_taken_so_far(passed, done, total, words):
-    assert time_left(passed, done, total) == words
+    assert remaining_time(passed, done, total) == words
 
 
 def test_an_interrupt_says_what_was_finished():

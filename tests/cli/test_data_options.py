@@ -134,8 +134,9 @@ def test_numbers_are_filled_in(tune, gaps, impute, value):
 
 def test_the_most_frequent_values_are_filled_in(tune, gaps):
     tune("data.csv", *HOW, "--impute", "most-frequent")
-    words = load()["columns"]["encode"].named_transformers_["categories"]["fill"].words_
-    assert words == {"town": gaps["town"].mode()[0]}
+    words = load()["columns"]["encode"].named_transformers_["categories"]["fill"]
+    assert words.feature_names_in_.tolist() == ["town"]
+    assert words.statistics_.tolist() == [gaps["town"].mode()[0]]
 
 
 def test_rows_with_missing_values_are_left_out(tune, run, gaps):
@@ -274,10 +275,10 @@ def test_standard_input(tune, run, refused, monkeypatch, table):
     content = Path("data.csv").read_bytes()
     pipe(content)
     _, err, summary = tune("-", *HOW)
-    assert err.startswith("Note: standard input was taken for csv; use --format if it is something else.\n")
+    assert err.startswith("Note: standard input was read as csv; use --format if it is something else.\n")
     assert summary["data"]["file"] == "standard input"
     pipe(content)
-    assert "taken for csv" not in tune("-", *HOW, "--format", "csv")[1]
+    assert "read as csv" not in tune("-", *HOW, "--format", "csv")[1]
     pipe(content)
     assert run("predict", "model.skops", "-", "-o", "out.csv", "--format", "csv")[0] == 0
     assert len(pd.read_csv("out.csv")) == 40

@@ -46,10 +46,10 @@ EXPECTED = {
             "column 'currency' has one value only, so it is left out.",
             "values are missing ('age' 3, 'town' 2, 'score' 3, of 58 rows): numbers are filled in with the median and "
             "get an indicator column, words are a category of their own.",
-            "column 'income' is taken for numbers: ',' parts thousands.",
-            "column 'share' is taken for numbers: '%' is left out.",
-            "column 'score' is taken for numbers: 'unknown' among the numbers taken for missing.",
-            "column 'zip' is taken for categories: digits that begin with 0, such as '01067', are a code.",
+            "column 'income' is read as numbers: ',' separates thousands.",
+            "column 'share' is read as numbers: '%' is left out.",
+            "column 'score' is read as numbers: 'unknown' among the numbers treated as missing.",
+            "column 'zip' is read as categories: digits that begin with 0, such as '01067', are a code.",
             "column 'since' holds dates (written like '20",
             "it becomes the days since the earliest, and month and weekday.",
         ],
@@ -57,8 +57,9 @@ EXPECTED = {
     "german": (
         {"age": "number", "town": "category", "Größe": "number", "Preis": "number", "Tag": "date"},
         [
-            "',' is taken for the decimal sign.",
-            "column 'Preis' is taken for numbers: '€' is left out and '.' parts thousands and ',' is the decimal sign.",
+            "',' is read as the decimal sign.",
+            "column 'Preis' is read as numbers: '€' is left out and '.' separates thousands and ',' is the decimal "
+            "sign.",
         ],
     ),
     "quoted": ({"age": "number", "town": "category", "remark": "category"}, []),
@@ -73,7 +74,7 @@ EXPECTED = {
         },
         [
             "column 'pager' has no value at all, so it is left out.",
-            "column 'grade' is taken for categories: numbers and words.",
+            "column 'grade' is read as categories: numbers and words.",
             "different values: the 49 most frequent are categories of their own, the others are one.",
             "'fax' 199, of 200 rows",
         ],

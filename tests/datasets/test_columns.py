@@ -1,4 +1,4 @@
-"""What a column is taken for, and its values."""
+"""What a column is read as, and its values."""
 
 import numpy as np
 import pandas as pd
@@ -39,16 +39,16 @@ NUMBERS = {
         "",
     ),
     "percent": (["12 %", "7%", "-0.5 %"], [12, 7, -0.5], "'%' is left out"),
-    "thousands": (["1,234.5", "7", "1,000,000"], [1234.5, 7, 1e6], "',' parts thousands"),
-    "only thousands": (["1,234", "2,500"], [1234, 2500], "',' parts thousands"),
+    "thousands": (["1,234.5", "7", "1,000,000"], [1234.5, 7, 1e6], "',' separates thousands"),
+    "only thousands": (["1,234", "2,500"], [1234, 2500], "',' separates thousands"),
     "thousands do not begin with 0": (["0,123", "2,500"], [0.123, 2.5], "',' is the decimal sign"),
     "words among decimal commas": (["1,5", "2,5", "0,25", "k.A."], [1.5, 2.5, 0.25, NAN], "'k.A.' among the numbers"),
     "words among percents": (["5 %", "7 %", "unknown"], [5, 7, NAN], "'unknown' among the numbers"),
     "decimal comma": (["1,5", "12", "-0,25"], [1.5, 12, -0.25], "',' is the decimal sign"),
-    "German": (["1.234,5", "7,25"], [1234.5, 7.25], "'.' parts thousands and ',' is the decimal sign"),
-    "Swiss": (["1'234.5", "7"], [1234.5, 7], "parts thousands"),
-    "French": (["1 234,5", "7"], [1234.5, 7], "' ' parts thousands and ',' is the decimal sign"),
-    "dollars": (["$5", "$ 1,000.50", "-$3"], [5, 1000.5, -3], "'$' is left out and ',' parts thousands"),
+    "German": (["1.234,5", "7,25"], [1234.5, 7.25], "'.' separates thousands and ',' is the decimal sign"),
+    "Swiss": (["1'234.5", "7"], [1234.5, 7], "separates thousands"),
+    "French": (["1 234,5", "7"], [1234.5, 7], "' ' separates thousands and ',' is the decimal sign"),
+    "dollars": (["$5", "$ 1,000.50", "-$3"], [5, 1000.5, -3], "'$' is left out and ',' separates thousands"),
     "euros": (["5,20 \u20ac", "1.000,00 \u20ac"], [5.2, 1000], "is left out"),
     "a word for missing": (["12", "unknown", "13", "unknown", "14"], [12, NAN, 13, NAN, 14], "'unknown' among the num"),
     "two words for missing": (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from svmpath.chunked import distributed
 from svmpath.cli.console import note
 from svmpath.cli.data_options import read_noted
-from svmpath.cli.fitting import Tuned, make_pipeline
+from svmpath.cli.fitting import TunedModel, make_pipeline
 from svmpath.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def refuse_with_chunks(given: Given) -> None:
             raise DataError(f"{option} does not work for data in chunks (--scheduler); leave it out")
 
 
-def tune_chunks(given: Given, options: DataOptions, live: Live) -> Tuned:
+def tune_chunks(given: Given, options: DataOptions, live: Live) -> TunedModel:
     """Learn the columns from a sample, then tune on all rows."""
     from svmpath.cli.data_notes import without_target
 
@@ -74,7 +74,7 @@ def tune_chunks(given: Given, options: DataOptions, live: Live) -> Tuned:
     note(f"{what} learnt from a sample of {len(rows)} of {n} rows; C was chosen on all of them.")
     note("there is no report for data in chunks; tune a sample to see one.")
     facts = _facts(model, sample, str(options.data), n, frame.npartitions, time.perf_counter() - start)
-    return Tuned(pipeline, sample, facts)
+    return TunedModel(pipeline, sample, facts)
 
 
 def _facts(model: Any, sample: TrainingData, file: str, n: int, parts: int, seconds: float) -> dict[str, Any]:
@@ -127,4 +127,4 @@ def print_chunks(facts: Mapping[str, Any]) -> None:
         "Held-out error": f"{amount(held_out['value'], held_out['kind'])} ({held_out_by(held_out['criterion'], None)})",
         "Time": f"{facts['seconds']:.2f} s, {sum(facts['passes'].values())} passes over the rows",
     }
-    print_table(f"svmpath tune: {data['file']}", rows.items(), facts["written"])
+    print_table(f"svmpath tune: {data['file']}", rows.items(), written=facts["written"])

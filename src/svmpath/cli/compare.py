@@ -157,7 +157,7 @@ def _print(facts: Mapping[str, Any]) -> None:
     """The machines, the best first, and in words which differences are more than chance."""
     from rich.table import Column
 
-    from svmpath.cli.results import amount, interval, print_table, written_text
+    from svmpath.cli.results import amount, interval, print_table
 
     kind = facts["kind"]
     against = {test["second"]: test for test in facts["tests"] if test["first"] == facts["best"]}
@@ -175,10 +175,7 @@ def _print(facts: Mapping[str, Any]) -> None:
         for machine in facts["machines"]
     ]
     title = f"svmpath compare: {facts['file']}, {facts['rows']} rows, {facts['folds']} folds"
-    print_table(title, rows, heads=heads)
-    print(verdict(facts))
-    if facts["written"]:
-        print(written_text(facts["written"]))
+    print_table(title, rows, verdict(facts), heads=heads, written=facts["written"])
 
 
 def verdict(facts: Mapping[str, Any]) -> str:

@@ -60,32 +60,25 @@ def user_errors(quiet: bool = False) -> Iterator[None]:
         _is_quiet.reset(token)
 
 
-@contextmanager
-def ignore_closed_output() -> Iterator[None]:
-    """Print the results: whoever closes the pipe does not want them; where they cannot be written, that is an error."""
+def show_facts(facts: Mapping[str, Any], words: Callable[[], None], *, as_json: bool, quiet: bool) -> None:
+    """Print the results: as JSON if that is asked for, also if it is to be quiet; else in words, by ``words``.
+
+    Whoever closes the pipe does not want them; where they cannot be written, that is an error.
+    """
+    from svmpath.report.render import to_json
+
     try:
-        yield
+        if as_json:
+            print(to_json(facts), end="", flush=True)
+        elif not quiet:
+            words()
+            print(end="", flush=True)  # also where there is no standard output
     except OSError as error:
         # What is still in the buffer must not fail again when Python ends.
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             _fail(f"the results could not be written to standard output ({error.strerror or error}); run it again")
-
-
-def show_facts(facts: Mapping[str, Any], words: Callable[[], None], *, as_json: bool, quiet: bool) -> None:
-    """Print the results: as JSON if that is asked for, else in words, and nothing if it is to be quiet.
-
-    ``words`` prints them. JSON is printed also if it is to be quiet: it was asked for.
-    """
-    from svmpath.report.render import to_json
-
-    with ignore_closed_output():
-        if as_json:
-            print(to_json(facts), end="", flush=True)
-        elif not quiet:
-            words()
-            print(end="", flush=True)  # also where there is no standard output
 
 
 def report_interrupt(interrupt: BaseException) -> None:

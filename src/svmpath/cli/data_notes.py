@@ -49,9 +49,9 @@ def label_notes(y: NDArray[Any]) -> list[str]:
 
 def _on_rows(table: Table) -> Iterable[str]:
     if table.is_guessed:
-        yield f"{table.source} was taken for {table.format}; use --format if it is something else."
+        yield f"{table.source} was read as {table.format}; use --format if it is something else."
     if table.decimal == ",":
-        yield "',' is taken for the decimal sign."
+        yield "',' is read as the decimal sign."
     count = table.n_read - len(table.rows)
     if count:
         yield without_target(count, table.target)
@@ -102,7 +102,7 @@ def _on_column(column: Column, table: Table) -> Iterable[str]:
         written = f" ({column.detail})" if column.detail else ""
         yield f"column {column.name!r} holds dates{written}: it becomes the days since the earliest{more}."
     elif column.detail and column.kind in _KIND and column.detail not in _OBVIOUS:
-        yield f"column {column.name!r} is taken for {_KIND[column.kind]}: {column.detail}."
+        yield f"column {column.name!r} is read as {_KIND[column.kind]}: {column.detail}."
     levels = int(values.nunique()) if column.kind == "category" else 0
     if levels > MOST_LEVELS:
         yield (

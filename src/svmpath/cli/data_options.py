@@ -93,7 +93,7 @@ class TrainingData:
 
     @property
     def columns(self) -> list[dict[str, Any]]:
-        """What each feature of the file was taken for; empty if columns have no names."""
+        """What each feature of the file was read as; empty if columns have no names."""
         names = {"name": "name", "kind": "kind", "missing": "missing", "used": "is_used", "detail": "detail"}
         return [{key: getattr(column, name) for key, name in names.items()} for column in self.table.columns]
 

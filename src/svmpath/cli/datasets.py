@@ -50,8 +50,8 @@ def _print_list() -> None:
     from svmpath.cli.results import print_table
 
     heads = ("name", "columns", "target", "description")
-    print_table("Generated data sets", [list(_described(name).values()) for name in SETS], heads=heads)
-    print("svmpath datasets NAME -o FILE writes one of them.")
+    how = "svmpath datasets NAME -o FILE writes one of them."
+    print_table("Generated data sets", [list(_described(name).values()) for name in SETS], how, heads=heads)
 
 
 def _generate(name: str, rows: int, seed: int) -> pd.DataFrame:

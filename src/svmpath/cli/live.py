@@ -20,13 +20,13 @@ from svmpath.progress import Progress, watched
 Result = TypeVar("Result")
 
 _DELAY = 1.0  # seconds; what is done by then needs no display
-_LATE = 3.0  # seconds of a stage after which the time left is worth a guess
+_LATE = 3.0  # seconds of a stage after which the remaining time is worth a guess
 
 
 class Live:
     """What a command is at, on the terminal; nothing where standard error is no terminal.
 
-    Two lines: the stage with a bar, the time that has passed and the time that is left of the stage; and what is
+    Two lines: the stage with a bar, the time that has passed and the time that remains of the stage; and what is
     computed now, with the best so far. They are shown after a second, and go away at the end.
 
     Parameters
@@ -38,7 +38,7 @@ class Live:
     is_hidden : bool
         Whether there is to be no display at all.
     kept : str
-        What is left after Ctrl-C, the end of the sentence that says so.
+        What remains after Ctrl-C, the end of the sentence that says so.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class Live:
             BarColumn(bar_width=20),
             TextColumn("{task.fields[parts]}", markup=False),
             TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}", markup=False),
+            TextColumn("{task.fields[remaining]}", markup=False),
             console=console,
             transient=True,
         )
-        self._task = self._bars.add_task(description, total=None, parts="", left="")
+        self._task = self._bars.add_task(description, total=None, parts="", remaining="")
         self._lock = threading.Lock()
         self._description, self._kept = description, kept
         self._start = self._stage_start = time.monotonic()
@@ -99,7 +99,7 @@ class Live:
         self._description, self._stage = description, ""
         self._stage_start = time.monotonic()
         self._bars.second = ""
-        self._bars.update(self._task, description=description, total=None, completed=0, parts="", left="")
+        self._bars.update(self._task, description=description, total=None, completed=0, parts="", remaining="")
 
     def __call__(self, progress: Progress) -> None:
         """Take a report."""
@@ -116,7 +116,7 @@ class Live:
             completed=progress.done,
             total=progress.total,
             parts=f"{progress.done}/{progress.total}" if progress.total else "",
-            left=time_left(time.monotonic() - self._stage_start, progress.done, progress.total),
+            remaining=remaining_time(time.monotonic() - self._stage_start, progress.done, progress.total),
         )
 
     def interrupted(self) -> str:
@@ -160,8 +160,8 @@ def _inside_sentence(description: str) -> str:
     return description[:1].lower() + description[1:]
 
 
-def time_left(passed: float, done: int, total: int | None) -> str:
-    """The time that is left of a stage, once there is enough to go by."""
+def remaining_time(passed: float, done: int, total: int | None) -> str:
+    """The time that remains of a stage, once there is enough to go by."""
     if not total or not 0 < done < total or passed < _LATE:
         return ""
     seconds = passed / done * (total - done)

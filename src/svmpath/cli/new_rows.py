@@ -40,7 +40,7 @@ def read_rows(pipeline: Any, data: Path, data_format: str | None = None) -> NewR
         zero_based=trained["zero_based"],
     )
     if rows.is_guessed:
-        note(f"{rows.source} was taken for {rows.format}; use --format if it is something else.")
+        note(f"{rows.source} was read as {rows.format}; use --format if it is something else.")
     if rows.unexpected:
         shown = ", ".join(map(repr, rows.unexpected[:_MOST_NAMED]))
         more = f" and {len(rows.unexpected) - _MOST_NAMED} more" if len(rows.unexpected) > _MOST_NAMED else ""

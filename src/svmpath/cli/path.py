@@ -155,4 +155,4 @@ def _print(facts: Mapping[str, Any]) -> None:
         "Solutions": f"{facts['values']}, largest violation of optimality {facts['largest_violation']:.1e}",
         "Time": f"{facts['seconds']:.2f} s",
     }
-    print_table(f"svmpath path: {facts['file']}", rows.items(), facts["written"])
+    print_table(f"svmpath path: {facts['file']}", rows.items(), written=facts["written"])

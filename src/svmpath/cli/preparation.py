@@ -18,7 +18,7 @@ from sklearn.impute import MissingIndicator
 from sklearn.utils.validation import check_is_fitted
 
 from svmpath.datasets.recipes import follow_recipe
-from svmpath.datasets.table import as_frame
+from svmpath.datasets.tables import as_frame
 
 if TYPE_CHECKING:
     from svmpath.cli.data_options import TrainingData
@@ -82,44 +82,6 @@ class ReadColumns(TransformerMixin, BaseEstimator):
         lacking = [name for name in self.recipes if name not in X.columns]
         if lacking:
             raise ValueError(f"X lacks the columns {', '.join(map(repr, lacking))}.")
-
-
-class FillWords(TransformerMixin, BaseEstimator):
-    """Missing words as a word of their own, or as the most frequent one of their column.
-
-    Parameters
-    ----------
-    strategy : {"word", "most_frequent"}
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from svmpath.cli.preparation import FillWords
-    >>> FillWords().fit_transform(pd.DataFrame({"fuel": ["gas", None]}))["fuel"].tolist()
-    ['gas', '(missing)']
-    """
-
-    def __init__(self, strategy: str = "word") -> None:
-        self.strategy = strategy
-
-    def fit(self, X: pd.DataFrame, y: Any = None) -> FillWords:
-        """Find the most frequent words."""
-        given = {name: words[~words.isna()] for name, words in X.items()}
-        self.words_ = {
-            name: MISSING_WORD if self.strategy == "word" or not len(words) else str(words.mode().iloc[0])
-            for name, words in given.items()
-        }
-        return self
-
-    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
-        """The words without gaps."""
-        check_is_fitted(self)
-        filled = {name: np.where(pd.isna(X[name]), word, X[name]) for name, word in self.words_.items()}
-        return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in filled.items()})
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """The names of the columns."""
-        return np.array(list(self.words_), dtype=object)
 
 
 class MissingCells(MissingIndicator):
@@ -218,19 +180,20 @@ def _named(data: TrainingData) -> Any:
     used = [column for column in data.table.columns if column.is_used]
     by_kind = {kind: [column.name for column in used if column.kind == kind] for kind in _KINDS}
     gaps = [column.name for column in used if column.missing and column.kind != "category"]
-    number, word = _STRATEGIES.get(impute, "median"), "word" if impute == "auto" else "most_frequent"
+    number, word = _STRATEGIES.get(impute, "median"), "constant" if impute == "auto" else "most_frequent"
 
     def scaled(strategy: str, *first: tuple[str, Any]) -> Pipeline:
         imputer = SimpleImputer(strategy=strategy, keep_empty_features=True)
         return Pipeline([*first, ("impute", imputer), ("scale", StandardScaler())])
 
     encoder = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MOST_LEVELS, sparse_output=False)
+    words = SimpleImputer(missing_values=None, strategy=word, fill_value=MISSING_WORD)
     parts = [
         ("numbers", scaled(number), by_kind["number"]),
         ("booleans", scaled("most_frequent"), by_kind["boolean"]),
         ("dates", scaled(number, ("parts", DateParts())), by_kind["date"]),
         ("missing", MissingCells(), gaps if impute == "auto" else []),
-        ("categories", Pipeline([("fill", FillWords(word)), ("encoder", encoder)]), by_kind["category"]),
+        ("categories", Pipeline([("fill", words), ("encoder", encoder)]), by_kind["category"]),
     ]
     recipes = {column.name: dict(column.recipe) for column in used}
     read = ReadColumns(recipes, takes_missing=impute != "none")
@@ -275,6 +238,5 @@ def categories_of(columns: Any) -> dict[str, list[str]]:
     if "encode" not in steps or "categories" not in steps["encode"].named_transformers_:
         return {}
     words = steps["encode"].named_transformers_["categories"]
-    return {
-        name: known.tolist() for name, known in zip(words["fill"].words_, words["encoder"].categories_, strict=True)
-    }
+    names = words["fill"].feature_names_in_
+    return {name: known.tolist() for name, known in zip(names, words["encoder"].categories_, strict=True)}

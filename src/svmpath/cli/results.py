@@ -14,9 +14,11 @@ _METHODS = {
     "nested": "nested cross-validation, {fits} fits",
     "bootstrap": "held-out error, corrected by the bootstrap",
 }
-_HONEST_WORDS = """\
-Held-out error: of the chosen hyper-parameters, on rows that the machine has not seen; often too low, as it chose them.
-Honest error: of tuning and fitting together, so what to expect on new rows."""
+_HONEST_WORDS = (
+    "Held-out error: of the chosen hyper-parameters, on rows that the machine has not seen; often too low, as it chose "
+    "them.",
+    "Honest error: of tuning and fitting together, so what to expect on new rows.",
+)
 
 
 def print_results(facts: Mapping[str, Any]) -> None:
@@ -27,13 +29,14 @@ def print_results(facts: Mapping[str, Any]) -> None:
     facts : mapping
         As :func:`svmpath.report.summarise` gives them, and ``written``: the files.
     """
-    print_table(f"svmpath tune: {facts['data']['file']}", _rows(facts).items())
-    print(_HONEST_WORDS if facts["honest"] is not None else _HONEST_WORDS.splitlines()[0])
-    print(written_text(facts["written"]))
+    lines = _HONEST_WORDS if facts["honest"] is not None else _HONEST_WORDS[:1]
+    print_table(f"svmpath tune: {facts['data']['file']}", _rows(facts).items(), *lines, written=facts["written"])
 
 
-def print_table(title: str, rows: Iterable[Any], written: Sequence[Any] = (), heads: Sequence[Any] = ()) -> None:
-    """Print a table, without rows whose last cell is None, and which files were written."""
+def print_table(
+    title: str, rows: Iterable[Any], *lines: str, heads: Sequence[Any] = (), written: Sequence[Any] = ()
+) -> None:
+    """Print a table, without rows whose last cell is None, lines below it, and which files were written."""
     from rich.console import Console
     from rich.table import Table
 
@@ -42,8 +45,8 @@ def print_table(title: str, rows: Iterable[Any], written: Sequence[Any] = (), he
         if row[-1] is not None:
             table.add_row(*row)
     Console(markup=False, highlight=False).print(table)
-    if written:
-        print(written_text(written))
+    for line in (*lines, *([written_text(written)] if written else [])):
+        print(line)
 
 
 def written_text(paths: Sequence[Any]) -> str:

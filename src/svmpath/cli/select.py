@@ -129,7 +129,7 @@ def _turns(values: list[float | None]) -> list[int | None]:
 
 def _print(facts: Mapping[str, Any]) -> None:
     """The features that are used, in the order in which they enter."""
-    from svmpath.cli.results import amount, held_out_by, interval, print_table, written_text
+    from svmpath.cli.results import amount, held_out_by, interval, print_table
 
     def number(value: float | None) -> str:
         return "-" if value is None else f"{value:.4g}"
@@ -148,16 +148,17 @@ def _print(facts: Mapping[str, Any]) -> None:
         for row in facts["table"]
         if row["coefficient"] != 0
     ]
-    print_table(f"svmpath select: {facts['file']}", rows, heads=heads)
     speaks, against = "the class of its line", "against it"
     if not has_classes:
         speaks, against = repr(facts["classes"][1]), f"for {facts['classes'][0]!r}"
-    print(f"A coefficient > 0 speaks for {speaks}, one < 0 {against}; columns are standardised.")
     how, kind = held_out_by(facts["criterion"], facts["folds"]), "error rate"
-    print(
+    print_table(
+        f"svmpath select: {facts['file']}",
+        rows,
+        f"A coefficient > 0 speaks for {speaks}, one < 0 {against}; columns are standardised.",
         f"{facts['selected']} of {facts['features']} features at lambda1 = {facts['lambda1']:.4g}, lambda2 = "
         f"{facts['lambda2']:.4g}. Held-out error ({how}): {amount(facts['error'], kind)}, "
-        f"95 % interval {interval(facts['interval'], kind)}."
+        f"95 % interval {interval(facts['interval'], kind)}.",
+        heads=heads,
+        written=facts["written"],
     )
-    if facts["written"]:
-        print(written_text(facts["written"]))

@@ -99,7 +99,7 @@ class NumberStyle:
     def describe(self) -> str:
         """The style in words."""
         words = [f"{self.sign!r} is left out"] * bool(self.sign)
-        words += [f"{self.thousands!r} parts thousands"] * bool(self.thousands)
+        words += [f"{self.thousands!r} separates thousands"] * bool(self.thousands)
         words += ["',' is the decimal sign"] * (self.decimal == ",")
         return " and ".join(words)
 

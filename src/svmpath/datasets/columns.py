@@ -1,4 +1,4 @@
-"""What one column of a file is taken for, and its values.
+"""What one column of a file is read as, and its values.
 
 The kinds of columns that are used:
 
@@ -38,7 +38,7 @@ from svmpath.datasets.cells import (
 from svmpath.datasets.faults import finite, refuse_number_column
 from svmpath.datasets.typed import objects, read_typed
 
-_FEW_WORDS = 3  # spellings among numbers that are taken for missing values
+_FEW_WORDS = 3  # spellings among numbers that are read as missing values
 _MOSTLY = 0.8  # part of the rows that makes a column one of numbers, with a wrong cell in it
 _MANY = 50  # rows from which on a column that counts them is hardly a feature
 _ID_WORDS = {"id", "ids", "uuid", "guid", "key", "row", "rowid", "index", "idx", "number", "no", "nr", "num", "serial"}
@@ -46,7 +46,7 @@ _ID_WORDS = {"id", "ids", "uuid", "guid", "key", "row", "rowid", "index", "idx",
 
 @dataclass(frozen=True)
 class Column:
-    """What a column was taken for.
+    """What a column was read as.
 
     Attributes
     ----------
@@ -133,20 +133,20 @@ class Cells:
         return cells
 
     def without(self, words: set[str]) -> Cells:
-        """The same, with some words taken for missing values."""
+        """The same, with some words treated as missing values."""
         kept = [index for index, cell in enumerate(self.given) if cell not in words]
         moved = np.full(len(self.given) + 1, -1)
         moved[kept] = np.arange(len(kept))
         return Cells([self.given[index] for index in kept], self.counts[kept], moved[self._codes])
 
 
-Read = tuple[NDArray[Any], Column]  # the values of a column, and what it was taken for
+Read = tuple[NDArray[Any], Column]  # the values of a column, and what it was read as
 
 
 def infer_column(
     series: pd.Series, name: str, *, is_category: bool = False, decimal: str = "."
 ) -> tuple[NDArray[Any], Column]:
-    """The values of a column and what it was taken for.
+    """The values of a column and what it was read as.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def _values_and_words(cells: Cells, name: str, decimal: str) -> Read | None:
     if read is None or not read[1].is_used:
         return None
     values, column = read
-    among = f"{' and '.join(map(repr, words))} among the {column.kind}s taken for missing"
+    among = f"{' and '.join(map(repr, words))} among the {column.kind}s treated as missing"
     detail = f"{column.detail}, and {among}" if column.detail else among
     return values, replace(column, detail=detail, recipe={**column.recipe, "words": words})
 

@@ -30,7 +30,7 @@ def read_delimited(text: str, separator: str | None, as_text: Collection[str]) -
     ----------
     text : str
     separator : str or None
-        What parts the cells; None finds out.
+        What separates the cells; None finds out.
     as_text : collection of str
         Columns that must stay text: the target, categories and dates.
 
@@ -96,7 +96,7 @@ def _is_whole(column: pd.Series) -> bool:
 def _has_decimal_commas(frame: pd.DataFrame, is_likely: bool) -> bool:
     """Whether a column of text holds numbers that can only be read with a decimal comma.
 
-    If that is likely, since cells are parted by semicolons, those count that can also be read otherwise.
+    If that is likely, since cells are separated by semicolons, those count that can also be read otherwise.
     """
     for name in frame.columns:
         if pd.api.types.is_numeric_dtype(frame[name].dtype):
@@ -110,7 +110,7 @@ def _has_decimal_commas(frame: pd.DataFrame, is_likely: bool) -> bool:
 
 
 def _separator(text: str) -> str:
-    """Comma, semicolon or tab: the one that parts the header into most cells."""
+    """Comma, semicolon or tab: the one that splits the header into most cells."""
     header = next((line for line in io.StringIO(text, newline="") if line.strip()), "")
     return max(_SEPARATORS, key=lambda separator: len(next(csv.reader([header], delimiter=separator), [])))
 

@@ -15,7 +15,7 @@ from svmpath.datasets.delimited import read_delimited
 from svmpath.datasets.faults import check_names
 from svmpath.datasets.matrices import Matrix, read_libsvm, read_npz
 from svmpath.datasets.sources import DataFile, open_source, source_name
-from svmpath.datasets.table import NewRows, Table, Wanted, choose, choose_new
+from svmpath.datasets.tables import NewRows, Table, Wanted, choose, choose_new
 from svmpath.exceptions import DataError
 
 __all__ = ["read_new_rows", "read_table"]

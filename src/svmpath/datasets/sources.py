@@ -14,19 +14,17 @@ from svmpath.datasets.faults import EMPTY
 from svmpath.exceptions import DataError
 from svmpath.names import unknown_name
 
-FORMATS = ("csv", "tsv", "parquet", "arff", "libsvm", "npz")
 STANDARD_INPUT = "-"
-_SUFFIXES = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arff": "arff",
-    ".libsvm": "libsvm",
-    ".svm": "libsvm",
-    ".svmlight": "libsvm",
-    ".npz": "npz",
+_ENDINGS = {
+    "csv": (".csv",),
+    "tsv": (".tsv",),
+    "parquet": (".parquet", ".pq"),
+    "arff": (".arff",),
+    "libsvm": (".libsvm", ".svm", ".svmlight"),
+    "npz": (".npz",),
 }
+FORMATS = tuple(_ENDINGS)
+_FORMAT_OF = {ending: name for name, endings in _ENDINGS.items() for ending in endings}
 _PACKED = {".gz": gzip.decompress, ".bz2": bz2.decompress}
 _PACKED_HEADS = {b"\x1f\x8b": ".gz", b"BZh": ".bz2"}
 _HEADS = {b"PAR1": "parquet", b"PK\x03\x04": "npz"}
@@ -103,12 +101,12 @@ def _by_suffix(path: Path) -> str:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in _PACKED:
         suffixes.pop()
-    if not suffixes or suffixes[-1] not in _SUFFIXES:
+    if not suffixes or suffixes[-1] not in _FORMAT_OF:
         raise DataError(
             f"the ending {path.suffix!r} does not say what the file holds; say it with --format, or rename the file to "
-            f"end in one of {', '.join(_SUFFIXES)}"
+            f"end in one of {', '.join(_FORMAT_OF)}"
         )
-    return _SUFFIXES[suffixes[-1]]
+    return _FORMAT_OF[suffixes[-1]]
 
 
 def _unpacked(content: bytes, suffix: str) -> bytes:

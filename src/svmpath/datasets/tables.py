@@ -39,7 +39,7 @@ class Table:
     target : str
         The name of the target.
     columns : tuple of Column
-        What each feature was taken for, also of those that are left out. Features of npz and libsvm files have no
+        What each feature was read as, also of those that are left out. Features of npz and libsvm files have no
         entry unless columns were chosen.
     weights, groups : ndarray or None
         The weight of each row, and the group that it belongs to.
@@ -234,7 +234,7 @@ def named_columns(X: Any) -> pd.DataFrame:
 def _features(
     frame: pd.DataFrame, rows: NDArray[Any], target: str, wanted: Wanted, decimal: str
 ) -> tuple[pd.DataFrame, tuple[Column, ...]]:
-    """The features that are used, and what each was taken for."""
+    """The features that are used, and what each was read as."""
     values: dict[str, NDArray[Any]] = {}
     columns: list[Column] = []
     for name in _feature_names(list(frame.columns), target, wanted):
