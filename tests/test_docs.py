@@ -16,7 +16,6 @@ from svmpath import cli, criteria, datasets, displays, exceptions, kernels, repo
 from svmpath.cli.program import COMMANDS
 from svmpath.estimators.scaling import UNEVEN
 from svmpath.losses import EpsilonInsensitive, Hinge, SquaredHinge
-from svmpath.losses.policies import POLICIES
 from tests.speed import slow_except
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -116,9 +115,9 @@ def test_trust_page_names_every_warning_and_error():
 @pytest.mark.parametrize(
     ("page", "words"),
     [
-        ("guide/which_machine", f"leave-one-out up to {POLICIES[Hinge].loo_rows} rows, then 5-fold"),
-        ("guide/which_machine", f"leave-one-out up to {POLICIES[EpsilonInsensitive].loo_rows} rows, then 5-fold"),
-        ("guide/trust", f"up to {POLICIES[SquaredHinge].exact_rows} rows ({POLICIES[Hinge].exact_rows} for the hinge)"),
+        ("guide/which_machine", f"leave-one-out up to {Hinge.policy.loo_rows} rows, then 5-fold"),
+        ("guide/which_machine", f"leave-one-out up to {EpsilonInsensitive.policy.loo_rows} rows, then 5-fold"),
+        ("guide/trust", f"up to {SquaredHinge.policy.exact_rows} rows ({Hinge.policy.exact_rows} for the hinge)"),
         ("guide/trust", f"by more than a factor of {UNEVEN:g}"),
         ("faq", f"version = {{{svmpath.__version__}}}"),
     ],

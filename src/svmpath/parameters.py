@@ -69,12 +69,12 @@ class Parameter:
         """The same for several values."""
         return _PLURAL[self.lowest]
 
-    def check(self, value: Any) -> float:
-        """The value as a float; refused where the parameter cannot have it."""
+    def check(self, value: Any, other: str = "") -> float:
+        """The value as a float; refused where the parameter cannot have it. ``other`` says what else may be given."""
         try:
             number = float("nan" if isinstance(value, str) else value)
         except (TypeError, ValueError, OverflowError):
             number = float("nan")
         if not self.allows(number):
-            raise ValueError(f"{self.name} must be {self.number}, got {value!r}.")
+            raise ValueError(f"{self.name} must be {self.number}{other}, got {value!r}.")
         return number

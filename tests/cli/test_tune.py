@@ -12,7 +12,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from svmpath.cli import main
 from svmpath.datasets import twonorm
-from svmpath.losses import POLICIES, SquaredHinge
+from svmpath.losses import SquaredHinge
 from tests.cli.tables import FIXED, GOOD, csv, flats, load
 from tests.speed import first_quick
 
@@ -72,7 +72,7 @@ def test_the_loss_and_how_samples_were_held_out_are_named(tune, monkeypatch):
     assert "error rate (exact leave-one-out)" in out  # what is reported
     assert (summary["choice"]["loss"], summary["held_out"]["criterion"]) == ("squared_hinge", "loo")
     assert summary["curve"]["criterion"] == "span"
-    monkeypatch.setitem(POLICIES, SquaredHinge, replace(POLICIES[SquaredHinge], exact_rows=30))
+    monkeypatch.setattr(SquaredHinge, "policy", replace(SquaredHinge.policy, exact_rows=30))
     out, _, summary = tune("data.csv", "--target", "sold", *FIXED)
     assert "error rate (span prediction of leave-one-out)" in out
     assert summary["held_out"]["criterion"] == "span"

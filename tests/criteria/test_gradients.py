@@ -11,7 +11,7 @@ from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram
 from svmpath.kernels import ARD, RBF, Linear, Polynomial
 from svmpath.losses import LeastSquares, Problem, SquaredHinge
-from svmpath.solvers.kernel_newton import approach, machine_of, minimise
+from svmpath.solvers.kernel_newton import KernelNewton
 from svmpath.solvers.samples import SampleSystem
 from tests import reference
 from tests.cases import CASES
@@ -252,9 +252,10 @@ def test_newton_in_the_coefficients_finds_the_machine_of_the_path(seed):
     X, y, s, logs = problem(seed)
     K, C = ard(X, np.exp(logs[1:])), float(np.exp(2 * logs[0]))
     expected = svmpath.trace(K, y, loss="squared_hinge", kernel="precomputed", span=(1e-9, 1e9), sample_weight=s)(C)
-    cold, _ = minimise(K, y, s, 1 / C, approach(K, y, s, C))
+    newton = KernelNewton(K, y, s)
+    cold, _ = newton.at(1 / C, newton.approach(C))
     rng = np.random.default_rng(seed)
-    far, _ = minimise(K, y, s, 1 / C, machine_of(K, y, s, rng.normal(size=len(y)), 1.0))
+    far, _ = newton.at(1 / C, newton.machine(rng.normal(size=len(y)), 1.0))
     for found in (cold, far):
         np.testing.assert_allclose(found.f, expected.fitted, atol=1e-6 * (1 + np.abs(expected.fitted).max()))
         assert np.all((y * found.f < 1 + 1e-9)[found.E])
@@ -264,9 +265,10 @@ def test_newton_in_the_coefficients_finds_the_machine_of_the_path(seed):
 def test_newton_leaves_a_machine_without_samples_left_of_the_margin():
     X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     K, s = X @ X.T, np.ones(4)
-    start = machine_of(K, y, s, np.array([0.0, -50.0, 50.0, 0.0]), 0.0)
+    newton = KernelNewton(K, y, s)
+    start = newton.machine(np.array([0.0, -50.0, 50.0, 0.0]), 0.0)
     assert not start.E.any()
-    found, _ = minimise(K, y, s, 1.0, start)
+    found, _ = newton.at(1.0, start)
     expected, _, _ = reference.squared_hinge(K, y, s, 1.0)
     np.testing.assert_allclose(found.u, expected, atol=1e-9)
 
@@ -274,7 +276,7 @@ def test_newton_leaves_a_machine_without_samples_left_of_the_margin():
 @pytest.mark.parametrize(
     ("options", "keywords", "message"),
     [
-        ({"loss": "hinge"}, {}, "squared hinge and least squares, not for"),
+        ({"loss": "hinge"}, {}, "least squares and squared hinge, not for"),
         ({"loss": "least_squares", "rank": 5}, {}, "full kernel matrix"),
         ({"loss": "least_squares", "over": "gamma", "span": (0.1, 1.0)}, {}, "needs a path over C"),
         ({"loss": "least_squares"}, {"loss": "error"}, "smooth held-out loss"),

@@ -205,7 +205,7 @@ def test_uneven_columns():
     [
         ({"rank": None}, "Rows in chunks need a kernel of low rank"),
         ({"rank": "atuo"}, "Did you mean 'auto'"),
-        ({"loss": "hinge"}, "Rows in chunks need loss='squared_hinge' or 'least_squares'"),
+        ({"loss": "hinge"}, "Rows in chunks need loss='least_squares' or 'squared_hinge'"),
         ({"kernel": "precomputed"}, "kernel='precomputed' does not work"),
         ({"over": "gamma"}, "over='gamma' does not work for rows in chunks"),
         ({"breakpoints": "exact"}, "breakpoints='exact' does not work"),

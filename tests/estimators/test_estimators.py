@@ -22,7 +22,7 @@ import svmpath
 from svmpath import PathSVC, PathSVR, criteria
 from svmpath.criteria import CRITERIA
 from svmpath.kernels import RBF, Linear
-from svmpath.losses import POLICIES, SquaredHinge
+from svmpath.losses import SquaredHinge
 from tests import reference
 from tests.rounding import assert_same
 from tests.speed import first_quick, slow_except
@@ -467,7 +467,7 @@ def test_squared_hinge_with_several_classes_weights_and_low_rank():
 
 
 def test_beyond_the_samples_for_which_it_is_exact_the_error_is_called_a_prediction(monkeypatch):
-    monkeypatch.setitem(POLICIES, SquaredHinge, replace(POLICIES[SquaredHinge], exact_rows=100))
+    monkeypatch.setattr(SquaredHinge, "policy", replace(SquaredHinge.policy, exact_rows=100))
     model = PathSVC(gamma=1.0).fit(X, Y)
     assert model.error_criterion_ == "span"
     assert model.held_out_error() == pytest.approx(model.curve_.scores[model.choice_.index])

@@ -10,7 +10,7 @@ from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedGrou
 from svmpath import ElasticNetSVC, PathSVC, PathSVR, criteria
 from svmpath.criteria.sources import AtValues, Joined, Rowwise, at_some
 from svmpath.estimators.machines import Machines
-from svmpath.losses import POLICIES, SquaredHinge
+from svmpath.losses import SquaredHinge
 from tests.speed import first_quick
 
 X, Y = make_moons(80, noise=0.3, random_state=0)
@@ -38,7 +38,7 @@ def test_decisions_and_both_errors_are_those_of_refits(loss):
 
 
 def test_where_leave_one_out_is_not_affordable_there_is_no_loo_error(monkeypatch):
-    monkeypatch.setitem(POLICIES, SquaredHinge, replace(POLICIES[SquaredHinge], exact_rows=50))
+    monkeypatch.setattr(SquaredHinge, "policy", replace(SquaredHinge.policy, exact_rows=50))
     model = PathSVC(**ONE).fit(X, Y)
     assert model.error_criterion_ == "span"
     assert 0.0 < model.held_out_error() < 0.5
@@ -104,7 +104,7 @@ def test_support_vectors_are_counted_by_class():
 
 @pytest.mark.filterwarnings("ignore:The machine chosen by criterion='radius_margin'")
 def test_a_choice_by_a_bound_has_predicted_held_out_values_where_exact_ones_take_too_long(monkeypatch):
-    monkeypatch.setitem(POLICIES, SquaredHinge, replace(POLICIES[SquaredHinge], exact_rows=50))
+    monkeypatch.setattr(SquaredHinge, "policy", replace(SquaredHinge.policy, exact_rows=50))
     model = PathSVC(criterion="radius_margin", gamma=1.0, C=[0.5, 1.0]).fit(X, Y)
     other = PathSVC(criterion="span", gamma=1.0, C=model.C_).fit(X, Y)
     assert model.error_criterion_ == "span"

@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold, TimeSeriesSplit, TunedThres
 from svmpath import ElasticNetSVC, PathSVC, PathSVR
 from svmpath.criteria.calibration import fit_calibration
 from svmpath.criteria.folds import deal
-from svmpath.losses import POLICIES, SquaredHinge
+from svmpath.losses import SquaredHinge
 from tests.rounding import assert_same
 
 X, Y = make_moons(100, noise=0.3, random_state=0)
@@ -69,7 +69,7 @@ def test_a_bound_has_no_held_out_values_so_that_leave_one_out_is_computed_or_pre
     model = PathSVC(criterion="radius_margin", **ONE).fit(X, y)
     assert model.calibration_criterion_ == "loo"
     assert model.predict_proba(X).shape == (60, 2)
-    monkeypatch.setitem(POLICIES, SquaredHinge, replace(POLICIES[SquaredHinge], exact_rows=50))
+    monkeypatch.setattr(SquaredHinge, "policy", replace(SquaredHinge.policy, exact_rows=50))
     assert PathSVC(criterion="radius_margin", **ONE).fit(X, y).calibration_criterion_ == "span"
 
 
@@ -230,7 +230,7 @@ def test_the_table_of_a_regression():
 
 
 def test_doubts_are_unknown_where_only_their_number_is_known(monkeypatch):
-    monkeypatch.setitem(POLICIES, SquaredHinge, replace(POLICIES[SquaredHinge], exact_rows=50))
+    monkeypatch.setattr(SquaredHinge, "policy", replace(SquaredHinge.policy, exact_rows=50))
     model = PathSVC(**ONE).fit(X, Y)
     assert model.error_criterion_ == "span"
     assert model.held_out_table()["doubtful"].isna().all()

@@ -17,7 +17,7 @@ from svmpath import PathSVC, criteria, datasets
 from svmpath.cli import main
 from svmpath.losses import HuberHinge
 from svmpath.paths.newton_path import NewtonPath
-from svmpath.solvers.huber_newton import lowest
+from svmpath.solvers.pieces import Pieces
 from tests.cases import CASES
 from tests.speed import each_once, first_quick
 
@@ -280,7 +280,7 @@ def test_the_line_search_finds_the_lowest_point(seed):
     def value(t):
         return s @ H(u + t * rate, h) + level * t + steep * t**2 / 2
 
-    t = lowest(u, rate, s, h, level, steep, (0.0, 1.0))
+    t = Pieces((0.0, h), (0.0, 1.0 / h, 0.0)).lowest(u, rate, s, level, steep)
     grid = np.linspace(0.0, 1.0, 2001)
     assert value(t) <= min(value(each) for each in grid) + 1e-12
 
@@ -311,6 +311,28 @@ def test_leave_one_out_is_that_of_plain_refits(rank):
                 sample_weight=s[rows],
             )
             np.testing.assert_allclose(held[i], refit(C)(K[[i]][:, rows])[0], atol=1e-7)
+
+
+@pytest.mark.parametrize("rank", [None, 10])
+@pytest.mark.parametrize("C", [0.02, 1.0, 20.0])
+def test_the_prediction_is_exact_where_no_other_sample_changes_its_piece(C, rank):
+    X, y = banana(40)
+    y[:5] = 1.0
+    s = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 2.0], size=40)
+    path = svmpath.trace(
+        X, y, loss="huber_hinge", gamma=0.5, span=(1e-2, 1e2), sample_weight=s, rank=rank, random_state=0
+    )
+    before = np.digitize(1 - y * path(C).fitted, [0.0, 0.5])
+    predicted, changes = criteria.alo(path, [C]), 0
+    for i in range(40):
+        after = path.without(np.array([i]))(C).fitted
+        others = (np.arange(40) != i) & (s > 0)
+        if np.array_equal(np.digitize(1 - y * after, [0.0, 0.5])[others], before[others]):
+            np.testing.assert_allclose(predicted.decisions[0, i], after[i], atol=1e-7)
+        elif s[i] > 0:
+            changes += 1
+    assert 0 < changes < 40
+    assert abs(predicted.doubtful[0] - changes) <= 0.3 * changes + 2  # by the prediction, others change or do not
 
 
 def test_kfold_is_that_of_plain_refits():
@@ -380,7 +402,7 @@ def test_what_it_cannot_do_is_refused_with_what_is_possible(options, words):
 def test_criteria_without_a_formula_for_it_refuse_it():
     X, y = banana(30)
     path = svmpath.trace(X, y, loss="huber_hinge", span=(0.1, 10.0))
-    for criterion in (criteria.alo, criteria.span, criteria.press, criteria.radius_margin, criteria.xi_alpha):
+    for criterion in (criteria.press, criteria.radius_margin, criteria.xi_alpha):
         with pytest.raises(ValueError, match=r"this path has|not for loss='huber_hinge'"):
             criterion(path, [1.0])
 

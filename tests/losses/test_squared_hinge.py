@@ -10,9 +10,10 @@ from sklearn.preprocessing import StandardScaler
 
 import svmpath
 from svmpath import datasets
-from svmpath.losses import squared_hinge
+from svmpath.losses import pieces
 from svmpath.losses.base import Solution
-from svmpath.solvers.feature_newton import ActiveSystem, minimise, start
+from svmpath.solvers.feature_newton import FeatureNewton
+from svmpath.solvers.pieces import SQUARED_HINGE
 from tests import reference
 from tests.cases import CASES
 from tests.speed import each_once, first_quick, slow_except
@@ -122,7 +123,7 @@ def test_the_start_is_the_limit_for_small_C():
     np.testing.assert_allclose(solution.b, (plus - minus) / 90, atol=1e-9)
     expected = np.where(y > 0, 4 * minus, -4 * plus) * 1e-12 / 90
     np.testing.assert_allclose(solution.alpha, expected, rtol=1e-8)
-    np.testing.assert_allclose(start(path.rows).theta[-1], (plus - minus) / 90)
+    np.testing.assert_allclose(FeatureNewton(SQUARED_HINGE, path.rows).start().theta[-1], (plus - minus) / 90)
 
 
 def test_a_separable_set_ends_at_the_hard_margin():
@@ -151,7 +152,8 @@ def test_newton_settles_from_a_far_start():
     path = svmpath.trace(X, y, loss="squared_hinge", span=(1e-7, 1e6))
     rows = path.rows
     for C in (1e-5, 1.0, 1e6):
-        cold, _ = minimise(rows, ActiveSystem(rows), 1 / C, start(rows))
+        newton = FeatureNewton(SQUARED_HINGE, rows)
+        cold, _ = newton.at(1 / C, newton.start())
         np.testing.assert_array_equal(cold.E, path(C).alpha != 0)
 
 
@@ -248,7 +250,7 @@ def test_a_refinement_that_does_not_bring_the_machine_nearer_is_not_taken(monkey
     y = np.where(y == 1, 1.0, -1.0)
     violations = {}
     for steps in (0, 1, 2, 5):
-        monkeypatch.setattr(squared_hinge, "_REFINE", steps)
+        monkeypatch.setattr(pieces, "_REFINE", steps)
         path = svmpath.trace(1000 * X, y, loss="squared_hinge", kernel="linear", span=(1e-3, 1e6))
         violations[steps] = [path(C).violation for C in (1.0, 1e2, 1e4, 1e6)]
     for fewer, more in ((0, 1), (1, 2), (2, 5)):
@@ -260,7 +262,7 @@ def test_sides_that_newton_has_wrong_are_repaired():
     path = svmpath.trace(X, y, loss="squared_hinge", gamma=1.0, span=(1e-3, 1e6))
     right = path(1e3)
     for seed in range(20):
-        E = np.flatnonzero(np.random.default_rng(seed).random(60) < 0.5)
+        E = np.random.default_rng(seed).random(60) < 0.5
         found = path.loss.in_samples(path.problem, E, 1e3)
         np.testing.assert_array_equal(found.support, right.support)
         np.testing.assert_allclose(found.alpha, right.alpha, rtol=1e-7, atol=1e-9)
@@ -313,7 +315,7 @@ def test_what_rounding_explains_is_called_too_few_digits(monkeypatch, times, wor
 
 def test_signs_that_rounding_has_turned_leave_a_sample(monkeypatch):
     """Columns of dates, unscaled: the dual system has so few digits that every coefficient has the wrong sign."""
-    module = sys.modules["svmpath.losses.squared_hinge"]
+    module = sys.modules["svmpath.losses.pieces"]
     solve, calls = module.balanced, []
 
     def turned(K, y, s, C):
@@ -323,7 +325,7 @@ def test_signs_that_rounding_has_turned_leave_a_sample(monkeypatch):
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     path = svmpath.trace(X, y, loss="squared_hinge", kernel="linear", span=(0.1, 10.0))
     monkeypatch.setattr(module, "balanced", turned)
-    machine = path.loss.in_samples(path.problem, np.arange(4), 1.0)
+    machine = path.loss.in_samples(path.problem, np.ones(4, dtype=bool), 1.0)
     assert calls[0] == 4
     assert min(calls) >= 1
     assert machine.violation < 1e-9

@@ -442,7 +442,7 @@ def test_bad_options_are_refused(options, message):
 
 def test_trace_names_the_function_of_the_elastic_hinge():
     X, y = data()
-    with pytest.raises(ValueError, match=r"call svmpath.trace_elastic\(X, y, over=...\) instead"):
+    with pytest.raises(ValueError, match=r"use svmpath.trace_elastic or svmpath.ElasticNetSVC"):
         svmpath.trace(X, y, loss="elastic_hinge")
 
 

@@ -11,8 +11,9 @@ from svmpath.paths import sides as module
 from svmpath.paths.sides import exact_sides
 from svmpath.solvers import fixed_sides
 from svmpath.solvers.crossings import first_crossing
-from svmpath.solvers.feature_newton import ActiveSystem, Rows, minimise, start
+from svmpath.solvers.feature_newton import FeatureNewton, Rows
 from svmpath.solvers.fixed_sides import FixedSides, Series
+from svmpath.solvers.pieces import SQUARED_HINGE
 from tests.rounding import assert_same
 from tests.speed import first_quick, slow_except
 
@@ -60,9 +61,10 @@ def features(X, y, span, options, s=None):
 
 def scanned(rows, values):
     """The points at rising values, by Newton's method."""
-    system, point = ActiveSystem(rows), start(rows)
+    newton = FeatureNewton.of(SQUARED_HINGE, rows)
+    point = newton.start()
     for C in values:
-        point = minimise(rows, system, 1.0 / C, point)[0]
+        point = newton.at(1.0 / C, point)[0]
         yield C, point
 
 
@@ -253,8 +255,7 @@ def test_newton_is_asked_where_sides_turn_in_circles(monkeypatch):
 def test_sides_that_are_not_the_minimisers_are_refused(monkeypatch):
     X, y, span, options, s = PROBLEMS["rbf of small width"]
     rows = features(X, y, span, options, s)
-    false = lambda rows, system, lam, point: (start(rows), None)  # noqa: E731
-    monkeypatch.setattr(module, "minimise", false)
+    monkeypatch.setattr(module, "_sides_at", lambda rows, C: FeatureNewton(SQUARED_HINGE, rows).start().E)
     with pytest.raises(svmpath.PathError, match="cannot be resolved"):
         exact_sides(rows, (1e2, 1e1))
 

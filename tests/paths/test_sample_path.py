@@ -13,7 +13,7 @@ from svmpath.criteria.of_samples import predict_left_out_samples
 from svmpath.exceptions import PathError
 from svmpath.paths import MarchPath, SamplePath
 from svmpath.paths.store import KernelStore
-from svmpath.solvers.kernel_newton import approach, machine_with, minimise, prolonged
+from svmpath.solvers.kernel_newton import KernelNewton
 from tests import certificates, reference, reference_qp
 
 N = 40
@@ -120,21 +120,22 @@ def test_near_is_the_machine_at_the_nearest_value():
 
 def test_starts_of_the_solver():
     K, y, s = reference.rbf(X, X, 2.0), Y, WEIGHTS["zeros"]
-    exact, _ = minimise(K, y, s, 0.1, approach(K, y, s, 10.0))
+    newton = KernelNewton(K, y, s)
+    exact, _ = newton.at(0.1, newton.approach(10.0))
     alpha, b, E = reference.squared_hinge(K, y, s, 10.0)
     np.testing.assert_allclose(exact.f, K @ alpha + b, atol=1e-8)
     np.testing.assert_array_equal(exact.E, E)
     # The machine with the right samples on the left is the machine itself; without any it is an offset.
-    np.testing.assert_allclose(machine_with(K, y, s, 0.1, exact.E).f, exact.f, atol=1e-9)
-    nothing = machine_with(K, y, s, 0.1, np.zeros(N, dtype=bool))
+    np.testing.assert_allclose(newton.with_sides(0.1, exact.E).f, exact.f, atol=1e-9)
+    nothing = newton.with_sides(0.1, np.zeros(N, dtype=bool))
     np.testing.assert_allclose(nothing.f, s @ y / s.sum())
     # Two machines are prolonged only where that is better.
-    far, _ = minimise(K, y, s, 10.0, exact)
-    near, _ = minimise(K, y, s, 0.2, exact)
-    guess = prolonged(near, far, y, s, 1e-4)
+    far, _ = newton.at(10.0, exact)
+    near, _ = newton.at(0.2, exact)
+    guess = newton.prolonged(1e-4, near, far)
     assert guess is near or objective(guess, y, s, 1e-4) < objective(near, y, s, 1e-4)
-    assert prolonged(near, None, y, s, 0.1) is near
-    assert prolonged(exact, far, y, s, 0.1) is exact  # nothing is better than the minimum
+    assert newton.prolonged(0.1, near, None) is near
+    assert newton.prolonged(0.1, exact, far) is exact  # nothing is better than the minimum
 
 
 def objective(machine, y, s, lam):

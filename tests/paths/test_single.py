@@ -8,7 +8,8 @@ from svmpath import criteria
 from svmpath.gram import Nystroem
 from svmpath.losses import SquaredHinge
 from svmpath.paths import march
-from svmpath.solvers.feature_newton import ActiveSystem, Rows, minimise, start
+from svmpath.solvers.feature_newton import FeatureNewton, Rows
+from svmpath.solvers.pieces import SQUARED_HINGE
 from svmpath.solvers.single_rows import SingleRows
 
 C = np.array([0.1, 1.0, 10.0, 1000.0])
@@ -81,8 +82,8 @@ def test_moments_are_those_of_the_stored_features():
         for found, wanted in zip(rows.moments(which), exact.moments(which), strict=True):
             np.testing.assert_allclose(found, wanted, atol=tol * np.abs(wanted).max())
     theta, v = rng.normal(size=21), rng.normal(size=3000)
-    np.testing.assert_allclose(single.decide(theta), exact.decide(theta), atol=1e-11)
-    np.testing.assert_allclose(single.pull(v), exact.pull(v), atol=1e-9)
+    np.testing.assert_allclose(single.matvec(theta), exact.matvec(theta), atol=1e-11)
+    np.testing.assert_allclose(single.rmatvec(v), exact.rmatvec(v), atol=1e-9)
     np.testing.assert_allclose(single.largest, exact.largest, rtol=1e-5)
 
 
@@ -94,16 +95,16 @@ def test_products_become_double_where_single_ones_are_too_weak():
     y = np.sign(Z[:, 0] - Z[:, 1] + 5e-5 * rng.normal(size=2000))
     single = SingleRows.of(Z, y, np.ones(2000))
     lam, exact = 1e-8, Rows(single.A, y, np.ones(2000))
-    system = ActiveSystem(single)
-    found, _ = minimise(single, system, lam, start(single))
-    wanted, _ = minimise(exact, ActiveSystem(exact), lam, start(exact))
-    assert system._rows.arithmetic is np.float64
+    newton, plain = FeatureNewton.of(SQUARED_HINGE, single), FeatureNewton.of(SQUARED_HINGE, exact)
+    found, _ = newton.at(lam, newton.start())
+    wanted, _ = plain.at(lam, plain.start())
+    assert newton.system._rows.arithmetic is np.float64
     np.testing.assert_allclose(found.f, wanted.f, atol=1e-4 * np.abs(wanted.f).max())
 
 
 def test_a_machine_that_is_off_is_solved_again_in_double_precision(monkeypatch):
     path, asked = _path(True), []
-    monkeypatch.setattr("svmpath.losses.squared_hinge._DOUBLE_FROM", -1.0)
+    monkeypatch.setattr("svmpath.losses.pieces._DOUBLE_FROM", -1.0)
     doubled = SingleRows.doubled
     monkeypatch.setattr(SingleRows, "doubled", lambda rows: asked.append(1) or doubled(rows))
     assert path(1.0).violation < 1e-10

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from svmpath.solvers.enclosing_ball import EnclosingBall
-from svmpath.solvers.line_search import exact_step
+from svmpath.solvers.pieces import SQUARED_HINGE
 from tests.speed import first_quick
 
 LAMS = [1e7, 1e4, 100.0, 1.0, 1e-2, 1e-4, 1e-6]
@@ -122,7 +122,7 @@ def test_a_lam_that_is_lost_in_rounding_still_gives_a_ball():
     np.testing.assert_allclose(ball.squared_radius, 1e16 * EnclosingBall(with_ones(Z / 1e8)).at(1e-6).lower, rtol=1e-2)
 
 
-def test_exact_step_is_the_lowest_point_of_a_line():
+def test_the_line_search_finds_the_lowest_point_of_a_line():
     for seed in range(30):
         rng = np.random.default_rng(seed)
         slack, rate, s = rng.normal(size=(3, 12))
@@ -132,6 +132,6 @@ def test_exact_step_is_the_lowest_point_of_a_line():
         def J(t, slack=slack, rate=rate, s=s, level=level, steep=steep):
             return s @ np.maximum(slack + t * rate, 0.0) ** 2 + level * t + 0.5 * steep * t**2
 
-        t = exact_step(slack, rate, s, (slack > 0) & (s > 0), level, steep)
+        t = SQUARED_HINGE.lowest(slack, rate, s, level, steep)
         assert 0 <= t <= 1
         assert J(t) <= min(J(each) for each in np.linspace(0, 1, 1001)) + 1e-12

@@ -5,40 +5,43 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from svmpath.solvers.newton import PiecewiseQuadratic
+from svmpath.solvers.newton import NewtonOnPieces
+from svmpath.solvers.pieces import Pieces
 
 
 @dataclass(frozen=True)
 class Number:
-    """A point of the line, and which kinks are to its right."""
+    """A point of the line, x of every sample, and which kinks are to its right."""
 
     x: float
+    f: np.ndarray
     E: np.ndarray
 
 
-class Kinks(PiecewiseQuadratic[Number]):
+class Kinks(NewtonOnPieces[Number]):
     """J(x) = x^2 / 2 + sum_i s_i max(0, k_i - x)^2 / 2."""
 
     def __init__(self, k, s, most_steps=50):
-        self.k, self.s, self.most_steps, self.values = np.asarray(k), np.asarray(s), most_steps, []
+        super().__init__(Pieces((0.0,), (0.0, 1.0), of_margin=False), np.asarray(k), np.asarray(s))
+        self.most_steps, self.values = most_steps, []
 
     def point(self, x):
-        return Number(float(x), x < self.k)
+        f = np.full(len(self.y), float(x))
+        return Number(float(x), f, self.region(f))
 
-    def objective(self, point):
-        return float(0.5 * point.x**2 + 0.5 * self.s @ np.maximum(self.k - point.x, 0.0) ** 2)
+    def penalty(self, point):
+        return 0.5 * point.x**2
+
+    def penalty_along(self, point, aim):
+        return point.x * (aim.x - point.x), (aim.x - point.x) ** 2
+
+    def between(self, point, aim, t):
+        return self.point(point.x + t * (aim.x - point.x))
 
     def aim(self, point):
         self.values.append(self.objective(point))
         s = np.where(point.E, self.s, 0.0)
-        return self.point(s @ self.k / (1.0 + s.sum()))
-
-    def is_tied(self, point, aim, moved):
-        return bool(np.abs(self.k - aim.x)[moved].max() <= 1e-12)
-
-    def search(self, point, aim):
-        x = np.linspace(point.x, aim.x, 4097)
-        return self.point(x[np.argmin([self.objective(self.point(each)) for each in x])])
+        return self.point(s @ self.y / (1.0 + s.sum()))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -47,7 +50,7 @@ def test_the_minimum_has_a_derivative_of_zero_and_every_step_goes_down(seed):
     problem = Kinks(rng.normal(size=30) * 10 ** rng.uniform(-1, 1, 30), 10 ** rng.uniform(-2, 2, 30))
     found, is_found = problem.minimise(problem.point(100.0 * rng.normal()))
     assert is_found
-    assert found.x - problem.s @ np.maximum(problem.k - found.x, 0.0) == pytest.approx(0.0, abs=1e-9)
+    assert found.x - problem.s @ np.maximum(problem.y - found.x, 0.0) == pytest.approx(0.0, abs=1e-9)
     assert np.all(np.diff(problem.values) < 0.0)
 
 

@@ -10,6 +10,7 @@ from svmpath import criteria
 from svmpath.datasets import twonorm
 from svmpath.solvers import samples
 from svmpath.solvers.feature_newton import ActiveSystem, Factored, FewSamples
+from svmpath.solvers.pieces import SQUARED_HINGE
 from tests.speed import each_once
 
 X, Y = twonorm(80, 0)
@@ -59,12 +60,9 @@ def test_a_far_away_origin_costs_no_digits():
 def test_a_system_without_a_factor_is_solved_in_the_features():
     data = rows(0.05)
     broken = replace(data, matrix=samples.KernelMatrix(-data.matrix.K))
-    system = ActiveSystem(broken)
-    system.at(np.arange(80) < 20)
-    assert isinstance(system.factor(1e-6), Factored)
-    system = ActiveSystem(data)
-    system.at(np.arange(80) < 20)
-    assert isinstance(system.factor(1e-6), FewSamples)
+    E = np.arange(80) < 20
+    assert isinstance(ActiveSystem(SQUARED_HINGE, broken).factor(E, 1e-6), Factored)
+    assert isinstance(ActiveSystem(SQUARED_HINGE, data).factor(E, 1e-6), FewSamples)
 
 
 def test_equal_rows_and_a_C_that_adds_nothing_to_them():

@@ -12,7 +12,7 @@ from svmpath.exceptions import DataError
 def note_approximations(settings: Mapping[str, Any], task: str, rows: int) -> None:
     """Note what ``--rank auto`` and paths of many rows approximate; refuse what does not go with that."""
     from svmpath.gram import automatic_rank
-    from svmpath.losses import make_loss, policy_of
+    from svmpath.losses import make_loss
     from svmpath.paths.trackers import automatic_gap
 
     loss = make_loss(settings["loss"], task, over="C")
@@ -27,7 +27,9 @@ def note_approximations(settings: Mapping[str, Any], task: str, rows: int) -> No
                     f"{option} needs the full kernel matrix, which takes long for {rows} rows; use --rank exact to "
                     "allow it"
                 )
-        is_free = settings["search"] == "auto" and settings["landmarks"] is None and not policy_of(loss).walks
+        is_free = (
+            settings["search"] == "auto" and settings["landmarks"] is None and not loss.policy.cost_grows_with_span
+        )
         how = f"is approximated with {rank} landmarks"
         if is_free:
             how = "may be approximated; its rank is chosen by held-out error"

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from svmpath.cli.options import Given
 
-_DEFAULT_LOSSES = {"classification": ("squared_hinge", "least_squares"), "regression": ("least_squares",)}
 _LEVEL = 0.05
 
 
@@ -40,13 +39,15 @@ def _compare(given: Given, live: Live) -> tuple[dict[str, Any], Any]:
     import numpy as np
     import pandas as pd
 
+    from svmpath.losses import quick_losses
+
     data, settings = read_noted(DataOptions.of(given)), given.settings
     is_class = data.task == "classification"
     parts = _folds(data, given.folds, given.seed)
     weights = np.ones(len(data.y)) if data.table.weights is None else data.table.weights
     rows = {"row": data.table.rows + 1, "target": data.y}
     machines, losses = [], []
-    pairs = list(product(given.losses or _DEFAULT_LOSSES[data.task], given.kernels))
+    pairs = list(product(given.losses or quick_losses(data.task), given.kernels))
     if settings["time_limit"] is not None:  # of the command, not of each of its fits
         settings = {**settings, "time_limit": settings["time_limit"] / (len(pairs) * len(parts))}
     for loss, kernel in pairs:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 NAMES = ("auto", "nested", "bootstrap", "none")
 _FEW, _VERY_FEW = 500, 150  # rows up to which the tuning is repeated
-_QUICK = ("least_squares", "squared_hinge")
 
 
 def estimate_error(model: Any, wanted: str, settings: Mapping[str, Any]) -> HonestError | None:
@@ -32,7 +31,7 @@ def estimate_error(model: Any, wanted: str, settings: Mapping[str, Any]) -> Hone
     settings : mapping
         The parameters of the estimator.
     """
-    is_slow = settings["search"] != "auto" or settings["gamma"] == "ard" or model.loss_ not in _QUICK
+    is_slow = settings["search"] != "auto" or settings["gamma"] == "ard" or not model.path_.loss.policy.is_quick
     is_quick = model.path_.problem.n <= (_VERY_FEW if is_slow else _FEW)  # ten fits take a few seconds at most
     method = wanted if wanted != "auto" else "nested" if is_quick else "bootstrap"
     if method == "none":

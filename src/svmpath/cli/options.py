@@ -145,7 +145,7 @@ def _check_seed(value: int) -> int:
 
 
 _TABLES, _TUNING, _WITH_KERNEL = "tune compare select path", "tune compare", "tune compare path"
-_LOSSES = ("least_squares", "squared_hinge", "hinge", "huber_hinge", "epsilon_insensitive")
+_LOSSES = ("least_squares", "squared_hinge", "hinge", "huber_hinge", "epsilon_insensitive", "expectile")
 _KERNELS = ("linear", "rbf", "poly", "laplacian", "sigmoid")
 _FORMATS = ("csv", "tsv", "parquet", "arff", "libsvm", "npz")
 _SETS = ("banana", "mixture", "ringnorm", "twonorm", "waveform", "flats")
@@ -224,20 +224,20 @@ TABLE = (
     Option(
         "--loss", "tune", MACHINE,
         "Loss of the machine: squared_hinge (default for two classes), hinge, huber_hinge, least_squares (default for "
-        "regression) or epsilon_insensitive. With several classes, the better of squared_hinge and least_squares is "
-        "the default.",
+        "regression), epsilon_insensitive or expectile. With several classes, the better of squared_hinge and "
+        "least_squares is the default.",
         "NAME", names=_LOSSES, sets="loss",
     ),
     Option(
         "--loss", "path", MACHINE,
         "Loss of the machine: squared_hinge (default for two classes), hinge, huber_hinge, least_squares (default for "
-        "regression), epsilon_insensitive or nu.",
+        "regression), epsilon_insensitive, expectile or nu.",
         "NAME", names=(*_LOSSES, "nu"), sets="loss",
     ),
     Option(
         "--losses", "compare", MACHINE,
-        "Losses to compare: squared_hinge, hinge, huber_hinge, least_squares or epsilon_insensitive. If not given, "
-        "squared_hinge and least_squares, or least_squares for regression.",
+        "Losses to compare: squared_hinge, hinge, huber_hinge, least_squares, epsilon_insensitive or expectile. If not "
+        "given, squared_hinge and least_squares, or least_squares for regression.",
         "NAME,...", names=_LOSSES, read=read_names,
     ),
     Option(
@@ -350,8 +350,8 @@ TABLE = (
     ),
     Option(
         "--criterion", _TUNING, SEARCH,
-        "Held-out error to minimise: exact leave-one-out (loo), its approximation (alo; not for least_squares and "
-        "huber_hinge) or k-fold (kfold). auto is leave-one-out, which is predicted for the squared hinge; for hinge "
+        "Held-out error to minimise: exact leave-one-out (loo), its approximation (alo; not for "
+        "least_squares) or k-fold (kfold). auto is leave-one-out, which is predicted for the squared hinge; for hinge "
         "with more than 500 rows, epsilon_insensitive with more than 200 and huber_hinge with more than 20 it is "
         "k-fold.",
         "NAME", "auto", names=("auto", "loo", "alo", "kfold"), sets="criterion",

@@ -28,7 +28,7 @@ from svmpath.criteria.curve import check_values
 from svmpath.criteria.of_jump import samples
 from svmpath.criteria.radius_margin import BoundCurve, counted, error_only
 from svmpath.criteria.requires import requires
-from svmpath.losses import Hinge, SquaredHinge
+from svmpath.losses import Hinge, feature_rows
 from svmpath.paths import JumpPath
 from svmpath.solvers.box_qp import FREE, Walker
 from svmpath.solvers.enclosing_ball import EnclosingBall
@@ -138,7 +138,7 @@ def span_bound(path: JumpPath, values: Any, *, loss: Any = None) -> BoundCurve:
     values = check_values(path, values)
     rows = counted(path, "span_bound")
     with blas_threads(path.problem.n**2):  # of the smallest ball around the rows of A without its last column
-        A = SquaredHinge().rows(path.problem).A[rows]
+        A = feature_rows(path.problem).A[rows]
         size = float(np.ptp(A[:, :-1], axis=0).max(initial=0.0)) ** 2
         radius = float(np.sqrt(EnclosingBall(A).at(_TINY_BALL * size).squared_radius)) if size > 0.0 else 0.0
     scores, doubtful = np.empty(len(values)), np.zeros(len(values), dtype=int)

@@ -26,6 +26,7 @@ from svmpath.criteria.of_kernel import (
     predict_left_out_over_kernel,
 )
 from svmpath.criteria.of_march import leave_one_out_march, predict_left_out_march
+from svmpath.criteria.of_newton import predict_left_out_newton
 from svmpath.criteria.of_nodes import leave_one_out_nodes, predict_left_out_nodes
 from svmpath.criteria.of_samples import predict_left_out_samples
 from svmpath.paths import (
@@ -39,6 +40,7 @@ from svmpath.paths import (
     Path,
     SamplePath,
 )
+from svmpath.paths.newton_path import NewtonPath
 
 FAST: dict[Any, dict[type, Callable[..., Any]]] = {
     leave_one_out: {
@@ -52,6 +54,7 @@ FAST: dict[Any, dict[type, Callable[..., Any]]] = {
     },
     predict_left_out: {
         MarchPath: predict_left_out_march,
+        NewtonPath: predict_left_out_newton,
         SamplePath: predict_left_out_samples,
         JumpPath: predict_left_out_jump,
         NodePath: predict_left_out_nodes,

@@ -27,6 +27,14 @@ def predicted_codes(f: Array, threshold: float | None = None) -> Array:
     return (f > (threshold or 0.0)).astype(int) if f.ndim == 1 else np.argmax(f, axis=1)
 
 
+def margins(f: Array, code: Array, threshold: float | None = None) -> Array:
+    """How far decision values are on the right side of the threshold; with several classes, above the largest other."""
+    if f.ndim == 1:
+        return np.where(code == 1, 1.0, -1.0) * (f - (threshold or 0.0))
+    is_label = np.arange(f.shape[1]) == code[:, None]
+    return f[is_label] - np.where(is_label, -np.inf, f).max(axis=1)
+
+
 class FrozenClassifier(ClassifierMixin, BaseEstimator):
     """A classifier that knows the decision values of the rows it will be asked about.
 

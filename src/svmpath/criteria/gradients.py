@@ -39,15 +39,14 @@ from svmpath.criteria import curve
 from svmpath.criteria.curve import HeldOutLoss, held_out_loss
 from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram, Gram
-from svmpath.losses import LeastSquares, Loss, Problem, SquaredHinge
+from svmpath.losses import LOSSES, Problem
 from svmpath.paths import Path
-from svmpath.solvers.kernel_newton import Coefficients, approach, machine_of, minimise
+from svmpath.solvers.kernel_newton import Coefficients, KernelNewton
 from svmpath.solvers.samples import SampleSystem
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
-_IS_HINGE: dict[type[Loss], bool] = {SquaredHinge: True, LeastSquares: False}  # the losses whose score has a gradient
 Derivative = Callable[[Array, Array], Array]
 
 SMOOTHING = 0.1  # Chapelle's eta
@@ -184,12 +183,13 @@ class HeldOutScore:
     @staticmethod
     def of(problems: Sequence[Problem], machine: Any, loss: HeldOutLoss, smoothing: float = 0.0) -> HeldOutScore:
         """The score of these machines; raises an error if it has no gradient."""
-        if type(machine) not in _IS_HINGE:
-            raise ValueError(f"Gradients exist for the squared hinge and least squares, not for {machine!r}.")
+        if not machine.policy.gradients:
+            known = [kind.label for kind in LOSSES.values() if kind.policy.gradients]
+            raise ValueError(f"Gradients exist for {' and '.join(known)}, not for {machine!r}.")
         if not smoothing >= 0.0:
             raise ValueError(f"smoothing must be a number >= 0, got {smoothing!r}.")
         held_out = smooth_loss(loss, problems[0].task)
-        is_hinge = _IS_HINGE[type(machine)]
+        is_hinge = not machine.is_linear
         for problem in problems:
             check_full_matrix(problem.gram)
             _check_weights(problem, is_hinge)
@@ -221,7 +221,7 @@ class HeldOutScore:
         K, s, E = gram.K, self.problems[0].s, self.problems[0].active
         if self.is_hinge:
             pairs = zip(self.problems, starts or [None] * len(self.problems), strict=True)
-            found = [minimise(K, each.y, s, 1.0 / C, _begin(K, each.y, s, C, start))[0] for each, start in pairs]
+            found = [_machine(K, each.y, s, C, start)[0] for each, start in pairs]
             return [(machine.u, machine.b) for machine in found]
         system = _regular(SampleSystem(_block(K, E), self.problems[0].y[E], s[E], 1.0 / C), C)
         machines = []
@@ -249,7 +249,7 @@ class HeldOutScore:
     def _hinge(self, gram: DenseGram, problem: Problem, C: float, start: Coefficients | None) -> tuple[Any, Any]:
         """One machine, from one nearby if there is any."""
         K, y, s = gram.K, problem.y, problem.s
-        machine, system = minimise(K, y, s, 1.0 / C, _begin(K, y, s, C, start))
+        machine, system = _machine(K, y, s, C, start)
         E, w = np.flatnonzero(machine.E), s / s.sum()
         u = machine.u[E]
         D, bend = np.zeros(len(E)), np.zeros(len(E))
@@ -324,9 +324,10 @@ class _Sweep:
         return gram.parameter_gradient(W, np.append(self.E, self.N), self.E)
 
 
-def _begin(K: Array, y: Array, s: Array, C: float, start: Coefficients | None) -> Coefficients:
-    """A machine to start from: that of another kernel or C, or one approached from small C."""
-    return approach(K, y, s, C) if start is None else machine_of(K, y, s, start.u, start.b)
+def _machine(K: Array, y: Array, s: Array, C: float, start: Coefficients | None) -> tuple[Coefficients, SampleSystem]:
+    """The machine and its system, from that of another kernel or C, or approached from small C."""
+    newton = KernelNewton(K, y, s)
+    return newton.at(1.0 / C, newton.approach(C) if start is None else newton.machine(start.u, start.b))
 
 
 def _block(K: Array, E: Array) -> Array:

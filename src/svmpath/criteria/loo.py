@@ -8,7 +8,6 @@ from typing import Any
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, error, held_out_loss
 from svmpath.criteria.held_out import leave_one_out
 from svmpath.criteria.steps import step_curve
-from svmpath.losses import LeastSquares
 from svmpath.paths import Path
 
 
@@ -128,7 +127,7 @@ def press(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
     >>> curve.scores.shape, curve.decisions.shape
     ((5,), (5, 60))
     """
-    if type(path.loss) is not LeastSquares:
+    if not path.loss.is_linear:
         raise ValueError(
             f"criteria.press works for least squares only, but this path has {path.loss!r}: use criteria.loo."
         )

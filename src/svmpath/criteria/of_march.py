@@ -39,9 +39,9 @@ from svmpath.criteria.curve import Screened, error
 from svmpath.criteria.held_out import HeldOut, refuse_events
 from svmpath.criteria.sources import AtValues
 from svmpath.exceptions import PathError
-from svmpath.paths import MarchPath
+from svmpath.paths import MarchPath, Path
 from svmpath.paths.march import Stop
-from svmpath.solvers.feature_newton import LEAST_SLACK, ActiveSystem, AnyRows, FewSamples, minimise, point_at
+from svmpath.solvers.feature_newton import LEAST_SLACK, AnyRows, FeatureNewton, FewSamples
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
@@ -81,7 +81,7 @@ def predict_left_out_march(
     return HeldOut(rows, predictions(), doubts)
 
 
-def refuse_form(path: MarchPath, form: str) -> None:
+def refuse_form(path: Path, form: str) -> None:
     """Raise an error for an option that only losses with an elbow have."""
     if form != "direct":
         raise ValueError(f"form= works for losses with an elbow only, but this path has {path.loss!r}; leave it out.")
@@ -199,7 +199,7 @@ def _leave_one_out(path: MarchPath, stop: Stop) -> tuple[Array, int]:
     for k in np.flatnonzero(moved.any(axis=0) & ~weak & counted):
         i = int(E[k])
         found = _correct(rows, stop, V, i, np.flatnonzero(moved[:, k]))
-        held[i] = _refit(rows, stop, i) if found is None else found
+        held[i] = _refit(path, stop, i) if found is None else found
     if np.count_nonzero(weak & counted) > _MOST_REFITS:
         return held, path.problem.count(E[(inside > _TOO_FEW_DIGITS * slack) | (anywhere > _TOO_FEW_DIGITS)])
     lost = 0
@@ -215,8 +215,8 @@ def _without(path: MarchPath, stop: Stop, i: int) -> tuple[float, float]:
     s[i] = 0.0
     problem = replace(path.problem, s=s)
     found = []
-    others = np.flatnonzero(stop.point.E & (s > 0))
-    if 0 < len(others) <= path.rows.width:
+    others = stop.point.E & (s > 0)
+    if 0 < np.count_nonzero(others) <= path.rows.width:
         found.append(path.loss.in_samples(problem, others, stop.C))
     if not found or found[0].violation > _TOO_FEW_DIGITS:
         with suppress(PathError):  # what Newton's method cannot settle shows in the violation
@@ -248,13 +248,12 @@ def _correct(rows: AnyRows, stop: Stop, V: Array, i: int, others: Array) -> floa
     return None
 
 
-def _refit(rows: AnyRows, stop: Stop, i: int) -> float:
+def _refit(path: MarchPath, stop: Stop, i: int) -> float:
     """The held-out decision value of i by Newton's method on the other rows."""
-    s = rows.s.copy()
+    s = path.rows.s.copy()
     s[i] = 0.0
-    without = replace(rows, s=s)
-    point = point_at(without, stop.point.theta, stop.point.f)
-    found, _ = minimise(without, ActiveSystem(without), 1.0 / stop.C, point)
+    newton = FeatureNewton.of(path.loss.pieces, replace(path.rows, s=s))
+    found, _ = newton.at(1.0 / stop.C, newton.point(stop.point.theta, stop.point.f))
     return float(found.f[i])
 
 

@@ -25,7 +25,7 @@ from svmpath.losses import SquaredHinge
 from svmpath.notebook import Shown
 from svmpath.paths import MarchPath, Path
 from svmpath.solvers.enclosing_ball import EnclosingBall
-from svmpath.solvers.feature_newton import objective
+from svmpath.solvers.feature_newton import FeatureNewton
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
@@ -187,10 +187,11 @@ def radius_margin(path: MarchPath, values: Any, *, loss: Any = None) -> BoundCur
         with blas_threads(path.rows.A.size):
             ball = balls.at(1.0 / stop.C, ball)
         # sum a = 1 / margin^2, in two ways that agree at the minimum of J unless C times the kernel has used up f.
-        weight = 2.0 * stop.C * objective(path.rows, stop.point, 1.0 / stop.C)
+        newton = FeatureNewton.of(path.loss.pieces, path.rows)
+        weight = 2.0 * stop.C * newton.objective_at(1.0 / stop.C, stop.point)
         slack = np.maximum(1.0 - path.rows.y * stop.point.f, 0.0)
         if abs(2.0 * stop.C * (path.rows.s @ slack) - weight) > _AGREE * weight:
-            weight = float(path.problem.y @ path.loss.solve(path.problem, path.rows, stop.point, stop.C).alpha)
+            weight = float(path.problem.y @ path.loss.solve(path.problem, newton, stop.point, stop.C).alpha)
         scores[stop.position] = 4.0 * ball.squared_radius * weight / len(rows)
         doubtful[stop.position] = np.count_nonzero((path.problem.y * stop.point.f)[rows] <= 0)
     return BoundCurve(path, "radius_margin", values, scores, doubtful)

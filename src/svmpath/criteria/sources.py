@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -63,7 +63,7 @@ class AtValues(LazyRows):
 
     def take(self, order: Array) -> Any:
         """The function for some of the values."""
-        return replace(self, values=self.values[order])  # type: ignore[type-var]
+        return replace(cast(Any, self), values=self.values[order])
 
 
 @dataclass(frozen=True)

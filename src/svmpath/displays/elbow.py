@@ -6,7 +6,6 @@ breakpoints, and the steps are exact; on others they are counted at given values
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,16 +32,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _COUNTED = 200  # places at which samples are counted, at most
-
-# The largest coefficient of each sample, for losses that have one; a sample in between lies on the elbow.
-_LIMITS: dict[str, Callable[[Solution], Array]] = {
-    "hinge": lambda solution: solution.parameters["C"] * solution.problem.s,
-    "epsilon_insensitive": lambda solution: solution.parameters["C"] * solution.problem.s,
-    "huber_hinge": lambda solution: solution.parameters["C"] * solution.problem.s,
-    "nu": lambda solution: solution.problem.s / getattr(solution, "rho", 1.0),
-    "elastic_hinge": lambda solution: solution.problem.s,
-}
-_NOT_SPARSE = "least_squares"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -114,9 +103,9 @@ class ElbowDisplay(Display):
             Further arguments of :meth:`plot`.
         """
         check_path(path, cls.__name__)
-        if path.loss.name == _NOT_SPARSE:
+        if not path.loss.is_sparse:
             raise ValueError(
-                "The least squares loss has no elbow, and with it every sample is a support vector: ElbowDisplay "
+                f"The {path.loss.label} loss has no elbow, and with it every sample is a support vector: ElbowDisplay "
                 "needs a path of another loss."
             )
         if values is None:  # between breakpoints, or between evenly spaced values if there are too many or few
@@ -125,10 +114,7 @@ class ElbowDisplay(Display):
                 raise ValueError(
                     "The span of this path is a single value, so there is nothing to draw; trace a wider span=."
                 )
-            if (
-                not (path.loss.name in _LIMITS and path.loss.name != "huber_hinge" and path.is_exact)
-                or len(edges) > _COUNTED + 1
-            ):
+            if not (path.loss.kink == "elbow" and path.is_exact) or len(edges) > _COUNTED + 1:
                 edges = along(path, _COUNTED + 1)
             at = middles(edges, is_log(path))
         else:
@@ -138,8 +124,7 @@ class ElbowDisplay(Display):
             edges = np.concatenate([at[:1], middles(at, is_log(path, at)), at[-1:]])
         machines = [path(float(value)) for value in at]
         support = np.array([len(machine.support) for machine in machines])
-        limit = _LIMITS.get(path.loss.name)
-        elbow = None if limit is None else np.array([_on_elbow(machine, limit(machine)) for machine in machines])
+        elbow = np.array([_on_elbow(machine) for machine in machines]) if path.loss.kink else None
         return cls(path=path, edges=edges, values=at, support=support, elbow=elbow, chosen=chosen).plot(ax, **options)
 
     @classmethod
@@ -166,7 +151,7 @@ class ElbowDisplay(Display):
         self.support_ = ax.stairs(self.support, self.edges, label="support vectors", **{"color": colour(0), **look})
         self.elbow_ = None
         if self.elbow is not None:
-            label = "on the slope" if self.path.loss.name == "huber_hinge" else "on the elbow"
+            label = f"on the {self.path.loss.kink}"
             self.elbow_ = ax.stairs(self.elbow, self.edges, label=label, **{"color": colour(1), **look})
         self.choice_line_ = mark_choice(ax, self.chosen)
         label_parameter(ax, self.path, self.edges)
@@ -188,7 +173,7 @@ class ElbowDisplay(Display):
         return pd.DataFrame(columns if self.elbow is None else {**columns, "elbow": self.elbow})
 
 
-def _on_elbow(machine: Solution, limit: Array) -> int:
+def _on_elbow(machine: Solution) -> int:
     """How many samples have a coefficient between zero and its limit."""
-    size = np.abs(machine.alpha)
+    size, limit = np.abs(machine.alpha), machine.loss.limits(machine)
     return int(np.count_nonzero((size > NEAR * limit) & (size < (1.0 - NEAR) * limit)))

@@ -13,6 +13,7 @@ import numpy as np
 
 from svmpath.criteria import BoundCurve, Curve
 from svmpath.criteria.curve import OneVsRest, error
+from svmpath.criteria.frozen import margins
 from svmpath.displays._base import Array, Display, check_fitted, colour, ink
 from svmpath.search.choice import best_value
 from svmpath.validation import check_amount
@@ -113,11 +114,15 @@ class MarginDisplay(Display):
                     f"{curve.path.over} = {value:.6g} is not among the {len(curve.values)} values of this curve; the "
                     f"nearest is {curve.values[at]:.6g}."
                 )
-        classes = curve.path.classes if classes is None else classes
-        margins, wrong, labels = _margins(curve.target, curve.decisions[at], classes)
-        rows = np.argsort(margins, kind="stable")
-        rows = rows[np.isfinite(margins[rows])]  # others were never held out
-        display = cls(rows=rows, margins=margins[rows], wrong=wrong[rows], labels=labels[rows], doubtful=doubtful)
+        f, target = curve.decisions[at], curve.target
+        is_two, classes = target.ndim == 1, curve.path.classes if classes is None else classes
+        code = (target > 0).astype(int) if is_two else np.argmax(target, axis=1)
+        wrong = (error if is_two else OneVsRest(error))(target, f) > 0
+        labels = np.asarray(([-1, 1] if is_two else range(f.shape[1])) if classes is None else classes)[code]
+        margin = margins(f, code)
+        rows = np.argsort(margin, kind="stable")
+        rows = rows[np.isfinite(margin[rows])]  # others were never held out
+        display = cls(rows=rows, margins=margin[rows], wrong=wrong[rows], labels=labels[rows], doubtful=doubtful)
         return display.plot(ax, **options)
 
     @classmethod
@@ -183,15 +188,3 @@ def _check(curve: Any, owner: str) -> None:
             f"{owner} needs classes, but this is a regression, in which samples have residuals and no margins; see "
             "curve.decisions."
         )
-
-
-def _margins(target: Array, f: Array, classes: Any) -> tuple[Array, Array, Array]:
-    """The margin, whether the decision is wrong, and the label of each sample."""
-    if target.ndim == 1:
-        labels = np.asarray([-1, 1] if classes is None else classes)[(target > 0).astype(int)]
-        return target * f, error(target, f) > 0, labels
-    right = np.argmax(target, axis=1)
-    right_f = np.take_along_axis(f, right[:, None], axis=1)[:, 0]
-    others = np.where(np.arange(f.shape[1]) == right[:, None], -np.inf, f).max(axis=1)
-    labels = (np.arange(f.shape[1]) if classes is None else np.asarray(classes))[right]
-    return right_f - others, OneVsRest(error)(target, f) > 0, labels

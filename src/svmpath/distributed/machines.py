@@ -20,7 +20,7 @@ from svmpath.distributed.rows import Rows
 from svmpath.gram.features import FeatureMap
 from svmpath.kernels import Kernel
 from svmpath.lazy import lazy, with_known
-from svmpath.losses import LeastSquares, Loss, Motion, SquaredHinge
+from svmpath.losses import Loss, Motion
 
 Array = np.ndarray
 
@@ -164,7 +164,7 @@ class ChunkedClosedForm(ChunkedPath):
         return np.where(lost, self.problem.n, 0)
 
 
-KINDS: dict[type[Loss], type[ChunkedPath]] = {SquaredHinge: ChunkedMarch, LeastSquares: ChunkedClosedForm}
+KINDS: dict[str, type[ChunkedPath]] = {"newton": ChunkedMarch, "closed form": ChunkedClosedForm}
 
 
 def make_path(
@@ -174,7 +174,7 @@ def make_path(
     task = "regression" if data.classes is None else "classification"
     rows = Rows(data, Recipe(features, centre, np.float64, data.positives, data.scaler), limit)
     problem = ChunkedProblem(ChunkedGram(kernel, features, data.n), data.n, 1.0, 1.0, task, data.classes)
-    kind = KINDS[type(loss)]
+    kind = KINDS[loss.followed_by["chunks"]]
     path: Any = kind(problem, loss, Motion("C", {}, None), span, rows=rows, centre=centre, scaler=data.scaler)
     moments = path.moments
     residual = max(1.0 - moments.trace / moments.diag, 0.0) if moments.diag > 0 else 0.0

@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 
 from svmpath.distributed.blocks import Evaluate, Evaluation, LossesAlong, Moments, Question
-from svmpath.solvers.feature_newton import MOST_STEPS, Factored, not_found
+from svmpath.solvers.feature_newton import Factored
+from svmpath.solvers.newton import MOST_STEPS, not_found
 
 Array = np.ndarray
 Ask = Callable[[list[Question]], list[Any]]

@@ -14,10 +14,10 @@ from svmpath.criteria.held_out import leave_one_out, predict_left_out, refuse_ev
 from svmpath.distributed.curve import ChunkedCurve, loss_of
 from svmpath.distributed.data import Data, make_features, read
 from svmpath.distributed.facts import as_keys
-from svmpath.distributed.machines import KINDS, ChunkedClosedForm, ChunkedMarch, make_path
+from svmpath.distributed.machines import ChunkedClosedForm, ChunkedMarch, make_path
 from svmpath.distributed.path import ChunkedPath
 from svmpath.kernels import Kernel, make_kernel
-from svmpath.losses import Loss, make_loss, policy_of
+from svmpath.losses import LOSSES, Loss, make_loss
 from svmpath.names import either, unknown_name
 from svmpath.parameters import Parameter
 from svmpath.validation import TASKS, check_span, draw_seed, is_pairwise
@@ -57,7 +57,7 @@ def trace(X: Any, y: Any, options: dict[str, Any]) -> ChunkedPath:
         _check_two(data)
     elif options["class_weight"] is not None:
         raise ValueError("class_weight works for classification only; use sample_weight for regression.")
-    span = policy_of(loss).span if options["span"] is None else check_span(options["span"], Parameter("C"))
+    span = loss.policy.span if options["span"] is None else check_span(options["span"], Parameter("C"))
     kernel = kernel_of(data, options["kernel"], options["gamma"], options["degree"], options["coef0"])
     seed = draw_seed(options["random_state"])
     features, centre = make_features(data, kernel, options["rank"], options["landmarks"], seed)
@@ -66,8 +66,8 @@ def trace(X: Any, y: Any, options: dict[str, Any]) -> ChunkedPath:
 
 def check_loss(loss: Loss) -> Loss:
     """The loss; raises an error if there is no path of it on rows in chunks."""
-    if type(loss) not in KINDS:
-        names = either([kind.name for kind in KINDS])
+    if not loss.policy.chunked:
+        names = either([name for name, kind in LOSSES.items() if kind.policy.chunked])
         raise ValueError(f"Rows in chunks need loss={names}, not loss={loss.name!r}; or use rows in memory.")
     return loss
 

@@ -134,7 +134,7 @@ def _from_sample(model: PathMachine, room: Any, data: Any, seed: int) -> tuple[L
 def _choose_C(model: PathMachine, path: Any, C: Array, stages: tuple[Stage, ...]) -> Choice:
     """Score all values of C on all rows, and choose the best."""
     # Leave-one-out, exact for least squares and predicted for the squared hinge.
-    possible = {"least_squares": ("loo", "press"), "squared_hinge": ("span", "alo")}[path.loss.name]
+    possible = path.loss.policy.chunked
     name = possible[0] if model.criterion == "auto" else model.criterion
     if name not in possible:
         raise ValueError(

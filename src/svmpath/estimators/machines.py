@@ -16,7 +16,7 @@ import numpy as np
 from svmpath.criteria.conformal import LeftOut, Planes, fold_machines, leave_one_out_machines
 from svmpath.criteria.curve import Curve, one_vs_rest
 from svmpath.criteria.held_out import Folds
-from svmpath.losses import Solution, policy_of
+from svmpath.losses import Solution
 from svmpath.paths import Path
 from svmpath.solvers.threads import blas_threads
 
@@ -75,7 +75,7 @@ class Machines:
     def exact_rows(self) -> int:
         """The number of rows up to which exact leave-one-out is affordable after the fit; zero if it never is."""
         path = self.paths[0]
-        return policy_of(path.loss).exact_rows if path.is_exact else 0
+        return path.loss.policy.exact_rows if path.is_exact else 0
 
     @property
     def support(self) -> Array:

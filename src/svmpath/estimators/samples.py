@@ -8,7 +8,7 @@ import numpy as np
 
 from svmpath.criteria.calibration import Calibration
 from svmpath.criteria.curve import Curve
-from svmpath.criteria.frozen import predicted_codes
+from svmpath.criteria.frozen import margins, predicted_codes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ def classification_table(
     is_seen = np.isfinite(held) if held.ndim == 1 else np.isfinite(held).all(axis=1)
     log_p = np.full((n, len(classes)), np.nan)
     log_p[is_seen] = calibration.log_probabilities(held[is_seen])
-    decision = held if held.ndim == 1 else _margins(held, code)
+    decision = held if held.ndim == 1 else margins(held, code)
     predicted = predicted_codes(held, threshold)
     columns = {
         "label": classes[code],
@@ -36,7 +36,7 @@ def classification_table(
         "decision": decision,
         "probability": np.exp(log_p[own]),
         "loss": -log_p[own],
-        "influence": (fitted if fitted.ndim == 1 else _margins(fitted, code)) - decision,
+        "influence": (fitted if fitted.ndim == 1 else margins(fitted, code)) - decision,
     }
     return _sorted_table(curve, columns, is_seen)
 
@@ -51,13 +51,6 @@ def regression_table(curve: Curve, fitted: Array) -> pd.DataFrame:
         "influence": fitted - held,
     }
     return _sorted_table(curve, columns, np.isfinite(held))
-
-
-def _margins(f: Array, code: Array) -> Array:
-    """The decision value of the label minus the largest other one."""
-    rest = f.copy()
-    rest[np.arange(len(code)), code] = -np.inf
-    return f[np.arange(len(code)), code] - rest.max(axis=1)
 
 
 def _sorted_table(curve: Curve, columns: dict[str, Any], is_seen: Array) -> pd.DataFrame:

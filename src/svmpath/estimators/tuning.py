@@ -20,7 +20,7 @@ from svmpath.criteria.table import CRITERIA, is_bound, make_criterion
 from svmpath.estimators.cautions import warn_of_time
 from svmpath.gram import DenseGram, Gram, make_gram
 from svmpath.kernels import RBF, Kernel, gamma_value, make_kernel
-from svmpath.losses import LeastSquares, Loss, Problem, make_loss, policy_of
+from svmpath.losses import LOSSES, Loss, Problem, make_loss, quick_losses
 from svmpath.names import unknown_name
 from svmpath.paths.copies import find_copies, has_contradictions
 from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 SEARCHES = ("auto", "grid", "continuous", "gradient")
-# The losses whose held-out score has a gradient, and the criteria that are that score.
-_GRADIENTS = {"squared_hinge": ("auto", "span"), "least_squares": ("auto", "loo", "press")}
 _GAMMA_POWERS = np.arange(-4, 5)  # gamma="tune" tries scikit-learn's "scale" times 4 to these powers
 _GAMMA_NAMES = ("tune", "scale", "auto", "ard")
 _NUMBERS = "a positive number, a list of numbers or a tuple (low, high)"  # what C and gamma may be beside names
@@ -177,8 +175,10 @@ def _check_bound(model: PathMachine, machines: int) -> None:
 def _check_gradient(model: PathMachine, loss: Loss, gram: Gram) -> None:
     """Refuse what has no gradient, before any work."""
     requested = "gamma='ard'" if is_ard(model) else "search='gradient'"
-    if loss.name not in _GRADIENTS:
-        raise ValueError(f"{requested} works for the losses {' and '.join(_GRADIENTS)}, not for loss={loss.name!r}.")
+    possible = ("auto", *loss.policy.gradients)
+    if len(possible) == 1:
+        known = [name for name, kind in LOSSES.items() if kind.policy.gradients]
+        raise ValueError(f"{requested} works for the losses {' and '.join(known)}, not for loss={loss.name!r}.")
     if model._groups is not None:
         raise ValueError(
             f"{requested} minimises leave-one-out, which does not hold groups out together; leave groups out, or use "
@@ -188,8 +188,8 @@ def _check_gradient(model: PathMachine, loss: Loss, gram: Gram) -> None:
         raise ValueError(f"gamma='ard' works for the rbf kernel only, not for kernel={model.kernel!r}.")
     if model.search == "continuous":
         raise ValueError("gamma='ard' does not work with search='continuous': use search='gradient' instead.")
-    if model.criterion not in _GRADIENTS[loss.name]:
-        names = " or ".join(repr(name) for name in _GRADIENTS[loss.name])
+    if model.criterion not in possible:
+        names = " or ".join(repr(name) for name in possible)
         raise ValueError(
             f"{requested} with loss={loss.name!r} needs criterion={names}, which have a gradient; got "
             f"{model.criterion!r}."
@@ -220,7 +220,7 @@ def _candidates(model: Any, name: str, default: Array, size: int) -> Array:
 
 def C_values(model: PathMachine, loss: Loss) -> Array:
     """The values of C to try where all of them are scored."""
-    policy = policy_of(loss)
+    policy = loss.policy
     span = model.C if how_given(model, "C") == "span" else policy.tuned
     low, high = (check_positive(v, "Each value of C") for v in span)
     size = 1 + round(policy.per_decade * abs(np.log10(high / low)))
@@ -229,7 +229,7 @@ def C_values(model: PathMachine, loss: Loss) -> Array:
 
 def C_axis(model: PathMachine, loss: Loss) -> Axis:
     """The values of C that a search may take: it begins with a screen of many, or scores all of them."""
-    how, values, (low, high) = how_given(model, "C"), C_values(model, loss), policy_of(loss).tuned
+    how, values, (low, high) = how_given(model, "C"), C_values(model, loss), loss.policy.tuned
     if how == "tune" and strategy_of(model) not in ("grid", "continuous"):
         before, values = _before(model, "C_"), _SCREENED_C
         if before is not None and values[0] <= before <= values[-1]:
@@ -280,7 +280,7 @@ def _losses(model: PathMachine, y: Array, s: Array, machines: int) -> list[Loss]
     loss, epsilon = make_loss(model.loss, model._task, over="C"), vars(model).get("epsilon", 0.0)
     if "epsilon" not in loss.own or loss is model.loss:  # it has no epsilon, or is an object with its own
         is_open = model.loss is None and machines > 1 and strategy_of(model) == "auto" and model.criterion == "auto"
-        return [LeastSquares(), loss] if is_open else [loss]
+        return [make_loss(name, model._task) for name in quick_losses(model._task)][::-1] if is_open else [loss]
     if isinstance(epsilon, str) and epsilon == "tune":
         mean = np.average(y, weights=s)
         values = (_EPSILONS * float(np.sqrt(np.average((y - mean) ** 2, weights=s)) or 1.0)).tolist()
@@ -296,7 +296,7 @@ def _losses(model: PathMachine, y: Array, s: Array, machines: int) -> list[Loss]
 def _is_rank_free(model: PathMachine, loss: Loss) -> bool:
     """Whether the default search chooses the rank: for losses that gain nothing from following few events."""
     is_auto = isinstance(model.rank, str) and model.rank == "auto" and model.landmarks is None
-    return is_auto and strategy_of(model) == "auto" and not policy_of(loss).walks
+    return is_auto and strategy_of(model) == "auto" and not loss.policy.cost_grows_with_span
 
 
 # --- how it is scored ------------------------------------------------------------------------------------------------
@@ -351,7 +351,7 @@ def _criterion(model: PathMachine, loss: Loss, problems: list[Problem], is_rough
         raise ValueError(unknown_name("criterion", model.criterion, ("auto", *CRITERIA), "a callable"))
     if model.criterion != "auto":
         return model.criterion
-    policy, n = policy_of(loss), len(problems[0].active)
+    policy, n = loss.policy, len(problems[0].active)
     # Samples of a group are held out together, and a splitter is given to be used.
     if model._groups is not None or (model._is_split_by_user and strategy_of(model) not in ("gradient", "ard")):
         why = "groups are held out together" if model._groups is not None else "cv says how rows are held out"
@@ -359,7 +359,9 @@ def _criterion(model: PathMachine, loss: Loss, problems: list[Problem], is_rough
         return "kfold"
     is_few = n <= policy.loo_rows or (policy.otherwise == "kfold" and n <= _TOO_FEW_FOR_FOLDS)
     # Where all rows have both labels, a machine without one of them is hard to find, and there is one per sample.
-    if is_few and not is_rough and not (policy.walks and any(has_contradictions(p.gram, p.y) for p in problems)):
+    is_walked = policy.cost_grows_with_span
+    is_tied = is_few and not is_rough and is_walked and any(has_contradictions(p.gram, p.y) for p in problems)
+    if is_few and not is_rough and not is_tied:
         return "loo"
     if policy.otherwise == "kfold":
         many = f"{n} samples (more than {policy.loo_rows})"

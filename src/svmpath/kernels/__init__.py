@@ -153,13 +153,7 @@ def gamma_value(gamma: Any, X: Any = None, sample_weight: Array | None = None) -
             raise ValueError(f"gamma={gamma!r} needs the data X; give a number instead.")
         spread = 1.0 if gamma == "auto" else _variance(X, sample_weight)
         return 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
-    try:
-        value = float(gamma)
-    except (TypeError, ValueError):
-        value = np.nan
-    if not (np.isfinite(value) and value > 0):
-        raise ValueError(f"gamma must be a positive number, 'scale' or 'auto', got {gamma!r}.")
-    return value
+    return Parameter("gamma").check(gamma, ", 'scale' or 'auto'")
 
 
 def _variance(X: Any, s: Array | None) -> float:

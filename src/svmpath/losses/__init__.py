@@ -8,39 +8,46 @@ from svmpath.losses.base import Loss, Problem, Solution
 from svmpath.losses.elastic_hinge import ElasticHinge
 from svmpath.losses.elbow import ElbowLoss
 from svmpath.losses.epsilon import EpsilonInsensitive
+from svmpath.losses.expectile import Expectile
+from svmpath.losses.features import feature_rows
 from svmpath.losses.hinge import Hinge
 from svmpath.losses.huber_hinge import HuberHinge
 from svmpath.losses.least_squares import LeastSquares
 from svmpath.losses.motion import Motion
 from svmpath.losses.nu import Nu
-from svmpath.losses.policies import POLICIES, Policy, policy_of
+from svmpath.losses.pieces import PiecewiseQuadratic
+from svmpath.losses.policies import Policy
 from svmpath.losses.squared_hinge import SquaredHinge
 from svmpath.names import either, unknown_name
 
 __all__ = [
     "DEFAULT_LOSS",
     "LOSSES",
-    "POLICIES",
     "ElasticHinge",
     "ElbowLoss",
     "EpsilonInsensitive",
+    "Expectile",
     "Hinge",
     "HuberHinge",
     "LeastSquares",
     "Loss",
     "Motion",
     "Nu",
+    "PiecewiseQuadratic",
     "Policy",
     "Problem",
     "Solution",
     "SquaredHinge",
+    "feature_rows",
+    "labels_of",
     "loss_names",
     "make_loss",
-    "policy_of",
+    "quick_losses",
 ]
 
 LOSSES: dict[str, type[Loss]] = {
-    loss.name: loss for loss in (LeastSquares, SquaredHinge, Hinge, HuberHinge, EpsilonInsensitive, Nu, ElasticHinge)
+    loss.name: loss
+    for loss in (LeastSquares, SquaredHinge, Hinge, HuberHinge, EpsilonInsensitive, Expectile, Nu, ElasticHinge)
 }
 DEFAULT_LOSS = {"classification": "squared_hinge", "regression": "least_squares"}
 
@@ -67,6 +74,17 @@ def loss_names(task: str, over: str | None = None) -> list[str]:
     """The losses of kernel machines that do a task and have a parameter."""
     kinds = [kind for kind in LOSSES.values() if kind.has_kernel and task in kind.tasks]
     return [kind.name for kind in kinds if over is None or over in (each.name for each in kind.parameters)]
+
+
+def quick_losses(task: str) -> list[str]:
+    """The losses whose fits take a fraction of a second, the default of the task first."""
+    names = [name for name in loss_names(task) if LOSSES[name].policy.is_quick]
+    return sorted(names, key=lambda name: name != DEFAULT_LOSS[task])
+
+
+def labels_of(name: str) -> tuple[str, str]:
+    """The name of a loss in prose, and what its machine is also called; the name itself if the loss is not listed."""
+    return (LOSSES[name].label, LOSSES[name].also_called) if name in LOSSES else (name, "")
 
 
 def _refusal(loss: Any, task: str, over: str | None) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 from svmpath.gram import Gram
 from svmpath.lazy import lazy
 from svmpath.losses.compressed import Compressed, check_rows, compress
+from svmpath.losses.policies import Policy
 from svmpath.parameters import Parameter
 
 Array = np.ndarray
@@ -247,10 +248,36 @@ class Loss(ABC):
         Whether its machines have a kernel; otherwise they are linear in the columns of X.
     falls_when_left_out : bool
         Whether y f of a sample can only fall while the sample is removed, as long as the elbow is not empty.
+    label, also_called : str
+        Its name in prose, and that of its machine in the literature.
+    followed_by : dict
+        The kind of path (a name in ``svmpath.paths.TRACKERS``) over a parameter of the "machine", of the "kernel", and
+        to a duality "gap".
+    policy : Policy
+        What is done by default.
+    is_linear : bool
+        Whether its optimality conditions are linear equations, so that one decomposition serves every C.
+    is_inside_margin : bool
+        Whether the samples with y f < 1 alone make up its equations.
+    is_sparse : bool
+        Whether some samples have no coefficient.
+    kink : {"elbow", "slope", ""}
+        Where coefficients are between zero and their limit, if they have one.
+    equivalent : {"SVC", "SVR", "KernelRidge", "SVC on a ridged kernel", ""}
+        The same machine in scikit-learn.
     """
 
     name: ClassVar[str]
     tasks: ClassVar[tuple[str, ...]]
+    label: ClassVar[str] = ""
+    also_called: ClassVar[str] = ""
+    followed_by: ClassVar[Mapping[str, str]] = {}
+    policy: ClassVar[Policy] = Policy()
+    is_linear: ClassVar[bool] = False
+    is_inside_margin: ClassVar[bool] = False
+    is_sparse: ClassVar[bool] = True
+    kink: ClassVar[str] = ""
+    equivalent: ClassVar[str] = ""
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("C"),)
     has_kernel: ClassVar[bool] = True
     falls_when_left_out: ClassVar[bool] = False
@@ -275,6 +302,10 @@ class Loss(ABC):
     def largest(self, over: str, y: Array, s: Array) -> float:
         """The largest feasible value of a parameter for these targets and weights."""
         return float("inf")
+
+    def limits(self, solution: Solution) -> Array:
+        """The largest coefficient of each sample, for losses that have one."""
+        return np.asarray(solution.parameters["C"] * solution.problem.s)
 
     @abstractmethod
     def violation(self, solution: Solution) -> float:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy.linalg import lstsq
@@ -173,7 +173,7 @@ def _pool(gram: Gram, rows: Array, limit: int, seed: int) -> Array:
 def _fit(K: Array, f: Array, size: int) -> tuple[Array, Array]:
     """At most ``size`` columns of K, and the coefficients with which they are nearest to f."""
     # The triangle knows all that inner products of these columns know.
-    T: Array = np.linalg.qr(np.column_stack([K, f]), mode="r")  # type: ignore[assignment]
+    T = cast(Array, np.linalg.qr(np.column_stack([K, f]), mode="r"))
     chosen = _choose(T[:, :-1], T[:, -1], size)
     return chosen, lstsq(T[:, chosen], T[:, -1], check_finite=False)[0] if len(chosen) else np.empty(0)
 

@@ -174,8 +174,13 @@ class ElasticHinge(Loss):
     name = "elastic_hinge"
     tasks = ("classification",)
     has_kernel = False
+    label, also_called, kink = "hinge", "with elastic-net penalty", "elbow"
     parameters = (Parameter("lambda1", lowest="not negative"), Parameter("lambda2"), Parameter("ray"), WEIGHT)
     names = ("right", "elbow", "left")
+
+    def limits(self, solution: Solution) -> Array:
+        """The weights."""
+        return solution.problem.s
 
     def read(
         self, problem: ElasticProblem, parameters: dict[str, float], a: Array, beta: Array, b: float
@@ -188,25 +193,19 @@ class ElasticHinge(Loss):
         coef = beta / problem.scale
         return ElasticSolution(problem, self, problem.y * a, float(b - coef @ problem.centre), parameters, coef=coef)
 
-    def parts(self, solution: Solution) -> tuple[Array, Array, Array, Array]:
-        """a, the margins y f, beta and c of a solution."""
-        assert isinstance(solution, ElasticSolution)
-        problem = solution.problem
-        a, beta = problem.y * solution.alpha, solution.coef * problem.scale
-        Z, b = problem.design.Z, solution.b + solution.coef @ problem.centre
-        return a, np.asarray(Z @ beta) + problem.y * b, beta, np.asarray(Z.T @ a)
-
     def violation(self, solution: Solution) -> float:
         """The largest margin on the wrong side of 1, or gradient in units of the weights on its column."""
         assert isinstance(solution, ElasticSolution)
-        problem, (a, margin, beta, c) = solution.problem, self.parts(solution)
+        problem = solution.problem
+        Z, a, beta = problem.design.Z, problem.y * solution.alpha, solution.coef * problem.scale
+        margin = np.asarray(Z @ beta) + problem.y * (solution.b + solution.coef @ problem.centre)
         lam1, lam2 = solution.parameters["lambda1"], solution.parameters["lambda2"]
         rows, s = problem.active, problem.s
         slack = 1.0 - margin
         worst = np.where(a <= NEAR * s, slack, np.where(a >= (1.0 - NEAR) * s, -slack, np.abs(slack)))[rows]
-        unit = np.asarray(abs(problem.design.Z).T @ s)
+        unit = np.asarray(abs(Z).T @ s)
         unit = np.where(unit > 0.0, unit, 1.0)
-        gradient = c - lam2 * beta
+        gradient = np.asarray(Z.T @ a) - lam2 * beta
         wall, is_zero = lam1 * problem.om, np.abs(beta) * problem.design.zmax <= NEAR
         off = np.where(is_zero, np.abs(gradient) - wall, np.abs(gradient - wall * np.sign(beta)))
         sums = abs(problem.y @ a) / s.sum()

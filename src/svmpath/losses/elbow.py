@@ -34,6 +34,8 @@ class ElbowLoss(Loss):
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("C"), WEIGHT)
+    followed_by: ClassVar[Mapping[str, str]] = {"machine": "jump", "kernel": "elbow over the kernel", "gap": "nodes"}
+    kink = "elbow"
     names: ClassVar[tuple[str, str, str]]
 
     @abstractmethod

@@ -26,6 +26,7 @@ import numpy as np
 from svmpath.losses.base import Problem, Solution, relative_gap
 from svmpath.losses.elbow import NEAR, WEIGHT, ElbowLoss
 from svmpath.losses.motion import Motion
+from svmpath.losses.policies import Policy
 from svmpath.parameters import Parameter
 from svmpath.solvers.box_qp import FREE, LOW, UP, Program
 
@@ -48,6 +49,8 @@ class EpsilonInsensitive(ElbowLoss):
 
     name = "epsilon_insensitive"
     tasks = ("regression",)
+    label, also_called, equivalent = "epsilon-insensitive", "SVR", "SVR"
+    policy = Policy(loo_rows=200, cost_grows_with_span=True, shown=("kfold", "alo"))
     parameters = (Parameter("C"), _EPSILON, WEIGHT)
     names = ("inside", "tube", "outside")
 

@@ -22,6 +22,7 @@ import numpy as np
 from svmpath.losses.base import Problem, Solution
 from svmpath.losses.elbow import ElbowLoss, hinge_gap, hinge_violation, labelled_box
 from svmpath.losses.motion import Motion
+from svmpath.losses.policies import Policy
 from svmpath.solvers.box_qp import FREE, LOW, UP, Program
 
 Array = np.ndarray
@@ -32,6 +33,9 @@ class Hinge(ElbowLoss):
 
     name = "hinge"
     tasks = ("classification",)
+    label, also_called, equivalent = "hinge", "C-SVM", "SVC"
+    # In few dimensions the prediction is off by factors, so that it is exact leave-one-out or folds.
+    policy = Policy(loo_rows=500, cost_grows_with_span=True, shown=("kfold", "alo", "xi_alpha", "span_bound"))
     names = ("right", "elbow", "left")
     falls_when_left_out = True
 

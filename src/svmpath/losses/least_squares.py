@@ -14,9 +14,15 @@ of P S^1/2 K S^1/2 P (see ``solvers.spectral``), a = B(mu) S^1/2 y / mu: one dec
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 
-from svmpath.losses.base import Loss, Problem, Solution
+from svmpath.losses.base import Problem, Solution
+from svmpath.losses.pieces import PiecewiseQuadratic
+from svmpath.losses.policies import Policy
+from svmpath.solvers.pieces import Pieces
 from svmpath.solvers.samples import OneValue
 from svmpath.solvers.single_spectrum import SingleSpectrum
 from svmpath.solvers.spectral import Spectrum, decompose_dense, decompose_factor
@@ -27,11 +33,40 @@ Array = np.ndarray
 _MANY_PER_FEATURE = 2  # samples, from which on leverages in single precision are far enough from one
 
 
-class LeastSquares(Loss):
+_SQUARES = Pieces((), (2.0,), of_margin=False)
+
+
+class LeastSquares(PiecewiseQuadratic):
     """Formulas of the least squares machine."""
 
     name = "least_squares"
     tasks = ("classification", "regression")
+    label, also_called, equivalent = "least squares", "LS-SVM", "KernelRidge"
+    followed_by: ClassVar[Mapping[str, str]] = {
+        "machine": "closed form",
+        "kernel": "closed form",
+        "chunks": "closed form",
+    }
+    is_linear, is_sparse = True, False
+    names = ("squares",)
+    # A value of C costs next to nothing, and leave-one-out no more than the path.
+    policy = Policy(
+        span=(1e-3, 1e6),
+        tuned=(1e-3, 1e6),
+        per_decade=5,
+        loo_rows=float("inf"),
+        exact_rows=3000,
+        shown=("loo", "kfold"),
+        shown_rows=2000,
+        is_quick=True,
+        gradients=("loo", "press"),
+        chunked=("loo", "press"),
+    )
+
+    @property
+    def pieces(self) -> Pieces:
+        """u^2 of the residual u = y - f."""
+        return _SQUARES
 
     def decompose(self, problem: Problem) -> Spectrum:
         """The spectrum of the problem's active samples, which serves every C."""
@@ -45,7 +80,7 @@ class LeastSquares(Loss):
                 return SingleSpectrum(Z, s[some])
             return decompose_factor(Z.astype(float, copy=False), s[some])
 
-    def solve(self, problem: Problem, spectrum: Spectrum | OneValue, C: float) -> Solution:
+    def solve_closed(self, problem: Problem, spectrum: Spectrum | OneValue, C: float) -> Solution:
         """The machine at one C, with one step of iterative refinement."""
         alpha = np.zeros(problem.n)
         self._add(alpha, problem, spectrum, problem.y, C)
@@ -56,7 +91,7 @@ class LeastSquares(Loss):
         left[problem.active] -= alpha[problem.active] / (2 * C * problem.s[problem.active])
         self._add(alpha, problem, spectrum, left, C)
         b = _offset(problem, problem.gram.matmul(alpha))
-        return Solution(problem, self, alpha, b, {"C": C, **problem.gram.kernel.parameters})
+        return self._solution(problem, alpha, b, C)
 
     def _add(self, alpha: Array, problem: Problem, spectrum: Spectrum | OneValue, target: Array, C: float) -> None:
         """Add to alpha the coefficients for a target."""
@@ -64,32 +99,6 @@ class LeastSquares(Loss):
         rows = problem.active
         root = np.sqrt(problem.s[rows])
         alpha[rows] += root * spectrum.residuals(root * target[rows], mu)[:, 0] / mu
-
-    def violation(self, solution: Solution) -> float:
-        """Largest of ``|e_i - alpha_i / (2 C s_i)|``, and of the mean of alpha in the same units."""
-        problem, C = solution.problem, solution.parameters["C"]
-        mean = abs(solution.alpha.sum()) / (2 * C * problem.s.sum())
-        return float(max(np.abs(self._mismatch(solution)).max(initial=0.0), mean))
-
-    def gap(self, solution: Solution) -> float:
-        """Primal minus dual objective over the primal.
-
-        With alpha feasible for the dual, the difference is ``C sum_i s_i (e_i - alpha_i / (2 C s_i))^2``.
-        """
-        problem, C = solution.problem, solution.parameters["C"]
-        s = problem.s[problem.active]
-        e = problem.y - solution.fitted
-        primal = C * (problem.s @ e**2) + 0.5 * solution.alpha @ (solution.fitted - solution.b)
-        gap = C * (s @ self._mismatch(solution) ** 2)
-        # A perfect fit has objective zero: what counts as small is then measured by the targets.
-        zero = np.finfo(float).eps * C * (problem.s @ problem.y**2)
-        return float(gap / max(abs(primal), zero, np.finfo(float).tiny))
-
-    def _mismatch(self, solution: Solution) -> Array:
-        problem, C = solution.problem, solution.parameters["C"]
-        rows = problem.active
-        e = (problem.y - solution.fitted)[rows]
-        return e - solution.alpha[rows] / (2 * C * problem.s[rows])
 
 
 def _offset(problem: Problem, f: Array) -> float:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -67,8 +68,14 @@ class Nu(ElbowLoss):
 
     name = "nu"
     tasks = ("classification",)
+    label, also_called = "nu", "nu-SVM"
+    followed_by: ClassVar[Mapping[str, str]] = {"machine": "jump"}
     parameters = (Parameter("nu"),)
     names = ("right", "elbow", "left")
+
+    def limits(self, solution: Solution) -> Array:
+        """s / rho."""
+        return np.asarray(solution.problem.s / getattr(solution, "rho", 1.0))
 
     def default_span(self, over: str, y: Array, s: Array) -> tuple[float, float]:
         """From the largest feasible nu to a hundredth of it."""

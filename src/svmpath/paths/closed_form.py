@@ -125,4 +125,4 @@ class ClosedFormPath(Path):
 
     def _solve(self, value: float) -> Solution:
         piece = next(self.few_pieces(np.array([value])))
-        return self.loss.solve(piece.problem, piece.spectrum, float(piece.C[0]))
+        return self.loss.solve_closed(piece.problem, piece.spectrum, float(piece.C[0]))

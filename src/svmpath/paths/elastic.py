@@ -15,8 +15,9 @@ returned is measured, too; where the walk does not lead to it, it is solved for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -176,20 +177,19 @@ class ElasticPath(Path):
 
     def decisions(self, values: Array) -> Array:
         """Decision values of all rows, also of those with weight zero, at each value."""
-        decisions = np.empty((len(values), self.problem.n))
-        with blas_threads(self.problem.n * self.problem.p):
-            for k, solution in self.machines(values):
-                decisions[k] = solution.fitted
-        return decisions
+        return np.array(self._read_all(values, lambda machine: machine.fitted)).reshape(len(values), self.problem.n)
 
     def coefs(self, values: Array) -> tuple[Array, Array]:
         """Coefficients of shape (m, p) and offsets of shape (m,) at several values, by one walk."""
         values = np.array([self.inside(value) for value in np.atleast_1d(values)])
-        coef, b = np.empty((len(values), self.problem.p)), np.empty(len(values))
+        coefs, offsets = zip(*self._read_all(values, lambda machine: (machine.coef, machine.b)), strict=True)
+        return np.array(coefs), np.array(offsets)
+
+    def _read_all(self, values: Array, read: Callable[[ElasticSolution], Any]) -> list[Any]:
+        """What is read from the machine at each value."""
         with blas_threads(self.problem.n * self.problem.p):
-            for k, solution in self.machines(values):
-                coef[k], b[k] = solution.coef, solution.b
-        return coef, b
+            parts = {k: read(solution) for k, solution in self.machines(values)}
+        return [parts[k] for k in range(len(values))]
 
 
 class FeatureEvent(Event):

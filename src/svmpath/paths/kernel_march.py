@@ -346,7 +346,7 @@ class NewtonKernelPath(OverKernel):
         """The machine at a value, from samples that are about those on the left."""
         if not left.any():
             return self._from_afar(value)
-        solution = self.loss.in_samples(self.distinct.at(self.over, value), np.flatnonzero(left), self.C)
+        solution = self.loss.in_samples(self.distinct.at(self.over, value), left, self.C)
         if solution.violation <= WRONG_SLACK + min(solution.rounding, LARGEST_ROUNDING):
             return solution
         return min(solution, self._from_afar(value), key=lambda each: each.violation)

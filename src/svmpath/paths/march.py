@@ -14,16 +14,11 @@ from svmpath.paths.path import Array, Event, Path, Request
 from svmpath.paths.sides import Sides, exact_sides
 from svmpath.paths.store import KernelStore
 from svmpath.solvers.feature_newton import (
-    ActiveSystem,
     AnyRows,
     Factored,
+    FeatureNewton,
     FewSamples,
     Point,
-    from_sides,
-    minimise,
-    objective,
-    point_at,
-    start,
 )
 from svmpath.solvers.threads import blas_threads
 
@@ -108,15 +103,18 @@ class MarchPath(CurvedPath):
         """Walk through the values from the smallest C to the largest, each from the last."""
         rows, order = self.rows, np.argsort(values, kind="stable")
         with blas_threads(rows.entries):
-            system = self.store.of_path.system.pop("last", None) or ActiveSystem(rows)
-            point, last = self._approach(system, float(values[order[0]])), None
+            newton = self._newton()
+            point, last = self._approach(newton, float(values[order[0]])), None
             for position in order:
                 C = float(values[position])
-                point, last = self._predict(point, last, 1.0 / C), point
-                point, factored = minimise(rows, system, 1.0 / C, point)
+                point, last = newton.prolonged(1.0 / C, point, last), point
+                point, factored = newton.at(1.0 / C, point)
                 self._remember(C, point)
                 yield Stop(int(position), C, point, factored)
-            self.store.of_path.system["last"] = system
+            self.store.of_path.newton["last"] = newton
+
+    def _newton(self) -> FeatureNewton:
+        return self.store.of_path.newton.pop("last", None) or FeatureNewton.of(self.loss.pieces, self.rows)
 
     def _start_from(self, other: Path | Solution | Array | None) -> MarchPath:
         """The path, its first machine to be found from the sides of a solution, or of decision values."""
@@ -133,26 +131,26 @@ class MarchPath(CurvedPath):
         if not self.store.of_path.points:
             return None
         _, (theta, _) = min(self.store.of_path.points.values(), key=lambda each: abs(np.log(each[0] / C)))
-        return self.rows.decide(theta)
+        return self.rows.matvec(theta)
 
-    def _approach(self, machines: ActiveSystem, C: float) -> Point:
+    def _approach(self, machines: FeatureNewton, C: float) -> Point:
         """As of every curved path; the first of all from the sides of a similar machine, if there is one."""
         f = self.start
         if self.store.of_path.points or (f is None and self.rows.entries < _MANY_ENTRIES):
             return super()._approach(machines, C)
-        return from_sides(self.rows, machines, 1.0 / C, self._with_few_features(self.rows, C) if f is None else f)
+        return machines.from_decisions(1.0 / C, self._with_few_features(self.rows, C) if f is None else f)
 
     def _with_few_features(self, rows: AnyRows, C: float) -> Array:
         """Decision values at C of the machine that has the leading features only."""
         few = rows.leading(rows.width // _FEWER)
-        system, largest = ActiveSystem(few), few.largest * max(1.0, float(few.s.max()))
+        newton, largest = FeatureNewton.of(self.loss.pieces, few), few.largest * max(1.0, float(few.s.max()))
         if few.entries >= _MANY_ENTRIES:
-            point, steps = from_sides(few, system, 1.0 / C, self._with_few_features(few, C)), np.array([C])
+            point, steps = newton.from_decisions(1.0 / C, self._with_few_features(few, C)), np.array([C])
         else:
             near = min(C, 1.0 / largest)
-            point, steps = start(few), np.geomspace(near, C, 2 + int(np.log(C / near) / STRIDE))
+            point, steps = newton.start(), np.geomspace(near, C, 2 + int(np.log(C / near) / STRIDE))
         for value in steps:
-            point, _ = minimise(few, system, 1.0 / value, point)
+            point, _ = newton.at(1.0 / value, point)
         return point.f
 
     def _decisions(self, values: Array) -> Array:
@@ -161,28 +159,20 @@ class MarchPath(CurvedPath):
             held[stop.position] = stop.point.f
         return held
 
-    def _predict(self, point: Point, last: Point | None, lam: float) -> Point:
-        """The last two points prolonged, if that is lower: free, since f is linear in theta."""
-        if last is None:
-            return point
-        guess = point_at(self.rows, 2 * point.theta - last.theta, 2 * point.f - last.f)
-        return guess if objective(self.rows, guess, lam) < objective(self.rows, point, lam) else point
+    def _first_point(self, machines: FeatureNewton) -> Point:
+        return machines.start()
 
-    def _first_point(self, machines: ActiveSystem) -> Point:
-        return start(self.rows)
-
-    def _next_point(self, machines: ActiveSystem, C: float, point: Point) -> Point:
-        return minimise(self.rows, machines, 1.0 / C, point)[0]
+    def _next_point(self, machines: FeatureNewton, C: float, point: Point) -> Point:
+        return machines.at(1.0 / C, point)[0]
 
     def _pack(self, point: Point) -> tuple[Array, Array]:
         return point.theta, np.packbits(point.E)
 
-    def _unpack(self, machines: ActiveSystem, kept: tuple[Array, Array]) -> Point:
+    def _unpack(self, machines: FeatureNewton, kept: tuple[Array, Array]) -> Point:
         theta, E = kept
-        return Point(theta, self.rows.decide(theta), np.unpackbits(E, count=self.distinct.n).astype(bool))
+        return Point(theta, self.rows.matvec(theta), np.unpackbits(E, count=self.distinct.n).astype(bool))
 
     def _solve(self, value: float) -> Solution:
         with blas_threads(self.rows.entries):
-            system = self.store.of_path.system.pop("last", None) or ActiveSystem(self.rows)
-            point = self._approach(system, value)
-            return self.loss.solve(self.distinct, self.rows, point, value, system)
+            newton = self._newton()
+            return self.loss.solve(self.distinct, newton, self._approach(newton, value), value)

@@ -8,25 +8,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmpath.interrupts import checkpoint
-from svmpath.losses import Problem, Solution
-from svmpath.losses.huber_hinge import HuberHinge
+from svmpath.losses import PiecewiseQuadratic, Problem, Solution
 from svmpath.paths.curved import CurvedPath
 from svmpath.paths.path import Array, Event, Request
 from svmpath.paths.store import KernelStore
-from svmpath.solvers.huber_newton import HuberMachines, Point
+from svmpath.solvers.feature_newton import FeatureNewton, Point, Rows
 from svmpath.solvers.threads import blas_threads
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class NewtonPath(CurvedPath):
-    """The huberised hinge machine over C.
+    """The machine of a loss that is quadratic in pieces, such as the huberised hinge, over C.
 
     Each value is reached by Newton's method from the nearest one that is known, and is exact there. Breakpoints are
     nodes, four per factor of ten; events are recorded at nodes: a change of place between two of them has the value of
     the second.
 
-    Of its loss it asks four things: ``names``, the names of the places; ``rows(problem)``, the features;
-    ``machines(rows)``, which has ``start()`` and ``at(C, point)``; and ``solve(problem, machines, point, C)``.
+    Of its loss it asks three things: ``names``, the names of the pieces; ``pieces``, its knots and curvatures; and
+    ``solve(problem, newton, point, C)``.
 
     See Also
     --------
@@ -44,7 +43,7 @@ class NewtonPath(CurvedPath):
     ('NewtonPath', 9)
     """
 
-    loss: HuberHinge
+    loss: PiecewiseQuadratic
 
     @classmethod
     def of(cls, problem: Problem, request: Request, store: KernelStore) -> NewtonPath:
@@ -61,43 +60,48 @@ class NewtonPath(CurvedPath):
     def _events(self) -> Iterable[Event]:
         """Changes of place between one node and the next, recorded at the second."""
         nodes, names = self.breakpoints, self.loss.names
-        points = dict(self._walk(nodes))
+        points = {position: point for position, point, _ in self.walk(nodes)}
         for k in range(1, len(nodes)):
             before, now = points[k - 1].E, points[k].E
             for i in np.flatnonzero(before != now):
-                yield Event(float(nodes[k]), int(i), names[before[i]], names[now[i]])
+                yield Event(float(nodes[k]), int(i), names[int(before[i])], names[int(now[i])])
 
     def _decisions(self, values: Array) -> Array:
         held = np.empty((len(values), self.distinct.n))
-        for position, point in self._walk(values):
+        for position, point, _ in self.walk(values):
             held[position] = point.f
         return held
 
-    def _walk(self, values: Array) -> Iterator[tuple[int, Point]]:
-        """The position of each value and the point there, from the smallest C to the largest, each from the last."""
+    def walk(self, values: Array) -> Iterator[tuple[int, Point, FeatureNewton]]:
+        """The position of each value, the point there and what found it, from the smallest C to the largest."""
         order = np.argsort(values, kind="stable")
         with blas_threads(self.rows.entries):
-            machines = self.loss.machines(self.rows)  # of this walk alone: a path may be asked by several threads
+            newton = self._newton()
             for position in order:
                 checkpoint()
                 C = float(values[position])
-                point = machines.at(C, self._approach(machines, C))
+                point, _ = newton.at(1.0 / C, self._approach(newton, C))
                 self._remember(C, point)
-                yield int(position), point
+                yield int(position), point, newton
 
-    def _first_point(self, machines: HuberMachines) -> Point:
+    def _newton(self) -> FeatureNewton:
+        """What finds the machines of one walk, in double precision: a path may be asked by several threads."""
+        rows = self.rows
+        return FeatureNewton(self.loss.pieces, Rows(rows.A, rows.y, rows.s, rows.matrix))
+
+    def _first_point(self, machines: FeatureNewton) -> Point:
         return machines.start()
 
-    def _next_point(self, machines: HuberMachines, C: float, point: Point) -> Point:
-        return machines.at(C, point)
+    def _next_point(self, machines: FeatureNewton, C: float, point: Point) -> Point:
+        return machines.at(1.0 / C, point)[0]
 
     def _pack(self, point: Point) -> Array:
         return point.theta
 
-    def _unpack(self, machines: HuberMachines, kept: Array) -> Point:
+    def _unpack(self, machines: FeatureNewton, kept: Array) -> Point:
         return machines.point(kept)
 
     def _solve(self, value: float) -> Solution:
         with blas_threads(self.rows.entries):
-            machines = self.loss.machines(self.rows)
-            return self.loss.solve(self.distinct, machines, self._approach(machines, value), value)
+            newton = self._newton()
+            return self.loss.solve(self.distinct, newton, self._approach(newton, value), value)

@@ -17,7 +17,7 @@ import numpy as np
 from svmpath.exceptions import PathError
 from svmpath.interrupts import checkpoint
 from svmpath.lazy import lazy
-from svmpath.losses import ElbowLoss, Problem, Solution, SquaredHinge
+from svmpath.losses import ElbowLoss, Problem, Solution, feature_rows
 from svmpath.paths.path import Array, Event, Path, Request
 from svmpath.paths.store import KernelStore
 from svmpath.solvers.smoothed import Node, Seen, Terms, between, middle_offset, node_of, solve
@@ -76,7 +76,7 @@ class NodePath(Path):
     def _A(self) -> Array:
         """Centred features and a column of ones."""
         if self.store.of_kernel.rows is None:
-            self.store.of_kernel.rows = SquaredHinge().rows(self.distinct)
+            self.store.of_kernel.rows = feature_rows(self.distinct)
         return self.store.of_kernel.rows.A
 
     @lazy

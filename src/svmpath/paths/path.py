@@ -324,7 +324,7 @@ class Path(Shown, ABC):
         return float(min(max(value, low), high))
 
     @property
-    def gram(self):  # type: ignore[no-untyped-def]
+    def gram(self) -> Any:
         """The Gram matrix of the problem."""
         return self.problem.gram
 

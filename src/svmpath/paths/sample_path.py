@@ -21,7 +21,7 @@ from svmpath.losses import Problem, Solution
 from svmpath.paths.march import MarchPath
 from svmpath.paths.path import Array, Path, Request
 from svmpath.paths.store import KernelStore
-from svmpath.solvers.kernel_newton import Coefficients, approach, machine_with, minimise, prolonged
+from svmpath.solvers.kernel_newton import Coefficients, KernelNewton
 from svmpath.solvers.samples import SampleSystem
 from svmpath.solvers.threads import blas_threads
 
@@ -66,14 +66,14 @@ class SamplePath(MarchPath):
             raise PathError(
                 "Only one class has weight, so that there is no margin: raise the weights of the other class."
             )
-        K, y, s = self.K, self.distinct.y, self.distinct.s
+        newton = KernelNewton(self.K, self.distinct.y, self.distinct.s)
         now: Coefficients | None = None
         last: Coefficients | None = None
         for position in np.argsort(values, kind="stable"):
             C = float(values[position])
-            with blas_threads(K.size):
-                begin = self._begin(C) if now is None else prolonged(now, last, y, s, 1.0 / C)
-                machine, system = minimise(K, y, s, 1.0 / C, begin)
+            with blas_threads(self.K.size):
+                begin = self._begin(newton, C) if now is None else newton.prolonged(1.0 / C, now, last)
+                machine, system = newton.at(1.0 / C, begin)
             self._check_digits(machine, C)
             now, last = machine, now
             self.store.of_path.machines[C] = machine
@@ -89,12 +89,14 @@ class SamplePath(MarchPath):
                 "Scale the columns (StandardScaler), or use smaller C."
             )
 
-    def _begin(self, C: float) -> Coefficients:
+    def _begin(self, newton: KernelNewton, C: float) -> Coefficients:
         """A machine to start from: a known one near C, one with the sides of a similar machine, or from small C."""
-        K, y, s, nearest = self.K, self.distinct.y, self.distinct.s, _nearest(self.store.of_path.machines, C)
+        nearest = _nearest(self.store.of_path.machines, C)
         if nearest is not None:
             return self.store.of_path.machines[nearest]
-        return approach(K, y, s, C) if self.start is None else machine_with(K, y, s, 1.0 / C, y * self.start < 1.0)
+        if self.start is None:
+            return newton.approach(C)
+        return newton.with_sides(1.0 / C, self.distinct.y * self.start < 1.0)
 
     def without(self, rows: Array) -> Any:
         """The path of the same machine with weight zero for some rows."""
@@ -117,7 +119,7 @@ class SamplePath(MarchPath):
             return super()._solve(value)
         machine = self.store.of_path.machines[value]
         with blas_threads(self.distinct.gram.entries):
-            return self.loss.polished(self.distinct, machine.u, np.flatnonzero(machine.E), value)
+            return self.loss.polished(self.distinct, machine.u, machine.E, value)
 
 
 def _nearest(known: Mapping[float, Any], C: float) -> float | None:

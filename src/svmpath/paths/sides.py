@@ -30,9 +30,10 @@ import numpy as np
 from svmpath.exceptions import PathError
 from svmpath.paths.path import Array, Event
 from svmpath.solvers.crossings import first_crossing
-from svmpath.solvers.feature_newton import ActiveSystem, AnyRows, Rows, minimise, start
+from svmpath.solvers.feature_newton import AnyRows, FeatureNewton, Rows
 from svmpath.solvers.fixed_sides import FixedSides, Series
 from svmpath.solvers.parallel import interruptible
+from svmpath.solvers.pieces import SQUARED_HINGE
 from svmpath.solvers.threads import blas_threads
 
 _EVENTS_PER_CENTRE = 8  # events for which a centre should serve: to find one costs as much as these save
@@ -139,6 +140,12 @@ def _net(values: list[float], samples: list[int]) -> tuple[Array, Array]:
     return np.array([value for value, _ in kept]), np.array([sample for _, sample in kept], dtype=int)
 
 
+def _sides_at(rows: Rows, C: float) -> Array:
+    """Which samples are on the left at C, by Newton's method."""
+    newton = FeatureNewton(SQUARED_HINGE, rows)
+    return newton.at(1.0 / C, newton.start())[0].E.copy()
+
+
 class _Walk:
     """From one C to a larger one, remembering who changed sides and where."""
 
@@ -151,7 +158,7 @@ class _Walk:
         self._is_new = True  # whether E comes from Newton's method
         self._turns: dict[int, int] = {}  # how often each row changed sides at the last value
         self.C = float(C)
-        self.E = minimise(rows, ActiveSystem(rows), 1.0 / C, start(rows))[0].E.copy()
+        self.E = _sides_at(rows, self.C)
         self.values: list[float] = []
         self.samples: list[int] = []
         self.rounding = 0.0
@@ -216,7 +223,7 @@ class _Walk:
     def _ask_newton(self, C: float, high: float, E: Array) -> None:
         """Take the sides slightly beyond C from Newton's method, and record the changes at C."""
         self.C = min(C * (1.0 + _BEYOND), high)
-        self.E = minimise(self._rows, ActiveSystem(self._rows), 1.0 / self.C, start(self._rows))[0].E.copy()
+        self.E = _sides_at(self._rows, self.C)
         for row in np.flatnonzero(self.E != E):
             self._record(C, int(row))
         self._turns, self._is_new, self._before = {}, True, None

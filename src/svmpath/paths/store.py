@@ -64,16 +64,16 @@ class OfPath:
         Points along the path, packed, by where they are.
     machines : dict
         Machines in the coefficients of the samples, by C.
-    system : dict
-        The system of the last walk under the key "last", for the walk that takes it out: it needs a few rows more or
-        less.
+    newton : dict
+        What found the machines of the last walk under the key "last", for the walk that takes it out: it needs a few
+        rows more or less.
     scored : tuple of Path and array, or None
         The path that a criterion followed in place of this one, and its row for each of these.
     """
 
     points: dict[Any, Any] = field(default_factory=dict)
     machines: dict[float, Any] = field(default_factory=dict)
-    system: dict[str, Any] = field(default_factory=dict)
+    newton: dict[str, Any] = field(default_factory=dict)
     scored: tuple[Any, Any] | None = None
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from svmpath.lazy import lazy
-from svmpath.losses import Loss, Problem, Solution
+from svmpath.losses import LOSSES, Loss, Problem, Solution
 from svmpath.notebook import Shown
 from svmpath.parameters import Parameter
 from svmpath.paths.path import Array, Path
@@ -250,7 +250,9 @@ def surface(
     >>> 0.1 <= choice.parameters["gamma"] <= 1.0
     True
     """
-    if loss == "nu" or options.keys() & {"over", "span", "start", "max_events", "time_limit"}:
+    kind = LOSSES.get(loss) if isinstance(loss, str) else type(loss)
+    has_C = kind is None or "C" in (each.name for each in kind.parameters)
+    if not has_C or options.keys() & {"over", "span", "start", "max_events", "time_limit"}:
         raise ValueError(
             "A surface is a function of C and gamma, so it works with losses that have a C and takes no over=, span=, "
             "start=, max_events= or time_limit=; give C=(first, last) and gamma=... instead."

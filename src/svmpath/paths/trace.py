@@ -15,13 +15,13 @@ from sklearn.utils.validation import check_consistent_length
 from svmpath.chunked import distributed, is_chunked
 from svmpath.gram import Approximation, make_gram
 from svmpath.kernels import Kernel, gamma_value, make_kernel
-from svmpath.losses import LOSSES, ElbowLoss, Loss, Problem, Solution, make_loss, policy_of
+from svmpath.losses import LOSSES, ElbowLoss, Loss, Problem, Solution, make_loss
 from svmpath.names import unknown_name
 from svmpath.parameters import Parameter
 from svmpath.paths.copies import find_copies
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.path import Path, Request
-from svmpath.paths.trackers import KERNEL, TRACKERS, trace_problem
+from svmpath.paths.trackers import KERNEL, trace_problem
 from svmpath.solvers.box_qp import EVERY, Limit
 from svmpath.validation import (
     check_amount,
@@ -174,10 +174,6 @@ def trace(
     >>> solution.violation < 1e-10, np.mean(np.sign(solution(X)) == y) > 0.9
     (True, np.True_)
     """
-    if loss == "elastic_hinge":
-        raise ValueError(
-            "trace does not take loss='elastic_hinge': call svmpath.trace_elastic(X, y, over=...) instead."
-        )
     if is_chunked(X, y, sample_weight):
         options = {name: value for name, value in locals().items() if name not in ("X", "y")}
         return distributed().trace(X, y, {**options, "over": "C" if over is None else over})
@@ -213,7 +209,7 @@ def check_over(over: Any, loss: Loss, kernel: Kernel) -> str:
     """The full name of the hyper-parameter that the path follows."""
     if over in loss.overs:
         return str(over)
-    has_kernel = (type(loss), KERNEL) in TRACKERS
+    has_kernel = KERNEL in loss.followed_by
     names = (*loss.overs, *(kernel.parameters if has_kernel else ()))
     ends = {name.split("__")[-1] for name in names}
     if not isinstance(over, str) or (over not in names and over not in ends):
@@ -249,7 +245,7 @@ def span_of(
 def _default_span(over: str, loss: Loss, find_scale: Callable[[], float]) -> tuple[float, float]:
     """The default span of a path over C or gamma."""
     if over == "C":
-        return policy_of(loss).span
+        return loss.policy.span
     if over == "gamma":
         scale = find_scale()
         return scale / _GAMMA_FACTOR, scale * _GAMMA_FACTOR

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from svmpath.losses import EpsilonInsensitive, Hinge, HuberHinge, LeastSquares, Loss, Nu, Problem, SquaredHinge
+from svmpath.losses import LOSSES, Loss, Problem
 from svmpath.paths import jump
 from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.copies import refine
@@ -25,19 +25,15 @@ Tracker = Callable[[Problem, Request, KernelStore], Path]
 # What a path goes over: a parameter of the machine, one of its kernel, or C with a duality gap that is enough.
 MACHINE, KERNEL, GAP = "machine", "kernel", "gap"
 
-TRACKERS: dict[tuple[type[Loss], str], Tracker] = {
-    (LeastSquares, MACHINE): ClosedFormPath.of,
-    (LeastSquares, KERNEL): ClosedFormPath.of,
-    (SquaredHinge, MACHINE): squared_hinge_path,
-    (SquaredHinge, KERNEL): NewtonKernelPath.of,
-    (HuberHinge, MACHINE): NewtonPath.of,
-    (Hinge, MACHINE): JumpPath.of,
-    (Hinge, KERNEL): KernelPath.of,
-    (Hinge, GAP): NodePath.of,
-    (EpsilonInsensitive, MACHINE): JumpPath.of,
-    (EpsilonInsensitive, KERNEL): KernelPath.of,
-    (EpsilonInsensitive, GAP): NodePath.of,
-    (Nu, MACHINE): JumpPath.of,
+# The kinds of path, by the names under which losses declare them (``Loss.followed_by``).
+TRACKERS: dict[str, Tracker] = {
+    "closed form": ClosedFormPath.of,
+    "squared hinge": squared_hinge_path,
+    "newton over the kernel": NewtonKernelPath.of,
+    "newton": NewtonPath.of,
+    "jump": JumpPath.of,
+    "elbow over the kernel": KernelPath.of,
+    "nodes": NodePath.of,
 }
 
 # An exact path takes 0.04 s at n = 1000, 0.5 s at 2000 and 3 to 7 s at 6000, an approximate one 0.3 s and more per
@@ -53,21 +49,21 @@ def trace_problem(problem: Problem, request: Request, store: KernelStore | None 
     parameter.
     """
     loss, over = request.loss, request.over
-    if type(loss) not in (kind for kind, _ in TRACKERS):
-        raise ValueError(f"No path follows {loss!r}: give its class a row in svmpath.paths.TRACKERS.")
+    if not loss.followed_by:
+        raise ValueError(f"No path follows {loss!r}: declare one of svmpath.paths.TRACKERS in its followed_by.")
     what = MACHINE if over in loss.overs else KERNEL
-    if (type(loss), what) not in TRACKERS:
+    if what not in loss.followed_by:
         raise ValueError(f"With loss={loss.name!r} a path can be over {' or '.join(loss.overs)}, not over {over!r}.")
     if request.tol is not None:
-        if over != "C" or (type(loss), GAP) not in TRACKERS:
-            names = " or ".join(repr(kind.name) for kind, way in TRACKERS if way == GAP)
+        if over != "C" or GAP not in loss.followed_by:
+            names = " or ".join(repr(name) for name, kind in LOSSES.items() if GAP in kind.followed_by)
             raise ValueError(f"tol= works for loss={names} over C, not for {loss!r} over {over!r}; leave it out.")
         n = problem.n if problem.copies is None else int(problem.copies.max()) + 1
         what = MACHINE if exact_is_cheaper(n, problem.gram.rank) else GAP
     if request.rows is not None:  # copies move alike
         copies = refine(problem.copies, np.isin(np.arange(problem.n), request.rows))
         problem = replace(problem, copies=copies)
-    return TRACKERS[type(loss), what](problem, request, KernelStore() if store is None else store.for_labels())
+    return TRACKERS[loss.followed_by[what]](problem, request, KernelStore() if store is None else store.for_labels())
 
 
 def exact_is_cheaper(n: int, rank: int) -> bool:
@@ -79,4 +75,4 @@ def exact_is_cheaper(n: int, rank: int) -> bool:
 
 def automatic_gap(loss: type[Loss], n: int) -> float | None:
     """The relative duality gap that is accepted by default with n rows; None if paths are exact."""
-    return _GAP if (loss, GAP) in TRACKERS and n > jump.WHOLE_ROWS else None
+    return _GAP if GAP in loss.followed_by and n > jump.WHOLE_ROWS else None

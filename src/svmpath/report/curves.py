@@ -12,7 +12,6 @@ import numpy as np
 from svmpath.criteria.curve import Curve, one_vs_rest
 from svmpath.criteria.table import CRITERIA, is_bound, plain_name
 from svmpath.exceptions import PathError
-from svmpath.losses import policy_of
 from svmpath.paths import Path
 from svmpath.report.facts import Facts, rounded
 from svmpath.report.fitted import Fitted
@@ -23,17 +22,7 @@ Array = np.ndarray
 
 _STEPS = np.arange(-8, 9)
 _WIDE, _NARROW = 4, 8  # steps per factor of ten; the latter for paths that cost more the longer they are
-_MOST_ROWS = {"least_squares": 2000, "squared_hinge": 1000}  # up to which the criteria are computed at more values
-_MOST_OTHERS = 250
 _TOO_NEAR = 0.02  # in the logarithm: two values that look the same
-# By loss, which criteria cost little beside the path itself.
-_CRITERIA = {
-    "least_squares": ("loo", "kfold"),
-    "squared_hinge": ("span", "kfold"),
-    "hinge": ("kfold", "alo", "xi_alpha", "span_bound"),
-    "epsilon_insensitive": ("kfold", "alo"),
-    "huber_hinge": ("kfold",),
-}
 _MEASURES: dict[str, dict[str, tuple[Any, str]]] = {
     "classification": {
         "error": ("error", "error rate"),
@@ -50,7 +39,7 @@ _MEASURES: dict[str, dict[str, tuple[Any, str]]] = {
 
 def _is_dense(fitted: Fitted) -> bool:
     """Whether the criteria are computed at more values than the search needed."""
-    most = _MOST_ROWS.get(fitted.path.loss.name, _MOST_OTHERS)
+    most = fitted.path.loss.policy.shown_rows
     is_plain = getattr(fitted.model, "scoring", None) is None and fitted.path.over == "C"
     return is_plain and fitted.path.is_exact and fitted.n * len(fitted.paths) <= most
 
@@ -60,7 +49,7 @@ def values_along(fitted: Fitted) -> Array:
     chosen, (low, high) = fitted.choice.value, sorted(fitted.path.span)
     if not _is_dense(fitted):
         return np.sort(fitted.choice.curve.values)
-    if policy_of(fitted.path.loss).walks:
+    if fitted.path.loss.policy.cost_grows_with_span:
         return chosen * 10.0 ** (_STEPS / _NARROW)
     values = chosen * 10.0 ** (_STEPS / _WIDE)
     is_inside = (values >= low) & (values <= high) | (_STEPS == 0)
@@ -69,7 +58,7 @@ def values_along(fitted: Fitted) -> Array:
 
 def frames_along(fitted: Fitted, values: Array) -> Array:
     """The values at which machines are drawn: also between those of the curve, where a machine costs little."""
-    if _is_dense(fitted) or not (policy_of(fitted.path.loss).walks and fitted.path.is_exact):
+    if _is_dense(fitted) or not (fitted.path.loss.policy.cost_grows_with_span and fitted.path.is_exact):
         return values
     low, high = sorted(fitted.path.span)
     between = np.geomspace(low, high, len(_STEPS))
@@ -81,7 +70,7 @@ def paths_along(fitted: Fitted, values: Array) -> list[Path]:
     """The paths of all machines, over a span that holds the values."""
     (low, high), ends = sorted(fitted.path.span), (float(values.min()), float(values.max()))
     is_inside = low <= ends[0] and ends[1] <= high
-    return fitted.paths if is_inside else [path.over_span(ends) for path in fitted.paths]
+    return list(fitted.paths) if is_inside else [path.over_span(ends) for path in fitted.paths]
 
 
 def curves(fitted: Fitted, values: Array, paths: list[Path]) -> list[Facts]:
@@ -95,10 +84,10 @@ def curves(fitted: Fitted, values: Array, paths: list[Path]) -> list[Facts]:
 
 
 def _dense(fitted: Fitted, values: Array, paths: list[Path], name: str) -> Iterator[Facts]:
-    is_grouped = getattr(fitted.model, "_groups", None) is not None
+    is_grouped = fitted.held_out.groups is not None
     # Another call of a splitter may give other folds.
     has_folds = is_whole_number(fitted.model.cv, least=2) and fitted.n >= 5 * int(fitted.model.cv)
-    others = [each for each in _CRITERIA.get(fitted.path.loss.name, ()) if each != name]
+    others = [each for each in fitted.path.loss.policy.shown if each != name]
     for each in [name, *others]:
         is_possible = has_folds if each == "kfold" else not is_grouped
         if each not in CRITERIA or not is_possible or (is_bound(each) and len(paths) > 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,8 +12,10 @@ from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from svmpath.criteria.table import CRITERIA, is_bound
+from svmpath.criteria.folds import make_folds
+from svmpath.criteria.table import CRITERIA
 from svmpath.estimators import ElasticNetSVC, PathSVC, PathSVR
+from svmpath.estimators.held_out import HeldOut
 from svmpath.estimators.scaling import scaled
 from svmpath.lazy import lazy
 from svmpath.paths import Path
@@ -20,7 +23,7 @@ from svmpath.search.choice import Choice
 
 Array = np.ndarray
 
-_MOST_COUNTED = 3000  # rows up to which doubtful samples are counted, which takes the time of several fits
+_MOST_COUNTED = 3000  # rows up to which unreliable samples are counted, which takes the time of several fits
 _ESTIMATORS = (PathSVC, PathSVR, ElasticNetSVC)
 
 
@@ -48,11 +51,19 @@ class Fitted:
         The steps before it in a pipeline.
     X : array, DataFrame or CSR matrix
         The rows as the user knows them.
+    choice : Choice
+    paths : sequence of Path
+        Those of all machines.
+    held_out : HeldOut
+        What is known of rows that were held out.
     """
 
     model: Any
     columns: Any
     X: Any
+    choice: Choice
+    paths: Sequence[Path]
+    held_out: HeldOut
 
     @staticmethod
     def of(model: Any, X: Any, y: Any) -> Fitted:
@@ -70,24 +81,21 @@ class Fitted:
                 "A report shows single rows, so it does not work for a model that was fitted on rows in chunks; fit a "
                 "sample in memory, and report on that."
             )
-        found = Fitted(last, model[:-1] if is_pipeline and len(model) > 1 else None, _rows(X))
-        for name, rows in (("X", found.X.shape[0]), ("y", np.shape(y)[0] if np.ndim(y) else 0)):
-            if rows != found.n:
+        X = X if hasattr(X, "shape") and len(X.shape) == 2 else np.atleast_2d(np.asarray(X))
+        n = last.path_.problem.n
+        for name, rows in (("X", X.shape[0]), ("y", np.shape(y)[0] if np.ndim(y) else 0)):
+            if rows != n:
                 raise ValueError(
-                    f"The report needs the {found.n} rows that the model was fitted to, but {name} has {rows}; pass "
-                    "the same X and y as to fit."
+                    f"The report needs the {n} rows that the model was fitted to, but {name} has {rows}; pass the same "
+                    "X and y as to fit."
                 )
-        return found
-
-    @property
-    def choice(self) -> Choice:
-        """The choice."""
-        return self.model.choice_
+        steps = model[:-1] if is_pipeline and len(model) > 1 else None
+        return Fitted(last, steps, X, last.choice_, last._machines.paths, last._held_out)
 
     @property
     def path(self) -> Path:
         """The path of the first machine."""
-        return self.model.path_
+        return self.paths[0]
 
     @property
     def n(self) -> int:
@@ -95,8 +103,8 @@ class Fitted:
         return self.path.problem.n
 
     @property
-    def counts_doubts(self) -> bool:
-        """Whether doubtful samples are counted."""
+    def counts_unreliable(self) -> bool:
+        """Whether unreliable samples are counted."""
         return self.n <= _MOST_COUNTED
 
     @property
@@ -110,64 +118,44 @@ class Fitted:
         return self.path.problem.task
 
     @property
-    def over(self) -> str:
-        """The parameter that the path follows."""
-        return self.path.over
-
-    @property
     def other(self) -> str | None:
-        """The other parameter that was searched."""
+        """The parameter that was searched beside the one that the path follows."""
         if self.is_elastic:
             return "lambda2"
         stages = [stage.tried for stage in self.choice.stages] or [self.choice.tried]
         return "gamma" if any(np.isfinite(gamma) for tried in stages for gamma in tried) else None
 
     @property
-    def chosen(self) -> dict[str, float | None]:
-        """The chosen values of both."""
-        found: Any = None if self.other is None else getattr(self.model, f"{self.other}_")
-        other = float(found) if isinstance(found, float) else None  # one gamma per feature is no pair
-        return {"value": self.choice.value, "other": other}
-
-    @property
     def labels(self) -> list[str]:
         """The classes in words."""
         return [str(label) for label in self.model.classes_]
 
-    @lazy
+    @property
     def targets(self) -> list[Array]:
         """The targets of each machine."""
-        curve = self.choice.curve
-        return [self.path.problem.y] if is_bound(curve.criterion) else list(np.atleast_2d(curve.target.T))
+        return [path.problem.y for path in self.paths]
 
-    @lazy
+    @property
     def code(self) -> Array:
         """The class of each row, as a number."""
-        if len(self.targets) == 1:
-            return (self.targets[0] > 0).astype(int)
-        return np.argmax(self.targets, axis=0)
+        return self.held_out.labels
 
     @property
     def machines(self) -> list[str]:
         """What each machine decides."""
-        if len(self.targets) == 1:
+        if len(self.paths) == 1:
             return [f"{self.labels[1]} or {self.labels[0]}"] if self.task == "classification" else ["prediction"]
         return [f"{label} or not" for label in self.labels]
 
     @lazy
-    def paths(self) -> list[Path]:
-        """The paths of all machines."""
-        return list(self.model._machines.paths)
-
-    @lazy
-    def held_out(self) -> Array:
+    def decisions(self) -> Array:
         """Held-out decision values, of shape (n,) or (n, k)."""
-        return np.asarray(self.model.held_out_decisions())
+        return np.asarray(self.held_out.decisions())
 
     @lazy
     def seen(self) -> Array:
         """The rows that were held out at least once and have a weight."""
-        finite = np.isfinite(self.held_out.reshape(self.n, -1)).all(axis=1)
+        finite = np.isfinite(self.decisions.reshape(self.n, -1)).all(axis=1)
         return np.flatnonzero(finite & (self.path.problem.s > 0))
 
     @lazy
@@ -217,20 +205,11 @@ class Fitted:
         function = CRITERIA[name].function
         if not CRITERIA[name].takes_folds:
             return function
-        held_out = self.model._held_out
-        if held_out.folds is not None:
-            return partial(function, cv=held_out.folds)
-        from svmpath.criteria.folds import make_folds
-
-        y = self.code if self.task == "classification" else self.targets[0]
-        is_class, groups = self.task == "classification", held_out.groups
-        kind: dict[str, Any] = {"is_classification": is_class, "groups": groups, "s": self.path.problem.s}
-        seed, pairwise = held_out.seed, self.path.gram.kernel.pairwise
-        return partial(
-            function, cv=make_folds(self.model.cv, self.path.gram.X, y, **kind, seed=seed, pairwise=pairwise)
-        )
-
-
-def _rows(X: Any) -> Any:
-    """X if it has rows and columns, else as an array."""
-    return X if hasattr(X, "shape") and len(X.shape) == 2 else np.atleast_2d(np.asarray(X))
+        folds = self.held_out.folds
+        if folds is None:
+            problem, is_class = self.path.problem, self.task == "classification"
+            y = self.code if is_class else problem.y
+            kind: dict[str, Any] = {"is_classification": is_class, "groups": self.held_out.groups, "s": problem.s}
+            kind |= {"seed": self.held_out.seed, "pairwise": problem.gram.kernel.pairwise}
+            folds = make_folds(self.model.cv, problem.gram.X, y, **kind)
+        return partial(function, cv=folds)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.table import CRITERIA, is_exact
+from svmpath.losses import labels_of
 from svmpath.report.facts import Facts
 from svmpath.report.fitted import Fitted
 from svmpath.report.summary import PARAMETERS
@@ -23,14 +24,6 @@ _STAGE_WORDS = {
     "gradient": "descent along the gradient of the held-out score",
     "penalty": "how strongly gammas are drawn together",
     "ard": "one gamma per feature, by descent",
-}
-_LOSS_WORDS = {
-    "squared_hinge": ("squared hinge", "l2-SVM"),
-    "hinge": ("hinge", "C-SVM"),
-    "huber_hinge": ("huberised hinge", ""),
-    "least_squares": ("least squares", "LS-SVM"),
-    "epsilon_insensitive": ("epsilon-insensitive", "SVR"),
-    "elastic_hinge": ("hinge", "with elastic-net penalty"),
 }
 _LARGE_RESIDUAL = 0.05  # of a low-rank kernel: above that it is said
 
@@ -77,8 +70,8 @@ def _cell(name: str, value: str, more: str = "") -> Facts:
 
 def _chosen(fitted: Fitted, summary: Facts) -> Iterator[tuple[str, ...]]:
     choice, support = summary["choice"], summary["support_vectors"]
-    loss, short = _LOSS_WORDS.get(choice["loss"], (choice["loss"], ""))
-    others = [_LOSS_WORDS.get(name, (name, ""))[0] for name in choice["losses"] if name != choice["loss"]]
+    loss, short = labels_of(choice["loss"])
+    others = [labels_of(name)[0] for name in choice["losses"] if name != choice["loss"]]
     better = f"better than {', '.join(others)}" if others else ""
     yield "Loss", loss, "; ".join(part for part in (short, better) if part)
     if "kernel" in choice:
@@ -124,7 +117,7 @@ def _why(fitted: Fitted, summary: Facts) -> str:
     how = criterion_words(summary["curve"]["criterion"], getattr(fitted.model, "cv", None))
     pairs = sum(len(scores.values) for stage in choice.stages for scores in stage.tried.values())
     pairs = pairs or sum(len(scores.values) for scores in choice.tried.values()) or len(choice.curve.values)
-    named = " and ".join(name for name in (fitted.over, fitted.other) if name is not None)
+    named = " and ".join(name for name in (fitted.path.over, fitted.other) if name is not None)
     one_se = "the simplest machine within one standard error of the lowest"
     rule = "the lowest score" if choice.rule == "min" else one_se
     unit = "value" if fitted.other is None else "pair"
@@ -142,7 +135,7 @@ def _notes(fitted: Fitted, summary: Facts) -> Iterator[tuple[str, str]]:
             )
     if held_out["value"] >= held_out["baseline"]:
         yield "warning", "The model is no better than a constant prediction."
-    doubtful = int(fitted.choice.curve.doubtful[fitted.choice.index]) if fitted.counts_doubts else 0
+    doubtful = int(fitted.choice.curve.doubtful[fitted.choice.index]) if fitted.counts_unreliable else 0
     if doubtful:
         is_sure = is_exact(held_out["criterion"])
         yield (

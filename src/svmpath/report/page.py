@@ -127,6 +127,7 @@ class Report:
                 named=False,
                 honest=honest,
             )
+        other = None if fitted.other is None else getattr(fitted.model, f"{fitted.other}_")
         values = values_along(fitted)
         paths = paths_along(fitted, values)
         scores = curves(fitted, values, paths)
@@ -135,11 +136,12 @@ class Report:
             {
                 "title": title,
                 "task": fitted.task,
-                "over": fitted.over,
+                "over": fitted.path.over,
                 "other": fitted.other,
                 "machines": fitted.machines,
                 "classes": fitted.labels if is_class else None,
-                "chosen": fitted.chosen,
+                # one gamma per feature is no pair
+                "chosen": {"value": fitted.choice.value, "other": other if isinstance(other, float) else None},
                 "summary": summary,
                 "overview": overview(fitted, summary),
                 "curves": scores,

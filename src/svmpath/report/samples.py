@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from svmpath.criteria.frozen import margins, predicted_codes
 from svmpath.report.facts import Facts, rounded
 from svmpath.report.fitted import Fitted, optional
 
@@ -47,20 +48,16 @@ def _significant(values: Array, digits: int) -> list[float]:
     return [float(f"{value:.{digits}g}") for value in values.tolist()]
 
 
-def _margins(fitted: Fitted) -> tuple[Array, Array]:
-    """Held-out margin of each row (negative is wrong), and the class that is predicted."""
-    f, code, rows = fitted.held_out, fitted.code, np.arange(fitted.n)
-    if f.ndim == 1:
-        f = f - (getattr(fitted.model, "threshold_", None) or 0.0)
-        return np.where(code == 1, f, -f), (f > 0).astype(int)
-    rest = f.copy()
-    rest[rows, code] = -np.inf
-    return f[rows, code] - rest.max(axis=1), np.argmax(np.where(np.isnan(f), -np.inf, f), axis=1)
+def _predicted(fitted: Fitted) -> Array:
+    """The class that the held-out decision values mean."""
+    f = fitted.decisions
+    return predicted_codes(np.where(np.isnan(f), -np.inf, f), fitted.held_out.cut)
 
 
 def _wrong_or_doubtful(fitted: Fitted) -> tuple[Array, list[_Column], Facts]:
     """The rows to list, the columns of the list, and how many rows are wrong or doubtful."""
-    margin, predicted = _margins(fitted)
+    predicted = _predicted(fitted)
+    margin = margins(fitted.decisions, fitted.code, fitted.held_out.cut)
     labels, seen = np.array(fitted.labels, dtype=object), fitted.seen
     is_wrong = predicted != fitted.code
     listed = seen[is_wrong[seen] | (margin[seen] < _DOUBTFUL)]
@@ -72,7 +69,7 @@ def _wrong_or_doubtful(fitted: Fitted) -> tuple[Array, list[_Column], Facts]:
         ("margin", "Margin", "number", _significant(margin[order], 5)),
     ]
     # The probability of the label and its influence, where the model has them; the table counts doubtful samples.
-    table = optional(fitted.model, "held_out_table") if fitted.counts_doubts else None
+    table = optional(fitted.model, "held_out_table") if fitted.counts_unreliable else None
     if table is not None and {"sample", "probability", "influence"} <= set(table.columns):
         table = table.set_index("sample").loc[order.tolist()]
         for key, title in (("probability", "Probability of the label"), ("influence", "Influence")):
@@ -83,7 +80,7 @@ def _wrong_or_doubtful(fitted: Fitted) -> tuple[Array, list[_Column], Facts]:
 
 def _largest_residuals(fitted: Fitted) -> tuple[Array, list[_Column], Facts]:
     """The same of a regression: rows far from their prediction."""
-    y, f, seen = fitted.targets[0], fitted.held_out, fitted.seen
+    y, f, seen = fitted.targets[0], fitted.decisions, fitted.seen
     residual = y - f
     scale = float(np.sqrt(np.mean(residual[seen] ** 2))) or 1.0
     far = seen[np.abs(residual[seen]) > _FAR * scale]
@@ -101,9 +98,9 @@ def classified(fitted: Fitted) -> Facts:
     """Confusion matrix, ROC curves and calibration of held-out decisions."""
     from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve  # not needed for a fit
 
-    _, predicted = _margins(fitted)
+    predicted = _predicted(fitted)
     seen, code, s = fitted.seen, fitted.code[fitted.seen], fitted.path.problem.s[fitted.seen]
-    f = fitted.held_out[seen].reshape(len(seen), -1)
+    f = fitted.decisions[seen].reshape(len(seen), -1)
     curves = []
     for k, machine in enumerate(fitted.machines):
         is_positive = code == (1 if f.shape[1] == 1 else k)
@@ -132,7 +129,7 @@ def classified(fitted: Fitted) -> Facts:
 def residuals(fitted: Fitted) -> Facts:
     """Held-out residuals, their histogram, and the coverage of intervals made of them."""
     seen = fitted.seen
-    predicted = fitted.held_out[seen]
+    predicted = fitted.decisions[seen]
     residual = fitted.targets[0][seen] - predicted
     counts, edges = np.histogram(residual, bins=min(_BINS, max(5, len(seen) // 5)))
     few = some_rows(len(seen), _MOST_DRAWN)

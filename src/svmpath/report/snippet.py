@@ -28,16 +28,7 @@ _WITHOUT_WEIGHTS = {  # machines that have no equal with weights, and what to kn
 
 def snippet(fitted: Fitted) -> Facts:
     """Code that makes the same model (``templates/snippet.py.j2``), or a sentence that says why there is none."""
-    model, machine, is_many = (
-        fitted.model,
-        {
-            "hinge": "SVC",
-            "epsilon_insensitive": "SVR",
-            "least_squares": "KernelRidge",
-            "squared_hinge": "SVC on a ridged kernel",
-        }.get(fitted.path.loss.name, ""),
-        len(fitted.targets) > 1,
-    )
+    model, machine, is_many = fitted.model, fitted.path.loss.equivalent, len(fitted.targets) > 1
     is_weighted = not (fitted.path.problem.s == 1.0).all()
     reason = _why_not(fitted, machine, is_weighted)
     if reason is not None:

@@ -13,7 +13,6 @@ import numpy as np
 
 from svmpath.criteria.curve import error
 from svmpath.criteria.table import is_bound, plain_name
-from svmpath.losses import policy_of
 from svmpath.report.facts import Facts, plain
 from svmpath.validation import is_whole_number
 
@@ -199,8 +198,8 @@ def _switched(model: Any) -> str | None:
         return None
     if not model.path_.is_exact:
         return f"there is no exact leave-one-out along approximate paths, so {model.cv}-fold was used instead"
-    policy, n = policy_of(model.path_.loss), model.path_.problem.n
-    if not policy.walks:
+    policy, n = model.path_.loss.policy, model.path_.problem.n
+    if not policy.cost_grows_with_span:
         return f"exact leave-one-out of {model.loss_} takes one path per sample, so {model.cv}-fold is its default"
     if n <= policy.loo_rows:
         return f"equal rows with different targets make exact leave-one-out slow, so {model.cv}-fold was used instead"

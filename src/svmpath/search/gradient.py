@@ -34,7 +34,7 @@ from svmpath.criteria.gradients import SMOOTHING, HeldOutScore
 from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram
 from svmpath.kernels import ARD
-from svmpath.losses import LeastSquares, Problem
+from svmpath.losses import Problem
 from svmpath.progress import best_so_far
 from svmpath.search.axis import Axis
 from svmpath.search.choice import Choice, Scores, Stage, is_end, lowest
@@ -155,7 +155,7 @@ class Descents:
 
         The screen scores least squares, to which a large C does less harm than to other losses.
         """
-        is_same_loss = self.evaluator.loss.name == LeastSquares.name
+        is_same_loss = self.evaluator.loss.is_linear
         tried = [_End(x)]
         for factor in _SMALLER_C if ground.chart.is_free and not is_same_loss else ():
             nearer = x - np.eye(len(x))[0] * np.log(factor)

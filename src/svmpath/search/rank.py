@@ -22,7 +22,6 @@ from svmpath.criteria.curve import Curve
 from svmpath.gram import DenseGram, Gram, LowRankGram, Nystroem
 from svmpath.gram.memory import memory_limit
 from svmpath.kernels import Kernel, Linear
-from svmpath.losses import LeastSquares
 from svmpath.paths import Path
 from svmpath.progress import begin, doing
 from svmpath.search import limits
@@ -196,7 +195,7 @@ def _least_gain(scores: Scores) -> float:
 
 def _operations(evaluator: Evaluator, starts: Starts) -> float:
     """About how many operations the machines at one C take on the full kernel matrix."""
-    if isinstance(evaluator.loss, LeastSquares):  # one factor for all machines
+    if evaluator.loss.is_linear:  # one factor for all machines
         return 4.0 * float(evaluator.problems[0].n) ** 3
     pairs = zip(evaluator.problems, starts, strict=True)
     return float(sum(4.0 * float(each.n if f is None else on_left_side(each.y, f)) ** 3 for each, f in pairs))

@@ -28,7 +28,7 @@ from svmpath.criteria.curve import Curve
 from svmpath.criteria.table import make_criterion
 from svmpath.exceptions import PathError
 from svmpath.gram.memory import memory_limit
-from svmpath.losses import SquaredHinge, policy_of
+from svmpath.losses import make_loss
 from svmpath.progress import begin
 from svmpath.search import limits
 from svmpath.search.axis import is_among
@@ -82,7 +82,7 @@ def screen_narrow_confirm(tuner: Tuner) -> Tuned:
 def only_pair(tuner: Tuner) -> Tuned:
     """The machines at the only pair; their held-out error is computed when it is asked for."""
     C, evaluator, starts = float(tuner.C.values[0]), tuner.evaluator, {}
-    is_hinge = tuner.is_binary and isinstance(evaluator.loss, SquaredHinge) and evaluator.gram.Z is None
+    is_hinge = tuner.is_binary and evaluator.loss.is_inside_margin and evaluator.gram.Z is None
     if is_hinge and limits.UNNARROWED_ROWS < tuner.size <= limits.MOST_FULL_ROWS:
         low = stand_in(tuner)
         (quick,) = low.paths(low.gram, (C, C))
@@ -119,7 +119,8 @@ def narrow(tuner: Tuner, screened: Screen) -> Shortlist:
     trials = Trials(tuner, stand_in(tuner))
     trials.follow({gamma: screened.best_C(gamma) for gamma in gammas}, len(gammas))
     trials.enter("narrow")
-    is_requested = isinstance(evaluator.loss, SquaredHinge) and evaluator.criterion is trials.evaluator.criterion
+    is_requested = type(evaluator.loss) is type(trials.evaluator.loss)
+    is_requested = is_requested and evaluator.criterion is trials.evaluator.criterion
     curve = trials.best_curve()
     is_requested = is_requested and curve.path.gram.rank == first_rank(tuner)
     return Shortlist(trials.tried, trials.ends, curve if is_requested else None)
@@ -131,7 +132,7 @@ def stand_in(tuner: Tuner) -> Evaluator:
     if gram.Z is None or gram.rank > 2 * limits.FIRST_RANK:
         gram = low_rank(tuner, gram.kernel, min(first_rank(tuner), tuner.n // 2))
     criterion = make_criterion("span") if tuner.folds is None else tuner.evaluator.criterion
-    return replace(tuner.evaluator.on(gram), loss=SquaredHinge(), criterion=criterion, tol=None)
+    return replace(tuner.evaluator.on(gram), loss=make_loss(None, "classification"), criterion=criterion, tol=None)
 
 
 def confirm(tuner: Tuner, shortlist: Shortlist) -> Trials:
@@ -139,7 +140,7 @@ def confirm(tuner: Tuner, shortlist: Shortlist) -> Trials:
     trials, scores = Trials(tuner, tuner.evaluator, shortlist.starts), shortlist.scores
     order = ordered(scores)
     begin("confirm")
-    if policy_of(tuner.evaluator.loss).walks or (tuner.is_binary and tuner.size <= limits.UNNARROWED_ROWS):
+    if tuner.evaluator.loss.policy.cost_grows_with_span or (tuner.is_binary and tuner.size <= limits.UNNARROWED_ROWS):
         trials.follow({gamma: scores[gamma].best for gamma in order}, limits.CONFIRMED_GAMMAS)
     else:
 
@@ -168,8 +169,9 @@ def compare(tuner: Tuner, best: Trials) -> Trials:
             break
         begin("compare")
         full = best.best_curve().path.gram
-        is_quick = tuner.size <= limits.UNNARROWED_ROWS or policy_of(evaluator.loss).walks or full.Z is not None
-        if not is_quick:  # is it worth the full kernel matrix? if it gains a lot in low rank
+        is_quick = tuner.size <= limits.UNNARROWED_ROWS or full.Z is not None
+        if not is_quick and not evaluator.loss.policy.cost_grows_with_span:
+            # Is it worth the full kernel matrix? If it gains a lot in low rank.
             pair = in_low_rank(tuner, [tuner.evaluator, evaluator], full.kernel, (gamma, C), starts)
             first, other = (each.best_curve() for each in pair)
             if not other.scores[0] < first.scores[0] - first.standard_errors[0]:
@@ -191,7 +193,7 @@ def is_full_matrix(tuner: Tuner, starts: StartsByGamma, gamma: float) -> bool:
     if tuner.size <= limits.FULL_ROWS:
         return True
     (f, *_), left_side = starts.get(gamma) or [None], tuner.size
-    if f is not None and tuner.is_binary and isinstance(tuner.evaluator.loss, SquaredHinge):
+    if f is not None and tuner.is_binary and tuner.evaluator.loss.is_inside_margin:
         left_side = on_left_side(tuner.evaluator.problems[0].y, f)
     return tuner.size <= limits.MOST_FULL_ROWS and 4.0 * left_side**3 <= limits.FULL_OPERATIONS
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from svmpath.criteria.curve import Curve
 from svmpath.exceptions import PathError
-from svmpath.losses import LeastSquares, policy_of
 from svmpath.paths import Path
 from svmpath.progress import best_so_far, doing, part_done
 from svmpath.search import limits
@@ -166,7 +165,7 @@ class Trials:
             if beyond is None or not falls_at_end(Scores.of(curve)) or self.tuner.deadline.is_over():
                 break
             curve = curve.joined(self._scored(gamma, np.array([beyond])))
-            if policy_of(self.evaluator.loss).walks:  # else the path goes everywhere
+            if self.evaluator.loss.policy.cost_grows_with_span:  # else the path goes everywhere
                 span = float(curve.values.min()), float(curve.values.max())
                 self._paths[gamma] = [path.over_span(span) for path in self._paths[gamma]]
                 curve = replace(curve, path=self._paths[gamma][0])
@@ -177,7 +176,7 @@ class Trials:
         self.tried[gamma] = Scores.of(curve)
         self._curves[gamma] = curve
         best_so_far(f"{pair_text(*self.best())}, score {self.lowest()[0]:.4g}")
-        if not isinstance(self.evaluator.loss, LeastSquares):  # where a start saves nothing
+        if not self.evaluator.loss.is_linear:  # where a start saves nothing
             best = float(curve.values[best_value(curve)])
             self.ends[gamma] = [path.known_decisions(best) for path in self._paths[gamma]]
         if len(self._paths) * curve.path.problem.gram.entries > limits.KEPT_ENTRIES:
@@ -240,7 +239,7 @@ class Trials:
             return 4.0 * n * rank**2 * len(paths)
         if problem.gram.is_clipped:  # which decides, whatever the loss
             return 15.0 * n**3
-        if isinstance(self.evaluator.loss, LeastSquares):
+        if self.evaluator.loss.is_linear:
             return 1.0 * n**3
         (ends,) = self.ends.values()
         left_side = [n if f is None else on_left_side(each.problem.y, f) for each, f in zip(paths, ends, strict=True)]
@@ -257,7 +256,7 @@ class Trials:
 
     def _paths_at(self, gamma: float, values: Array) -> list[Path]:
         """The paths of all machines at a gamma, which start from those at a similar one."""
-        walks, C = policy_of(self.evaluator.loss).walks, self.tuner.C
+        walks, C = self.evaluator.loss.policy.cost_grows_with_span, self.tuner.C
         if not walks and gamma in self._paths:
             return self._paths[gamma]
         low, high = float(values.min()), float(values.max())

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from svmpath.lazy import lazy
-from svmpath.solvers.loops.box_state import FREE, UP, Data
+from svmpath.solvers.loops.box_state import FREE, UP, ProgramArrays
 from svmpath.solvers.loops.box_tolerances import AT_BOUND, ORIGIN_FAR, ORIGIN_SAME, SINGULAR_BELOW
 from svmpath.solvers.offset import middle
 
@@ -88,12 +88,12 @@ class Program:
         return float(max(np.diagonal(self.K).max(initial=0.0), np.finfo(float).tiny))
 
     @lazy
-    def data(self) -> Data:
+    def data(self) -> ProgramArrays:
         """The same as compiled code takes it: of one type each, so that it is compiled once."""
         kinds = (float, np.int64, np.int64, *[float] * 9)
         names = ("K", "rows", "group", "c0", "c1", "l0", "l1", "u0", "u1", "b0", "b1", "unit")
         parts = (np.require(getattr(self, name), kind, ("C", "W")) for name, kind in zip(names, kinds, strict=True))
-        return Data._make([*parts, self.kmax])
+        return ProgramArrays._make([*parts, self.kmax])
 
     @lazy
     def speeds(self) -> tuple[float, float]:

@@ -76,9 +76,9 @@ def make_work(program: Program, room: int) -> box_state.Work:
     return box_state.Work._make([*(np.zeros(size) for size in sizes), *integers])
 
 
-def make_log(room: int) -> box_state.Log:
+def make_log(room: int) -> box_state.EventArrays:
     """Room for so many events."""
-    return box_state.Log(*(np.empty(room, kind) for kind in (float, np.int64, np.int8, np.int8, float)))
+    return box_state.EventArrays(*(np.empty(room, kind) for kind in (float, np.int64, np.int8, np.int8, float)))
 
 
 class Walker:

@@ -26,8 +26,8 @@ import numpy as np
 
 from svmpath.exceptions import PathError
 from svmpath.solvers.feature_newton import ActiveSystem, Point, Rows
-from svmpath.solvers.line_search import exact_step
-from svmpath.solvers.newton import PiecewiseQuadratic
+from svmpath.solvers.newton import NewtonOnPieces
+from svmpath.solvers.pieces import Pieces
 
 Array = np.ndarray
 
@@ -61,40 +61,44 @@ class Ball:
     squared_radius: float
 
 
-class _Sphere(PiecewiseQuadratic[Point]):
+_OUTSIDE = Pieces((0.0,), (0.0, 2.0), of_margin=False)  # max(0, t - f)^2
+
+
+class _Sphere(NewtonOnPieces[Point]):
     """Q at lam of rows whose labels are the targets t; ``size`` is the largest |z_i|^2."""
 
     most_steps = _MOST_BALL_STEPS
 
     def __init__(self, rows: Rows, system: ActiveSystem, size: float, lam: float) -> None:
-        self._rows, self._system, self._size, self._lam = rows, system, size, lam
+        super().__init__(_OUTSIDE, rows.y, rows.s)
+        self._rows, self._system, self._size, self.lam = rows, system, size, lam
 
     def point(self, theta: Array, f: Array) -> Point:
         """The point of a theta with f = A theta."""
         return Point(theta, f, f < self._rows.y)
 
-    def objective(self, point: Point) -> float:
-        slack = (self._rows.y - point.f)[point.E]
+    def penalty(self, point: Point) -> float:
         v, nu = point.theta[:-1], point.theta[-1]
-        return float(slack @ slack + 0.5 * self._lam * (v @ v) + 2.0 * self._lam * nu)
+        return float(0.5 * self.lam * (v @ v) + 2.0 * self.lam * nu)
+
+    def penalty_along(self, point: Point, aim: Point) -> tuple[float, float]:
+        step = aim.theta - point.theta
+        p = step[:-1]
+        return float(self.lam * (point.theta[:-1] @ p) + 2.0 * self.lam * step[-1]), float(self.lam * (p @ p))
+
+    def between(self, point: Point, aim: Point, t: float) -> Point:
+        step, df = aim.theta - point.theta, aim.f - point.f
+        return self.with_minimiser(self.point(point.theta + t * step, point.f + t * df))
 
     def aim(self, point: Point) -> Point:
-        self._system.at(point.E)
-        factored = self._system.factor(self._lam)
+        factored = self._system.factor(point.E, self.lam)
         last = np.zeros(len(point.theta))
-        last[-1] = self._lam
+        last[-1] = self.lam
         theta = factored.solve(factored.c - last)
         return self.point(theta, self._rows.A @ theta)
 
     def is_tied(self, point: Point, aim: Point, moved: Array) -> bool:
         return bool(np.abs(self._rows.y - aim.f)[moved].max() <= _SPHERE_TIE * self._size)
-
-    def search(self, point: Point, aim: Point) -> Point:
-        step, df = aim.theta - point.theta, aim.f - point.f
-        p = step[:-1]
-        level = self._lam * (point.theta[:-1] @ p) + 2.0 * self._lam * step[-1]
-        t = exact_step(self._rows.y - point.f, -df, self._rows.s, point.E, level, self._lam * (p @ p))
-        return self.with_minimiser(self.point(point.theta + t * step, point.f + t * df))
 
     def with_minimiser(self, point: Point) -> Point:
         return point if point.E.any() else self.level(point)
@@ -102,7 +106,7 @@ class _Sphere(PiecewiseQuadratic[Point]):
     def level(self, point: Point) -> Point:
         """The same v with its best nu, at which the slacks add up to lam."""
         g = np.sort(self._rows.y - point.f)[::-1]
-        steps = (np.cumsum(g) - self._lam) / np.arange(1, len(g) + 1)  # the best change of nu if E were the first k
+        steps = (np.cumsum(g) - self.lam) / np.arange(1, len(g) + 1)  # the best change of nu if E were the first k
         k = max(int(np.count_nonzero(g > steps)), 1)
         rise = float(steps[k - 1])
         theta = point.theta.copy()
@@ -135,7 +139,7 @@ class EnclosingBall:
         t = np.einsum("ij,ij->i", A[:, :-1], A[:, :-1])
         self._shift, self._size = float(t.mean()), float(t.max())
         self._rows = Rows(A, t - self._shift, np.ones(len(A)))  # the targets take the place of the labels
-        self._system = ActiveSystem(self._rows)
+        self._system = ActiveSystem(_OUTSIDE, self._rows)
 
     def at(self, lam: float, near: Ball | None = None) -> Ball:
         """The ball at lam, from one at a larger lam if there is one.

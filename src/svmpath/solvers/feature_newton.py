@@ -1,16 +1,21 @@
-"""The squared hinge in the primal, as Newton's method (``solvers.newton``) takes it.
+"""Machines of losses that are quadratic in pieces, in features: as Newton's method (``solvers.newton``) takes them.
 
-The problem, in features Z (K = Z Z'), A = [Z, 1], theta = (w, b), lam = 1 / C::
+The problem, in features Z (K = Z Z'), A = [Z, 1], theta = (w, b), lam = 1 / C, with L(u) of ``solvers.pieces``::
 
-    minimise   J(theta) = sum_i s_i max(0, 1 - y_i f_i)^2 + lam/2 |w|^2,      f = A theta
+    minimise   J(theta) = sum_i s_i L(u_i) + lam/2 |w|^2,      f = A theta,      u = 1 - y f or y - f
 
-J is convex, once differentiable and piecewise quadratic: with E = {i : y_i f_i < 1} the minimiser of the piece solves
+J is convex, once differentiable and piecewise quadratic. With L' = p + c u on the piece of each sample, c* the largest
+curvature, weights W = S diag(c / c*) and D = diag(1, .., 1, 0), the minimiser of the piece solves
 
-    M_E theta = c_E,     M_E = A_E' S A_E + lam/2 D,     c_E = A_E' S y,     D = diag(1, .., 1, 0)
+    M theta = q,     M = A' W A + lam/c* D,     q = A' W y + A' S z p / c*
 
-and it is the minimiser of J when its own E is the same. A_E' S A_E is kept and changed by the rows that change sides.
-Where the kernel matrix is dense and E is smaller than theta, the system is solved in the samples E instead
-(``solvers.samples``).
+and it is the minimiser of J when its own pieces are the same. Of the squared hinge, W is S on E = {i : y_i f_i < 1} and
+zero elsewhere, c* = 2 and p = 0. A' W A is kept and changed by the rows that change pieces. Where the kernel matrix is
+dense and fewer samples than theta has entries are curved (c > 0), the system is solved in these samples instead
+(``solvers.samples``), with the coefficients alpha = C S z p of linear pieces as they are.
+
+If no sample is curved, M is singular in b. J is then linear in b around the point, and falls to one side until some
+sample comes onto a curved piece; or it is constant, those coefficients sum to zero, and b is the middle of an interval.
 """
 
 from __future__ import annotations
@@ -21,20 +26,19 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve, lapack
 
-from svmpath.exceptions import PathError
 from svmpath.lazy import lazy
-from svmpath.solvers.line_search import exact_step
-from svmpath.solvers.newton import PiecewiseQuadratic
+from svmpath.solvers.newton import MOST_STEPS, NewtonOnPieces
 from svmpath.solvers.parallel import interruptible
-from svmpath.solvers.samples import KernelMatrix
+from svmpath.solvers.pieces import Pieces
+from svmpath.solvers.samples import KernelMatrix, SampleSystem
 from svmpath.solvers.single_rows import SingleRows
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
 LEAST_SLACK = 2.0**-52  # one minus a leverage; less is rounding, for a sample that is alone with its feature
-MOST_STEPS = 300  # of Newton's method per machine
-_MARGIN_TIE = 1e-11  # samples so close to the margin (times the size of f) may be on either side
+_FLAT = 1e-11  # relative to all weights: a slope of J along b so small is none
+_BOUND = 1e-10  # relative to its range: a derivative nearer to its bound than this is at it
 _REBUILD_SHARE = 0.6  # share of E that may change at once before A_E' S A_E is formed anew
 _NO_STEP = 1e-6  # a step of Newton's method that moves no decision value by more (relative), in single precision
 _RATE_UNKNOWN = np.inf
@@ -80,11 +84,11 @@ class Rows:
         """The largest squared length of a row of A."""
         return float(np.einsum("ij,ij->i", self.A, self.A).max())
 
-    def decide(self, theta: Array) -> Array:
+    def matvec(self, theta: Array) -> Array:
         """A theta."""
         return self.A @ theta
 
-    def pull(self, v: Array) -> Array:
+    def rmatvec(self, v: Array) -> Array:
         """A' v."""
         return self.A.T @ v
 
@@ -110,15 +114,15 @@ class Rows:
         """Whether every weight is one."""
         return bool(np.all(self.s == 1.0))
 
-    def moments(self, which: Array) -> tuple[Array, Array]:
-        """A' S A and A' S y of some of the rows."""
+    def moments(self, which: Array, weights: Array | None = None) -> tuple[Array, Array]:
+        """A' W A and A' W y of some of the rows; W are their weights s if none are given."""
         every = len(which) == len(self.y)
         A, y = (self.A, self.y) if every else (self.A[which], self.y[which])
-        if self.plain:
+        if weights is None and self.plain:
             return A.T @ A, A.T @ y
-        s = self.s if every else self.s[which]
-        scaled = A * np.sqrt(s)[:, None]
-        return scaled.T @ scaled, A.T @ (s * y)
+        w = self.s[which] if weights is None else weights
+        scaled = A * np.sqrt(w)[:, None]
+        return scaled.T @ scaled, A.T @ (w * y)
 
 
 AnyRows = Rows | SingleRows
@@ -126,22 +130,22 @@ AnyRows = Rows | SingleRows
 
 @dataclass(frozen=True)
 class Point:
-    """theta, the decision values f = A theta, and the side E of every row (True where y f < 1).
+    """theta, the decision values f = A theta, and the piece E of every row (the first without a weight).
 
-    ``pull`` is A_E' S (y - f) on the rows E, where it is known.
+    ``gradient`` is A' S z L'(u) / c*, where it is known: minus the gradient of the losses.
     """
 
     theta: Array
     f: Array
     E: Array
-    pull: Array | None = None
+    gradient: Array | None = None
 
 
 class ActiveSystem:
-    """M_E and c_E for the rows E, changed by the rows that change sides."""
+    """M and q for the pieces E of the rows, changed by the rows that change pieces."""
 
-    def __init__(self, rows: AnyRows) -> None:
-        self._rows = rows
+    def __init__(self, loss: Pieces, rows: AnyRows) -> None:
+        self.loss, self._rows = loss, rows
         self._E = self._built = np.zeros(len(rows.y), dtype=bool)
         self._changed = len(rows.y) * _REBUILD_AFTER + 1  # nothing is built yet
         self._rate = _RATE_UNKNOWN  # times lam: see ``rate``
@@ -163,41 +167,64 @@ class ActiveSystem:
             self._rows, self._rate = self._rows.doubled(), _RATE_UNKNOWN
             self._changed = len(self._rows.y) * _REBUILD_AFTER + 1
 
-    def at(self, E: Array) -> None:
-        """Move to another set of rows."""
-        self._E = E.copy()
+    def curved(self, E: Array) -> Array:
+        """Which rows are on curved pieces and have a weight."""
+        curved = self.loss.is_curved(E)
+        return curved if self._rows.plain else curved & (self._rows.s > 0)
 
-    def factor(self, lam: float) -> Factored | FewSamples:
-        """The system at one lam, ready to be solved."""
-        if self._rows.matrix is not None and 0 < np.count_nonzero(self._E) < self._rows.width:
+    def linear(self, E: Array) -> Array | None:
+        """S z p / c* of rows on linear pieces; None if there are none."""
+        loss, rows = self.loss, self._rows
+        if not loss.has_linear:
+            return None
+        p = np.where(self.curved(E), 0.0, loss.of_regions(loss.slopes, E))
+        return loss.signed(rows.y, rows.s * p / loss.largest)
+
+    def factor(self, E: Array, lam: float) -> Factored | FewSamples:
+        """The system of the pieces E at one lam, ready to be solved."""
+        self._E, lam = E.copy(), 2.0 * lam / self.loss.largest
+        linear = self.linear(E)
+        if self._rows.matrix is not None:
             assert isinstance(self._rows, Rows)
-            few = FewSamples(self._rows, np.flatnonzero(self._E), lam)
-            if few.is_regular:
+            Q = np.flatnonzero(self.curved(E))
+            few = FewSamples(self._rows, Q, lam, self._weights(E, Q), linear) if 0 < len(Q) < self._rows.width else None
+            if few is not None and few.is_regular:
                 return few
         self._build()
-        return Factored.at(self._G, self._c, lam)
+        return Factored.at(self._G, self._c if linear is None else self._c + self._rows.rmatvec(linear), lam)
+
+    def _weights(self, E: Array, which: Array) -> Array | None:
+        """W of rows on curved pieces; None if it is s."""
+        if self.loss.is_uniform:
+            return None
+        return self._rows.s[which] * self.loss.of_regions(self.loss.shares, E[which])
 
     def _build(self) -> None:
-        """Bring A_E' S A_E and A_E' S y up to the rows E."""
-        E, moved = self._E, np.flatnonzero(self._built != self._E)
+        """Bring A' W A and A' W y up to the pieces E."""
+        E, rows, now = self._E, self._rows, self.curved(self._E)
+        moved = np.flatnonzero(self._built != E)
         self._changed += len(moved)
         # Many small changes leave rounding behind; many at once cost as much as a new start.
-        if len(moved) > _REBUILD_SHARE * np.count_nonzero(E) or self._changed > _REBUILD_AFTER * len(E):
-            self._G, self._c = self._rows.moments(np.flatnonzero(E))
+        if len(moved) > _REBUILD_SHARE * np.count_nonzero(now) or self._changed > _REBUILD_AFTER * len(E):
+            which = np.flatnonzero(now)
+            self._G, self._c = rows.moments(which, self._weights(E, which))
             self._changed = 0
         elif len(moved):
-            for sign, which in ((1.0, moved[E[moved]]), (-1.0, moved[~E[moved]])):
-                if len(which):
-                    G, c = self._rows.moments(which)
+            share = self.loss.shares
+            rise = self.loss.of_regions(share, E[moved]) - self.loss.of_regions(share, self._built[moved])
+            for sign, part in ((1.0, rise > 0), (-1.0, rise < 0)):
+                if part.any():
+                    weights = None if self.loss.is_uniform else rows.s[moved[part]] * np.abs(rise[part])
+                    G, c = rows.moments(moved[part], weights)
                     self._G += sign * G
                     self._c += sign * c
         self._built = E
 
 
 class Factored:
-    """M_E theta = c_E with the factor M_E = U'U.
+    """M theta = q with the factor M = U'U.
 
-    Where M_E has no Cholesky factor because of rounding, U is a root of its part that is not rounding.
+    Where M has no Cholesky factor because of rounding, U is a root of its part that is not rounding.
     """
 
     def __init__(self, M: Array, c: Array) -> None:
@@ -208,13 +235,13 @@ class Factored:
 
     @staticmethod
     def at(G: Array, c: Array, lam: float) -> Factored:
-        """The system at lam from G = A_E' S A_E and c_E."""
+        """The system at lam, twice what it is over c*, from G = A' W A and q."""
         M = G.copy()
         M[np.diag_indices(len(M) - 1)] += 0.5 * lam
         return Factored(M, c)
 
     def solve(self, right: Array | None = None) -> Array:
-        """theta for this right-hand side; c_E if none is given."""
+        """theta for this right-hand side; q if none is given."""
         right = self.c if right is None else right
         with blas_threads(self._M.size):
             theta = cho_solve((self.U, False), right, check_finite=False)
@@ -223,36 +250,45 @@ class Factored:
 
     @lazy
     def inverse(self) -> Array:
-        """U^-1, so that M_E^-1 = U^-1 U^-T: with it, what is done to many rows is one product."""
+        """U^-1, so that M^-1 = U^-1 U^-T: with it, what is done to many rows is one product."""
         with blas_threads(self._M.size):
             return np.ascontiguousarray(lapack.dtrtri(self.U)[0])
 
     def residuals(self, rows: AnyRows, f: Array, which: Array) -> Array:
-        """The residuals y - f of these rows, which must be of E."""
+        """The residuals y - f of these rows, which must be curved."""
         return rows.y[which] - f[which]
 
     def slack_diag(self, rows: AnyRows, which: Array) -> Array:
-        """One minus the leverages of these rows, which must be of E."""
+        """One minus the leverages of these rows, which must be curved."""
         V = rows.image(which, self.inverse)
         return np.maximum(1.0 - rows.s[which] * np.einsum("ij,ij->i", V, V), LEAST_SLACK)
 
     def project(self, Om: Array) -> Array:
-        """Om U^-T: applied to a row a, its squared length estimates a' M_E^-1 a."""
+        """Om U^-T: applied to a row a, its squared length estimates a' M^-1 a."""
         return Om @ self.inverse.T
 
     def half(self, A: Array) -> Array:
-        """V = U^-T A', so that V'V = A M_E^-1 A'."""
+        """V = U^-T A', so that V'V = A M^-1 A'."""
         return (A @ self.inverse).T
 
 
 class FewSamples:
-    """The same system, solved in the samples E; what needs the features' own factor makes it when first asked."""
+    """The same system, solved in the curved samples E; what needs the features' own factor makes it when first asked.
 
-    def __init__(self, rows: Rows, E: Array, lam: float) -> None:
+    ``weights`` are W of E, or s if None; ``linear`` is S z p / c* of linear pieces, or None.
+    """
+
+    def __init__(
+        self, rows: Rows, E: Array, lam: float, weights: Array | None = None, linear: Array | None = None
+    ) -> None:
         assert rows.matrix is not None
-        self._rows, self._E, self._lam = rows, E, lam
+        self._rows, self._E, self._lam, self._given, self._linear = rows, E, lam, weights, linear
+        self._w = rows.s[E] if weights is None else weights
         with blas_threads(len(E) ** 2):
-            self._system = rows.matrix.system(rows.y, rows.s, E, lam)
+            if weights is None and linear is None:
+                self._system = rows.matrix.system(rows.y, rows.s, E, lam)
+            else:
+                self._system = SampleSystem(rows.matrix.K[E][:, E], rows.y[E], self._w, lam)
 
     @property
     def is_regular(self) -> bool:
@@ -262,11 +298,12 @@ class FewSamples:
     @lazy
     def features(self) -> Factored:
         """The system in the features."""
-        return Factored.at(*self._rows.moments(self._E), self._lam)
+        G, c = self._rows.moments(self._E, self._given)
+        return Factored.at(G, c if self._linear is None else c + self._rows.rmatvec(self._linear), self._lam)
 
     @property
     def c(self) -> Array:
-        """The right-hand side c_E."""
+        """The right-hand side q."""
         return self.features.c
 
     @property
@@ -275,30 +312,45 @@ class FewSamples:
         return self.features.inverse
 
     def solve(self, right: Array | None = None) -> Array:
-        """theta for this right-hand side; c_E if none is given."""
+        """theta for this right-hand side; q if none is given."""
         if right is not None:
             return self.features.solve(right)
         with blas_threads(len(self._E) ** 2):
-            rows, E, u = self._rows, self._E, self.u
-            if 3 * len(E) > len(rows.y):  # to copy many rows costs more than to multiply by zeros
-                every = np.zeros(len(rows.y))
+            rows, E, u, w = self._rows, self._E, self.u, self._w
+            if self._linear is not None or 3 * len(E) > len(rows.y):  # to copy many rows costs more than their zeros
+                every = self._fixed()
                 every[E] = u
-                theta = every @ rows.A
-                theta[-1] = 0.0
+                theta = self._of_coefficients(every)
                 f = (rows.A @ theta)[E]
             else:
                 A = rows.A[E]
                 theta = u @ A
                 theta[-1] = 0.0
                 f = A @ theta
-            theta[-1] = rows.s[E] @ (rows.y[E] - f) / rows.s[E].sum()
+            theta[-1] = (w @ (rows.y[E] - f) - (0.0 if self._linear is None else 0.5 * self._lam * u.sum())) / w.sum()
             return theta
+
+    def _fixed(self) -> Array:
+        """The coefficients of linear pieces; zero on the others."""
+        return np.zeros(len(self._rows.y)) if self._linear is None else self._linear * (2.0 / self._lam)
+
+    def _of_coefficients(self, alpha: Array) -> Array:
+        """theta of these coefficients, the offset zero."""
+        theta = alpha @ self._rows.A
+        theta[-1] = 0.0
+        return theta
 
     @lazy
     def u(self) -> Array:
         """The coefficients of the samples E."""
         with blas_threads(len(self._E) ** 2):
-            return self._system.solve()
+            if self._linear is None:
+                return self._system.solve()
+            assert isinstance(self._system, SampleSystem)
+            rows, E, w, alpha = self._rows, self._E, self._w, self._fixed()
+            alpha[E] = -alpha.sum() * w / w.sum()  # any that brings the sum to zero
+            rest = (rows.y - rows.A @ self._of_coefficients(alpha))[E] - 0.5 * self._lam * alpha[E] / w
+            return alpha[E] + self._system.solve_for(rest)
 
     @property
     def rounding(self) -> float:
@@ -308,10 +360,11 @@ class FewSamples:
 
     def residuals(self, rows: AnyRows, f: Array, which: Array) -> Array:
         """As of :class:`Factored`: from the coefficients, since for large C f is y to rounding."""
-        return 0.5 * self._lam / rows.s[which] * self.u[np.searchsorted(self._E, which)]
+        at = np.searchsorted(self._E, which)
+        return 0.5 * self._lam / self._w[at] * self.u[at]
 
     def slack_diag(self, rows: AnyRows, which: Array) -> Array:
-        """One minus the leverages of these rows, which must be of E."""
+        """One minus the leverages of these rows, which must be curved."""
         with blas_threads(len(self._E) ** 2):
             return self._system.slack_diag[np.searchsorted(self._E, which)]
 
@@ -331,119 +384,134 @@ def _root(M: Array) -> Array:
     return np.asfortranarray(np.linalg.qr(np.sqrt(np.maximum(values, floor))[:, None] * Q.T)[1])
 
 
-def objective(rows: AnyRows, point: Point, lam: float) -> float:
-    """J at a point."""
-    slack = np.maximum(1.0 - rows.y * point.f, 0.0)
-    w = point.theta[:-1]
-    return float(slack @ (slack if rows.plain else rows.s * slack) + 0.5 * lam * (w @ w))
-
-
-def point_at(rows: AnyRows, theta: Array, f: Array | None = None) -> Point:
-    """The point of a theta."""
-    f = rows.decide(theta) if f is None else f
-    E = rows.y * f < 1.0
-    return Point(theta, f, E if rows.plain else E & (rows.s > 0))
-
-
-def start(rows: AnyRows) -> Point:
-    """The limit for lam to infinity: w = 0, and b the weighted mean of the labels."""
-    theta = np.zeros(rows.width)
-    theta[-1] = rows.s @ rows.y / rows.s.sum()
-    return point_at(rows, theta)
-
-
-class _InFeatures(PiecewiseQuadratic[Point]):
-    """J of these rows at lam; ``factored`` is the system of the last step."""
+class FeatureNewton(NewtonOnPieces[Point]):
+    """J of these rows; :meth:`at` moves it to a lam. ``factored`` is the system of the last step."""
 
     most_steps = MOST_STEPS
     factored: Factored | FewSamples
 
-    def __init__(self, rows: AnyRows, system: ActiveSystem, lam: float) -> None:
-        self._rows, self._system, self._lam = rows, system, lam
+    def __init__(self, loss: Pieces, rows: AnyRows) -> None:
+        super().__init__(loss, rows.y, rows.s)
+        self.rows, self.system = rows, ActiveSystem(loss, rows)
 
-    def objective(self, point: Point) -> float:
-        return objective(self._rows, point, self._lam)
+    @staticmethod
+    def of(loss: Pieces, rows: AnyRows) -> FeatureNewton:
+        """Newton's method for these rows, in the precision that they have."""
+        return (SingleNewton if rows.is_single else FeatureNewton)(loss, rows)
+
+    def at(self, lam: float, point: Point) -> tuple[Point, Factored | FewSamples]:
+        """The minimiser of J at lam, by Newton steps from a point near it, and the system it solves."""
+        return self._settled(self.found(lam, point)), self.factored
+
+    def start(self) -> Point:
+        """The limit for lam to infinity: w = 0."""
+        return self._with_offset(np.zeros(self.rows.width), np.zeros(len(self.y)))
+
+    def from_decisions(self, lam: float, f: Array) -> Point:
+        """The minimiser on the pieces where decision values f lie: a point to start from, if f is nearly right."""
+        E = self.region(f)
+        return self.point(self.system.factor(E, lam).solve()) if self.system.curved(E).any() else self.start()
+
+    def point(self, theta: Array, f: Array | None = None) -> Point:
+        """The point of a theta."""
+        f = self.rows.matvec(theta) if f is None else f
+        return Point(theta, f, self.region(f))
+
+    # --- what Newton's method asks -----------------------------------------------------------------------------------
+
+    def penalty(self, point: Point) -> float:
+        w = point.theta[:-1]
+        return float(0.5 * self.lam * (w @ w))
+
+    def penalty_along(self, point: Point, aim: Point) -> tuple[float, float]:
+        w, dw = point.theta[:-1], (aim.theta - point.theta)[:-1]
+        return float(self.lam * (w @ dw)), float(self.lam * (dw @ dw))
+
+    def between(self, point: Point, aim: Point, t: float) -> Point:
+        return self.point(point.theta + t * (aim.theta - point.theta), point.f + t * (aim.f - point.f))
 
     def aim(self, point: Point) -> Point:
-        self._system.at(point.E)
-        self.factored = self._system.factor(self._lam)
-        return point_at(self._rows, self.factored.solve())
+        self.factored = self.system.factor(point.E, self.lam)
+        if self.system.curved(point.E).any():
+            return self.point(self.factored.solve())
+        linear = self.system.linear(point.E)
+        if linear is None:
+            return self.start()
+        return self._with_offset(self.rows.rmatvec(linear * self.loss.largest / self.lam))
 
-    def is_tied(self, point: Point, aim: Point, moved: Array) -> bool:
-        return is_on_margin(self._rows.y[moved], aim.f[moved])
+    def with_minimiser(self, point: Point) -> Point:
+        """The point itself if a sample is curved; else with the best offset, unless that is no better."""
+        if not self.loss.has_linear or self.system.curved(point.E).any() or self._is_balanced(point.E):
+            return point
+        return self._with_offset(point.theta, point.f - point.theta[-1])
 
-    def search(self, point: Point, aim: Point) -> Point:
-        rows, lam, p, df = self._rows, self._lam, aim.theta - point.theta, aim.f - point.f
-        w, dw = point.theta[:-1], p[:-1]
-        t = exact_step(1.0 - rows.y * point.f, -rows.y * df, rows.s, point.E, lam * (w @ dw), lam * (dw @ dw))
-        return point_at(rows, point.theta + t * p, point.f + t * df)
+    def _is_balanced(self, E: Array) -> bool:
+        """Whether the coefficients of linear pieces sum to zero."""
+        linear = self.system.linear(E)
+        return linear is None or bool(abs(linear.sum()) * self.loss.largest <= _FLAT * self.s.sum())
+
+    def _with_offset(self, theta: Array, f: Array | None = None) -> Point:
+        """The point with these weights, and the offset at which J is lowest; f is without any."""
+        theta = np.append(theta[:-1], 0.0)
+        f = self.rows.matvec(theta) if f is None else f
+        b = self.loss.best_offset(f, self.y, self.s)
+        return self.point(np.append(theta[:-1], b), f + b)
+
+    def _settled(self, point: Point) -> Point:
+        """The point, with the middle of its offsets if all samples are at the ends of curved pieces to rounding."""
+        loss = self.loss
+        if not loss.is_bounded:
+            return point
+        Q = np.flatnonzero(self.system.curved(point.E))
+        low, high = (loss.of_regions(ends, point.E[Q]) for ends in (loss.low, loss.high))
+        share = (loss.u(self.y[Q], point.f[Q]) - low) / (high - low)
+        if len(Q) and np.any((share > _BOUND) & (share < 1.0 - _BOUND)):
+            return point
+        E = point.E.copy()
+        E[Q] += np.where(share > 0.5, 1, -1).astype(E.dtype)
+        if not self._is_balanced(E):
+            return point
+        return replace(self._with_offset(point.theta, point.f - point.theta[-1]), E=E)
 
 
-class _InSingle(_InFeatures):
+class SingleNewton(FeatureNewton):
     """J of rows in single precision: the gradient is exact, Newton's steps are nearly so.
 
     A step that stays on one piece leaves an error that is smaller by a factor, which the next such step shows.
     """
 
+    rows: SingleRows
     _last: float | None = None  # how far the last step led, if it stayed on its piece
     _steps = 0
 
+    def at(self, lam: float, point: Point) -> tuple[Point, Factored | FewSamples]:
+        self._last, self._steps = None, 0
+        return super().at(lam, point)
+
     def aim(self, point: Point) -> Point:
-        rows = self._rows
+        rows, loss = self.rows, self.loss
         self._steps += 1
         if self._steps == _MANY_STEPS:
-            self._system.strengthen()
-        self._system.at(point.E)
-        self.factored = self._system.factor(self._lam)
-        if point.pull is None:
-            left = rows.pull(np.where(point.E, rows.s * (rows.y - point.f), 0.0))
+            self.system.strengthen()
+        self.factored = self.system.factor(point.E, self.lam)
+        if point.gradient is None:
+            slope = loss.derivative(loss.u(self.y, point.f)) / loss.largest
+            left = rows.rmatvec(loss.signed(self.y, self.s * slope))
         else:
-            left = point.pull.copy()
-        left[:-1] -= 0.5 * self._lam * point.theta[:-1]
+            left = point.gradient.copy()
+        left[:-1] -= self.lam / loss.largest * point.theta[:-1]
         theta = point.theta + self.factored.solve(left)
-        assert isinstance(rows, SingleRows)
-        return Point(theta, *rows.look(theta))
+        return Point(theta, *rows.look(loss, theta))
 
     def advance(self, point: Point, aim: Point) -> tuple[Point, bool]:
         step = float(np.abs(aim.f - point.f).max()) / (1.0 + float(np.abs(aim.f).max()))
         stays = np.array_equal(aim.E, point.E)
         if stays and self._last is not None:
-            self._system.observe(step / self._last, self._lam)
-        if step <= _NO_STEP or (stays and self._system.rate(self._lam) * step <= _NO_STEP):
-            return (aim if stays else replace(aim, E=point.E, pull=None)), True
+            self.system.observe(step / self._last, self.lam)
+        if step <= _NO_STEP or (stays and self.system.rate(self.lam) * step <= _NO_STEP):
+            return (aim if stays else replace(aim, E=point.E, gradient=None)), True
         if not stays:
             self._last = None
             return super().advance(point, aim)
         self._last, self._value = step, None
         return aim, False
-
-
-def from_sides(rows: AnyRows, system: ActiveSystem, lam: float, f: Array) -> Point:
-    """The minimiser on the piece where decision values f lie: a point to start from, if f is nearly right."""
-    E = (rows.y * f < 1.0) & (rows.s > 0)
-    if not E.any():
-        return start(rows)
-    system.at(E)
-    return point_at(rows, system.factor(lam).solve())
-
-
-def minimise(rows: AnyRows, system: ActiveSystem, lam: float, point: Point) -> tuple[Point, Factored | FewSamples]:
-    """The minimiser of J at lam, by Newton steps from a point near it, and the system it solves."""
-    method = (_InSingle if rows.is_single else _InFeatures)(rows, system, lam)
-    found, is_found = method.minimise(point)
-    if not is_found:
-        raise not_found(lam)
-    return found, method.factored
-
-
-def is_on_margin(y: Array, f: Array) -> bool:
-    """Whether samples with these labels and decision values lie on the margin to rounding."""
-    return bool(np.abs(1.0 - y * f).max() <= _MARGIN_TIE * (1.0 + np.abs(f).max()))
-
-
-def not_found(lam: float) -> PathError:
-    """The error of a machine that was not found within the steps allowed."""
-    return PathError(
-        f"No machine was found within {MOST_STEPS} steps of Newton's method at C = {1 / lam:.6g}: bring the columns "
-        "to one scale (StandardScaler), or use smaller C."
-    )

@@ -1,11 +1,12 @@
-"""The squared hinge in the coefficients: Newton's method without features, for kernels that change at every call.
+"""Machines in their coefficients: Newton's method without features, for kernels that change at every call.
 
 The problem of ``solvers.feature_newton`` with w = sum_i u_i z_i, K = Z Z', lam = 1 / C::
 
-    minimise   J(u, b) = sum_i s_i max(0, 1 - y_i f_i)^2 + lam/2 u' K u,      f = K u + b,   sum_i u_i = 0
+    minimise   J(u, b) = sum_i s_i L(1 - y_i f_i) + lam/2 u' K u,      f = K u + b,   sum_i u_i = 0
 
-With E = {i : y_i f_i < 1} the minimiser of the piece has u = 0 outside E and solves the system of ``solvers.samples``
-on E. To make features of a kernel costs several such systems, and pays only where one kernel serves many C.
+for the squared hinge L. With E = {i : y_i f_i < 1} the minimiser of the piece has u = 0 outside E and solves the system
+of ``solvers.samples`` on E. To make features of a kernel costs several such systems, and pays only where one kernel
+serves many C.
 """
 
 from __future__ import annotations
@@ -15,9 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmpath.exceptions import PathError
-from svmpath.solvers.feature_newton import MOST_STEPS, is_on_margin, not_found
-from svmpath.solvers.line_search import exact_step
-from svmpath.solvers.newton import PiecewiseQuadratic
+from svmpath.solvers.newton import MOST_STEPS, NewtonOnPieces
+from svmpath.solvers.pieces import SQUARED_HINGE
 from svmpath.solvers.samples import SampleSystem
 
 Array = np.ndarray
@@ -38,105 +38,84 @@ class Coefficients:
     E: Array
 
 
-def machine_of(K: Array, y: Array, s: Array, u: Array, b: float) -> Coefficients:
-    """The machine of these coefficients on this kernel."""
-    f = K @ u + b
-    return Coefficients(u, b, f, (y * f < 1.0) & (s > 0))
-
-
-def approach(K: Array, y: Array, s: Array, C: float) -> Coefficients:
-    """A machine near the one at C, from the limit for C to zero; in steps if C is very large for the kernel."""
-    now = machine_of(K, y, s, np.zeros(len(y)), float(s @ y / s.sum()))
-    near = min(C, 1.0 / max(float(np.diagonal(K).max()), np.finfo(float).tiny))
-    for value in np.geomspace(near, C, 1 + int(np.log(C / near) / _LOG_STRIDE))[:-1]:
-        now, _ = minimise(K, y, s, 1.0 / value, now)
-    return now
-
-
-def machine_with(K: Array, y: Array, s: Array, lam: float, E: Array) -> Coefficients:
-    """The machine at lam if the samples E were those on the left of the margin: a start where they nearly are."""
-    rows = np.flatnonzero(E & (s > 0))
-    if len(rows) == 0:
-        return machine_of(K, y, s, np.zeros(len(y)), float(s @ y / s.sum()))
-    system = SampleSystem(K.take(rows, axis=0).take(rows, axis=1), y[rows], s[rows], lam)
-    u = np.zeros(len(y))
-    if not system.is_regular:
-        return machine_of(K, y, s, u, float(s @ y / s.sum()))
-    u[rows] = system.solve()
-    f = K @ u
-    b = float(s[rows] @ (y - f)[rows] / s[rows].sum())
-    return Coefficients(u, b, f + b, (y * (f + b) < 1.0) & (s > 0))
-
-
-def prolonged(now: Coefficients, last: Coefficients | None, y: Array, s: Array, lam: float) -> Coefficients:
-    """The machine now, or the last two prolonged if J is less there: free, since f is linear in the coefficients."""
-    if last is None:
-        return now
-    f = 2 * now.f - last.f
-    guess = Coefficients(2 * now.u - last.u, 2 * now.b - last.b, f, (y * f < 1.0) & (s > 0))
-    return guess if _objective(guess, y, s, lam) < _objective(now, y, s, lam) else now
-
-
-def _objective(machine: Coefficients, y: Array, s: Array, lam: float) -> float:
-    slack = np.maximum(1.0 - y * machine.f, 0.0)
-    return float(s @ slack**2 + 0.5 * lam * (machine.u @ (machine.f - machine.b)))
-
-
-class _InCoefficients(PiecewiseQuadratic[Coefficients]):
-    """J of these samples at lam; ``system`` is that of the last step."""
+class KernelNewton(NewtonOnPieces[Coefficients]):
+    """J of these samples; :meth:`at` moves it to a lam. Both classes must have weight: no minimiser has an empty E."""
 
     most_steps = MOST_STEPS
-    system: SampleSystem
+    system: SampleSystem  # of the last step
 
-    def __init__(self, K: Array, y: Array, s: Array, lam: float) -> None:
-        self._K, self._y, self._s, self._lam = K, y, s, lam
+    def __init__(self, K: Array, y: Array, s: Array) -> None:
+        super().__init__(SQUARED_HINGE, y, s)
+        self._K = K
 
-    def objective(self, point: Coefficients) -> float:
-        return _objective(point, self._y, self._s, self._lam)
+    def at(self, lam: float, start: Coefficients) -> tuple[Coefficients, SampleSystem]:
+        """The minimiser of J at lam, from a machine near it, and the system of the samples E that it solves."""
+        return self.found(lam, start), self.system
 
-    def aim(self, point: Coefficients) -> Coefficients:
-        K, y, s, lam, E = self._K, self._y, self._s, self._lam, np.flatnonzero(point.E)
-        self.system = SampleSystem(K.take(E, axis=0).take(E, axis=1), y[E], s[E], lam)
+    # --- machines to start from --------------------------------------------------------------------------------------
+
+    def machine(self, u: Array, b: float, f: Array | None = None) -> Coefficients:
+        """The machine of these coefficients; f if it is known."""
+        f = self._K @ u + b if f is None else f
+        return Coefficients(u, b, f, self.region(f))
+
+    def start(self) -> Coefficients:
+        """The limit for C to zero."""
+        return self.machine(np.zeros(len(self.y)), float(self.s @ self.y / self.s.sum()))
+
+    def approach(self, C: float) -> Coefficients:
+        """A machine near the one at C, from the limit for C to zero; in steps if C is very large for the kernel."""
+        now = self.start()
+        first = min(C, 1.0 / max(float(np.diagonal(self._K).max()), np.finfo(float).tiny))
+        for value in np.geomspace(first, C, 1 + int(np.log(C / first) / _LOG_STRIDE))[:-1]:
+            now, _ = self.at(1.0 / value, now)
+        return now
+
+    def with_sides(self, lam: float, E: Array) -> Coefficients:
+        """The machine at lam if the samples E were those on the left of the margin: a start where they nearly are."""
+        self.lam = lam
+        rows = np.flatnonzero(E & (self.s > 0))
+        found = self._solved(rows) if len(rows) else None
+        return self.start() if found is None else found
+
+    # --- what Newton's method asks -----------------------------------------------------------------------------------
+
+    def _solved(self, E: Array) -> Coefficients | None:
+        """The machine of the samples E; None if their system has no factor."""
+        K, y, s = self._K, self.y, self.s
+        self.system = SampleSystem(K.take(E, axis=0).take(E, axis=1), y[E], s[E], self.lam)
         if not self.system.is_regular:
-            raise PathError(
-                f"At C = {1 / lam:.6g} the system of {len(E)} samples is singular in double precision: the kernel "
-                "values are too large for this C. Scale the columns (StandardScaler), or use smaller C."
-            )
+            return None
         u = np.zeros(len(y))
         u[E] = self.system.solve()
         f = K @ u  # all columns: to pick those of E costs more than the product
         b = float(s[E] @ (y - f)[E] / s[E].sum())
-        f += b
-        return Coefficients(u, b, f, (y * f < 1.0) & (s > 0))
+        return self.machine(u, b, f + b)
 
-    def is_tied(self, point: Coefficients, aim: Coefficients, moved: Array) -> bool:
-        return is_on_margin(self._y[moved], aim.f[moved])
+    def aim(self, point: Coefficients) -> Coefficients:
+        E = np.flatnonzero(point.E)
+        found = self._solved(E)
+        if found is None:
+            raise PathError(
+                f"At C = {1 / self.lam:.6g} the system of {len(E)} samples is singular in double precision: the "
+                "kernel values are too large for this C. Scale the columns (StandardScaler), or use smaller C."
+            )
+        return found
 
-    def search(self, point: Coefficients, aim: Coefficients) -> Coefficients:
-        y, s, lam = self._y, self._s, self._lam
+    def penalty(self, point: Coefficients) -> float:
+        return float(0.5 * self.lam * (point.u @ (point.f - point.b)))
+
+    def penalty_along(self, point: Coefficients, aim: Coefficients) -> tuple[float, float]:
         du, db, df = aim.u - point.u, aim.b - point.b, aim.f - point.f
-        level, steep = lam * (du @ (point.f - point.b)), lam * (du @ (df - db))
-        t = exact_step(1.0 - y * point.f, -y * df, s, point.E, level, steep)
-        f = point.f + t * df
-        return Coefficients(point.u + t * du, point.b + t * db, f, (y * f < 1.0) & (s > 0))
+        return float(self.lam * (du @ (point.f - point.b))), float(self.lam * (du @ (df - db)))
+
+    def between(self, point: Coefficients, aim: Coefficients, t: float) -> Coefficients:
+        du, db, df = aim.u - point.u, aim.b - point.b, aim.f - point.f
+        return self.machine(point.u + t * du, point.b + t * db, point.f + t * df)
 
     def with_minimiser(self, point: Coefficients) -> Coefficients:
         """With no sample on the left, the machine nearer to zero until one is: J falls on the way there."""
         if point.E.any():
             return point
-        y, s = self._y, self._s
-        shrink = _INSIDE / float((y * point.f)[s > 0].min())
-        f = shrink * point.f
-        return Coefficients(shrink * point.u, shrink * point.b, f, (y * f < 1.0) & (s > 0))
-
-
-def minimise(K: Array, y: Array, s: Array, lam: float, start: Coefficients) -> tuple[Coefficients, SampleSystem]:
-    """The minimiser of J at lam, from a machine near it, and the system of the samples E that it solves.
-
-    Both classes must have weight: then no minimiser has an empty E.
-    """
-    method = _InCoefficients(K, y, s, lam)
-    found, is_found = method.minimise(method.with_minimiser(start))
-    if not is_found:
-        raise not_found(lam)
-    return found, method.system
+        shrink = _INSIDE / float((self.y * point.f)[self.s > 0].min())
+        return self.machine(shrink * point.u, shrink * point.b, shrink * point.f)

@@ -1,12 +1,12 @@
-"""Features in single precision for the squared hinge with many rows: A = [Z - m, 1], Z stored once and not copied.
+"""Features in single precision for many rows: A = [Z - m, 1], Z stored once and not copied.
 
 What is large is done in single precision, what needs digits in double precision:
 
-- A_E' S A_E is the sum of products of a block of rows, each in single precision and added up in double precision. It is
+- A' W A is the sum of products of a block of rows, each in single precision and added up in double precision. It is
   wrong by about 1e-7 of its diagonal, which makes Newton's steps inexact by a factor (``rate``), not the machine;
 - f = A theta and the gradient A' v are computed in double precision from the stored numbers, so that the machine that
   the steps lead to is that of the stored features to rounding;
-- where the factor is not small, for large C, A_E' S A_E is computed in double precision, too.
+- where the factor is not small, for large C, A' W A is computed in double precision, too.
 
 m is the mean of Z rounded to single precision. It is subtracted from a block of rows when that is multiplied, so that
 neither digits nor memory are lost.
@@ -22,6 +22,7 @@ import numpy as np
 from svmpath.gram.memory import require
 from svmpath.gram.products import blocks, converted, times, transposed_times
 from svmpath.lazy import lazy
+from svmpath.solvers.pieces import Pieces
 
 Array = np.ndarray
 
@@ -93,28 +94,29 @@ class SingleRows:
         """The same rows with the first r features only."""
         return replace(self, Z=self.Z[:, :r], mean=self.mean[:r])
 
-    def decide(self, theta: Array) -> Array:
+    def matvec(self, theta: Array) -> Array:
         """A theta."""
         w = theta[:-1]
         return times(self.Z, w) + (theta[-1] - self.mean.astype(float) @ w)
 
-    def pull(self, v: Array) -> Array:
+    def rmatvec(self, v: Array) -> Array:
         """A' v."""
         total = v.sum()
         return np.append(transposed_times(self.Z, v) - self.mean.astype(float) * total, total)
 
-    def look(self, theta: Array) -> tuple[Array, Array, Array]:
-        """f = A theta, the rows E with y f < 1, and A_E' S (y - f) on these rows: all in one reading of Z."""
+    def look(self, loss: Pieces, theta: Array) -> tuple[Array, Array, Array]:
+        """f = A theta, the pieces of the rows there, and A' S z L'(u) / c*: all in one reading of Z."""
         w, mean = theta[:-1], self.mean.astype(float)
-        f, left = np.empty(len(self.y)), np.empty(len(self.y))
+        f, pushed = np.empty(len(self.y)), np.empty(len(self.y))
         total, offset = np.zeros(len(w)), theta[-1] - mean @ w
         for part, block in converted(self.Z):
             f[part] = block @ w + offset
             y = self.y[part]
-            left[part] = np.where(y * f[part] < 1.0, self.s[part] * (y - f[part]), 0.0)
-            total += left[part] @ block
-        E = (self.y * f < 1.0) & (self.s > 0)
-        return f, E, np.append(total - mean * left.sum(), left.sum())
+            pushed[part] = loss.signed(y, self.s[part] * loss.derivative(loss.u(y, f[part]))) / loss.largest
+            total += pushed[part] @ block
+        E = loss.region(loss.u(self.y, f))
+        E = E if self.plain else np.where(self.s > 0, E, E.dtype.type(0))
+        return f, E, np.append(total - mean * pushed.sum(), pushed.sum())
 
     def among(self, which: Array) -> Among:
         """Some of the rows, as far as products with vectors go."""
@@ -129,24 +131,25 @@ class SingleRows:
         """``image``, for many calls."""
         return self.image
 
-    def moments(self, which: Array) -> tuple[Array, Array]:
-        """A' S A and A' S y of some of the rows."""
+    def moments(self, which: Array, weights: Array | None = None) -> tuple[Array, Array]:
+        """A' W A and A' W y of some of the rows; W are their weights s if none are given."""
         G, c = np.zeros((self.width, self.width)), np.zeros(self.width)
         mean: Array = self.mean.astype(self.arithmetic)
+        w = self.s[which] if weights is None else weights
         for start in range(0, len(which), _MULTIPLIED_AT_ONCE):
-            part = which[start : start + _MULTIPLIED_AT_ONCE]
+            chunk = slice(start, start + _MULTIPLIED_AT_ONCE)
+            part, s = which[chunk], w[chunk]
             B = self.Z[part].astype(self.arithmetic, copy=False)
             B -= mean
-            s = self.s[part]
             sides = np.array([s, s * self.y[part]], dtype=self.arithmetic) @ B
             G[-1, :-1] += sides[0]
             c[:-1] += sides[1]
-            if not self.plain:
+            if weights is not None or not self.plain:
                 B *= np.sqrt(s).astype(self.arithmetic)[:, None]
             G[:-1, :-1] += B.T @ B
         G[:-1, -1] = G[-1, :-1]
-        G[-1, -1] = self.s[which].sum()
-        c[-1] = self.s[which] @ self.y[which]
+        G[-1, -1] = w.sum()
+        c[-1] = w @ self.y[which]
         return G, c
 
 
@@ -157,12 +160,12 @@ class Among:
     rows: SingleRows
     which: Array
 
-    def decide(self, theta: Array) -> Array:
+    def matvec(self, theta: Array) -> Array:
         """A[which] theta."""
-        return self.rows.decide(theta)[self.which]
+        return self.rows.matvec(theta)[self.which]
 
-    def pull(self, v: Array) -> Array:
+    def rmatvec(self, v: Array) -> Array:
         """A[which]' v."""
         every = np.zeros(len(self.rows.y))
         every[self.which] = v
-        return self.rows.pull(every)
+        return self.rows.rmatvec(every)

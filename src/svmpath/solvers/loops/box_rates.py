@@ -27,7 +27,7 @@ from svmpath.solvers.loops.linalg import combine, times
 
 
 @inner
-def respond(P: Data, S: State, W: Work, j: int) -> float:
+def respond(P: ProgramArrays, S: State, W: Work, j: int) -> float:
     """The z of variable j, and sc; refined where digits cancel."""
     q, m, row, own, v, z, residual = len(S.nu), S.k[SIZE], P.K[P.r[j]], P.K[P.r[j], P.r[j]], W.v, W.z, W.extra
     for e in range(q):
@@ -60,20 +60,7 @@ def respond(P: Data, S: State, W: Work, j: int) -> float:
 
 
 @inner
-def _gradient_rates(P: Data, S: State, W: Work) -> None:
-    """The dg of all variables at rates d."""
-    q, m = len(S.nu), S.k[SIZE]
-    for a in range(m):
-        W.rows[a] = P.r[S.F[a]]
-    for i in range(P.K.shape[0]):
-        W.buffer[i] = W.KB[i]
-    combine(P.K, W.rows, W.d[q:], m, W.buffer)
-    for j in range(len(P.r)):
-        W.dg[j] = W.buffer[P.r[j]] + P.c1[j] + W.d[P.p[j]]
-
-
-@inner
-def carry(P: Data, W: Work, j: int, rate: float) -> None:
+def carry(P: ProgramArrays, W: Work, j: int, rate: float) -> None:
     """Let the bound of j carry it with this rate (or, with its negative, no longer)."""
     if rate != 0.0:
         W.dB[P.p[j]] += rate
@@ -83,13 +70,13 @@ def carry(P: Data, W: Work, j: int, rate: float) -> None:
 
 
 @inner
-def bound_rate(P: Data, S: State, j: int) -> float:
+def bound_rate(P: ProgramArrays, S: State, j: int) -> float:
     """The rate of a variable that is not free: that of its bound."""
     return P.u1[j] if S.status[j] == UP else P.l1[j]
 
 
 @inner
-def set_direction(P: Data, S: State, W: Work) -> None:
+def set_direction(P: ProgramArrays, S: State, W: Work) -> None:
     """d, KB and dB from the beginning: M d = (b1 - dB, -c1_F - KB_F)."""
     q, m = len(S.nu), S.k[SIZE]
     for e in range(q):
@@ -107,11 +94,17 @@ def set_direction(P: Data, S: State, W: Work) -> None:
 
 
 @inner
-def set_rates(P: Data, S: State, W: Work) -> float:
+def set_rates(P: ProgramArrays, S: State, W: Work) -> float:
     """All dg, with d refined until the gradient does not move on F; the size of the rates, or -1 if R is inexact."""
     q, m, size = len(S.nu), S.k[SIZE], 0.0
+    for a in range(m):
+        W.rows[a] = P.r[S.F[a]]
     for turn in range(4):
-        _gradient_rates(P, S, W)
+        for i in range(P.K.shape[0]):
+            W.buffer[i] = W.KB[i]
+        combine(P.K, W.rows, W.d[q:], m, W.buffer)
+        for j in range(len(P.r)):
+            W.dg[j] = W.buffer[P.r[j]] + P.c1[j] + W.d[P.p[j]]
         fastest, moved = S.x[FASTEST], 0.0
         for a in range(m):
             fastest, moved = max(fastest, abs(W.d[q + a])), max(moved, abs(W.dg[S.F[a]]))
@@ -140,7 +133,7 @@ def set_signs(S: State, W: Work) -> None:
 
 
 @inner
-def synchronise(P: Data, S: State, W: Work) -> float:
+def synchronise(P: ProgramArrays, S: State, W: Work) -> float:
     """The exact gradient, one step of Newton's method for (nu, theta_F), and what is wrong then, in units of f."""
     n, q, m, t, weights, rows = P.K.shape[0], len(S.nu), S.k[SIZE], S.x[T], W.weights, W.rows
     set_signs(S, W)

@@ -18,7 +18,7 @@ from svmpath.solvers.loops.linalg import delete, replace
 
 
 @inner
-def _middle(P: Data, S: State, noise: Array, offsets: Array) -> None:
+def _middle(P: ProgramArrays, S: State, noise: Array, offsets: Array) -> None:
     """The multipliers, each in the middle of its interval: ``box_program.offset_shift`` without FIXED ones.
 
     Where variables were kept from changing place, the interval may be empty: then the multiplier stays where it is.
@@ -56,17 +56,7 @@ def _middle(P: Data, S: State, noise: Array, offsets: Array) -> None:
 
 
 @inner
-def _is_outside(P: Data, S: State) -> bool:
-    """Whether a free variable is outside its box by more than rounding, in units of the box."""
-    for a in range(S.k[SIZE]):
-        k = S.F[a]
-        if max(P.l0[k] - S.theta[k], S.theta[k] - P.u0[k]) > THETA_OUTSIDE * (P.u0[k] - P.l0[k]):
-            return True
-    return False
-
-
-@inner
-def _dismiss(P: Data, S: State, W: Work, j: int, upwards: bool) -> int:
+def _dismiss(P: ProgramArrays, S: State, W: Work, j: int, upwards: bool) -> int:
     """Take the FIXED variable j out of F; REFACTOR or INFEASIBLE where that is not so easy.
 
     If it is the only one of its group, another takes its place that can move upwards (downwards).
@@ -99,7 +89,7 @@ def _dismiss(P: Data, S: State, W: Work, j: int, upwards: bool) -> int:
 
 
 @inner
-def _begin_removal(P: Data, S: State, W: Work, origin: State, o: Removals, s: int) -> int:
+def _begin_removal(P: ProgramArrays, S: State, W: Work, origin: State, o: Removals, s: int) -> int:
     """Copy the state with all samples, and fix the variables of sample s, which are then driven to zero."""
     q, m, driven = len(S.nu), origin.k[SIZE], -1
     for j in range(len(S.g)):
@@ -129,7 +119,7 @@ def _begin_removal(P: Data, S: State, W: Work, origin: State, o: Removals, s: in
 
 
 @inner
-def _end_removal(P: Data, S: State, W: Work, o: Removals, s: int, code: int, low: Array) -> None:
+def _end_removal(P: ProgramArrays, S: State, W: Work, o: Removals, s: int, code: int, low: Array) -> None:
     """Fill in what was found without sample s, and let its variables go."""
     first = o.variables[s, 0]
     for v in o.variables[s]:
@@ -141,14 +131,16 @@ def _end_removal(P: Data, S: State, W: Work, o: Removals, s: int, code: int, low
     if code in (END, CUT):
         _middle(P, S, W.steps, o.offsets[s])
     o.codes[s], o.counts[s], o.worsts[s] = code, S.k[EVENTS], S.x[WORST]
-    if code == END and _is_outside(P, S):
-        o.worsts[s] = INFINITE
+    if code == END:
+        for k in S.F[: S.k[SIZE]]:  # outside its box by more than rounding, in units of the box
+            if max(P.l0[k] - S.theta[k], S.theta[k] - P.u0[k]) > THETA_OUTSIDE * (P.u0[k] - P.l0[k]):
+                o.worsts[s] = INFINITE
 
 
 @entry
 def leave_out(
-    P: Data, S: State, W: Work, log: Log, origin: State, o: Removals, low: Array, tol: float, most: int, limit: int,
-    steps: int,
+    P: ProgramArrays, S: State, W: Work, log: EventArrays, origin: State, o: Removals,
+    low: Array, tol: float, most: int, limit: int, steps: int,
 ) -> None:  # fmt: skip
     """Drive the variables of one sample after another to zero, each from the same state.
 

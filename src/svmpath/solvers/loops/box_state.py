@@ -31,7 +31,7 @@ SIZE, SEED, RECORDED, EVENTS, SYNCED, FIRST_EVENTS, ZERO_STEPS, STEPS = range(8)
 FRESH, STALE, WAS_CUT, TURNED, WATCH, ENTERING = range(8, 14)
 
 
-class Data(NamedTuple):
+class ProgramArrays(NamedTuple):
     """The program: see ``solvers.box_qp.Program``."""
 
     K: Array
@@ -62,7 +62,7 @@ class State(NamedTuple):
     k: Array
 
 
-class Log(NamedTuple):
+class EventArrays(NamedTuple):
     """The events: where, which variable, from which status to which, and the gradient that is watched."""
 
     t: Array

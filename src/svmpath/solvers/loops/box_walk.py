@@ -33,14 +33,14 @@ from svmpath.solvers.loops.linalg import append, combine, delete, replace
 
 
 @inner
-def _room(P: Data, S: State, k: int, side: int) -> float:
+def _room(P: ProgramArrays, S: State, k: int, side: int) -> float:
     """How far a free variable is from a bound."""
     t = S.x[T]
     return max(S.theta[k] - P.l0[k] - t * P.l1[k] if side == LOW else P.u0[k] + t * P.u1[k] - S.theta[k], 0.0)
 
 
 @inner
-def _put_on_bound(P: Data, S: State, j: int, status: int) -> None:
+def _put_on_bound(P: ProgramArrays, S: State, j: int, status: int) -> None:
     """The theta of a variable exactly on its bound."""
     S.theta[j] = P.u0[j] + S.x[T] * P.u1[j] if status == UP else P.l0[j] + S.x[T] * P.l1[j]
 
@@ -53,7 +53,7 @@ def _draw(k: Array, ties: int) -> bool:
 
 
 @inner
-def _first_event(P: Data, S: State, W: Work, tau: float, tie: float) -> tuple[float, int, int, int]:
+def _first_event(P: ProgramArrays, S: State, W: Work, tau: float, tie: float) -> tuple[float, int, int, int]:
     """The first event: its step, its kind, which variable, and to which bound that goes.
 
     Kind 0: the free variable at that position of F reaches a bound. Kind 1: that variable becomes free. Of ties the
@@ -94,7 +94,7 @@ def _first_event(P: Data, S: State, W: Work, tau: float, tie: float) -> tuple[fl
 
 
 @inner
-def _cost_of_return(P: Data, S: State, W: Work, step: float) -> float:
+def _cost_of_return(P: ProgramArrays, S: State, W: Work, step: float) -> float:
     """What it costs to bring F back into its box after a step: the one with most room takes up what the others cannot.
 
     For one group. Infinity where that is not enough, or too much to compute.
@@ -131,7 +131,7 @@ def _cost_of_return(P: Data, S: State, W: Work, step: float) -> float:
 
 
 @inner
-def _is_known(P: Data, S: State, W: Work, above: float, rate: float) -> bool:
+def _is_known(P: ProgramArrays, S: State, W: Work, above: float, rate: float) -> bool:
     """Whether it is known on which side of its level the gradient that is watched is at t = 1.
 
     Now it is so far above, and falls with this rate. ``solvers.removal`` gives the bound, here with mu in units of t.
@@ -157,7 +157,7 @@ def _is_known(P: Data, S: State, W: Work, above: float, rate: float) -> bool:
 
 
 @inner
-def _advance(P: Data, S: State, W: Work, h: float, t: float) -> None:
+def _advance(P: ProgramArrays, S: State, W: Work, h: float, t: float) -> None:
     """A step of length h, to t."""
     q = len(S.nu)
     for e in range(q):
@@ -174,7 +174,7 @@ def _advance(P: Data, S: State, W: Work, h: float, t: float) -> None:
 
 
 @inner
-def _record(S: State, W: Work, log: Log, j: int, target: int) -> None:
+def _record(S: State, W: Work, log: EventArrays, j: int, target: int) -> None:
     """Give variable j another status, and record it."""
     e = S.k[RECORDED]
     log.t[e], log.variable[e], log.source[e], log.target[e] = S.x[T], j, S.status[j], target
@@ -186,7 +186,7 @@ def _record(S: State, W: Work, log: Log, j: int, target: int) -> None:
 
 
 @inner
-def find_successor(P: Data, S: State, W: Work, k: int) -> int:
+def find_successor(P: ProgramArrays, S: State, W: Work, k: int) -> int:
     """Move the multiplier of k, alone in its group, until another variable can take its place: which (-1: none)."""
     best, step = -1, INFINITE
     for j in range(len(S.g)):
@@ -203,7 +203,7 @@ def find_successor(P: Data, S: State, W: Work, k: int) -> int:
 
 
 @inner
-def _slide(P: Data, S: State, W: Work, j: int) -> tuple[int, int]:
+def _slide(P: ProgramArrays, S: State, W: Work, j: int) -> tuple[int, int]:
     """Move theta_j and F along the null direction of j until one of them reaches a bound: position (-1: j) and side."""
     upwards, z, q, m, t = W.sign[j], W.z, len(S.nu), S.k[SIZE], S.x[T]
     step, speed, which, side = P.u0[j] - P.l0[j] + t * (P.u1[j] - P.l1[j]), 1.0, -1, UP if upwards > 0 else LOW
@@ -231,7 +231,7 @@ def _slide(P: Data, S: State, W: Work, j: int) -> tuple[int, int]:
 
 
 @inner
-def _swap(P: Data, S: State, W: Work, a: int, j: int, sc: float) -> None:
+def _swap(P: ProgramArrays, S: State, W: Work, a: int, j: int, sc: float) -> None:
     """Variable j takes the place of the one at position a of F."""
     q = len(S.nu)
     replace(S.R, q + S.k[SIZE], q + a, W.z, sc, W.spare)
@@ -241,7 +241,7 @@ def _swap(P: Data, S: State, W: Work, a: int, j: int, sc: float) -> None:
 
 
 @inner
-def _leave(P: Data, S: State, W: Work, log: Log, which: int, side: int) -> int:
+def _leave(P: ProgramArrays, S: State, W: Work, log: EventArrays, which: int, side: int) -> int:
     """The variable at this position of F has reached a bound and stays there.
 
     If it is the only one of its group, the multiplier moves, and theta does not, until another can take its place,
@@ -268,7 +268,7 @@ def _leave(P: Data, S: State, W: Work, log: Log, which: int, side: int) -> int:
 
 
 @inner
-def _make_room(P: Data, S: State, W: Work, log: Log, j: int) -> None:
+def _make_room(P: ProgramArrays, S: State, W: Work, log: EventArrays, j: int) -> None:
     """Free a variable that depends on F: theta moves along the null direction until a variable makes room for it."""
     which, side = _slide(P, S, W, j)
     k = j if which < 0 else S.F[which]
@@ -281,7 +281,7 @@ def _make_room(P: Data, S: State, W: Work, log: Log, j: int) -> None:
 
 
 @inner
-def _join(P: Data, S: State, W: Work, log: Log, j: int, sc: float) -> None:
+def _join(P: ProgramArrays, S: State, W: Work, log: EventArrays, j: int, sc: float) -> None:
     """Variable j, whose Schur complement is sc, becomes free besides the others."""
     q, m, rho, x = len(S.nu), S.k[SIZE], bound_rate(P, S, j), -W.dg[j] / sc
     for a in range(q + m):
@@ -296,7 +296,7 @@ def _join(P: Data, S: State, W: Work, log: Log, j: int, sc: float) -> None:
 
 
 @inner
-def _is_sync_due(P: Data, S: State, t_end: float) -> bool:
+def _is_sync_due(P: ProgramArrays, S: State, t_end: float) -> bool:
     """Whether the gradient should be computed exactly."""
     k, t = S.k, S.x[T]
     long = t - S.x[SYNCED_AT] > SYNC_STRETCH * max(abs(t), abs(t_end))
@@ -305,7 +305,7 @@ def _is_sync_due(P: Data, S: State, t_end: float) -> bool:
 
 @inner
 def _advance_to_event(
-    P: Data, S: State, W: Work, t_end: float, most: int, turn: float, level: float, size: float
+    P: ProgramArrays, S: State, W: Work, t_end: float, most: int, turn: float, level: float, size: float
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Go to the next event, or to the end: how that ended, the event's kind, which variable, and the bound."""
     x, k, t, rest, watch = S.x, S.k, S.x[T], t_end - S.x[T], S.k[WATCH]
@@ -326,18 +326,9 @@ def _advance_to_event(
     return CYCLING if k[ZERO_STEPS] > ZERO_STEPS_AT_ALL else GO, kind, which, side
 
 
-@inner
-def _count_members(P: Data, S: State, W: Work) -> None:
-    """How many variables of each group are free."""
-    for e in range(len(S.nu)):
-        W.members[e] = 0
-    for a in range(S.k[SIZE]):
-        W.members[P.p[S.F[a]]] += 1
-
-
 @entry
 def follow(
-    P: Data, S: State, W: Work, log: Log,
+    P: ProgramArrays, S: State, W: Work, log: EventArrays,
     t_end: float, tol: float, most: int, steps: int, turn: float, level: float,
 ) -> int:  # fmt: skip
     """Walk from event to event to t_end, for so many steps, or while there is room to record events.
@@ -348,7 +339,10 @@ def follow(
     same side. A Schur complement of at most ``tol``, in units of kmax, means that a variable nearly depends on F.
     """
     k, q, code, kind, which, side = S.k, len(S.nu), GO, 0, 0, 0
-    _count_members(P, S, W)
+    for e in range(q):
+        W.members[e] = 0
+    for a in range(k[SIZE]):
+        W.members[P.p[S.F[a]]] += 1
     k[TURNED] = 1
     for _ in range(steps):
         if code == GO:

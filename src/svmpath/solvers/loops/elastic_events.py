@@ -91,13 +91,13 @@ def rates(D: DesignArrays, S: ElasticState, g: float) -> tuple[bool, float, floa
             for j in range(m):
                 dx[j] = d2 * beta[A[j]]
     fast = (k == 0 and g != 0.0) or (x[LAM2] == 0.0 and not is_flat)
-    pull = 0.0 if fast else d2
-    noise = abs(b) + abs(pull)
+    rate2 = 0.0 if fast else d2
+    noise = abs(b) + abs(rate2)
     for j in range(m):
         noise += abs(dx[j]) * zmax[A[j]]
         u[j] = -dx[j]
     for i in range(n):
-        dr[i] = d2 * r[i] if is_flat else pull * margin[i] - y[i] * b
+        dr[i] = d2 * r[i] if is_flat else rate2 * margin[i] - y[i] * b
     if not is_flat:
         add_products(D.Zc, D.ci, D.cv, p, A, u, m, dr)
     for a in range(k):
@@ -112,7 +112,7 @@ def rates(D: DesignArrays, S: ElasticState, g: float) -> tuple[bool, float, floa
 
 @inner
 def leaving(num: Array, E: Array, N: Array, da: Array, is_moving: bool, floor: float) -> tuple[float, int, int]:
-    """Who of the elbow reaches a bound first: the step, its position and where it goes; rates below floor are none.
+    """Which elbow sample reaches a bound first: the step, its position and where it goes; rates below floor are none.
 
     Each of these searches begins anywhere where the walk has stood still for long, so that another of several equal
     steps can be found.
@@ -173,7 +173,7 @@ def vanishing(num: Array, A: Array, sign: Array, beta: Array, dx: Array, unit: f
 
 @inner
 def hitting(num: Array, place: Array, r: Array, dr: Array, unit: float, noise: float) -> tuple[float, int]:
-    """Who reaches the elbow first."""
+    """Which sample reaches the elbow first."""
     t, at, n = INFINITE, -1, len(place)
     skip = offset(num, n)
     for step in range(n):
@@ -203,26 +203,26 @@ def offset(num: Array, size: int) -> int:
 
 @inner
 def first_event(S: ElasticState, u_end: float, fast: bool, noise: float, moving: Array) -> tuple[float, int, int, int]:
-    """What ends the step: its length, kind (0 the end, 1 leave, 2 enter, 3 vanish, 4 hit), who, and where to."""
+    """What ends the step: its length, kind (0 the end, 1 leave, 2 enter, 3 vanish, 4 hit), which, and where to."""
     unit = 1.0 if fast else S.x[LAM2]
     best, kind, at, to = INFINITE if fast else max(S.x[U] - u_end, 0.0), 0, 0, 0
     if not fast:
-        t, who, where = leaving(S.num, S.E, S.N, S.Q[DA], len(moving) > 0, S.x[FLOOR])
-        if who >= 0 and is_next(S.num, t, best):
-            best, kind, at, to = t, 1, who, where
+        t, which, where = leaving(S.num, S.E, S.N, S.Q[DA], len(moving) > 0, S.x[FLOOR])
+        if which >= 0 and is_next(S.num, t, best):
+            best, kind, at, to = t, 1, which, where
         push = 0.0
         for a in range(S.num[K]):
             push += abs(S.Q[DA, a])
         for i in moving:
             push += abs(S.N[DW, i])
-        t, who, where = entering(S.num, S.sign, S.P, S.x[LAM1], S.x[D1], push)
-        if who >= 0 and is_next(S.num, t, best):
-            best, kind, at, to = t, 2, who, where
+        t, which, where = entering(S.num, S.sign, S.P, S.x[LAM1], S.x[D1], push)
+        if which >= 0 and is_next(S.num, t, best):
+            best, kind, at, to = t, 2, which, where
     if fast or unit > 0.0:
-        t, who = vanishing(S.num, S.A, S.sign, S.P[BETA], S.Q[DX], unit)
-        if who >= 0 and is_next(S.num, t, best):
-            best, kind, at = t, 3, who
-        t, who = hitting(S.num, S.place, S.N[R], S.N[DR], unit, noise)
-        if who >= 0 and is_next(S.num, t, best):
-            best, kind, at = t, 4, who
+        t, which = vanishing(S.num, S.A, S.sign, S.P[BETA], S.Q[DX], unit)
+        if which >= 0 and is_next(S.num, t, best):
+            best, kind, at = t, 3, which
+        t, which = hitting(S.num, S.place, S.N[R], S.N[DR], unit, noise)
+        if which >= 0 and is_next(S.num, t, best):
+            best, kind, at = t, 4, which
     return best, kind, at, to

@@ -22,6 +22,7 @@ from __future__ import annotations
 from svmpath.solvers.loops.decorators import inner
 from svmpath.solvers.loops.elastic_state import *
 from svmpath.solvers.loops.elastic_tolerances import CANCELLED, REFINED, REFINEMENTS, STALE_PIVOT
+from svmpath.solvers.loops.linalg import combine
 
 # --- products with Z -------------------------------------------------------------------------------------------------
 
@@ -32,29 +33,14 @@ def add_products(
 ) -> None:
     """``out += sum_a x_a Z[rows_a]``: by rows one number per feature, by columns one per sample.
 
-    Dense rows are taken some at a time so that ``out`` is read and written less often. Sparse ones number ``size``.
+    Sparse rows number ``size``.
     """
-    a = 0
-    if Z.shape[0] == 0:
-        while a < count:
+    if Z.shape[0] > 0:
+        combine(Z, rows, x, count, out)
+    else:
+        for a in range(count):
             for at in range(index[rows[a]], index[rows[a] + 1]):
                 out[index[size + 1 + at]] += x[a] * number[at]
-            a += 1
-    while a + 8 <= count:
-        z0, z1, z2, z3 = Z[rows[a]], Z[rows[a + 1]], Z[rows[a + 2]], Z[rows[a + 3]]
-        z4, z5, z6, z7 = Z[rows[a + 4]], Z[rows[a + 5]], Z[rows[a + 6]], Z[rows[a + 7]]
-        x0, x1, x2, x3 = x[a], x[a + 1], x[a + 2], x[a + 3]
-        x4, x5, x6, x7 = x[a + 4], x[a + 5], x[a + 6], x[a + 7]
-        for i in range(Z.shape[1]):
-            out[i] += (x0 * z0[i] + x1 * z1[i] + x2 * z2[i] + x3 * z3[i]) + (
-                x4 * z4[i] + x5 * z5[i] + x6 * z6[i] + x7 * z7[i]
-            )
-        a += 8
-    while a < count:
-        z0, x0 = Z[rows[a]], x[a]
-        for i in range(Z.shape[1]):
-            out[i] += x0 * z0[i]
-        a += 1
 
 
 @inner

@@ -135,12 +135,12 @@ def null_step(D: DesignArrays, S: ElasticState, i: int, turn: float, j: int, far
     if j >= 0:
         speed = -S.sign[j] * dc[j]
         best = 2.0 * S.x[LAM1] * S.P[OM, j] / speed if speed > 0.0 else INFINITE
-    t, who, where = leaving(num, S.E, S.N, da, False, 0.0)
-    if who >= 0 and is_next(num, t, best):
-        best, kind, at, to = t, 1, who, where
-    t, who, where = entering(num, S.sign, S.P, S.x[LAM1], 0.0, push)
-    if who >= 0 and is_next(num, t, best):
-        best, kind, at, to = t, 2, who, where
+    t, which, where = leaving(num, S.E, S.N, da, False, 0.0)
+    if which >= 0 and is_next(num, t, best):
+        best, kind, at, to = t, 1, which, where
+    t, which, where = entering(num, S.sign, S.P, S.x[LAM1], 0.0, push)
+    if which >= 0 and is_next(num, t, best):
+        best, kind, at, to = t, 2, which, where
     if best < INFINITE:
         for a in range(k):
             S.N[ALPHA, S.E[a]] += best * da[a]

@@ -15,7 +15,7 @@ Array = np.ndarray
 @inner
 def combine(K: Array, rows: Array, x: Array, count: int, out: Array) -> None:
     """``out += sum_a x_a K[rows_a]``, some rows at a time so that ``out`` is read and written less often."""
-    n, a = K.shape[0], 0
+    n, a = K.shape[1], 0
     while a + 8 <= count:
         A, B, C, D = K[rows[a]], K[rows[a + 1]], K[rows[a + 2]], K[rows[a + 3]]
         E, F, G, H = K[rows[a + 4]], K[rows[a + 5]], K[rows[a + 6]], K[rows[a + 7]]
