@@ -1,5 +1,7 @@
 """On rows in chunks everything comes out as in memory."""
 
+from dataclasses import replace
+
 import dask.array as da
 import numpy as np
 import pytest
@@ -9,7 +11,6 @@ from sklearn.utils.extmath import softmax
 import svmpath
 from svmpath import ChunkWarning, PathError, PathSVC, PathSVR, criteria
 from svmpath.distributed import fit_scaler, read, with_classes
-from svmpath.distributed.newton import Point
 from svmpath.gram import Nystroem, RandomFourier
 from svmpath.row_order import random_order
 from tests.distributed.chunks import SIZES, N, amounts, cut, moons
@@ -181,7 +182,7 @@ def test_a_path_can_be_checked(loss):
     chunked.found[C] = chunked._at(C) + 1e-3
     if loss == "squared_hinge":
         point = chunked._last["points"][0]
-        assert Point(point.theta + 1e-3, point.loss, point.pull, point.G).step(1.0)[1] > 1e-3
+        assert replace(point, theta=point.theta + 1e-3).step(1.0)[1] > 1e-3
     else:
         with pytest.raises(PathError, match="not optimal at C"):
             chunked.check()

@@ -57,7 +57,7 @@ def _with_options(name: str, command: Callable[[Given], Outcome]) -> Callable[..
         show_facts(facts, words, as_json=texts["json"], quiet=texts["quiet"])
 
     run.__doc__ = command.__doc__
-    run.__signature__ = signature_of(name)  # type: ignore[attr-defined]
+    vars(run)["__signature__"] = signature_of(name)
     return run
 
 

@@ -29,6 +29,7 @@ still violate the optimality conditions are counted as doubtful.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -54,7 +55,7 @@ _ILL_CONDITIONED = 1e9  # a system from which on it is handed over at once
 MANY = 3000  # samples from which errors are screened
 _ROW_BLOCK = 2048  # rows whose leverages are computed at a time
 PROJECTIONS = 32
-TOO_LARGE, TOO_SMALL = 4.0, 8.0  # estimates so many times too large, or too small, decide
+_TOO_LARGE, _TOO_SMALL = 4.0, 8.0  # estimates so many times too large, or too small, decide
 LEAST_ESTIMATE = 0.1  # of one minus a leverage that is only estimated
 
 
@@ -172,11 +173,19 @@ def _estimate(rows: AnyRows, stop: Stop, image: Any, Om: Array, E: Array) -> tup
     B = image(slice(None), P)[E] if 3 * len(E) > len(rows.y) else image(E, P)
     about = rows.s[E] * np.einsum("ij,ij->i", B, B)
     bar = rows.y[E] * stop.point.f[E]  # below zero where the sample is an error even by the machine that has seen it
-    wrong = about > TOO_LARGE * bar
-    near = np.flatnonzero(~wrong & (about * TOO_SMALL >= bar))
+    return screen_errors(about, bar, lambda near: _exact(rows, stop, E[near]))
+
+
+def screen_errors(about: Array, bar: Array, exact: Callable[[Array], tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Leverages from estimates of them, exact near the bar, and which samples are errors.
+
+    ``exact`` returns both of the samples at some positions.
+    """
+    wrong = about > _TOO_LARGE * bar
+    near = np.flatnonzero(~wrong & (about * _TOO_SMALL >= bar))
     for start in range(0, len(near), _ROW_BLOCK):
         part = near[start : start + _ROW_BLOCK]
-        about[part], wrong[part] = _exact(rows, stop, E[part])
+        about[part], wrong[part] = exact(part)
     return about, wrong
 
 

@@ -105,31 +105,33 @@ class NumberStyle:
 
 
 _PAIRS = ((".", ""), (".", ","), (",", ""), (",", "."), (".", "'"), (".", " "), (",", " "), (",", "'"))
-_SIGNS = ("", "%", "$", "€", "£", "¥")
+_SIGNS = ("%", "$", "€", "£", "¥")
 
 
-def find_styles(cells: Sequence[str]) -> list[NumberStyle]:
-    """The styles in which all cells are numbers, the simplest first; those with signs that no cell has are left out.
+def find_styles(cells: Sequence[str]) -> dict[NumberStyle, Floats]:
+    """The styles in which all cells are numbers, the simplest first, and the numbers.
+
+    Styles with a sign that no cell has are left out.
 
     Examples
     --------
     >>> from svmpath.datasets.cells import find_styles
-    >>> [style.describe() for style in find_styles(["1,5", "2,75"])]
-    ["',' is the decimal sign"]
+    >>> [(style.describe(), numbers.tolist()) for style, numbers in find_styles(["1,5", "2,75"]).items()]
+    [("',' is the decimal sign", [1.5, 2.75])]
     >>> len(find_styles(["1,234"]))  # 1234 or 1.234
     2
     """
-    sign = next((sign for sign in _SIGNS[1:] if cells and sign in cells[0]), "")
+    sign = next((sign for sign in _SIGNS if cells and sign in cells[0]), "")
     text = "".join(cells)
     possible = [
         NumberStyle(decimal, thousands, sign)
         for decimal, thousands in _PAIRS
         if (not thousands or thousands in text) and (decimal == "." or decimal in text or thousands == ".")
     ]
-    # A style with a sign for thousands is found only if that sign is needed.
-    found = [style for style in possible if style.read(cells) is not None]
-    plain = {(style.decimal, style.sign) for style in found if not style.thousands}
-    return [style for style in found if not style.thousands or (style.decimal, style.sign) not in plain]
+    read = {style: numbers for style in possible if (numbers := style.read(cells)) is not None}
+    # A sign for thousands counts only if it is needed.
+    plain = {style.decimal for style in read if not style.thousands}
+    return {style: numbers for style, numbers in read.items() if not style.thousands or style.decimal not in plain}
 
 
 # ----------------------------------------------------------------------------------------------------

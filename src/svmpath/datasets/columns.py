@@ -229,12 +229,10 @@ def _styled_numbers(cells: Cells, name: str, decimal: str) -> Read | None:
     styles = find_styles(cells.given)
     if not styles:
         return None
-    style = next((style for style in styles if style.decimal == decimal), styles[0])
-    values = style.read(cells.given)
-    assert values is not None
+    style = min(styles, key=lambda style: style.decimal != decimal)
     recipe = {"decimal": style.decimal, "thousands": style.thousands, "sign": style.sign}
     column = _column(cells, name, "number", style.describe(), **({} if style.is_plain else recipe))
-    return finite(cells.spread(values), name), column
+    return finite(cells.spread(styles[style]), name), column
 
 
 def _dates(cells: Cells, name: str, decimal: str) -> Read | None:

@@ -67,9 +67,9 @@ def _words(cells: Cells, name: str, recipe: Recipe, decimal: str) -> tuple[NDArr
 def _numbers(cells: Cells, name: str, recipe: Recipe, decimal: str) -> tuple[NDArray[Any], list[str]]:
     rest = cells.without(set(recipe.get("words", ())))
     learnt = NumberStyle(recipe.get("decimal", "."), recipe.get("thousands", ""), recipe.get("sign", ""))
-    possible = [style for style in find_styles(rest.given) if style.is_plain] if decimal == "." else []
-    possible += [learnt, *find_styles(rest.given)]
-    values = next((read for style in possible if (read := style.read(rest.given)) is not None), None)
+    styles = find_styles(rest.given)
+    possible = (styles.get(NumberStyle()) if decimal == "." else None, learnt.read(rest.given), *styles.values())
+    values = next((numbers for numbers in possible if numbers is not None), None)
     if values is None:
         refuse_number_column(rest.rows(), name)
     return finite(rest.spread(values), name), []

@@ -15,8 +15,6 @@ from svmpath.datasets.typed import objects, read_typed
 from svmpath.exceptions import DataError
 
 _MOST_CLASSES = 10
-
-
 _LABELS = {"none", "-"}  # of words that stand for missing values, those that may well be a class
 _TRUTH_SPELT = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
 
@@ -76,9 +74,7 @@ def _numbers(cells: Cells, name: str, decimal: str) -> NDArray[np.float64] | Non
         )
     styles = find_styles(cells.given)
     if styles:
-        values = next((style for style in styles if style.decimal == decimal), styles[0]).read(cells.given)
-        assert values is not None
-        return finite(cells.spread(values), name)
+        return finite(cells.spread(styles[min(styles, key=lambda style: style.decimal != decimal)]), name)
     if any(PLAIN.fullmatch(cell) or INFINITE.fullmatch(cell) for cell in cells.given):
         refuse_number_column(cells.rows(), name, "or use --task classification if these are classes")
     return None
@@ -172,9 +168,8 @@ def prepare_target(y: NDArray[Any], task: str | None = None) -> tuple[NDArray[An
     if numeric and not np.all(distinct == np.round(distinct)):
         if len(distinct) > _MOST_CLASSES:
             raise DataError(
-                f"classification needs classes, but the target has {len(distinct)} different fractional "
-                "numbers; "
-                "use --task regression, or choose another target"
+                f"classification needs classes, but the target has {len(distinct)} different fractional numbers; use "
+                "--task regression, or choose another target"
             )
         return objects([repr(float(value)) for value in y]), task
     if len(distinct) == len(y):

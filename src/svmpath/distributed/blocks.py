@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.gram.features import FeatureMap
+from svmpath.solvers.pieces import Pieces
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
@@ -94,29 +95,28 @@ class Block(Sized):
     diag: float
     trace: float
 
-    def y(self, machine: int) -> Array:
-        """The targets of a machine; -1 and +1 for classification."""
+    @property
+    def Y(self) -> Array:
+        """The targets of all machines, of shape (n, k); -1 and +1 for classification."""
         if self.positives is None:
-            return self.target
-        return np.where(self.target == self.positives[machine], 1.0, -1.0)
+            return self.target[:, None]
+        return np.where(self.target[:, None] == self.positives, 1.0, -1.0)
 
     def parts(self, which: Array | None = None) -> Iterator[tuple[Any, Array]]:
         """Some rows of Z in double precision, a part at a time, and which they are."""
-        n = len(self.Z) if which is None else len(which)
-        for start in range(0, n, _ROWS_AT_ONCE):
-            rows = (
-                slice(start, min(start + _ROWS_AT_ONCE, n)) if which is None else which[start : start + _ROWS_AT_ONCE]
-            )
+        for start in range(0, len(self.Z) if which is None else len(which), _ROWS_AT_ONCE):
+            part = slice(start, start + _ROWS_AT_ONCE)
+            rows = part if which is None else which[part]
             yield rows, self.Z[rows].astype(float, copy=False)
 
-    def decide(self, Theta: Array) -> Array:
+    def matvec(self, Theta: Array) -> Array:
         """A theta for each row of Theta; of shape (n, number of thetas)."""
         F = np.empty((len(self.Z), len(Theta)))
         for rows, Z in self.parts():
             F[rows] = Z @ Theta[:, :-1].T
         return F + Theta[:, -1]
 
-    def pull(self, V: Array) -> Array:
+    def rmatvec(self, V: Array) -> Array:
         """A' V."""
         total = np.zeros((self.Z.shape[1] + 1, V.shape[1]))
         for rows, Z in self.parts():
@@ -124,18 +124,23 @@ class Block(Sized):
         total[-1] = V.sum(axis=0)
         return total
 
-    def moments(self, which: Array) -> Array:
-        """A' S A of some of the rows."""
-        r = self.Z.shape[1]
+    def moments(self, which: Array, weights: Array) -> Array:
+        """A' W A of some of the rows."""
+        r, done = self.Z.shape[1], 0
         G = np.zeros((r + 1, r + 1))
-        for rows, part in self.parts(which):
-            s = self.s[rows]
-            G[-1, :-1] += s @ part
-            B: Array = part * np.sqrt(s)[:, None] if np.any(s != 1.0) else part
+        for _, part in self.parts(which):
+            w, done = weights[done : done + len(part)], done + len(part)
+            G[-1, :-1] += w @ part
+            B: Array = part * np.sqrt(w)[:, None] if np.any(w != 1.0) else part
             G[:-1, :-1] += B.T @ B
         G[:-1, -1] = G[-1, :-1]
-        G[-1, -1] = self.s[which].sum()
+        G[-1, -1] = weights.sum()
         return G
+
+    def leverages(self, which: Array, factor: Array) -> Array:
+        """s |A factor|^2 of some rows: their leverages if ``factor`` is U^-1 of M = U'U, or estimates of them."""
+        images = [part @ factor[:-1] + factor[-1] for _, part in self.parts(which)]
+        return self.s[which] * np.concatenate([np.zeros(0), *(np.einsum("ij,ij->i", V, V) for V in images)])
 
 
 def make_block(X: Any, target: Array, s: Array, recipe: Recipe) -> Block:
@@ -186,22 +191,18 @@ class Moments(Sized):
 def sum_moments(block: Block) -> list[Moments]:
     """The moments of all rows of a chunk."""
     with blas_threads(0):
-        machines = 1 if block.positives is None else len(block.positives)
-        Y = np.column_stack([block.y(machine) for machine in range(machines)])
-        SY = block.s[:, None] * Y
-        G = block.moments(np.flatnonzero(block.s > 0))
-        return [
-            Moments(G, block.pull(SY), np.einsum("ij,ij->j", SY, Y), float(block.s @ block.s), block.diag, block.trace)
-        ]
+        Y, s, rows = block.Y, block.s, np.flatnonzero(block.s > 0)
+        SY = s[:, None] * Y
+        squares = np.einsum("ij,ij->j", SY, Y)
+        G = block.moments(rows, s[rows])
+        return [Moments(G, block.rmatvec(SY), squares, float(s @ s), block.diag, block.trace)]
 
 
 @dataclass(frozen=True)
 class Evaluate(Sized):
-    """A question about one machine of the squared hinge: what is it like at theta, and what has changed since base?
+    """A question about one machine: what is it like at theta, and what has changed since base?"""
 
-    With E = {y f < 1} at theta, and E' at base, the answer is an :class:`Evaluation`.
-    """
-
+    loss: Pieces
     machine: int
     theta: Array
     base: Array
@@ -211,50 +212,41 @@ class Evaluate(Sized):
         """Where decision values are needed."""
         return np.array([self.base, self.theta])
 
-    def on(self, block: Block, F: Array, pull: Array) -> Evaluation:
-        """The answer of a chunk, from its decision values there and A_E' S (y - f)."""
-        y, s, f = block.y(self.machine), block.s, F[:, 1]
-        before, E = ((y * each < 1.0) & (s > 0) for each in F.T)
-        slack = np.where(E, 1.0 - y * f, 0.0)
-        moved = np.flatnonzero(before != E)
+    def on(self, block: Block, y: Array, F: Array, gradient: Array) -> Evaluation:
+        """The answer of a chunk, from its decision values there and A' S z L'(u) / c*."""
+        loss, s, u = self.loss, block.s, [self.loss.u(y, f) for f in F.T]
+        before, now = (loss.region(each) for each in u)
+        moved = np.flatnonzero((before != now) & (s > 0))
+        rise = s[moved] * (loss.of_regions(loss.shares, now[moved]) - loss.of_regions(loss.shares, before[moved]))
         G = None
         if len(moved):
-            came, went = moved[E[moved]], moved[~E[moved]]
-            G = block.moments(came) - block.moments(went)
-        far, top = np.abs(slack_of(y, f, moved)), np.abs(f[moved])
-        return Evaluation(
-            float(s @ slack**2),
-            pull,
-            len(moved),
-            float(far.max(initial=0.0)),
-            float(top.max(initial=0.0)),
-            G,
-        )
-
-
-def slack_of(y: Array, f: Array, which: Array) -> Array:
-    """1 - y f of some rows."""
-    return 1.0 - y[which] * f[which]
+            came, went = rise > 0, rise < 0
+            G = block.moments(moved[came], rise[came]) - block.moments(moved[went], -rise[went])
+        # How far each has come from the piece that it was on.
+        k = before[moved].astype(np.int8)
+        far = np.maximum(loss.low[k] - u[1][moved], u[1][moved] - loss.high[k]).max(initial=0.0)
+        top = np.abs(F[moved, 1]).max(initial=0.0)
+        return Evaluation(float(s @ loss.value(u[1])), gradient, len(moved), float(far), float(top), G)
 
 
 @dataclass(frozen=True)
 class Evaluation(Sized):
-    """J without its penalty, A_E' S (y - f), and what differs between E and E'.
+    """J without its penalty, A' S z L'(u) / c*, and what differs from the pieces at base.
 
     Attributes
     ----------
     loss : float
-    pull : array of shape (r + 1,)
+    gradient : array of shape (r + 1,)
     moved : int
-        Rows that are in one of E and E' only.
+        Rows that are on another piece than at base.
     far, top : float
-        The largest |1 - y f| and the largest |f| among them.
+        How far they are from their piece at base, and the largest |f| among them.
     G : array of shape (r + 1, r + 1) or None
-        A_E' S A_E minus the same of E'; None if no row has moved.
+        A' W A minus the same at base; None if no row has moved.
     """
 
     loss: float
-    pull: Array
+    gradient: Array
     moved: int
     far: float
     top: float
@@ -262,20 +254,16 @@ class Evaluation(Sized):
 
     def __add__(self, other: Evaluation) -> Evaluation:
         G = other.G if self.G is None else self.G if other.G is None else self.G + other.G
-        return Evaluation(
-            self.loss + other.loss,
-            self.pull + other.pull,
-            self.moved + other.moved,
-            max(self.far, other.far),
-            max(self.top, other.top),
-            G,
-        )
+        far, top = max(self.far, other.far), max(self.top, other.top)
+        sums = self.loss + other.loss, self.gradient + other.gradient, self.moved + other.moved
+        return Evaluation(*sums, far, top, G)
 
 
 @dataclass(frozen=True)
 class LossesAlong(Sized):
     """A question about one machine: J without its penalty at some steps from one theta to another."""
 
+    loss: Pieces
     machine: int
     start: Array
     end: Array
@@ -286,11 +274,10 @@ class LossesAlong(Sized):
         """Where decision values are needed."""
         return np.array([self.start, self.end])
 
-    def on(self, block: Block, F: Array, pull: Array) -> Array:
+    def on(self, block: Block, y: Array, F: Array, gradient: Array) -> Array:
         """The answer of a chunk; the gradient is not asked for."""
-        y, s = block.y(self.machine), block.s
-        slack, rate = 1.0 - y * F[:, 0], -y * (F[:, 1] - F[:, 0])
-        return np.array([s @ np.maximum(slack + t * rate, 0.0) ** 2 for t in self.steps])
+        start, end = (self.loss.u(y, f) for f in F.T)
+        return np.array([block.s @ self.loss.value(start + t * (end - start)) for t in self.steps])
 
 
 Question = Evaluate | LossesAlong
@@ -299,17 +286,14 @@ Question = Evaluate | LossesAlong
 def answer(block: Block, questions: list[Question]) -> list[Any]:
     """The answers of one chunk to all questions: its features are read once for all of them."""
     with blas_threads(0):
-        Theta = np.vstack([question.thetas for question in questions])
-        Y = np.column_stack([block.y(question.machine) for question in questions])
-        F, pulls = np.empty((len(Y), len(Theta))), np.zeros((Theta.shape[1], len(questions)))
+        loss, Theta = questions[0].loss, np.vstack([question.thetas for question in questions])
+        Y = block.Y[:, [question.machine for question in questions]]
+        F, gradients = np.empty((len(Y), len(Theta))), np.zeros((Theta.shape[1], len(questions)))
         for rows, Z in block.parts():
             F[rows] = Z @ Theta[:, :-1].T + Theta[:, -1]
-            left = _left(Y[rows], F[rows, 1::2], block.s[rows, None])
-            pulls[:-1] += Z.T @ left
-            pulls[-1] += left.sum(axis=0)
-        return [question.on(block, F[:, 2 * at : 2 * at + 2], pulls[:, at]) for at, question in enumerate(questions)]
-
-
-def _left(Y: Array, F: Array, s: Array) -> Array:
-    """s (y - f) of rows inside the margin, else zero."""
-    return np.where((Y * F < 1.0) & (s > 0), s * (Y - F), 0.0)
+            slopes = loss.derivative(loss.u(Y[rows], F[rows, 1::2]).ravel()).reshape(Y[rows].shape)
+            pushed = loss.signed(Y[rows], block.s[rows, None] * slopes) / loss.largest
+            gradients[:-1] += Z.T @ pushed
+            gradients[-1] += pushed.sum(axis=0)
+        parts = zip(questions, Y.T, np.split(F, len(questions), axis=1), gradients.T, strict=True)
+        return [question.on(block, y, f, gradient) for question, y, f, gradient in parts]

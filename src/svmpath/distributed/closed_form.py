@@ -79,19 +79,17 @@ def sum_residuals(block: Block, Theta: Array) -> list[Array]:
     """A' S (y - f) of a chunk for all machines at all values, of shape (m, k, r + 1)."""
     with blas_threads(0):
         m, k, width = Theta.shape
-        F = block.decide(Theta.reshape(m * k, width))
-        Y = np.column_stack([block.y(at) for at in range(k)])
-        left = block.s[:, None] * (np.tile(Y, m) - F)
-        return [block.pull(left).T.reshape(m, k, width)]
+        residuals = np.tile(block.Y, m) - block.matvec(Theta.reshape(m * k, width))
+        return [block.rmatvec(block.s[:, None] * residuals).T.reshape(m, k, width)]
 
 
-def left_of(Theta: Array, pull: Array, mu: Array) -> Array:
+def rest_of(Theta: Array, gradient: Array, mu: Array) -> Array:
     """What is left of the equations: A' S (y - f) - mu D theta."""
-    left = pull.copy()
-    left[:, :, :-1] -= mu[:, None, None] * Theta[:, :, :-1]
-    return left
+    rest = gradient.copy()
+    rest[:, :, :-1] -= mu[:, None, None] * Theta[:, :, :-1]
+    return rest
 
 
-def refined(Theta: Array, pull: Array, decomposition: Decomposition, mu: Array) -> Array:
+def refined(Theta: Array, gradient: Array, decomposition: Decomposition, mu: Array) -> Array:
     """The solution after one step of refinement."""
-    return Theta + decomposition.solve(left_of(Theta, pull, mu), mu)
+    return Theta + decomposition.solve(rest_of(Theta, gradient, mu), mu)

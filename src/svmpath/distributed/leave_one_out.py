@@ -15,14 +15,12 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import error
-from svmpath.criteria.of_march import LEAST_ESTIMATE, TOO_LARGE, TOO_SMALL
+from svmpath.criteria.of_march import LEAST_ESTIMATE, screen_errors
 from svmpath.distributed.blocks import Block, Sized
 from svmpath.solvers.feature_newton import LEAST_SLACK
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
-
-_ROWS_AT_ONCE = 2048
 
 
 @dataclass(frozen=True)
@@ -56,57 +54,36 @@ class SpanRule(Sized):
 
     def held(self, block: Block) -> Array:
         """Held-out decision values, of shape (1, n, k)."""
-        F = block.decide(np.array([machine.theta for machine in self.machines]))
-        for at, machine in enumerate(self.machines):
-            y, f = block.y(at), F[:, at]
+        F, Y = block.matvec(np.array([machine.theta for machine in self.machines])), block.Y
+        for machine, y, f in zip(self.machines, Y.T, F.T, strict=True):
             E = np.flatnonzero((y * f < 1.0) & (block.s > 0))
-            f[E] = y[E] - (y[E] - f[E]) / (1.0 - _leverages(block, machine, E))
+            f[E] = y[E] - (y[E] - f[E]) / _slack(block, machine, E)
         return F[None]
 
     def screen(self, block: Block) -> tuple[Array, Array]:
         """Which rows are errors of their own machine, and estimates of held-out decision values; of shape (n, k)."""
-        F = block.decide(np.array([machine.theta for machine in self.machines]))
+        F, Y = block.matvec(np.array([machine.theta for machine in self.machines])), block.Y
         wrong = np.zeros(F.shape, dtype=bool)
-        for at, machine in enumerate(self.machines):
-            wrong[:, at], F[:, at] = _screen(block, machine, block.y(at), F[:, at])
+        for at, (machine, y, f) in enumerate(zip(self.machines, Y.T, F.T, strict=True)):
+            assert machine.projection is not None
+            xi = 1.0 - y * f
+            E = np.flatnonzero((xi > 0.0) & (block.s > 0))
+
+            def exact(near: Array, machine: Machine = machine, y: Array = y, f: Array = f, E: Array = E) -> Any:
+                rows = E[near]
+                slack = _slack(block, machine, rows)
+                return 1.0 - slack, error(y[rows], y[rows] - (y[rows] - f[rows]) / slack) > 0
+
+            h, is_wrong = screen_errors(block.leverages(E, machine.projection), y[E] * f[E], exact)
+            wrong[E, at] = is_wrong | (xi[E] > 1.0)
+            xi[E] /= np.maximum(1.0 - h, LEAST_ESTIMATE)
+            F[:, at] = y * (1.0 - xi)
         return wrong, F
 
 
-def _leverages(block: Block, machine: Machine, which: Array) -> Array:
-    """Leverages of some of the rows inside the margin."""
-    h = np.empty(len(which))
-    for start in range(0, len(which), _ROWS_AT_ONCE):
-        part = which[start : start + _ROWS_AT_ONCE]
-        V = _image(block, part, machine.inverse)
-        h[start : start + _ROWS_AT_ONCE] = block.s[part] * np.einsum("ij,ij->i", V, V)
-    return np.minimum(h, 1.0 - LEAST_SLACK)
-
-
-def _image(block: Block, which: Array, B: Array) -> Array:
-    """A[which] B."""
-    return block.Z[which].astype(float, copy=False) @ B[:-1] + B[-1]
-
-
-def _screen(block: Block, machine: Machine, y: Array, f: Array) -> tuple[Array, Array]:
-    """Errors of the span rule and estimates of its decision values, as ``criteria.of_march`` finds them."""
-    assert machine.projection is not None
-    slack = 1.0 - y * f
-    E = np.flatnonzero((slack > 0.0) & (block.s > 0))
-    about = np.empty(len(E))
-    for start in range(0, len(E), _ROWS_AT_ONCE):
-        part = E[start : start + _ROWS_AT_ONCE]
-        B = _image(block, part, machine.projection)
-        about[start : start + _ROWS_AT_ONCE] = block.s[part] * np.einsum("ij,ij->i", B, B)
-    bar = y[E] * f[E]  # below zero where the row is an error even by the machine that has seen it
-    is_wrong = about > TOO_LARGE * bar
-    near = np.flatnonzero(~is_wrong & (about * TOO_SMALL >= bar))
-    about[near] = _leverages(block, machine, E[near])
-    held = y[E[near]] * (1.0 - slack[E[near]] / (1.0 - about[near]))
-    is_wrong[near] = error(y[E[near]], held) > 0
-    wrong = np.zeros(len(f), dtype=bool)
-    wrong[E] = is_wrong | (slack[E] > 1.0)
-    slack[E] /= np.maximum(1.0 - about, LEAST_ESTIMATE)
-    return wrong, y * (1.0 - slack)
+def _slack(block: Block, machine: Machine, which: Array) -> Array:
+    """One minus the leverages of some of the rows inside the margin."""
+    return np.maximum(1.0 - block.leverages(which, machine.inverse), LEAST_SLACK)
 
 
 @dataclass(frozen=True)
@@ -141,12 +118,12 @@ class Press(Sized):
     def held(self, block: Block) -> Array:
         """Held-out decision values, of shape (m, n, k)."""
         m, k, width = self.Theta.shape
-        F = block.decide(self.Theta.reshape(m * k, width)).reshape(-1, m, k)
+        F = block.matvec(self.Theta.reshape(m * k, width)).reshape(-1, m, k)
         for rows, Z in block.parts():
             P = (Z - self.mean) @ self.V
             h = block.s[rows][:, None] * (1.0 / self.weight + (P * P) @ self.shrink)
             slack = np.maximum(1.0 - h, LEAST_SLACK)[:, :, None]
-            Y = np.column_stack([block.y(at)[rows] for at in range(k)])[:, None, :]
+            Y = block.Y[rows, None, :]
             F[rows] = Y - (Y - F[rows]) / slack
         return F.transpose(1, 0, 2)
 
@@ -157,30 +134,22 @@ Loss = Callable[[Array, Array], Array]
 
 def sum_scores(block: Block, rule: Rule, loss: Loss, is_screened: bool) -> list[Array]:
     """Sums over the rows of a chunk, weighted, of shape (3, m): the loss, its square, the squared residual."""
+    Y = block.Y
     with blas_threads(0):
-        if is_screened:
+        if is_screened:  # of the error
             assert isinstance(rule, SpanRule)
-            return [_screened_sums(block, rule)]
-        held = rule.held(block)
-        Y = np.column_stack([block.y(at) for at in range(held.shape[2])])
-        sums = np.empty((3, len(held)))
-        for at, F in enumerate(held):
+            wrong, F = rule.screen(block)
+            losses = wrong[:, 0] if Y.shape[1] == 1 else np.argmax(F, axis=1) != np.argmax(Y, axis=1)
+            return [_weighted(block.s, losses.astype(float), Y, F)[:, None]]
+        sums = []
+        for F in rule.held(block):
             losses = np.asarray(loss(Y[:, 0], F[:, 0]) if F.shape[1] == 1 else loss(Y, F), dtype=float)
-            sums[:, at] = _weighted(block.s, losses, ((Y - F) ** 2).mean(axis=1))
-        return [sums]
+            sums.append(_weighted(block.s, losses, Y, F))
+        return [np.transpose(sums)]
 
 
-def _screened_sums(block: Block, rule: SpanRule) -> Array:
-    """The same for the error, from screened values."""
-    wrong, estimate = rule.screen(block)
-    Y = np.column_stack([block.y(at) for at in range(wrong.shape[1])])
-    if wrong.shape[1] > 1:
-        wrong = (np.argmax(estimate, axis=1) != np.argmax(Y, axis=1))[:, None]
-    return _weighted(block.s, wrong[:, 0].astype(float), ((Y - estimate) ** 2).mean(axis=1))[:, None]
-
-
-def _weighted(s: Array, losses: Array, residuals: Array) -> Array:
-    return np.array([s @ losses, s @ losses**2, s @ residuals])
+def _weighted(s: Array, losses: Array, Y: Array, F: Array) -> Array:
+    return np.array([s @ losses, s @ losses**2, s @ ((Y - F) ** 2).mean(axis=1)])
 
 
 def hold_out(block: Block, rule: Rule) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,17 +10,17 @@ import numpy as np
 
 from svmpath.criteria.curve import OneVsRest, error
 from svmpath.criteria.of_march import MANY, random_projection
-from svmpath.distributed.blocks import Evaluate, Moments, Recipe, answer, sum_moments
-from svmpath.distributed.closed_form import Decomposition, first_solution, left_of, refined, sum_residuals
+from svmpath.distributed.blocks import Evaluate, Moments, Question, Recipe, answer, sum_moments
+from svmpath.distributed.closed_form import Decomposition, first_solution, refined, rest_of, sum_residuals
 from svmpath.distributed.data import Data
 from svmpath.distributed.leave_one_out import Machine, Press, Rule, SpanRule
-from svmpath.distributed.newton import Point, first_point, minimise_all
+from svmpath.distributed.newton import ChunkedPoint, first_point, minimise_all
 from svmpath.distributed.path import ChunkedGram, ChunkedPath, ChunkedProblem
 from svmpath.distributed.rows import Rows
 from svmpath.gram.features import FeatureMap
 from svmpath.kernels import Kernel
 from svmpath.lazy import lazy, with_known
-from svmpath.losses import Loss, Motion
+from svmpath.losses import Loss, Motion, PiecewiseQuadratic
 
 Array = np.ndarray
 
@@ -39,28 +39,25 @@ class ChunkedMarch(ChunkedPath):
     Each value is found from the last one by Newton's method, and is exact.
     """
 
+    loss: PiecewiseQuadratic
+
     @lazy
     def _last(self) -> dict[str, Any]:
         """C and the points of all machines that were visited last; to begin with the limit for C to zero."""
-        return {"C": 0.0, "points": [first_point(self.moments, machine) for machine in range(self.problem.machines)]}
-
-    @lazy
-    def _near_limit(self) -> float:
-        """A C from which it is as far as from the limit, whatever the units of features and weights are."""
-        size = float(np.trace(self.moments.G[:-1, :-1])) / self.problem.n
-        return _FROM_LIMIT / (_STRIDE * max(size, _TINY))
+        loss, k = self.loss.pieces, self.problem.machines
+        return {"C": 0.0, "points": [first_point(loss, self.moments, machine) for machine in range(k)]}
 
     @lazy
     def moments(self) -> Moments:
         """Of all rows: one pass."""
         return self.live.reduce("sum-moments", sum_moments)[0]
 
-    def _walk(self, values: Array) -> Iterator[tuple[int, list[Point]]]:
+    def _walk(self, values: Array) -> Iterator[tuple[int, list[ChunkedPoint]]]:
         """The position of each value and the machines there, from the smallest C to the largest."""
         for position in np.argsort(values, kind="stable"):
             C = float(values[position])
             for value in self._stages(C):
-                points = minimise_all(self._last["points"], 1.0 / value, self._ask, self.moments.usual_weight)
+                points = minimise_all(self._last["points"], 1.0 / value, _asker(self.live), self.moments.usual_weight)
                 self._last.update(C=value, points=points)
             points = self._last["points"]
             self.found[C] = np.array([point.theta for point in points])
@@ -68,25 +65,22 @@ class ChunkedMarch(ChunkedPath):
 
     def _stages(self, C: float) -> list[float]:
         """Values on the way to C, which is the last. Newton's method may need hundreds of steps far upwards at once."""
-        start = max(self._last["C"], self._near_limit)
+        # From the limit for C to zero it is as far as from this C, whatever the units of features and weights are.
+        size = float(np.trace(self.moments.G[:-1, :-1])) / self.problem.n
+        start = max(self._last["C"], _FROM_LIMIT / (_STRIDE * max(size, _TINY)))
         far = np.log(C / start) / np.log(_STRIDE)
         between = np.geomspace(start, C, 1 + max(1, int(np.ceil(far - _ROUNDING))))[1:-1]
         return [*between.tolist(), C]
-
-    def _ask(self, questions: list[Any]) -> list[Any]:
-        return self.live.reduce("newton-step", answer, questions)
 
     def violation(self, value: float) -> float:
         _, points = next(self._walk(np.array([value])))
         return max(point.step(1.0 / value)[1] for point in points) / float(np.sqrt(self.moments.usual_weight))
 
     def _polished(self, value: float, exact: Rows) -> Array:
-        def ask(questions: list[Any]) -> list[Any]:
-            return exact.reduce("newton-step", answer, questions)
-
+        ask, loss = _asker(exact), self.loss.pieces
         _, points = next(self._walk(np.array([value])))
-        found = ask([Evaluate(machine, point.theta, point.theta) for machine, point in enumerate(points)])
-        points = [point.moved(point.theta, each) for point, each in zip(points, found, strict=True)]
+        here = ask([Evaluate(loss, machine, point.theta, point.theta) for machine, point in enumerate(points)])
+        points = [point.moved(point.theta, each) for point, each in zip(points, here, strict=True)]
         points = minimise_all(points, 1.0 / value, ask, self.moments.usual_weight)
         return np.array([point.theta for point in points])
 
@@ -99,17 +93,16 @@ class ChunkedMarch(ChunkedPath):
             lam = 1.0 / float(values[position])
             yield np.array([position]), SpanRule([self._machine(point, lam, screened) for point in points])
 
-    def _machine(self, point: Point, lam: float, screened: bool) -> Machine:
+    def _machine(self, point: ChunkedPoint, lam: float, screened: bool) -> Machine:
         inverse = point.factor(lam).inverse
         return Machine(point.theta, inverse, self._project(point, lam) if screened else None)
 
-    def _project(self, point: Point, lam: float) -> Array:
+    def _project(self, point: ChunkedPoint, lam: float) -> Array:
         """The random projection that ``criteria.of_march`` has, whose features are centred at their weighted mean."""
         G = self.moments.G
         move = np.eye(len(G))  # from features minus their mean to features minus the centre
         move[-1, :-1] = -G[-1, :-1] / G[-1, -1]
-        moved = Point(point.theta, point.loss, point.pull, move.T @ point.G @ move)
-        return move @ moved.factor(lam).project(random_projection(len(G))).T
+        return move @ replace(point, G=move.T @ point.G @ move).factor(lam).project(random_projection(len(G))).T
 
     def is_screened(self, loss: Any) -> bool:
         return self.problem.n > MANY and loss in (error, OneVsRest(error))
@@ -133,22 +126,22 @@ class ChunkedClosedForm(ChunkedPath):
         """theta at all values, of shape (m, k, r + 1)."""
         mu = 0.5 / values
         Theta = first_solution(self.moments, self.decomposition, mu)
-        pull = self.live.reduce("sum-residuals", sum_residuals, Theta)[0]
-        Theta = refined(Theta, pull, self.decomposition, mu)
+        gradient = self.live.reduce("sum-residuals", sum_residuals, Theta)[0]
+        Theta = refined(Theta, gradient, self.decomposition, mu)
         self.found.update(zip(values.tolist(), Theta, strict=True))
         return Theta
 
     def violation(self, value: float) -> float:
         mu, Theta = np.array([0.5 / value]), self._at(value)[None]
-        g = left_of(Theta, self.live.reduce("sum-residuals", sum_residuals, Theta)[0], mu)
+        g = rest_of(Theta, self.live.reduce("sum-residuals", sum_residuals, Theta)[0], mu)
         delta = self.decomposition.solve(g, mu)
         return float(np.sqrt(np.maximum((g * delta).sum(axis=2), 0.0).max() / self.moments.usual_weight))
 
     def _polished(self, value: float, exact: Rows) -> Array:
         mu, Theta = np.array([0.5 / value]), self._at(value)[None]
         for _ in range(_POLISHED):
-            pull = exact.reduce("sum-residuals", sum_residuals, Theta)[0]
-            Theta = refined(Theta, pull, self.decomposition, mu)
+            gradient = exact.reduce("sum-residuals", sum_residuals, Theta)[0]
+            Theta = refined(Theta, gradient, self.decomposition, mu)
         return Theta[0]
 
     def thetas(self, values: Array) -> Iterator[tuple[int, Array]]:
@@ -162,6 +155,11 @@ class ChunkedClosedForm(ChunkedPath):
     def count_doubts(self, values: Array) -> Array:
         lost = self.decomposition.rounding(0.5 / values) > _TOO_FEW_DIGITS
         return np.where(lost, self.problem.n, 0)
+
+
+def _asker(rows: Rows) -> Callable[[list[Question]], list[Any]]:
+    """What answers the questions of Newton's method, in one pass over these rows."""
+    return lambda questions: rows.reduce("newton-step", answer, questions)
 
 
 KINDS: dict[str, type[ChunkedPath]] = {"newton": ChunkedMarch, "closed form": ChunkedClosedForm}

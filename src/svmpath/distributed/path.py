@@ -337,4 +337,4 @@ def _rows_first(values: Array) -> Array:
 def _decide(block: Block, Theta: Array) -> Array:
     m, k, width = Theta.shape
     with blas_threads(0):
-        return np.moveaxis(block.decide(Theta.reshape(m * k, width)).reshape(-1, m, k), 1, 0)
+        return np.moveaxis(block.matvec(Theta.reshape(m * k, width)).reshape(-1, m, k), 1, 0)

@@ -255,7 +255,7 @@ class DenseGram(Gram):
         K = self.block(rows, cols)
         if self._ids is not None:
             rows, cols = self._ids[rows], self._ids[cols]
-        return self.kernel.pull(W, self.distinct.part(rows, cols), K)
+        return self.kernel.parameter_gradient(W, self.distinct.part(rows, cols), K)
 
     def at(self, name: str, value: float) -> DenseGram:
         return DenseGram(self.kernel.at(name, value), self.X, self.rows, self.clip, self.distinct.at(name, value))

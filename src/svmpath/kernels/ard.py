@@ -52,6 +52,7 @@ class ARD(RowKernel):
     """
 
     gamma: tuple[float, ...]
+    sklearn_name = "rbf"  # of columns times the roots of the gammas
 
     def __init__(self, gamma: Iterable[float]) -> None:
         values = np.array(list(gamma), dtype=float)
@@ -95,7 +96,7 @@ class ARD(RowKernel):
         X, Z = (A[:, [j]].toarray().ravel() if issparse(A) else A[:, j] for A in S)
         return -((X[:, None] - Z) ** 2) * self.evaluate(S)
 
-    def pull(self, W: Array, S: tuple[Any, Any], K: Array | None = None) -> Array:
+    def parameter_gradient(self, W: Array, S: tuple[Any, Any], K: Array | None = None) -> Array:
         """With respect to all gammas at once; see the head of the module."""
         X, Z = S
         P = -W * (self.evaluate(S) if K is None else K)

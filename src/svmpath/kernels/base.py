@@ -32,6 +32,8 @@ class Kernel(ABC):
         None (not known; the eigenvalues of the Gram matrix are then checked).
     pairwise : bool
         True if X itself holds kernel values (``"precomputed"``).
+    sklearn_name : str
+        The name of the kernel in scikit-learn; empty if it has none there.
 
     See Also
     --------
@@ -50,6 +52,7 @@ class Kernel(ABC):
     """
 
     pairwise: bool = False
+    sklearn_name: ClassVar[str] = ""
 
     @property
     def psd(self) -> bool | None:
@@ -106,12 +109,11 @@ class Kernel(ABC):
         """Matrix of d k(x_i, z_j) / d ``name``."""
         return self.derive(self.compare(X, Z), self.resolve(name))
 
-    def pull_back(self, W: Array, X: Any, Z: Any = None) -> Array:
-        """``sum_ij W_ij d k(x_i, z_j) / d p`` for every parameter p: the gradient with respect to the parameters."""
-        return self.pull(W, self.compare(X, Z))
+    def parameter_gradient(self, W: Array, S: Any, K: Array | None = None) -> Array:
+        """``sum_ij W_ij d k(x_i, z_j) / d p`` for every parameter p: the gradient with respect to the parameters.
 
-    def pull(self, W: Array, S: Any, K: Array | None = None) -> Array:
-        """The same from the result of :meth:`compare`, and from the kernel values if they are known."""
+        S is the result of :meth:`compare`, K the kernel values if they are known.
+        """
         return np.array([np.vdot(W, self.derive(S, name)) for name in self.parameters])
 
     def resolve(self, name: str) -> str:

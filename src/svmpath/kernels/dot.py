@@ -60,6 +60,8 @@ class Linear(_Dot):
            [2., 4.]])
     """
 
+    sklearn_name = "linear"
+
     def evaluate(self, S: Array) -> Array:
         return S
 
@@ -102,6 +104,7 @@ class Polynomial(_Dot):
     coef0: float = 0.0
     degree: int = 3
     declared = (_SLOPE, _SHIFT)
+    sklearn_name = "poly"
 
     def __post_init__(self) -> None:
         if not isinstance(self.degree, Real) or self.degree < 1 or not float(self.degree).is_integer():
@@ -149,6 +152,7 @@ class Sigmoid(_Dot):
     coef0: float = 0.0
     psd = False
     declared = (_SLOPE, _SHIFT)
+    sklearn_name = "sigmoid"
 
     def evaluate(self, S: Array) -> Array:
         return np.tanh(self.gamma * S + self.coef0)

@@ -151,7 +151,7 @@ class _Exponential(SimpleKernel):
         K = self.evaluate(S)
         return K, -S * K
 
-    def pull(self, W: Array, S: Array, K: Array | None = None) -> Array:
+    def parameter_gradient(self, W: Array, S: Array, K: Array | None = None) -> Array:
         return np.array([-np.vdot(W, S * (self.evaluate(S) if K is None else K))])
 
     def diag(self, X: Any) -> Array:
@@ -183,6 +183,7 @@ class RBF(_Exponential):
     """
 
     gamma: float = 1.0
+    sklearn_name = "rbf"
 
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> Array:
         """Squared Euclidean distances."""
@@ -213,6 +214,7 @@ class Laplacian(_Exponential):
     """
 
     gamma: float = 1.0
+    sklearn_name = "laplacian"
 
     def compare(self, X: Any, Z: Any = None, rows: Any = None) -> Array:
         """Sums of absolute differences."""

@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from svmpath.paths import Path
 from svmpath.report.facts import Facts, rounded
 from svmpath.report.fitted import Fitted, machine_at
+from svmpath.validation import is_pairwise
 
 Array = np.ndarray
 
@@ -22,7 +23,7 @@ _ROUNDING = 1e-12  # of the deviation: a mean below that is zero but for roundin
 
 def columns(fitted: Fitted) -> Facts:
     """The columns as the user knows them."""
-    if getattr(fitted.model, "kernel", None) == "precomputed":
+    if is_pairwise(getattr(fitted.model, "kernel", None)):
         return {"shown": [], "of": 0}
     X = fitted.X.tocsc() if issparse(fitted.X) else fitted.X
     names = fitted.column_names

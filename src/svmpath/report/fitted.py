@@ -20,6 +20,7 @@ from svmpath.estimators.scaling import scaled
 from svmpath.lazy import lazy
 from svmpath.paths import Path
 from svmpath.search.choice import Choice
+from svmpath.validation import is_pairwise
 
 Array = np.ndarray
 
@@ -192,7 +193,7 @@ class Fitted:
     @lazy
     def numbers(self) -> Array | None:
         """X as numbers if it has one or two columns of them, else None."""
-        if issparse(self.X) or self.X.shape[1] > 2 or getattr(self.model, "kernel", None) == "precomputed":
+        if issparse(self.X) or self.X.shape[1] > 2 or is_pairwise(getattr(self.model, "kernel", None)):
             return None
         try:
             rows = np.asarray(self.X, dtype=float)

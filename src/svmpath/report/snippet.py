@@ -16,7 +16,6 @@ from svmpath.report.facts import Facts
 from svmpath.report.fitted import Fitted
 from svmpath.report.render import environment
 
-_NAMES = ("rbf", "linear", "poly", "sigmoid", "laplacian")  # kernels that scikit-learn has under the same name
 _WRITTEN_GAMMAS = 100  # that are written out
 _WITHOUT_WEIGHTS = {  # machines that have no equal with weights, and what to know about them
     "KernelRidge": "KernelRidge has no offset; on the centred kernel and targets it is the same machine, with "
@@ -42,14 +41,16 @@ def snippet(fitted: Fitted) -> Facts:
             weight += " / weight[weight > 0].mean()"
     is_ard = isinstance(model.kernel_, ARD)
     known = {"gamma": 1.0} if is_ard else dict(model.kernel_.parameters)
-    parameters = {name: float(known[name]) for name in ("gamma", "coef0") if name in known}
+    parameters: Facts = {name: float(known[name]) for name in ("gamma", "coef0") if name in known}
+    if hasattr(model.kernel_, "degree"):
+        parameters["degree"] = model.kernel_.degree
     code = (
         environment()
         .get_template("snippet.py.j2")
         .render(
             machine=machine,
-            kernel="rbf" if is_ard else model.kernel,
-            parameters=parameters | ({"degree": model.degree} if model.kernel == "poly" else {}),
+            kernel=model.kernel_.sklearn_name,
+            parameters=parameters,
             C=repr(model.C_),
             epsilon=repr(float(model.epsilon_)) if machine == "SVR" else None,
             positive=repr(model.classes_[1:2].tolist()[0]) if fitted.task == "classification" else None,
@@ -80,7 +81,7 @@ def _why_not(fitted: Fitted, machine: str, is_weighted: bool) -> str | None:
             f"The kernel is approximated in rank {path.gram.rank}; scikit-learn's Nystroem with a linear machine is "
             "similar, but draws other landmarks, and its linear machines penalise the offset or use other solvers."
         )
-    if not isinstance(model.kernel_, ARD) and (not isinstance(model.kernel, str) or model.kernel not in _NAMES):
+    if not model.kernel_.sklearn_name:
         return "The kernel has no name in scikit-learn; SVC and SVR take it as a function k(X, Z) or as a matrix."
     if machine in _WITHOUT_WEIGHTS and is_weighted:
         return (

@@ -13,6 +13,7 @@ from svmpath.paths import Path
 from svmpath.report.facts import Facts, rounded
 from svmpath.report.fitted import Fitted, machine_at
 from svmpath.report.samples import some_rows
+from svmpath.validation import is_pairwise
 
 Array = np.ndarray
 
@@ -112,7 +113,7 @@ def _projected(fitted: Fitted, shown: Array) -> tuple[Array, list[str]]:
     from sklearn.decomposition import PCA, KernelPCA, TruncatedSVD  # not needed for a fit
 
     X, n = fitted.path.gram.X, fitted.n
-    if getattr(fitted.model, "kernel", None) == "precomputed":
+    if is_pairwise(getattr(fitted.model, "kernel", None)):
         place = KernelPCA(2, kernel="precomputed").fit_transform(np.asarray(X[shown][:, shown]))
         titles = [f"kernel principal component {j}" for j in (1, 2)]
     else:

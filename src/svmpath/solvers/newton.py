@@ -25,7 +25,7 @@ from svmpath.solvers.pieces import Pieces
 Array = np.ndarray
 
 MOST_STEPS = 300  # of Newton's method per machine
-_KNOT_TIE = 1e-11  # samples so close to a knot (times the size of f) may be on either side of it
+KNOT_TIE = 1e-11  # samples so close to a knot (times the size of f) may be on either side of it
 
 
 class HasRegions(Protocol):
@@ -137,7 +137,7 @@ class NewtonOnPieces(Newton[PointOnPieces]):
         u, before = self.loss.u(self.y[moved], aim.f[moved]), point.E[moved].astype(np.int8)
         # How far u is from the piece that the sample had: it may have crossed more than one.
         off = np.maximum(self.loss.low[before] - u, u - self.loss.high[before])
-        return bool(off.max() <= _KNOT_TIE * (1.0 + np.abs(aim.f[moved]).max()))
+        return bool(off.max() <= KNOT_TIE * (1.0 + np.abs(aim.f[moved]).max()))
 
     def advance(self, point: PointOnPieces, aim: PointOnPieces) -> tuple[PointOnPieces, bool]:
         moved = aim.E != point.E

@@ -15,12 +15,7 @@ free variables move by -x z_F and the multipliers by -x z_nu: no gradient on F c
 from __future__ import annotations
 
 from svmpath.solvers.loops.box_state import *
-from svmpath.solvers.loops.box_tolerances import (
-    COMPLEMENT_CANCELLED,
-    COMPLEMENT_ZERO,
-    RATE_BROKEN,
-    RATE_REFINED,
-)
+from svmpath.solvers.loops.box_tolerances import *
 from svmpath.solvers.loops.decorators import inner
 from svmpath.solvers.loops.infinite import INFINITE
 from svmpath.solvers.loops.linalg import combine, times

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from svmpath.solvers.loops.box_rates import respond, set_signs
 from svmpath.solvers.loops.box_state import *
-from svmpath.solvers.loops.box_tolerances import (
-    AT_BOUND,
-    COMPLEMENT_STALE,
-    NOISE_AT_MOST,
-    THETA_NOISE,
-    THETA_OUTSIDE,
-)
+from svmpath.solvers.loops.box_tolerances import *
 from svmpath.solvers.loops.box_walk import find_successor, follow
 from svmpath.solvers.loops.decorators import entry, inner
 from svmpath.solvers.loops.infinite import INFINITE

@@ -13,20 +13,7 @@ import numpy as np
 
 from svmpath.solvers.loops.box_rates import bound_rate, carry, respond, set_direction, set_rates, synchronise
 from svmpath.solvers.loops.box_state import *
-from svmpath.solvers.loops.box_tolerances import (
-    COMPLEMENT_STALE,
-    END_NEAR,
-    NULL_ZERO,
-    RATE_ZERO,
-    RETURN_AT_MOST,
-    SIGN_DECIDED,
-    SLIDE_TIE,
-    STEP_TIE,
-    SYNC_EVENTS,
-    SYNC_STRETCH,
-    ZERO_STEPS_AT_ALL,
-    ZERO_STEPS_IN_ORDER,
-)
+from svmpath.solvers.loops.box_tolerances import *
 from svmpath.solvers.loops.decorators import entry, inner
 from svmpath.solvers.loops.infinite import INFINITE
 from svmpath.solvers.loops.linalg import append, combine, delete, replace

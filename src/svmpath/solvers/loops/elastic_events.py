@@ -12,7 +12,7 @@ import numpy as np
 from svmpath.solvers.loops.decorators import inner
 from svmpath.solvers.loops.elastic_state import *
 from svmpath.solvers.loops.elastic_system import add_one, add_products, solve
-from svmpath.solvers.loops.elastic_tolerances import FLAT, PATIENCE, RATE_NOISE, SAME_STEP
+from svmpath.solvers.loops.elastic_tolerances import *
 from svmpath.solvers.loops.infinite import INFINITE
 
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from svmpath.solvers.loops.decorators import inner
 from svmpath.solvers.loops.elastic_state import *
-from svmpath.solvers.loops.elastic_tolerances import CANCELLED, REFINED, REFINEMENTS, STALE_PIVOT
+from svmpath.solvers.loops.elastic_tolerances import *
 from svmpath.solvers.loops.linalg import combine
 
 # --- products with Z -------------------------------------------------------------------------------------------------

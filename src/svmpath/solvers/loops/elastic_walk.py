@@ -28,16 +28,7 @@ from svmpath.solvers.loops.elastic_system import (
     rank_one,
     spread,
 )
-from svmpath.solvers.loops.elastic_tolerances import (
-    BROKEN,
-    DEPENDENCE_MARGIN,
-    NO_MOVE,
-    NO_STEP,
-    RATE_NOISE,
-    STALE_PIVOT,
-    UNUSED,
-    USELESS,
-)
+from svmpath.solvers.loops.elastic_tolerances import *
 from svmpath.solvers.loops.infinite import INFINITE
 
 
