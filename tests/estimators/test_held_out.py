@@ -1,6 +1,6 @@
 """Held-out decision values of the choice, and the errors that are read off them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -140,22 +140,16 @@ def test_one_value_of_a_curve_counts_its_doubts_alone(loss, labels):
     np.testing.assert_allclose(some.held, model.curve_.held[[5, 4, 1]], atol=1e-9)
 
 
-@dataclass(frozen=True)
-class Recorded(AtValues):
+def squares(times, values):
     """Squares of values, and a list of how many it was asked for at a time."""
-
-    values: np.ndarray
-    times: list[int]
-
-    def __call__(self):
-        self.times.append(len(self.values))
-        return self.values**2
+    times.append(len(values))
+    return values**2
 
 
 def test_functions_of_values_compute_no_others():
     times = []
-    pair = [Recorded(np.arange(10.0, 13.0), times), np.full(3, 120.0)]
-    parts = [Recorded(np.arange(4.0), times), Rowwise(lambda parts: np.max(parts, axis=0), pair)]
+    pair = [AtValues(squares, times, np.arange(10.0, 13.0)), np.full(3, 120.0)]
+    parts = [AtValues(squares, times, np.arange(4.0)), Rowwise(lambda parts: np.max(parts, axis=0), pair)]
     joined = Joined([Joined(parts), np.array([7.0])])
     found = at_some(at_some(joined, np.array([6, 0, 7, 3, 4])), np.array([3, 0, 2]))
     assert found().tolist() == [9.0, 144.0, 7.0]

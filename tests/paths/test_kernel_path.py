@@ -14,7 +14,7 @@ from svmpath.kernels import squared_distances
 from svmpath.paths import KernelPath, NewtonKernelPath
 from svmpath.solvers import hermite, kernel_walk
 from svmpath.solvers.box_qp import FREE
-from svmpath.solvers.moving_kernel import Axis
+from svmpath.solvers.moving_kernel import ParameterAxis
 from tests import fuzz_kernel, problems, reference, reference_qp
 from tests.decay_scheme import DecayPath
 from tests.speed import each_once, first_quick, slow_except
@@ -217,14 +217,14 @@ def test_first_zero_of_cubics(seed):
 
 def test_trouble_is_met_by_homotopy(monkeypatch):
     expected = list(svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.5, 2.0)).events())
-    search = kernel_walk.Walk._search
+    search = kernel_walk.KernelWalk._search
     count = [0]
 
     def sometimes_lost(self, *args):
         count[0] += 1
         return None if count[0] % 3 == 0 else search(self, *args)
 
-    monkeypatch.setattr(kernel_walk.Walk, "_search", sometimes_lost)
+    monkeypatch.setattr(kernel_walk.KernelWalk, "_search", sometimes_lost)
     path = svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.5, 2.0))
     assert path.record.entries > 3
     assert [event.sample for event in path.events()] == [event.sample for event in expected]
@@ -232,7 +232,7 @@ def test_trouble_is_met_by_homotopy(monkeypatch):
 
 
 def test_failure_is_loud(monkeypatch):
-    monkeypatch.setattr(kernel_walk.Walk, "_search", lambda *_: None)
+    monkeypatch.setattr(kernel_walk.KernelWalk, "_search", lambda *_: None)
     with pytest.raises(svmpath.PathError, match=r"could not be followed from 0\.5 to 2"):
         svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.5, 2.0))
 
@@ -241,14 +241,14 @@ def test_failure_gives_the_reason_of_the_attempt_without_jitter(monkeypatch):
     def fail(self, jitter):
         raise svmpath.PathError(f"no way with a jitter of {jitter:g}.")
 
-    monkeypatch.setattr(KernelPath, "_march", fail)
+    monkeypatch.setattr(KernelPath, "walk", fail)
     with pytest.raises(svmpath.PathError, match=r"no way with a jitter of 0\."):
         svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.5, 2.0))
 
 
 def test_jitter_is_reported(monkeypatch):
-    march = KernelPath._march
-    monkeypatch.setattr(KernelPath, "_march", lambda self, jitter: march(self, max(jitter, 1e-12)))
+    march = KernelPath.walk
+    monkeypatch.setattr(KernelPath, "walk", lambda self, jitter: march(self, max(jitter, 1e-12)))
     path = svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.5, 2.0))
     assert path.jitter == 1e-12
     path.check(1e-9)  # the machines themselves are those of the kernel as it is
@@ -366,12 +366,16 @@ def test_what_cannot_be_traced_is_refused():
 
 
 def test_an_axis_goes_both_ways():
-    for axis in (Axis(0.1, 10.0, True), Axis(10.0, 0.1, True), Axis(-1.0, 2.0, False), Axis(2.0, -1.0, False)):
+    for axis in (
+        ParameterAxis(0.1, 10.0, True),
+        ParameterAxis(10.0, 0.1, True),
+        ParameterAxis(-1.0, 2.0, False),
+        ParameterAxis(2.0, -1.0, False),
+    ):
         for t in (0.0, 0.3 * axis.length, axis.length):
             assert axis.t(float(axis.value(t))) == pytest.approx(t, abs=1e-12)
-            assert axis.at(t) == pytest.approx(axis.value(t))
             slope = (axis.value(t + 1e-6) - axis.value(t - 1e-6)) / 2e-6
-            assert axis.rate(axis.at(t)) == pytest.approx(slope, rel=1e-6)
+            assert axis.rate(axis.value(t)) == pytest.approx(slope, rel=1e-6)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "least_squares"])

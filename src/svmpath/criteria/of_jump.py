@@ -36,11 +36,11 @@ from svmpath.criteria.curve import Screened, error
 from svmpath.criteria.held_out import HeldOut
 from svmpath.criteria.sources import AtValues
 from svmpath.exceptions import NoMarginError, PathError
-from svmpath.losses import Solution
-from svmpath.paths import JumpPath
+from svmpath.paths import JumpPath, Path
 from svmpath.solvers.box_qp import EVERY, FREE, Walker
 from svmpath.solvers.parallel import interruptible
-from svmpath.solvers.removal import LeftOut, Removal, inverse_in_features, is_held
+from svmpath.solvers.removal import Removal, Removed, inverse_in_features, is_held
+from svmpath.validation import check_whole
 
 Array = np.ndarray
 
@@ -56,57 +56,43 @@ def leave_one_out_jump(
     path: JumpPath, values: Array, *, max_events: int | None = None, count_only: bool = False
 ) -> HeldOut:
     """Drive every sample out of the machine, from event to event."""
-    rows, most = np.arange(path.problem.n), _check_events(max_events)
+    rows = np.arange(path.problem.n)
+    most = EVERY if max_events is None else check_whole(max_events, "max_events", least=0, words=" or None")
     if not count_only:
-        found = drive_out(path, values, most=most)
-        return HeldOut(rows, found.decisions, found.unsolved if most == EVERY else found.crossing)
+        held = drive_out(path, values, most=most)
+        return HeldOut(rows, held.decisions, held.unsolved if most == EVERY else held.crossing)
     if max_events is not None:
         raise ValueError("count_only=True finds the exact error rate of a classification; leave max_events out.")
-    found = drive_out(path, values, only_errors=path.loss.falls_when_left_out)
-    screened = Screened(error(path.problem.y, found.decisions) > 0, found.decisions)
-    return HeldOut(rows, _Exact(path, values), found.unsolved, screened)
-
-
-def _check_events(max_events: int | None) -> int:
-    if max_events is None:
-        return EVERY
-    if not isinstance(max_events, (int, np.integer)) or isinstance(max_events, bool) or max_events < 0:
-        raise ValueError(f"max_events must be a whole number >= 0 or None, got {max_events!r}.")
-    return int(max_events)
+    held = drive_out(path, values, only_errors=path.loss.falls_when_left_out)
+    screened = Screened(error(path.problem.y, held.decisions) > 0, held.decisions)
+    return HeldOut(rows, AtValues(_decide, path, values), held.unsolved, screened)
 
 
 def predict_left_out_jump(
     path: JumpPath, values: Array, *, form: str = "direct", screen: bool | None = None
 ) -> HeldOut:
     """Leave out every sample while the others keep their places."""
+    check_options(path, form, screen)
+    held = drive_out(path, values, most=0, find_crossings=False, in_features=form == "features")
+    return HeldOut(np.arange(path.problem.n), held.decisions, AtValues(_count_crossings, path, values))
+
+
+def check_options(path: Path, form: str, screen: bool | None) -> None:
+    """Raise an error for options that losses with an elbow do not have."""
     if screen is not None:
         raise ValueError(f"screen= works for the squared hinge only, but this path has {path.loss!r}; leave it out.")
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}.")
-    found = drive_out(path, values, most=0, find_crossings=False, in_features=form == "features")
-    return HeldOut(np.arange(path.problem.n), found.decisions, _Doubts(path, values))
 
 
-@dataclass(frozen=True)
-class _Exact(AtValues):
-    """Computes the exact decision values, of shape (m, n)."""
-
-    path: JumpPath
-    values: Array
-
-    def __call__(self) -> Array:
-        return drive_out(self.path, self.values).decisions
+def _decide(path: JumpPath, values: Array) -> Array:
+    """The exact decision values, of shape (m, n)."""
+    return drive_out(path, values).decisions
 
 
-@dataclass(frozen=True)
-class _Doubts(AtValues):
-    """Counts the samples whose removal makes another sample change its place."""
-
-    path: JumpPath
-    values: Array
-
-    def __call__(self) -> Array:
-        return drive_out(self.path, self.values, most=0).crossing
+def _count_crossings(path: JumpPath, values: Array) -> Array:
+    """The number of samples whose removal makes another sample change its place."""
+    return drive_out(path, values, most=0).crossing
 
 
 @dataclass(frozen=True)
@@ -141,7 +127,7 @@ def drive_out(
 ) -> DrivenOut:
     """Leave out every sample at every value; ``most`` and ``find_crossings`` as in ``solvers.removal``."""
     path.loss.check_left_out(path.problem, values)
-    m, n = len(values), path.problem.n
+    m, n, y = len(values), path.problem.n, path.problem.y
     held = DrivenOut(np.empty((m, n)), *(np.zeros(m, dtype=int) for _ in range(3)))
     Z = _features(path) if in_features else None
     for k, walker in path.states(values):
@@ -154,13 +140,25 @@ def drive_out(
             F = walker.F
             inverse = inverse_in_features(walker.program.group[F], Z[walker.program.rows[F]], len(walker.nu))
             removal = replace(removal, inverse=inverse)
-        left = _leave_out(path, removal, rows, most, find_crossings, falls)
-        _see_margin(path, removal, rows, left)
-        f[rows] = path.loss.decide(left.product, left.nu, path.motion.at_t(walker.t))
+        left_out = removal.leave_out(
+            most=most,
+            find_crossings=find_crossings,
+            trust=path.machines.trusted,
+            turns=y[rows] if falls else None,  # y f = y (g - c) / lambda
+            levels=y[rows] * removal.here.c0[removal.variables[:, 0]] if falls else None,
+        )
+        _check_margin(path, removal, rows, left_out)
+        f[rows] = path.loss.decide(left_out.product, left_out.nu, path.motion.at_t(walker.t))
         f[np.abs(f) <= _ZERO] = 0.0  # a tie is one, whatever rounding says
-        held.unsolved[k] = _repair(path, float(values[k]), rows[left.failed], f)
+        for i in rows[left_out.failed]:
+            try:
+                f[i] = _decide_alone(path, float(values[k]), i)
+            except NoMarginError:
+                raise
+            except PathError:
+                held.unsolved[k] += path.problem.count(np.array([i]))
         held.decisions[k] = f
-        held.events[k], held.crossing[k] = left.events.sum(), path.problem.count(rows[left.passes])
+        held.events[k], held.crossing[k] = left_out.events.sum(), path.problem.count(rows[left_out.passes])
     return held
 
 
@@ -188,49 +186,25 @@ def samples(path: JumpPath, walker: Walker, f: Array | None = None) -> tuple[Rem
     return Removal(walker, variables[rows], change[rows]), rows
 
 
-def _leave_out(
-    path: JumpPath, removal: Removal, rows: Array, most: int, find_crossings: bool, only_errors: bool
-) -> LeftOut:
-    turns = levels = None
-    if only_errors:  # y f = y (g - c) / lambda
-        y, here = path.problem.y[rows], removal.here
-        turns, levels = y, y * here.c0[removal.variables[:, 0]]
-    return removal.leave_out(
-        most=most, find_crossings=find_crossings, trust=path.machines.trusted, turns=turns, levels=levels
-    )
-
-
-def _repair(path: JumpPath, value: float, rows: Array, f: Array) -> int:
-    """Solve without each of these samples by a path of its own; how many have no answer even so."""
-    unsolved = 0
-    for i in rows:
-        try:
-            f[i] = _alone(path, value, int(i)).fitted[i]
-        except NoMarginError:
-            raise
-        except PathError:
-            unsolved += path.problem.count(np.array([i]))
-    return unsolved
-
-
-def _alone(path: JumpPath, value: float, i: int) -> Solution:
-    """The machine without sample i at one value, by a short path."""
+def _decide_alone(path: JumpPath, value: float, i: int) -> float:
+    """The decision value of sample i by the machine without it, which a short path finds."""
     low, high = sorted(path.span)
     near = value * (1 + _SHORT) if value * (1 + _SHORT) <= high else value * (1 - _SHORT)
-    return replace(path.without(np.array([i])), span=(value, near) if value > 0.0 else (low, high))(value)
+    alone = replace(path.without(np.array([i])), span=(value, near) if value > 0.0 else (low, high))
+    return float(alone(value).fitted[i])
 
 
-def _see_margin(path: JumpPath, removal: Removal, rows: Array, left: LeftOut) -> None:
+def _check_margin(path: JumpPath, removal: Removal, rows: Array, left_out: Removed) -> None:
     """Refuse a nu at which the margin vanishes without some sample; approximate ways there are gone exactly."""
     t, problem = removal.walker.t, path.problem
-    bad = np.flatnonzero(~left.failed & ~path.loss.exists(problem, left.nu, t))
+    bad = np.flatnonzero(~left_out.failed & ~path.loss.exists(problem, left_out.nu, t))
     if len(bad) == 0:
         return
     again = Removal(removal.walker, removal.variables[bad], removal.change[bad]).leave_out(trust=path.machines.trusted)
-    if not path.loss.exists(problem, again.nu, t).all():
+    exists = path.loss.exists(problem, again.nu, t)
+    if not exists.all():
         raise NoMarginError(
-            f"At {path.over} = {path.motion.value(t):.6g} the margin becomes zero when sample "
-            f"{rows[bad[~path.loss.exists(problem, again.nu, t)][0]]} is left out, so there is no machine without it. "
-            f"Leave-one-out needs a larger {path.over}."
+            f"At {path.over} = {path.motion.value(t):.6g} the margin becomes zero when sample {rows[bad[~exists][0]]} "
+            f"is left out, so there is no machine without it. Leave-one-out needs a larger {path.over}."
         )
-    left.product[bad], left.nu[:, bad], left.failed[bad] = again.product, again.nu, again.failed
+    left_out.product[bad], left_out.nu[:, bad], left_out.failed[bad] = again.product, again.nu, again.failed

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,11 +64,11 @@ def leave_one_out_march(
 ) -> HeldOut:
     """Leave out every sample by corrections of the set of rows."""
     refuse_events(path, max_events, count_only)
-    held, doubtful = np.empty((len(values), path.problem.n)), np.zeros(len(values), dtype=int)
+    held, lost = np.empty((len(values), path.problem.n)), np.zeros(len(values), dtype=int)
     for stop in path.walk(values):
         with blas_threads(path.rows.entries):
-            held[stop.position], doubtful[stop.position] = _leave_one_out(path, stop)
-    return HeldOut(np.arange(path.problem.n), held, doubtful)
+            held[stop.position], lost[stop.position] = _leave_one_out(path, stop)
+    return HeldOut(np.arange(path.problem.n), held, lost)
 
 
 def predict_left_out_march(
@@ -76,10 +76,10 @@ def predict_left_out_march(
 ) -> HeldOut:
     """Leave out every sample while the others keep their sides."""
     refuse_form(path, form)
-    rows, predictions, doubts = np.arange(path.problem.n), _Predictions(path, values), Doubts(path, values)
+    rows, doubts = np.arange(path.problem.n), AtValues(count_doubts, path, values)
     if path.problem.n > MANY if screen is None else screen:
-        return HeldOut(rows, predictions, doubts, _screen(path, values))
-    return HeldOut(rows, predictions(), doubts)
+        return HeldOut(rows, AtValues(_predict_all, path, values), doubts, _screen(path, values))
+    return HeldOut(rows, _predict_all(path, values), doubts)
 
 
 def refuse_form(path: Path, form: str) -> None:
@@ -88,56 +88,38 @@ def refuse_form(path: Path, form: str) -> None:
         raise ValueError(f"form= works for losses with an elbow only, but this path has {path.loss!r}; leave it out.")
 
 
-@dataclass(frozen=True)
-class _Predictions(AtValues):
-    """Computes the predicted decision values, of shape (m, n)."""
-
-    path: MarchPath
-    values: Array
-
-    def __call__(self) -> Array:
-        held = np.empty((len(self.values), self.path.problem.n))
-        for stop in self.path.walk(self.values):
-            with blas_threads(self.path.rows.entries):
-                held[stop.position] = _predict_rows(self.path.rows, stop)
-        return held
+def _blocks(rows: Array) -> list[Array]:
+    """The rows, some thousands at a time."""
+    return [rows[start : start + _ROW_BLOCK] for start in range(0, len(rows), _ROW_BLOCK)]
 
 
-@dataclass(frozen=True)
-class Doubts(AtValues):
-    """Counts the samples whose absence moves others across the margin, or whose prediction is lost to rounding.
+def _predict_all(path: MarchPath, values: Array) -> Array:
+    """The predicted decision values, of shape (m, n)."""
+    rows, held = path.rows, np.empty((len(values), path.problem.n))
+    for stop in path.walk(values):
+        with blas_threads(rows.entries):
+            held[stop.position] = stop.point.f
+            for part in _blocks(np.flatnonzero(stop.point.E)):
+                held[stop.position, part] = _held_out(rows, stop, part, stop.factored.slack_diag(rows, part))
+    return held
+
+
+def count_doubts(path: MarchPath, values: Array) -> Array:
+    """The number of samples whose absence moves others across the margin, or whose prediction is lost to rounding.
 
     A product of n x n_E numbers per value.
     """
-
-    path: MarchPath
-    values: Array
-
-    def __call__(self) -> Array:
-        doubtful = np.zeros(len(self.values), dtype=int)
-        for stop in self.path.walk(self.values):
-            with blas_threads(self.path.rows.entries):
-                E = np.flatnonzero(stop.point.E)
-                V = stop.factored.half(self.path.rows.A)
-                inside, _ = _rounding(self.path.rows, stop, E, V)
-                for start in range(0, len(E), _ROW_BLOCK):
-                    part = E[start : start + _ROW_BLOCK]
-                    _, step, slack = _predict(self.path.rows, stop, part, V)
-                    moved = _changes_sides(self.path.rows, stop, part, V, step).any(axis=0)
-                    doubts = moved | (inside > _TOO_FEW_DIGITS * slack)
-                    doubtful[stop.position] += self.path.problem.count(part[doubts])
-        return doubtful
-
-
-def _predict_rows(rows: AnyRows, stop: Stop) -> Array:
-    """Held-out decision values, a block of the rows E at a time."""
-    held = stop.point.f.copy()
-    E = np.flatnonzero(stop.point.E)
-    for start in range(0, len(E), _ROW_BLOCK):
-        part = E[start : start + _ROW_BLOCK]
-        residual = stop.factored.residuals(rows, stop.point.f, part)
-        held[part] = rows.y[part] - residual / stop.factored.slack_diag(rows, part)
-    return held
+    rows, counts = path.rows, np.zeros(len(values), dtype=int)
+    for stop in path.walk(values):
+        with blas_threads(rows.entries):
+            E, V = np.flatnonzero(stop.point.E), stop.factored.half(rows.A)
+            inside, _ = _rounding(rows, stop, E, V)
+            for part in _blocks(E):
+                _, step, slack = _predict(rows, stop, part, V)
+                moved = _changes_sides(rows, stop, part, V, step).any(axis=0)
+                is_doubtful = moved | (inside > _TOO_FEW_DIGITS * slack)
+                counts[stop.position] += path.problem.count(part[is_doubtful])
+    return counts
 
 
 def _screen(path: MarchPath, values: Array) -> Screened:
@@ -152,7 +134,7 @@ def _screen(path: MarchPath, values: Array) -> Screened:
         slack = 1.0 - rows.y * point.f
         E = np.flatnonzero(point.E)
         if isinstance(stop.factored, FewSamples):  # which has all leverages for the price of its factor
-            about, wrong = _exact(rows, stop, E)
+            about, wrong = _leverages(rows, stop, E)
         else:
             about, wrong = _estimate(rows, stop, image, Om, E)
         errors[stop.position, E] = wrong | (slack[E] > 1.0)
@@ -173,7 +155,7 @@ def _estimate(rows: AnyRows, stop: Stop, image: Any, Om: Array, E: Array) -> tup
     B = image(slice(None), P)[E] if 3 * len(E) > len(rows.y) else image(E, P)
     about = rows.s[E] * np.einsum("ij,ij->i", B, B)
     bar = rows.y[E] * stop.point.f[E]  # below zero where the sample is an error even by the machine that has seen it
-    return screen_errors(about, bar, lambda near: _exact(rows, stop, E[near]))
+    return screen_errors(about, bar, lambda near: _leverages(rows, stop, E[near]))
 
 
 def screen_errors(about: Array, bar: Array, exact: Callable[[Array], tuple[Array, Array]]) -> tuple[Array, Array]:
@@ -183,23 +165,26 @@ def screen_errors(about: Array, bar: Array, exact: Callable[[Array], tuple[Array
     """
     wrong = about > _TOO_LARGE * bar
     near = np.flatnonzero(~wrong & (about * _TOO_SMALL >= bar))
-    for start in range(0, len(near), _ROW_BLOCK):
-        part = near[start : start + _ROW_BLOCK]
+    for part in _blocks(near):
         about[part], wrong[part] = exact(part)
     return about, wrong
 
 
-def _exact(rows: AnyRows, stop: Stop, which: Array) -> tuple[Array, Array]:
+def _held_out(rows: AnyRows, stop: Stop, which: Array, slack: Array) -> Array:
+    """The predictions for some of the rows E."""
+    return rows.y[which] - stop.factored.residuals(rows, stop.point.f, which) / slack
+
+
+def _leverages(rows: AnyRows, stop: Stop, which: Array) -> tuple[Array, Array]:
     """Leverages of some of the rows E, and which of them are errors: as on a curve that is not screened."""
     slack = stop.factored.slack_diag(rows, which)
-    held = rows.y[which] - stop.factored.residuals(rows, stop.point.f, which) / slack
-    return 1.0 - slack, error(rows.y[which], held) > 0
+    return 1.0 - slack, error(rows.y[which], _held_out(rows, stop, which, slack)) > 0
 
 
 def _leave_one_out(path: MarchPath, stop: Stop) -> tuple[Array, int]:
     """Held-out decision values of all samples at one value, and how many of them are lost to rounding."""
     rows = path.rows
-    E, V = _half_leverages(rows, stop)
+    E, V = np.flatnonzero(stop.point.E), stop.factored.half(rows.A)  # A M_E^-1 A' = V'V
     held, step, slack = _predict(rows, stop, E, V)
     moved = _changes_sides(rows, stop, E, V, step)
     inside, anywhere = _rounding(rows, stop, E, V)
@@ -207,8 +192,7 @@ def _leave_one_out(path: MarchPath, stop: Stop) -> tuple[Array, int]:
     counted = path.problem.is_counted()[E]
     for k in np.flatnonzero(moved.any(axis=0) & ~weak & counted):
         i = int(E[k])
-        found = _correct(rows, stop, V, i, np.flatnonzero(moved[:, k]))
-        held[i] = _refit(path, stop, i) if found is None else found
+        held[i] = _correct(path, stop, V, i, np.flatnonzero(moved[:, k]))
     if np.count_nonzero(weak & counted) > _MOST_REFITS:
         return held, path.problem.count(E[(inside > _TOO_FEW_DIGITS * slack) | (anywhere > _TOO_FEW_DIGITS)])
     lost = 0
@@ -223,52 +207,39 @@ def _without(path: MarchPath, stop: Stop, i: int) -> tuple[float, float]:
     s = path.problem.s.copy()
     s[i] = 0.0
     problem = replace(path.problem, s=s)
-    found = []
+    machines = []
     others = stop.point.E & (s > 0)
     if 0 < np.count_nonzero(others) <= path.rows.width:
-        found.append(path.loss.in_samples(problem, others, stop.C))
-    if not found or found[0].violation > _TOO_FEW_DIGITS:
+        machines.append(path.loss.in_samples(problem, others, stop.C))
+    if not machines or machines[0].violation > _TOO_FEW_DIGITS:
         with suppress(PathError):  # what Newton's method cannot settle shows in the violation
-            found.append(path.without(np.array([i]))(stop.C))
-    if not found:
+            machines.append(path.without(np.array([i]))(stop.C))
+    if not machines:
         return float(stop.point.f[i]), np.inf
-    best = min(found, key=lambda machine: machine.violation)
+    best = min(machines, key=lambda machine: machine.violation)
     return float(best.fitted[i]), best.violation
 
 
-def _correct(rows: AnyRows, stop: Stop, V: Array, i: int, others: Array) -> float | None:
-    """The held-out decision value of i by corrections of the rows; None if they do not settle."""
-    point = stop.point
+def _correct(path: MarchPath, stop: Stop, V: Array, i: int, others: Array) -> float:
+    """The held-out decision value of i by corrections of the rows; by Newton's method where they do not settle."""
+    rows, point = path.rows, stop.point
     for _ in range(_MOST_CORRECTIONS):
         S = np.concatenate([[i], others])
         sigma = np.where(point.E[S], -1.0, 1.0) * rows.s[S]
         VS = V[:, S]
         M = np.diag(1.0 / sigma) + VS.T @ VS
         if not np.linalg.cond(M) < _ILL_CONDITIONED:
-            return None
+            break
         delta = np.linalg.solve(M, (rows.y - point.f)[S])
         f = point.f + V.T @ (VS @ delta)
-        sides = (rows.y * f < 1.0) & (rows.s > 0)
-        moved = np.flatnonzero(sides != point.E)
+        moved = np.flatnonzero(((rows.y * f < 1.0) & (rows.s > 0)) != point.E)
         moved = moved[moved != i]
         if np.array_equal(moved, others):
             return float(f[i])
         others = moved
-    return None
-
-
-def _refit(path: MarchPath, stop: Stop, i: int) -> float:
-    """The held-out decision value of i by Newton's method on the other rows."""
-    s = path.rows.s.copy()
-    s[i] = 0.0
-    newton = FeatureNewton.of(path.loss.pieces, replace(path.rows, s=s))
-    found, _ = newton.at(1.0 / stop.C, newton.point(stop.point.theta, stop.point.f))
-    return float(found.f[i])
-
-
-def _half_leverages(rows: AnyRows, stop: Stop) -> tuple[Array, Array]:
-    """The samples E, and V with A M_E^-1 A' = V'V."""
-    return np.flatnonzero(stop.point.E), stop.factored.half(rows.A)
+    s = np.where(np.arange(len(rows.s)) == i, 0.0, rows.s)
+    newton = FeatureNewton.of(path.loss.pieces, replace(rows, s=s))
+    return float(newton.at(1.0 / stop.C, newton.point(point.theta, point.f))[0].f[i])
 
 
 def _predict(rows: AnyRows, stop: Stop, E: Array, V: Array) -> tuple[Array, Array, Array]:

@@ -9,8 +9,6 @@ sample i while the others keep their pieces changes the decision values by P_:i 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from svmpath.criteria.held_out import HeldOut
@@ -35,29 +33,23 @@ def predict_left_out_newton(
         with blas_threads(path.rows.entries):
             V, step = _steps(newton, point)
             held[position] = point.f + np.einsum("ij,ij->j", V, V) * step
-    return HeldOut(np.arange(path.problem.n), held, _Changes(path, values))
+    return HeldOut(np.arange(path.problem.n), held, AtValues(_count_changes, path, values))
 
 
-@dataclass(frozen=True)
-class _Changes(AtValues):
-    """Counts the samples whose absence moves others to another piece."""
-
-    path: NewtonPath
-    values: Array
-
-    def __call__(self) -> Array:
-        counts = np.zeros(len(self.values), dtype=int)
-        for position, point, newton in self.path.walk(self.values):
-            with blas_threads(self.path.rows.entries):
-                V, step = _steps(newton, point)
-                out = np.flatnonzero(step)
-                for start in range(0, len(out), _ROWS_AT_ONCE):
-                    part = out[start : start + _ROWS_AT_ONCE]
-                    f = point.f + ((V[:, part] * step[part]).T @ V)
-                    moved = np.array([newton.region(each) for each in f]) != point.E
-                    moved[np.arange(len(part)), part] = False  # the sample that is left out has no piece
-                    counts[position] += self.path.problem.count(part[moved.any(axis=1)])
-        return counts
+def _count_changes(path: NewtonPath, values: Array) -> Array:
+    """The number of samples whose absence moves others to another piece."""
+    counts = np.zeros(len(values), dtype=int)
+    for position, point, newton in path.walk(values):
+        with blas_threads(path.rows.entries):
+            V, step = _steps(newton, point)
+            out = np.flatnonzero(step)
+            for start in range(0, len(out), _ROWS_AT_ONCE):
+                part = out[start : start + _ROWS_AT_ONCE]
+                f = point.f + ((V[:, part] * step[part]).T @ V)
+                moved = np.array([newton.region(each) for each in f]) != point.E
+                moved[np.arange(len(part)), part] = False  # the sample that is left out has no piece
+                counts[position] += path.problem.count(part[moved.any(axis=1)])
+    return counts
 
 
 def _steps(newton: FeatureNewton, point: Point) -> tuple[Array, Array]:

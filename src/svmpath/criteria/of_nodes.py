@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from svmpath.criteria.held_out import HeldOut
-from svmpath.criteria.of_jump import FORMS
+from svmpath.criteria.of_jump import check_options
 from svmpath.criteria.sources import AtValues
 from svmpath.paths import NodePath
 from svmpath.paths.jump import WHOLE_ROWS
@@ -39,13 +39,10 @@ def predict_left_out_nodes(
     path: NodePath, values: Array, *, form: str = "direct", screen: bool | None = None
 ) -> HeldOut:
     """Leave out every sample while the others stay on the part of the smoothed loss where they are."""
-    if screen is not None:
-        raise ValueError(f"screen= works for the squared hinge only, but this path has {path.loss!r}; leave it out.")
-    if form not in FORMS:
-        raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}.")
+    check_options(path, form, screen)
     with blas_threads(path.terms.A.size):
-        held = np.array([_Smooth.at(path, float(value)).held for value in values])
-    return HeldOut(np.arange(path.problem.n), held, _Doubts(path, values))
+        held = np.array([_Smooth.at(path, float(value)).held_out for value in values])
+    return HeldOut(np.arange(path.problem.n), held, AtValues(_count_crossings, path, values))
 
 
 @dataclass(frozen=True)
@@ -83,25 +80,19 @@ class _Smooth:
         return -(self.side * self.a).sum(axis=0) / (1.0 - self.curvature * q)
 
     @property
-    def held(self) -> Array:
+    def held_out(self) -> Array:
         """Held-out decision values."""
         return self.f + self.step * np.einsum("ij,ji->i", self.A, self.solved)
 
 
-@dataclass(frozen=True)
-class _Doubts(AtValues):
-    """Counts the samples whose absence makes another leave its part of the loss: flat, curved or steep."""
-
-    path: NodePath
-    values: Array
-
-    def __call__(self) -> Array:
-        with blas_threads(self.path.terms.A.size):
-            return np.array([self._count(_Smooth.at(self.path, float(value))) for value in self.values])
-
-    def _count(self, machine: _Smooth) -> int:
+def _count_crossings(path: NodePath, values: Array) -> Array:
+    """The number of samples whose absence makes another leave its part of the loss: flat, curved or steep."""
+    counts = np.zeros(len(values), dtype=int)
+    for k, value in enumerate(values.tolist()):
+        with blas_threads(path.terms.A.size):
+            machine = _Smooth.at(path, value)
         part, step = np.digitize(machine.u, [0.0, machine.h]), machine.step
-        support, count = np.flatnonzero(machine.a.max(axis=0) > 0.0), 0
+        support = np.flatnonzero(machine.a.max(axis=0) > 0.0)
         for start in range(0, len(support), _SUPPORT_BLOCK):
             block = support[start : start + _SUPPORT_BLOCK]
             moved = (machine.A @ machine.solved[:, block]) * step[block]
@@ -109,5 +100,5 @@ class _Doubts(AtValues):
             for side, u, before in zip(machine.side, machine.u, part, strict=True):
                 crossed |= np.digitize(u[:, None] - side[:, None] * moved, [0.0, machine.h]) != before[:, None]
             crossed[block, np.arange(len(block))] = False
-            count += self.path.problem.count(block[crossed.any(axis=0)])
-        return count
+            counts[k] += path.problem.count(block[crossed.any(axis=0)])
+    return counts

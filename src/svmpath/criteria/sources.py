@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -53,17 +53,22 @@ def is_at_hand(rows: Any) -> bool:
     return all(map(is_at_hand, rows.parts)) if isinstance(rows, Joined) else not callable(rows)
 
 
+@dataclass(frozen=True)
 class AtValues(LazyRows):
-    """Computes rows from its field ``values``, one row each."""
+    """Computes rows by ``compute(path, values)``, one row for each value."""
 
+    compute: Callable[[Any, Array], Array]
+    path: Any
     values: Array
+
+    def __call__(self) -> Array:
+        return self.compute(self.path, self.values)
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def take(self, order: Array) -> Any:
-        """The function for some of the values."""
-        return replace(cast(Any, self), values=self.values[order])
+    def take(self, order: Array) -> AtValues:
+        return replace(self, values=self.values[order])
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from svmpath.losses.elbow import ElbowLoss
 from svmpath.paths.elbow_machines import ElbowMachines
 from svmpath.paths.jump_rescue import Rescue
 from svmpath.paths.jump_walk import JumpRecord, JumpWalks
-from svmpath.paths.path import Array, Event, Path
+from svmpath.paths.path import Array, Event, Path, nodes_within
 from svmpath.paths.store import KernelStore
 from svmpath.solvers.attempts import first_success
 from svmpath.solvers.box_program import Centred, centred
@@ -153,11 +153,8 @@ class JumpPath(Path):
     @property
     def breakpoints(self) -> Array:
         """The values at which a sample changes its place, and both ends, in the direction of the span."""
-        a, b = self.walks.ends
-        inside = np.unique(self.record.events.t)
-        nodes = self.motion.value(inside[(inside > a) & (inside < b)])
-        nodes = np.concatenate([[self.span[0]], nodes[::-1] if self._is_reversed else nodes, [self.span[1]]])
-        return nodes[np.concatenate([[True], np.diff(nodes) != 0])]
+        (a, b), t = self.walks.ends, self.record.events.t
+        return nodes_within(self.span, self.motion.value(t[(t > a) & (t < b)]))
 
     def _events(self) -> Iterable[Event]:
         log, rows = self.record.events, self.record.program.rows

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,13 +21,13 @@ from svmpath.losses import Motion, Problem, Solution, SquaredHinge
 from svmpath.losses.elbow import ElbowLoss
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.march import MarchPath
-from svmpath.paths.path import Array, Event, Path, Request
+from svmpath.paths.path import Array, Event, Path, changes, nodes_within
 from svmpath.paths.store import KernelStore
 from svmpath.solvers.attempts import try_in_turn
-from svmpath.solvers.box_qp import FIXED, FREE, LOW, UP, Program, Walker
+from svmpath.solvers.box_qp import FIXED, FREE, LOW, UP, Walker
 from svmpath.solvers.events import EventLog
-from svmpath.solvers.kernel_walk import JITTERS, LARGEST_ROUNDING, WRONG_SLACK, Record, Walk
-from svmpath.solvers.moving_kernel import Axis, MovingProgram
+from svmpath.solvers.kernel_walk import JITTERS, LARGEST_ROUNDING, WRONG_SLACK, KernelRecord, KernelWalk
+from svmpath.solvers.moving_kernel import MovingProgram, ParameterAxis
 from svmpath.solvers.threads import blas_threads
 
 _NO_POLISH = 1e-11  # a violation of a machine that needs no polish
@@ -41,7 +41,7 @@ class OverKernel(Path):
 
     @property
     @abstractmethod
-    def record(self) -> Record: ...
+    def record(self) -> KernelRecord: ...
 
     @property
     def C(self) -> float:
@@ -57,9 +57,9 @@ class OverKernel(Path):
         """The name of the place of variable j."""
 
     @lazy
-    def axis(self) -> Axis:
+    def axis(self) -> ParameterAxis:
         """The parameter as the walk sees it."""
-        return Axis(*self.span, is_log=min(self.span) > 0 and self.gram.kernel.parameter(self.over).log)
+        return ParameterAxis(*self.span, is_log=min(self.span) > 0 and self.gram.kernel.parameter(self.over).log)
 
     def _compared(self) -> Any:
         """What the kernel needs of all rows, if the kernel matrix is used as it is."""
@@ -77,13 +77,16 @@ class OverKernel(Path):
             f"{self.span[1]:.6g}: {reason} Shorten the span, or scale the columns."
         )
 
+    def followed(self, *, shorten: bool = False) -> Self:
+        """The path, with its walk if every event is to be known; one that cannot be followed is refused here."""
+        if getattr(self, "exact", True):
+            self.record  # noqa: B018 - walks
+        return self
+
     @property
     def breakpoints(self) -> Array:
         """The values at which a sample changes its place, and both ends, in the direction of the span."""
-        inside = self.axis.value(np.unique(self.record.events.t))
-        low, high = sorted(self.span)
-        nodes = np.concatenate([[self.span[0]], inside[(inside > low) & (inside < high)], [self.span[1]]])
-        return nodes[np.concatenate([[True], np.diff(nodes) != 0])]
+        return nodes_within(self.span, self.axis.value(self.record.events.t))
 
     @property
     def certificate(self) -> float:
@@ -130,22 +133,17 @@ class KernelPath(OverKernel):
         """The path, its first machine to be found from a solution."""
         return replace(self, start=other.coefficients) if isinstance(other, Solution) else self
 
-    def followed(self, *, shorten: bool = False) -> KernelPath:
-        """The path with its walk; one that cannot be followed is refused here."""
-        self.record  # noqa: B018 - walks
-        return self
-
     def machine(self, value: float) -> JumpPath:
         """The machine at one value, as a path over one value."""
         problem = self.distinct.at(self.over, value)
         return JumpPath(problem, self.loss, self.motion, (value, value), self.start)
 
     @lazy
-    def record(self) -> Record:
+    def record(self) -> KernelRecord:
         """The walk over the span."""
         self._compared()  # refuses what has no events
         with blas_threads(self.distinct.n**2):
-            tried = try_in_turn(JITTERS, self._march)
+            tried = try_in_turn(JITTERS, self.walk)
         if tried.good is None:
             raise self._failure(tried.first_error)  # later ones are about a kernel with jitter
         return tried.good
@@ -155,57 +153,51 @@ class KernelPath(OverKernel):
         """What had to be added to the diagonal of the kernel matrix, in units of its largest entry; 0 as a rule."""
         return self.record.jitter
 
-    def _march(self, jitter: float) -> Record:
+    def walk(self, jitter: float) -> KernelRecord:
+        """One attempt at the walk, with tiny numbers on the diagonal of the kernel matrix."""
         first = self.machine(self.span[0])
         noise = jitter * np.abs(first.gram.diag).max() * (1.0 + np.random.default_rng(0).random(self.distinct.n))
         walker = first.begin(noise=noise)
-        program = self._moving(walker.program, noise if jitter else None)
-
-        def solve_from(value: float, theta: Array, status: Array) -> tuple[Array, Array]:
-            found = self.machine(value).begin(theta, status, noise)
-            return found.theta, found.status
-
-        walk = Walk(program, walker.theta, walker.status, solve_from)
-        walk.run()
-        return walk.record(jitter)
-
-    def _moving(self, still: Program, noise: Array | None) -> MovingProgram:
-        """The program with a kernel that moves, from the one at the first value."""
-        width = still.u0 - still.l0
-        return MovingProgram(
+        still, width = walker.program, walker.program.u0 - walker.program.l0
+        program = MovingProgram(
             self.gram.kernel, self._compared(), self.over, self.axis, still.rows, still.group, still.c0, still.l0,
             still.u0, np.zeros(len(width)), np.where(width > 0, width, 1.0), still.b0, float(still.unit[0]),
-            self.distinct.n, noise,
+            self.distinct.n, noise if jitter else None,
         )  # fmt: skip
+
+        def solve_from(value: float, theta: Array, status: Array) -> tuple[Array, Array]:
+            walker = self.machine(value).begin(theta, status, noise)
+            return walker.theta, walker.status
+
+        walk = KernelWalk(program, walker.theta, walker.status, solve_from)
+        walk.run()
+        return walk.record(jitter)
 
     def _place(self, status: int, j: int) -> str:
         return self.loss.place(status, self.loss.signs(self.distinct)[j])
 
     def _solve(self, value: float) -> Solution:
-        solution, other, reason = None, None, PathError("")
+        solutions, reason = [], PathError("")
         try:
-            solution = self.machine(value).from_places(self.record.status(self.axis.t(value)), _NO_POLISH)
-            if solution.violation <= WRONG_SLACK * self.loss.scale(self.distinct) + min(
-                solution.rounding, LARGEST_ROUNDING
-            ):
-                return solution
+            solutions.append(self.machine(value).from_places(self.record.status(self.axis.t(value)), _NO_POLISH))
+            allowed = WRONG_SLACK * self.loss.scale(self.distinct) + min(solutions[0].rounding, LARGEST_ROUNDING)
+            if solutions[0].violation <= allowed:
+                return solutions[0]
         except PathError as error:
             reason = error
-        with suppress(PathError):
-            other = self._over_C(value, None)(self.C)
-        found = [each for each in (solution, other) if each is not None]
-        if not found:
+        with suppress(PathError):  # from where it is constant: a longer way, but with fewer ties
+            solutions.append(self._over_C(value, None)(self.C))
+        if not solutions:
             raise reason
-        return min(found, key=lambda each: each.violation)
+        return min(solutions, key=lambda each: each.violation)
 
     def over_C(self, value: float) -> JumpPath:
         """The path over C of the machine with the kernel at one value, with the one value C: for criteria."""
         return self._over_C(value, self._solution(value).alpha / self.C)
 
     def _over_C(self, value: float, start: Array | None) -> JumpPath:
-        """The same from another machine, or from where it is constant: a longer way, but with fewer ties."""
-        problem, span = self.distinct.at(self.over, value), (self.C, self.C)
-        return JumpPath(problem, self.loss, Motion("C", self.loss.own), span, start)
+        motion, span = Motion("C", self.loss.own), (self.C, self.C)
+        return JumpPath(self.distinct.at(self.over, value), self.loss, motion, span, start)
 
     def on(self, problem: Problem, store: KernelStore | None = None) -> KernelPath:
         """The same path of another problem; it begins as a path does by itself."""
@@ -257,19 +249,8 @@ class NewtonKernelPath(OverKernel):
     loss: SquaredHinge
     exact: bool = False
 
-    @classmethod
-    def of(cls, problem: Problem, request: Request, store: KernelStore) -> NewtonKernelPath:
-        """The path of a problem."""
-        return cls(problem, request.loss, request.motion, request.span, request.exact, store=store)
-
-    def followed(self, *, shorten: bool = False) -> NewtonKernelPath:
-        """The path, its walk made if every change of side is to be known."""
-        if self.exact:
-            self.record  # noqa: B018 - walks
-        return self
-
     @lazy
-    def record(self) -> Record:
+    def record(self) -> KernelRecord:
         """The walk over the span."""
         problem, s = self.distinct, self.distinct.s
         y, counts, n = problem.y, problem.s > 0, problem.n
@@ -281,7 +262,7 @@ class NewtonKernelPath(OverKernel):
             low, up, rho, np.where(counts, 2 * self.C * s, 1.0), np.zeros(1), 1.0, n,
         )  # fmt: skip
         if len(np.unique(y[counts])) < 2:  # f is the label of the one class that counts
-            return Record(self._status(np.zeros(n, dtype=bool)), EventLog.of(), 0, 0, 0.0, 0.0)
+            return KernelRecord(self._status(np.zeros(n, dtype=bool)), EventLog.of(), 0, 0, 0.0, 0.0)
 
         def solve_from(value: float, theta: Array, status: Array) -> tuple[Array, Array]:
             alpha = self._near(value, status == FREE).alpha
@@ -289,7 +270,7 @@ class NewtonKernelPath(OverKernel):
 
         with blas_threads(n**2):
             first = self._from_afar(self.span[0])
-            walk = Walk(program, first.alpha, self._status(first.alpha != 0), solve_from)
+            walk = KernelWalk(program, first.alpha, self._status(first.alpha != 0), solve_from)
             try:
                 walk.run()
             except PathError as error:
@@ -308,7 +289,7 @@ class NewtonKernelPath(OverKernel):
     def breakpoints(self) -> Array:
         """Every value at which a sample changes sides if ``exact``, else nodes evenly spaced in t."""
         if self.exact:
-            return OverKernel.breakpoints.fget(self)  # type: ignore[attr-defined]
+            return super().breakpoints
         count = _KERNELS_PER_DECADE * self.axis.length / np.log(10) if self.axis.is_log else 20
         nodes = self.axis.value(np.linspace(0.0, self.axis.length, 1 + max(1, round(count))))
         nodes[[0, -1]] = self.span
@@ -319,13 +300,8 @@ class NewtonKernelPath(OverKernel):
         if self.exact:
             yield from super()._events()
             return
-        before: Array | None = None
-        for value in self.breakpoints:
-            left = self._solve(float(value)).alpha != 0
-            for sample in np.flatnonzero(left != before) if before is not None else ():
-                ends = ("right", "left") if left[sample] else ("left", "right")
-                yield Event(float(value), int(sample), *ends)
-            before = left
+        nodes = self.breakpoints
+        yield from changes(nodes, ((self._solve(value).alpha != 0) + 0 for value in nodes.tolist()), ("right", "left"))
 
     def _solve(self, value: float) -> Solution:
         t = self.axis.t(value)

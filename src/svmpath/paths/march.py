@@ -10,7 +10,7 @@ import numpy as np
 from svmpath.lazy import lazy
 from svmpath.losses import Problem, Solution, SquaredHinge
 from svmpath.paths.curved import STRIDE, CurvedPath
-from svmpath.paths.path import Array, Event, Path, Request
+from svmpath.paths.path import Array, Event, Path, changes
 from svmpath.paths.sides import Sides, exact_sides
 from svmpath.paths.store import KernelStore
 from svmpath.solvers.feature_newton import (
@@ -71,11 +71,6 @@ class MarchPath(CurvedPath):
     exact: bool = False
     start: Array | None = None
 
-    @classmethod
-    def of(cls, problem: Problem, request: Request, store: KernelStore) -> MarchPath:
-        """The path of a problem."""
-        return cls(problem, request.loss, request.motion, request.span, request.exact, store=store)
-
     @lazy
     def sides(self) -> Sides:
         """The side of every sample at every C, all changes included."""
@@ -91,13 +86,8 @@ class MarchPath(CurvedPath):
         if self.exact:
             yield from self.sides.events()
             return
-        before: Array | None = None
-        for stop in sorted(self.walk(self.breakpoints), key=lambda stop: stop.position):
-            if before is not None:
-                for sample in np.flatnonzero(before != stop.point.E):
-                    sides = ("right", "left") if stop.point.E[sample] else ("left", "right")
-                    yield Event(stop.C, int(sample), *sides)
-            before = stop.point.E
+        stops = sorted(self.walk(self.breakpoints), key=lambda stop: stop.position)
+        yield from changes(self.breakpoints, (stop.point.E.astype(int) for stop in stops), ("right", "left"))
 
     def walk(self, values: Array) -> Iterator[Stop]:
         """Walk through the values from the smallest C to the largest, each from the last."""

@@ -17,9 +17,8 @@ import numpy as np
 from svmpath.exceptions import PathError
 from svmpath.interrupts import checkpoint
 from svmpath.lazy import lazy
-from svmpath.losses import ElbowLoss, Problem, Solution, feature_rows
-from svmpath.paths.path import Array, Event, Path, Request
-from svmpath.paths.store import KernelStore
+from svmpath.losses import ElbowLoss, Solution, feature_rows
+from svmpath.paths.path import Array, Event, Path, changes
 from svmpath.solvers.smoothed import Node, Seen, Terms, between, middle_offset, node_of, solve
 from svmpath.solvers.threads import blas_threads
 
@@ -60,12 +59,6 @@ class NodePath(Path):
 
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, gaps up to {self.tol:g}>"
-
-    @classmethod
-    def of(cls, problem: Problem, request: Request, store: KernelStore) -> NodePath:
-        """The path of a problem."""
-        assert request.tol is not None
-        return cls(problem, request.loss, request.motion, request.span, request.tol, store=store)
 
     @property
     def is_exact(self) -> bool:
@@ -145,17 +138,9 @@ class NodePath(Path):
     def _events(self) -> Iterable[Event]:
         """Changes of place between one node and the next, recorded where first seen."""
         nodes = self.nodes if self.span[0] <= self.span[1] else self.nodes[::-1]
-        before: Array | None = None
-        for node in nodes:
-            size = node.a.max(axis=0)
-            now = np.where(
-                size <= _AT_BOUND * self.distinct.s, 0, np.where(size >= (1 - _AT_BOUND) * self.distinct.s, 2, 1)
-            )
-            if before is not None:
-                for i in np.flatnonzero(now != before):
-                    names = self.loss.names
-                    yield Event(1.0 / node.lam, int(i), names[before[i]], names[now[i]])
-            before = now
+        s, sizes = self.distinct.s, (node.a.max(axis=0) for node in nodes)
+        places = (np.where(size <= _AT_BOUND * s, 0, np.where(size >= (1 - _AT_BOUND) * s, 2, 1)) for size in sizes)
+        return changes((1.0 / node.lam for node in nodes), places, self.loss.names)
 
     def _solve(self, value: float) -> Solution:
         lams = np.array([node.lam for node in self.nodes])
@@ -167,22 +152,17 @@ class NodePath(Path):
         x = (1 - tau) * one.x + tau * two.x
         alpha = value * (self.terms.side * a).sum(axis=0)
         x[-1] = middle_offset(self.terms, value * x) / value
-        return Solution(self.distinct, self.loss, alpha, self._offset(x, alpha, value), self._values(value))
+        # The b of f = K alpha + b, from the offset of the centred features.
+        row = int(np.argmax(self.distinct.s))
+        b = float(value * (self._A[row] @ x) - (self.distinct.gram.block([row], slice(None)) @ alpha)[0])
+        parameters = {**self.motion.fixed, "C": value, **self.gram.kernel.parameters}
+        return Solution(self.distinct, self.loss, alpha, b, parameters)
 
     def node(self, value: float) -> Node:
         """A machine at a value of C that is computed, not interpolated."""
         lams = np.array([node.lam for node in self.nodes])
         k = int(np.argmin(np.abs(np.log(lams * value))))
         return self._node(1.0 / value, [replace(self.nodes[k], x=self.nodes[k].x / (lams[k] * value))])
-
-    def _values(self, value: float) -> dict[str, float]:
-        return {**self.motion.fixed, "C": value, **self.distinct.gram.kernel.parameters}
-
-    def _offset(self, x: Array, alpha: Array, C: float) -> float:
-        """The b of f = K alpha + b, from the offset of the centred features."""
-        row = int(np.argmax(self.distinct.s))
-        whole = self.distinct.gram.block([row], slice(None)) @ alpha
-        return float(C * (self._A[row] @ x) - whole[0])
 
     def check(self, tol: float = 1e-8) -> None:
         """Raise :class:`svmpath.PathError` if the gap is larger than guaranteed, or than ``tol`` if that is larger."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -92,6 +93,23 @@ class Event(NamedTuple):
     sample: int
     source: str
     target: str
+
+
+def changes(nodes: Iterable[float], places: Iterable[Array], names: Sequence[str]) -> Iterator[Event]:
+    """The changes of place between one node and the next, recorded at the second.
+
+    ``places`` has an array for each node, which holds the number of the place of each sample.
+    """
+    for (_, before), (value, now) in pairwise(zip(nodes, places, strict=True)):
+        for i in np.flatnonzero(now != before).tolist():
+            yield Event(float(value), i, names[before[i]], names[now[i]])
+
+
+def nodes_within(span: tuple[float, float], values: Array) -> Array:
+    """The values inside a span and both its ends, each once, in the direction of the span."""
+    low, high = sorted(span)
+    nodes = np.unique(np.concatenate([values[(values > low) & (values < high)], span]))
+    return nodes if span[0] <= span[1] else nodes[::-1]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -187,8 +205,9 @@ class Path(Shown, ABC):
 
     @classmethod
     def of(cls, problem: Problem, request: Request, store: KernelStore) -> Self:
-        """The path of a problem."""
-        return cls(problem, request.loss, request.motion, request.span, store=store)
+        """The path of a problem; a field ``exact`` or ``tol`` is that of the request."""
+        own = {each.name: getattr(request, each.name) for each in fields(cls) if each.name in ("exact", "tol")}
+        return cls(problem, request.loss, request.motion, request.span, store=store, **own)
 
     @property
     def is_exact(self) -> bool:

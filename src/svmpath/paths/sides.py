@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmpath.exceptions import PathError
-from svmpath.paths.path import Array, Event
+from svmpath.paths.path import Array, Event, nodes_within
 from svmpath.solvers.crossings import first_crossing
 from svmpath.solvers.feature_newton import AnyRows, FeatureNewton, Rows
 from svmpath.solvers.fixed_sides import FixedSides, Series
@@ -79,20 +79,13 @@ class Sides:
     @property
     def breakpoints(self) -> Array:
         """The values at which samples change sides, and both ends, strictly monotone."""
-        nodes = np.unique(np.concatenate([self.values, self.span]))
-        return nodes if self._sign > 0 else nodes[::-1]
-
-    @property
-    def _sign(self) -> float:
-        return 1.0 if self.span[0] < self.span[1] else -1.0
-
-    def _done(self, values: Array | float) -> Array:
-        """How many events there are up to each value."""
-        return np.searchsorted(self._sign * self.values, self._sign * np.asarray(values), side="right")
+        return nodes_within(self.span, self.values)
 
     def at(self, C: float) -> Array:
         """Which samples are on the left at C."""
-        flips = np.bincount(self.samples[: self._done(C)], minlength=self.n)
+        sign = 1.0 if self.span[0] < self.span[1] else -1.0
+        done = np.searchsorted(sign * self.values, sign * C, side="right")
+        flips = np.bincount(self.samples[:done], minlength=self.n)
         return self._unpacked() ^ (flips % 2 == 1)
 
     def events(self) -> Iterator[Event]:
@@ -112,32 +105,24 @@ def exact_sides(rows: AnyRows, span: tuple[float, float]) -> Sides:
     if len(np.unique(rows.y[rows.s > 0])) < 2:  # f is the label of the one class that counts, at every C
         none = np.zeros(len(rows.y), dtype=bool)
         return Sides(span, np.packbits(none), len(none), np.empty(0), np.empty(0, dtype=int), 0.0)
+    # In centred features along their principal axes M keeps most digits.
+    Z = rows.A[:, :-1] - rows.s @ rows.A[:, :-1] / rows.s.sum()
+    scaled = Z * np.sqrt(rows.s)[:, None]
     with blas_threads(rows.entries):
-        walk = _Walk(_principal(rows), low)
+        principal = Rows.of(Z @ interruptible(np.linalg.eigh, scaled.T @ scaled)[1][:, ::-1], rows.y, rows.s)
+        walk = _SideWalk(principal, low)
         first = walk.E
         walk.to(high)
-    values, samples = _net(walk.values, walk.samples)
+    net: dict[tuple[float, int], None] = {}  # without events that undo each other at one value
+    for event in zip(walk.values, walk.samples, strict=True):
+        if event in net:
+            del net[event]
+        else:
+            net[event] = None
+    values, samples = np.array([value for value, _ in net]), np.array([sample for _, sample in net], dtype=int)
     if span[0] > span[1]:
         first, values, samples = walk.E, values[::-1], samples[::-1]
     return Sides(span, np.packbits(first), len(first), values, samples, walk.rounding)
-
-
-def _principal(rows: AnyRows) -> Rows:
-    """The same machine in centred features along their principal axes, in which M keeps most digits."""
-    Z = rows.A[:, :-1] - rows.s @ rows.A[:, :-1] / rows.s.sum()
-    scaled = Z * np.sqrt(rows.s)[:, None]
-    return Rows.of(Z @ interruptible(np.linalg.eigh, scaled.T @ scaled)[1][:, ::-1], rows.y, rows.s)
-
-
-def _net(values: list[float], samples: list[int]) -> tuple[Array, Array]:
-    """The events without those that undo each other at one value."""
-    kept: dict[tuple[float, int], None] = {}
-    for event in zip(values, samples, strict=True):
-        if event in kept:
-            del kept[event]
-        else:
-            kept[event] = None
-    return np.array([value for value, _ in kept]), np.array([sample for _, sample in kept], dtype=int)
 
 
 def _sides_at(rows: Rows, C: float) -> Array:
@@ -146,8 +131,8 @@ def _sides_at(rows: Rows, C: float) -> Array:
     return newton.at(1.0 / C, newton.start())[0].E.copy()
 
 
-class _Walk:
-    """From one C to a larger one, remembering who changed sides and where."""
+class _SideWalk:
+    """From one C to a larger one, with a list of the rows that changed sides and where."""
 
     def __init__(self, rows: Rows, C: float) -> None:
         self._rows = rows
@@ -158,7 +143,7 @@ class _Walk:
         self._is_new = True  # whether E comes from Newton's method
         self._turns: dict[int, int] = {}  # how often each row changed sides at the last value
         self.C = float(C)
-        self.E = _sides_at(rows, self.C)
+        self.E = _sides_at(self._rows, self.C)
         self.values: list[float] = []
         self.samples: list[int] = []
         self.rounding = 0.0
@@ -180,25 +165,33 @@ class _Walk:
 
     def _stretch(self, high: float, radius: float) -> bool:
         """Walk as far as one centre serves; whether that was as far as it should."""
-        scale = _Scale(self.C * (1.0 + radius) / (1.0 - radius))
-        piece = FixedSides(self._rows, self.E, 0.5 / scale.centre)
-        u, end = scale.u(self.C), min(radius, scale.u(high))
+        centre = self.C * (1.0 + radius) / (1.0 - radius)
+        piece = FixedSides(self._rows, self.E, 0.5 / centre)
+        u, last = (self.C - centre) / (self.C + centre), (high - centre) / (high + centre)
+        end = min(radius, last)
         while True:
+            C = centre * (1.0 + u) / (1.0 - u)
             series = piece.series(max(abs(u), abs(end)))
             if self._is_wrong(_Slacks.of(series, u)) or max(self._turns.values(), default=0) > _CIRCLES:
-                self._ask_newton(scale.C(u), high, piece.E)
+                # The sides slightly beyond C are those that Newton's method finds.
+                self.C = min(C * (1.0 + _BEYOND), high)
+                self.E = _sides_at(self._rows, self.C)
+                for changed in np.flatnonzero(self.E != piece.E).tolist():
+                    self._record(C, changed)
+                self._turns, self._is_new, self._before = {}, True, None
                 return True
             u, row = first_crossing(series, u, end, self._counted)
             self._before = _Slacks.of(series, u)
+            C = centre * (1.0 + u) / (1.0 - u)
             if row is None:
                 break
-            self._record(scale.C(u), row)
+            self._record(C, row)
             piece.flip(row)
-        self.C, self.E = (high if u == scale.u(high) else scale.C(u)), piece.E
+        self.C, self.E = (high if u == last else C), piece.E
         return u >= end
 
     def _record(self, C: float, row: int) -> None:
-        """Note an event; values that differ by rounding are one."""
+        """Add an event; values that differ by rounding are one."""
         if self.values and self.values[-1] * (1.0 + _SAME_C) >= C:
             C = self.values[-1]
         else:
@@ -211,7 +204,7 @@ class _Walk:
         """Whether a slack is negative, not only by rounding; measures that as well."""
         if self._before is not None:
             self.rounding = max(self.rounding, slacks.difference(self._before))
-        lowest = slacks.lowest(self._counted)
+        lowest = float((slacks.values / (1.0 + np.abs(slacks.values)))[self._counted].min())
         is_new, self._is_new = self._is_new, False
         if self.rounding > _HOPELESS or (is_new and lowest < -min(_LOST + 100 * self._noise * self.C, _HOPELESS)):
             raise PathError(
@@ -219,14 +212,6 @@ class _Walk:
                 "Scale the data, or end the span earlier."
             )
         return not is_new and lowest < -min(_WRONG + self._noise * self.C, _HOPELESS)
-
-    def _ask_newton(self, C: float, high: float, E: Array) -> None:
-        """Take the sides slightly beyond C from Newton's method, and record the changes at C."""
-        self.C = min(C * (1.0 + _BEYOND), high)
-        self.E = _sides_at(self._rows, self.C)
-        for row in np.flatnonzero(self.E != E):
-            self._record(C, int(row))
-        self._turns, self._is_new, self._before = {}, True, None
 
 
 @dataclass(frozen=True)
@@ -245,22 +230,5 @@ class _Slacks:
 
         A row that changes sides changes the sign of its slack, which is zero there.
         """
-        left = np.abs(np.abs(self.values) - np.abs(other.values)) - self.remainder - other.remainder
-        return float((left / (1.0 + np.abs(self.values))).max())
-
-    def lowest(self, rows: Array) -> float:
-        """The lowest of these rows."""
-        return float((self.values / (1.0 + np.abs(self.values)))[rows].min())
-
-
-@dataclass(frozen=True)
-class _Scale:
-    """C as u = (C - centre) / (C + centre)."""
-
-    centre: float
-
-    def u(self, C: float) -> float:
-        return (C - self.centre) / (C + self.centre)
-
-    def C(self, u: float) -> float:
-        return self.centre * (1.0 + u) / (1.0 - u)
+        rest = np.abs(np.abs(self.values) - np.abs(other.values)) - self.remainder - other.remainder
+        return float((rest / (1.0 + np.abs(self.values))).max())

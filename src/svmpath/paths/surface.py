@@ -119,7 +119,7 @@ class Surface:
             low, high = sorted(self.span)
             values = np.geomspace(low, high, 1 + max(1, round(_VALUES_PER_DECADE * np.log10(high / low))))
         values = np.atleast_1d(np.asarray(values, dtype=float))
-        scoring = Scoring(criterion, options)
+        scoring = CriterionCall(criterion, options)
         curves = side_by_side(lambda path: scoring(path, values), self.paths, count_jobs(n_jobs))
         return Curves(self, scoring, values, tuple(curves))
 
@@ -130,7 +130,7 @@ class Surface:
 
 
 @dataclass(frozen=True)
-class Scoring:
+class CriterionCall:
     """A criterion and its options."""
 
     criterion: Callable[..., Any]
@@ -149,7 +149,7 @@ class Curves(Shown):
     Attributes
     ----------
     surface : Surface
-    criterion : Scoring
+    criterion : CriterionCall
     values : array of shape (m,)
         Values of C.
     curves : tuple of Curve
@@ -174,7 +174,7 @@ class Curves(Shown):
     """
 
     surface: Surface
-    criterion: Scoring
+    criterion: CriterionCall
     values: Array
     curves: tuple[Any, ...]
 

@@ -231,7 +231,15 @@ def span_of(
     if not largest > 0.0:
         raise ValueError(f"loss={loss.name!r} needs samples of positive weight in both classes.")
     if span is None:
-        first, last = loss.default_span(over, y, s) or _default_span(over, loss, find_scale)
+        span = loss.default_span(over, y, s)
+        if span is None and over == "C":
+            span = loss.policy.span
+        elif span is None and over == "gamma":
+            scale = find_scale()
+            span = scale / _GAMMA_FACTOR, scale * _GAMMA_FACTOR
+        elif span is None:
+            raise ValueError(f"There is no default span for a path over {over!r}; give span=(first, last).")
+        first, last = span
     else:
         first, last = check_span(span, parameter_of(over, loss, kernel))
     if max(first, last) > largest * (1 + _ROUNDING):
@@ -240,16 +248,6 @@ def span_of(
             f"{largest:.6g} (twice the fraction of the smaller class)."
         )
     return min(first, largest), min(last, largest)
-
-
-def _default_span(over: str, loss: Loss, find_scale: Callable[[], float]) -> tuple[float, float]:
-    """The default span of a path over C or gamma."""
-    if over == "C":
-        return loss.policy.span
-    if over == "gamma":
-        scale = find_scale()
-        return scale / _GAMMA_FACTOR, scale * _GAMMA_FACTOR
-    raise ValueError(f"There is no default span for a path over {over!r}; give span=(first, last).")
 
 
 def check_limited(path: Path, max_events: Any, time_limit: Any) -> JumpPath:

@@ -28,19 +28,8 @@ from svmpath.solvers.box_program import Program, elbow_inverse, elbow_matrix, un
 from svmpath.solvers.compiling import announce
 from svmpath.solvers.events import EventLog
 from svmpath.solvers.loops import box_state
+from svmpath.solvers.loops import box_tolerances as tolerances
 from svmpath.solvers.loops.box_state import FIXED, FREE, LOW, UP
-from svmpath.solvers.loops.box_tolerances import (
-    DEPENDENT_BELOW,
-    NULL_ZERO,
-    SINGULAR_AT_MOST,
-    SLOW_GRADIENT,
-    START_MISSED,
-    START_PAD,
-    START_SEEDS,
-    STEP_SOON,
-    STEPS_PER_VARIABLE,
-    SUM_ROUNDING,
-)
 
 Array = np.ndarray
 
@@ -58,10 +47,6 @@ class Limit:
 
     events: int = EVERY
     hour: float = np.inf
-
-    def events_left(self, events: int) -> int:
-        """How many more events there may be; a step has one at least."""
-        return max(self.events - events, 1)
 
     def is_reached(self, events: int) -> bool:
         """Whether the walk is to end here."""
@@ -102,7 +87,7 @@ class Walker:
         theta: Array,
         status: Array,
         nu: Array,
-        tol: float = DEPENDENT_BELOW,
+        tol: float = tolerances.DEPENDENT_BELOW,
         g: Array | None = None,
     ) -> None:
         self.program = program
@@ -110,37 +95,22 @@ class Walker:
         self.worst = 0.0
         self._parts: list[EventLog] = []
         self._failures, self._failed_at = 0, np.nan
-        theta, nu = np.array(theta, dtype=float), np.array(nu, dtype=float)
-        g = program.gradient(t, theta, nu) if g is None else np.array(g, dtype=float)
+        self.theta, self.status = np.array(theta, dtype=float), np.array(status, dtype=np.int8)
+        self.nu = np.array(nu, dtype=float)
+        self.g = program.gradient(t, self.theta, self.nu) if g is None else np.array(g, dtype=float)
         x, k = np.zeros(7), np.zeros(14, dtype=np.int64)
         F = np.zeros(len(theta) + 1, dtype=np.int64)
-        self.state = box_state.State(theta, np.array(status, dtype=np.int8), nu, g, F, np.zeros((0, 0)), x, k)
+        self.state = box_state.State(self.theta, self.status, self.nu, self.g, F, np.zeros((0, 0)), x, k)
         k[box_state.SEED], x[box_state.T] = 1, t
         self._set_free(np.flatnonzero(self.status == FREE))
         self._work, self._log = make_work(program, 0), make_log(min(4 * len(theta), 4_000) + 64)
-        if not self._invert():
+        if not self.refresh():
             raise PathError(f"The system of {len(self.F)} elbow points is singular at t = {self.t:.6g}. {_ADVICE}")
 
     @property
     def t(self) -> float:
         """Where the walk is."""
         return float(self.state.x[box_state.T])
-
-    @property
-    def theta(self) -> Array:
-        return self.state.theta
-
-    @property
-    def status(self) -> Array:
-        return self.state.status
-
-    @property
-    def nu(self) -> Array:
-        return self.state.nu
-
-    @property
-    def g(self) -> Array:
-        return self.state.g
 
     @property
     def F(self) -> Array:
@@ -162,23 +132,12 @@ class Walker:
         """Leave out the events so far."""
         self._parts = []
 
-    def move_onto(self, program: Program, t: float) -> None:
-        """Take another program of which this point is a solution, at t, with no events yet."""
-        self.program, self.worst = program, 0.0
-        self.state.x[box_state.T] = t
-        self.forget()
-        self._invert()
-
-    def refresh(self) -> None:
-        """Make R anew, where M is regular: after many events it has lost digits."""
-        self._invert()
-
     def _set_free(self, F: Array) -> None:
         self.state.F[: len(F)] = F
         self.state.k[box_state.SIZE] = len(F)
 
-    def _invert(self) -> bool:
-        """R from the beginning; unchanged, and False, where M is singular to working precision."""
+    def refresh(self) -> bool:
+        """Make R anew, as after many events it has lost digits; unchanged, and False, where M is singular."""
         R = elbow_inverse(self.program, self.F)
         if R is None:
             return False
@@ -218,7 +177,7 @@ class Walker:
             k[box_state.RECORDED], x[box_state.WORST] = 0, 0.0
             steps = steps_at_once(len(o.K), len(self.nu) + len(self.F))
             if limit is not None and self.t < t_end:  # at its end a walk takes one more step, without an event
-                steps = min(steps, limit.events_left(int(k[box_state.EVENTS])))
+                steps = min(steps, max(limit.events - int(k[box_state.EVENTS]), 1))
             code = follow(o.data, self.state, work, log, float(t_end), self.tol, most, steps, 0.0, 0.0)
             if k[box_state.RECORDED]:
                 self._parts.append(EventLog(*(part[: k[box_state.RECORDED]].copy() for part in log)))
@@ -254,11 +213,11 @@ class Walker:
         """
         k = self.state.k
         k[box_state.FRESH], k[box_state.ZERO_STEPS] = 1, 0
-        if self._invert():
+        if self.refresh():
             return
         self._failures = self._failures + 1 if self.t == self._failed_at else 1
         self._failed_at = self.t
-        if self._failures > SINGULAR_AT_MOST:
+        if self._failures > tolerances.SINGULAR_AT_MOST:
             raise PathError(f"The system of {len(self.F)} elbow points is singular at t = {self.t:.6g}. {_ADVICE}")
         if self._failures > 1:
             self._drop_dependent()
@@ -272,40 +231,29 @@ class Walker:
         scale = unit_scales(len(M), q, kmax)
         values, U = np.linalg.eigh(M * scale * scale[:, None])
         null = U[:, np.argmin(np.abs(values))] * scale
-        step, a, side = self._first_bound(null[q:])
-        if a < 0:
+        F, rates, group = self.F, null[q:], self.program.group[self.F]
+        # The shortest step, forwards or backwards, to a bound of a free variable whose group has others.
+        can = np.abs(rates) > tolerances.NULL_ZERO * np.abs(rates).max(initial=0.0)
+        can &= np.bincount(group, minlength=q)[group] > 1
+        rooms = np.column_stack([self.program.low(self.t)[F], self.program.up(self.t)[F]]) - self.theta[F][:, None]
+        steps = np.where(can[:, None], rooms / np.where(can, rates, 1.0)[:, None], np.inf)
+        a, side = (int(k) for k in np.unravel_index(np.argmin(np.abs(steps)), steps.shape))
+        if not np.isfinite(steps[a, side]):
             return
-        self.nu[:] += step * null[:q]
-        self.theta[self.F] += step * null[q:]
+        self.nu[:] += steps[a, side] * null[:q]
+        self.theta[F] += steps[a, side] * rates
         with np.errstate(all="ignore"):  # an R without digits shows in its rates
             linalg.delete.py_func(self.state.R, len(M), q + a, np.empty(len(M)))
-        self._exchange(a, len(self.F) - 1, side)
-        self._invert()  # where M is still singular, R stays as the deletion has made it
-
-    def _first_bound(self, rates: Array) -> tuple[float, int, int]:
-        """The shortest step, forwards or backwards, to a bound of a free variable whose group has others."""
-        F, program = self.F, self.program
-        members = np.bincount(program.group[F], minlength=len(self.nu))
-        low, up = program.low(self.t)[F], program.up(self.t)[F]
-        can = (np.abs(rates) > NULL_ZERO * np.abs(rates).max(initial=0.0)) & (members[program.group[F]] > 1)
-        best: tuple[float, int, int] = (np.inf, -1, LOW)
-        for a in np.flatnonzero(can):
-            for bound, side in ((low[a], LOW), (up[a], UP)):
-                step = (bound - self.theta[F[a]]) / rates[a]
-                if abs(step) < abs(best[0]):
-                    best = (float(step), int(a), side)
-        return best
+        self._exchange(a, len(F) - 1, side)
+        self.refresh()  # where M is still singular, R stays as the deletion has made it
 
     def _exchange(self, a: int, last: int, side: int) -> None:
         """The free variable at position a goes to a bound, the last one takes its place."""
-        F = self.F.copy()
+        F, j = self.F.copy(), int(self.F[a])
         F[a] = F[last]
-        self._to_bound(int(self.F[a]), side)
-        self._set_free(F[:last])
-
-    def _to_bound(self, j: int, side: int) -> None:
         self.theta[j] = (self.program.up if side == UP else self.program.low)(self.t)[j]
         self._record(j, side)
+        self._set_free(F[:last])
 
     def _record(self, j: int, target: int) -> None:
         """Give variable j another status, and keep that as an event."""
@@ -328,12 +276,19 @@ class Walker:
         x = -work.dg[j] / sc
         d = np.append(work.d[: q + m] - x * work.z[: q + m], rho + x)
         F = np.append(self.F, j)
-        h, which, side = self._next_bound(F, d[q:])
-        if h > STEP_SOON * abs(self.t) and abs(work.dg[j]) <= SLOW_GRADIENT * S.x[box_state.LARGEST]:
+        # The first of F that reaches a bound at these rates, and which bound.
+        rate = np.array([o.l1[F] - d[q:], d[q:] - o.u1[F]])
+        room = np.maximum([self.theta[F] - o.low(self.t)[F], o.up(self.t)[F] - self.theta[F]], 0.0)
+        steps = np.where(rate > 0.0, room / np.where(rate > 0.0, rate, 1.0), np.inf)
+        h = float(steps.min())
+        ties = np.argmax(np.where(steps <= h, rate, -np.inf))  # of ties the fastest
+        side, which = (int(k) for k in np.unravel_index(ties, steps.shape))
+        is_slow = abs(work.dg[j]) <= tolerances.SLOW_GRADIENT * S.x[box_state.LARGEST]
+        if h > tolerances.STEP_SOON * abs(self.t) and is_slow:
             work.sign[j] = 0.0  # overlooked until the gradient is next computed exactly
             return
         self._record(j, FREE)
-        if h > t_end - self.t or (which < m and abs(work.z[q + which]) < NULL_ZERO):
+        if h > t_end - self.t or (which < m and abs(work.z[q + which]) < tolerances.NULL_ZERO):
             linalg.append.py_func(S.R, q + m, work.z, sc)
             self._set_free(F)
         else:
@@ -343,16 +298,6 @@ class Walker:
                 linalg.replace.py_func(S.R, q + m, q + which, work.z, sc, work.spare)
             self._exchange(which, m, side)
         self._renew()
-
-    def _next_bound(self, F: Array, rates: Array) -> tuple[float, int, int]:
-        """The first of the variables F that reaches a bound at these rates: the step, its position, the bound."""
-        o, t = self.program, self.t
-        rate = np.array([o.l1[F] - rates, rates - o.u1[F]])
-        room = np.maximum([self.theta[F] - o.low(t)[F], o.up(t)[F] - self.theta[F]], 0.0)
-        h = np.where(rate > 0.0, room / np.where(rate > 0.0, rate, 1.0), np.inf)
-        first = float(h.min())
-        side, a = np.unravel_index(np.argmax(np.where(h <= first, rate, -np.inf)), h.shape)  # of ties the fastest
-        return first, int(a), int(side)
 
     def _step(self, h: float, d: Array) -> None:
         """Go on by h, the multipliers and F moving at these rates and the others with their bounds."""
@@ -367,7 +312,7 @@ class Walker:
 
 def most_steps(n: int) -> int:
     """Steps after which a walk with n variables is given up."""
-    return STEPS_PER_VARIABLE * n + 5_000
+    return tolerances.STEPS_PER_VARIABLE * n + 5_000
 
 
 def steps_at_once(n: int, size: int) -> int:
@@ -375,25 +320,25 @@ def steps_at_once(n: int, size: int) -> int:
     return max(_WORK // (n * (size + 16) + 2 * size**2), 4)
 
 
-def solve_from(program: Program, t: float, theta: Array, status: Array, *, tol: float = DEPENDENT_BELOW) -> Walker:
+def solve_from(
+    program: Program, t: float, theta: Array, status: Array, *, tol: float = tolerances.DEPENDENT_BELOW
+) -> Walker:
     """The optimum at t by a homotopy from any point with any places; other random shifts are tried if it is missed."""
+
+    def is_optimal(walker: Walker) -> bool:  # in units of the largest |K theta| that can be, and of the box
+        low, up, theta = program.low(t), program.up(t), walker.theta
+        width = float(np.max(up - low, initial=0.0))
+        wrong = np.where(walker.status == FREE, np.abs(walker.g), -_SIGNS[walker.status] * walker.g)
+        beyond = np.maximum(low - theta, theta - up).max(initial=0.0)
+        missed = tolerances.START_MISSED * width
+        return bool(wrong.max(initial=0.0) <= missed * program.kmax * len(theta) and beyond <= missed)
+
     return first_success(
-        range(START_SEEDS),
+        range(tolerances.START_SEEDS),
         lambda seed: _solve_from(program, t, theta, status, tol, seed),
-        is_good=_is_optimal,
+        is_good=is_optimal,
         otherwise=PathError(f"The optimum at t = {t:.6g} could not be found. {_ADVICE}"),
     )
-
-
-def _is_optimal(walker: Walker) -> bool:
-    """Whether all gradients have their sign, in units of the largest |K theta| that can be, and theta is in the box."""
-    program, theta, g, status = walker.program, walker.theta, walker.g, walker.status
-    low, up = program.low(walker.t), program.up(walker.t)
-    width = float(np.max(up - low, initial=0.0))
-    wrong = (np.abs(g[status == FREE]), -g[status == LOW], g[status == UP])
-    worst = max(float(part.max(initial=0.0)) for part in wrong)
-    beyond = float(np.maximum(low - theta, theta - up).max(initial=0.0))
-    return worst <= START_MISSED * program.kmax * width * len(theta) and beyond <= START_MISSED * width
 
 
 def _solve_from(program: Program, t: float, theta: Array, status: Array, tol: float, seed: int) -> Walker:
@@ -404,9 +349,10 @@ def _solve_from(program: Program, t: float, theta: Array, status: Array, tol: fl
     here, rng = program.frozen(t), np.random.default_rng(seed)
     theta, status = _regular(here, theta, status)
     g = here.gradient(0.0, theta, np.zeros(len(here.b0)))
-    nu = _means(here, -g, status == FREE)
+    free = here.group[status == FREE]
+    nu = np.bincount(free, -g[status == FREE], len(here.b0)) / np.bincount(free, minlength=len(here.b0))
     g += nu[here.group]
-    pad = START_PAD * here.kmax * (0.5 + rng.random(len(theta)))
+    pad = tolerances.START_PAD * here.kmax * (0.5 + rng.random(len(theta)))
     # A variable without room has the place that its gradient asks for.
     tight = (here.l0 == here.u0) & ((status == LOW) | (status == UP))
     status[tight] = np.where(g[tight] >= 0, LOW, UP)
@@ -415,11 +361,14 @@ def _solve_from(program: Program, t: float, theta: Array, status: Array, tol: fl
     shift[status == FREE] = -g[status == FREE]
     sums, room = here.sums(theta), here.sums(np.abs(here.l0) + np.abs(here.u0))
     missing = here.b0 - sums
-    missing[np.abs(missing) < SUM_ROUNDING * room] = 0.0  # of a group that is full, nothing could take it up
+    missing[np.abs(missing) < tolerances.SUM_ROUNDING * room] = 0.0  # of a group that is full, nothing could take it up
     moving = replace(here, c0=here.c0 + shift, c1=-shift, b0=sums, b1=missing)
     walker = Walker(moving, 0.0, theta, status, nu, tol, g + shift)
     walker.to(1.0)
-    walker.move_onto(program, t)
+    # The point is a solution of the program itself, with no events yet.
+    walker.program, walker.worst, walker.state.x[box_state.T] = program, 0.0, t
+    walker.forget()
+    walker.refresh()
     return walker
 
 
@@ -445,9 +394,3 @@ def _regular(program: Program, theta: Array, status: Array) -> tuple[Array, Arra
     theta = np.where(status == FREE, np.clip(theta, program.l0, program.u0), program.l0)
     theta[status == UP] = program.u0[status == UP]
     return theta, status
-
-
-def _means(program: Program, x: Array, chosen: Array) -> Array:
-    """The mean of x over the chosen variables of each group."""
-    group = program.group[chosen]
-    return np.bincount(group, x[chosen], len(program.b0)) / np.bincount(group, minlength=len(program.b0))

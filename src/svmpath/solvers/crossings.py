@@ -41,14 +41,6 @@ class Crossing(NamedTuple):
     row: int | None
 
 
-class _Verdict(NamedTuple):
-    """Rows that cross once in an interval, rows of which that is not known yet, and whether it never will for some."""
-
-    falling: Array
-    unclear: Array
-    is_stuck: bool
-
-
 def first_crossing(series: Series, start: float, end: float, rows: Array) -> Crossing:
     """The first crossing of these rows in [start, end]; without a row, the u up to which there is none."""
     first = Crossing(end, None)
@@ -58,21 +50,23 @@ def first_crossing(series: Series, start: float, end: float, rows: Array) -> Cro
         b = min(b, first.u)
         if b < a:
             break
-        verdict = _judge(series, a, b, rows)
-        if verdict.is_stuck:
+        falling, unclear, is_stuck = _classify(series, a, b, rows)
+        if is_stuck:
             return Crossing(a, None)
-        if len(verdict.falling):
-            first = _first_root(series, a, b, verdict.falling)
-        if len(verdict.unclear):
+        if len(falling):
+            first = _first_root(series, a, b, falling)
+        if len(unclear):
             middle = 0.5 * (a + b)
-            waiting.append((middle, b, verdict.unclear))
-            waiting.append((a, middle, verdict.unclear))
+            waiting += [(middle, b, unclear), (a, middle, unclear)]
     return first
 
 
-def _judge(series: Series, a: float, b: float, rows: Array) -> _Verdict:
+def _classify(series: Series, a: float, b: float, rows: Array) -> tuple[Array, Array, bool]:
+    """Rows that cross once in an interval, rows of which that is not known yet, and whether it never will for some."""
     size = max(abs(a), abs(b))
-    p = series.coefs[rows] @ _to_bernstein(series.terms, a, b)
+    shift, gap, basis = _tables(series.terms)
+    to_bernstein = (shift * powers(a, series.terms)[gap]) @ (powers(b - a, series.terms)[:, None] * basis)
+    p = series.coefs[rows] @ to_bernstein
     rho = series.beta[rows] * series.remainder(size)
     maybe = p.min(axis=1) <= rho
     rows, p, rho = rows[maybe], p[maybe], rho[maybe]
@@ -84,7 +78,7 @@ def _judge(series: Series, a: float, b: float, rows: Array) -> _Verdict:
     unclear = ~falls & ~rises & ~below
     flat = unclear & (high - low <= _FLAT_SLACK * np.maximum(1.0, np.abs(series.coefs[rows]).max(axis=1)))
     is_stuck = bool(np.any(rho[flat] > _REMAINDER_ZERO))
-    return _Verdict(rows[below | (falls & (p[:, -1] < 0))], rows[unclear & ~flat], is_stuck)
+    return rows[below | (falls & (p[:, -1] < 0))], rows[unclear & ~flat], is_stuck
 
 
 def _first_root(series: Series, a: float, b: float, rows: Array) -> Crossing:
@@ -129,14 +123,11 @@ def _root(coefs: Array, a: float, b: float) -> float:
     return u
 
 
-def _to_bernstein(terms: int, a: float, b: float) -> Array:
-    """The matrix that takes coefficients of powers of u to coefficients of Bernstein's basis on [a, b]."""
-    shift, gap, basis = _tables(terms)
-    return (shift * powers(a, terms)[gap]) @ (powers(b - a, terms)[:, None] * basis)
-
-
 @lru_cache(maxsize=64)
 def _tables(terms: int) -> tuple[Array, Array, Array]:
-    """For u^k = sum_i shift[k, i] a^gap[k, i] (u - a)^i, and x^i = sum_l basis[i, l] B_l(x)."""
+    """Tables that take coefficients of powers of u to coefficients of Bernstein's basis on [a, b].
+
+    For u^k = sum_i shift[k, i] a^gap[k, i] (u - a)^i, and x^i = sum_l basis[i, l] B_l(x).
+    """
     k, i = np.arange(terms)[:, None], np.arange(terms)
     return comb(k, i), np.maximum(k - i, 0), comb(i, k) / comb(terms - 1, k)

@@ -164,22 +164,19 @@ class EnclosingBall:
         """A ball from which one can go down to lam: at so large a lam that the sphere goes through all samples."""
         n, width = self._rows.A.shape
         lam = max(lam, 8.0 * n * self._size)
-        sphere = self._sphere(lam)
+        sphere = _Sphere(self._rows, self._system, self._size, lam)
         point = sphere.level(sphere.point(np.zeros(width), np.zeros(n)))
         return self._measure(lam, self._minimise(lam, point))
 
     def _minimise(self, lam: float, point: Point) -> Point:
         """The minimiser of Q, from a point."""
-        found, is_found = self._sphere(lam).minimise(point)
-        if not is_found:
+        minimiser, is_minimum = _Sphere(self._rows, self._system, self._size, lam).minimise(point)
+        if not is_minimum:
             raise PathError(
                 f"The enclosing ball was not found within {_MOST_BALL_STEPS} steps at C = {1 / lam:.6g}: scale the "
                 "columns (StandardScaler), use smaller C, or criterion='span'."
             )
-        return found
-
-    def _sphere(self, lam: float) -> _Sphere:
-        return _Sphere(self._rows, self._system, self._size, lam)
+        return minimiser
 
     def _measure(self, lam: float, point: Point) -> Ball:
         """The ball of a point: R^2 lies between the two values that are given, however well Q was minimised."""

@@ -92,7 +92,10 @@ class FixedSides:
         self._diagonal, self._sums = np.diagonal(M).copy(), M[-1].copy()  # of M, and of s a over E
         self._W = _inverse(M)
         if self._blur > _BLUR_POOR:
-            self._W = _orthogonal_inverse(scaled, self._centre)
+            # From the rows that M is made of: half of its digits are lost at worst, not all.
+            ridge = np.sqrt(self._centre) * np.eye(len(M) - 1, len(M))
+            root, _ = lapack.dtrtri(interruptible(np.linalg.qr, np.vstack([scaled, ridge]), mode="r"), lower=0)
+            self._W = np.asfortranarray(root @ root.T)
         self._theta = self._W @ (A.T @ (s * y))
         self._refine()
 
@@ -144,7 +147,12 @@ class FixedSides:
         side = np.where(self.E, -rows.y, rows.y)
         coefs = side[:, None] * f[:, :-1]
         coefs[:, 0] -= side * rows.y
-        return Series(coefs, self._beta(G[:, -1], f[:, -1]))
+        # The bound on |t_j' g_k| for every k from the last on, of which each entry of f = A g is t_j' g.
+        g, f_last = G[:-1, -1], f[:, -1]
+        beta = self._far * np.sqrt(g @ g)
+        inside = np.sqrt((self._weights @ (f_last * f_last) + self._centre * (g @ g)) / rows.s[self.E])
+        beta[self.E] = np.minimum(beta[self.E], inside)
+        return Series(coefs, beta)
 
     def _terms(self, size: float) -> Array:
         """theta and g_1 to g_K, as columns."""
@@ -155,17 +163,13 @@ class FixedSides:
             g = G[:, k]
             if k >= _FEWEST_TERMS and far * power * (g @ g) ** 0.5 <= _REMAINDER_NONE:
                 return G[:, : k + 1]
-            G[:, k + 1] = self._turn(g)
+            G[:, k + 1] = self._twice(g) - g
             power *= size
         return G
 
     def _twice(self, g: Array) -> Array:
-        """2 N g."""
+        """2 N g, of which T g = 2 N g - g."""
         return (2.0 * self._centre) * (self._W[:, :-1] @ g[:-1])
-
-    def _turn(self, g: Array) -> Array:
-        """T g."""
-        return self._twice(g) - g
 
     def _correction(self, G: Array, f: Array) -> Array:
         """A step of refinement of all terms.
@@ -183,7 +187,7 @@ class FixedSides:
         r[:-1, 1:] += self._centre * G[:-1, :-1]
         step = np.asfortranarray(self._W @ r)
         for k in range(1, step.shape[1]):
-            step[:, k] += self._turn(step[:, k - 1])
+            step[:, k] += self._twice(step[:, k - 1]) - step[:, k - 1]
         return step
 
     @property
@@ -194,14 +198,6 @@ class FixedSides:
     @lazy
     def _norms(self) -> Array:
         return np.sqrt(np.einsum("ij,ij->i", self._rows.A[:, :-1], self._rows.A[:, :-1]))
-
-    def _beta(self, g: Array, f: Array) -> Array:
-        """The bound on |t_j' g_k| for every k from that of g on; f is A g, of which each entry is t_j' g."""
-        size = g[:-1] @ g[:-1]
-        beta = self._far * np.sqrt(size)
-        inside = np.sqrt((self._weights @ (f * f) + self._centre * size) / self._rows.s[self.E])
-        beta[self.E] = np.minimum(beta[self.E], inside)
-        return beta
 
 
 def powers(u: float, terms: int) -> Array:
@@ -221,11 +217,3 @@ def _inverse(M: Array) -> Array:
     W = W + W.T  # the lower triangle was zero
     np.fill_diagonal(W, diagonal)
     return np.asfortranarray(W)
-
-
-def _orthogonal_inverse(scaled: Array, centre: float) -> Array:
-    """M^-1 from the rows that M is made of: half of its digits are lost at worst, not all."""
-    ridge = np.sqrt(centre) * np.eye(scaled.shape[1] - 1, scaled.shape[1])
-    R = interruptible(np.linalg.qr, np.vstack([scaled, ridge]), mode="r")
-    root, _ = lapack.dtrtri(R, lower=0)
-    return np.asfortranarray(root @ root.T)

@@ -35,7 +35,7 @@ from svmpath.exceptions import PathError
 from svmpath.solvers.box_qp import FREE
 from svmpath.solvers.events import EventLog
 from svmpath.solvers.hermite import curvature, first_zero, inspect_cubics
-from svmpath.solvers.moving_kernel import MovingProgram, Places, Point, regular
+from svmpath.solvers.moving_kernel import MovingProgram, Places, SlackPoint, Watched, regular
 
 Array = np.ndarray
 SolveFrom = Callable[[float, Array, Array], tuple[Array, Array]]
@@ -72,7 +72,7 @@ JITTERS = (0.0, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8)
 
 
 @dataclass(frozen=True)
-class Record:
+class KernelRecord:
     """A walk: the places at the first value, the events, and what it took.
 
     Attributes
@@ -102,7 +102,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Stop:
     """Where a search has ended, the variable that changes its place there with its new status, and how sure that is."""
 
     t: float
@@ -110,7 +110,7 @@ class _Found:
     is_guess: bool = False
 
 
-class Walk:
+class KernelWalk:
     """From one end of an axis to the other; the only thing here that changes.
 
     Parameters
@@ -133,10 +133,10 @@ class Walk:
         self._events: list[tuple[float, int, int, int]] = []
         self._places = Places(program, self.status)
 
-    def record(self, jitter: float) -> Record:
+    def record(self, jitter: float) -> KernelRecord:
         """What is kept of the walk."""
         events = EventLog.of(self._events)
-        return Record(self.first, events, self.solves, self.entries, jitter, self.worst)
+        return KernelRecord(self.first, events, self.solves, self.entries, jitter, self.worst)
 
     def run(self) -> None:
         """Walk to the end."""
@@ -149,14 +149,14 @@ class Walk:
         while self.t < self._length - ZERO_SLACK:
             here = self._segment(here)
             if self.solves > limit:
-                value = self.program.axis.at(self.t)
+                value = float(self.program.axis.value(self.t))
                 raise PathError(f"more than {limit} systems were solved up to {self.program.name} = {value:.6g}.")
 
-    def _point(self, t: float, watch: Array | None = None) -> Point | None:
+    def _point(self, t: float, watched: Watched | None = None) -> SlackPoint | None:
         self.solves += 1
-        return self._places.point(t, watch)
+        return self._places.point(t, watched)
 
-    def _segment(self, here: Point, care: int = 0, bold: float | None = None) -> Point:
+    def _segment(self, here: SlackPoint, care: int = 0, bold: float | None = None) -> SlackPoint:
         """Up to the next event and beyond it, or as far as the marginal points serve; all slacks there.
 
         With care, all samples are watched, and steps are shorter. ``bold`` is the longest interval on which the zero of
@@ -164,27 +164,32 @@ class Walk:
         """
         watch = self._marginal(here, care)
         bold = self._bold if bold is None else bold
-        found = self._search(here, watch, bold) if self._null <= EVENTS_AT_ONE_VALUE else None
-        if found is None:
+        stop = self._search(here, watch, bold) if self._null <= EVENTS_AT_ONE_VALUE else None
+        if stop is None:
             return self._enter(self.status)
         before, places = self.status, self._places
-        there = self._beyond(found)
-        event = found.event
-        is_doubtful = there is None or there.noise > NOISY
-        if event is not None and event[1] == FREE and is_doubtful and places.depends(found.t, event[0]):
+        there = self._beyond(stop)
+        event = stop.event
+        is_unsure = there is None or there.noise > NOISY
+        if event is not None and event[1] == FREE and is_unsure and places.depends(stop.t, event[0]):
             self.status, self._places = before, places
-            return self._overlook(here, event[0])
-        if event is not None and there is not None and found.is_guess:
+            # A variable that depends on the free ones is not freed: its gradient is zero as long as theirs are. Only if
+            # it clearly falls below zero, the variable becomes free and another one has to leave.
+            if event[0] in self._dependent:
+                return self._enter(self.status)
+            self._dependent.add(event[0])
+            return here
+        if event is not None and there is not None and stop.is_guess:
             there = self._settled(there, *event, int(before[event[0]]))
         is_right = there is not None and self._is_right(there)
-        if found.is_guess:
+        if stop.is_guess:
             self._bold = min(self._bold * (2.0 if is_right else 0.5), self._stride)
             if not is_right:
                 self.status, self._places = before, places
                 return self._segment(here, care, 0.0)
         if there is None or not is_right or not self._has_kept(here, places, there, watch):
             self.status, self._places = before, places
-            return self._segment(here, care + 1) if is_right else self._doubt(here, found.t, care)
+            return self._segment(here, care + 1) if is_right else self._search_again(here, stop.t, care)
         if event is not None:
             self._dependent = set()
             self._null = self._null + 1 if there.t - self.t <= AT_ONCE else 0
@@ -192,18 +197,19 @@ class Walk:
         self._move_to(there)
         return there
 
-    def _beyond(self, found: _Found) -> Point | None:
+    def _beyond(self, stop: _Stop) -> SlackPoint | None:
         """All slacks where the search has ended, the event having happened; None if that cannot be solved."""
-        if found.event is not None:
-            j, target = found.event
+        if stop.event is not None:
+            j, target = stop.event
             self.status = self.status.copy()
             self.status[j] = target
             self._places = Places(self.program, self.status)
-            if target != FREE and not self._has_members():
+            members = np.bincount(self.program.group[self.status == FREE], minlength=len(self.program.b))
+            if target != FREE and not members.all():  # a sum without a free variable
                 return None
-        return self._point(found.t)
+        return self._point(stop.t)
 
-    def _settled(self, point: Point, j: int, target: int, source: int) -> Point | None:
+    def _settled(self, point: SlackPoint, j: int, target: int, source: int) -> SlackPoint | None:
         """The point moved to where the slack of the variable that has changed its place is exactly zero.
 
         The places before and after share that zero. None if it is too far for the rates.
@@ -215,17 +221,7 @@ class Walk:
             return None
         return replace(point, t=point.t + x, slacks=point.slacks + x * point.rates)
 
-    def _overlook(self, here: Point, j: int) -> Point:
-        """Do not free a variable that depends on the free ones: its gradient is zero as long as theirs are.
-
-        Only if it clearly falls below zero, the variable becomes free and another one has to leave.
-        """
-        if j in self._dependent:
-            return self._enter(self.status)
-        self._dependent.add(j)
-        return here
-
-    def _doubt(self, here: Point, t: float, care: int) -> Point:
+    def _search_again(self, here: SlackPoint, t: float, care: int) -> SlackPoint:
         """After an event at t that was not right: enter beyond it if nothing happened before, else search again."""
         old = self._point(t)
         if old is not None and self._is_right(old):
@@ -235,21 +231,12 @@ class Walk:
             return self._segment(here, care + 1)
         return self._enter(self.status)
 
-    def _move_to(self, point: Point) -> None:
+    def _move_to(self, point: SlackPoint) -> None:
         """Go to a point."""
-        self.t, self.theta = point.t, self._places.theta_of(point)
+        self.t, self.theta = point.t, self._places.theta.copy()
+        self.theta[self._places.free] = point.theta
 
-    def _record_changes(self, before: Array) -> None:
-        """Record the variables that have changed place since ``before``, as events at t."""
-        for j in np.flatnonzero(before != self.status):
-            self._events.append((self.t, int(j), int(before[j]), int(self.status[j])))
-
-    def _has_members(self) -> bool:
-        """Whether every sum still has a free variable."""
-        p = self.program
-        return bool(np.all(np.bincount(p.group[self.status == FREE], minlength=len(p.b)) > 0))
-
-    def _is_right(self, point: Point) -> bool:
+    def _is_right(self, point: SlackPoint) -> bool:
         """Whether no slack is negative by more than rounding explains."""
         lowest = float(point.slacks.min(initial=0.0))
         if lowest < -WRONG_SLACK:
@@ -260,7 +247,7 @@ class Walk:
         self.worst = max(self.worst, -lowest)
         return True
 
-    def _has_kept(self, here: Point, places: Places, there: Point, watch: Array) -> bool:
+    def _has_kept(self, here: SlackPoint, places: Places, there: SlackPoint, watch: Array) -> bool:
         """Whether the slacks that were not watched are still far from zero."""
         aside = np.ones(len(places.bound), dtype=bool)
         aside[watch] = False
@@ -268,14 +255,17 @@ class Walk:
         new[self._places.bound] = there.slacks[: len(self._places.bound)]
         return bool((new[places.bound[aside]] >= KEPT_SHARE * here.slacks[: len(aside)][aside] - WRONG_SLACK).all())
 
-    def _marginal(self, here: Point, care: int) -> Array:
+    def _marginal(self, here: SlackPoint, care: int) -> Array:
         """Positions of the bound variables that may reach zero before the horizon, which is set; or of every one."""
-        rates = here.rates
-        self._floors = self._floor(here)
+        rates, bound = here.rates, len(self._places.bound)
+        # What each slack must fall below zero by to count.
+        self._floors = np.full(len(rates), ZERO_SLACK)
+        self._floors[bound:] = max(ZERO_SLACK, here.noise)
+        if self._dependent:
+            self._floors[:bound][np.isin(self._places.bound, list(self._dependent))] = KEPT_SHARE * WRONG_SLACK
         step = first_zero(here.slacks, rates, np.zeros(len(rates)), self._floors)[0]
         self._ahead = min(step, self._stride, self._length - here.t)
         self._horizon = min(max(HORIZON * self._ahead, AT_ONCE), self._stride, self._length - here.t)
-        bound = len(self._places.bound)
         if care:
             self._horizon = max(self._horizon * 4.0 ** (1 - care), AT_ONCE)
             self._ahead = min(self._ahead, self._horizon)
@@ -285,18 +275,10 @@ class Walk:
         speed = np.abs(rates[:bound])
         return np.flatnonzero(here.slacks[:bound] < 4 * self._horizon * (speed + speed.mean()) + WRONG_SLACK)
 
-    def _floor(self, point: Point) -> Array:
-        """What each slack must fall below zero by to count."""
-        bound, floor = self._places.bound, np.empty(len(point.slacks))
-        floor[: len(bound)], floor[len(bound) :] = ZERO_SLACK, max(ZERO_SLACK, point.noise)
-        if self._dependent:
-            floor[: len(bound)][np.isin(bound, list(self._dependent))] = KEPT_SHARE * WRONG_SLACK
-        return floor
-
-    def _search(self, here: Point, watch: Array, bold: float) -> _Found | None:
+    def _search(self, here: SlackPoint, watch: Array, bold: float) -> _Stop | None:
         """The next event, or how far nothing happens; None in trouble."""
         places = self._places
-        bound, every = places.bound[watch], len(places.bound)
+        bound, every, watched = places.bound[watch], len(places.bound), places.watched(watch)
         some = np.concatenate([watch, np.arange(every, len(here.slacks))])
         lo, floor = here.some(some), self._floors[some]
         curve, t, end = np.zeros(len(floor)), here.t + self._ahead, here.t + self._horizon
@@ -306,16 +288,16 @@ class Walk:
             if x <= AT_ONCE or (lo.t > here.t and lo.t + x <= end and abs(curve[k]) * x * x <= SETTLED):
                 alone = slice(k, k + 1)
                 back = first_zero(lo.slacks[alone], lo.rates[alone], curve[alone], np.zeros(1))[0]
-                return _Found(min(lo.t + min(back, x), self._length), places.event(k, bound))
+                return _Stop(min(lo.t + min(back, x), self._length), places.event(k, bound))
             if lo.t >= end - ZERO_SLACK:
-                return _Found(end)
+                return _Stop(end)
             t = min(t, end)
-            there = self._point(t, watch)
+            there = self._point(t, watched)
             step = t - lo.t
             if there is None or (there.noise > max(NOISY, 4 * lo.noise) and step > SHORTEST * self._stride):
                 t = lo.t + 0.5 * step
                 if t - lo.t < BEYOND[-1]:
-                    return _Found(lo.t) if lo.t > here.t else None
+                    return _Stop(lo.t) if lo.t > here.t else None
                 continue
             ends = lo.t, lo.slacks, lo.rates, there.t, there.slacks, there.rates
             seen = inspect_cubics(*ends, floor, DIP_SHARE)
@@ -326,19 +308,21 @@ class Walk:
                 t, j = seen.zero, seen.which
                 is_last = there.t - t < t - lo.t
                 apart = there.t - t if is_last else t - lo.t
-                if _bend(lo, there, j, is_last) * apart**2 <= SETTLED or t - lo.t <= ZERO_SLACK:
-                    return _Found(t, places.event(j, bound))
+                start, stop, one = (lo, there, slice(j, j + 1)) if is_last else (there, lo, slice(j, j + 1))
+                near = start.t, start.slacks[one], start.rates[one], stop.t, stop.slacks[one], stop.rates[one]
+                if abs(float(curvature(*near)[0])) * apart**2 <= SETTLED or t - lo.t <= ZERO_SLACK:
+                    return _Stop(t, places.event(j, bound))
                 if step <= bold:
-                    return _Found(t, places.event(j, bound), is_guess=True)
+                    return _Stop(t, places.event(j, bound), is_guess=True)
                 continue
             curve, lo = curvature(*ends), there
             x, k = first_zero(lo.slacks, lo.rates, curve, floor)
             if step <= bold and x <= EXTRAPOLATED and lo.t + x <= end:
-                return _Found(lo.t + x, places.event(k, bound), is_guess=True)
+                return _Stop(lo.t + x, places.event(k, bound), is_guess=True)
             t = lo.t + min(x, 4 * step)
         return None
 
-    def _enter(self, before: Array) -> Point:
+    def _enter(self, before: Array) -> SlackPoint:
         """The machine slightly beyond t, by homotopy from here; variables with another place there change it at t."""
         # Farther, if one has just been here.
         self._again = self._again + 1 if self.t - self._entered <= 10 * BEYOND[min(self._again, 3)] else 0
@@ -354,15 +338,9 @@ class Walk:
             there = self._point(t)
             if there is not None and self._is_right(there):
                 self._dependent = set()
-                self._record_changes(before)
+                for j in np.flatnonzero(before != self.status).tolist():
+                    self._events.append((self.t, j, int(before[j]), int(self.status[j])))
                 self.t, self.theta, self._null, self._entered = t, theta, 0, t
                 return there
         value = float(self.program.axis.value(self.t))
         raise PathError(f"the places next to {self.program.name} = {value:.6g} cannot be resolved in double precision.")
-
-
-def _bend(a: Point, b: Point, k: int, is_last: bool) -> float:
-    """How much the cubic of slack k bends at one of the ends of its interval."""
-    a, b = (a, b) if is_last else (b, a)
-    one = slice(k, k + 1)
-    return abs(float(curvature(a.t, a.slacks[one], a.rates[one], b.t, b.slacks[one], b.rates[one])[0]))

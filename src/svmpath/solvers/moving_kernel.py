@@ -27,6 +27,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from svmpath.kernels import Kernel
+from svmpath.lazy import lazy
 from svmpath.solvers.box_qp import FREE, LOW, UP
 from svmpath.solvers.parallel import interruptible
 
@@ -39,7 +40,7 @@ _REGULAR = 1e-11  # the reciprocal condition number that is asked of the free va
 
 
 @dataclass(frozen=True)
-class Axis:
+class ParameterAxis:
     """A parameter between two values, and t from 0 to ``length`` along it.
 
     Attributes
@@ -91,7 +92,7 @@ class MovingProgram:
         What ``kernel.compare`` gives for all rows: distances, say.
     name : str
         The parameter of the kernel that moves.
-    axis : Axis
+    axis : ParameterAxis
     rows, group : arrays of int of shape (N,)
         The row of each variable and the sum it counts in.
     c, low, up, rho, width : arrays of shape (N,)
@@ -108,7 +109,7 @@ class MovingProgram:
     kernel: Kernel
     S: Any
     name: str
-    axis: Axis
+    axis: ParameterAxis
     rows: Array
     group: Array
     c: Array
@@ -136,7 +137,7 @@ class MovingProgram:
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class SlackPoint:
     """theta, slacks and rates at one t.
 
     Attributes
@@ -156,16 +157,16 @@ class Point:
     rates: Array
     noise: float
 
-    def some(self, which: Array) -> Point:
+    def some(self, which: Array) -> SlackPoint:
         """Only some of the slacks."""
-        return Point(self.t, self.theta, self.slacks[which], self.rates[which], self.noise)
+        return SlackPoint(self.t, self.theta, self.slacks[which], self.rates[which], self.noise)
 
 
 @dataclass(frozen=True, eq=False)
-class _Watched:
+class Watched:
     """Which bound variables are watched, their signs, and what the kernel needs of them and of the free variables."""
 
-    watch: Array | None  # kept so that its id stays its own
+    is_all: bool
     c: Array
     group: Array
     sign: Array
@@ -204,7 +205,6 @@ class Places:
         self._border = len(p.b) + np.arange(len(self.free))
         self.lows = np.isfinite(self._low).nonzero()[0]
         self.tops = np.isfinite(self._up).nonzero()[0]
-        self._watched: dict[int, _Watched] = {}
 
     def event(self, k: int, bound: Array) -> tuple[int, int]:
         """Variable and new status that belong to slack k, where the bound variables ``bound`` were watched."""
@@ -224,43 +224,46 @@ class Places:
             return len(self.bound) + int(np.searchsorted(self.lows, k))
         return len(self.bound) + len(self.lows) + int(np.searchsorted(self.tops, k))
 
-    def _watching(self, watch: Array | None) -> _Watched:
-        """What is needed of the bound variables that are watched, kept for the next time."""
-        key = -1 if watch is None else id(watch)
-        if key not in self._watched:
-            p, m = self.program, len(self.free)
-            bound, sign = (self.bound, self.sign) if watch is None else (self.bound[watch], self.sign[watch])
-            if watch is None:
-                rows = np.concatenate([p.rows[self.free], p.rows[bound]])
-                S = p.kernel.part(p.S, rows, self._cols)
-            else:
-                every, which = self._watching(None), np.concatenate([np.arange(m), m + watch])
-                rows, S = every.rows[which], p.kernel.part(every.S, which, np.arange(len(self._cols)))
-            self._watched[key] = _Watched(watch, p.c[bound], p.group[bound], sign, rows, S)
-        return self._watched[key]
+    @lazy
+    def all_watched(self) -> Watched:
+        """What is needed to watch all bound variables."""
+        p = self.program
+        rows = np.concatenate([p.rows[self.free], p.rows[self.bound]])
+        S = p.kernel.part(p.S, rows, self._cols)
+        return Watched(True, p.c[self.bound], p.group[self.bound], self.sign, rows, S)
 
-    def point(self, t: float, watch: Array | None = None) -> Point | None:
-        """The point at t, with the slacks of all bound variables or of those at some positions; None if singular."""
-        seen, q, m = self._watching(watch), len(self.program.b), len(self.free)
+    def watched(self, some: Array) -> Watched:
+        """What is needed to watch the bound variables at some positions."""
+        every, which = self.all_watched, np.concatenate([np.arange(len(self.free)), len(self.free) + some])
+        S = self.program.kernel.part(every.S, which, np.arange(len(self._cols)))
+        return Watched(False, every.c[some], every.group[some], every.sign[some], every.rows[which], S)
+
+    def point(self, t: float, watched: Watched | None = None) -> SlackPoint | None:
+        """The point at t, with the slacks of all bound variables or of those that are watched; None if singular."""
+        seen, q, m = self.all_watched if watched is None else watched, len(self.program.b), len(self.free)
         K, dK = self.program.evaluate(t, seen.S, seen.rows, self._cols)
         M, scale = self._system(K[:m, :m])
         lu, pivots, info = lapack.dgetrf(M)
-        rcond = 0.0 if info else self._reciprocal_condition(M, lu, scale, watch)
+        if info:
+            return None
+        # Estimated if all variables are watched, else from the smallest pivot, which is faster.
+        smallest = float(np.abs(lu.diagonal()).min()) / scale
+        rcond = float(lapack.dgecon(lu, lapack.dlange("1", M))[0]) if seen.is_all else smallest
         if not rcond > _SINGULAR:
             return None
         right = np.empty(q + m)
         right[:q], right[q:] = scale * self._free_sums, self._minus_c - K[:m, m:] @ self._weights
-        found = lapack.dgetrs(lu, pivots, right)[0]
-        if watch is None:
-            found += lapack.dgetrs(lu, pivots, right - M @ found)[0]
-        both = np.zeros((2, len(self._cols)))  # theta and its rate, of all who have a coefficient
-        both[0, :m], both[0, m:] = found[q:], self._weights
+        solved = lapack.dgetrs(lu, pivots, right)[0]
+        if seen.is_all:
+            solved += lapack.dgetrs(lu, pivots, right - M @ solved)[0]
+        both = np.zeros((2, len(self._cols)))  # theta and its rate, of all that have a coefficient
+        both[0, :m], both[0, m:] = solved[q:], self._weights
         moved = dK @ both[0]
         right[:q], right[q:] = 0.0, -moved[:m]
         rate = lapack.dgetrs(lu, pivots, right)[0]
         both[1, :m] = rate[q:]
         g = both @ K[m:].T
-        g[0] += seen.c + (scale * found)[seen.group]
+        g[0] += seen.c + (scale * solved)[seen.group]
         g[1] += moved[m:] + (scale * rate)[seen.group]
         g *= seen.sign
         free = both[:, :m] / self._width
@@ -268,7 +271,7 @@ class Places:
         rates = np.concatenate([g[1], free[1][self.lows], -free[1][self.tops]])
         if not math.isfinite(slacks.sum() + rates.sum()):
             return None
-        return Point(t, found[q:], slacks, rates, _EPS / rcond * float(np.abs(free[0]).max(initial=0.0)))
+        return SlackPoint(t, solved[q:], slacks, rates, _EPS / rcond * float(np.abs(free[0]).max(initial=0.0)))
 
     def _system(self, K: Array) -> tuple[Array, float]:
         """M, the sums being brought to the scale of the kernel, and that scale."""
@@ -280,12 +283,6 @@ class Places:
         M[self._group, self._border] = scale
         M[q:, :q] = M[:q, q:].T
         return M, scale
-
-    def _reciprocal_condition(self, M: Array, lu: Array, scale: float, watch: Array | None) -> float:
-        """That of M: estimated if all variables are watched, else from the smallest pivot, which is faster."""
-        if watch is None:
-            return float(lapack.dgecon(lu, lapack.dlange("1", M))[0])
-        return float(np.abs(lu.diagonal()).min()) / scale
 
     def depends(self, t: float, j: int) -> bool:
         """Whether a variable depends on the free ones: its kernel function is a combination of theirs, to rounding."""
@@ -301,12 +298,6 @@ class Places:
         z += lapack.dgetrs(lu, pivots, v - M @ z)[0]
         own = K[-1, -1] + p.rho[j]
         return bool(not own - v @ z > _DEPENDENT_ON_FREE * max(scale, abs(own)))
-
-    def theta_of(self, point: Point) -> Array:
-        """theta of all variables."""
-        theta = self.theta.copy()
-        theta[self.free] = point.theta
-        return theta
 
 
 def regular(program: MovingProgram, t: float, theta: Array, status: Array) -> tuple[Array, Array]:

@@ -50,14 +50,7 @@ from svmpath.solvers.box_program import Program, elbow_matrix, offset_shift
 from svmpath.solvers.box_qp import EVERY, LOW, UP, Walker, make_log, make_work, most_steps, solve_from, steps_at_once
 from svmpath.solvers.compiling import announce
 from svmpath.solvers.loops import box_state
-from svmpath.solvers.loops.box_tolerances import (
-    AT_BOUND,
-    FROZEN_MOVED,
-    RETURN_ROOM,
-    SIGN_DECIDED,
-    SINGULAR_BELOW,
-    SLACK_ROUNDING,
-)
+from svmpath.solvers.loops import box_tolerances as tolerances
 
 Array = np.ndarray
 
@@ -67,7 +60,7 @@ _DRIVE_BELOW = 64  # free variables up to which it is not worth while to settle 
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class Removed:
     """The solutions without each of some samples, as far as the sample itself needs them.
 
     Attributes
@@ -91,10 +84,10 @@ class LeftOut:
     failed: Array
 
     @staticmethod
-    def room(count: int, q: int) -> LeftOut:
+    def room(count: int, q: int) -> Removed:
         """To be filled in."""
         kinds = ((count, float), ((q, count), float), (count, int), (count, bool), (count, bool))
-        return LeftOut(*(np.zeros(shape, dtype=kind) for shape, kind in kinds))
+        return Removed(*(np.zeros(shape, dtype=kind) for shape, kind in kinds))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +124,7 @@ class Removal:
         trust: float = np.inf,
         turns: Array | None = None,
         levels: Array | None = None,
-    ) -> LeftOut:
+    ) -> Removed:
         """The solutions without each sample, exact if ``most`` allows for all events.
 
         Parameters
@@ -145,43 +138,45 @@ class Removal:
         turns, levels : arrays of shape (S,), optional
             All that is asked is whether turns times the gradient at the sample falls below this level.
         """
-        found = LeftOut.room(len(self.variables), len(self.here.b0))
+        removed = Removed.room(len(self.variables), len(self.here.b0))
         if turns is not None and len(self.walker.F) < _DRIVE_BELOW:  # to drive them is as cheap
-            self._drive(np.arange(len(self.variables)), most, trust, turns, levels, found)
-            return found
-        for block in self._blocks():
-            frozen = _Frozen(self, block)
-            frozen.record(found)
-            passes = frozen.find_crossings(found) if find_crossings else None
+            self._drive(np.arange(len(self.variables)), most, trust, turns, levels, removed)
+            return removed
+        for frozen in self._blocks():
+            block = frozen.block
+            frozen.record(removed)
+            passes = frozen.find_crossings(removed) if find_crossings else None
             which = frozen.at_once() if passes is None or most == 0 else passes
             if turns is not None and levels is not None:
                 which &= ~frozen.is_settled(turns[block] * frozen.g_own - levels[block])
-            self._drive(block[which], most, trust, turns, levels, found)
-        return found
+            self._drive(block[which], most, trust, turns, levels, removed)
+        return removed
 
     def spans(self) -> Array:
         """Bounds on the squared distance of each sample to what can take over its coefficient inside the box of F.
 
         Infinite where nothing can. The combination of the frozen answer, brought back, is at s_i + 2 rho / theta_i^2.
         """
-        found = np.full(len(self.variables), np.inf)
-        for block in self._blocks():
-            frozen = _Frozen(self, block)
+        bounds = np.full(len(self.variables), np.inf)
+        for frozen in self._blocks():
             theta = np.where(frozen.theta_own == 0.0, np.inf, frozen.theta_own)
-            found[block] = np.where(frozen.awkward, np.inf, frozen.span + 2.0 * frozen.brought_back(0.0) / theta**2)
-        return found
+            spans = frozen.span + 2.0 * frozen.brought_back(0.0) / theta**2
+            bounds[frozen.block] = np.where(frozen.awkward, np.inf, spans)
+        return bounds
 
-    def _blocks(self) -> Iterator[Array]:
+    def _blocks(self) -> Iterator[_Frozen]:
         every = np.arange(len(self.variables))
         for start in range(0, len(every), _SAMPLES_AT_ONCE):
-            yield every[start : start + _SAMPLES_AT_ONCE]
+            yield _Frozen(self, every[start : start + _SAMPLES_AT_ONCE])
 
     def _drive(
-        self, which: Array, most: int, trust: float, turns: Array | None, levels: Array | None, found: LeftOut
+        self, which: Array, most: int, trust: float, turns: Array | None, levels: Array | None, removed: Removed
     ) -> None:
         """Leave out some of the samples one by one, from event to event."""
         if len(which) == 0:
             return
+        from svmpath.solvers.loops.box_removal import leave_out
+
         o, S = self.here, len(which)
         still = np.zeros(S)
         turns, levels = (still if each is None else each[which] for each in (turns, levels))
@@ -190,17 +185,29 @@ class Removal:
             np.empty(S), np.empty((S, len(o.b0))), np.empty(S, np.int64), np.empty(S, np.int64), np.empty(S),
             np.zeros(2, np.int64),
         )  # fmt: skip
-        _drive_all(o, self.walker, walks, most)
+        n, N, size, state = len(o.K), len(self.walker.theta), len(self.walker.R), self.walker.state
+        room = min(size + size // 2 + 64, len(o.b0) + N + 3)
+        program = replace(o, l0=o.l0.copy(), l1=np.zeros(N), b1=np.zeros_like(o.b0)).data
+        spare = box_state.State(*(np.zeros_like(part) for part in state))._replace(R=np.zeros((room, room)))
+        work, log, steps = make_work(o, room), make_log(4 * N + 64), steps_at_once(n, size)
+        announce(leave_out, "leave-one-out", _SECONDS_TO_COMPILE_REMOVAL)
+        while walks.place[0] < S:  # compiled code comes back every so often
+            checkpoint()
+            leave_out(program, spare, work, log, state, walks, o.l0, self.walker.tol, most, most_steps(N), steps)
         failed = ~np.isin(walks.codes, (box_state.END, box_state.DECIDED, box_state.CUT))
         if most == EVERY:
             failed |= ~(walks.worsts <= trust)
-        found.product[which], found.nu[:, which], found.events[which] = walks.product, walks.offsets.T, walks.counts
+        removed.product[which], removed.nu[:, which], removed.events[which] = (
+            walks.product,
+            walks.offsets.T,
+            walks.counts,
+        )
         if most < EVERY:
-            found.passes[which] = failed | (walks.codes == box_state.CUT)
+            removed.passes[which] = failed | (walks.codes == box_state.CUT)
         for s in which[failed]:
-            found.failed[s] = not self._solve_without(int(s), found)
+            removed.failed[s] = not self._solve_without(int(s), removed)
 
-    def _solve_without(self, s: int, found: LeftOut) -> bool:
+    def _solve_without(self, s: int, removed: Removed) -> bool:
         """Leave out one sample by a homotopy from the point of the walker: slow, and sure."""
         o, w = self.here, self.walker
         mine = self.variables[s][self.variables[s] >= 0]
@@ -212,27 +219,9 @@ class Removal:
         except PathError:
             return False
         nu = end.nu + offset_shift(without, 0.0, end.theta, end.g)
-        found.product[s] = end.g[mine[0]] - o.c0[mine[0]] - end.nu[o.group[mine[0]]]
-        found.nu[:, s] = nu
+        removed.product[s] = end.g[mine[0]] - o.c0[mine[0]] - end.nu[o.group[mine[0]]]
+        removed.nu[:, s] = nu
         return True
-
-
-def _drive_all(here: Program, walker: Walker, walks: box_state.Removals, most: int) -> None:
-    """Drive out the samples, coming back from compiled code every so often."""
-    from svmpath.solvers.loops.box_removal import leave_out
-
-    n, N, size = len(here.K), len(walker.theta), len(walker.R)
-    room = min(size + size // 2 + 64, len(here.b0) + N + 3)
-    program = replace(here, l0=here.l0.copy(), l1=np.zeros(N), b1=np.zeros_like(here.b0)).data
-    own = walker.state
-    spare = own._replace(R=np.zeros((room, room)), **{
-        name: np.zeros_like(getattr(own, name)) for name in ("theta", "status", "nu", "g", "F", "x", "k")
-    })  # fmt: skip
-    work, log, steps = make_work(here, room), make_log(4 * N + 64), steps_at_once(n, size)
-    announce(leave_out, "leave-one-out", _SECONDS_TO_COMPILE_REMOVAL)
-    while walks.place[0] < len(walks.variables):
-        checkpoint()
-        leave_out(program, spare, work, log, own, walks, here.l0, walker.tol, most, most_steps(N), steps)
 
 
 class _Frozen:
@@ -255,7 +244,7 @@ class _Frozen:
         self.own = spot[self.J[self.inside]]  # their positions in F
         self.theta_own = w.theta[self.J]
         self.M = elbow_matrix(o, self.F)
-        self.D, slope = self._rates()
+        self.D, slope, residual = self._rates()
         self.g_own = w.g[self.J] + slope
         self.size = o.kmax * (np.abs(self.D[self.q :]).sum(axis=0) + np.abs(self.theta_own))
         self.low, self.up = o.l0[self.F][:, None], o.u0[self.F][:, None]
@@ -263,9 +252,22 @@ class _Frozen:
         self.theta[self.own, self.inside] = np.nan  # has no place
         is_driven = np.abs(self.theta_own) > np.finfo(float).tiny
         self.span = np.where(is_driven, np.abs(slope), 0.0) / np.where(is_driven, np.abs(self.theta_own), 1.0)
+        self.at_bounds = (w.status == LOW) | (w.status == UP)
+        # The unit of theta: the box, or the largest change and coefficient, much smaller than the box where C is large.
+        largest = max(float(np.abs(w.theta).max(initial=0.0)), o.least(0.0))
+        self.unit = np.minimum(self.up - self.low, self.size / o.kmax + largest)
+        near = tolerances.SLACK_ROUNDING * self.unit
+        self.beyond = (self.theta < self.low - near) | (self.theta > self.up + near)
+        # Where a group ends without a free variable between its bounds, its multiplier is not unique.
+        near, groups = tolerances.AT_BOUND * self.unit, o.group[self.F]
+        inner = (self.theta > self.low + near) & (self.theta < self.up - near)
+        unheld = np.any([~inner[groups == p].any(axis=0) for p in range(self.q)], axis=0)
+        # Where R has too few digits, the gradient on F moves.
+        self.is_weak = residual > tolerances.FROZEN_MOVED * self.size
+        self.is_unsure = self.awkward | self.is_weak | unheld
 
-    def _rates(self) -> tuple[Array, Array]:
-        """D of each sample, and how far the gradient at the sample itself moves."""
+    def _rates(self) -> tuple[Array, Array, Array]:
+        """D of each sample, and how far the gradient at the sample itself moves, and on F, where it should not."""
         o, q, R, J, inside = self.here, self.q, self.R, self.J, self.inside
         out = np.setdiff1d(self.columns, inside)
         K = o.K[np.ix_(o.rows[self.F], o.rows[J[out]])]
@@ -285,46 +287,17 @@ class _Frozen:
         slope = np.empty(len(J))
         slope[inside] = moved[own, inside]
         moved[own, inside] = 0.0
-        self.residual = np.abs(moved[q:]).max(axis=0, initial=0.0)
+        residual = np.abs(moved[q:]).max(axis=0, initial=0.0)
         diag = o.K[o.rows[J[out]], o.rows[J[out]]]
         slope[out] = np.einsum("ij,ij->j", K, D[q:, out]) + D[o.group[J[out]], out] - self.theta_own[out] * diag
-        return D, slope
+        return D, slope, residual
 
-    def record(self, found: LeftOut) -> None:
+    def record(self, removed: Removed) -> None:
         """Fill in what was found."""
         o, w, q = self.here, self.walker, self.q
         nu = w.nu[:, None] + self.D[:q]
-        found.product[self.block] = self.g_own - o.c0[self.J] - nu[o.group[self.J], self.columns]
-        found.nu[:, self.block] = nu
-
-    @property
-    def _width(self) -> Array:
-        return self.up - self.low
-
-    @property
-    def _scale(self) -> Array:
-        """The largest change and coefficient there are: where C is large they are much smaller than the box."""
-        largest = max(float(np.abs(self.walker.theta).max(initial=0.0)), self.here.least(0.0))
-        return self.size / self.here.kmax + largest
-
-    @property
-    def _beyond(self) -> Array:
-        """Free variables that end beyond a bound."""
-        near = SLACK_ROUNDING * np.minimum(self._width, self._scale)
-        return (self.theta < self.low - near) | (self.theta > self.up + near)
-
-    @property
-    def _unheld(self) -> Array:
-        """Whether a group ends without a free variable between its bounds: its multiplier is not unique then."""
-        near = AT_BOUND * np.minimum(self._width, self._scale)
-        inner = (self.theta > self.low + near) & (self.theta < self.up - near)
-        groups = self.here.group[self.F]
-        return np.any([~inner[groups == p].any(axis=0) for p in range(self.q)], axis=0)
-
-    @property
-    def _weak(self) -> Array:
-        """Whether R has too few digits: the gradient on F should not move."""
-        return self.residual > FROZEN_MOVED * self.size
+        removed.product[self.block] = self.g_own - o.c0[self.J] - nu[o.group[self.J], self.columns]
+        removed.nu[:, self.block] = nu
 
     def _slacks(self, rows: Array) -> Array:
         """The gradients of some variables at the end, times 1 at LOW and -1 at UP; zero for the sample's own."""
@@ -344,31 +317,26 @@ class _Frozen:
     def at_once(self) -> Array:
         """The samples for which a variable changes place at the very beginning, or for which R will not do."""
         o, w = self.here, self.walker
-        begin = w.theta[self.F][:, None]
-        near = AT_BOUND * np.minimum(self._width, self._scale)
+        begin, near = w.theta[self.F][:, None], tolerances.AT_BOUND * self.unit
         at_bound = (begin <= self.low + near) | (begin >= self.up - near)
-        ties = np.flatnonzero(self._at_bounds & (np.abs(w.g) <= SLACK_ROUNDING * o.kmax))
-        crossed = np.any(self._slacks(ties) < -SLACK_ROUNDING * self.size, axis=0)
-        return self.awkward | self._weak | self._unheld | crossed | (self._beyond & at_bound).any(axis=0)
+        ties = np.flatnonzero(self.at_bounds & (np.abs(w.g) <= tolerances.SLACK_ROUNDING * o.kmax))
+        crossed = np.any(self._slacks(ties) < -tolerances.SLACK_ROUNDING * self.size, axis=0)
+        return self.is_unsure | crossed | (self.beyond & at_bound).any(axis=0)
 
-    @property
-    def _at_bounds(self) -> Array:
-        return (self.walker.status == LOW) | (self.walker.status == UP)
-
-    def find_crossings(self, found: LeftOut) -> Array:
+    def find_crossings(self, removed: Removed) -> Array:
         """The samples for which a variable crosses a bound on the way, which are recorded as well."""
-        passes = self.awkward | self._weak | self._unheld | self._beyond.any(axis=0)
-        passes |= np.any(self._all_slacks < -SLACK_ROUNDING * self.size, axis=0)
-        found.passes[self.block] = passes
+        passes = self.is_unsure | self.beyond.any(axis=0)
+        passes |= np.any(self._all_slacks < -tolerances.SLACK_ROUNDING * self.size, axis=0)
+        removed.passes[self.block] = passes
         return passes
 
     @lazy
     def _all_slacks(self) -> Array:
-        return self._slacks(np.flatnonzero(self._at_bounds))
+        return self._slacks(np.flatnonzero(self.at_bounds))
 
     def is_settled(self, above: Array) -> Array:
         """Whether the gradient at the sample, times the sign of theta so far above some level, cannot be below it."""
-        width = (self.here.u0 - self.here.l0)[self._at_bounds]
+        width = (self.here.u0 - self.here.l0)[self.at_bounds]
         size, tiny = np.abs(self.theta_own), np.finfo(float).tiny
         eps = np.minimum(-width @ np.minimum(self._all_slacks, 0.0), 0.5 * self.span * size**2)
         # The best mu, but not more than theta_i; and not less than does no harm, as its point has to be feasible.
@@ -377,8 +345,8 @@ class _Frozen:
             mu = np.maximum(np.sqrt(2.0 * (eps + self.brought_back(0.0)) / span), 0.5 * np.abs(above) / span)
         mu = np.maximum(np.minimum(mu, size), tiny)
         cost = eps + self.brought_back(np.where(above > 0, mu, -mu))
-        found = np.abs(above) > 0.5 * span * mu + cost / mu + SIGN_DECIDED * self.here.unit[0]
-        return found & ~self.awkward & ~self._weak & (size > 0.0)
+        is_decided = np.abs(above) > 0.5 * span * mu + cost / mu + tolerances.SIGN_DECIDED * self.here.unit[0]
+        return is_decided & ~self.awkward & ~self.is_weak & (size > 0.0)
 
     def brought_back(self, mu: Array | float) -> Array:
         """The cost rho of bringing F back into its box where theta_i = -mu."""
@@ -395,7 +363,7 @@ class _Frozen:
             rest = (theta[mine] - back[mine]).sum(axis=0)
             room = np.where(rest > 0, (up - back)[mine], (low - back)[mine])
             total = room.sum(axis=0)
-            fits = np.abs(total) >= np.abs(rest) * (1.0 + RETURN_ROOM)
+            fits = np.abs(total) >= np.abs(rest) * (1.0 + tolerances.RETURN_ROOM)
             back[mine] += room * np.where(fits, rest / np.where(total == 0.0, 1.0, total), 0.0)
             rho[~fits] = np.inf
         change = back - theta
@@ -407,7 +375,7 @@ def is_held(walker: Walker) -> bool:
     """Whether in every group a free variable is strictly between its bounds, so that nu is unique."""
     program, F, t = walker.program, walker.F, walker.t
     low, up = program.low(t)[F], program.up(t)[F]
-    near = AT_BOUND * np.minimum(up - low, max(np.abs(walker.theta).max(initial=0.0), program.least(t)))
+    near = tolerances.AT_BOUND * np.minimum(up - low, max(np.abs(walker.theta).max(initial=0.0), program.least(t)))
     inner = (walker.theta[F] > low + near) & (walker.theta[F] < up - near)
     return bool(np.all(np.bincount(program.group[F][inner], minlength=len(program.b0)) > 0))
 
@@ -425,7 +393,7 @@ def inverse_in_features(group: Array, Z: Array, q: int) -> Array | None:
     mean = G / G.sum(axis=1, keepdims=True)
     U, S, _ = np.linalg.svd(Z - G.T @ (mean @ Z), full_matrices=False)
     U, S = U[:, : m - q], S[: m - q]
-    if len(S) < m - q or (len(S) and S[-1] <= np.sqrt(SINGULAR_BELOW) * S[0]):
+    if len(S) < m - q or (len(S) and S[-1] <= np.sqrt(tolerances.SINGULAR_BELOW) * S[0]):
         return None
     inner = (U / S**2) @ U.T
     ZG = Z.T @ mean.T

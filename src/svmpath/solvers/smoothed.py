@@ -197,7 +197,9 @@ def solve(terms: Terms, lam: float, tol: float, start: Array, h: float = _H_FIRS
         if is_wide and node.relative <= tol:  # what is promised is proved in double precision
             node = _certify(terms, kept.terms, rows, lam, h, x, f)
             is_wide = node.relative <= tol
-        if not is_wide and node.relative > tol and node.gap > 2.0 * lam * _smoothed_away(seen, h, f[rows]):
+        u = np.clip(seen.u(f[rows]), 0.0, h)
+        smoothed_away = float(np.sum(seen.s * u * (1.0 - u / h)))  # the gap at the minimum of the smoothed problem
+        if not is_wide and node.relative > tol and node.gap > 2.0 * lam * smoothed_away:
             node = _refined(terms, node)
         best = node if best is None or node.relative < best.relative else best
         if best.relative <= tol or h <= _H_LAST or widenings > _MOST_WIDENINGS:
@@ -208,12 +210,6 @@ def solve(terms: Terms, lam: float, tol: float, start: Array, h: float = _H_FIRS
             is_wide = False
         else:  # too few rows in between to find the way: a wider loss first
             h, widenings = h / _H_FACTOR**2, widenings + 1
-
-
-def _smoothed_away(terms: Terms, h: float, f: Array) -> float:
-    """The gap at the minimum of the smoothed problem."""
-    u = np.clip(terms.u(f), 0.0, h)
-    return float(np.sum(terms.s * u * (1.0 - u / h)))
 
 
 def _near(terms: Terms, f: Array, distance: float = _DISTANCE) -> Array:
@@ -263,7 +259,17 @@ class _Smoothed(Newton[_Point]):
         return _Point(step, terms.product(step))
 
     def advance(self, point: _Point, aim: _Point) -> tuple[_Point, bool]:
-        tau = _line_search(self._terms, self._lam, self._h, point.x, self._u, aim.x, aim.f)
+        """To the minimum along the step: a zero of a derivative that rises piecewise linearly."""
+        terms, lam, h, step = self._terms, self._lam, self._h, aim.x[:-1]
+        linear, square, rate = lam * point.x[:-1] @ step, lam * step @ step, -terms.side * aim.f
+
+        def slope(tau: float) -> tuple[float, float]:
+            v = self._u + tau * rate
+            inner = (v > 0.0) & (v < h)
+            first = linear + tau * square + np.sum(terms.s * rate * np.clip(v / h, 0.0, 1.0))
+            return float(first), float(square + np.sum(terms.s[inner] * rate[inner] ** 2) / h)
+
+        tau = rising_root(slope)
         return _Point(point.x + tau * aim.x, point.f + tau * aim.f), False
 
 
@@ -294,20 +300,6 @@ def _regular_solve(B: Array, lam: float, ridge: float, v: Array) -> Array:
     return np.append((v[:-1] - W.T @ (inner[:, 1] + offset * inner[:, 0]).astype(B.dtype)) / lam, offset)
 
 
-def _line_search(terms: Terms, lam: float, h: float, x: Array, u: Array, step: Array, moved: Array) -> float:
-    """The minimum along a step: a zero of a derivative that rises piecewise linearly."""
-    linear, square = lam * x[:-1] @ step[:-1], lam * step[:-1] @ step[:-1]
-    rate = -terms.side * moved
-
-    def slope(tau: float) -> tuple[float, float]:
-        v = u + tau * rate
-        inner = (v > 0.0) & (v < h)
-        first = linear + tau * square + np.sum(terms.s * rate * np.clip(v / h, 0.0, 1.0))
-        return float(first), float(square + np.sum(terms.s[inner] * rate[inner] ** 2) / h)
-
-    return rising_root(slope)
-
-
 def rising_root(slope: Callable[[float], tuple[float, float]]) -> float:
     """A zero of a rising function that is negative at 0, by Newton's method with a bracket; 0 if there is none."""
     low, high, tau = 0.0, np.inf, 1.0
@@ -333,8 +325,21 @@ def _certify(terms: Terms, seen: Terms, rows: Array, lam: float, h: float, x: Ar
     where it differs from x by so little that their u stays negative, too, they need not be looked at.
     """
     u = seen.u(f[rows])
-    shift = _balance(seen, h, u)
-    a = seen.s * np.clip((u - seen.side * shift) / h, 0.0, 1.0)
+
+    def coefficients(shift: float) -> Array:
+        return seen.s * np.clip((u - seen.side * shift) / h, 0.0, 1.0)
+
+    def excess(shift: float) -> float:  # rises with the offset
+        return -float(np.sum(seen.side * coefficients(shift)))
+
+    lowest, highest, shift = -1.0, 1.0, 0.0
+    while excess(lowest) > 0.0 and lowest > -1e12:
+        lowest *= 2.0
+    while excess(highest) < 0.0 and highest < 1e12:
+        highest *= 2.0
+    if excess(lowest) * excess(highest) <= 0.0:
+        shift = float(brentq(excess, lowest, highest, xtol=1e-15, rtol=1e-14))
+    a = coefficients(shift)
     ups, downs = a[seen.side > 0].sum(), a[seen.side < 0].sum()
     if max(ups, downs) > 0.0:  # against rounding
         a *= np.where(seen.side > 0, min(1.0, downs / max(ups, _TINY)), min(1.0, ups / max(downs, _TINY)))
@@ -369,31 +374,14 @@ def _refined(terms: Terms, node: Node) -> Node:
     M[-1, -1] = 0.0
     right = lam * (side * terms.limit[term, every])[inner] - Z[inner] @ (Z[full].T @ theta[full])
     try:
-        found = np.linalg.solve(M, np.append(right, -theta[full].sum()))
+        solved = np.linalg.solve(M, np.append(right, -theta[full].sum()))
     except np.linalg.LinAlgError:
         return node
     new = node.a.copy()
-    new[term[inner], inner] = np.clip(side[inner] * found[:-1], 0.0, s[inner])
-    refined = node_of(terms, lam, new, float(found[-1]), h)
-    return (
-        refined if refined.relative < node.relative and abs(np.sum(terms.side * new)) <= _BALANCED * new.sum() else node
-    )
-
-
-def _balance(terms: Terms, h: float, u: Array) -> float:
-    """What to add to the offset so that the coefficients of both sides weigh the same."""
-    lowest, highest = -1.0, 1.0
-
-    def excess(shift: float) -> float:  # rises with the offset
-        return -float(np.sum(terms.side * terms.s * np.clip((u - terms.side * shift) / h, 0.0, 1.0)))
-
-    while excess(lowest) > 0.0 and lowest > -1e12:
-        lowest *= 2.0
-    while excess(highest) < 0.0 and highest < 1e12:
-        highest *= 2.0
-    if excess(lowest) * excess(highest) > 0.0:
-        return 0.0
-    return float(brentq(excess, lowest, highest, xtol=1e-15, rtol=1e-14))
+    new[term[inner], inner] = np.clip(side[inner] * solved[:-1], 0.0, s[inner])
+    refined = node_of(terms, lam, new, float(solved[-1]), h)
+    is_balanced = abs(np.sum(terms.side * new)) <= _BALANCED * new.sum()
+    return refined if is_balanced and refined.relative < node.relative else node
 
 
 def node_of(terms: Terms, lam: float, a: Array, offset: float, h: float) -> Node:
