@@ -8,13 +8,12 @@ from typing import Any, Literal
 
 Lowest = Literal["positive", "not negative", "any"]
 
-# What a user reads where a value is refused.
-_SINGULAR: dict[Lowest, str] = {
-    "positive": "a positive number",
-    "not negative": "a number >= 0",
-    "any": "a finite number",
+# What a user reads where a value is refused, or several are.
+_WORDS: dict[Lowest, tuple[str, str]] = {
+    "positive": ("a positive number", "positive numbers"),
+    "not negative": ("a number >= 0", "numbers >= 0"),
+    "any": ("a finite number", "numbers"),
 }
-_PLURAL: dict[Lowest, str] = {"positive": "positive numbers", "not negative": "numbers >= 0", "any": "numbers"}
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,8 @@ class Parameter:
     log: bool = True
 
     def __post_init__(self) -> None:
-        if self.lowest not in _SINGULAR:
-            raise ValueError(f"lowest must be one of {', '.join(map(repr, _SINGULAR))}, got {self.lowest!r}.")
+        if self.lowest not in _WORDS:
+            raise ValueError(f"lowest must be one of {', '.join(map(repr, _WORDS))}, got {self.lowest!r}.")
         if self.log and self.lowest == "any":
             raise ValueError(f"Parameter {self.name!r} may be negative, so it has no logarithm; give log=False.")
 
@@ -60,14 +59,9 @@ class Parameter:
         return self.lowest == "any" or value > 0 or (value == 0 and self.lowest == "not negative")
 
     @property
-    def number(self) -> str:
-        """What a value of the parameter must be, in words."""
-        return _SINGULAR[self.lowest]
-
-    @property
     def numbers(self) -> str:
-        """The same for several values."""
-        return _PLURAL[self.lowest]
+        """What values of the parameter must be, in words."""
+        return _WORDS[self.lowest][1]
 
     def check(self, value: Any, other: str = "") -> float:
         """The value as a float; refused where the parameter cannot have it. ``other`` says what else may be given."""
@@ -76,5 +70,5 @@ class Parameter:
         except (TypeError, ValueError, OverflowError):
             number = float("nan")
         if not self.allows(number):
-            raise ValueError(f"{self.name} must be {self.number}{other}, got {value!r}.")
+            raise ValueError(f"{self.name} must be {_WORDS[self.lowest][0]}{other}, got {value!r}.")
         return number

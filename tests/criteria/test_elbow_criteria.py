@@ -96,7 +96,7 @@ def frozen_by_hand(path, walker, i):
     right = np.concatenate([b - G[bound].T @ walker.theta[bound], -here.c0[F] - still[here.rows[F]]])
     solved = np.linalg.solve(M, right)
     product = still[i] + K[i, here.rows[F]] @ solved[q:]
-    return path.loss.decide(product, solved[:q], path.motion.at_t(t))
+    return path.loss.decision_values(product, solved[:q], path.motion.at_t(t))
 
 
 @each_once

@@ -86,7 +86,7 @@ class RoundedAbsolute(PiecewiseQuadratic):
     names = ("below", "slope", "above")
 
     @property
-    def own(self):
+    def fixed_parameters(self):
         return {"width": self.width}
 
     @property

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from svmpath.chunked import distributed
 from svmpath.cli.console import note
 from svmpath.cli.data_options import read_noted
-from svmpath.cli.fitting import TunedModel, make_pipeline
+from svmpath.cli.fitting import TuneResult, make_pipeline
 from svmpath.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def refuse_with_chunks(given: Given) -> None:
             raise DataError(f"{option} does not work for data in chunks (--scheduler); leave it out")
 
 
-def tune_chunks(given: Given, options: DataOptions, live: Live) -> TunedModel:
+def tune_chunks(given: Given, options: DataOptions, live: Live) -> TuneResult:
     """Learn the columns from a sample, then tune on all rows."""
     from svmpath.cli.data_notes import without_target
 
@@ -74,7 +74,7 @@ def tune_chunks(given: Given, options: DataOptions, live: Live) -> TunedModel:
     note(f"{what} learnt from a sample of {len(rows)} of {n} rows; C was chosen on all of them.")
     note("there is no report for data in chunks; tune a sample to see one.")
     facts = _facts(model, sample, str(options.data), n, frame.npartitions, time.perf_counter() - start)
-    return TunedModel(pipeline, sample, facts)
+    return TuneResult(pipeline, sample, facts)
 
 
 def _facts(model: Any, sample: TrainingData, file: str, n: int, parts: int, seconds: float) -> dict[str, Any]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _FOR_ONE_TASK = {"epsilon": "regression", "threshold": "classification"}
 
 
-class TunedModel(NamedTuple):
+class TuneResult(NamedTuple):
     """A tuned model, to be saved.
 
     Attributes

@@ -17,7 +17,7 @@ from svmpath.cli.chunks import is_in_chunks, print_chunks, refuse_with_chunks, t
 from svmpath.cli.config import check_config_kept, write_config
 from svmpath.cli.console import Outcome, first_line, note
 from svmpath.cli.data_options import DataOptions, TrainingData, read_noted
-from svmpath.cli.fitting import TunedModel, make_pipeline
+from svmpath.cli.fitting import TuneResult, make_pipeline
 from svmpath.cli.honest import estimate_error
 from svmpath.cli.live import Live, reading
 from svmpath.cli.outputs import CONFIG, MODEL, REPORT, SUMMARY, check_folder, check_held_out, save, to_csv
@@ -69,7 +69,7 @@ def _note_options_without_effect(given: Given) -> None:
             note(sentence)
 
 
-def _tune(given: Given, options: DataOptions, live: Live) -> TunedModel:
+def _tune(given: Given, options: DataOptions, live: Live) -> TuneResult:
     """Read, fit, and collect all that is to be saved."""
     from svmpath.report import summarise
 
@@ -109,7 +109,7 @@ def _tune(given: Given, options: DataOptions, live: Live) -> TunedModel:
     if given.held_out is not None:  # by the number that a row has in the file: the first is 1, a header is not counted
         rows = model.held_out_table().rename(columns={"sample": "row"})
         rows["row"] = table.rows[rows["row"].to_numpy()] + 1
-    return TunedModel(pipeline, data, facts, page, rows)
+    return TuneResult(pipeline, data, facts, page, rows)
 
 
 def _page(pipeline: Any, data: TrainingData, facts: dict[str, Any]) -> str | None:
@@ -125,7 +125,7 @@ def _page(pipeline: Any, data: TrainingData, facts: dict[str, Any]) -> str | Non
 
 
 def _writers(
-    tuned: TunedModel, config: str, folder: Path, held_out: Path | None
+    tuned: TuneResult, config: str, folder: Path, held_out: Path | None
 ) -> dict[Path, Callable[[Path], object]]:
     """What writes model, summary and configuration and, if there are any, report and held-out rows."""
     from svmpath.cli.saved_model import write_model

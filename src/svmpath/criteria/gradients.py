@@ -53,29 +53,16 @@ SMOOTHING = 0.1  # Chapelle's eta
 _TINY = 1e-12  # added to u^2: a coefficient of 1e-6 counts as none
 
 
-def _squared_slope(y: Array, f: Array) -> Array:
-    return 2.0 * (f - y)
-
-
-def _squared_hinge_slope(y: Array, f: Array) -> Array:
-    slack = 1.0 - y * f
-    return np.where((slack > 0.0) & (slack < 3.0), -2.0 * y * slack, 0.0)
-
-
-def _logistic_slope(y: Array, f: Array) -> Array:
-    return -y * expit(-y * f)
-
-
-def _sigmoid_slope(y: Array, f: Array) -> Array:
+def _of_step(y: Array, f: Array) -> Array:
     step = expit(-curve.STEEP * y * f)
     return -curve.STEEP * y * step * (1.0 - step)
 
 
 _SLOPES: dict[Callable[[Array, Array], Array], Derivative] = {
-    curve.squared: _squared_slope,
-    curve.squared_hinge: _squared_hinge_slope,
-    curve.logistic: _logistic_slope,
-    curve.sigmoid: _sigmoid_slope,
+    curve.squared: lambda y, f: 2.0 * (f - y),
+    curve.squared_hinge: lambda y, f: np.where((y * f < 1.0) & (y * f > -2.0), -2.0 * y * (1.0 - y * f), 0.0),
+    curve.logistic: lambda y, f: -y * expit(-y * f),
+    curve.sigmoid: _of_step,
 }
 SMOOTH = tuple(loss.__name__ for loss in _SLOPES)
 
@@ -192,7 +179,10 @@ class HeldOutScore:
         is_hinge = not machine.is_linear
         for problem in problems:
             check_full_matrix(problem.gram)
-            _check_weights(problem, is_hinge)
+            if len(problem.active) < 2:
+                raise ValueError("Leave-one-out needs at least two samples of positive weight.")
+            if is_hinge and len(np.unique(problem.y[problem.active])) < 2:
+                raise ValueError("The squared hinge needs samples of positive weight in both classes.")
         return HeldOutScore(problems, is_hinge, held_out, _SLOPES[held_out], smoothing)
 
     def __call__(
@@ -361,13 +351,6 @@ def check_full_matrix(gram: Gram) -> None:
         raise ValueError("Gradients need the data rows, which a precomputed kernel does not have; use another kernel.")
     if gram.kernel.psd is not True:
         raise ValueError(f"Gradients need a kernel that is known to be positive semi-definite; {gram.kernel!r} is not.")
-
-
-def _check_weights(problem: Problem, is_hinge: bool) -> None:
-    if len(problem.active) < 2:
-        raise ValueError("Leave-one-out needs at least two samples of positive weight.")
-    if is_hinge and len(np.unique(problem.y[problem.active])) < 2:
-        raise ValueError("The squared hinge needs samples of positive weight in both classes.")
 
 
 def _regular(system: SampleSystem, C: float) -> SampleSystem:

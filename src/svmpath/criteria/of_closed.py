@@ -56,8 +56,7 @@ def leave_one_out_closed(
     held = np.empty((len(values), problem.n))
     for piece in path.few_pieces(values):
         with blas_threads(piece.problem.gram.entries):
-            slack = piece.spectrum.slack_diag(0.5 / piece.C)
-            held[piece.positions] = _divided(piece, slack)
+            held[piece.positions] = _divided(piece)
     return HeldOut(np.arange(problem.n), held, _doubts(path, values))
 
 
@@ -79,16 +78,14 @@ def _doubts(path: ClosedFormPath, values: Array) -> Array:
     return np.where(path.is_lost_to_rounding(values), problem.count(problem.active), 0)
 
 
-def _divided(piece: Piece, slack: Array) -> Array:
-    """Held-out decision values, of shape (m, n), given the diagonals of B(mu)."""
-    problem, spectrum = piece.problem, piece.spectrum
-    mu = 0.5 / piece.C
-    rows = problem.active
+def _divided(piece: Piece) -> Array:
+    """Held-out decision values, of shape (m, n)."""
+    problem, mu, rows = piece.problem, 0.5 / piece.C, piece.problem.active
     y, root = problem.y[rows], np.sqrt(problem.s[rows])
-    residuals = spectrum.residuals(root * y, mu) / root[:, None]
-    active = y[:, None] - residuals / slack
+    slack = piece.spectrum.slack_diag(mu)
+    residuals = piece.spectrum.residuals(root * y, mu) / root[:, None]
     held = np.empty((len(mu), problem.n))
-    held[:, rows] = active.T
+    held[:, rows] = (y[:, None] - residuals / slack).T
     idle = np.flatnonzero(problem.s == 0)
     if len(idle):
         held[:, idle] = _plain(problem, residuals * (problem.s[rows] / mu[:, None]).T, idle)
@@ -206,18 +203,14 @@ class LeftOutClosed(LeftOut):
         s = problem.s[rows]
         root = np.sqrt(s)[:, None]
         with blas_threads(problem.gram.entries):
-            K = self._kernel_values(X)
+            gram: Any = problem.gram  # k(x_i, x), of shape (n, m); features in single precision are not copied
+            K = np.array(gram.cross(X).T) if gram.Z is None else times(gram.Z, gram.features(X).T)
             f = K.T @ self.whole.alpha + self.whole.b
             K -= self.middle[:, None]
             smoothed = piece.spectrum.apply(root * K[rows], mu)
             h = np.zeros((X.shape[0], problem.n))
             h[:, rows] = s / s.sum() + (root / mu * smoothed).T
         return f[:, None, :] - h[:, :, None] * self.residuals
-
-    def _kernel_values(self, X: Any) -> Array:
-        """k(x_i, x) for new rows x, of shape (n, m); features in single precision are not copied for it."""
-        gram: Any = self.path.problem.gram
-        return np.array(gram.cross(X).T) if gram.Z is None else times(gram.Z, gram.features(X).T)
 
 
 def leave_one_out_machines_closed(path: ClosedFormPath, value: float, targets: Array) -> LeftOutClosed:

@@ -15,7 +15,7 @@ from svmpath.criteria.held_out import HeldOut
 from svmpath.criteria.of_march import refuse_form
 from svmpath.criteria.sources import AtValues
 from svmpath.paths.newton_path import NewtonPath
-from svmpath.solvers.feature_newton import LEAST_SLACK, FeatureNewton, Point
+from svmpath.solvers.feature_newton import LEAST_SLACK, FeatureNewton, FeaturePoint
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
@@ -52,7 +52,7 @@ def _count_changes(path: NewtonPath, values: Array) -> Array:
     return counts
 
 
-def _steps(newton: FeatureNewton, point: Point) -> tuple[Array, Array]:
+def _steps(newton: FeatureNewton, point: FeaturePoint) -> tuple[Array, Array]:
     """V with P = V'V, and the d of every sample."""
     loss, system, E = newton.loss, newton.system, point.E
     V = system.factor(E, newton.lam).half(newton.rows.A)

@@ -87,7 +87,7 @@ def _(path: Path) -> _Shown:
         **({} if isinstance(path, ElasticPath) else {"kernel": repr(problem.gram.kernel)}),
         "machines": "exact" if path.is_exact else "up to a duality gap",
     }
-    is_of_kernel = path.over not in path.loss.overs
+    is_of_kernel = path.over not in path.loss.parameter_names
     if path.is_chunked or problem.n > (_SMALL // 3 if is_of_kernel else _SMALL):
         return facts, None
     facts["breakpoints"] = len(path.breakpoints)

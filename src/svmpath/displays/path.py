@@ -260,6 +260,6 @@ def _multipliers(path: Path, values: Array) -> tuple[Array, str]:
     """The signed slopes of the losses: alpha / C, rho alpha, or alpha where the losses have no factor."""
     machines = [path(float(value)) for value in values]
     slopes = [each.alpha * getattr(each, "rho", 1.0) / each.parameters.get("C", 1.0) for each in machines]
-    if "nu" in path.loss.overs:
+    if "nu" in path.loss.parameter_names:
         return np.array(slopes), "rho alpha"
-    return np.array(slopes), "alpha / C" if "C" in path.loss.overs else "alpha"
+    return np.array(slopes), "alpha / C" if "C" in path.loss.parameter_names else "alpha"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmpath.distributed.blocks import Block, Moments
+from svmpath.distributed.blocks import Block, Moments, Sized
 from svmpath.solvers.parallel import interruptible
 from svmpath.solvers.threads import blas_threads
 
@@ -25,7 +25,7 @@ _EPS = np.finfo(float).eps
 
 
 @dataclass(frozen=True)
-class Decomposition:
+class Decomposition(Sized):
     """Of the centred moments of all rows; see the module's first lines.
 
     Attributes

@@ -13,7 +13,7 @@ import numpy as np
 from svmpath.chunked import is_chunked
 from svmpath.distributed import cluster, facts
 from svmpath.distributed.blocks import Recipe, make_block
-from svmpath.distributed.facts import Table
+from svmpath.distributed.facts import ChunkTable
 from svmpath.gram import Approximation, Nystroem, automatic_rank, is_share
 from svmpath.gram.features import FeatureMap
 from svmpath.gram.landmarks import given
@@ -40,7 +40,7 @@ class Data:
     ----------
     X, y : list of Delayed
     s : list of Delayed, or list of None
-    table : Table
+    table : ChunkTable
     names : array of str or None
         Of the columns of a data frame.
     classes : array or None
@@ -55,7 +55,7 @@ class Data:
     X: list[Any]
     y: list[Any]
     s: list[Any]
-    table: Table
+    table: ChunkTable
     names: Array | None = None
     classes: Array | None = None
     class_weights: Array | None = None
@@ -123,7 +123,7 @@ class Data:
         tasks = []
         for code, label in enumerate(sorted(labels)):
             wanted = _FEWEST_OF_CLASS if labels[label][0] * size < _FEWEST_OF_CLASS * self.n else 0
-            for at in self.table.homes(label) if size < self.n else []:
+            for at in self.table.chunks_with(label) if size < self.n else []:
                 if wanted > 0:
                     first = self.table.starts[at]
                     tasks.append(cluster.task("pick-rows", _find, self.y[at], self._codes, code, first, wanted))
@@ -217,7 +217,7 @@ def read(X: Any, y: Any, sample_weight: Any, wants_labels: bool) -> Data:
     with cluster.explained(cluster.largest_chunk(X), _NUMBERS_CHECKED * X.shape[1]):
         tasks = list(zip(chunks, targets, weights, strict=True))
         found = cluster.reduce_chunks("check-chunk", facts.look, tasks, [wants_labels], None)
-    table = Table(found[0])
+    table = ChunkTable(found[0])
     table.check()
     return Data(chunks, targets, weights, table, cluster.names_of(X))
 

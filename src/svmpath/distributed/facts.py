@@ -73,6 +73,11 @@ class Spread:
         return Spread(self.weight, (self.mean - mean) / scale, self.squares / scale**2)
 
 
+# Of chunks that cannot be used.
+_NUMBERS, _NO_SPREAD = np.dtype(float), Spread(0.0, np.zeros(0), np.zeros(0))
+_NO_ENDS = (np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool))
+
+
 @dataclass(frozen=True)
 class Facts:
     """What is known of one chunk.
@@ -106,34 +111,34 @@ class Facts:
     columns: int
     sizes: tuple[int, ...]
     fault: str
-    dtype: np.dtype[Any]
-    labels: Mapping[Any, OfLabel] | None
-    are_amounts: bool
-    spread: Spread
-    weighted: Spread
-    weight: float
-    weighted_rows: int
-    ends: tuple[Array, Array, Array]
-    weighted_ends: tuple[Array, Array, Array]
+    dtype: np.dtype[Any] = _NUMBERS
+    labels: Mapping[Any, OfLabel] | None = None
+    are_amounts: bool = False
+    spread: Spread = _NO_SPREAD
+    weighted: Spread = _NO_SPREAD
+    weight: float = 0.0
+    weighted_rows: int = 0
+    ends: tuple[Array, Array, Array] = _NO_ENDS
+    weighted_ends: tuple[Array, Array, Array] = _NO_ENDS
 
 
 def look(X: Any, y: Any, s: Any, wants_labels: bool) -> list[list[Facts]]:
     """The facts of one chunk, in a list that others are added to."""
     if issparse(X):
         fault = "its rows are sparse, but must be dense (use X.map_blocks(lambda chunk: chunk.toarray()))"
-        return [[_unusable(X, y, fault, shape=X.shape)]]
+        return [[Facts(X.shape[0], X.shape[1], (len(y),), fault)]]
     try:
         numbers = np.asarray(X, dtype=float)
     except (TypeError, ValueError) as error:
-        return [[_unusable(X, y, f"X has an entry that is not a number ({error})")]]
+        return [[Facts(len(X), 0, (len(y),), f"X has an entry that is not a number ({error})")]]
     if numbers.ndim != 2:
-        return [[_unusable(X, y, f"X has {numbers.ndim} dimensions instead of two")]]
+        return [[Facts(len(X), 0, (len(y),), f"X has {numbers.ndim} dimensions instead of two")]]
     target = as_column(y)
     weights = None if s is None else as_column(s)
     sizes = (len(target),) if weights is None else (len(target), len(weights))
     fault = _fault(numbers, target, weights, wants_labels)
     if fault or any(size != len(numbers) for size in sizes):
-        return [[_unusable(X, y, fault, sizes, numbers.shape)]]
+        return [[Facts(numbers.shape[0], numbers.shape[1], sizes, fault)]]
     are_amounts = target.dtype.kind == "f" and bool(np.any(target != np.round(target)))
     s = np.ones(len(target)) if weights is None else weights.astype(float)
     labels = _labels(target, s) if wants_labels and not are_amounts else None
@@ -152,26 +157,19 @@ def as_column(values: Any) -> Array:
     return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
 
-def _unusable(X: Any, y: Any, fault: str, sizes: tuple[int, ...] = (), shape: tuple[int, ...] = ()) -> Facts:
-    empty = Spread(0.0, np.zeros(0), np.zeros(0))
-    rows, columns = shape or (len(X), 0)
-    ends = (np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool))
-    moments = (empty, empty, 0.0, 0)
-    return Facts(rows, columns, sizes or (len(y),), fault, np.dtype(float), None, False, *moments, ends, ends)
-
-
 def _fault(X: Array, y: Array, s: Array | None, is_labelled: bool) -> str:
     """What is wrong with the numbers of a chunk, in words that follow its name; rows are those of the chunk."""
     if not np.isfinite(X).all():
         row, column = (int(at[0]) for at in np.nonzero(~np.isfinite(X)))
-        return f"X has {_words(X[row, column])} in row {row} of the chunk, column {column}"
+        value = "NaN" if np.isnan(X[row, column]) else "infinity"
+        return f"X has {value} in row {row} of the chunk, column {column}"
     if np.abs(X).max(initial=0.0) > _LARGEST:
         return f"X has numbers as large as {np.abs(X).max():.1g}, whose squares are beyond double precision"
     if y.ndim != 1:
         return f"y has {y.ndim} dimensions instead of one"
     if not is_labelled and y.dtype.kind not in "biuf":
         return f"y must hold numbers, but it has the type {y.dtype}"
-    missing = _missing(y)
+    missing = np.asarray(pd.isna(y), dtype=bool)  # NaN, NaT, NA or None
     if missing.any():
         return f"y has a missing value in row {int(np.argmax(missing))} of the chunk"
     if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -184,15 +182,6 @@ def _fault(X: Array, y: Array, s: Array | None, is_labelled: bool) -> str:
     if s is not None and not (np.issubdtype(s.dtype, np.number) and np.isfinite(s).all() and np.all(s >= 0)):
         return "sample_weight has an entry that is not a finite number >= 0"
     return ""
-
-
-def _words(value: float) -> str:
-    return "NaN" if np.isnan(value) else "infinity"
-
-
-def _missing(y: Array) -> Array:
-    """Which targets are NaN, NaT, NA or None."""
-    return np.asarray(pd.isna(y), dtype=bool)
 
 
 def _labels(y: Array, s: Array) -> Mapping[Any, OfLabel] | None:
@@ -221,7 +210,7 @@ def _ends(X: Array) -> tuple[Array, Array, Array]:
 
 
 @dataclass(frozen=True)
-class Table:
+class ChunkTable:
     """The facts of all chunks.
 
     Attributes
@@ -324,9 +313,6 @@ class Table:
             raise ValueError(f"At least two rows are needed, but the chunks have {self.n} in all.")
         if not self.weight > 0:
             raise ValueError("Every sample has weight zero; at least one weight must be positive.")
-        self._warn_of_empty()
-
-    def _warn_of_empty(self) -> None:
         empty = [at for at, chunk in enumerate(self.chunks) if not chunk.rows]
         if empty:
             named = ", ".join(str(at) for at in empty[:_MOST_NAMED]) + (", ..." if len(empty) > _MOST_NAMED else "")
@@ -351,21 +337,17 @@ class Table:
         classes = np.array(sorted(labels), dtype=np.result_type(*(chunk.dtype for chunk in self.chunks if chunk.rows)))
         if len(classes) < 2:
             raise ValueError(f"Classification needs two classes, but y has only one class: {as_keys(classes)[0]!r}.")
-        self._warn_of_lonely(labels)
+        has_many = sum(chunk.rows > 0 for chunk in self.chunks) >= 3
+        for label in sorted(labels) if has_many else ():
+            chunks = self.chunks_with(label)
+            if len(chunks) == 1:
+                _warn(
+                    f"{self.name(chunks[0])} is the only one with label {label!r} ({labels[label][0]} rows): if it is "
+                    "a mistake, correct it; if the rows are sorted by label, nothing is lost."
+                )
         return classes
 
-    def _warn_of_lonely(self, labels: Mapping[Any, OfLabel]) -> None:
-        if sum(chunk.rows > 0 for chunk in self.chunks) < 3:
-            return
-        for label in sorted(labels):
-            homes = self.homes(label)
-            if len(homes) == 1:
-                _warn(
-                    f"{self.name(homes[0])} is the only one with label {label!r} ({labels[label][0]} rows): if it is a "
-                    "mistake, correct it; if the rows are sorted by label, nothing is lost."
-                )
-
-    def homes(self, label: Any) -> list[int]:
+    def chunks_with(self, label: Any) -> list[int]:
         """The chunks that have a label."""
         return [at for at, chunk in enumerate(self.chunks) if label in (chunk.labels or {})]
 

@@ -17,6 +17,7 @@ import numpy as np
 from svmpath.criteria.curve import error
 from svmpath.criteria.of_march import LEAST_ESTIMATE, screen_errors
 from svmpath.distributed.blocks import Block, Sized
+from svmpath.distributed.closed_form import Decomposition
 from svmpath.solvers.feature_newton import LEAST_SLACK
 from svmpath.solvers.threads import blas_threads
 
@@ -38,7 +39,7 @@ class Machine(Sized):
 
     theta: Array
     inverse: Array
-    projection: Array | None
+    projection: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -96,19 +97,14 @@ class Press(Sized):
     Attributes
     ----------
     Theta : array of shape (m, k, r + 1)
-    mean : array of shape (r,)
-    V : array of shape (r, r)
+    decomposition : Decomposition
     shrink : array of shape (r, m)
         1 / (w + mu).
-    weight : float
-        The sum of the weights.
     """
 
     Theta: Array
-    mean: Array
-    V: Array
+    decomposition: Decomposition
     shrink: Array
-    weight: float
 
     @property
     def values(self) -> int:
@@ -120,8 +116,8 @@ class Press(Sized):
         m, k, width = self.Theta.shape
         F = block.matvec(self.Theta.reshape(m * k, width)).reshape(-1, m, k)
         for rows, Z in block.parts():
-            P = (Z - self.mean) @ self.V
-            h = block.s[rows][:, None] * (1.0 / self.weight + (P * P) @ self.shrink)
+            P = (Z - self.decomposition.mean) @ self.decomposition.V
+            h = block.s[rows][:, None] * (1.0 / self.decomposition.weight + (P * P) @ self.shrink)
             slack = np.maximum(1.0 - h, LEAST_SLACK)[:, :, None]
             Y = block.Y[rows, None, :]
             F[rows] = Y - (Y - F[rows]) / slack

@@ -10,13 +10,13 @@ import numpy as np
 
 from svmpath.criteria.curve import OneVsRest, error
 from svmpath.criteria.of_march import MANY, random_projection
-from svmpath.distributed.blocks import Evaluate, Moments, Question, Recipe, answer, sum_moments
+from svmpath.distributed.blocks import Evaluate, Question, Recipe, answer
 from svmpath.distributed.closed_form import Decomposition, first_solution, refined, rest_of, sum_residuals
 from svmpath.distributed.data import Data
 from svmpath.distributed.leave_one_out import Machine, Press, Rule, SpanRule
 from svmpath.distributed.newton import ChunkedPoint, first_point, minimise_all
 from svmpath.distributed.path import ChunkedGram, ChunkedPath, ChunkedProblem
-from svmpath.distributed.rows import Rows
+from svmpath.distributed.rows import ChunkedRows
 from svmpath.gram.features import FeatureMap
 from svmpath.kernels import Kernel
 from svmpath.lazy import lazy, with_known
@@ -47,11 +47,6 @@ class ChunkedMarch(ChunkedPath):
         loss, k = self.loss.pieces, self.problem.machines
         return {"C": 0.0, "points": [first_point(loss, self.moments, machine) for machine in range(k)]}
 
-    @lazy
-    def moments(self) -> Moments:
-        """Of all rows: one pass."""
-        return self.live.reduce("sum-moments", sum_moments)[0]
-
     def _walk(self, values: Array) -> Iterator[tuple[int, list[ChunkedPoint]]]:
         """The position of each value and the machines there, from the smallest C to the largest."""
         for position in np.argsort(values, kind="stable"):
@@ -76,7 +71,7 @@ class ChunkedMarch(ChunkedPath):
         _, points = next(self._walk(np.array([value])))
         return max(point.step(1.0 / value)[1] for point in points) / float(np.sqrt(self.moments.usual_weight))
 
-    def _polished(self, value: float, exact: Rows) -> Array:
+    def _polished(self, value: float, exact: ChunkedRows) -> Array:
         ask, loss = _asker(exact), self.loss.pieces
         _, points = next(self._walk(np.array([value])))
         here = ask([Evaluate(loss, machine, point.theta, point.theta) for machine, point in enumerate(points)])
@@ -91,18 +86,15 @@ class ChunkedMarch(ChunkedPath):
     def rules(self, values: Array, screened: bool) -> Iterator[tuple[Array, Rule]]:
         for position, points in self._walk(values):
             lam = 1.0 / float(values[position])
-            yield np.array([position]), SpanRule([self._machine(point, lam, screened) for point in points])
-
-    def _machine(self, point: ChunkedPoint, lam: float, screened: bool) -> Machine:
-        inverse = point.factor(lam).inverse
-        return Machine(point.theta, inverse, self._project(point, lam) if screened else None)
-
-    def _project(self, point: ChunkedPoint, lam: float) -> Array:
-        """The random projection that ``criteria.of_march`` has, whose features are centred at their weighted mean."""
-        G = self.moments.G
-        move = np.eye(len(G))  # from features minus their mean to features minus the centre
-        move[-1, :-1] = -G[-1, :-1] / G[-1, -1]
-        return move @ replace(point, G=move.T @ point.G @ move).factor(lam).project(random_projection(len(G))).T
+            machines = [Machine(point.theta, point.factor(lam).inverse) for point in points]
+            if screened:
+                # The random projection of ``criteria.of_march``, whose features are centred at their weighted mean.
+                G = self.moments.G
+                move, Om = np.eye(len(G)), random_projection(len(G))  # from features minus mean to those minus centre
+                move[-1, :-1] = -G[-1, :-1] / G[-1, -1]
+                moved = [replace(point, G=move.T @ point.G @ move).factor(lam).project(Om) for point in points]
+                machines = [replace(each, projection=move @ P.T) for each, P in zip(machines, moved, strict=True)]
+            yield np.array([position]), SpanRule(machines)
 
     def is_screened(self, loss: Any) -> bool:
         return self.problem.n > MANY and loss in (error, OneVsRest(error))
@@ -111,11 +103,6 @@ class ChunkedMarch(ChunkedPath):
 @dataclass(frozen=True, repr=False, eq=False)
 class ChunkedClosedForm(ChunkedPath):
     """The least squares machine over C on rows in chunks: one decomposition, and one pass to refine any values."""
-
-    @lazy
-    def moments(self) -> Moments:
-        """Of all rows: one pass."""
-        return self.live.reduce("sum-moments", sum_moments)[0]
 
     @lazy
     def decomposition(self) -> Decomposition:
@@ -137,7 +124,7 @@ class ChunkedClosedForm(ChunkedPath):
         delta = self.decomposition.solve(g, mu)
         return float(np.sqrt(np.maximum((g * delta).sum(axis=2), 0.0).max() / self.moments.usual_weight))
 
-    def _polished(self, value: float, exact: Rows) -> Array:
+    def _polished(self, value: float, exact: ChunkedRows) -> Array:
         mu, Theta = np.array([0.5 / value]), self._at(value)[None]
         for _ in range(_POLISHED):
             gradient = exact.reduce("sum-residuals", sum_residuals, Theta)[0]
@@ -149,15 +136,14 @@ class ChunkedClosedForm(ChunkedPath):
 
     def rules(self, values: Array, screened: bool) -> Iterator[tuple[Array, Rule]]:
         d = self.decomposition
-        rule = Press(self._solve_all(values), d.mean, d.V, d.shrink(0.5 / values), d.weight)
-        yield np.arange(len(values)), rule
+        yield np.arange(len(values)), Press(self._solve_all(values), d, d.shrink(0.5 / values))
 
     def count_doubts(self, values: Array) -> Array:
         lost = self.decomposition.rounding(0.5 / values) > _TOO_FEW_DIGITS
         return np.where(lost, self.problem.n, 0)
 
 
-def _asker(rows: Rows) -> Callable[[list[Question]], list[Any]]:
+def _asker(rows: ChunkedRows) -> Callable[[list[Question]], list[Any]]:
     """What answers the questions of Newton's method, in one pass over these rows."""
     return lambda questions: rows.reduce("newton-step", answer, questions)
 
@@ -170,7 +156,7 @@ def make_path(
 ) -> Any:
     """The path of one loss on chunks."""
     task = "regression" if data.classes is None else "classification"
-    rows = Rows(data, Recipe(features, centre, np.float64, data.positives, data.scaler), limit)
+    rows = ChunkedRows(data, Recipe(features, centre, np.float64, data.positives, data.scaler), limit)
     problem = ChunkedProblem(ChunkedGram(kernel, features, data.n), data.n, 1.0, 1.0, task, data.classes)
     kind = KINDS[loss.followed_by["chunks"]]
     path: Any = kind(problem, loss, Motion("C", {}, None), span, rows=rows, centre=centre, scaler=data.scaler)

@@ -11,12 +11,13 @@ import numpy as np
 
 from svmpath.chunked import is_chunked
 from svmpath.distributed import cluster
-from svmpath.distributed.blocks import Block
+from svmpath.distributed.blocks import Block, Moments, sum_moments
 from svmpath.distributed.leave_one_out import Rule, hold_out, sample_held, sum_scores
-from svmpath.distributed.rows import Rows
+from svmpath.distributed.rows import ChunkedRows
 from svmpath.exceptions import PathError
 from svmpath.gram.features import FeatureMap
 from svmpath.kernels import Kernel
+from svmpath.lazy import lazy
 from svmpath.losses import Loss
 from svmpath.paths.path import Event, Path
 from svmpath.solvers.threads import blas_threads
@@ -163,7 +164,7 @@ class ChunkedPath(Path):
 
     Attributes
     ----------
-    rows : Rows or None
+    rows : ChunkedRows or None
         The chunks; None for a path that was saved: it has machines only where it was asked for them before.
     found : dict
         theta of all machines, of shape (k, r + 1), at each C that was asked for.
@@ -191,7 +192,7 @@ class ChunkedPath(Path):
     problem: Any  # a ChunkedProblem
     is_chunked = True
 
-    rows: Rows | None = field(default=None, kw_only=True)
+    rows: ChunkedRows | None = field(default=None, kw_only=True)
     found: dict[float, Array] = field(default_factory=dict, kw_only=True)
     centre: Any = field(default=None, kw_only=True)
     scaler: Any = field(default=None, kw_only=True)
@@ -208,13 +209,18 @@ class ChunkedPath(Path):
         return {**super().__getstate__(), "rows": None, "counts": self.passes}
 
     @property
-    def live(self) -> Rows:
+    def live(self) -> ChunkedRows:
         """The chunks; raises an error if the path has lost them."""
         if self.rows is None:
             raise ValueError(
                 "This path was saved without its rows: fit or trace again for other values of C and held-out values."
             )
         return self.rows
+
+    @lazy
+    def moments(self) -> Moments:
+        """Of all rows: one pass."""
+        return self.live.reduce("sum-moments", sum_moments)[0]
 
     @property
     def storage(self) -> str:
@@ -271,7 +277,7 @@ class ChunkedPath(Path):
             self.found[value] = self._polished(value, self.live.exact())
 
     @abstractmethod
-    def _polished(self, value: float, exact: Rows) -> Array:
+    def _polished(self, value: float, exact: ChunkedRows) -> Array:
         """theta of all machines at a value, by a few steps from what rounded features gave."""
 
     def count_doubts(self, values: Array) -> Array | None:

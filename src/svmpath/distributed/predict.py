@@ -33,14 +33,9 @@ def map_method(model: Any, name: str, X: Any) -> Any:
     computed.
     """
     cluster.check_rows(X)
-    known = getattr(model, name)(_one_row(X))
+    is_frame = cluster.is_frame(X)
+    zeros = type(X._meta)({each: [0.0] for each in X.columns}) if is_frame else np.zeros((1, X.shape[1]))
+    known = getattr(model, name)(zeros)
     return cluster.map_rows(
         name.replace("_", "-"), _Method(copy(model), name, known[:0]), X, known.shape[1:], known.dtype
     )
-
-
-def _one_row(X: Any) -> Any:
-    """A row of zeros with the columns of X."""
-    if cluster.is_frame(X):
-        return type(X._meta)({name: [0.0] for name in X.columns})
-    return np.zeros((1, X.shape[1]))

@@ -17,7 +17,7 @@ from svmpath.distributed.data import Data, choose_dtype, split
 Array = np.ndarray
 
 
-class Rows:
+class ChunkedRows:
     """The blocks of all chunks: held where they were computed, if there is room, or made anew in every pass."""
 
     def __init__(self, data: Data, recipe: Recipe, limit: Any) -> None:
@@ -51,9 +51,9 @@ class Rows:
         """Whether features are held in single precision."""
         return self.are_held and self.recipe.dtype is np.float32
 
-    def exact(self) -> Rows:
+    def exact(self) -> ChunkedRows:
         """The same rows with features in double precision, made anew in every pass."""
-        return Rows(self.data, self.recipe, 1)
+        return ChunkedRows(self.data, self.recipe, 1)
 
     def reduce(self, name: str, function: Callable[..., list[Any]], *shared: Any) -> list[Any]:
         """The sum over all chunks of ``function(block, *shared)``."""

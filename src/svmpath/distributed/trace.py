@@ -97,8 +97,9 @@ def _check_two(data: Data) -> None:
     assert data.classes is not None
     if len(data.classes) == 2:
         return
-    lonely = [(label, homes[0]) for label in as_keys(data.classes) if len(homes := data.table.homes(label)) == 1]
-    where = f" ({data.table.name(lonely[0][1])} is the only one with {lonely[0][0]!r})" if lonely else ""
+    by_label = {label: data.table.chunks_with(label) for label in as_keys(data.classes)}
+    single = [(label, chunks[0]) for label, chunks in by_label.items() if len(chunks) == 1]
+    where = f" ({data.table.name(single[0][1])} is the only one with {single[0][0]!r})" if single else ""
     raise ValueError(
         f"A path needs exactly two classes, but y has {len(data.classes)}{where}: use PathSVC for more classes, or "
         "task='regression' if y holds amounts."
@@ -143,7 +144,7 @@ def fit_scaler(data: Data) -> StandardScaler:
 
 
 @dataclass(frozen=True)
-class ChunkedHeldOut:
+class HeldOutInChunks:
     """Held-out decision values that stay with the rows."""
 
     def curve(self, path: ChunkedPath, criterion: str, values: Array, loss: HeldOutLoss) -> ChunkedCurve:
@@ -154,9 +155,9 @@ class ChunkedHeldOut:
 @leave_one_out.register(ChunkedClosedForm)
 def _(
     path: ChunkedClosedForm, values: Array, *, max_events: int | None = None, count_only: bool = False
-) -> ChunkedHeldOut:
+) -> HeldOutInChunks:
     refuse_events(path, max_events, count_only)
-    return ChunkedHeldOut()
+    return HeldOutInChunks()
 
 
 @leave_one_out.register(ChunkedMarch)
@@ -168,7 +169,7 @@ def _(path: ChunkedMarch, values: Array, *, max_events: int | None = None, count
 
 
 @predict_left_out.register(ChunkedMarch)
-def _(path: ChunkedMarch, values: Array, *, form: str = "direct", screen: bool | None = None) -> ChunkedHeldOut:
+def _(path: ChunkedMarch, values: Array, *, form: str = "direct", screen: bool | None = None) -> HeldOutInChunks:
     if form != "direct" or screen is not None:
         raise ValueError("form= and screen= do not work for rows in chunks; leave them out.")
-    return ChunkedHeldOut()
+    return HeldOutInChunks()

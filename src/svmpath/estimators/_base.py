@@ -111,7 +111,7 @@ class PathMachine(TunedModel):
         warn_of_a_loose_bound(choice)
         self.tol_ = None if path.is_exact else evaluator.tol
         self._name_choice(choice)
-        for name, value in evaluator.loss.own.items():
+        for name, value in evaluator.loss.fixed_parameters.items():
             setattr(self, f"{name}_", value)
         self._held_out = HeldOut(
             self._machines,

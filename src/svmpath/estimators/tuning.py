@@ -278,7 +278,7 @@ def _losses(model: PathMachine, y: Array, s: Array, machines: int) -> list[Loss]
     With several classes neither of the two losses that cost little is always the better one.
     """
     loss, epsilon = make_loss(model.loss, model._task, over="C"), vars(model).get("epsilon", 0.0)
-    if "epsilon" not in loss.own or loss is model.loss:  # it has no epsilon, or is an object with its own
+    if "epsilon" not in loss.fixed_parameters or loss is model.loss:  # it has no epsilon, or is an object with its own
         is_open = model.loss is None and machines > 1 and strategy_of(model) == "auto" and model.criterion == "auto"
         return [make_loss(name, model._task) for name in quick_losses(model._task)][::-1] if is_open else [loss]
     if isinstance(epsilon, str) and epsilon == "tune":

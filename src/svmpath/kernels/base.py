@@ -162,6 +162,9 @@ class SimpleKernel(Kernel):
         """The real parameters by name, with their values."""
         return {parameter.name: getattr(self, parameter.name) for parameter in self.declared}
 
+    def derive(self, S: Any, name: str) -> Array:
+        raise ValueError(f"{self!r} has no parameter {name!r}; use another kernel.")
+
     def at(self, name: str, value: float) -> Kernel:
         """The same kernel with the parameter ``name`` at ``value``."""
         return replace(cast(Any, self), **{self.resolve(name): float(value)})

@@ -65,9 +65,6 @@ class Linear(_Dot):
     def evaluate(self, S: Array) -> Array:
         return S
 
-    def derive(self, S: Array, name: str) -> Array:
-        raise ValueError(f"The linear kernel has no parameter {name!r}; use another kernel.")
-
 
 @dataclass(frozen=True)
 class Polynomial(_Dot):

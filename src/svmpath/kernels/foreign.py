@@ -48,9 +48,6 @@ class Precomputed(SimpleKernel):
     def evaluate(self, S: Array) -> Array:
         return S
 
-    def derive(self, S: Array, name: str) -> Array:
-        raise ValueError(f"A precomputed kernel has no parameter {name!r}; use another kernel.")
-
     def diag(self, X: Any) -> Array:
         return np.asarray(X.diagonal(), dtype=float)
 

@@ -286,12 +286,12 @@ class Loss(ABC):
         return f"{type(self).__name__}()"
 
     @property
-    def overs(self) -> tuple[str, ...]:
+    def parameter_names(self) -> tuple[str, ...]:
         """The names of its parameters."""
         return tuple(parameter.name for parameter in self.parameters)
 
     @property
-    def own(self) -> Mapping[str, float]:
+    def fixed_parameters(self) -> Mapping[str, float]:
         """Hyper-parameters of the loss itself other than C, for paths that do not follow them."""
         return {}
 

@@ -58,7 +58,7 @@ class ElbowLoss(Loss):
         """Statuses of the same machine from which its coefficients have the most digits."""
         return status
 
-    def decide(self, product: Array, nu: Array, values: Mapping[str, float]) -> Array:
+    def decision_values(self, product: Array, nu: Array, values: Mapping[str, float]) -> Array:
         """Decision values, from K theta and the multipliers."""
         return values["C"] * (product + nu[0])
 

@@ -58,7 +58,7 @@ class EpsilonInsensitive(ElbowLoss):
         _EPSILON.check(self.epsilon)
 
     @property
-    def own(self) -> Mapping[str, float]:
+    def fixed_parameters(self) -> Mapping[str, float]:
         """epsilon."""
         return {"epsilon": self.epsilon}
 

@@ -63,7 +63,7 @@ class Expectile(PiecewiseQuadratic):
             raise ValueError(f"tau must be a number between 0 and 1, got {self.tau!r}.")
 
     @property
-    def own(self) -> Mapping[str, float]:
+    def fixed_parameters(self) -> Mapping[str, float]:
         """tau."""
         return {"tau": self.tau}
 

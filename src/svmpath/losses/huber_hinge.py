@@ -67,7 +67,7 @@ class HuberHinge(PiecewiseQuadratic):
         Parameter("h").check(self.h)
 
     @property
-    def own(self) -> Mapping[str, float]:
+    def fixed_parameters(self) -> Mapping[str, float]:
         """The width of the slope."""
         return {"h": self.h}
 

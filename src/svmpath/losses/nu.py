@@ -132,7 +132,7 @@ class Nu(ElbowLoss):
         """The rho below which decision values would keep fewer than eight digits."""
         return _NO_MARGIN * float(np.abs(problem.gram.diag).max()) * problem.s.sum() * -t
 
-    def decide(self, product: Array, nu: Array, values: Mapping[str, float]) -> Array:
+    def decision_values(self, product: Array, nu: Array, values: Mapping[str, float]) -> Array:
         """With the offset between the multipliers, divided by rho."""
         return (product + 0.5 * (nu[0] + nu[1])) / (0.5 * (nu[0] - nu[1]))
 

@@ -27,7 +27,7 @@ import numpy as np
 from svmpath.lazy import with_known
 from svmpath.losses.base import Loss, Problem, Solution
 from svmpath.losses.features import feature_rows
-from svmpath.solvers.feature_newton import AnyRows, FeatureNewton, Point
+from svmpath.solvers.feature_newton import AnyRows, FeatureNewton, FeaturePoint
 from svmpath.solvers.pieces import Pieces
 from svmpath.solvers.samples import balanced
 from svmpath.solvers.single_rows import SingleRows
@@ -66,7 +66,7 @@ class PiecewiseQuadratic(Loss):
         """Features whose inner products are the kernel up to the offset, with labels and weights."""
         return feature_rows(problem)
 
-    def solve(self, problem: Problem, newton: FeatureNewton, point: Point, C: float) -> Solution:
+    def solve(self, problem: Problem, newton: FeatureNewton, point: FeaturePoint, C: float) -> Solution:
         """The machine at C, from a point near it, its coefficients with as many digits as there are."""
         point, _ = newton.at(1.0 / C, point)
         curved = np.count_nonzero(newton.system.curved(point.E))
@@ -155,19 +155,20 @@ class PiecewiseQuadratic(Loss):
             alpha[Q] += balanced(problem.gram.block(Q, Q), target, 0.5 * weight, C)
         return self._machine(problem, alpha, E, C)
 
-    def _refined(self, problem: Problem, newton: FeatureNewton, point: Point, C: float) -> Solution:
+    def _refined(self, problem: Problem, newton: FeatureNewton, point: FeaturePoint, C: float) -> Solution:
         """The machine from a point near it, by steps in the features, while they bring it nearer."""
         loss, factored = self.pieces, newton.system.factor(point.E, 1.0 / C)
         alpha, (Q, weight, target) = self._fixed(problem, point.E, C), self._curved(problem, point.E)
         alpha[Q] = C * weight * (target - point.f[Q])
-        some, best = newton.rows.among(Q), self._machine(problem, alpha, point.E, C)
+        every, best = np.zeros(problem.n), self._machine(problem, alpha, point.E, C)
         for _ in range(_REFINE):
             # The system K alpha + alpha / (C s c) + b = y + z p / c on Q, 1'alpha = 0, solved for what is left of it.
             rest = target - best.fitted[Q] - best.alpha[Q] / (C * weight)
-            right = some.rmatvec(weight / loss.largest * rest)
+            every[Q] = weight / loss.largest * rest
+            right = newton.rows.rmatvec(every)
             right[-1] += best.alpha.sum() / (C * loss.largest)
             alpha = best.alpha.copy()
-            alpha[Q] += C * weight * (rest - some.matvec(factored.solve(right)))
+            alpha[Q] += C * weight * (rest - newton.rows.matvec(factored.solve(right))[Q])
             new = self._machine(problem, alpha, point.E, C)
             if not new.violation < best.violation:
                 break
@@ -183,7 +184,7 @@ class PiecewiseQuadratic(Loss):
         return with_known(solution, fitted=product + solution.b)
 
     def _solution(self, problem: Problem, alpha: Array, b: float, C: float) -> Solution:
-        return Solution(problem, self, alpha, b, {"C": C, **self.own, **problem.gram.kernel.parameters})
+        return Solution(problem, self, alpha, b, {"C": C, **self.fixed_parameters, **problem.gram.kernel.parameters})
 
     # --- how good a machine is ---------------------------------------------------------------------------------------
 

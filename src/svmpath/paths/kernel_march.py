@@ -196,7 +196,7 @@ class KernelPath(OverKernel):
         return self._over_C(value, self._solution(value).alpha / self.C)
 
     def _over_C(self, value: float, start: Array | None) -> JumpPath:
-        motion, span = Motion("C", self.loss.own), (self.C, self.C)
+        motion, span = Motion("C", self.loss.fixed_parameters), (self.C, self.C)
         return JumpPath(self.distinct.at(self.over, value), self.loss, motion, span, start)
 
     def on(self, problem: Problem, store: KernelStore | None = None) -> KernelPath:

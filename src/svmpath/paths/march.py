@@ -17,8 +17,8 @@ from svmpath.solvers.feature_newton import (
     AnyRows,
     Factored,
     FeatureNewton,
+    FeaturePoint,
     FewSamples,
-    Point,
 )
 from svmpath.solvers.threads import blas_threads
 
@@ -32,7 +32,7 @@ class Stop:
 
     position: int
     C: float
-    point: Point
+    point: FeaturePoint
     factored: Factored | FewSamples
 
 
@@ -123,7 +123,7 @@ class MarchPath(CurvedPath):
         _, (theta, _) = min(self.store.of_path.points.values(), key=lambda each: abs(np.log(each[0] / C)))
         return self.rows.matvec(theta)
 
-    def _approach(self, machines: FeatureNewton, C: float) -> Point:
+    def _approach(self, machines: FeatureNewton, C: float) -> FeaturePoint:
         """As of every curved path; the first of all from the sides of a similar machine, if there is one."""
         f = self.start
         if self.store.of_path.points or (f is None and self.rows.entries < _MANY_ENTRIES):
@@ -149,18 +149,18 @@ class MarchPath(CurvedPath):
             held[stop.position] = stop.point.f
         return held
 
-    def _first_point(self, machines: FeatureNewton) -> Point:
+    def _first_point(self, machines: FeatureNewton) -> FeaturePoint:
         return machines.start()
 
-    def _next_point(self, machines: FeatureNewton, C: float, point: Point) -> Point:
+    def _next_point(self, machines: FeatureNewton, C: float, point: FeaturePoint) -> FeaturePoint:
         return machines.at(1.0 / C, point)[0]
 
-    def _pack(self, point: Point) -> tuple[Array, Array]:
+    def _pack(self, point: FeaturePoint) -> tuple[Array, Array]:
         return point.theta, np.packbits(point.E)
 
-    def _unpack(self, machines: FeatureNewton, kept: tuple[Array, Array]) -> Point:
+    def _unpack(self, machines: FeatureNewton, kept: tuple[Array, Array]) -> FeaturePoint:
         theta, E = kept
-        return Point(theta, self.rows.matvec(theta), np.unpackbits(E, count=self.distinct.n).astype(bool))
+        return FeaturePoint(theta, self.rows.matvec(theta), np.unpackbits(E, count=self.distinct.n).astype(bool))
 
     def _solve(self, value: float) -> Solution:
         with blas_threads(self.rows.entries):

@@ -12,7 +12,7 @@ from svmpath.losses import PiecewiseQuadratic, Problem, Solution
 from svmpath.paths.curved import CurvedPath
 from svmpath.paths.path import Array, Event, Request
 from svmpath.paths.store import KernelStore
-from svmpath.solvers.feature_newton import FeatureNewton, Point, Rows
+from svmpath.solvers.feature_newton import FeatureNewton, FeaturePoint, Rows
 from svmpath.solvers.threads import blas_threads
 
 
@@ -72,7 +72,7 @@ class NewtonPath(CurvedPath):
             held[position] = point.f
         return held
 
-    def walk(self, values: Array) -> Iterator[tuple[int, Point, FeatureNewton]]:
+    def walk(self, values: Array) -> Iterator[tuple[int, FeaturePoint, FeatureNewton]]:
         """The position of each value, the point there and what found it, from the smallest C to the largest."""
         order = np.argsort(values, kind="stable")
         with blas_threads(self.rows.entries):
@@ -89,16 +89,16 @@ class NewtonPath(CurvedPath):
         rows = self.rows
         return FeatureNewton(self.loss.pieces, Rows(rows.A, rows.y, rows.s, rows.matrix))
 
-    def _first_point(self, machines: FeatureNewton) -> Point:
+    def _first_point(self, machines: FeatureNewton) -> FeaturePoint:
         return machines.start()
 
-    def _next_point(self, machines: FeatureNewton, C: float, point: Point) -> Point:
+    def _next_point(self, machines: FeatureNewton, C: float, point: FeaturePoint) -> FeaturePoint:
         return machines.at(1.0 / C, point)[0]
 
-    def _pack(self, point: Point) -> Array:
+    def _pack(self, point: FeaturePoint) -> Array:
         return point.theta
 
-    def _unpack(self, machines: FeatureNewton, kept: Array) -> Point:
+    def _unpack(self, machines: FeatureNewton, kept: Array) -> FeaturePoint:
         return machines.point(kept)
 
     def _solve(self, value: float) -> Solution:

@@ -54,7 +54,7 @@ class Request:
     @property
     def motion(self) -> Motion:
         """The hyper-parameter to follow, and the fixed ones of the machine."""
-        values = {**({"C": self.C} if "C" in self.loss.overs else {}), **self.loss.own}
+        values = {**({"C": self.C} if "C" in self.loss.parameter_names else {}), **self.loss.fixed_parameters}
         values.pop(self.over, None)
         return Motion(self.over, values, self.rows)
 

@@ -184,7 +184,7 @@ def trace(
     s = check_weights(sample_weight, X, class_weight, classes, None if classes is None else (y > 0).astype(int))
     given = None if sample_weight is None else check_weights(sample_weight, X)  # without those of the classes
     spec = make_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0, X=X, sample_weight=given)
-    over = machine.overs[0] if over is None else check_over(over, machine, spec)
+    over = machine.parameter_names[0] if over is None else check_over(over, machine, spec)
     rows = check_moving(sample, over, s)
     is_default = span is None
     span = span_of(span, over, machine, spec, y, s, partial(gamma_value, "scale", X, given))
@@ -207,10 +207,10 @@ def trace(
 
 def check_over(over: Any, loss: Loss, kernel: Kernel) -> str:
     """The full name of the hyper-parameter that the path follows."""
-    if over in loss.overs:
+    if over in loss.parameter_names:
         return str(over)
     has_kernel = KERNEL in loss.followed_by
-    names = (*loss.overs, *(kernel.parameters if has_kernel else ()))
+    names = (*loss.parameter_names, *(kernel.parameters if has_kernel else ()))
     ends = {name.split("__")[-1] for name in names}
     if not isinstance(over, str) or (over not in names and over not in ends):
         raise ValueError(unknown_name(f"With loss={loss.name!r} over", over, names))

@@ -123,7 +123,7 @@ def trace_elastic(
     """
     parameter = next((each for each in ElasticHinge.parameters if each.name == over), None)
     if parameter is None:
-        raise ValueError(unknown_name("over", over, ElasticHinge().overs))
+        raise ValueError(unknown_name("over", over, ElasticHinge().parameter_names))
     X = check_data(X, "linear")
     y, classes, _ = encode_target(y, "classification")
     check_consistent_length(X, y)
@@ -163,22 +163,15 @@ def elastic_problem(
     X: Any, y: Array, s: Array, classes: Array | None, *, penalty_factor: Any = None, standardize: bool = False
 ) -> ElasticProblem:
     """The problem of checked data."""
-    om = check_factors(penalty_factor, X.shape[1])
-    scale = deviations(X, s) if standardize else np.ones(X.shape[1])
-    gram = DenseGram(Linear(), X)  # never computed: it holds the rows
-    return ElasticProblem(gram, y, s, "classification", classes, om=om, scale=scale, centre=centres(X))
-
-
-def check_factors(penalty_factor: Any, p: int) -> Array:
-    """One penalty factor >= 0 per feature."""
-    if penalty_factor is None:
-        return np.ones(p)
-    om = np.asarray(penalty_factor, dtype=float)
+    p = X.shape[1]
+    om = np.ones(p) if penalty_factor is None else np.asarray(penalty_factor, dtype=float)
     if om.shape != (p,):
         raise ValueError(f"penalty_factor must hold one number per feature, of shape ({p},); got shape {om.shape}.")
     if not (np.isfinite(om).all() and (om >= 0).all()):
         raise ValueError("penalty_factor must hold finite numbers >= 0; 0 leaves a feature without an l1 penalty.")
-    return om
+    scale = deviations(X, s) if standardize else np.ones(p)
+    gram = DenseGram(Linear(), X)  # never computed: it holds the rows
+    return ElasticProblem(gram, y, s, "classification", classes, om=om, scale=scale, centre=centres(X))
 
 
 def elastic_path(

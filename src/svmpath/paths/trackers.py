@@ -51,9 +51,11 @@ def trace_problem(problem: Problem, request: Request, store: KernelStore | None 
     loss, over = request.loss, request.over
     if not loss.followed_by:
         raise ValueError(f"No path follows {loss!r}: declare one of svmpath.paths.TRACKERS in its followed_by.")
-    what = MACHINE if over in loss.overs else KERNEL
+    what = MACHINE if over in loss.parameter_names else KERNEL
     if what not in loss.followed_by:
-        raise ValueError(f"With loss={loss.name!r} a path can be over {' or '.join(loss.overs)}, not over {over!r}.")
+        raise ValueError(
+            f"With loss={loss.name!r} a path can be over {' or '.join(loss.parameter_names)}, not over {over!r}."
+        )
     if request.tol is not None:
         if over != "C" or GAP not in loss.followed_by:
             names = " or ".join(repr(name) for name, kind in LOSSES.items() if GAP in kind.followed_by)

@@ -134,7 +134,7 @@ def double_rank(
 
     def enter(curve: Curve, seconds: float) -> None:
         tried = {gamma: Scores.of(curve)}
-        rank, own = curve.path.gram.rank, dict(loss.own)
+        rank, own = curve.path.gram.rank, dict(loss.fixed_parameters)
         stages.append(Stage("rank", loss.name, curve.criterion, rank, tried, seconds, own=own))
 
     if first is not None:

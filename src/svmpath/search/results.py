@@ -32,7 +32,9 @@ def only_stage(choice: Choice) -> Stage:
         # The curve of the choice may have been made finer since.
         if is_among(gamma, here) and len(tried[gamma].values) < len(choice.curve.values):
             tried[gamma] = Scores.of(choice.curve)
-    return Stage("grid", path.loss.name, choice.curve.criterion, path.gram.rank, tried, np.nan, own=path.loss.own)
+    return Stage(
+        "grid", path.loss.name, choice.curve.criterion, path.gram.rank, tried, np.nan, own=path.loss.fixed_parameters
+    )
 
 
 def deciding_stages(choice: Choice) -> list[Stage]:
@@ -102,7 +104,7 @@ def _chosen(choice: Choice, stages: Sequence[Stage]) -> set[tuple[int, float, in
     path = choice.curve.path
     gammas = [*path.gram.kernel.parameters.values(), float("nan")]
     for number, stage in enumerate(stages):
-        if stage.name in _FIRST or stage.loss != path.loss.name or dict(stage.own) != dict(path.loss.own):
+        if stage.name in _FIRST or stage.loss != path.loss.name or dict(stage.own) != dict(path.loss.fixed_parameters):
             continue
         for gamma, scores in stage.tried.items():
             is_here = np.isclose(scores.values, choice.value, atol=0.0)
@@ -169,7 +171,7 @@ def entries_of(choice: Choice, gamma: Any, names: Iterable[str]) -> Iterator[Ent
     """
     stages = deciding_stages(choice)
     if not stages:
-        yield _of_gamma(gamma, choice.curve.path.loss.own, names), Scores.of(choice.curve)
+        yield _of_gamma(gamma, choice.curve.path.loss.fixed_parameters, names), Scores.of(choice.curve)
     losses = {stage.loss for stage in stages}
     for stage in stages:
         for each, scores in stage.tried.items():

@@ -86,8 +86,8 @@ class Trials:
         (gamma, C), tried, loss = self.best(), self.tried, self.evaluator.loss
         if name == "narrow":  # a stand-in, between whose machines nothing is chosen in the end
             tried = {each: scores.without_losses() for each, scores in tried.items()}
-        curve, seconds = self.best_curve(), time.perf_counter() - self._clock
-        stage = Stage(name, loss.name, curve.criterion, curve.path.gram.rank, tried, seconds, own=dict(loss.own))
+        curve, seconds, own = self.best_curve(), time.perf_counter() - self._clock, dict(loss.fixed_parameters)
+        stage = Stage(name, loss.name, curve.criterion, curve.path.gram.rank, tried, seconds, own=own)
         self.tuner.log.add(stage, self.tuner.n, f"{pair_text(gamma, C)}, score {self.lowest()[0]:.4g}")
 
     def machines(self) -> list[Path]:

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from svmpath.exceptions import PathError
-from svmpath.solvers.feature_newton import ActiveSystem, Point, Rows
+from svmpath.solvers.feature_newton import ActiveSystem, FeaturePoint, Rows
 from svmpath.solvers.newton import NewtonOnPieces
 from svmpath.solvers.pieces import Pieces
 
@@ -43,7 +43,7 @@ class Ball:
     Attributes
     ----------
     lam : float
-    point : Point
+    point : FeaturePoint
         Theta, f and E, to start from at another lam.
     beta : array of shape (n,)
         Multipliers, >= 0 and of sum one; zero for samples inside the ball.
@@ -55,7 +55,7 @@ class Ball:
     """
 
     lam: float
-    point: Point
+    point: FeaturePoint
     beta: Array
     lower: float
     squared_radius: float
@@ -64,7 +64,7 @@ class Ball:
 _OUTSIDE = Pieces((0.0,), (0.0, 2.0), of_margin=False)  # max(0, t - f)^2
 
 
-class _Sphere(NewtonOnPieces[Point]):
+class _Sphere(NewtonOnPieces[FeaturePoint]):
     """Q at lam of rows whose labels are the targets t; ``size`` is the largest |z_i|^2."""
 
     most_steps = _MOST_BALL_STEPS
@@ -73,37 +73,37 @@ class _Sphere(NewtonOnPieces[Point]):
         super().__init__(_OUTSIDE, rows.y, rows.s)
         self._rows, self._system, self._size, self.lam = rows, system, size, lam
 
-    def point(self, theta: Array, f: Array) -> Point:
+    def point(self, theta: Array, f: Array) -> FeaturePoint:
         """The point of a theta with f = A theta."""
-        return Point(theta, f, f < self._rows.y)
+        return FeaturePoint(theta, f, f < self._rows.y)
 
-    def penalty(self, point: Point) -> float:
+    def penalty(self, point: FeaturePoint) -> float:
         v, nu = point.theta[:-1], point.theta[-1]
         return float(0.5 * self.lam * (v @ v) + 2.0 * self.lam * nu)
 
-    def penalty_along(self, point: Point, aim: Point) -> tuple[float, float]:
+    def penalty_along(self, point: FeaturePoint, aim: FeaturePoint) -> tuple[float, float]:
         step = aim.theta - point.theta
         p = step[:-1]
         return float(self.lam * (point.theta[:-1] @ p) + 2.0 * self.lam * step[-1]), float(self.lam * (p @ p))
 
-    def between(self, point: Point, aim: Point, t: float) -> Point:
+    def between(self, point: FeaturePoint, aim: FeaturePoint, t: float) -> FeaturePoint:
         step, df = aim.theta - point.theta, aim.f - point.f
         return self.with_minimiser(self.point(point.theta + t * step, point.f + t * df))
 
-    def aim(self, point: Point) -> Point:
+    def aim(self, point: FeaturePoint) -> FeaturePoint:
         factored = self._system.factor(point.E, self.lam)
         last = np.zeros(len(point.theta))
         last[-1] = self.lam
         theta = factored.solve(factored.c - last)
         return self.point(theta, self._rows.A @ theta)
 
-    def is_tied(self, point: Point, aim: Point, moved: Array) -> bool:
+    def is_tied(self, point: FeaturePoint, aim: FeaturePoint, moved: Array) -> bool:
         return bool(np.abs(self._rows.y - aim.f)[moved].max() <= _SPHERE_TIE * self._size)
 
-    def with_minimiser(self, point: Point) -> Point:
+    def with_minimiser(self, point: FeaturePoint) -> FeaturePoint:
         return point if point.E.any() else self.level(point)
 
-    def level(self, point: Point) -> Point:
+    def level(self, point: FeaturePoint) -> FeaturePoint:
         """The same v with its best nu, at which the slacks add up to lam."""
         g = np.sort(self._rows.y - point.f)[::-1]
         steps = (np.cumsum(g) - self.lam) / np.arange(1, len(g) + 1)  # the best change of nu if E were the first k
@@ -168,7 +168,7 @@ class EnclosingBall:
         point = sphere.level(sphere.point(np.zeros(width), np.zeros(n)))
         return self._measure(lam, self._minimise(lam, point))
 
-    def _minimise(self, lam: float, point: Point) -> Point:
+    def _minimise(self, lam: float, point: FeaturePoint) -> FeaturePoint:
         """The minimiser of Q, from a point."""
         minimiser, is_minimum = _Sphere(self._rows, self._system, self._size, lam).minimise(point)
         if not is_minimum:
@@ -178,7 +178,7 @@ class EnclosingBall:
             )
         return minimiser
 
-    def _measure(self, lam: float, point: Point) -> Ball:
+    def _measure(self, lam: float, point: FeaturePoint) -> Ball:
         """The ball of a point: R^2 lies between the two values that are given, however well Q was minimised."""
         beta = np.where(point.E, self._rows.y - point.f, 0.0).clip(min=0.0)
         if not beta.any():  # lam is below the rounding of K: any centre still gives a ball

@@ -96,10 +96,6 @@ class Rows:
         """The same rows with the first r features only."""
         return replace(self, A=np.column_stack([self.A[:, :r], np.ones(len(self.A))]), matrix=None)
 
-    def among(self, which: Array) -> Rows:
-        """Some of the rows."""
-        return Rows(self.A[which], self.y[which], self.s[which])
-
     def image(self, which: Any, B: Array) -> Array:
         """A[which] B."""
         return self.A[which] @ B
@@ -129,7 +125,7 @@ AnyRows = Rows | SingleRows
 
 
 @dataclass(frozen=True)
-class Point:
+class FeaturePoint:
     """theta, the decision values f = A theta, and the piece E of every row (the first without a weight).
 
     ``gradient`` is A' S z L'(u) / c*, where it is known: minus the gradient of the losses.
@@ -384,7 +380,7 @@ def _root(M: Array) -> Array:
     return np.asfortranarray(np.linalg.qr(np.sqrt(np.maximum(values, floor))[:, None] * Q.T)[1])
 
 
-class FeatureNewton(NewtonOnPieces[Point]):
+class FeatureNewton(NewtonOnPieces[FeaturePoint]):
     """J of these rows; :meth:`at` moves it to a lam. ``factored`` is the system of the last step."""
 
     most_steps = MOST_STEPS
@@ -399,38 +395,38 @@ class FeatureNewton(NewtonOnPieces[Point]):
         """Newton's method for these rows, in the precision that they have."""
         return (SingleNewton if rows.is_single else FeatureNewton)(loss, rows)
 
-    def at(self, lam: float, point: Point) -> tuple[Point, Factored | FewSamples]:
+    def at(self, lam: float, point: FeaturePoint) -> tuple[FeaturePoint, Factored | FewSamples]:
         """The minimiser of J at lam, by Newton steps from a point near it, and the system it solves."""
-        return self._settled(self.found(lam, point)), self.factored
+        return self._settled(self.minimiser(lam, point)), self.factored
 
-    def start(self) -> Point:
+    def start(self) -> FeaturePoint:
         """The limit for lam to infinity: w = 0."""
         return self._with_offset(np.zeros(self.rows.width), np.zeros(len(self.y)))
 
-    def from_decisions(self, lam: float, f: Array) -> Point:
+    def from_decisions(self, lam: float, f: Array) -> FeaturePoint:
         """The minimiser on the pieces where decision values f lie: a point to start from, if f is nearly right."""
         E = self.region(f)
         return self.point(self.system.factor(E, lam).solve()) if self.system.curved(E).any() else self.start()
 
-    def point(self, theta: Array, f: Array | None = None) -> Point:
+    def point(self, theta: Array, f: Array | None = None) -> FeaturePoint:
         """The point of a theta."""
         f = self.rows.matvec(theta) if f is None else f
-        return Point(theta, f, self.region(f))
+        return FeaturePoint(theta, f, self.region(f))
 
     # --- what Newton's method asks -----------------------------------------------------------------------------------
 
-    def penalty(self, point: Point) -> float:
+    def penalty(self, point: FeaturePoint) -> float:
         w = point.theta[:-1]
         return float(0.5 * self.lam * (w @ w))
 
-    def penalty_along(self, point: Point, aim: Point) -> tuple[float, float]:
+    def penalty_along(self, point: FeaturePoint, aim: FeaturePoint) -> tuple[float, float]:
         w, dw = point.theta[:-1], (aim.theta - point.theta)[:-1]
         return float(self.lam * (w @ dw)), float(self.lam * (dw @ dw))
 
-    def between(self, point: Point, aim: Point, t: float) -> Point:
+    def between(self, point: FeaturePoint, aim: FeaturePoint, t: float) -> FeaturePoint:
         return self.point(point.theta + t * (aim.theta - point.theta), point.f + t * (aim.f - point.f))
 
-    def aim(self, point: Point) -> Point:
+    def aim(self, point: FeaturePoint) -> FeaturePoint:
         self.factored = self.system.factor(point.E, self.lam)
         if self.system.curved(point.E).any():
             return self.point(self.factored.solve())
@@ -439,7 +435,7 @@ class FeatureNewton(NewtonOnPieces[Point]):
             return self.start()
         return self._with_offset(self.rows.rmatvec(linear * self.loss.largest / self.lam))
 
-    def with_minimiser(self, point: Point) -> Point:
+    def with_minimiser(self, point: FeaturePoint) -> FeaturePoint:
         """The point itself if a sample is curved; else with the best offset, unless that is no better."""
         if not self.loss.has_linear or self.system.curved(point.E).any() or self._is_balanced(point.E):
             return point
@@ -450,14 +446,14 @@ class FeatureNewton(NewtonOnPieces[Point]):
         linear = self.system.linear(E)
         return linear is None or bool(abs(linear.sum()) * self.loss.largest <= _FLAT * self.s.sum())
 
-    def _with_offset(self, theta: Array, f: Array | None = None) -> Point:
+    def _with_offset(self, theta: Array, f: Array | None = None) -> FeaturePoint:
         """The point with these weights, and the offset at which J is lowest; f is without any."""
         theta = np.append(theta[:-1], 0.0)
         f = self.rows.matvec(theta) if f is None else f
         b = self.loss.best_offset(f, self.y, self.s)
         return self.point(np.append(theta[:-1], b), f + b)
 
-    def _settled(self, point: Point) -> Point:
+    def _settled(self, point: FeaturePoint) -> FeaturePoint:
         """The point, with the middle of its offsets if all samples are at the ends of curved pieces to rounding."""
         loss = self.loss
         if not loss.is_bounded:
@@ -484,11 +480,11 @@ class SingleNewton(FeatureNewton):
     _last: float | None = None  # how far the last step led, if it stayed on its piece
     _steps = 0
 
-    def at(self, lam: float, point: Point) -> tuple[Point, Factored | FewSamples]:
+    def at(self, lam: float, point: FeaturePoint) -> tuple[FeaturePoint, Factored | FewSamples]:
         self._last, self._steps = None, 0
         return super().at(lam, point)
 
-    def aim(self, point: Point) -> Point:
+    def aim(self, point: FeaturePoint) -> FeaturePoint:
         rows, loss = self.rows, self.loss
         self._steps += 1
         if self._steps == _MANY_STEPS:
@@ -501,9 +497,9 @@ class SingleNewton(FeatureNewton):
             left = point.gradient.copy()
         left[:-1] -= self.lam / loss.largest * point.theta[:-1]
         theta = point.theta + self.factored.solve(left)
-        return Point(theta, *rows.look(loss, theta))
+        return FeaturePoint(theta, *rows.look(loss, theta))
 
-    def advance(self, point: Point, aim: Point) -> tuple[Point, bool]:
+    def advance(self, point: FeaturePoint, aim: FeaturePoint) -> tuple[FeaturePoint, bool]:
         step = float(np.abs(aim.f - point.f).max()) / (1.0 + float(np.abs(aim.f).max()))
         stays = np.array_equal(aim.E, point.E)
         if stays and self._last is not None:

@@ -50,7 +50,7 @@ class KernelNewton(NewtonOnPieces[Coefficients]):
 
     def at(self, lam: float, start: Coefficients) -> tuple[Coefficients, SampleSystem]:
         """The minimiser of J at lam, from a machine near it, and the system of the samples E that it solves."""
-        return self.found(lam, start), self.system
+        return self.minimiser(lam, start), self.system
 
     # --- machines to start from --------------------------------------------------------------------------------------
 

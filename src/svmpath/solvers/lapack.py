@@ -46,13 +46,9 @@ def pivoted_cholesky(K: Array, tol: float) -> tuple[Array, Array, int]:
     return L, pivots.astype(np.int64) - 1, r.value
 
 
-def _routine(name: str, arguments: int) -> Any:
-    """A routine of LAPACK by its name, all of whose arguments are pointers; None where its integers are not C's."""
-    capsule = cython_lapack.__pyx_capi__[name]
-    signature = _api.PyCapsule_GetName(capsule)
-    if b"int *" not in signature:
-        return None
-    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * arguments)(_api.PyCapsule_GetPointer(capsule, signature))
-
-
-_dpstrf = _routine("dpstrf", 9)
+# A routine all of whose arguments are pointers; None where its integers are not C's.
+_capsule = cython_lapack.__pyx_capi__["dpstrf"]
+_signature = _api.PyCapsule_GetName(_capsule)
+_dpstrf: Any = None
+if b"int *" in _signature:
+    _dpstrf = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 9)(_api.PyCapsule_GetPointer(_capsule, _signature))

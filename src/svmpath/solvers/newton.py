@@ -155,7 +155,7 @@ class NewtonOnPieces(Newton[PointOnPieces]):
         self._value = lower if mended is new else self.objective(mended)
         return mended, False
 
-    def found(self, lam: float, point: PointOnPieces) -> PointOnPieces:
+    def minimiser(self, lam: float, point: PointOnPieces) -> PointOnPieces:
         """The minimiser at lam, from a point; raises an error if it is not found within the steps allowed."""
         self.lam, self._value = lam, None
         point, is_found = self.minimise(self.with_minimiser(point))

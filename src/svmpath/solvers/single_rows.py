@@ -118,10 +118,6 @@ class SingleRows:
         E = E if self.plain else np.where(self.s > 0, E, E.dtype.type(0))
         return f, E, np.append(total - mean * pushed.sum(), pushed.sum())
 
-    def among(self, which: Array) -> Among:
-        """Some of the rows, as far as products with vectors go."""
-        return Among(self, which)
-
     def image(self, which: Any, B: Array) -> Array:
         """A[which] B, in single precision."""
         B = B.astype(np.float32)
@@ -151,21 +147,3 @@ class SingleRows:
         G[-1, -1] = w.sum()
         c[-1] = w @ self.y[which]
         return G, c
-
-
-@dataclass(frozen=True)
-class Among:
-    """Some rows of A; nothing is copied."""
-
-    rows: SingleRows
-    which: Array
-
-    def matvec(self, theta: Array) -> Array:
-        """A[which] theta."""
-        return self.rows.matvec(theta)[self.which]
-
-    def rmatvec(self, v: Array) -> Array:
-        """A[which]' v."""
-        every = np.zeros(len(self.rows.y))
-        every[self.which] = v
-        return self.rows.rmatvec(every)

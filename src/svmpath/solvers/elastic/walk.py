@@ -88,10 +88,8 @@ class ElasticWalker(PlacedPoint):
         self.begin_line(1.0, lam1, lam2)
         for _ in range(1 + REMOVAL_EVENTS * sum(self.design.Z.shape) // STRETCH):
             code = self._attempts(line, 0.0, -1, False)
-            if code == layout.END:
-                return True
-            if code is None:
-                return False
+            if code in (layout.END, None):
+                return code == layout.END
         return False
 
     def begin_line(self, value: float, lam1: float, lam2: float) -> None:
