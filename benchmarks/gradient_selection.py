@@ -45,7 +45,7 @@ REGRESSION = ("airfoil", "autompg", "housing")
 NOISE = 8  # features that mean nothing
 N_NOISY = 200
 METHODS: dict[str, dict[str, Any]] = {
-    "grid": {"search": "grid", "criterion_loss": "squared"},
+    "grid": {"search": "grid", "scoring": "squared"},
     "gradient": {"search": "gradient"},
     "ard": {"gamma": "ard"},
 }

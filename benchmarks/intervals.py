@@ -86,14 +86,16 @@ def split(source: Source, k: int, rows: int) -> tuple[Array, Array, Array, Array
 def regressors(X: Array, y: Array) -> dict[str, PathSVR]:
     """The fitted models whose intervals are measured."""
     squares = PathSVR(random_state=0).fit(X, y)
-    tube = PathSVR("epsilon_insensitive", epsilon=0.1, C=squares.C_, gamma=squares.gamma_, criterion="kfold", cv=10)
+    tube = PathSVR(
+        loss="epsilon_insensitive", epsilon=0.1, C=squares.C_, gamma=squares.gamma_, criterion="kfold", cv=10
+    )
     return {"jackknife+": squares, "CV+": tube.fit(X, y)}
 
 
 def classifiers(X: Array, y: Array) -> dict[str, PathSVC]:
     """The fitted models whose sets are measured."""
     losses = {"jackknife+": "least_squares", "CV+": "squared_hinge"}
-    return {name: PathSVC(loss, random_state=0).fit(X, y) for name, loss in losses.items()}
+    return {name: PathSVC(loss=loss, random_state=0).fit(X, y) for name, loss in losses.items()}
 
 
 def of_intervals(ends: Array, y: Array) -> tuple[float, float]:

@@ -45,6 +45,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
 from svmpath import PathSVC, datasets
+from svmpath.gram import Nystroem
 
 N_TEST = 5000
 LARGE = 1000  # from so many rows on SVC's iterations are capped
@@ -156,7 +157,7 @@ def grid_search(grid: dict[str, list[float]], jobs: int, max_iter: int) -> GridS
 
 def path_svc(grid: dict[str, list[float]], jobs: int, ours: Ours) -> PathSVC:
     options = {"rank": None, "search": "grid", "n_jobs": jobs, "random_state": 0}
-    low_rank = {} if ours.rank is None else {"rank": ours.rank, "landmarks": ours.landmarks}
+    low_rank = {} if ours.rank is None else {"rank": Nystroem(ours.rank, ours.landmarks)}
     return PathSVC(loss="least_squares", criterion="loo", **{**options, **low_rank, **grid})
 
 
@@ -234,7 +235,7 @@ def notes(rows: list[Row], missing: list[str], jobs: int, repeats: int) -> str:
     held_out = min((len(row.case.y_test) for row in rows), default=0)
     lines = [
         f"grid: GridSearchCV(SVC(kernel='rbf'), cv=5, n_jobs={jobs}), one run, worker processes started before.",
-        f"ours: PathSVC('least_squares', search='grid', criterion='loo', n_jobs={jobs}), warmed up, best of {repeats}.",
+        f"ours: PathSVC(loss='least_squares', search='grid', criterion='loo', n_jobs={jobs}), best of {repeats}.",
         "Both include the final fit. Same gammas and same numbers C; the losses differ (hinge, squares), so that",
         "equal C is not an equal machine. In low rank ours also predicts in low rank.",
         f"Test errors: one draw, at least {held_out} held-out rows.",

@@ -38,7 +38,8 @@ from typing import Any
 import numpy as np
 from _common import ROOT, Array, arguments, chosen, machine, progress, publish, table, warn_if_busy
 
-from svmpath import PathSVC, trace
+from svmpath import PathSVC, config_context, trace
+from svmpath.gram import Nystroem
 
 D, CHUNK, GAMMA, THREADS = 20, 50_000, 0.04, 2
 SIZES = (100_000, 500_000, 2_000_000)
@@ -86,7 +87,7 @@ def read_rows(options: Facts) -> tuple[Any, Any]:
 
 def model(options: Facts, **more: Any) -> PathSVC:
     C = values_of_C(options).tolist()
-    return PathSVC("squared_hinge", gamma=GAMMA, C=C, rank=options["rank"], random_state=0, **more)
+    return PathSVC(loss="squared_hinge", gamma=GAMMA, C=C, random_state=0, **{"rank": options["rank"], **more})
 
 
 def values_of_C(options: Facts) -> Array:
@@ -122,7 +123,8 @@ def fit_chunks(options: Facts) -> Facts:
     X, y = read_rows(options)
     with cluster_of(options["processes"]) as client:
         before, start, cpu = sent(client) if client else 0, time.perf_counter(), time.process_time()
-        svc = model(options, memory_limit=LIMIT).fit(X, y)
+        with config_context(memory_limit=LIMIT):
+            svc = model(options).fit(X, y)
         seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
         moved = sent(client) - before if client else 0
     X_test, y_test = draw_rows(TEST_ROWS, 1)
@@ -160,7 +162,7 @@ def fit_memory(options: Facts) -> Facts:
     """One fit of the same rows in memory."""
     X, y = (np.load(Path(options["folder"]) / f"{name}.npy") for name in "Xy")
     start = time.perf_counter()
-    svc = model(options, landmarks="uniform", search="grid", n_jobs=THREADS).fit(X, y)
+    svc = model(options, rank=Nystroem(options["rank"], "uniform"), search="grid", n_jobs=THREADS).fit(X, y)
     return {"seconds": time.perf_counter() - start, "C": svc.C_, "held_out": svc.held_out_error()}
 
 

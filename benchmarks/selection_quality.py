@@ -65,8 +65,8 @@ SIZES = (100, 400)  # training rows of the generated sets
 N_TEST = 4000
 METHODS: dict[str, dict[str, Any]] = {
     "span": {"criterion": "span"},
-    "span squared hinge": {"criterion": "span", "criterion_loss": "squared_hinge"},
-    "span logistic": {"criterion": "span", "criterion_loss": "logistic"},
+    "span squared hinge": {"criterion": "span", "scoring": "squared_hinge"},
+    "span logistic": {"criterion": "span", "scoring": "logistic"},
     "loo": {"criterion": "loo"},
     "radius margin": {"criterion": "radius_margin"},
     "5-fold": {"criterion": "kfold"},

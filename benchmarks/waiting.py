@@ -46,7 +46,7 @@ C = np.geomspace(1e-3, 1e3, 40)
 print("begun", flush=True)
 """
 INTERRUPTED = {
-    "least squares": "PathSVC('least_squares', search='grid', rank=None).fit(X, y)",
+    "least squares": "PathSVC(loss='least_squares', search='grid', rank=None).fit(X, y)",
     "squared hinge, two threads": "PathSVC(n_jobs=2, search='grid', rank=None).fit(X, y)",
     "hinge path": "svmpath.trace(X, y, loss='hinge', gamma=1.0).breakpoints",
     "elastic net": "ElasticNetSVC().fit(np.hstack([X[:900], rng.normal(size=(900, 450))]), y[:900])",

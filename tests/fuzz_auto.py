@@ -62,7 +62,7 @@ def draw_options(data: Data, rng: np.random.Generator, task: str) -> dict:
         options["C"] = draw_given((10.0 ** np.sort(rng.uniform(-2, 3, 3))).tolist(), rng)
     options["rule"] = str(rng.choice(["min", "min", "one_se"]))
     if rng.random() < 0.3:
-        options["criterion_loss"] = "squared"
+        options["scoring"] = "squared"
     if rng.random() < 0.3:
         options |= {"criterion": "kfold", "cv": KFold(3, shuffle=True, random_state=0)}
     if task == "classification" and rng.random() < 0.2:
@@ -125,11 +125,11 @@ def check_score(model, data: Data, what: str) -> None:
         task=path.problem.task, span=(0.99 * model.C_, 1.01 * model.C_), **own,
     )  # fmt: skip
     more = {"cv": model.cv, "random_state": model.random_state} if model.criterion_ == "kfold" else {}
-    curve = getattr(criteria, model.criterion_)(fresh, np.array([model.C_]), loss=model.criterion_loss, **more)
+    curve = getattr(criteria, model.criterion_)(fresh, np.array([model.C_]), loss=model.scoring, **more)
     near_zero = np.any(np.abs(curve.held[0]) < CLOSE * (1.0 + np.abs(curve.held[0]).max()))
     if curve.doubtful[0] and model.criterion_ == "loo":
         return
-    if near_zero and path.problem.task == "classification" and model.criterion_loss is None:
+    if near_zero and path.problem.task == "classification" and model.scoring is None:
         return
     off = abs(curve.scores[0] - model.choice_.score)
     assert off <= SAME * abs(curve.scores[0]) + 1e-9, f"{what}: score {model.choice_.score}, not {curve.scores[0]}"

@@ -360,7 +360,9 @@ def least_squares_repeated_rows() -> Values:
 @problem
 def least_squares_clipped() -> Values:
     X, y = labels(30, seed=9)
-    path = svmpath.trace(X, y, loss="least_squares", kernel="sigmoid", gamma=0.5, psd="clip", span=(1e-2, 1e2))
+    path = svmpath.trace(
+        X, y, loss="least_squares", kernel="sigmoid", gamma=0.5, rank=svmpath.gram.Clipped(), span=(1e-2, 1e2)
+    )
     return all_of(path, fresh(2), {"loo": criteria.loo(path, [0.1, 1.0, 10.0])})
 
 
@@ -611,7 +613,9 @@ def hinge_few_events() -> Values:
 @problem
 def hinge_clipped() -> Values:
     X, y = labels(30, seed=34)
-    path = svmpath.trace(X, y, loss="hinge", kernel="sigmoid", gamma=0.5, coef0=0.3, psd="clip", span=(1e-1, 1e2))
+    path = svmpath.trace(
+        X, y, loss="hinge", kernel="sigmoid", gamma=0.5, coef0=0.3, rank=svmpath.gram.Clipped(), span=(1e-1, 1e2)
+    )
     return of_path(path, fresh(2))
 
 
@@ -933,7 +937,12 @@ def svc_hinge_bounds() -> Values:
 def svc_radius_margin() -> Values:
     X, y = labels(36, seed=74)
     model = svmpath.PathSVC(
-        loss="squared_hinge", gamma=(0.1, 2.0), C=(0.1, 100.0), criterion="radius_margin", search="grid", rank=None
+        loss="squared_hinge",
+        gamma=svmpath.Range(0.1, 2.0),
+        C=svmpath.Range(0.1, 100.0),
+        criterion="radius_margin",
+        search="grid",
+        rank=None,
     )
     return of_model(model.fit(X, y), fresh(2))
 
@@ -953,14 +962,15 @@ def svc_several_classes() -> Values:
 @problem
 def svc_continuous() -> Values:
     X, y = labels(36, seed=76)
-    model = svmpath.PathSVC(loss="least_squares", gamma=[0.1, 0.5, 2.0], search="continuous")
+    options = {"gamma": [0.1, 0.5, 2.0], "C": svmpath.Range(1e-3, 1e6), "search": "grid", "scoring": "squared"}
+    model = svmpath.PathSVC(loss="least_squares", **options)
     return of_model(model.fit(X, y), fresh(2))
 
 
 @problem
 def svc_gradient() -> Values:
     X, y = labels(36, seed=77)
-    model = svmpath.PathSVC(loss="squared_hinge", search="gradient", criterion_loss="logistic", random_state=0)
+    model = svmpath.PathSVC(loss="squared_hinge", search="gradient", scoring="logistic", random_state=0)
     return of_model(model.fit(X, y), fresh(2))
 
 
@@ -1018,14 +1028,14 @@ def elastic_net_svc_several_classes() -> Values:
     X, y = classes(30, 4, seed=85)
     # Of balanced classes the machine at the largest lambda1 is zero: rounding decides which class it names.
     lambda1 = np.geomspace(4.0, 0.1, 15)
-    model = svmpath.ElasticNetSVC(lambda1, lambda2=[0.5, 5.0], criterion="loo", class_weight="balanced")
+    model = svmpath.ElasticNetSVC(lambda1=lambda1, lambda2=[0.5, 5.0], criterion="loo", class_weight="balanced")
     return of_model(model.fit(X, y), fresh(4))
 
 
 @problem
 def elastic_net_svc_on_a_dictionary() -> Values:
     X, y = labels(36, seed=86)
-    dictionary = svmpath.KernelDictionary([0.3, 2.0], max_centres=15, random_state=0)
+    dictionary = svmpath.KernelDictionary(gamma=[0.3, 2.0], max_centres=15, random_state=0)
     columns = dictionary.fit_transform(X)
     model = svmpath.ElasticNetSVC(lambda2=1.0, cv=3).fit(columns, y)
     return of_model(model, dictionary.transform(fresh(2)))

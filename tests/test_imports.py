@@ -32,6 +32,7 @@ ORDER = [
     "notebook",
     "parameters",
     "progress",
+    "ranges",
     "row_order",
 ]
 BOTTOM = {
@@ -43,6 +44,7 @@ BOTTOM = {
     "notebook",
     "parameters",
     "progress",
+    "ranges",
     "row_order",
     "validation",
 }  # anyone may import these

@@ -23,7 +23,7 @@ WORK = {
     "least squares": "PathSVC(loss='least_squares', search='grid', rank=None).fit(X, y)",
     "squared hinge in two threads": "PathSVC(n_jobs=2, search='grid', rank=None).fit(X, y)",
     "regression in two threads": "PathSVR(n_jobs=2, search='grid', rank=None).fit(X, y * X[:, 2])",
-    "indefinite kernel": "PathSVC(kernel='sigmoid', psd='clip', n_jobs=2, search='grid', rank=None).fit(X, y)",
+    "indefinite kernel": "PathSVC(kernel='sigmoid', rank=svmpath.gram.Clipped(), n_jobs=2, search='grid').fit(X, y)",
     "exact sides": "svmpath.trace(X, y, loss='squared_hinge', gamma=1.0, breakpoints='exact').breakpoints",
     "surface in two threads": "svmpath.surface(X, y, loss='squared_hinge', gamma=(0.01, 10.0), n_jobs=2)"
     ".curves(criteria.span, C, n_jobs=2)",

@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "svmpath"
 ERRORS = {"PathError", "NoMarginError"}
 REASONS = {"solvers/kernel_walk.py"}  # which another message takes up and adds a remedy to
 REMEDIES = (
-    "scale", "smaller C", "larger", "end the span earlier", "another kernel", "another loss", "psd=", "tol",
+    "scale", "smaller C", "larger", "end the span earlier", "another kernel", "another loss", "Clipped", "tol",
     "remove", "leave out", "raise", "_ADVICE", "advice",
 )  # fmt: skip
 

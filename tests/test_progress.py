@@ -3,7 +3,7 @@
 import pytest
 from sklearn.datasets import make_classification
 
-from svmpath import ElasticNetSVC, PathSVC, PathSVR
+from svmpath import ElasticNetSVC, PathSVC, PathSVR, Range
 from svmpath.datasets import banana, twonorm
 from svmpath.progress import begin, part_done, unwatched, watched
 from tests.speed import first_quick
@@ -56,7 +56,7 @@ def test_other_searches_report_too(model, stage, total):
 
 
 def test_a_nested_fit_is_one_part():
-    model = PathSVC("least_squares", C=1.0, gamma=1.0).fit(X, Y)
+    model = PathSVC(loss="least_squares", C=1.0, gamma=1.0).fit(X, Y)
     seen = records(lambda: model.nested_error("nested", n_splits=4))
     assert stages(seen) == ["nested cross-validation"]
     assert seen[-1].finished == ("nested cross-validation of 4 folds",)
@@ -66,7 +66,7 @@ def test_a_nested_fit_is_one_part():
 @pytest.mark.slow
 def test_many_rows_report_narrow_and_rank():
     rows, labels = twonorm(2300, random_state=0)
-    seen = records(lambda: PathSVC(gamma=(0.01, 0.1), C=(0.1, 1.0), random_state=0).fit(rows, labels))
+    seen = records(lambda: PathSVC(gamma=Range(0.01, 0.1), C=Range(0.1, 1.0), random_state=0).fit(rows, labels))
     assert stages(seen)[:2] == ["screen", "narrow"]
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from svmpath import ElasticNetSVC, PathSVC, PathSVR
+from svmpath import ElasticNetSVC, PathSVC, PathSVR, Range
 from svmpath.gram import make_gram
 from svmpath.kernels import RBF, Precomputed
 from svmpath.row_order import random_order
@@ -133,7 +133,7 @@ MODELS = {
     "a scorer and one standard error": PathSVC(
         criterion="kfold", scoring="roc_auc", rule="one_se", gamma=[0.1, 0.5, 2.0]
     ),
-    "kfold": PathSVC(criterion="kfold", gamma=(0.05, 5.0)),
+    "kfold": PathSVC(criterion="kfold", gamma=Range(0.05, 5.0)),
     "one standard error": PathSVC(rule="one_se"),
     "scaled": PathSVC(scale=True),
     "low rank": PathSVC(rank=30, loss="least_squares", gamma=[0.1, 0.5]),

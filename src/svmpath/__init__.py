@@ -18,11 +18,13 @@ from svmpath.exceptions import (
 if TYPE_CHECKING:
     from svmpath import criteria, datasets, displays, gram, kernels
     from svmpath.estimators import ElasticNetSVC, KernelDictionary, PathSVC, PathSVR
+    from svmpath.gram.memory import config_context, set_config
     from svmpath.paths import surface, trace, trace_elastic
+    from svmpath.ranges import Range
     from svmpath.report import Report
     from svmpath.search import select
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ChunkWarning",
@@ -36,28 +38,34 @@ __all__ = [
     "PathSVC",
     "PathSVR",
     "PrecisionWarning",
+    "Range",
     "Report",
     "__version__",
+    "config_context",
     "criteria",
     "datasets",
     "displays",
     "gram",
     "kernels",
     "select",
+    "set_config",
     "surface",
     "trace",
     "trace_elastic",
 ]
 
-# Where the names live. They are imported when first used: scikit-learn takes a second to load, which
+# The modules of the names. They are imported when first used: scikit-learn takes a second to load, which
 # ``svmpath --help`` need not wait for.
-_HOMES = {
+_MODULES = {
     "ElasticNetSVC": "svmpath.estimators",
     "KernelDictionary": "svmpath.estimators",
     "PathSVC": "svmpath.estimators",
     "PathSVR": "svmpath.estimators",
+    "Range": "svmpath.ranges",
     "Report": "svmpath.report",
+    "config_context": "svmpath.gram.memory",
     "select": "svmpath.search",
+    "set_config": "svmpath.gram.memory",
     "surface": "svmpath.paths",
     "trace": "svmpath.paths",
     "trace_elastic": "svmpath.paths",
@@ -65,8 +73,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     if name in __all__:
         return import_module(f"svmpath.{name}")
     raise AttributeError(f"module 'svmpath' has no attribute {name!r}")

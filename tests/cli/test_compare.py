@@ -42,7 +42,7 @@ def test_errors_are_those_of_tuning_without_each_fold(run, rows):
     for machine in facts["machines"]:
         found = np.empty(120)
         for train, test in folds:
-            model = make_pipeline(StandardScaler(), PathSVC(machine["loss"], random_state=3))
+            model = make_pipeline(StandardScaler(), PathSVC(loss=machine["loss"], random_state=3))
             found[test] = model.fit(X[train], y[train]).predict(X[test])
         assert table[machine["name"]].tolist() == found.tolist()
         assert machine["error"] == pytest.approx(np.mean(found != y))

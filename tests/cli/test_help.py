@@ -16,7 +16,7 @@ from svmpath.cli.honest import NAMES
 from svmpath.cli.options import TABLE
 from svmpath.cli.program import COMMANDS
 from svmpath.datasets.sources import FORMATS
-from svmpath.estimators.tuning import SEARCHES
+from svmpath.estimators.options import SEARCHES
 from svmpath.gram import LANDMARKS, PSD
 from svmpath.kernels import KERNELS
 from svmpath.losses import loss_names

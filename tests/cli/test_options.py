@@ -46,7 +46,7 @@ TYPOS = {
     ("--criterion", "lo"): "loo",
     ("--criterion", "k-fold"): "kfold",
     ("--criterion", "gcv"): None,
-    ("--search", "continous"): "continuous",
+    ("--search", "gradent"): "gradient",
     ("--search", "Grid"): "grid",
     ("--search", "random"): None,
     ("--landmarks", "unifrm"): "uniform",

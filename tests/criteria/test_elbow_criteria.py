@@ -9,6 +9,7 @@ from sklearn.datasets import make_moons
 import svmpath
 from svmpath import criteria
 from svmpath.criteria.of_jump import samples
+from svmpath.gram import Clipped
 from svmpath.solvers.box_qp import FREE
 from tests import fuzz_loo, reference_qp
 from tests.rounding import assert_same
@@ -287,10 +288,10 @@ def test_indefinite_kernels_warn_and_are_clipped_alike_everywhere():
     sigmoid = {"kernel": "sigmoid", "gamma": 0.5, "coef0": 0.3}
     with (
         pytest.warns(svmpath.IndefiniteKernelWarning, match="the problem is not convex"),
-        pytest.raises(svmpath.PathError, match="psd='clip'"),
+        pytest.raises(svmpath.PathError, match=r"gram\.Clipped"),
     ):
         traced("hinge", **sigmoid)
-    path = traced("hinge", psd="clip", **sigmoid)
+    path = traced("hinge", rank=Clipped(), **sigmoid)
     curve = criteria.loo(path, [0.5])
     for i in range(0, N, 5):
         machine = fuzz_loo.without(path, 0.5, i)

@@ -148,6 +148,11 @@ def test_quoted_line_ends_and_quotes_are_part_of_a_cell():
     assert decimal == "."
 
 
+def test_lines_that_end_with_a_carriage_return_may_hold_quoted_line_ends():
+    frame, _ = read_delimited('a,b\r1,"two\nlines"\r2,x\r', None, set())
+    assert frame["b"].tolist() == ["two\nlines", "x"]
+
+
 def test_a_blank_line_is_an_empty_cell_of_a_single_column_but_not_at_the_end():
     frame, _ = read_delimited("\na\n1\n\n3\n\n \n", None, set())
     assert frame["a"].tolist() == ["1", "", "3"]

@@ -188,7 +188,7 @@ def test_the_stages_of_a_search():
 @pytest.mark.parametrize("lambda1", ["tune", [0.0, 0.5, 2.0]])
 def test_the_plane_of_the_elastic_net(lambda1):
     X, y = data()
-    model = ElasticNetSVC(lambda1, [0.0, 0.1, 10.0], cv=3, patience=None).fit(X, y)
+    model = ElasticNetSVC(lambda1=lambda1, lambda2=[0.0, 0.1, 10.0], cv=3, patience=None).fit(X, y)
     display = SurfaceDisplay.from_estimator(model)
     assert display.names == ("lambda1", "lambda2")
     for lam2, scores in model.choice_.tried.items():

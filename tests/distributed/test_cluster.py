@@ -13,6 +13,7 @@ import pytest
 import svmpath
 from distributed import Client, LocalCluster
 from svmpath import PathSVC, PathSVR, criteria
+from svmpath.gram import Nystroem
 from tests.distributed.chunks import amounts, cut, moons
 from tests.distributed.traffic import bytes_per_step
 
@@ -49,7 +50,7 @@ def wait_until(is_true):
 
 def test_the_same_result_and_nothing_left_behind(client):
     X, y = moons(n=1200)
-    expected = PathSVC(landmarks="uniform", search="grid", **OPTIONS).fit(X, y)
+    expected = PathSVC(search="grid", **{**OPTIONS, "rank": Nystroem(30, "uniform")}).fit(X, y)
     model = PathSVC(**OPTIONS).fit(cut(X, SIZES), cut(y, SIZES))
     assert model.C_ == expected.C_
     assert np.abs(model.decision_function(X) - expected.decision_function(X)).max() < 1e-6
@@ -66,22 +67,23 @@ def test_the_same_result_and_nothing_left_behind(client):
 
 def test_least_squares(client):
     X, y = amounts(n=1200)
-    expected = PathSVR(landmarks="uniform", search="grid", **OPTIONS).fit(X, y)
+    expected = PathSVR(search="grid", **{**OPTIONS, "rank": Nystroem(30, "uniform")}).fit(X, y)
     model = PathSVR(**OPTIONS).fit(cut(X, SIZES), cut(y, SIZES))
     assert np.abs(model.predict(X) - expected.predict(X)).max() < 1e-6
 
 
-def test_a_lost_worker_costs_time_and_not_the_result(client):
+def test_a_lost_worker_costs_time_and_not_the_result(client, monkeypatch):
     X, y = moons(n=1200)
     undisturbed = PathSVC(**OPTIONS).fit(cut(X, SIZES), cut(y, SIZES))
     killed = []
 
-    def kill(done, total):
-        if done == 2:
+    def kill(sentence):
+        if sentence.startswith("scored 2 of"):
             killed.append(next(iter(client.run(os.getpid).values())))
             threading.Timer(0.02, os.kill, (killed[0], signal.SIGKILL)).start()  # in the middle of the next pass
 
-    model = PathSVC(verbose=kill, **OPTIONS).fit(cut(X, SIZES), cut(y, SIZES))
+    monkeypatch.setattr(PathSVC, "_log", lambda _, sentence: kill(sentence))
+    model = PathSVC(**OPTIONS).fit(cut(X, SIZES), cut(y, SIZES))
     assert killed
     wait_until(lambda: killed[0] not in client.run(os.getpid).values())
     assert model.C_ == undisturbed.C_

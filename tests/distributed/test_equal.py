@@ -197,7 +197,7 @@ def test_a_path_can_be_checked(loss):
 def test_classifiers(loss, classes):
     X, y = moons(n=900, classes=classes)
     options = {"loss": loss, "gamma": 0.4, "C": np.geomspace(1e-2, 1e2, 7).tolist(), "rank": 40, "random_state": 3}
-    whole = PathSVC(landmarks="uniform", search="grid", **options).fit(X, y)
+    whole = PathSVC(search="grid", **uniform(options)).fit(X, y)
     chunked = PathSVC(**options).fit(cut(X, (300, 100, 500)), cut(y, (300, 100, 500)))
     X_new = np.random.default_rng(5).normal(size=(80, 3))
     assert whole.C_ == chunked.C_
@@ -215,7 +215,7 @@ def test_classifiers(loss, classes):
 def test_several_classes_are_screened_as_in_memory():
     X, y = moons(n=3300, classes=3)
     options = {"loss": "squared_hinge", "gamma": 0.4, "C": [0.01, 1.0, 100.0], "rank": 40, "random_state": 3}
-    whole = PathSVC(landmarks="uniform", search="grid", **options).fit(X, y)
+    whole = PathSVC(search="grid", **uniform(options)).fit(X, y)
     chunked = PathSVC(**options).fit(cut(X, (1100,) * 3), cut(y, (1100,) * 3))
     assert whole.C_ == chunked.C_
     assert np.allclose(whole.curve_.scores, chunked.curve_.scores, rtol=1e-12)
@@ -242,7 +242,7 @@ def test_scaled_columns_and_weights():
     X = X * [1.0, 100.0, 0.01] + [0.0, 1e4, 3.0]
     s = np.random.default_rng(0).uniform(0.5, 2.0, N)
     options = {"gamma": "scale", "C": [0.1, 1.0, 10.0], "rank": 40, "scale": True, "random_state": 0}
-    whole = PathSVC(landmarks="uniform", search="grid", **options).fit(X, y, s)
+    whole = PathSVC(search="grid", **uniform(options)).fit(X, y, s)
     chunked = PathSVC(**options).fit(*(cut(each, SIZES["three"]) for each in (X, y, s)))
     assert np.allclose(whole.scaler_.mean_, chunked.scaler_.mean_)
     assert np.allclose(whole.scaler_.scale_, chunked.scaler_.scale_)
@@ -256,10 +256,10 @@ def test_weights_are_relative_where_C_is_tuned(class_weight):
     X, y = moons()
     s = np.random.default_rng(0).uniform(0.5, 2.0, N) * (np.arange(N) % 5 > 0)
     options = {"gamma": "scale", "C": [0.1, 1.0, 10.0], "rank": 40, "random_state": 0, "class_weight": class_weight}
-    whole = PathSVC("least_squares", landmarks="uniform", search="grid", **options).fit(X, y, s)
+    whole = PathSVC(loss="least_squares", search="grid", **uniform(options)).fit(X, y, s)
     for factor in (1.0, 1e-3, 1e3, 1 / N):
         chunks = (cut(each, SIZES["three"]) for each in (X, y, factor * s))
-        chunked = PathSVC("least_squares", **options).fit(*chunks)
+        chunked = PathSVC(loss="least_squares", **options).fit(*chunks)
         assert chunked.C_ == whole.C_
         assert np.isclose(chunked.gamma_, whole.gamma_, rtol=1e-12)
         assert np.abs(whole.decision_function(X) - chunked.decision_function(X)).max() < 1e-6
@@ -282,7 +282,7 @@ def test_weights_of_a_regression_in_chunks_are_relative_where_C_is_tuned():
 def test_a_linear_regressor_has_coefficients():
     X, y = amounts()
     options = {"kernel": "linear", "C": [0.1, 1.0], "rank": 3, "scale": True, "random_state": 0}
-    whole = PathSVR(landmarks="uniform", search="grid", **options).fit(X, y)
+    whole = PathSVR(search="grid", **uniform(options)).fit(X, y)
     chunked = PathSVR(**options).fit(cut(X, SIZES["three"]), cut(y, SIZES["three"]))
     assert np.allclose(whole.coef_, chunked.coef_, atol=1e-8)
     assert np.allclose(whole.intercept_, chunked.intercept_, atol=1e-8)
@@ -325,19 +325,22 @@ def test_a_sample_has_rows_of_rare_classes(monkeypatch):
     assert model.gamma_ in (0.1, 0.4)
 
 
+def uniform(options):
+    """Options in memory for what chunks do by themselves: uniform landmarks."""
+    return {**options, "rank": Nystroem(options["rank"], "uniform")}
+
+
 def drawn(seed):
     """The seed that an estimator draws from its random_state."""
     return int(np.random.RandomState(seed).randint(2**31 - 1))
 
 
-@first_quick(1)
-@pytest.mark.parametrize("as_option", ["landmarks", "rank"])
-def test_landmarks_that_are_not_in_the_sample(monkeypatch, as_option):
+def test_landmarks_that_are_not_in_the_sample(monkeypatch):
     monkeypatch.setattr("svmpath.estimators.chunks._SAMPLED_ROWS", 300)
     X, y = moons()
     given = [5, 600, 30, 40, 650]  # the sample has no row 600
-    options = {"landmarks": given, "rank": None} if as_option == "landmarks" else {"rank": Nystroem(landmarks=given)}
-    model = PathSVC("squared_hinge", gamma=[0.2, 0.4], C=[0.1, 1.0], random_state=0, **options)
+    options = {"gamma": [0.2, 0.4], "C": [0.1, 1.0], "rank": Nystroem(landmarks=given), "random_state": 0}
+    model = PathSVC(loss="squared_hinge", **options)
     model.fit(cut(X, SIZES["three"]), cut(y, SIZES["three"]))
     assert model.sample_size_ == 300
     whole = svmpath.trace(X, y, gamma=model.gamma_, rank=None, landmarks=given)
@@ -347,15 +350,15 @@ def test_landmarks_that_are_not_in_the_sample(monkeypatch, as_option):
 @pytest.mark.slow
 @first_quick(1)
 @pytest.mark.parametrize("loss", list(CRITERIA))
-def test_features_in_single_precision_and_made_anew(loss):
+def test_features_in_single_precision_and_made_anew(monkeypatch, loss):
     X, y = moons(n=900)
     options = {"loss": loss, "gamma": 0.4, "C": [0.1, 1.0, 10.0], "rank": 40, "random_state": 3}
     models = {}
     for limit in (None, 250_000, 50_000):
         said = []
-        model = PathSVC(memory_limit=limit, **options)
-        model._tell = said.append
-        models[limit] = model.fit(cut(X, (300,) * 3), cut(y, (300,) * 3))
+        monkeypatch.setattr(PathSVC, "_log", lambda _, sentence, said=said: said.append(sentence))
+        with svmpath.config_context(memory_limit=limit):
+            models[limit] = PathSVC(**options).fit(cut(X, (300,) * 3), cut(y, (300,) * 3))
         words = {None: "double precision", 250_000: "single precision", 50_000: "made anew"}[limit]
         assert any(words in sentence for sentence in said)
     f = models[None].decision_function(X)

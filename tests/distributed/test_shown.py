@@ -9,6 +9,7 @@ import pytest
 import svmpath
 from svmpath import PathSVC, PathSVR, Report, criteria
 from svmpath.displays import CurveDisplay
+from svmpath.gram import Nystroem
 from tests.distributed.chunks import amounts, cut, moons
 from tests.speed import first_quick
 
@@ -25,7 +26,7 @@ def classifier():
 @pytest.fixture(scope="module")
 def regressor():
     X, y = amounts()
-    return PathSVR("least_squares", **OPTIONS).fit(cut(X, SIZES), cut(y, SIZES))
+    return PathSVR(loss="least_squares", **OPTIONS).fit(cut(X, SIZES), cut(y, SIZES))
 
 
 @first_quick(1)
@@ -95,10 +96,10 @@ def test_a_report_is_refused(classifier):
 
 def test_leave_one_out_of_least_squares_is_exact(regressor):
     X, y = amounts()
-    whole = PathSVR("least_squares", landmarks="uniform", **OPTIONS).fit(X, y)
+    whole = PathSVR(loss="least_squares", **{**OPTIONS, "rank": Nystroem(OPTIONS["rank"], "uniform")}).fit(X, y)
     assert np.isclose(regressor.loo_error(), whole.loo_error(), rtol=1e-9)
     s = np.arange(len(y)) % 2 + 1.0
-    weighted = PathSVR("least_squares", **OPTIONS).fit(cut(X, SIZES), cut(y, SIZES), cut(s, SIZES))
+    weighted = PathSVR(loss="least_squares", **OPTIONS).fit(cut(X, SIZES), cut(y, SIZES), cut(s, SIZES))
     with pytest.raises(ValueError, match="no leave-one-out error, which is unweighted"):
         weighted.loo_error()
 

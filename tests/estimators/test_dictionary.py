@@ -18,11 +18,11 @@ def test_estimator_check(estimator, check):
 
 def test_columns_are_kernel_values():
     X = np.random.default_rng(0).normal(size=(30, 4))
-    columns = KernelDictionary([0.1, 2.0]).fit(X).transform(X[:5])
+    columns = KernelDictionary(gamma=[0.1, 2.0]).fit(X).transform(X[:5])
     np.testing.assert_allclose(columns, np.hstack([rbf_kernel(X[:5], X, gamma) for gamma in (0.1, 2.0)]), atol=1e-12)
-    held = KernelDictionary([0.1, 2.0]).fit(sparse.csr_matrix(X)).transform(sparse.csr_matrix(X[:5]))
+    held = KernelDictionary(gamma=[0.1, 2.0]).fit(sparse.csr_matrix(X)).transform(sparse.csr_matrix(X[:5]))
     np.testing.assert_allclose(held, columns, atol=1e-10)
-    few = KernelDictionary(1.0, max_centres=7, random_state=0).fit(X)
+    few = KernelDictionary(gamma=1.0, max_centres=7, random_state=0).fit(X)
     assert few.transform(X).shape == (30, 7)
     assert len(few.get_feature_names_out()) == 7
 

@@ -27,7 +27,9 @@ QUICK = [ElasticNetSVC(lambda1=[1.0], lambda2=1.0, cv=2)]
 # Platt's sigmoid need not be 1/2 at the boundary; one check wants the class predicted to be the more probable.
 ESTIMATORS = [
     ElasticNetSVC(lambda2=1.0, cv=3, calibration="temperature"),
-    ElasticNetSVC([0.1, 1.0, 3.0], [0.0, 0.5], criterion="loo", standardize=False, calibration="temperature"),
+    ElasticNetSVC(
+        lambda1=[0.1, 1.0, 3.0], lambda2=[0.0, 0.5], criterion="loo", standardize=False, calibration="temperature"
+    ),
 ]
 
 
@@ -55,7 +57,7 @@ def test_the_choice_is_the_best_of_all_pairs():
     X, y = data()
     folds = list(StratifiedKFold(4).split(X, y))
     lambda1, lambda2 = np.array([8.0, 4.0, 2.0, 1.0, 0.5]), [0.0, 0.5, 20.0]
-    model = ElasticNetSVC(lambda1, lambda2, cv=folds, patience=None, standardize=False).fit(X, y)
+    model = ElasticNetSVC(lambda1=lambda1, lambda2=lambda2, cv=folds, patience=None, standardize=False).fit(X, y)
     table = np.empty((3, 5))
     for k, lam2 in enumerate(lambda2):
         for j, lam1 in enumerate(lambda1):
@@ -111,7 +113,9 @@ def test_features_are_selected():
     kept = SelectFromModel(model, prefit=True, threshold=1e-10).get_support()
     np.testing.assert_array_equal(kept, model.coef_[0] != 0)
     assert 0 < kept.sum() < 40
-    chain = make_pipeline(StandardScaler(), SelectFromModel(ElasticNetSVC(lambda2=1.0)), ElasticNetSVC(1.0, 1.0))
+    chain = make_pipeline(
+        StandardScaler(), SelectFromModel(ElasticNetSVC(lambda2=1.0)), ElasticNetSVC(lambda1=1.0, lambda2=1.0)
+    )
     assert cross_val_score(chain, X, y, cv=3).mean() > 0.6
 
 
@@ -157,11 +161,9 @@ def test_sparse_rows_weights_and_factors():
 @pytest.mark.slow
 def test_threads_and_progress_change_nothing(capsys):
     X, y = data()
-    seen = []
-    one = ElasticNetSVC(cv=3, verbose=lambda done, total: seen.append((done, total))).fit(X, y)
+    one = ElasticNetSVC(cv=3).fit(X, y)
     two = clone(one).set_params(n_jobs=2, verbose=1).fit(X, y)
     assert_same(one.coef_, two.coef_)
-    assert seen[-1] == (6, 6)
     assert "scored 6 of 6 values of lambda2" in capsys.readouterr().out
 
 
@@ -171,7 +173,7 @@ def test_threads_and_progress_change_nothing(capsys):
         ({"lambda1": "auto"}, "lambda1 must be 'tune'"),
         ({"lambda2": "auto"}, "lambda2 must be 'tune'"),
         ({"lambda1": "tun"}, "Did you mean 'tune'"),
-        ({"criterion_loss": "eror"}, "criterion_loss must be one of 'error', .* Did you mean 'error'"),
+        ({"scoring": "eror"}, "scoring must be one of .* Did you mean 'error'"),
         ({"criterion": "kfold", "cv": 500}, "cv=500 is more than the .* rows; use cv="),
         ({"lambda1": -1.0}, "lambda1 must be a number >= 0"),
         ({"lambda2": []}, "lambda2 is an empty list"),

@@ -28,8 +28,8 @@ def left_out(model, fit_to, i):
 @first_quick(1)
 @pytest.mark.parametrize("loss", ["squared_hinge", "least_squares", "hinge"])
 def test_decisions_and_both_errors_are_those_of_refits(loss):
-    model = PathSVC(loss, **ONE).fit(X, Y, sample_weight=S)
-    held = np.array([left_out(PathSVC(loss, **ONE), Y, i).decision_function(X[[i]])[0] for i in range(len(X))])
+    model = PathSVC(loss=loss, **ONE).fit(X, Y, sample_weight=S)
+    held = np.array([left_out(PathSVC(loss=loss, **ONE), Y, i).decision_function(X[[i]])[0] for i in range(len(X))])
     np.testing.assert_allclose(model.held_out_decisions(), held, atol=1e-7)
     wrong = (held > 0) != Y
     assert model.loo_error() == pytest.approx(wrong.mean())
@@ -95,7 +95,7 @@ def test_wrong_groups_get_a_sentence():
 
 def test_support_vectors_are_counted_by_class():
     data, labels = load_iris(return_X_y=True)
-    model = PathSVC("squared_hinge", gamma=0.5, C=1.0).fit(data, labels)
+    model = PathSVC(loss="squared_hinge", gamma=0.5, C=1.0).fit(data, labels)
     assert model.n_support_.sum() == len(model.support_)
     assert model.n_support_.shape == (3,)
     assert model.n_support_[1] == np.sum(labels[model.support_] == 1)
@@ -127,7 +127,7 @@ def test_what_is_held_out_once_is_not_held_out_again(monkeypatch):
 @pytest.mark.parametrize("labels", [Y, np.arange(80) % 3])
 def test_one_value_of_a_curve_counts_its_doubts_alone(loss, labels):
     """Also of curves that were joined, at any of their values in any order."""
-    model = PathSVC(loss, criterion="span", gamma=0.5, C=np.geomspace(0.1, 100, 6).tolist(), search="grid").fit(
+    model = PathSVC(loss=loss, criterion="span", gamma=0.5, C=np.geomspace(0.1, 100, 6).tolist(), search="grid").fit(
         X, labels
     )
     first, second = model.curve_.taken(np.array([4, 0, 2])), model.curve_.taken(np.array([1, 3, 5]))
@@ -160,12 +160,12 @@ def test_functions_of_values_compute_no_others():
 @pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
 def test_a_splitter_is_used_without_being_asked_twice(loss):
     """Rows in the order of time are not held out from a fit to later rows."""
-    model = PathSVC(loss, cv=TimeSeriesSplit(4), **ONE).fit(X, Y)
+    model = PathSVC(loss=loss, cv=TimeSeriesSplit(4), **ONE).fit(X, Y)
     assert model.criterion_ == model.error_criterion_ == "kfold"
     assert np.isnan(model.held_out_decisions()[:16]).all()
     assert np.isfinite(model.held_out_decisions()[16:]).all()
-    assert PathSVC(loss, cv=4, **ONE).fit(X, Y).criterion_ == "loo" if loss == "least_squares" else True
-    few = ElasticNetSVC(1.0, 1.0, cv=LeaveOneGroupOut(), standardize=False)
+    assert PathSVC(loss=loss, cv=4, **ONE).fit(X, Y).criterion_ == "loo" if loss == "least_squares" else True
+    few = ElasticNetSVC(lambda1=1.0, lambda2=1.0, cv=LeaveOneGroupOut(), standardize=False)
     few.set_params(cv=TimeSeriesSplit(3)).fit(X[:16], np.arange(16) % 8 == 0)
     assert few.error_criterion_ == "kfold"
 
@@ -174,10 +174,10 @@ def test_a_splitter_is_used_without_being_asked_twice(loss):
 def test_groups_are_refused_where_single_rows_are_left_out(criterion):
     loss = "least_squares" if criterion == "press" else "squared_hinge"
     with pytest.raises(ValueError, match=f"criterion='{criterion}' leaves out single rows, but groups are to be"):
-        PathSVC(loss, criterion=criterion, **ONE).fit(X, Y, groups=GROUPS)
+        PathSVC(loss=loss, criterion=criterion, **ONE).fit(X, Y, groups=GROUPS)
     with pytest.raises(ValueError, match="criterion='loo' leaves out single rows"):
         ElasticNetSVC(criterion="loo").fit(X, Y, groups=GROUPS)
-    assert PathSVC(loss, criterion="kfold", **ONE).fit(X, Y, groups=GROUPS).error_criterion_ == "kfold"
+    assert PathSVC(loss=loss, criterion="kfold", **ONE).fit(X, Y, groups=GROUPS).error_criterion_ == "kfold"
 
 
 def test_an_elastic_net_says_what_gives_a_loo_error():

@@ -70,8 +70,8 @@ def each_alone(n):
 @pytest.mark.parametrize("options", [{}, {"criterion": "press"}, {"kernel": "linear"}], ids=str)
 @pytest.mark.parametrize("weight", [None, S], ids=["1", "s"])
 def test_least_squares_is_jackknife_plus(options, weight):
-    model = PathSVR("least_squares", **ONE, **options).fit(X, Y, sample_weight=weight)
-    expected = plain_intervals(PathSVR("least_squares", **ONE, **options), X, Y, each_alone(N), 10, weight)
+    model = PathSVR(loss="least_squares", **ONE, **options).fit(X, Y, sample_weight=weight)
+    expected = plain_intervals(PathSVR(loss="least_squares", **ONE, **options), X, Y, each_alone(N), 10, weight)
     np.testing.assert_allclose(model.predict_interval(NEW, 0.9), expected, atol=1e-8)
 
 
@@ -87,13 +87,13 @@ def test_repeated_rows_are_left_out_one_by_one():
 @pytest.mark.parametrize("loss", ["least_squares", "epsilon_insensitive"])
 def test_a_choice_by_folds_is_cv_plus_with_these_folds(loss):
     folds = list(KFold(6, shuffle=True, random_state=3).split(X))
-    model = PathSVR(loss, criterion="kfold", cv=iter(folds), epsilon=0.1, **ONE).fit(X, Y)
-    expected = plain_intervals(PathSVR(loss, epsilon=0.1, **ONE), X, Y, folds, 10)
+    model = PathSVR(loss=loss, criterion="kfold", cv=iter(folds), epsilon=0.1, **ONE).fit(X, Y)
+    expected = plain_intervals(PathSVR(loss=loss, epsilon=0.1, **ONE), X, Y, folds, 10)
     np.testing.assert_allclose(model.predict_interval(NEW), expected, atol=1e-7)
 
 
 def test_other_losses_have_ten_folds_which_are_kept(monkeypatch):
-    model = PathSVR("epsilon_insensitive", epsilon=0.1, **ONE).fit(X, Y)
+    model = PathSVR(loss="epsilon_insensitive", epsilon=0.1, **ONE).fit(X, Y)
     assert model.criterion_ == "loo"
     first = model.predict_interval(NEW)
     folds = random_folds(10, X, Y, is_classification=False)
@@ -116,7 +116,7 @@ def test_few_rows_have_infinite_intervals_and_whole_sets():
     np.testing.assert_array_equal(model.predict_interval(NEW, 0.9), np.tile([-np.inf, np.inf], (M, 1)))
     assert np.isfinite(PathSVR(**ONE).fit(X[:9], Y[:9]).predict_interval(NEW, 0.9)).all()
     code = np.arange(8) % 2
-    assert PathSVC("least_squares", **ONE).fit(X[:8], code).predict_set(NEW, 0.9).all()
+    assert PathSVC(loss="least_squares", **ONE).fit(X[:8], code).predict_set(NEW, 0.9).all()
 
 
 def plain_sets(model, X, labels, folds, twentieths):
@@ -145,13 +145,13 @@ def plain_sets(model, X, labels, folds, twentieths):
 @pytest.mark.parametrize("loss", ["least_squares", "squared_hinge", "hinge"])
 def test_sets_by_refits_and_counting(loss, classes):
     labels = LABELS if classes == 3 else np.where(LABELS == "no", "no", "yes")
-    model = PathSVC(loss, **ONE).fit(X, labels)
+    model = PathSVC(loss=loss, **ONE).fit(X, labels)
     folds = each_alone(N)
     if loss != "least_squares":
         code = np.unique(labels, return_inverse=True)[1]
         folds = random_folds(10, X, code, is_classification=True)
     found = model.predict_set(NEW, 0.75)
-    np.testing.assert_array_equal(found, plain_sets(PathSVC(loss, **ONE), X, labels, folds, 15))
+    np.testing.assert_array_equal(found, plain_sets(PathSVC(loss=loss, **ONE), X, labels, folds, 15))
     assert found.dtype == bool
     assert 0 < found.mean() < 1
 
@@ -163,26 +163,26 @@ def test_sets_with_repeated_rows_of_three_classes(loss):
     thirds = np.argsort(np.argsort(Y[:20])) * 3 // 20
     rows, labels = np.tile(X[:20], (3, 1)), np.tile(np.unique(LABELS)[thirds], 3)
     labels[:2] = "yes"  # the same rows with other labels, too
-    model = PathSVC(loss, **ONE).fit(rows, labels)
+    model = PathSVC(loss=loss, **ONE).fit(rows, labels)
     assert model.path_.problem.copies is not None
     folds = each_alone(N)
     if loss != "least_squares":
         code = np.unique(labels, return_inverse=True)[1]
         folds = random_folds(10, rows, code, is_classification=True)
     np.testing.assert_array_equal(
-        model.predict_set(NEW, 0.75), plain_sets(PathSVC(loss, **ONE), rows, labels, folds, 15)
+        model.predict_set(NEW, 0.75), plain_sets(PathSVC(loss=loss, **ONE), rows, labels, folds, 15)
     )
 
 
 def test_a_class_of_one_row():
     labels = np.where(np.arange(N) == 4, "rare", LABELS)
     for loss in ("least_squares", "squared_hinge", "hinge"):
-        is_in = PathSVC(loss, **ONE).fit(X, labels).predict_set(NEW, 0.9)
+        is_in = PathSVC(loss=loss, **ONE).fit(X, labels).predict_set(NEW, 0.9)
         assert is_in.shape == (M, 4)
         assert is_in[:, 2].mean() < is_in[:, [0, 1, 3]].mean()
     two = np.where(np.arange(N) == 4, 1, 0)
     for loss in ("least_squares", "squared_hinge", "hinge"):
-        assert PathSVC(loss, **ONE).fit(X, two).predict_set(NEW, 0.95)[:, 0].mean() > 0.9
+        assert PathSVC(loss=loss, **ONE).fit(X, two).predict_set(NEW, 0.95)[:, 0].mean() > 0.9
 
 
 @pytest.mark.slow
@@ -220,7 +220,8 @@ def is_likely(hits, rows, coverage):
 
 @first_quick(1)
 @pytest.mark.parametrize(
-    "model", [PathSVR(random_state=0), PathSVR(rank=40, random_state=0), PathSVR("epsilon_insensitive", epsilon=0.1)]
+    "model",
+    [PathSVR(random_state=0), PathSVR(rank=40, random_state=0), PathSVR(loss="epsilon_insensitive", epsilon=0.1)],
 )
 def test_intervals_cover(model):
     rng = np.random.default_rng(7)
@@ -238,7 +239,7 @@ def test_intervals_cover(model):
 @pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
 def test_sets_cover(loss):
     rows, y = gaussian_mixture(1300, np.random.default_rng(3))
-    model = PathSVC(loss, random_state=0).fit(rows[:300], y[:300])
+    model = PathSVC(loss=loss, random_state=0).fit(rows[:300], y[:300])
     code, sizes = np.searchsorted(model.classes_, y[300:]), []
     for coverage in (0.8, 0.9, 0.95):
         is_in = model.predict_set(rows[300:], coverage)
@@ -270,13 +271,13 @@ def test_sparse_rows_single_precision_and_scaling():
 @pytest.mark.parametrize("loss", ["least_squares", "squared_hinge"])
 def test_precomputed_kernels(loss):
     K, cross = rbf_kernel(X, gamma=0.7), rbf_kernel(NEW, X, gamma=0.7)
-    model = PathSVC(loss, "precomputed", C=2.0).fit(K, LABELS)
+    model = PathSVC(loss=loss, kernel="precomputed", C=2.0).fit(K, LABELS)
     if loss == "least_squares":
-        expected = PathSVC(loss, **ONE).fit(X, LABELS).predict_set(NEW)
+        expected = PathSVC(loss=loss, **ONE).fit(X, LABELS).predict_set(NEW)
     else:  # folds that are drawn from kernel values are not those that are drawn from the rows
         code = np.unique(LABELS, return_inverse=True)[1]
         folds = random_folds(10, K, code, is_classification=True, pairwise=True)
-        expected = plain_sets(PathSVC(loss, **ONE), X, LABELS, folds, 18)
+        expected = plain_sets(PathSVC(loss=loss, **ONE), X, LABELS, folds, 18)
     np.testing.assert_array_equal(model.predict_set(cross, 0.9), expected)
 
 
@@ -292,7 +293,7 @@ def test_what_is_not_fitted_has_none():
 
 
 def test_a_saved_model_has_the_same_intervals():
-    for model in (PathSVR(**ONE), PathSVR("epsilon_insensitive", epsilon=0.1, criterion="kfold", **ONE)):
+    for model in (PathSVR(**ONE), PathSVR(loss="epsilon_insensitive", epsilon=0.1, criterion="kfold", **ONE)):
         model.fit(X, Y)
         fresh = pickle.loads(pickle.dumps(model))  # before the machines are made
         ends = model.predict_interval(NEW)
@@ -303,12 +304,12 @@ def test_a_saved_model_has_the_same_intervals():
 def test_class_weights_and_sample_weights():
     X, y = load_iris(return_X_y=True)
     keep = np.r_[0:50, 50:60, 100:140]
-    model = PathSVC("least_squares", class_weight="balanced", **ONE).fit(X[keep], y[keep])
+    model = PathSVC(loss="least_squares", class_weight="balanced", **ONE).fit(X[keep], y[keep])
     assert model.predict_set(X, 0.9).mean() < 0.5
     weight = np.where(np.arange(100) % 10, 1.0, 0.0)
-    few = PathSVC("least_squares", **ONE).fit(X[keep], y[keep], sample_weight=weight).predict_set(X, 0.9)
+    few = PathSVC(loss="least_squares", **ONE).fit(X[keep], y[keep], sample_weight=weight).predict_set(X, 0.9)
     rest = weight > 0
-    expected = PathSVC("least_squares", **ONE).fit(X[keep][rest], y[keep][rest]).predict_set(X, 0.9)
+    expected = PathSVC(loss="least_squares", **ONE).fit(X[keep][rest], y[keep][rest]).predict_set(X, 0.9)
     np.testing.assert_array_equal(few, expected)
 
 

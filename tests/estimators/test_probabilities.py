@@ -29,7 +29,7 @@ LINEAR = ElasticNetSVC(lambda1=1.0, lambda2=1.0)
 
 
 def two_classes(method="sigmoid"):
-    return PathSVC("least_squares", **ONE, calibration=method).fit(X, WORDS)
+    return PathSVC(loss="least_squares", **ONE, calibration=method).fit(X, WORDS)
 
 
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic", "temperature"])
@@ -46,7 +46,7 @@ def test_probabilities_are_the_calibrated_decisions(model, method):
 
 
 def test_log_loss_is_that_of_a_logistic_regression_on_held_out_decisions():
-    model = PathSVC("least_squares", **ONE).fit(X, Y)
+    model = PathSVC(loss="least_squares", **ONE).fit(X, Y)
     f, more = model.held_out_decisions(), int(Y.sum())
     t = np.where(Y == 1, (more + 1) / (more + 2), 1 / (100 - more + 2))  # Platt's targets, as weights of both labels
     regression = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10)
@@ -76,7 +76,7 @@ def test_a_bound_has_no_held_out_values_so_that_leave_one_out_is_computed_or_pre
 @pytest.mark.parametrize("loss", ["least_squares", "squared_hinge", "hinge"])
 def test_several_classes(loss):
     X, y = IRIS
-    model = PathSVC(loss, **ONE, decision_function_shape="ovo").fit(X, np.array(["a", "b", "c"])[y])
+    model = PathSVC(loss=loss, **ONE).fit(X, np.array(["a", "b", "c"])[y])
     p = model.predict_proba(X)
     np.testing.assert_allclose(p.sum(axis=1), 1.0, atol=1e-12)
     assert (model.classes_[p.argmax(axis=1)] == model.predict(X)).all()
@@ -85,10 +85,10 @@ def test_several_classes(loss):
 
 def test_weights_reach_the_calibration():
     folds = list(StratifiedKFold(4).split(X, Y))
-    weighted = PathSVC("least_squares", **ONE, criterion="kfold", cv=folds).fit(X, Y, sample_weight=W)
-    twice = PathSVC("least_squares", **ONE, criterion="kfold", cv=folds * 2).fit(X, Y, sample_weight=W)
+    weighted = PathSVC(loss="least_squares", **ONE, criterion="kfold", cv=folds).fit(X, Y, sample_weight=W)
+    twice = PathSVC(loss="least_squares", **ONE, criterion="kfold", cv=folds * 2).fit(X, Y, sample_weight=W)
     np.testing.assert_allclose(weighted.predict_proba(NEW), twice.predict_proba(NEW), atol=1e-8)
-    plain = PathSVC("least_squares", **ONE, criterion="kfold", cv=folds).fit(X, Y)
+    plain = PathSVC(loss="least_squares", **ONE, criterion="kfold", cv=folds).fit(X, Y)
     assert np.abs(plain.predict_proba(NEW) - weighted.predict_proba(NEW)).max() > 1e-2
     for model in (weighted, twice):
         assert model.calibration_curve().counts.sum() == pytest.approx(W.sum() ** 2 / (W @ W))
@@ -96,8 +96,8 @@ def test_weights_reach_the_calibration():
 
 def test_balanced_classes_have_balanced_probabilities():
     X, y = make_classification(300, 4, weights=[0.9], random_state=0)
-    plain = PathSVC("least_squares", gamma=0.1, C=1.0).fit(X, y)
-    balanced = PathSVC("least_squares", gamma=0.1, C=1.0, class_weight="balanced").fit(X, y)
+    plain = PathSVC(loss="least_squares", gamma=0.1, C=1.0).fit(X, y)
+    balanced = PathSVC(loss="least_squares", gamma=0.1, C=1.0, class_weight="balanced").fit(X, y)
     assert plain.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=0.02)
     assert np.average(balanced.predict_proba(X)[:, 1], weights=np.where(y, 0.5 / y.mean(), 0.5 / (1 - y.mean()))) == (
         pytest.approx(0.5, abs=0.03)
@@ -106,7 +106,7 @@ def test_balanced_classes_have_balanced_probabilities():
 
 def test_sparse_and_single_precision_rows():
     dense = two_classes().predict_proba(X)
-    model = PathSVC("least_squares", **ONE).fit(sparse.csr_matrix(X), WORDS)
+    model = PathSVC(loss="least_squares", **ONE).fit(sparse.csr_matrix(X), WORDS)
     np.testing.assert_allclose(model.predict_proba(sparse.csr_matrix(X)), dense, atol=1e-9)
     np.testing.assert_allclose(two_classes().predict_proba(X.astype(np.float32)), dense, atol=1e-4)
 
@@ -125,7 +125,7 @@ def test_calibration_may_change_after_fit_and_is_saved_with_the_model():
 
 
 def test_rows_that_are_never_held_out_or_several_times():
-    never = PathSVC("least_squares", **ONE, criterion="kfold", cv=TimeSeriesSplit(4)).fit(X, Y)
+    never = PathSVC(loss="least_squares", **ONE, criterion="kfold", cv=TimeSeriesSplit(4)).fit(X, Y)
     assert np.isfinite(never.predict_proba(X)).all()
     assert never.calibration_curve().counts.sum() == 80
     table = never.held_out_table()
@@ -134,8 +134,8 @@ def test_rows_that_are_never_held_out_or_several_times():
     assert table["doubtful"].tail(20).isna().all()
     assert table["predicted"].tail(20).isna().all()
     folds = list(StratifiedKFold(4).split(X, Y))
-    once = PathSVC("least_squares", **ONE, criterion="kfold", cv=folds).fit(X, Y)
-    twice = PathSVC("least_squares", **ONE, criterion="kfold", cv=folds * 2).fit(X, Y)
+    once = PathSVC(loss="least_squares", **ONE, criterion="kfold", cv=folds).fit(X, Y)
+    twice = PathSVC(loss="least_squares", **ONE, criterion="kfold", cv=folds * 2).fit(X, Y)
     np.testing.assert_allclose(twice.predict_proba(X), once.predict_proba(X), atol=1e-9)
 
 
@@ -153,7 +153,7 @@ def test_the_calibration_curve_is_cross_fitted():
     assert mean.min() > 1 / 3
     assert np.average(fraction, weights=counts) > 0.9
     groups = np.repeat(np.arange(20), 5)
-    grouped = PathSVC("least_squares", **ONE).fit(X, Y, groups=groups)
+    grouped = PathSVC(loss="least_squares", **ONE).fit(X, Y, groups=groups)
     assert grouped.calibration_curve().counts.sum() == 100
 
 
@@ -172,7 +172,7 @@ def test_groups_stay_in_one_fold_of_the_calibration_curve():
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_few_rows(n):
     X, y = np.arange(float(n))[:, None], np.array([0, 1, 1, 0, 1])[:n]
-    model = PathSVC("least_squares", **ONE).fit(X, y)
+    model = PathSVC(loss="least_squares", **ONE).fit(X, y)
     assert np.isfinite(model.predict_proba(X)).all()
     assert model.calibration_curve().counts.sum() == n
 
@@ -201,7 +201,7 @@ def test_labels_that_are_wrong_come_first():
 
 def test_the_table_of_several_classes_has_margins():
     X, y = IRIS
-    model = PathSVC("least_squares", **ONE, class_weight={0: 2.0}).fit(X, y)
+    model = PathSVC(loss="least_squares", **ONE, class_weight={0: 2.0}).fit(X, y)
     table = model.held_out_table().sort_values("sample")
     held = model.held_out_decisions()
     others = np.where(np.eye(3, dtype=bool)[y], -np.inf, held).max(axis=1)
@@ -238,7 +238,7 @@ def test_doubts_are_unknown_where_only_their_number_is_known(monkeypatch):
 
 @pytest.mark.slow
 def test_in_scikit_learns_tools():
-    model = PathSVC("least_squares", **ONE)
+    model = PathSVC(loss="least_squares", **ONE)
     p = cross_val_predict(model, X, WORDS, cv=3, method="predict_proba")
     assert p.shape == (100, 2)
     stack = StackingClassifier([("svm", model), ("line", LogisticRegression())], cv=3).fit(X, WORDS)

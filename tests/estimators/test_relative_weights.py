@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.svm import SVC, SVR
 
-from svmpath import ElasticNetSVC, PathSVC, PathSVR
+from svmpath import ElasticNetSVC, PathSVC, PathSVR, Range
 from svmpath.datasets import banana
 from tests.speed import each_once, first_quick, slow_except
 
@@ -35,27 +35,30 @@ COMMON = {"random_state": 0}
 
 MODELS = {
     "default": (PathSVC(**COMMON), Y),
-    "squared_hinge": (PathSVC("squared_hinge", **COMMON, criterion="loo", calibration="isotonic"), Y),
-    "squared_hinge_kfold": (PathSVC("squared_hinge", **COMMON, criterion="kfold", threshold="tune", scoring="f1"), Y),
-    "least_squares": (PathSVC("least_squares", **COMMON, scale=True, class_weight="balanced"), Y),
-    "least_squares_list": (PathSVC("least_squares", C=[0.1, 1.0, 10.0], gamma="scale", **COMMON), Y),
-    "hinge": (PathSVC("hinge", C=(1e-2, 1e2), gamma=[0.5, 2.0], **COMMON), Y),
-    "hinge_kfold": (PathSVC("hinge", gamma=[0.5, 2.0], criterion="kfold", search="grid", **COMMON), Y),
-    "log_loss": (PathSVC("least_squares", scoring="neg_log_loss", gamma=[0.5, 2.0], search="grid", **COMMON), Y),
+    "squared_hinge": (PathSVC(loss="squared_hinge", **COMMON, criterion="loo", calibration="isotonic"), Y),
+    "squared_hinge_kfold": (
+        PathSVC(loss="squared_hinge", **COMMON, criterion="kfold", threshold="tune", scoring="f1"),
+        Y,
+    ),
+    "least_squares": (PathSVC(loss="least_squares", **COMMON, scale=True, class_weight="balanced"), Y),
+    "least_squares_list": (PathSVC(loss="least_squares", C=[0.1, 1.0, 10.0], gamma="scale", **COMMON), Y),
+    "hinge": (PathSVC(loss="hinge", C=Range(1e-2, 1e2), gamma=[0.5, 2.0], **COMMON), Y),
+    "hinge_kfold": (PathSVC(loss="hinge", gamma=[0.5, 2.0], criterion="kfold", search="grid", **COMMON), Y),
+    "log_loss": (PathSVC(loss="least_squares", scoring="neg_log_loss", gamma=[0.5, 2.0], search="grid", **COMMON), Y),
     "three": (PathSVC(**COMMON), THREE),
     "three_dictionary": (
-        PathSVC("least_squares", class_weight={0: 1.0, 1: 3.0, 2: 0.5}, calibration="temperature"),
+        PathSVC(loss="least_squares", class_weight={0: 1.0, 1: 3.0, 2: 0.5}, calibration="temperature"),
         THREE,
     ),
-    "one_se": (PathSVC("least_squares", rule="one_se", gamma=[0.5, 2.0], **COMMON), Y),
-    "gradient": (PathSVC("least_squares", search="gradient", **COMMON), Y),
+    "one_se": (PathSVC(loss="least_squares", rule="one_se", gamma=[0.5, 2.0], **COMMON), Y),
+    "gradient": (PathSVC(loss="least_squares", search="gradient", **COMMON), Y),
     "regression": (PathSVR(**COMMON), NUMBERS),
     "regression_scaled": (PathSVR(scale=True, criterion="kfold", **COMMON), NUMBERS),
-    "epsilon": (PathSVR("epsilon_insensitive", gamma=[0.5, 2.0], C=[0.1, 1.0, 10.0], **COMMON), NUMBERS),
+    "epsilon": (PathSVR(loss="epsilon_insensitive", gamma=[0.5, 2.0], C=[0.1, 1.0, 10.0], **COMMON), NUMBERS),
     "elastic": (ElasticNetSVC(lambda2=[0.0, 1.0], threshold="tune"), Y),
     "elastic_tune": (ElasticNetSVC(), Y),
-    "elastic_list": (ElasticNetSVC([0.1, 1.0], [0.1, 10.0], criterion="loo"), Y),
-    "elastic_three": (ElasticNetSVC([0.5, 2.0, 8.0], 0.0, class_weight="balanced"), THREE),
+    "elastic_list": (ElasticNetSVC(lambda1=[0.1, 1.0], lambda2=[0.1, 10.0], criterion="loo"), Y),
+    "elastic_three": (ElasticNetSVC(lambda1=[0.5, 2.0, 8.0], lambda2=0.0, class_weight="balanced"), THREE),
 }
 QUICK = ("default", "least_squares", "three", "regression", "elastic")
 CHOSEN = ("C_", "gamma_", "epsilon_", "lambda1_", "lambda2_", "threshold_")
@@ -128,7 +131,7 @@ def test_equal_weights_are_none(name):
 @pytest.mark.parametrize("make", [PathSVC, PathSVR])
 def test_nested_errors(make):
     y = Y if make is PathSVC else NUMBERS
-    model = make("least_squares", gamma=[0.5, 2.0], C=[0.1, 1.0, 10.0], search="grid", random_state=0)
+    model = make(loss="least_squares", gamma=[0.5, 2.0], C=[0.1, 1.0, 10.0], search="grid", random_state=0)
     one, other = (clone(model).fit(X, y, sample_weight=each).nested_error() for each in (UNEVEN, UNEVEN / N))
     assert one.value == pytest.approx(other.value, rel=1e-9)
     assert one.interval == pytest.approx(other.interval, rel=1e-9)
@@ -138,10 +141,10 @@ def test_nested_errors(make):
 
 
 ABSENT = {
-    "least_squares": (PathSVC("least_squares", search="grid", scale=True, class_weight="balanced"), Y),
-    "hinge": (PathSVC("hinge", gamma="scale", criterion="loo", search="grid"), Y),
-    "three": (PathSVC("least_squares", gamma=[0.5, 2.0], search="grid", calibration="isotonic"), THREE),
-    "regression": (PathSVR("least_squares", gamma=[0.5, 2.0], search="grid"), NUMBERS),
+    "least_squares": (PathSVC(loss="least_squares", search="grid", scale=True, class_weight="balanced"), Y),
+    "hinge": (PathSVC(loss="hinge", gamma="scale", criterion="loo", search="grid"), Y),
+    "three": (PathSVC(loss="least_squares", gamma=[0.5, 2.0], search="grid", calibration="isotonic"), THREE),
+    "regression": (PathSVR(loss="least_squares", gamma=[0.5, 2.0], search="grid"), NUMBERS),
     "elastic": (ElasticNetSVC(lambda2=[0.0, 1.0], criterion="loo"), Y),
 }
 
@@ -170,35 +173,35 @@ def test_rows_of_weight_zero_are_rows_left_out(name):
 @first_quick(1)
 @pytest.mark.parametrize("loss", ["least_squares", "squared_hinge", "hinge"])
 def test_weights_multiply_a_C_that_is_given(loss):
-    heavy = PathSVC(loss, C=2.0, gamma="scale").fit(X, Y, sample_weight=UNEVEN)
-    light = PathSVC(loss, C=2e3, gamma="scale").fit(X, Y, sample_weight=1e-3 * UNEVEN)
+    heavy = PathSVC(loss=loss, C=2.0, gamma="scale").fit(X, Y, sample_weight=UNEVEN)
+    light = PathSVC(loss=loss, C=2e3, gamma="scale").fit(X, Y, sample_weight=1e-3 * UNEVEN)
     assert heavy.gamma_ == pytest.approx(light.gamma_, rel=1e-13)
     same_answers(heavy, light, CLOSE)  # one row counts as much beside either
-    other = PathSVC(loss, C=2.0, gamma="scale").fit(X, Y, sample_weight=1e-3 * UNEVEN)
+    other = PathSVC(loss=loss, C=2.0, gamma="scale").fit(X, Y, sample_weight=1e-3 * UNEVEN)
     assert np.abs(other.decision_function(NEW) - heavy.decision_function(NEW)).max() > 0.1
 
 
 def test_weights_stand_against_a_penalty_that_is_given():
-    heavy = ElasticNetSVC(2.0, 1.0).fit(X, Y, sample_weight=UNEVEN)
-    light = ElasticNetSVC(2e-3, 1e-3).fit(X, Y, sample_weight=1e-3 * UNEVEN)
+    heavy = ElasticNetSVC(lambda1=2.0, lambda2=1.0).fit(X, Y, sample_weight=UNEVEN)
+    light = ElasticNetSVC(lambda1=2e-3, lambda2=1e-3).fit(X, Y, sample_weight=1e-3 * UNEVEN)
     same_answers(heavy, light, CLOSE)
-    other = ElasticNetSVC("tune", 1.0).fit(X, Y, sample_weight=1e3 * UNEVEN)
+    other = ElasticNetSVC(lambda1="tune", lambda2=1.0).fit(X, Y, sample_weight=1e3 * UNEVEN)
     np.testing.assert_array_equal(other.path_.problem.s, 1e3 * UNEVEN)
 
 
 def test_the_bound_of_a_row_is_C_times_its_weight_over_the_mean():
     relative = UNEVEN / UNEVEN.mean()
-    model = PathSVC("hinge", gamma=[0.5, 2.0], C=[0.1, 1.0, 10.0]).fit(X, Y, sample_weight=UNEVEN)
+    model = PathSVC(loss="hinge", gamma=[0.5, 2.0], C=[0.1, 1.0, 10.0]).fit(X, Y, sample_weight=UNEVEN)
     same = SVC(C=model.C_, gamma=model.gamma_, tol=1e-9).fit(X, Y, sample_weight=relative)
     np.testing.assert_allclose(model.decision_function(NEW), same.decision_function(NEW), atol=1e-6)
-    model = PathSVR("epsilon_insensitive", gamma=[0.5, 2.0], C=[0.1, 1.0, 10.0], epsilon=0.1)
+    model = PathSVR(loss="epsilon_insensitive", gamma=[0.5, 2.0], C=[0.1, 1.0, 10.0], epsilon=0.1)
     model.fit(X, NUMBERS, sample_weight=UNEVEN)
     same = SVR(C=model.C_, gamma=model.gamma_, epsilon=0.1, tol=1e-9).fit(X, NUMBERS, sample_weight=relative)
     np.testing.assert_allclose(model.predict(NEW), same.predict(NEW), atol=1e-4)  # LIBSVM ends there
 
 
 def test_class_weights_are_part_of_the_mean():
-    model = PathSVC("least_squares", class_weight={-1: 1.0, 1: 5.0}, random_state=0)
+    model = PathSVC(loss="least_squares", class_weight={-1: 1.0, 1: 5.0}, random_state=0)
     s = model.fit(X, Y, sample_weight=UNEVEN).path_.problem.s
     product = UNEVEN * np.where(Y > 0, 5.0, 1.0)
     np.testing.assert_allclose(s, product / product.mean(), rtol=1e-14)
@@ -208,7 +211,7 @@ def test_class_weights_are_part_of_the_mean():
 
 def test_balanced_classes_have_equal_sums_of_weights():
     weight = np.where(Y > 0, 3.0, 1.0) * UNEVEN
-    s = PathSVC("least_squares", class_weight="balanced").fit(X, Y, sample_weight=weight).path_.problem.s
+    s = PathSVC(loss="least_squares", class_weight="balanced").fit(X, Y, sample_weight=weight).path_.problem.s
     assert s[Y > 0].sum() == pytest.approx(s[Y < 0].sum(), rel=1e-12)  # SVC counts rows, whatever their weights
 
 
@@ -216,8 +219,10 @@ def test_balanced_classes_have_equal_sums_of_weights():
 
 
 def test_boosting():
-    boosted = AdaBoostClassifier(PathSVC("least_squares", random_state=0), n_estimators=3, random_state=0).fit(X, Y)
-    alone = PathSVC("least_squares", random_state=0).fit(X, Y)
+    boosted = AdaBoostClassifier(PathSVC(loss="least_squares", random_state=0), n_estimators=3, random_state=0).fit(
+        X, Y
+    )
+    alone = PathSVC(loss="least_squares", random_state=0).fit(X, Y)
     first = boosted.estimators_[0]  # whose weights are all 1/n
     assert (first.C_, first.gamma_) == (alone.C_, alone.gamma_)
     np.testing.assert_allclose(first.predict_proba(NEW), alone.predict_proba(NEW), rtol=1e-12)

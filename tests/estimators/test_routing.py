@@ -17,9 +17,9 @@ X, Y = make_moons(60, noise=0.3, random_state=0)
 S = np.random.default_rng(1).integers(1, 4, size=60).astype(float)
 GROUPS = np.arange(60) % 6
 MODELS = [
-    PathSVC("least_squares", gamma=[0.5, 2.0], C=[0.1, 1.0, 10.0], cv=3, random_state=0),
+    PathSVC(loss="least_squares", gamma=[0.5, 2.0], C=[0.1, 1.0, 10.0], cv=3, random_state=0),
     PathSVR(gamma=[0.5, 2.0], C=[0.1, 1.0, 10.0], cv=3, random_state=0),
-    ElasticNetSVC([0.5, 2.0], [0.1, 10.0], cv=3),
+    ElasticNetSVC(lambda1=[0.5, 2.0], lambda2=[0.1, 10.0], cv=3),
 ]
 
 
@@ -79,8 +79,9 @@ def test_what_is_not_requested_is_refused_by_scikit_learn():
 
 @each_once
 @pytest.mark.parametrize("model", [
-    PathSVC("squared_hinge", gamma=1.0, C=2.0), PathSVC("least_squares", gamma=1.0, C=2.0),
-    PathSVC("hinge", gamma=1.0, C=2.0), PathSVR(gamma=1.0, C=2.0), ElasticNetSVC(0.5, 1.0, standardize=False),
+    PathSVC(loss="squared_hinge", gamma=1.0, C=2.0), PathSVC(loss="least_squares", gamma=1.0, C=2.0),
+    PathSVC(loss="hinge", gamma=1.0, C=2.0), PathSVR(gamma=1.0, C=2.0),
+    ElasticNetSVC(lambda1=0.5, lambda2=1.0, standardize=False),
 ], ids=lambda model: f"{type(model).__name__} {getattr(model, 'loss', '')}")  # fmt: skip
 @pytest.mark.parametrize("classes", [2, 3])
 def test_leave_one_group_out_is_refits(model, classes):

@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from svmpath import ElasticNetSVC, PathSVC, PathSVR, criteria
+from svmpath import ElasticNetSVC, PathSVC, PathSVR, Range, criteria
 from svmpath.criteria.threshold import threshold_candidates
 from tests.rounding import assert_same
 from tests.speed import first_quick
@@ -36,11 +36,11 @@ def unbalanced(seed, n=300):
 @first_quick(1)
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])  # the hinge counts errors only, unless it is to score
 def test_the_choice_maximises_the_score(loss):
-    model = PathSVC(loss, scoring="roc_auc", criterion="loo", **GRID).fit(X, Y, sample_weight=S)
+    model = PathSVC(loss=loss, scoring="roc_auc", criterion="loo", **GRID).fit(X, Y, sample_weight=S)
     best = {}
     for gamma in GRID["gamma"]:
         for C in GRID["C"]:
-            held = PathSVC(loss, gamma=gamma, C=C).fit(X, Y, sample_weight=S / S.mean()).held_out_decisions()
+            held = PathSVC(loss=loss, gamma=gamma, C=C).fit(X, Y, sample_weight=S / S.mean()).held_out_decisions()
             best[C, gamma] = metrics.roc_auc_score(Y, held, sample_weight=S)
     assert (model.C_, model.gamma_) == max(best, key=best.get)
     assert -model.choice_.score == pytest.approx(max(best.values()), abs=1e-9)
@@ -54,13 +54,13 @@ def test_the_choice_maximises_the_score(loss):
 
 @pytest.mark.slow
 def test_elastic_net_against_plain_refits():
-    model = ElasticNetSVC(2.0, 1.0, standardize=False, criterion="loo", scoring="average_precision")
+    model = ElasticNetSVC(lambda1=2.0, lambda2=1.0, standardize=False, criterion="loo", scoring="average_precision")
     model.fit(X, Y, sample_weight=S)
     for lam1, score in zip(model.curve_.values, model.curve_.scores, strict=True):
         f = np.empty(60)
         for i in range(60):
             keep = np.arange(60) != i
-            one = ElasticNetSVC(lam1, 1.0, standardize=False, criterion="kfold", cv=2)
+            one = ElasticNetSVC(lambda1=lam1, lambda2=1.0, standardize=False, criterion="kfold", cv=2)
             f[i] = one.fit(X[keep], Y[keep], sample_weight=S[keep]).decision_function(X[[i]])[0]
         assert -score == pytest.approx(metrics.average_precision_score(Y, f, sample_weight=S), abs=1e-9)
 
@@ -82,7 +82,7 @@ def test_the_default_score_by_its_name_is_the_default(make):
 @pytest.mark.parametrize("scoring", ["f1_macro", "roc_auc_ovr", "neg_log_loss"])
 def test_several_classes(scoring):
     names = np.array(["setosa", "versicolor", "virginica"])[KINDS]
-    model = PathSVC("least_squares", scoring=scoring, random_state=0).fit(IRIS, names)
+    model = PathSVC(loss="least_squares", scoring=scoring, random_state=0).fit(IRIS, names)
     assert -model.choice_.score == pytest.approx(criteria.score(model.curve_, scoring)[model.choice_.index])
     assert model.threshold_ is None
     assert model.score(IRIS, names) > 0.9
@@ -97,7 +97,7 @@ def test_labels_reach_scorers_and_functions():
     clone(model).fit(X, WORDS)
     three = np.array(["a", "b", "c"])[KINDS]
     last = make_scorer(metrics.recall_score, labels=["c"], average="macro")
-    assert PathSVC("least_squares", scoring=last, gamma=0.1, C=[1.0, 10.0]).fit(IRIS, three).choice_.score < -0.8
+    assert PathSVC(loss="least_squares", scoring=last, gamma=0.1, C=[1.0, 10.0]).fit(IRIS, three).choice_.score < -0.8
 
 
 def test_regression_and_threads():
@@ -165,7 +165,7 @@ def test_thresholds_of_all_kinds():
     assert fixed.threshold_ == -0.3
     np.testing.assert_array_equal(fixed.predict(A), (fixed.decision_function(A) > -0.3).astype(int))
     assert PathSVC(C=1.0, gamma=0.1, threshold="tune", scoring="roc_auc").fit(A, b).threshold_ == 0.0
-    linear = ElasticNetSVC(0.1, 1.0, threshold="tune", scoring="f1").fit(A, b)
+    linear = ElasticNetSVC(lambda1=0.1, lambda2=1.0, threshold="tune", scoring="f1").fit(A, b)
     cut = linear.threshold_
     assert metrics.f1_score(b, linear.held_out_decisions() > cut) > metrics.f1_score(b, linear.held_out_decisions() > 0)
     np.testing.assert_array_equal(linear.predict(A), (linear.decision_function(A) > cut).astype(int))
@@ -175,7 +175,7 @@ def test_thresholds_of_all_kinds():
 
 
 def test_results_of_folds_have_their_splits():
-    model = PathSVC("hinge", criterion="kfold", cv=3, **GRID).fit(X, Y)
+    model = PathSVC(loss="hinge", criterion="kfold", cv=3, **GRID).fit(X, Y)
     found = model.cv_results_
     assert isinstance(found["param_C"], np.ma.MaskedArray)
     table = pd.DataFrame(found)
@@ -184,7 +184,7 @@ def test_results_of_folds_have_their_splits():
     assert len(table) == 4
     assert table.loc[table["rank_test_score"] == 1, "mean_test_score"].max() == table["mean_test_score"].max()
     best = table.loc[table["mean_test_score"].idxmax()]
-    assert best["param_C"] == PathSVC("hinge", criterion="kfold", cv=3).set_params(**best["params"]).fit(X, Y).C_
+    assert best["param_C"] == PathSVC(loss="hinge", criterion="kfold", cv=3).set_params(**best["params"]).fit(X, Y).C_
     assert 1.0 - model.held_out_error() == pytest.approx(table["mean_test_score"].max())
 
 
@@ -192,7 +192,7 @@ def test_results_hold_what_was_searched():
     table = pd.DataFrame(PathSVC(random_state=0).fit(IRIS, KINDS).cv_results_)
     assert set(table["param_loss"]) == {"least_squares", "squared_hinge"}
     table = pd.DataFrame(
-        PathSVR("epsilon_insensitive", C=[1.0, 10.0], gamma=1.0, epsilon=[0.1, 0.3]).fit(X, Y).cv_results_
+        PathSVR(loss="epsilon_insensitive", C=[1.0, 10.0], gamma=1.0, epsilon=[0.1, 0.3]).fit(X, Y).cv_results_
     )
     assert set(table["param_epsilon"]) == {0.1, 0.3}
     assert "param_gamma" not in table
@@ -201,18 +201,25 @@ def test_results_hold_what_was_searched():
     table = pd.DataFrame(PathSVC(criterion="radius_margin", gamma=1.0, C=[1.0, 2.0]).fit(X, X[:, 0] > 0).cv_results_)
     assert (table["mean_test_score"] < 0).all()  # a bound is no accuracy
     table = pd.DataFrame(
-        PathSVC(search="gradient", gamma=[0.5, 1.0], C=(0.1, 10.0), random_state=0).fit(X, Y).cv_results_
+        PathSVC(search="gradient", gamma=[0.5, 1.0], C=Range(0.1, 10.0), random_state=0).fit(X, Y).cv_results_
     )
     assert table["param_gamma"].nunique() == 1
-    table = pd.DataFrame(ElasticNetSVC([1.0, 2.0], [0.1, 1.0], criterion="kfold").fit(X, Y).cv_results_)
+    table = pd.DataFrame(ElasticNetSVC(lambda1=[1.0, 2.0], lambda2=[0.1, 1.0], criterion="kfold").fit(X, Y).cv_results_)
     assert len(table) == 4
     assert {"param_lambda1", "param_lambda2", "split4_test_score"} <= set(table)
 
 
 @pytest.mark.slow
 def test_continuous_search_takes_a_score():
-    model = PathSVC(search="continuous", scoring="roc_auc", gamma=[0.5, 1.0], C=[0.3, 3.0]).fit(X, Y)
+    model = PathSVC(search="grid", scoring="logistic", gamma=[0.5, 1.0], C=Range(0.3, 3.0)).fit(X, Y)
     assert -model.choice_.score == pytest.approx(pd.DataFrame(model.cv_results_)["mean_test_score"].max())
+    assert model.C_ not in np.geomspace(0.3, 3.0, 4)
+
+
+def test_a_loss_of_ones_own_takes_two_arguments():
+    own = PathSVC(scoring=lambda y, f: (y - f) ** 2, gamma=[0.5, 1.0], C=[0.3, 3.0], search="grid").fit(X, Y)
+    named = PathSVC(scoring="squared", gamma=[0.5, 1.0], C=[0.3, 3.0], search="grid").fit(X, Y)
+    assert (own.C_, own.gamma_, own.choice_.score) == (named.C_, named.gamma_, pytest.approx(named.choice_.score))
 
 
 # --- what is refused -------------------------------------------------------------------------------------------------
@@ -221,8 +228,6 @@ def test_continuous_search_takes_a_score():
 @pytest.mark.parametrize(
     ("model", "y", "message"),
     [
-        (PathSVC(scoring="f1", criterion_loss="squared"), Y, "give only one of them"),
-        (ElasticNetSVC(scoring="f1", criterion_loss="squared"), Y, "give only one of them"),
         (
             PathSVC(scoring="f1", search="gradient"),
             Y,
@@ -256,7 +261,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence(model, y, message):
 def test_a_cut_may_give_all_rows_one_class(label):
     """If missing a class costs everything it is predicted always, also where decision values are more extreme."""
     score = make_scorer(metrics.recall_score, pos_label=label)
-    model = PathSVC("least_squares", C=1.0, gamma=1.0, scoring=score, threshold="tune").fit(X, Y)
+    model = PathSVC(loss="least_squares", C=1.0, gamma=1.0, scoring=score, threshold="tune").fit(X, Y)
     predicted = model.classes_[(model.held_out_decisions() > model.threshold_).astype(int)]
     assert metrics.recall_score(Y, predicted, pos_label=label) == 1.0
     candidates = threshold_candidates(model.held_out_decisions())
@@ -267,7 +272,7 @@ def test_a_cut_may_give_all_rows_one_class(label):
 @pytest.mark.slow
 def test_errors_and_tables_know_the_threshold():
     A, b = unbalanced(0, 200)
-    model = PathSVC("least_squares", scoring="f1", threshold="tune", random_state=0).fit(A, b)
+    model = PathSVC(loss="least_squares", scoring="f1", threshold="tune", random_state=0).fit(A, b)
     held, s = model.held_out_decisions(), np.ones(200)
     wrong = (held > model.threshold_) != b
     assert model.threshold_ != 0.0
@@ -286,7 +291,8 @@ def test_errors_and_tables_know_the_threshold():
 
 @first_quick(1)
 @pytest.mark.parametrize(
-    "estimator", [PathSVC("least_squares", C=[0.1, 1.0], gamma=0.1), ElasticNetSVC([0.5, 2.0], 1.0)]
+    "estimator",
+    [PathSVC(loss="least_squares", C=[0.1, 1.0], gamma=0.1), ElasticNetSVC(lambda1=[0.5, 2.0], lambda2=1.0)],
 )
 def test_a_threshold_changes_the_errors_but_not_what_was_searched(estimator):
     plain, cut = (clone(estimator).set_params(threshold=each).fit(X, Y) for each in (0.0, 0.7))
@@ -323,11 +329,17 @@ class Counting:
 @pytest.mark.parametrize(
     "model",
     [
-        PathSVC("least_squares", search="grid", **{"C": np.geomspace(0.1, 10, 7).tolist(), "gamma": [0.5, 1.0, 2.0]}),
         PathSVC(
-            "least_squares", criterion="kfold", search="grid", C=np.geomspace(0.1, 10, 7).tolist(), gamma=[0.5, 1, 2]
+            loss="least_squares", search="grid", **{"C": np.geomspace(0.1, 10, 7).tolist(), "gamma": [0.5, 1.0, 2.0]}
         ),
-        ElasticNetSVC(np.geomspace(0.1, 10, 7).tolist(), [0.1, 1.0, 10.0], patience=None),
+        PathSVC(
+            loss="least_squares",
+            criterion="kfold",
+            search="grid",
+            C=np.geomspace(0.1, 10, 7).tolist(),
+            gamma=[0.5, 1, 2],
+        ),
+        ElasticNetSVC(lambda1=np.geomspace(0.1, 10, 7).tolist(), lambda2=[0.1, 1.0, 10.0], patience=None),
     ],
 )
 def test_a_fit_asks_the_scorer_once_for_each_pair(model):
@@ -352,10 +364,10 @@ def test_a_fit_asks_the_scorer_once_for_each_pair(model):
 
 @pytest.mark.slow
 def test_long_curves_keep_the_standard_error_of_the_best_value_only(monkeypatch):
-    whole = PathSVC("least_squares", criterion="kfold", scoring="f1", **GRID).fit(X, Y)
+    whole = PathSVC(loss="least_squares", criterion="kfold", scoring="f1", **GRID).fit(X, Y)
     a = whole.cv_results_
     monkeypatch.setattr("svmpath.search.limits.KEPT_DECISIONS", 100)
-    part = PathSVC("least_squares", criterion="kfold", scoring="f1", **GRID).fit(X, Y)
+    part = PathSVC(loss="least_squares", criterion="kfold", scoring="f1", **GRID).fit(X, Y)
     assert (part.C_, part.gamma_) == (whole.C_, whole.gamma_)
     b = part.cv_results_
     best = int(np.argmax(a["mean_test_score"]))
@@ -379,9 +391,9 @@ def test_standard_errors_know_groups(scoring):
     groups = np.repeat(np.arange(20), 15)
     near = A[groups] + 1e-3 * rng.normal(size=(300, 2))
     models = [
-        PathSVC("least_squares", criterion="kfold", cv=5, scoring=scoring, C=[1.0], gamma=[0.5], search="grid").fit(
-            near, b[groups], groups=each
-        )
+        PathSVC(
+            loss="least_squares", criterion="kfold", cv=5, scoring=scoring, C=[1.0], gamma=[0.5], search="grid"
+        ).fit(near, b[groups], groups=each)
         for each in (groups, np.arange(300))
     ]
     errors = [float(model.cv_results_["std_test_score"][0]) for model in models]
@@ -398,15 +410,17 @@ def test_standard_errors_know_groups(scoring):
 @pytest.mark.parametrize("search", ["grid", pytest.param("continuous", marks=pytest.mark.slow)])
 def test_results_have_all_epsilons(search):
     y = X[:, 0] + 0.2 * np.random.default_rng(0).normal(size=60)
-    options = {"C": [0.3, 3.0], "gamma": [0.5, 2.0], "cv": 3, "criterion": "kfold", "search": search}
-    model = PathSVR("epsilon_insensitive", epsilon=[0.05, 0.2, 1.0], **options).fit(X, y)
+    options = {"C": [0.3, 3.0], "gamma": [0.5, 2.0], "cv": 3, "criterion": "kfold", "search": "grid"}
+    if search == "continuous":
+        options |= {"C": Range(0.3, 3.0), "scoring": "squared"}
+    model = PathSVR(loss="epsilon_insensitive", epsilon=[0.05, 0.2, 1.0], **options).fit(X, y)
     table = pd.DataFrame(model.cv_results_)
     assert sorted(table["param_epsilon"].unique()) == [0.05, 0.2, 1.0]
     assert len(table) == 12 if search == "grid" else len(table) > 12
     best = table.loc[table["rank_test_score"] == 1].iloc[0]
     assert (best["param_C"], best["param_gamma"], best["param_epsilon"]) == (model.C_, model.gamma_, model.epsilon_)
     for epsilon, rows in table.groupby("param_epsilon"):
-        one = pd.DataFrame(PathSVR("epsilon_insensitive", epsilon=epsilon, **options).fit(X, y).cv_results_)
+        one = pd.DataFrame(PathSVR(loss="epsilon_insensitive", epsilon=epsilon, **options).fit(X, y).cv_results_)
         np.testing.assert_allclose(np.sort(rows["mean_test_score"]), np.sort(one["mean_test_score"]))
     shown = model.search_table_
     assert shown["kept"].sum() == 1
@@ -419,7 +433,7 @@ def test_a_row_held_out_three_times_is_calibrated_as_one():
     """Platt's targets count rows; probabilities for a score are those of ``predict_proba``."""
     cv = RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=0)
     asked = {"criterion": "kfold", "cv": cv, "scoring": "neg_log_loss"}
-    model = PathSVC("least_squares", C=1.0, gamma=1.0, **asked).fit(X, Y)
+    model = PathSVC(loss="least_squares", C=1.0, gamma=1.0, **asked).fit(X, Y)
     curve = model._held_out.as_chosen()
     p = model._held_out.calibration(model.calibration).probabilities(curve.held[0])
     assert -model.choice_.score == pytest.approx(-metrics.log_loss(Y[curve.rows], p), abs=1e-12)

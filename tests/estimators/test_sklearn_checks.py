@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from svmpath import PathSVC, PathSVR
+from svmpath import PathSVC, PathSVR, Range
 
 # A weight of two is not two samples to a leave-one-out choice: the copy left in the fit gives the other one away.
 REPETITION = "leaving one sample out tells a weight of two from a sample that is there twice"
@@ -24,12 +24,12 @@ ESTIMATORS = [
     PathSVC(loss="least_squares", rank=10, random_state=0, gamma=1.0, C=[1.0]),
     PathSVC(loss="least_squares"),
     PathSVC(loss="least_squares", rank=10, random_state=0, calibration="temperature"),  # as below
-    PathSVR(loss="least_squares", kernel="poly", search="continuous"),
+    PathSVR(loss="least_squares", kernel="poly", gamma=Range(0.01, 10.0), search="grid", scoring="squared"),
     # Platt's sigmoid is 1/2 beside zero: near the boundary the class with the larger probability may be the other one.
     PathSVC(loss="least_squares", kernel="linear", criterion="kfold", cv=3, calibration="temperature"),
     PathSVC(loss="squared_hinge", gamma=[0.1, 1.0], C=[0.1, 1.0, 10.0]),
-    PathSVC(loss="least_squares", gamma="ard", C=(0.1, 10.0), random_state=0),
-    PathSVR(search="gradient", gamma=(0.05, 2.0), C=(0.1, 10.0), random_state=0),
+    PathSVC(loss="least_squares", gamma="ard", C=Range(0.1, 10.0), random_state=0),
+    PathSVR(search="gradient", gamma=Range(0.05, 2.0), C=Range(0.1, 10.0), random_state=0),
 ]
 
 

@@ -12,7 +12,7 @@ from sklearn.gaussian_process import kernels as gp
 
 import svmpath
 from svmpath import criteria
-from svmpath.gram import DenseGram, LowRankGram, Nystroem, make_gram
+from svmpath.gram import Clipped, DenseGram, LowRankGram, Nystroem, make_gram
 from svmpath.gram.landmarks import density, kmeans
 from svmpath.gram.nystroem import nystroem
 from svmpath.gram.pivoted_cholesky import KernelRows, search
@@ -215,9 +215,9 @@ def test_precomputed_in_low_rank():
 
 def test_an_indefinite_matrix_warns_or_is_clipped_everywhere_alike():
     kernel = Sigmoid(1.0, -1.0)
-    with pytest.warns(svmpath.IndefiniteKernelWarning, match="psd='clip'"):
+    with pytest.warns(svmpath.IndefiniteKernelWarning, match=r"gram\.Clipped"):
         K = make_gram(X, kernel).K
-    gram = make_gram(X, kernel, psd="clip")
+    gram = make_gram(X, kernel, rank=Clipped())
     values, Q = np.linalg.eigh(K)
     expected = (Q * np.maximum(values, 0)) @ Q.T
     np.testing.assert_allclose(gram.K, expected, atol=1e-6)
@@ -264,7 +264,6 @@ def test_some_rows_of_a_precomputed_kernel_survive_pickling(rank):
         ({"landmarks": [500]}, "from 0 to 119"),
         ({"landmarks": "best"}, "landmarks must be one of"),
         ({"rank": Nystroem(5), "landmarks": "uniform"}, "leave landmarks out"),
-        ({"psd": "maybe"}, "psd must be"),
     ],
 )
 def test_wrong_options_are_refused_in_a_sentence(options, message):

@@ -103,7 +103,7 @@ def test_free_memory_is_the_least_of_the_computer_and_its_control_group(monkeypa
 
 def test_a_limit_that_was_given_is_named():
     with (
-        memory.limited("1GB"),
+        memory.config_context(memory_limit="1GB"),
         pytest.raises(MemoryError, match=r"take 0\.9 GiB here \(memory_limit=1e\+09\); use less"),
     ):
         memory.require(2e9, "The matrix", "less")

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.gaussian_process import kernels as gp
 
-from svmpath.gram import make_gram
+from svmpath.gram import Clipped, make_gram
 from svmpath.kernels import (
     ARD,
     RBF,
@@ -133,7 +133,7 @@ def test_some_rows_of_a_gram_matrix_have_the_values_of_the_whole():
 
 def test_clipped_kernel_has_equal_rows_for_copies():
     X, which = repeated_rows()
-    K = make_gram(X, Sigmoid(0.3, -2.0), psd="clip").K
+    K = make_gram(X, Sigmoid(0.3, -2.0), rank=Clipped()).K
     expect_copies(K, which)
     assert np.array_equal(K, K.T)
 

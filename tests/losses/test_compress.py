@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 
 import svmpath
 from svmpath import datasets
-from svmpath.gram import DenseGram
+from svmpath.gram import Clipped, DenseGram
 from tests.rounding import assert_same
 from tests.speed import each_once
 
@@ -147,9 +147,9 @@ def test_a_kernel_function():
 
 
 @pytest.mark.filterwarnings("ignore::svmpath.IndefiniteKernelWarning")
-@pytest.mark.parametrize("psd", ["warn", "clip"])
-def test_an_indefinite_kernel(psd):
-    whole = solved("least_squares", kernel="sigmoid", gamma=0.3, coef0=-1.0, psd=psd)
+@pytest.mark.parametrize("rank", [None, Clipped()])
+def test_an_indefinite_kernel(rank):
+    whole = solved("least_squares", kernel="sigmoid", gamma=0.3, coef0=-1.0, rank=rank)
     few = whole.compress(N, random_state=0)
     assert few.error < 1e-6 * np.abs(whole.fitted).max()
     np.testing.assert_allclose(few(X), whole.fitted, atol=2 * few.error)

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import svmpath
-from svmpath import PathSVR, criteria
+from svmpath import PathSVR, Range, criteria
 from svmpath.losses import Expectile
 from svmpath.paths.newton_path import NewtonPath
 from tests.speed import each_once
@@ -157,7 +157,7 @@ def test_kfold_is_that_of_plain_refits():
 
 
 def test_the_estimator():
-    model = clone(PathSVR(loss=Expectile(0.9), gamma=0.5, C=(0.01, 100.0))).fit(X, Y)
+    model = clone(PathSVR(loss=Expectile(0.9), gamma=0.5, C=Range(0.01, 100.0))).fit(X, Y)
     assert model.criterion_ == "kfold"
     assert model.tau_ == 0.9
     np.testing.assert_allclose(model.predict(X), model.path_(model.C_).fitted, atol=1e-9)

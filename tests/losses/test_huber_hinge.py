@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import svmpath
-from svmpath import PathSVC, criteria, datasets
+from svmpath import PathSVC, Range, criteria, datasets
 from svmpath.cli import main
 from svmpath.losses import HuberHinge
 from svmpath.paths.newton_path import NewtonPath
@@ -348,7 +348,7 @@ def test_kfold_is_that_of_plain_refits():
 
 def test_the_estimator_chooses_by_folds():
     X, y = banana(80)
-    model = PathSVC(loss="huber_hinge", gamma=[0.1, 1.0], C=(0.1, 1000.0)).fit(X, y)
+    model = PathSVC(loss="huber_hinge", gamma=[0.1, 1.0], C=Range(0.1, 1000.0)).fit(X, y)
     assert model.criterion_ == "kfold"
     assert model.h_ == 0.5
     assert model.score(X, y) > 0.85

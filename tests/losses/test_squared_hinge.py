@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 import svmpath
 from svmpath import datasets
+from svmpath.gram import Clipped
 from svmpath.losses import pieces
 from svmpath.losses.base import Solution
 from svmpath.solvers.feature_newton import FeatureNewton
@@ -172,9 +173,9 @@ def test_violation_and_gap_measure_a_wrong_solution():
 def test_indefinite_kernels_are_refused_or_clipped():
     X, y = datasets.banana(60, random_state=0)
     options = {"loss": "squared_hinge", "kernel": "sigmoid", "gamma": 1.0, "coef0": -1.0}
-    with pytest.warns(svmpath.IndefiniteKernelWarning), pytest.raises(ValueError, match="psd='clip'"):
+    with pytest.warns(svmpath.IndefiniteKernelWarning), pytest.raises(ValueError, match=r"gram\.Clipped"):
         svmpath.trace(X, y, **options)(1.0)
-    assert svmpath.trace(X, y, psd="clip", **options)(1.0).gap < 1e-9
+    assert svmpath.trace(X, y, rank=Clipped(), **options)(1.0).gap < 1e-9
 
 
 def test_regression_and_other_parameters_are_refused():

@@ -11,6 +11,7 @@ from sklearn.svm import SVC, SVR, NuSVC
 
 import svmpath
 from svmpath import criteria
+from svmpath.gram import Clipped
 from svmpath.paths.jump_walk import JumpWalks
 from svmpath.solvers.box_qp import LOW
 from tests import reference, reference_qp
@@ -416,9 +417,9 @@ def test_weights_that_cannot_be_moved_are_refused():
 
 def test_an_indefinite_kernel_warns_and_clips():
     options = {"loss": "hinge", "kernel": "sigmoid", "gamma": 1.0, "coef0": -1.0, "span": (1e-3, 1e3)}
-    with pytest.warns(svmpath.IndefiniteKernelWarning), pytest.raises(svmpath.PathError, match="psd='clip'"):
+    with pytest.warns(svmpath.IndefiniteKernelWarning), pytest.raises(svmpath.PathError, match=r"gram\.Clipped"):
         svmpath.trace(X, Y, **options)
-    svmpath.trace(X, Y, psd="clip", **options).check(1e-9)
+    svmpath.trace(X, Y, rank=Clipped(), **options).check(1e-9)
 
 
 @first_quick(1)

@@ -13,8 +13,9 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import KFold, LeaveOneGroupOut, ShuffleSplit, StratifiedKFold
 
 import svmpath
-from svmpath import PathSVC, PathSVR, criteria
+from svmpath import PathSVC, PathSVR, Range, criteria
 from svmpath.estimators import _base
+from svmpath.gram import Clipped
 from svmpath.losses import Problem
 from svmpath.paths import JumpPath, MarchPath
 from svmpath.paths.copies import find_copies, merge, split_off
@@ -312,7 +313,7 @@ def test_precomputed_and_clipped_kernels_are_left_alone():
     path = svmpath.trace(K, LABELS, kernel="precomputed", loss="hinge", span=C_SPAN)
     assert isinstance(path, JumpPath)
     assert np.allclose(path(1.0).fitted, svmpath.trace(X, LABELS, gamma=1.0, loss="hinge")(1.0).fitted, atol=1e-8)
-    clipped = svmpath.trace(X, LABELS, kernel="sigmoid", coef0=-2.0, psd="clip", loss="squared_hinge")
+    clipped = svmpath.trace(X, LABELS, kernel="sigmoid", coef0=-2.0, rank=Clipped(), loss="squared_hinge")
     assert isinstance(clipped, MarchPath)
 
 
@@ -414,7 +415,7 @@ SOME = {"random_state": 0, "search": "grid", "gamma": [0.1, 0.5], "C": np.geomsp
 @pytest.mark.parametrize("criterion", ["loo", "kfold"])
 def test_pathsvc_of_several_named_classes(monkeypatch, loss, criterion):
     X, y = iris()
-    ours, theirs = fitted_both_ways(monkeypatch, PathSVC(loss, criterion=criterion, **SOME), X, y)
+    ours, theirs = fitted_both_ways(monkeypatch, PathSVC(loss=loss, criterion=criterion, **SOME), X, y)
     expect_the_same(ours, theirs, X)
     assert list(ours.predict(X)) == list(theirs.predict(X))
 
@@ -424,15 +425,17 @@ def test_pathsvc_of_several_named_classes(monkeypatch, loss, criterion):
     "options",
     [
         {},
-        pytest.param({"search": "continuous"}, marks=pytest.mark.slow),
+        pytest.param({"search": "grid", "C": Range(0.01, 100.0), "scoring": "squared"}, marks=pytest.mark.slow),
         {"rank": 5},
         {"rule": "one_se"},
     ],
 )
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "least_squares"])
 def test_pathsvc_with_weights(monkeypatch, loss, options):
-    ours, theirs = fitted_both_ways(monkeypatch, PathSVC(loss, **{**SOME, **options}), X, LABELS, sample_weight=WEIGHTS)
-    if options.get("search") == "continuous":  # a minimum that is found to three digits
+    ours, theirs = fitted_both_ways(
+        monkeypatch, PathSVC(loss=loss, **{**SOME, **options}), X, LABELS, sample_weight=WEIGHTS
+    )
+    if "scoring" in options:  # a minimum that is found to three digits
         assert ours.choice_.score == pytest.approx(theirs.choice_.score, rel=1e-3)
         return
     expect_the_same(ours, theirs, X)
@@ -441,7 +444,7 @@ def test_pathsvc_with_weights(monkeypatch, loss, options):
 @first_quick(1)
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "least_squares"])
 def test_pathsvr_with_weights(monkeypatch, loss):
-    ours, theirs = fitted_both_ways(monkeypatch, PathSVR(loss, **SOME), X, AMOUNTS, sample_weight=WEIGHTS)
+    ours, theirs = fitted_both_ways(monkeypatch, PathSVR(loss=loss, **SOME), X, AMOUNTS, sample_weight=WEIGHTS)
     expect_the_same(ours, theirs, X)
 
 
@@ -456,7 +459,7 @@ def test_a_saved_model_holds_nothing_that_is_not_known(tmp_path):
 
     from svmpath.cli.saved_model import is_known
 
-    model = PathSVC("hinge", **SOME).fit(X, LABELS)
+    model = PathSVC(loss="hinge", **SOME).fit(X, LABELS)
     assert model.path_.problem.copies is not None
     skops.io.dump(model, tmp_path / "model.skops")
     types = skops.io.get_untrusted_types(file=tmp_path / "model.skops")

@@ -9,6 +9,7 @@ from scipy.sparse import csr_matrix
 from sklearn.gaussian_process import kernels as gp
 
 import svmpath
+from svmpath.gram import Clipped
 from svmpath.kernels import RBF, Linear, Polynomial
 from svmpath.losses import LeastSquares
 from tests import reference
@@ -98,7 +99,7 @@ def test_a_path_goes_over_the_first_parameter_of_its_loss_by_default(loss, over)
 def test_an_indefinite_kernel_warns_and_clips():
     with pytest.warns(svmpath.IndefiniteKernelWarning):
         svmpath.trace(X, Y, loss="least_squares", kernel="sigmoid", gamma=1.0, coef0=-1.0)(0.1)
-    solution = svmpath.trace(X, Y, loss="least_squares", kernel="sigmoid", gamma=1.0, coef0=-1.0, psd="clip")(0.1)
+    solution = svmpath.trace(X, Y, loss="least_squares", kernel="sigmoid", gamma=1.0, coef0=-1.0, rank=Clipped())(0.1)
     assert solution.violation < 1e-10
     np.testing.assert_allclose(solution(X), solution.fitted, atol=1e-9)
 

@@ -35,7 +35,7 @@ def two_classes():
 
 def several_classes():
     X, y = load_iris(return_X_y=True)
-    return PathSVC("least_squares", random_state=0), X, y
+    return PathSVC(loss="least_squares", random_state=0), X, y
 
 
 def regression():

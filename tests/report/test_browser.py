@@ -299,7 +299,7 @@ def test_it_can_be_printed(reports, open_page):
 @pytest.mark.slow
 def test_many_rows_stay_light(open_page, tmp_path):
     X, y = make_classification(20_000, 20, n_informative=5, flip_y=0.1, random_state=0)
-    model = PathSVC("least_squares", gamma=0.02, C=[0.1, 1.0], rank=100, random_state=0).fit(X, y)
+    model = PathSVC(loss="least_squares", gamma=0.02, C=[0.1, 1.0], rank=100, random_state=0).fit(X, y)
     path = tmp_path / "report.html"
     Report(model, X, y).save(path)
     from plotly.offline import get_plotlyjs

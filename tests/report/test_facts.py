@@ -141,7 +141,7 @@ def test_the_plane_is_in_the_units_of_the_data(reports):
     grid = np.column_stack([part.ravel() for part in np.meshgrid(walk["grid"]["x"], walk["grid"]["y"])])
     own = model.decision_function(pd.DataFrame(grid, columns=X.columns))
     np.testing.assert_allclose(walk["pictures"][0][walk["start"]], own, atol=2e-3)
-    piped = make_pipeline(StandardScaler(), PathSVC("least_squares", scale=True, **QUICK))
+    piped = make_pipeline(StandardScaler(), PathSVC(loss="least_squares", scale=True, **QUICK))
     X, y = make_moons(50, noise=0.3, random_state=0)
     walk = Report(piped.fit(X * 100 + 3, y), X * 100 + 3, y).facts["walk"]
     grid = np.column_stack([part.ravel() for part in np.meshgrid(walk["grid"]["x"], walk["grid"]["y"])])
@@ -187,19 +187,19 @@ def rows_of(kind):
 
 
 MODELS = {
-    "hinge": (PathSVC("hinge", **QUICK), "plane"),
-    "huber hinge": (PathSVC("huber_hinge", **QUICK), "plane"),
-    "linear": (PathSVC("least_squares", "linear", C=[1.0], search="grid"), "plane"),
-    "bound": (PathSVC("squared_hinge", criterion="radius_margin", **QUICK), "plane"),
-    "ard": (PathSVC("least_squares", gamma="ard", random_state=0), "plane"),
-    "low rank": (PathSVC("least_squares", rank=12, **QUICK), "plane"),
-    "given": (PathSVC("least_squares", gamma=1.0, C=1.0), "plane"),
-    "kernel": (PathSVC("least_squares", "precomputed", C=[1.0, 2.0]), "kernel"),
-    "sparse": (PathSVC("least_squares", **QUICK), "sparse"),
-    "one column": (PathSVC("least_squares", **QUICK), "line"),
-    "scorer": (PathSVC("least_squares", scoring="f1", **QUICK), "plane"),
-    "one standard error": (PathSVC("least_squares", rule="one_se", **QUICK), "plane"),
-    "own loss": (PathSVC("least_squares", criterion_loss=lambda y, f: np.abs(y - f), **QUICK), "plane"),
+    "hinge": (PathSVC(loss="hinge", **QUICK), "plane"),
+    "huber hinge": (PathSVC(loss="huber_hinge", **QUICK), "plane"),
+    "linear": (PathSVC(loss="least_squares", kernel="linear", C=[1.0], search="grid"), "plane"),
+    "bound": (PathSVC(loss="squared_hinge", criterion="radius_margin", **QUICK), "plane"),
+    "ard": (PathSVC(loss="least_squares", gamma="ard", random_state=0), "plane"),
+    "low rank": (PathSVC(loss="least_squares", rank=12, **QUICK), "plane"),
+    "given": (PathSVC(loss="least_squares", gamma=1.0, C=1.0), "plane"),
+    "kernel": (PathSVC(loss="least_squares", kernel="precomputed", C=[1.0, 2.0]), "kernel"),
+    "sparse": (PathSVC(loss="least_squares", **QUICK), "sparse"),
+    "one column": (PathSVC(loss="least_squares", **QUICK), "line"),
+    "scorer": (PathSVC(loss="least_squares", scoring="f1", **QUICK), "plane"),
+    "one standard error": (PathSVC(loss="least_squares", rule="one_se", **QUICK), "plane"),
+    "own loss": (PathSVC(loss="least_squares", scoring=lambda y, f: np.abs(y - f), **QUICK), "plane"),
     "elastic net": (ElasticNetSVC(lambda2=[0.0, 1.0]), "wide"),
 }
 
@@ -221,7 +221,7 @@ def test_every_kind_of_model_has_a_report(name):
 def test_the_criterion_that_decided_comes_first():
     X, y = make_moons(60, noise=0.3, random_state=0)
     folds = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
-    model = PathSVC("least_squares", criterion="kfold", cv=folds, **QUICK).fit(X, y)
+    model = PathSVC(loss="least_squares", criterion="kfold", cv=folds, **QUICK).fit(X, y)
     first, *others = Report(model, X, y).facts["curves"]
     assert first["criterion"] == "kfold"
     assert [curve["criterion"] for curve in others] == ["loo"]
@@ -246,7 +246,7 @@ def test_columns_are_described():
 
     columns = make_column_transformer((StandardScaler(), ["size"]), (OneHotEncoder(), ["kind", "flag"]))
     y = (table["size"] > 3).to_numpy().astype(int)
-    model = make_pipeline(columns, PathSVC("least_squares", **QUICK)).fit(table, y)
+    model = make_pipeline(columns, PathSVC(loss="least_squares", **QUICK)).fit(table, y)
     report = Report(model, table, y, target="large")
     size, kind, flag = report.facts["columns"]["shown"]
     assert (size["kind"], size["mean"]) == ("number", pytest.approx(table["size"].mean()))
@@ -259,7 +259,7 @@ def test_what_cannot_be_reported_is_refused():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(TypeError, match="not SVC"):
         Report(SVC().fit(X, y), X, y)
-    model = PathSVC("least_squares", **QUICK).fit(X, y)
+    model = PathSVC(loss="least_squares", **QUICK).fit(X, y)
     with pytest.raises(ValueError, match="needs the 150 rows that the model was fitted to, but X has 100"):
         Report(model, X[:100], y[:100])
     with pytest.raises(ValueError, match="but y has 100"):
@@ -290,7 +290,7 @@ def report_library_count():
 
 def test_the_title_is_text():
     X, y = make_moons(40, noise=0.3, random_state=0)
-    model = PathSVC("least_squares", **QUICK).fit(X, y)
+    model = PathSVC(loss="least_squares", **QUICK).fit(X, y)
     page = Report(model, X, y, title=HOSTILE, target=HOSTILE).html()
     assert HOSTILE not in page
     assert "<title>&lt;script&gt;" in page

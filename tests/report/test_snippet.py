@@ -17,22 +17,26 @@ LINE = MOONS[0], np.sin(3 * MOONS[0][:, 0]) + MOONS[0][:, 1]
 C = {"C": [0.5, 2.0], "search": "grid"}
 
 CASES = {
-    "hinge": (PathSVC("hinge", gamma=0.7, **C), MOONS, 1e-2),
-    "hinge, poly": (PathSVC("hinge", "poly", gamma=0.5, degree=2, coef0=1.0, **C), MOONS, 1e-2),
-    "hinge, laplacian": (PathSVC("hinge", "laplacian", gamma=0.7, **C), MOONS, 1e-2),
-    "hinge, strings, weights": (PathSVC("hinge", gamma=0.7, **C), (MOONS[0], np.array(["a'b", "c"])[MOONS[1]]), 1e-2),
-    "epsilon": (PathSVR("epsilon_insensitive", gamma=0.7, epsilon=0.1, **C), LINE, 1e-2),
-    "least squares": (PathSVR("least_squares", gamma=0.7, **C), LINE, 1e-9),
-    "least squares, scaled": (PathSVR("least_squares", gamma=0.7, scale=True, **C), LINE, 1e-9),
+    "hinge": (PathSVC(loss="hinge", gamma=0.7, **C), MOONS, 1e-2),
+    "hinge, poly": (PathSVC(loss="hinge", kernel="poly", gamma=0.5, degree=2, coef0=1.0, **C), MOONS, 1e-2),
+    "hinge, laplacian": (PathSVC(loss="hinge", kernel="laplacian", gamma=0.7, **C), MOONS, 1e-2),
+    "hinge, strings, weights": (
+        PathSVC(loss="hinge", gamma=0.7, **C),
+        (MOONS[0], np.array(["a'b", "c"])[MOONS[1]]),
+        1e-2,
+    ),
+    "epsilon": (PathSVR(loss="epsilon_insensitive", gamma=0.7, epsilon=0.1, **C), LINE, 1e-2),
+    "least squares": (PathSVR(loss="least_squares", gamma=0.7, **C), LINE, 1e-9),
+    "least squares, scaled": (PathSVR(loss="least_squares", gamma=0.7, scale=True, **C), LINE, 1e-9),
     "least squares, two": (
-        PathSVC("least_squares", gamma=0.7, **C),
+        PathSVC(loss="least_squares", gamma=0.7, **C),
         (MOONS[0], np.array(["a'b", "c"])[MOONS[1]]),
         1e-9,
     ),
-    "least squares, linear, three": (PathSVC("least_squares", "linear", **C), IRIS, 1e-9),
-    "squared hinge": (PathSVC("squared_hinge", gamma=0.7, **C), MOONS, 1e-4),
-    "squared hinge, three": (PathSVC("squared_hinge", gamma=0.7, **C), IRIS, 1e-4),
-    "ard": (PathSVC("least_squares", gamma="ard", random_state=0), MOONS, 1e-9),
+    "least squares, linear, three": (PathSVC(loss="least_squares", kernel="linear", **C), IRIS, 1e-9),
+    "squared hinge": (PathSVC(loss="squared_hinge", gamma=0.7, **C), MOONS, 1e-4),
+    "squared hinge, three": (PathSVC(loss="squared_hinge", gamma=0.7, **C), IRIS, 1e-4),
+    "ard": (PathSVC(loss="least_squares", gamma="ard", random_state=0), MOONS, 1e-9),
 }
 
 
@@ -58,14 +62,14 @@ def test_the_snippet_decides_alike(name):
 
 def test_hinge_of_three_classes_is_one_against_the_rest():
     X, y = IRIS
-    model = PathSVC("hinge", gamma=0.7, **C).fit(X, y)
+    model = PathSVC(loss="hinge", gamma=0.7, **C).fit(X, y)
     code = snippet(Fitted.of(model, X, y))["code"]
     np.testing.assert_allclose(decisions(code, X, y), model.decision_function(X), atol=1e-2)
 
 
 def test_rows_of_a_pipeline():
     X, y = MOONS
-    model = make_pipeline(StandardScaler(), PathSVC("hinge", gamma=0.7, **C)).fit(X, y)
+    model = make_pipeline(StandardScaler(), PathSVC(loss="hinge", gamma=0.7, **C)).fit(X, y)
     found = snippet(Fitted.of(model, X, y))
     assert "model[:-1].transform(X)" in found["words"]
     own = model.decision_function(X)
@@ -75,10 +79,10 @@ def test_rows_of_a_pipeline():
 @pytest.mark.parametrize(
     ("model", "weight", "word"),
     [
-        (PathSVC("huber_hinge", gamma=1.0, C=[1.0]), None, "huber_hinge"),
-        (PathSVC("least_squares", gamma=1.0, C=[1.0]), np.linspace(1, 2, 60), "weights"),
-        (PathSVC("least_squares", gamma=1.0, C=[1.0], rank=10), None, "rank 10"),
-        (PathSVC("least_squares", lambda A, B: A @ B.T, C=[1.0]), None, "no name"),
+        (PathSVC(loss="huber_hinge", gamma=1.0, C=[1.0]), None, "huber_hinge"),
+        (PathSVC(loss="least_squares", gamma=1.0, C=[1.0]), np.linspace(1, 2, 60), "weights"),
+        (PathSVC(loss="least_squares", gamma=1.0, C=[1.0], rank=10), None, "rank 10"),
+        (PathSVC(loss="least_squares", kernel=lambda A, B: A @ B.T, C=[1.0]), None, "no name"),
         (ElasticNetSVC(lambda2=1.0), None, "elastic-net"),
     ],
 )

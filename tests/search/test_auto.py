@@ -10,6 +10,7 @@ from sklearn.datasets import make_classification, make_moons
 from svmpath import PathSVC, PathSVR
 from svmpath.datasets import twonorm
 from svmpath.exceptions import LimitWarning
+from svmpath.gram import Clipped
 from svmpath.paths import Request, trace_problem
 from svmpath.search import limits, rank, stages
 from svmpath.search.rank import double_rank
@@ -182,7 +183,7 @@ def many(monkeypatch):
 def test_a_rank_that_grows_leaves_the_values_of_C_that_were_given(many, loss, gamma):
     X, y = twonorm(120, 0)
     for C in (1.0, [1.0, 9.0], (1.0, 1.5)):
-        model = PathSVC(loss, C=C, gamma=gamma, random_state=0).fit(X, y)
+        model = PathSVC(loss=loss, C=C, gamma=gamma, random_state=0).fit(X, y)
         assert "rank" in stages_of(model)
         assert model.C_ in C if isinstance(C, list) else np.min(C) <= model.C_ <= np.max(C)
 
@@ -300,7 +301,7 @@ def test_only_a_machine_that_gains_from_it_is_started_in_low_rank(small_limits, 
     calls, stand_in = [], stages.stand_in
     monkeypatch.setattr(stages, "stand_in", lambda tuner: (calls.append(1), stand_in(tuner))[1])
     X, y = moons(120, 0)
-    model = PathSVC(loss, C=1.0, gamma=1.0).fit(X, y)
+    model = PathSVC(loss=loss, C=1.0, gamma=1.0).fit(X, y)
     assert len(calls) == times
     assert model.path_(1.0).violation < 1e-6
 
@@ -308,6 +309,6 @@ def test_only_a_machine_that_gains_from_it_is_started_in_low_rank(small_limits, 
 def test_decompositions_of_a_clipped_kernel_count(monkeypatch):
     X, y = moons(80, 0)
     monkeypatch.setattr("svmpath.search.limits.DESCENT_OPERATIONS", 3 * 15.0 * 80**3)
-    options = {"kernel": "sigmoid", "coef0": -1.0, "psd": "clip", "random_state": 0}
-    confirm = PathSVC("least_squares", **options).fit(X, y + (X[:, 0] > 1)).choice_.stages[1]
+    options = {"kernel": "sigmoid", "coef0": -1.0, "rank": Clipped(), "random_state": 0}
+    confirm = PathSVC(loss="least_squares", **options).fit(X, y + (X[:, 0] > 1)).choice_.stages[1]
     assert sum(len(scores.values) for scores in confirm.tried.values()) <= 3

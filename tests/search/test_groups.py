@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, LeaveOneGroupOut
 
-from svmpath import PathSVC, PathSVR
+from svmpath import PathSVC, PathSVR, Range
 from svmpath.gram import make_gram
 from svmpath.kernels import RBF
 from svmpath.losses import Problem
@@ -35,7 +35,7 @@ def test_groups_of_similar_rows_do_not_lead_to_narrow_kernels(loss):
     errors = []
     for seed in range(3):
         X, y, group, new, truth = alike(seed)
-        errors.append(1 - PathSVC(loss, random_state=0).fit(X, y, groups=group).score(new, truth))
+        errors.append(1 - PathSVC(loss=loss, random_state=0).fit(X, y, groups=group).score(new, truth))
     assert np.mean(errors) < 0.2  # 0.29 by leave-one-out in the first stages
 
 
@@ -44,7 +44,7 @@ def test_groups_of_similar_rows_do_not_lead_to_narrow_kernels(loss):
 def test_nor_where_they_are_narrowed(monkeypatch, loss):
     monkeypatch.setattr(limits, "UNNARROWED_ROWS", 100)
     X, y, group, new, truth = alike(0)
-    model = PathSVC(loss, random_state=0).fit(X, y, groups=group)
+    model = PathSVC(loss=loss, random_state=0).fit(X, y, groups=group)
     assert {stage.name for stage in model.choice_.stages} == {"screen", "narrow", "confirm"}
     assert {stage.criterion for stage in model.choice_.stages} == {"kfold"}
     assert model.score(new, truth) > 0.8
@@ -65,13 +65,13 @@ def test_splits_of_ones_own_count_from_the_beginning():
     model = PathSVC(criterion="kfold", cv=splits, random_state=0).fit(X, y)
     assert {stage.criterion for stage in model.choice_.stages} == {"kfold"}
     assert model.score(new, truth) > 0.8
-    each = PathSVC("least_squares", cv=LeaveOneGroupOut(), random_state=0).fit(X, y, groups=group)
+    each = PathSVC(loss="least_squares", cv=LeaveOneGroupOut(), random_state=0).fit(X, y, groups=group)
     assert each.score(new, truth) > 0.8
 
 
 def test_folds_that_are_taken_for_want_of_something_cheaper_do_not_slow_down_the_screen():
     X, y, _, _, _ = alike(0, groups=30, size=1)
-    model = PathSVC("huber_hinge", random_state=0, C=(0.1, 10.0), gamma=(0.1, 1.0))
+    model = PathSVC(loss="huber_hinge", random_state=0, C=Range(0.1, 10.0), gamma=Range(0.1, 1.0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(X, y)

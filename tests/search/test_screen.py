@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from svmpath.gram import make_gram
+from svmpath.gram import Clipped, make_gram
 from svmpath.kernels import make_kernel
 from svmpath.losses import Problem
 from svmpath.search.axis import Axis
@@ -22,7 +22,7 @@ C = np.array([0.1, 10.0, 1e3])
 
 
 def problem_of(kernel="rbf", X=X, y=LABELS, s=None, task="classification", **options):
-    gram = make_gram(X, make_kernel(kernel, gamma=options.pop("gamma", 1.0), X=X, **options), psd="clip")
+    gram = make_gram(X, make_kernel(kernel, gamma=options.pop("gamma", 1.0), X=X, **options), rank=Clipped())
     return Problem(gram, y, np.ones(len(y)) if s is None else s, task)
 
 

@@ -18,10 +18,10 @@ MODELS = {
     "three classes at one C": (PathSVC(C=1.0, random_state=0), THREE),
     "numbers": (PathSVR(random_state=0), T),
     "numbers at one gamma": (PathSVR(gamma="scale", random_state=0), T),
-    "values of epsilon": (PathSVR("epsilon_insensitive", epsilon=[0.1, 0.2], C=[1.0, 10.0], gamma=1.0), T),
-    "one standard error": (PathSVC(rule="one_se", criterion_loss="squared", random_state=0), Y),
-    "huber, one standard error": (PathSVC("huber_hinge", rule="one_se", criterion_loss="squared", cv=3), Y),
-    "hinge": (PathSVC("hinge", C=[0.1, 1.0, 10.0], gamma=[0.3, 1.0, 3.0]), Y),
+    "values of epsilon": (PathSVR(loss="epsilon_insensitive", epsilon=[0.1, 0.2], C=[1.0, 10.0], gamma=1.0), T),
+    "one standard error": (PathSVC(rule="one_se", scoring="squared", random_state=0), Y),
+    "huber, one standard error": (PathSVC(loss="huber_hinge", rule="one_se", scoring="squared", cv=3), Y),
+    "hinge": (PathSVC(loss="hinge", C=[0.1, 1.0, 10.0], gamma=[0.3, 1.0, 3.0]), Y),
     "linear": (PathSVC(kernel="linear", random_state=0), Y),
     "linear, one standard error": (PathSVC(kernel="linear", rule="one_se", random_state=0), Y),
     "a pair": (PathSVC(C=1.0, gamma=1.0), Y),
@@ -83,7 +83,7 @@ def test_values_of_C_much_below_one_are_told_apart():
 
 
 def test_values_of_epsilon_are_told_apart():
-    table = PathSVR("epsilon_insensitive", epsilon=[0.1, 0.2], C=[1.0, 10.0], gamma=1.0).fit(X, T).search_table_
+    table = PathSVR(loss="epsilon_insensitive", epsilon=[0.1, 0.2], C=[1.0, 10.0], gamma=1.0).fit(X, T).search_table_
     assert table[table.stage == "screen"].epsilon.isna().all()
     assert set(table[table.stage != "screen"].epsilon) == {0.1, 0.2}
 
@@ -93,7 +93,7 @@ def test_one_gamma_per_feature_is_no_number_of_a_point(seed):
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(60, 3))
     y = np.sign(rows[:, 0] + 0.3 * seed * rows[:, 1] + 0.3 * rng.normal(size=60))
-    model = PathSVC("least_squares", gamma="ard", random_state=0).fit(rows, y)
+    model = PathSVC(loss="least_squares", gamma="ard", random_state=0).fit(rows, y)
     table = model.search_table_
     assert table.columns.tolist() == [*COLUMNS, "eta"]
     points = table[table.stage == "ard"]

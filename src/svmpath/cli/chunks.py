@@ -61,7 +61,7 @@ def tune_chunks(given: Given, options: DataOptions, live: Live) -> TuneResult:
         file = Path(folder) / "sample.parquet"
         rows.to_parquet(file, index=False)
         sample = read_noted(replace(options, data=file, format="parquet"))
-    pipeline = make_pipeline(sample, given.settings)
+    pipeline = make_pipeline(sample, given.settings, given.landmarks, given.psd)
     columns, model = pipeline["columns"], pipeline["model"]
     Z = columns.fit_transform(sample.X, sample.y)
     names = list(sample.table.kinds)

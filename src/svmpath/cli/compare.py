@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from svmpath.cli.console import Outcome, note
 from svmpath.cli.data_options import DataOptions, TrainingData, read_noted
-from svmpath.cli.fitting import make_pipeline
+from svmpath.cli.fitting import make_pipeline, within_memory
 from svmpath.cli.live import Live, reading
 from svmpath.cli.outputs import check_file, save_table
 from svmpath.exceptions import DataError, PathError
@@ -29,7 +29,7 @@ def compare(given: Given) -> Outcome:
     if given.output is not None:
         check_file(given.output, (given.data,))
     with Live(reading(given.data), is_hidden=given.quiet) as live:
-        facts, rows = live.run(lambda: _compare(given, live))
+        facts, rows = live.run(lambda: within_memory(given.memory_limit, lambda: _compare(given, live)))
         facts["written"] = save_table(rows, given.output, live)
     return facts, lambda: _print(facts)
 

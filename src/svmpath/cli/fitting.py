@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from svmpath.exceptions import DataError
@@ -36,7 +36,29 @@ class TuneResult(NamedTuple):
     rows: Any = None
 
 
-def make_pipeline(data: TrainingData, settings: Mapping[str, Any]) -> Any:
+def within_memory(limit: str | None, work: Callable[[], Any]) -> Any:
+    """Do some work in which one matrix may take so much memory."""
+    from svmpath.gram.memory import config_context
+
+    with config_context(memory_limit=limit):
+        return work()
+
+
+def kernel_rank(rank: Any, landmarks: str | None, psd: str, n: int) -> Any:
+    """``rank=`` of the estimators, and of ``svmpath.trace``, from --rank, --landmarks and --psd for n rows."""
+    from svmpath.gram import Clipped, Nystroem, automatic_rank
+
+    if psd == "clip" and rank in (None, "auto"):
+        return Clipped()
+    if landmarks is None:
+        return rank
+    number = automatic_rank(n) if rank == "auto" else rank
+    return None if number is None else Nystroem(number, landmarks)
+
+
+def make_pipeline(
+    data: TrainingData, settings: Mapping[str, Any], landmarks: str | None = None, psd: str = "warn"
+) -> Any:
     """The model to fit: the columns as numbers, then the estimator."""
     from sklearn.pipeline import Pipeline
 
@@ -46,6 +68,7 @@ def make_pipeline(data: TrainingData, settings: Mapping[str, Any]) -> Any:
     if settings.get("threshold", 0.0) != 0.0 and data.task != "classification":
         raise DataError("--threshold works for classification only; leave it out")
     used = {name: value for name, value in settings.items() if _FOR_ONE_TASK.get(name, data.task) == data.task}
+    used["rank"] = kernel_rank(used["rank"], landmarks, psd, data.table.n_rows)
     is_class = data.task == "classification"
     model = PathSVC(class_weight=data.class_weight, **used) if is_class else PathSVR(**used)
     return Pipeline([("columns", prepare_columns(data)), ("model", model)])

@@ -16,7 +16,7 @@ _WORDS = r"'[^']*'(?:(?:,|,?\ or|,?\ and)\ '[^']*')*"
 _MENTION = re.compile(
     rf"""
     (?P<call>\b\w+\([^()]*\))                                # RBF(gamma=1.0) is Python and stays
-    | \b(?P<set>{_NAME})=(?P<value>{_WORDS}|[\w.+-]*\w)      # loss='hinge' or 'squared_hinge'
+    | \b(?P<set>{_NAME})=(?P<value>{_WORDS}|[\w.+-]*\w(?:\(\))?)  # loss='hinge' or 'squared_hinge'
     | The\ '(?P<quoted>{_NAME})'\ parameter\ of\ \w+         # "The 'cv' parameter of PathSVC must be": scikit-learn's
     | (?P<before>^|[:;,.]\ |\bvalue\ of\ )                   # "n_jobs must be None", "Each value of C must be"
       (?P<subject>{_NAME})(?=\ (?:must|cannot|is\ an\ empty)\ )(?P<none>\ must\ be\ None)?
@@ -51,6 +51,8 @@ def _as_option(found: re.Match[str]) -> str:
         option = OPTIONS[part["set"]]
         if part["value"] == "None":  # what the estimators call None
             return "--rank exact" if option == "--rank" else f"no {option}"
+        if part["value"].startswith("gram.Clipped"):
+            return "--rank exact with --psd clip"
         return f"{option} {part['value'].replace(chr(39), '')}"
     if part["quoted"]:
         return OPTIONS[part["quoted"]]

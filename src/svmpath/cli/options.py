@@ -299,12 +299,12 @@ TABLE = (
         "--landmarks", "tune path", ADVANCED,
         "Landmarks for --rank: rpcholesky (the default), greedy, uniform (where --rank auto chooses the rank), kmeans "
         "or density.",
-        "NAME", names=("rpcholesky", "greedy", "uniform", "kmeans", "density"), sets="landmarks",
+        "NAME", names=("rpcholesky", "greedy", "uniform", "kmeans", "density"),
     ),
     Option(
         "--psd", "tune path", ADVANCED,
         "An indefinite kernel (sigmoid): warn, or clip it to its positive semi-definite part.",
-        "NAME", "warn", names=("warn", "clip"), sets="psd",
+        "NAME", "warn", names=("warn", "clip"),
     ),
     Option(
         "--threshold", "tune", ADVANCED,
@@ -379,9 +379,8 @@ TABLE = (
     ),
     Option(
         "--search", _TUNING, ADVANCED,
-        "How gamma and C are searched: auto (many pairs screened, few confirmed), grid (all pairs), continuous (along "
-        "paths) or gradient.",
-        "NAME", "auto", names=("auto", "grid", "continuous", "gradient"), sets="search",
+        "How gamma and C are searched: auto (many pairs screened, few confirmed), grid (all pairs) or gradient.",
+        "NAME", "auto", names=("auto", "grid", "gradient"), sets="search",
     ),
     Option(
         "--honest", "tune", ADVANCED,
@@ -403,7 +402,7 @@ TABLE = (
     Option(
         "--memory-limit", _TUNING, ADVANCED,
         "What one matrix may take, such as 4GiB or 500MB; 70 % of what is free if not given.",
-        "SIZE", read=read_size, sets="memory_limit",
+        "SIZE", read=read_size,
     ),
     Option(
         "--seed --random-state", "tune compare path datasets", SEARCH,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from svmpath.cli.console import Outcome
 from svmpath.cli.data_options import DataOptions, read_noted
+from svmpath.cli.fitting import kernel_rank
 from svmpath.cli.live import Live, reading
 from svmpath.cli.outputs import check_file, save, to_csv
 from svmpath.exceptions import DataError
@@ -51,7 +52,8 @@ def _trace(given: Given, live: Live) -> tuple[dict[str, Any], dict[str, Any]]:
     live.stage("Following the path" + (f" over {settings['over']}" if settings["over"] else ""))
     weights = {"sample_weight": table.weights, "class_weight": data.class_weight, "task": data.task}
     start = time.perf_counter()
-    traced = trace(X, data.y, **settings, **weights)
+    rank = kernel_rank(settings["rank"], given.landmarks, given.psd, table.n_rows)
+    traced = trace(X, data.y, **{**settings, "rank": rank}, **weights)
     events = list(traced.events())
     seconds = time.perf_counter() - start
     values = _values_along(traced, given.values)

@@ -17,7 +17,7 @@ from svmpath.cli.chunks import is_in_chunks, print_chunks, refuse_with_chunks, t
 from svmpath.cli.config import check_config_kept, write_config
 from svmpath.cli.console import Outcome, first_line, note
 from svmpath.cli.data_options import DataOptions, TrainingData, read_noted
-from svmpath.cli.fitting import TuneResult, make_pipeline
+from svmpath.cli.fitting import TuneResult, make_pipeline, within_memory
 from svmpath.cli.honest import estimate_error
 from svmpath.cli.live import Live, reading
 from svmpath.cli.outputs import CONFIG, MODEL, REPORT, SUMMARY, check_folder, check_held_out, save, to_csv
@@ -42,7 +42,8 @@ def tune(given: Given) -> Outcome:
     with Live(reading(given.data), is_hidden=given.quiet or given.verbose) as live:
         # Ctrl-C leaves the block, which cancels what is running on the scheduler.
         with distributed().scheduler(given.scheduler or "threads", given.memory_limit) if in_chunks else nullcontext():
-            tuned = live.run(lambda: (tune_chunks if in_chunks else _tune)(given, options, live))
+            work = partial(tune_chunks if in_chunks else _tune, given, options, live)
+            tuned = live.run(lambda: within_memory(given.memory_limit, work))
         written = save(_writers(tuned, repeated, given.output, given.held_out), live)
     facts = {**tuned.facts, "written": written}
     if not given.report and (given.output / REPORT).exists():
@@ -75,8 +76,8 @@ def _tune(given: Given, options: DataOptions, live: Live) -> TuneResult:
 
     data = read_noted(options)
     table, settings = data.table, given.settings
-    note_approximations(settings, data.task, table.n_rows)
-    pipeline = make_pipeline(data, settings)
+    note_approximations({**settings, "landmarks": given.landmarks}, data.task, table.n_rows)
+    pipeline = make_pipeline(data, settings, given.landmarks, given.psd)
     model = pipeline["model"]
     live.stage("Tuning")
     start = time.perf_counter()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from svmpath.exceptions import DataError
 from svmpath.names import did_you_mean, unknown_name
+
+if TYPE_CHECKING:
+    from svmpath.ranges import Range
 
 FOLDS = 5  # where --cv is not given
 _INFINITY = float("inf")
@@ -45,14 +48,14 @@ def to_number(text: str) -> float:
         return float("nan")
 
 
-def read_tried(option: str, text: str, words: Sequence[str]) -> str | float | tuple[float, float] | list[float]:
+def read_tried(option: str, text: str, words: Sequence[str]) -> str | float | Range | list[float]:
     """What is tried: one of a few words, a positive number, a range LOW:HIGH, or candidates with commas between them.
 
     Examples
     --------
     >>> from svmpath.cli.values import read_tried
     >>> [read_tried("--C", text, ("tune",)) for text in ("tune", "2", "0.1:10", "0.1,1,10")]
-    ['tune', 2.0, (0.1, 10.0), [0.1, 1.0, 10.0]]
+    ['tune', 2.0, Range(0.1, 10), [0.1, 1.0, 10.0]]
     """
     if text in words:
         return text
@@ -67,7 +70,9 @@ def read_tried(option: str, text: str, words: Sequence[str]) -> str | float | tu
         return values if is_list else values[0]
     if not values[0] < values[1]:
         raise DataError(f"{option} LOW:HIGH needs LOW smaller than HIGH, not {text!r}")
-    return values[0], values[1]
+    from svmpath.ranges import Range
+
+    return Range(values[0], values[1])
 
 
 def read_tuned(option: str, text: str | None, words: Sequence[str] = ("tune",)) -> str | float:

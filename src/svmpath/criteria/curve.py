@@ -65,7 +65,7 @@ class ErrorAbove:
         return ((f > self.threshold) != (y > 0)).astype(float)
 
 
-_NAMED: dict[str, Callable[[Array, Array], Array]] = {
+HELD_OUT_LOSSES: dict[str, Callable[[Array, Array], Array]] = {
     "error": error,
     "squared": squared,
     "squared_hinge": squared_hinge,
@@ -83,13 +83,13 @@ def held_out_loss(loss: HeldOutLoss, task: str, parameter: str = "loss") -> Call
         return error if task == "classification" else squared
     if callable(loss):
         return loss
-    if not isinstance(loss, str) or loss not in _NAMED:
-        raise ValueError(unknown_name(parameter, loss, _NAMED, "a callable loss(y, f)"))
+    if not isinstance(loss, str) or loss not in HELD_OUT_LOSSES:
+        raise ValueError(unknown_name(parameter, loss, HELD_OUT_LOSSES, "a callable loss(y, f)"))
     if loss != "squared" and task == "regression":
         raise ValueError(
             f"{parameter}={loss!r} needs labels, which a regression does not have; use {parameter}='squared'."
         )
-    return _NAMED[loss]
+    return HELD_OUT_LOSSES[loss]
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class Curve(HeldOutCurve):
         """Per-sample losses, of shape (m, N)."""
         if self.screened is not None and self.loss in (error, OneVsRest(error)):
             return self.screened.errors.astype(float)
-        if self.loss in _NAMED.values():
+        if self.loss in HELD_OUT_LOSSES.values():
             return self.loss(self.target[self.rows], self.finite)
         # One value at a time: a user's loss gets targets and decision values of the same shape.
         rows = [np.asarray(self.loss(self.target[self.rows], f), dtype=float) for f in self.finite]

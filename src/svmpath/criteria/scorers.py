@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.curve import Curve
+from svmpath.criteria.curve import HELD_OUT_LOSSES, Curve
 from svmpath.criteria.scoring import MEANS, ScoredRows, Scoring, code_of, named_scorer, scorer_names
 from svmpath.names import did_you_mean
 
@@ -38,8 +38,9 @@ def make_scoring(scoring: Any, classes: Array | None, y: Array, s: Array, parame
     is_name, rows = isinstance(scoring, str), _few(classes, y, s)
     if is_name and scoring not in scorer_names():
         raise ValueError(
-            f"{parameter} must be one of sklearn.metrics.get_scorer_names(), a scorer of make_scorer or a function of "
-            f"(estimator, X, y); got {scoring!r}.{did_you_mean(scoring, _names(classes))}"
+            f"{parameter} must be one of sklearn.metrics.get_scorer_names(), a scorer of make_scorer, a function of "
+            f"(estimator, X, y) or a held-out loss ({', '.join(map(repr, HELD_OUT_LOSSES))}); got {scoring!r}."
+            f"{did_you_mean(scoring, [*_names(classes), *HELD_OUT_LOSSES])}"
         )
     if not is_name and not callable(scoring):
         raise ValueError(

@@ -282,16 +282,11 @@ def make_approximation(rank: Any, landmarks: Any, n: int) -> Approximation:
     return Nystroem(rank, "uniform" if landmarks is None else landmarks)
 
 
-def for_sample(rank: Any, landmarks: Any, size: int) -> dict[str, Any]:
-    """Options for a sample, whose rows have other numbers: random landmarks in the place of given row numbers."""
-    is_nystroem = isinstance(rank, Nystroem)
-    numbers = rank.landmarks if is_nystroem else landmarks
-    if numbers is None or isinstance(numbers, str):
-        return {}
-    count = min(len(np.atleast_1d(numbers)), size)
-    if is_nystroem:
-        return {"rank": replace(rank, rank=count, landmarks="uniform")}
-    return {"rank": count, "landmarks": "uniform"}
+def for_sample(rank: Any, size: int) -> Any:
+    """The rank for a sample, whose rows have other numbers: random landmarks in the place of given row numbers."""
+    if not isinstance(rank, Nystroem) or isinstance(rank.landmarks, str):
+        return rank
+    return replace(rank, rank=min(len(rank.landmarks), size), landmarks="uniform")
 
 
 def choose_dtype(n: int, r: int, limit: Any) -> type | None:

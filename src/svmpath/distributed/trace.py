@@ -28,7 +28,6 @@ Array = np.ndarray
 _IN_MEMORY = {
     "over": "C",
     "sample": None,
-    "psd": "warn",
     "breakpoints": "auto",
     "tol": None,
     "start": None,

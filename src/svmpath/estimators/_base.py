@@ -8,23 +8,36 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from svmpath import criteria
+from svmpath.criteria.curve import HeldOutLoss
+from svmpath.criteria.folds import make_folds
 from svmpath.criteria.held_out import Folds
 from svmpath.criteria.scoring import Scoring
-from svmpath.estimators.cautions import warn_of_a_loose_bound, warn_of_edges, warn_of_rounding
+from svmpath.criteria.table import CRITERIA, is_bound, make_criterion
+from svmpath.estimators.axes import Axes, Start, epsilons, how_given
+from svmpath.estimators.cautions import warn_of_a_loose_bound, warn_of_edges, warn_of_rounding, warn_of_time
 from svmpath.estimators.held_out import HeldOut
 from svmpath.estimators.machines import Machines
+from svmpath.estimators.options import check_bound, check_gradient, check_options, check_scorer
 from svmpath.estimators.scaling import fit_scaler, scaled, shift_of_offset, warn_of_uneven_columns
 from svmpath.estimators.tuned import TunedModel
-from svmpath.estimators.tuning import check_options, how_given, is_ard, tune
+from svmpath.gram import DenseGram, make_gram
 from svmpath.kernels import ARD, Kernel, Linear
-from svmpath.losses import LOSSES
+from svmpath.losses import Loss, Problem, make_loss, quick_losses
+from svmpath.names import unknown_name
 from svmpath.paths import Path
-from svmpath.search import Choice, Evaluator
+from svmpath.paths.copies import find_copies, has_contradictions
+from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
+from svmpath.search import STRATEGIES, Choice, Evaluator, Tuner
+from svmpath.search.choice import check_rule
+from svmpath.search.deadline import Deadline
+from svmpath.search.log import TrialLog
 from svmpath.search.results import cv_results, entries_of, search_table
 from svmpath.validation import (
     check_squares,
     check_symmetric_values,
     check_weights,
+    draw_seed,
     is_pairwise,
     plain_target,
     relative_weights,
@@ -32,14 +45,23 @@ from svmpath.validation import (
 
 Array = np.ndarray
 
+_TOO_FEW_FOR_FOLDS = 20  # samples up to which "auto" is leave-one-out, though it may take a path per sample
+
 
 class PathMachine(TunedModel):
     """Parameters and fitting common to :class:`PathSVC` and :class:`PathSVR`; not for direct use."""
 
     _task: str
     _drawn: Folds | None = None
-    _scoring: Scoring | None = None
+    _start: Start | None = None
+    _scoring: Scoring | None = None  # what ``scoring`` stands for: a scorer,
+    _held_out_loss: HeldOutLoss = None  # or a loss of each held-out decision value; or neither
     sample_size_: int
+
+    @property
+    def _axes(self) -> Axes:
+        """The parameters that say what is searched."""
+        return Axes(self.C, self.gamma, self.kernel, self.degree, self.coef0, self.search, self._start)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -68,11 +90,27 @@ class PathMachine(TunedModel):
             check_symmetric_values(X)
         return X, y
 
+    def _seen_weights(self, s: Array) -> Array:
+        """The weights that the machines see: as they are beside a C that was given, relative where C is tuned."""
+        return s if self._axes.given("C") == "fixed" else relative_weights(s)
+
+    def _begin(self, start_from: Any) -> None:
+        """Forget an earlier fit, and take the C and gamma of another model to begin with."""
+        start = None
+        if start_from is not None:
+            if not isinstance(start_from, PathMachine):
+                raise ValueError(f"start_from must be a fitted PathSVC or PathSVR, got {type(start_from).__name__}.")
+            check_is_fitted(start_from)
+            start = Start(start_from.C_, start_from.gamma_)
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
+        self._start = start
+
     def _to_scale(self, X: Any, sample_weight: Any, s: Array) -> Any:
         """The rows that the machine sees: scaled if asked for; ``scaler_`` takes new rows there."""
         self.scaler_ = None
         if not self.scale:
-            if not is_ard(self):  # which finds the scale of each column by itself
+            if not self._axes.is_ard:  # which finds the scale of each column by itself
                 warn_of_uneven_columns(X, s, self.kernel, getattr(self, "feature_names_in_", None))
             return X
         # Relative, because the scaler takes their sum for a number of rows when it looks for constant columns.
@@ -85,22 +123,159 @@ class PathMachine(TunedModel):
 
         ``labels`` are the targets, or the position of each row's label in ``classes_``.
         """
-        choice, evaluator, paths = tune(self, X, targets, s, y)
-        self.loss_, self._drawn = evaluator.loss.name, evaluator.folds
-        self.criterion_ = self.criterion if callable(self.criterion) else choice.curve.criterion
+        self._drawn, axes = None, self._axes
+        if self._scoring is not None:
+            check_scorer(self)
+        is_limited = axes.is_default or axes.is_gradient
+        deadline = Deadline(self.time_limit if is_limited else None)
+        losses = self._losses(y, s, len(targets))
+        kernel, over, gamma = axes.make_kernel(X, self._given_weight)
+        problems = self._problems(X, kernel, losses[0], targets, s, y)
+        check_bound(self.criterion, len(targets))
+        evaluators = [self._evaluator(loss, problems, X, y) for loss in losses]
+        if axes.is_default:  # the one that is followed in full comes first
+            evaluators.insert(0, evaluators.pop((len(evaluators) - 1) // 2))
+        tuner = Tuner(
+            evaluators,
+            axes.C_axis(evaluators[0].loss),
+            gamma,
+            over,
+            draw_seed(self.random_state),
+            self.n_jobs,
+            # Folds that "auto" takes for want of something cheaper may be any: rows are held out one by one before.
+            None if self._groups is None and self.criterion == "auto" else self._drawn,
+            deadline,
+            self._is_rank_free(evaluators[0].loss),
+            TrialLog(self._log, None if axes.is_gradient else self._count),
+        )
+        choice, evaluator, paths = STRATEGIES[self._strategy](tuner)
+        self.loss_, self.criterion_ = evaluator.loss.name, self._criterion(evaluator.loss, problems)
         self._store(choice, evaluator, paths, labels)
+        if deadline.has_stopped:
+            warn_of_time(self.time_limit)
         if choice.at_edge:
-            warn_of_edges(choice, partial(how_given, self), self._machines.fitted())
+            warn_of_edges(choice, axes.given, self._machines.fitted())
 
-    def _tell(self, sentence: str) -> None:
-        if self.verbose and not callable(self.verbose):
+    @property
+    def _strategy(self) -> str:
+        """The name of the search; a grid over a range goes on between its values if the score is smooth."""
+        if self._axes.is_ard:
+            return "ard"
+        is_smooth = isinstance(self._held_out_loss, str) and self._held_out_loss != "error"
+        is_open = is_smooth and not is_bound(self.criterion) and "range" in map(how_given, (self.C, self.gamma))
+        return "continuous" if self.search == "grid" and is_open else self.search
+
+    def _losses(self, y: Array, s: Array, machines: int) -> list[Loss]:
+        """The losses to choose from: one, or one with several values of epsilon.
+
+        With several classes neither of the two losses that cost little is always the better one.
+        """
+        loss = make_loss(self.get_params(deep=False)["loss"], self._task, over="C")
+        if "epsilon" in loss.fixed_parameters and loss is not self.loss:  # an object has its own
+            return [make_loss(loss.name, self._task, epsilon=each) for each in epsilons(self.epsilon, y, s)]
+        if self.loss is None and machines > 1 and self._axes.is_default:
+            quick = [make_loss(name, self._task) for name in quick_losses(self._task)]
+            return quick[::-1] if self.criterion == "auto" else [loss]
+        return [loss]
+
+    def _is_rank_free(self, loss: Loss) -> bool:
+        """Whether the default search chooses the rank: for losses that gain nothing from following few events."""
+        is_auto = isinstance(self.rank, str) and self.rank == "auto"
+        return is_auto and self._axes.is_default and not loss.policy.cost_grows_with_span
+
+    def _problems(self, X: Any, kernel: Kernel, loss: Loss, targets: list[Array], s: Array, y: Array) -> list[Problem]:
+        """The problems of all machines, which share a Gram matrix."""
+        gram = make_gram(
+            X,
+            kernel,
+            rank=None if self._is_rank_free(loss) else self.rank,
+            seed=draw_seed(self.random_state),
+        )
+        # With several classes -1 and +1 stand for no labels of their own.
+        classes = getattr(self, "classes_", None) if len(targets) == 1 else None
+        copies = find_copies(gram, y)
+        if isinstance(gram, DenseGram) and not self._is_rank_free(loss):
+            gram.distinct.check_memory()  # before hours of other work
+        return [Problem(gram, target, s, self._task, classes, copies=copies) for target in targets]
+
+    def _evaluator(self, loss: Loss, problems: list[Problem], X: Any, y: Array) -> Evaluator:
+        """The machines of one loss, and how they are scored."""
+        held_out, name = self._held_out_loss, self._criterion(loss, problems)
+        if self.criterion == "auto" and name == "kfold":
+            self._explain_folds(loss, len(problems[0].active))
+        if self._axes.is_gradient:
+            check_gradient(self, loss, problems[0].gram)
+            held_out = held_out or "squared"  # which moves continuously
+        criterion = make_criterion(name, self._folds(name, X, y, problems[0].s))
+        counts = held_out is None and self._scoring is None  # a scorer needs the decision values themselves
+        if name == "loo" and loss.falls_when_left_out and counts and len(problems) == 1:
+            criterion = partial(criteria.loo, count_only=True)
+        tol = automatic_gap(type(loss), problems[0].n)
+        rule = check_rule(self.rule)
+        return Evaluator(problems, loss, criterion, held_out, rule, tol, self._scoring, self._row_units)
+
+    def _is_rough(self, loss: Loss, problem: Problem) -> bool:
+        """Whether paths are approximate."""
+        distinct = problem.n if problem.copies is None else int(problem.copies.max()) + 1
+        return automatic_gap(type(loss), problem.n) is not None and not exact_is_cheaper(distinct, problem.gram.rank)
+
+    def _log(self, sentence: str) -> None:
+        if self.verbose:
             print(f"[{type(self).__name__}] {sentence}")
 
-    def _progress(self, done: int, total: int) -> None:
-        if callable(self.verbose):
-            self.verbose(done, total)
-        elif self.verbose:
-            print(f"[{type(self).__name__}] scored {done} of {total} kernels")
+    def _count(self, done: int, total: int) -> None:
+        self._log(f"scored {done} of {total} kernels")
+
+    def _criterion(self, loss: Loss, problems: list[Problem]) -> Any:
+        """The criterion that "auto" stands for: one that costs about as much as a few paths."""
+        if callable(self.criterion):
+            return self.criterion
+        if not isinstance(self.criterion, str) or self.criterion not in ("auto", *CRITERIA):
+            raise ValueError(unknown_name("criterion", self.criterion, ("auto", *CRITERIA), "a callable"))
+        if self.criterion != "auto":
+            return self.criterion
+        # Samples of a group are held out together, and who gives a splitter wants it to be used.
+        if self._groups is not None or (self._is_split_by_user and not self._axes.is_gradient):
+            return "kfold"
+        policy, n = loss.policy, len(problems[0].active)
+        is_few = n <= policy.loo_rows or (policy.otherwise == "kfold" and n <= _TOO_FEW_FOR_FOLDS)
+        if not is_few or self._is_rough(loss, problems[0]):
+            return policy.otherwise
+        # Where all rows have both labels, a machine without one of them is hard to find, and there is one per sample.
+        is_tied = policy.cost_grows_with_span and any(
+            has_contradictions(problem.gram, problem.y) for problem in problems
+        )
+        return policy.otherwise if is_tied else "loo"
+
+    def _explain_folds(self, loss: Loss, n: int) -> None:
+        """Say why k-fold is used where "auto" could mean exact leave-one-out."""
+        most = loss.policy.loo_rows
+        if self._groups is not None or self._is_split_by_user:
+            why = "groups are held out together" if self._groups is not None else "cv says how rows are held out"
+            self._log(f"using k-fold instead of leave-one-out: {why}")
+            return
+        what = f"{n} samples (more than {most})" if n > most else "an approximate path, or equal rows of both classes"
+        if most == 0:
+            what = f"that takes one path per sample with loss={loss.name!r}"
+        self._log(f"using k-fold instead of exact leave-one-out: {what}")
+
+    def _folds(self, criterion: Any, X: Any, y: Array, s: Array) -> Any:
+        """The folds, drawn once, so that every kernel and every epsilon is scored on the same ones."""
+        if criterion != "kfold":
+            return None
+        if self._drawn is None:
+            is_classification = self._task == "classification"
+            self._drawn = make_folds(
+                self.cv,
+                X,
+                y,
+                is_classification=is_classification,
+                groups=self._groups,
+                s=s,
+                seed=draw_seed(self.random_state),
+                pairwise=self._pairwise,
+            )
+        return self._drawn
 
     def _store(self, choice: Choice, evaluator: Evaluator, paths: list[Path], labels: Array) -> None:
         """The choice, and what the model is made of."""
@@ -116,7 +291,7 @@ class PathMachine(TunedModel):
         self._held_out = HeldOut(
             self._machines,
             choice,
-            self._options(),
+            self.get_params(deep=False),
             self._classes,
             labels,
             self._given_weight,
@@ -126,8 +301,6 @@ class PathMachine(TunedModel):
 
     def _name_choice(self, choice: Choice) -> None:
         """The choice under scikit-learn's names; the machines are known."""
-        for name in {f"{name}_" for kind in LOSSES.values() for name in getattr(kind, "__dataclass_fields__", {})}:
-            self.__dict__.pop(name, None)  # a parameter of the loss of an earlier fit
         self.choice_, self.curve_, self.path_ = choice, choice.curve, choice.curve.path
         self.kernel_, self.C_ = self.path_.problem.gram.kernel, choice.value
         self.gamma_ = self._gamma_of(self.kernel_)
@@ -139,10 +312,6 @@ class PathMachine(TunedModel):
     def _classes(self) -> Array | None:
         """``classes_`` of a classifier, None for a regression."""
         return vars(self).get("classes_")
-
-    def _options(self) -> dict[str, Any]:
-        """The parameters, but for ``verbose``, which may hold a progress bar."""
-        return {name: value for name, value in self.get_params(deep=False).items() if name != "verbose"}
 
     @staticmethod
     def _gamma_of(kernel: Kernel) -> float | Array | None:

@@ -31,7 +31,7 @@ def warn_of_time(limit: float) -> None:
         f"time_limit={limit:g} seconds cut the search short: the best of what was tried by then is returned (see "
         "search_table_).",
         LimitWarning,
-        stacklevel=5,
+        stacklevel=4,
     )
 
 
@@ -42,7 +42,7 @@ def warn_of_edges(choice: Choice, given: Callable[[str], str], fitted: Array) ->
     ----------
     choice : Choice
     given : callable
-        How a parameter is given: "span" (a range), "tune", or otherwise; who gives a list knows what is beyond it.
+        How a parameter is given: "range", "tune", or otherwise; who gives a list knows what is beyond it.
     fitted : array of shape (n,) or (n, k)
         Decision values of the training rows.
     """
@@ -51,11 +51,11 @@ def warn_of_edges(choice: Choice, given: Callable[[str], str], fitted: Array) ->
         scores = Scores.of(choice.curve) if name == "C" else lowest_over_gamma(choice.tried)
         value = choice.value if name == "C" else float(choice.curve.path.gram.kernel.parameters[name])
         how = given("C" if name == "C" else "gamma")
-        if how not in ("span", "tune") or len(scores.values) < 2:
+        if how not in ("range", "tune") or len(scores.values) < 2:
             continue
         end = "largest" if value >= scores.values.max() * (1 - 1e-9) else "smallest"
         gain, deviation = gain_at_end(scores)
-        if how == "span":
+        if how == "range":
             falls = gain > _FALLS * deviation
         else:
             # A smaller gamma makes up for a C that is limited: on the way to a linear machine both go on for ever.
@@ -69,11 +69,11 @@ def warn_of_edges(choice: Choice, given: Callable[[str], str], fitted: Array) ->
 
 
 def _warn_of_edge(name: str, value: float, end: str, how: str, what: str) -> None:
-    allowed = "allowed" if how == "span" else "that 'tune' tries"
+    allowed = "allowed" if how == "range" else "that 'tune' tries"
     other = "larger" if end == "largest" else "smaller"
     remedy = f"allow {other} values of {name}, or scale the columns"
     if how == "tune":
-        remedy = f"scale the columns (scale=True), or give a range with {other} values of {name}"
+        remedy = f"scale the columns (scale=True), or give a Range with {other} values of {name}"
     warnings.warn(
         f"The best {name} = {value:.3g} is the {end} value {allowed}, and {what}: {remedy}.", EdgeWarning, stacklevel=5
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial, wraps
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +15,10 @@ from svmpath.criteria.table import CRITERIA
 from svmpath.estimators.cautions import warn_of_edges, warn_of_rounding
 from svmpath.estimators.held_out import ChunkedHeldOut
 from svmpath.estimators.machines import ChunkedMachines, squeezed
+from svmpath.estimators.options import check_options
 from svmpath.estimators.scaling import warn_of_uneven_deviations
-from svmpath.estimators.scoring import check_threshold, fit_threshold
-from svmpath.estimators.tuning import C_values, check_options, how_given, is_ard, kernel_and_gammas
+from svmpath.estimators.scoring import check_threshold, fit_threshold, is_held_out_loss
+from svmpath.gram.memory import given_limit
 from svmpath.kernels import Kernel
 from svmpath.losses import Loss, make_loss
 from svmpath.names import either, unknown_name
@@ -57,12 +58,9 @@ def fit_chunks(model: PathMachine, X: Any, y: Any, sample_weight: Any, groups: A
         data = room.with_classes(data, model.class_weight)
         model.classes_ = data.classes
         check_threshold(model.threshold, data.classes)
-    if how_given(model, "C") != "fixed":
+    if model._axes.given("C") != "fixed":
         data = replace(data, unit=data.mean_weight)
-    model.__dict__.update(
-        n_features_in_=data.table.columns, _given_weight=None, _groups=None, _scoring=None, _drawn=None
-    )
-    model.__dict__.pop("feature_names_in_", None)
+    model.n_features_in_ = data.table.columns
     if data.names is not None:
         model.feature_names_in_ = data.names
     model.scaler_ = room.fit_scaler(data) if model.scale else None
@@ -73,12 +71,12 @@ def fit_chunks(model: PathMachine, X: Any, y: Any, sample_weight: Any, groups: A
         data = replace(data, scaler=model.scaler_)
     seed = draw_seed(model.random_state)
     loss, kernel, rank, stages = _from_sample(model, room, data, seed)
-    features, centre = room.make_features(data, kernel, rank, model.landmarks, seed)
-    C = C_values(model, loss)
+    features, centre = room.make_features(data, kernel, rank, None, seed)
+    C = model._axes.C_values(loss)
     span = (float(C[0]), float(C[-1]))
     begin("features of all rows")
-    path = room.make_path(data, kernel, features, centre, loss, span, model.memory_limit)
-    model._tell(f"{data.n} rows in {len(data.X)} chunks, {path.gram.rank} features {path.storage}")
+    path = room.make_path(data, kernel, features, centre, loss, span, given_limit())
+    model._log(f"{data.n} rows in {len(data.X)} chunks, {path.gram.rank} features {path.storage}")
     try:
         choice = _choose_C(model, path, C, stages)
         rows = path.live.data.sample(_CALIBRATED_ROWS, seed) if is_labelled else None
@@ -93,35 +91,35 @@ def _refuse(model: PathMachine, groups: Any) -> None:
     """Raise an error for options that look at all rows together."""
     refused = {
         "groups": groups is not None,
-        "scoring": model.scoring is not None,
+        "scoring": not is_held_out_loss(model.scoring),
         "time_limit": model.time_limit is not None,
         "threshold": isinstance(getattr(model, "threshold", 0.0), str),
-        "gamma": is_ard(model),
+        "gamma": model._axes.is_ard,
     }
     for name in (name for name, is_given in refused.items() if is_given):
         given = "" if name == "groups" else f"={getattr(model, name)!r}"
         raise ValueError(f"{name}{given} does not work for rows in chunks; leave it out, or fit a sample.")
     if model.search not in _SEARCHES:
         raise ValueError(unknown_name("With rows in chunks search", model.search, _SEARCHES))
-    held_out_loss(model.criterion_loss, model._task, "criterion_loss")
+    held_out_loss(model.scoring, model._task, "scoring")
     distributed().refuse_pairwise(model.kernel)
 
 
 def _from_sample(model: PathMachine, room: Any, data: Any, seed: int) -> tuple[Loss, Kernel, Any, tuple[Stage, ...]]:
     """The loss, the kernel and the rank; those that are not given are chosen in memory on a sample of rows."""
-    kernel, over, _ = kernel_and_gammas(model, room.shape_of(data))
+    kernel, over, _ = model._axes.make_kernel(room.shape_of(data), None)
     loss = room.check_loss(make_loss(model.loss, model._task))
-    is_auto = isinstance(model.rank, str) and model.rank == "auto" and model.landmarks is None
+    is_auto = isinstance(model.rank, str) and model.rank == "auto"
     is_open = model.loss is None and data.classes is not None and len(data.classes) > 2 and model.search == "auto"
     model.sample_size_ = 0
     if over is None and not is_auto and not is_open:
         return loss, kernel, model.rank, ()
     X, target, s = data.take(data.sample_of_classes(_SAMPLED_ROWS, seed))
     model.sample_size_ = len(X)
-    model._tell(f"gamma, rank and loss on a sample of {len(X)} of {data.n} rows")
+    model._log(f"gamma, rank and loss on a sample of {len(X)} of {data.n} rows")
     # The columns of the sample are scaled and its classes are weighted already.
-    known = {"scale": False, "class_weight": None, "verbose": 0, "criterion": "auto", "warm_start": False}
-    options = {**known, **room.for_sample(model.rank, model.landmarks, len(X))}
+    rank = room.for_sample(model.rank, len(X))
+    options = {"scale": False, "class_weight": None, "verbose": 0, "criterion": "auto", "rank": rank}
     sample = clone(model)
     sample.set_params(**{name: options[name] for name in options.keys() & sample.get_params().keys()})
     sample.fit(X, target, s)
@@ -144,12 +142,9 @@ def _choose_C(model: PathMachine, path: Any, C: Array, stages: tuple[Stage, ...]
 
     def scored(done: int, total: int) -> None:
         part_done()
-        if callable(model.verbose):
-            model.verbose(done, total)
-        else:
-            model._tell(f"scored {done} of {total} values of C")
+        model._log(f"scored {done} of {total} values of C")
 
-    curve = CRITERIA["span" if name == "alo" else name].function(path, C, loss=model.criterion_loss)
+    curve = CRITERIA["span" if name == "alo" else name].function(path, C, loss=model.scoring)
     begin("C on all rows", len(C))
     curve = curve.computed(scored)
     index = best_value(curve, check_rule(model.rule))
@@ -158,8 +153,8 @@ def _choose_C(model: PathMachine, path: Any, C: Array, stages: tuple[Stage, ...]
     last = Stage("confirm", path.loss.name, curve.criterion, path.gram.rank, {key: curve.numbers}, np.nan)
     edge = ("C",) if is_end(C, float(C[index])) else ()
     choice = Choice(curve, index, model.rule, {}, edge, (*stages, last))
-    if how_given(model, "C") == "span":
-        warn_of_edges(choice, partial(how_given, model), np.zeros(0))
+    if model._axes.given("C") == "range":
+        warn_of_edges(choice, model._axes.given, np.zeros(0))
     warn_of_rounding(choice, 0.0)
     return choice
 
@@ -170,7 +165,7 @@ def _store(model: PathMachine, choice: Choice, path: Any, calibrated: Any) -> No
     model._machines = ChunkedMachines.of([path], choice.value)
     model._name_choice(choice)
     model._held_out = held_out = ChunkedHeldOut(
-        model._machines, choice, model._options(), model._classes, np.zeros(0, dtype=int)
+        model._machines, choice, model.get_params(deep=False), model._classes, np.zeros(0, dtype=int)
     )
     if calibrated is not None:
         held_out.calibrate_on(model.calibration, squeezed(calibrated[0]), *calibrated[1:])

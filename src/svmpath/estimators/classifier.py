@@ -18,23 +18,20 @@ from svmpath.estimators.machines import squeezed
 from svmpath.estimators.probabilities import CalibrationCurve
 from svmpath.estimators.scoring import check_threshold, fit_threshold, resolve_scoring
 from svmpath.estimators.tuned import unchanged_by_failure
-from svmpath.estimators.tuning import seen_weights
 from svmpath.gram import Approximation
-from svmpath.gram.memory import limited
 from svmpath.kernels import Kernel
 from svmpath.losses import Loss
-from svmpath.names import unknown_name
+from svmpath.ranges import Range
 from svmpath.solvers.threads import jobs
 from svmpath.validation import check_weights, encode_classes, one_vs_rest_targets
-
-SHAPES = ("ovr", "ovo")  # of the decision values of several classes
 
 
 class PathSVC(ClassifierMixin, PathMachine):
     """Support vector classifier that chooses C and gamma in ``fit``, by held-out error.
 
     ``PathSVC().fit(X, y)`` needs no grid and no outer loop. Most users set ``scale=True`` (columns in different units),
-    ``class_weight``, ``scoring``, ``random_state`` and ``n_jobs``; the first four parameters say what is searched.
+    ``class_weight``, ``scoring``, ``random_state`` and ``n_jobs``; the first four parameters say what is searched. All
+    parameters are given by name.
 
     Parameters
     ----------
@@ -48,14 +45,15 @@ class PathSVC(ClassifierMixin, PathMachine):
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         A name in ``svmpath.kernels.KERNELS`` ("linear", "poly", ...), a kernel object or a function k(X, Z), which is
         given CSR matrices if X is sparse.
-    gamma : "tune", float, "scale", "auto", (low, high), list or "ard", default="tune"
+    gamma : "tune", float, "scale", "auto", "ard", Range or array, default="tune"
         "tune" tries nine values around "scale", a factor of 4 apart, then the values halfway between the best and its
-        neighbours; if the best is an end, the default search goes on beyond it, by a factor of up to 256. A tuple is a
-        range that is searched in the same way, but not left; a list holds the values to try. None uses a kernel object
-        as it is. A kernel or function without gamma is always used as it is: as in scikit-learn, gamma is ignored.
+        neighbours; if the best is an end, the default search goes on beyond it, by a factor of up to 256. A
+        ``svmpath.Range(low, high)`` is searched in the same way, but not left; a list, tuple or array holds the values
+        to try. None uses a kernel object as it is. A kernel or function without gamma is always used as it is: as in
+        scikit-learn, gamma is ignored.
         "ard" finds one gamma per feature by gradient descent, if cross-validation shows that this helps (rbf kernel
         with the full kernel matrix, squared hinge or least squares).
-    C : "tune", float, (low, high) or list, default="tune"
+    C : "tune", float, Range or array, default="tune"
         "tune" screens 28 values from 1e-3 to 1e6. What is confirmed may go beyond them if the best is an end: from 1e-5
         to 1e5 for the squared hinge, 1e6 for least squares (and for both with several classes), and 1e4 for the hinge
         and the huberised hinge. Other
@@ -71,45 +69,37 @@ class PathSVC(ClassifierMixin, PathMachine):
         ("radius_margin" for the squared hinge, "xi_alpha" and "span_bound" for the hinge; two classes only), or a
         function ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for least squares; "span" for the
         squared hinge, where exact leave-one-out costs several times as much as the path; and for the hinge "loo" up
-        to 500 samples and "kfold" with more, or if ``tol`` is given; and for the huberised hinge "kfold" with more than
+        to 500 samples and "kfold" with more; and for the huberised hinge "kfold" with more than
         20.
-    criterion_loss : {"error", "squared", "squared_hinge", "logistic", "sigmoid"} or callable, optional
-        Per-sample loss of the criterion; the last three are smooth replacements for the error. Default: the error,
-        with ties broken by the squared held-out residual; the squared residual for ``search="continuous"`` and
-        ``search="gradient"``.
     scoring : str, scorer or callable, optional
-        A score of scikit-learn that is maximised instead of ``criterion_loss``: a name such as "f1", "roc_auc",
-        "balanced_accuracy" or "neg_log_loss" (``sklearn.metrics.get_scorer_names()``), a scorer of ``make_scorer``, or
-        a function ``scoring(estimator, X, y)``. It is evaluated on all held-out decision values together, with the
-        weights of the rows; see :func:`svmpath.criteria.score`. Not for ``search="gradient"``, ``gamma="ard"`` and
-        bounds.
+        What a held-out decision value is worth. By default it is the error, with ties broken by the squared residual
+        (the squared residual alone for ``search="gradient"``). Another loss is minimised: "error", "squared",
+        "squared_hinge", "logistic", "sigmoid", or a function ``loss(y, f)`` of labels -1 and +1 and decision values.
+        A score of scikit-learn is maximised: a name such as "f1", "roc_auc", "balanced_accuracy" or "neg_log_loss"
+        (``sklearn.metrics.get_scorer_names()``), a scorer of ``make_scorer``, or a function
+        ``scoring(estimator, X, y)``. It is evaluated on all held-out decision values together, with the weights of the
+        rows; see :func:`svmpath.criteria.score`. No such score for ``search="gradient"``, ``gamma="ard"`` and bounds.
     rule : {"min", "one_se"}, default="min"
         How a value is chosen on the curve; see :func:`svmpath.select`.
-    search : {"auto", "grid", "continuous", "gradient"}, default="auto"
+    search : {"auto", "grid", "gradient"}, default="auto"
         "auto" screens many pairs of C and gamma and confirms a few (see Notes). "grid" is the exhaustive alternative:
-        it scores the machine asked for at every value of C, for every gamma. "continuous" minimises over
-        (log gamma, log C) along paths over C; "gradient" minimises with the gradient of the held-out score (squared
-        hinge and least squares with the full kernel matrix; see :func:`svmpath.criteria.gradient`).
+        it scores the machine asked for at every value of C, for every gamma; over a ``Range``, with a smooth loss as
+        ``scoring``, it then minimises over (log gamma, log C) between these values. "gradient" minimises with the
+        gradient of the held-out score (squared hinge and least squares with the full kernel matrix; see
+        :func:`svmpath.criteria.gradient`).
     cv : int, splitter or iterable, default=5
         For ``criterion="kfold"``, and where there are groups. With ``criterion="auto"`` a splitter, or splits, mean
         k-fold by these; a number matters only where "auto" means k-fold. Searches by gradient ignore it. A number means
         random folds with equal parts of every class, whatever the order of the rows.
     rank : "auto", None, int, float or Approximation, default="auto"
         None is the full kernel matrix, a whole number so many landmarks, a number between 0 and 1 a target for the
-        residual; or an object such as ``svmpath.gram.RandomFourier(300)``. "auto" is the full kernel matrix up to 2000
-        samples, and up to 8000 if few of them violate the margin (two classes, squared hinge). With more, the
-        default search uses landmarks that are drawn uniformly, and doubles their number from 300 up to 1200 until the
-        held-out score gains less than a quarter of its standard error, or less than 0.5 %; up to 4000 samples the full
-        matrix may be next. Samples that are copies of others count once. Other searches, losses with an elbow, and
-        ``landmarks`` that are given use 500.
-    landmarks : {"rpcholesky", "greedy", "uniform", "kmeans", "density"} or array of rows, optional
-        How landmarks are chosen; see :func:`svmpath.trace`.
-    psd : {"warn", "clip"}, default="warn"
-        What to do with an indefinite kernel matrix.
-    tol : float, "auto" or None, default="auto"
-        For the hinge with many samples: the largest relative duality gap of the paths; see :func:`svmpath.trace`. With
-        few samples exact paths take less time, and are used anyway. "auto" means exact paths up to 20 000 samples and
-        1e-3 with more. None means exact paths.
+        residual; or an object such as ``svmpath.gram.Nystroem(300, "kmeans")`` (how landmarks are chosen),
+        ``svmpath.gram.RandomFourier(300)`` or, for an indefinite kernel, ``svmpath.gram.Clipped()``. "auto" is the full
+        kernel matrix up to 2000 samples, and up to 8000 if few of them violate the margin (two classes, squared hinge).
+        With more, the default search uses landmarks that are drawn uniformly, and doubles their number from 300 up to
+        1200 until the held-out score gains less than a quarter of its standard error, or less than 0.5 %; up to 4000
+        samples the full matrix may be next. Samples that are copies of others count once. Other searches, and losses
+        with an elbow, use 500.
     class_weight : dict or "balanced", optional
         Multiplies C for each class; "balanced" makes the classes weigh the same: their sums of sample weights are equal
         (those of scikit-learn's SVC are only without sample weights, since it counts rows).
@@ -128,25 +118,16 @@ class PathSVC(ClassifierMixin, PathMachine):
         scaled alike. Not for precomputed kernels. With False there is a warning if the standard deviations of two
         columns differ by more than a factor of 30; columns with only two values do not count, and there is none for
         ``gamma="ard"`` and for kernels with a width per column or functions of your own.
-    decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        What ``decision_function`` returns for k > 2 classes: the k values of the classes, or the k (k - 1) / 2
-        differences between two of them. No machines are trained for pairs, and ``predict`` is the same.
     n_jobs : int, optional
         Number of threads, as in scikit-learn. They score several values of gamma in parallel or, if there is only one
         kernel, are BLAS threads for large matrices. None means one thread, unless
         ``joblib.parallel_config(n_jobs=...)`` sets another number.
-    memory_limit : float or str, optional
-        How many bytes one matrix may take: a number, or a text such as "4GiB" or "500MB". By default 70 % of what is
-        free. A matrix that would be larger raises a MemoryError before it is made, and ``rank="auto"`` stays below it.
     time_limit : float, optional
         Seconds after which the default search and the gradient searches ("gradient", "ard") begin nothing new. If that
         cuts the search short, the best of what was tried by then is fitted, with a ``LimitWarning``. What has begun is
-        completed, so that ``fit`` may take longer. "grid" and "continuous" ignore it.
-    warm_start : bool, default=False
-        Whether another call of ``fit`` begins the default search at the C and gamma of the last one: with values of C
-        within a factor of 30 and, if the kernel has a gamma, five values of it within a factor of 4.
-    verbose : int or callable, default=0
-        Print a line per stage (or per kernel of a grid), or call ``verbose(done, total)``, at last with both equal.
+        completed, so that ``fit`` may take longer. "grid" ignores it.
+    verbose : int, default=0
+        Print a line per stage, or per kernel of a grid.
     random_state : int, RandomState or None
         Random seed of everything that is drawn: landmarks or random features, the rows that are screened, folds, and
         the random starts of a gradient search. None stands for 0. What is drawn depends on what the rows hold, not on
@@ -173,7 +154,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         The pairs that were scored by the loss asked for, in scikit-learn's form (``pd.DataFrame(model.cv_results_)``):
         ``param_C``, ``param_gamma``, ``params``, ``mean_test_score`` (the accuracy or the scorer's value on all
         held-out rows together, whatever the ``threshold`` with the cut at 0; minus the mean of another
-        ``criterion_loss``), ``std_test_score`` (its standard error),
+        loss), ``std_test_score`` (its standard error),
         ``rank_test_score`` and, for k-fold, ``split0_test_score``, ... for each fold alone.
     loss_ : str
         The loss of the machine, also where it was chosen; its own parameters have names of the same form (``h_`` for
@@ -226,6 +207,8 @@ class PathSVC(ClassifierMixin, PathMachine):
     svmpath.PathSVR : Regressor that chooses C and gamma.
     svmpath.ElasticNetSVC : Linear classifier that selects features.
     svmpath.trace : Follow a machine over one hyper-parameter.
+    svmpath.Range : What C and gamma may be.
+    svmpath.config_context : How much memory a matrix may take.
     svmpath.Report : A page about a fitted model.
     sklearn.svm.SVC : The hinge machine at one C and gamma.
     sklearn.model_selection.GridSearchCV : Choose by refitting on a grid.
@@ -243,8 +226,8 @@ class PathSVC(ClassifierMixin, PathMachine):
     If rows belong together (``groups``), or folds are asked for (``criterion="kfold"``), all stages use these folds.
 
     The last machine is exact; which pairs are looked at is a heuristic. With C and gamma given, nothing is searched but
-    the rank, with many samples. If C or gamma is a tuple and the score still falls at the end of that range, or falls
-    clearly at the limits of "tune", there is an ``EdgeWarning``. A ``fit`` that fails leaves the model as it was.
+    the rank, with many samples. If C or gamma is a ``Range`` and the score still falls at the end of that range, or
+    falls clearly at the limits of "tune", there is an ``EdgeWarning``. A ``fit`` that fails leaves the model as it was.
 
     With several classes, each class is trained against the rest; all machines share C, gamma and the work on the
     kernel.
@@ -280,33 +263,26 @@ class PathSVC(ClassifierMixin, PathMachine):
 
     def __init__(
         self,
+        *,
         loss: str | Loss | None = None,
         kernel: str | Kernel | Callable[..., Any] = "rbf",
-        gamma: float | str | tuple[float, float] | list[float] | None = "tune",
-        C: float | str | tuple[float, float] | list[float] = "tune",
-        *,
+        gamma: float | str | Range | ArrayLike | None = "tune",
+        C: float | str | Range | ArrayLike = "tune",
         degree: int = 3,
         coef0: float = 0.0,
         criterion: str | Callable[..., Any] = "auto",
-        criterion_loss: str | Callable[..., Any] | None = None,
         scoring: str | Callable[..., Any] | None = None,
         rule: str = "min",
         search: str = "auto",
         cv: Any = 5,
         rank: int | float | str | Approximation | None = "auto",
-        landmarks: str | ArrayLike | None = None,
-        psd: str = "warn",
-        tol: float | str | None = "auto",
         class_weight: Mapping[Any, float] | str | None = None,
         threshold: float | str = 0.0,
         calibration: str = "sigmoid",
         scale: bool = False,
-        decision_function_shape: str = "ovr",
         n_jobs: int | None = None,
-        memory_limit: float | str | None = None,
         time_limit: float | None = None,
-        warm_start: bool = False,
-        verbose: int | Callable[..., Any] = 0,
+        verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.loss = loss
@@ -316,28 +292,21 @@ class PathSVC(ClassifierMixin, PathMachine):
         self.degree = degree
         self.coef0 = coef0
         self.criterion = criterion
-        self.criterion_loss = criterion_loss
         self.scoring = scoring
         self.rule = rule
         self.search = search
         self.cv = cv
         self.rank = rank
-        self.landmarks = landmarks
-        self.psd = psd
-        self.tol = tol
         self.class_weight = class_weight
         self.threshold = threshold
         self.calibration = calibration
         self.scale = scale
-        self.decision_function_shape = decision_function_shape
         self.n_jobs = n_jobs
-        self.memory_limit = memory_limit
         self.time_limit = time_limit
-        self.warm_start = warm_start
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> PathSVC:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, start_from: Any = None) -> PathSVC:
         """Choose C and gamma, and fit.
 
         Parameters
@@ -347,25 +316,28 @@ class PathSVC(ClassifierMixin, PathMachine):
             Labels of any kind.
         sample_weight : array of shape (n,), optional
             Multiplies C for each sample, and weights the held-out errors, the variance that ``gamma="scale"`` looks at,
-            and the columns' scale. Where C is tuned ("tune", a range or a list) weights are relative: a common factor
-            changes nothing. A row of weight zero is a row left out.
+            and the columns' scale. Where C is tuned ("tune", a ``Range`` or an array) weights are relative: a common
+            factor changes nothing. A row of weight zero is a row left out.
         groups : array of shape (n,), optional
             Samples that belong together, such as the visits of one patient: they are held out together. ``criterion``
             "auto" then means k-fold, and criteria that leave out single rows are refused. A number as ``cv`` means
             grouped folds, and splitters such as ``LeaveOneGroupOut()`` are given the groups. Not for
             ``search="gradient"`` and ``gamma="ard"``.
+        start_from : PathSVC or PathSVR, optional
+            A fitted model whose C and gamma the default search begins with: with values of C within a factor of 30 and,
+            if the kernel has a gamma, five values of it within a factor of 4. It may be the model itself.
         """
-        with unchanged_by_failure(self), jobs(self.n_jobs), limited(self.memory_limit):
-            self._check_shape()
+        with unchanged_by_failure(self), jobs(self.n_jobs):
+            self._begin(start_from)
             check_method(self.calibration)
             if is_chunked(X, y, sample_weight):
                 fit_chunks(self, X, y, sample_weight, groups)
                 return self
             X, y = self._check_training(X, y)
             self.classes_, code = encode_classes(y)
-            s = seen_weights(self, check_weights(sample_weight, X, self.class_weight, self.classes_, code))
+            s = self._seen_weights(check_weights(sample_weight, X, self.class_weight, self.classes_, code))
             check_threshold(self.threshold, self.classes_)
-            self._scoring = resolve_scoring(self.scoring, self.criterion_loss, self.classes_, code, s)
+            self._held_out_loss, self._scoring = resolve_scoring(self.scoring, self.classes_, code, s)
             self._keep_rows(X, sample_weight, groups)
             X = self._to_scale(X, sample_weight, s)
             self._fit(X, one_vs_rest_targets(code, len(self.classes_)), s, y, code)
@@ -377,15 +349,9 @@ class PathSVC(ClassifierMixin, PathMachine):
         """Decision values of each row.
 
         Shape (m,) for two classes, positive for ``classes_[1]``. For k classes shape (m, k), the largest for the class
-        that is predicted; with ``decision_function_shape="ovo"`` shape (m, k (k - 1) / 2), one column for each pair of
-        classes in the order (0, 1), (0, 2), ..., (1, 2), ..., positive if the first of the two wins.
+        that is predicted.
         """
-        self._check_shape()
-        f = squeezed(self._decide(X))
-        if f.ndim == 1 or self.decision_function_shape == "ovr":
-            return f
-        first, second = np.triu_indices(len(self.classes_), 1)
-        return f[:, first] - f[:, second]
+        return squeezed(self._decide(X))
 
     @lazy_for_chunks
     def predict(self, X: Any) -> Array:
@@ -518,7 +484,3 @@ class PathSVC(ClassifierMixin, PathMachine):
         A sample that ``cv`` never holds out has NaN, and comes last.
         """
         return self._known.table(self.calibration)
-
-    def _check_shape(self) -> None:
-        if self.decision_function_shape not in SHAPES:
-            raise ValueError(unknown_name("decision_function_shape", self.decision_function_shape, SHAPES))

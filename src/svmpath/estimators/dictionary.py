@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from svmpath.estimators.axes import numbers_of
 from svmpath.kernels import gamma_value, make_kernel
 from svmpath.row_order import random_order
 from svmpath.validation import check_positive, draw_seed
@@ -25,7 +26,7 @@ class KernelDictionary(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     Parameters
     ----------
-    gamma : "tune", float or list, default="tune"
+    gamma : "tune", float or array, default="tune"
         The widths, as in exp(-gamma ||x - c||^2); "tune" uses scikit-learn's "scale" times 1/16, 1 and 16.
     kernel : str or Kernel, default="rbf"
         A kernel with the parameter gamma.
@@ -52,13 +53,13 @@ class KernelDictionary(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     >>> from sklearn.pipeline import make_pipeline
     >>> from svmpath import ElasticNetSVC, KernelDictionary
     >>> X, y = make_circles(80, noise=0.1, factor=0.4, random_state=0)
-    >>> model = make_pipeline(KernelDictionary([0.5, 4.0]), ElasticNetSVC(lambda2=1.0, cv=3)).fit(X, y)
+    >>> model = make_pipeline(KernelDictionary(gamma=[0.5, 4.0]), ElasticNetSVC(lambda2=1.0, cv=3)).fit(X, y)
     >>> model.score(X, y) > 0.95, model[-1].coef_.shape
     (True, (1, 160))
     """
 
     def __init__(
-        self, gamma: Any = "tune", *, kernel: Any = "rbf", max_centres: int = 500, random_state: Any = None
+        self, *, gamma: Any = "tune", kernel: Any = "rbf", max_centres: int = 500, random_state: Any = None
     ) -> None:
         self.gamma = gamma
         self.kernel = kernel
@@ -90,10 +91,7 @@ class KernelDictionary(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             if self.gamma != "tune":
                 raise ValueError(f"gamma must be 'tune', a positive number or a list of them, got {self.gamma!r}.")
             return gamma_value("scale", X) * 4.0 ** np.array(_POWERS)
-        values = np.atleast_1d(self.gamma).tolist()
-        if not values:
-            raise ValueError("gamma is an empty list; give at least one value, or 'tune'.")
-        return np.array([check_positive(value, "Each value of gamma") for value in values])
+        return numbers_of(self.gamma, "gamma", len(_POWERS), check_positive)
 
     def transform(self, X: Any) -> Array:
         """The kernel columns; those of the first width come first."""

@@ -12,9 +12,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath.criteria.calibration import check_method
-from svmpath.criteria.curve import Curve, held_out_loss
+from svmpath.criteria.curve import Curve
 from svmpath.criteria.folds import make_folds
 from svmpath.criteria.frozen import predicted_codes
+from svmpath.estimators.axes import numbers_of
 from svmpath.estimators.held_out import HeldOut
 from svmpath.estimators.machines import LinearMachines, squeezed
 from svmpath.estimators.probabilities import CalibrationCurve
@@ -50,6 +51,7 @@ _CLEAR_OF_ENTRY = 1e-9  # relative; how far a value keeps away from where one fe
 _ENOUGH_FOR_FOLDS = (
     10  # samples of the smallest class from which on five folds are enough; below, each sample is left out
 )
+_AMOUNTS = "a number >= 0, an array of them or a Range(low, high)"  # what a penalty may be beside "tune"
 _CRITERIA = ("auto", "kfold", "loo")
 
 
@@ -61,10 +63,10 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
 
     Parameters
     ----------
-    lambda1 : "tune", float or list, default="tune"
-        "tune" scores 40 values, from the one at which the first feature becomes active to a hundredth of it; a list
-        holds the values to score.
-    lambda2 : "tune", float or list, default="tune"
+    lambda1 : "tune", float, Range or array, default="tune"
+        "tune" scores 40 values, from the one at which the first feature becomes active to a hundredth of it; of a
+        ``svmpath.Range(low, high)`` 40 are scored, too; a list, tuple or array holds the values to score.
+    lambda2 : "tune", float, Range or array, default="tune"
         "tune" tries 0 and five values, a factor of 10 apart, up to the sum of the s_i times a column's mean variance.
     standardize : bool, default=True
         Scale the columns to unit standard deviation before penalising. ``coef_`` refers to the original columns.
@@ -73,10 +75,9 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
     criterion : {"auto", "kfold", "loo"}, default="auto"
         k-fold with a path per fold, or exact leave-one-out, which reduces the weight of each sample in turn to zero.
         "auto" is "kfold" if each class has at least ten samples, and "loo" otherwise.
-    criterion_loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
-        Per-sample loss of the criterion. Default: the error, with ties broken by the squared held-out residual.
     scoring : str, scorer or callable, optional
-        A score of scikit-learn that is maximised instead of ``criterion_loss``, such as "f1"; as in
+        What a held-out decision value is worth: a loss, which is minimised (by default the error, with ties broken by
+        the squared residual), or a score of scikit-learn, which is maximised, such as "f1"; as in
         :class:`svmpath.PathSVC`.
     rule : {"min", "one_se"}, default="min"
         "min": the lowest score, and among equal ones the largest lambda1. "one_se": the largest lambda1 whose score is
@@ -104,8 +105,8 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
         be the better one; or one slope without an offset.
     n_jobs : int, optional
         Number of threads, which score several values of lambda2 in parallel.
-    verbose : int or callable, default=0
-        Print progress, or call ``verbose(done, total)``.
+    verbose : int, default=0
+        Print progress.
     random_state : int, RandomState or None
         Random seed for a number of folds. None stands for 0: the same rows, in any order, give the same choice.
 
@@ -161,13 +162,12 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
 
     def __init__(
         self,
+        *,
         lambda1: Any = "tune",
         lambda2: Any = "tune",
-        *,
         standardize: bool = True,
         penalty_factor: Any = None,
         criterion: str = "auto",
-        criterion_loss: Any = None,
         scoring: Any = None,
         rule: str = "min",
         cv: Any = 5,
@@ -177,7 +177,7 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
         threshold: float | str = 0.0,
         calibration: str = "sigmoid",
         n_jobs: int | None = None,
-        verbose: Any = 0,
+        verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.lambda1 = lambda1
@@ -185,7 +185,6 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
         self.standardize = standardize
         self.penalty_factor = penalty_factor
         self.criterion = criterion
-        self.criterion_loss = criterion_loss
         self.scoring = scoring
         self.rule = rule
         self.cv = cv
@@ -216,12 +215,11 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
         X, y = validate_data(self, X, plain_target(y), accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         check_rule(self.rule)
         check_method(self.calibration)
-        held_out_loss(self.criterion_loss, "classification", "criterion_loss")  # refuses an unknown name
         self.classes_, code = encode_classes(y)
         s = self._seen_weights(check_weights(sample_weight, X, self.class_weight, self.classes_, code))
         self._keep_rows(X, sample_weight, groups)
         check_threshold(self.threshold, self.classes_)
-        scoring = resolve_scoring(self.scoring, self.criterion_loss, self.classes_, code, s)
+        loss, scoring = resolve_scoring(self.scoring, self.classes_, code, s)
         k = len(self.classes_)
         targets = one_vs_rest_targets(code, k)
         first = elastic_problem(
@@ -230,11 +228,11 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
         )  # fmt: skip
         problems = [first, *(_relabelled(first, target) for target in targets[1:])]
         folds = self._folds(X, s, code)
-        search = ElasticSearch(folds, self.criterion_loss, self._patience(), scoring, self._row_units)
+        search = ElasticSearch(folds, loss, self._patience(), scoring, self._row_units)
         found = self._curves(problems, self._lambda2_values(X, s), search)
         choice, lam2 = self._choose({each: curve for each, (curve, _) in found.items()})
         self._store(problems, choice, lam2, found[lam2][1])
-        options = {name: value for name, value in self.get_params(deep=False).items() if name != "verbose"}
+        options = self.get_params(deep=False)
         self._held_out = HeldOut(
             self._machines, choice, options, self.classes_, code, self._given_weight, self._groups, folds
         )
@@ -266,22 +264,22 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
         """The values of lambda2 to be tried."""
         if isinstance(self.lambda2, str):
             if self.lambda2 != "tune":
-                raise ValueError(unknown_name("lambda2", self.lambda2, ["tune"], "a number >= 0 or a list of them"))
+                raise ValueError(unknown_name("lambda2", self.lambda2, ["tune"], _AMOUNTS))
             spread = 1.0 if self.standardize else float(np.mean(deviations(X, s) ** 2))
             return _SHARES * s.sum() * spread
-        return _amounts(self.lambda2, "lambda2")
+        return numbers_of(self.lambda2, "lambda2", len(_SHARES), check_amount)
 
     def _lambda1_values(self, problems: list[ElasticProblem], lambda2: Array) -> Array:
         """The values of lambda1 to be scored at every lambda2."""
         if isinstance(self.lambda1, str):
             if self.lambda1 != "tune":
-                raise ValueError(unknown_name("lambda1", self.lambda1, ["tune"], "a number >= 0 or a list of them"))
+                raise ValueError(unknown_name("lambda1", self.lambda1, ["tune"], _AMOUNTS))
             # Where it is reached, lambda2 has only unpenalised coefficients to act on.
             at = lambda2.tolist() if np.any(problems[0].om == 0.0) else [0.0]
             motions = [Motion("lambda1", {"lambda2": each}) for each in at]
             largest = max(lambda1_max(problem, motion) for problem in problems for motion in motions) or 1.0
             return np.geomspace(largest, _LAMBDA1_END * largest, _LAMBDA1_VALUES)
-        return np.unique(_amounts(self.lambda1, "lambda1"))[::-1]
+        return np.unique(numbers_of(self.lambda1, "lambda1", _LAMBDA1_VALUES, check_amount))[::-1]
 
     def _curves(
         self, problems: list[ElasticProblem], lambda2: Array, search: ElasticSearch
@@ -293,7 +291,8 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
         def one(lam2: float) -> tuple[Curve, list[float]]:
             doing(f"path over lambda1 at lambda2 = {lam2:.3g}")
             known[lam2] = found = self._curve(problems, lam2, values, search)
-            self._progress(len(known), len(lambda2))
+            if self.verbose:
+                print(f"[{type(self).__name__}] scored {len(known)} of {len(lambda2)} values of lambda2")
             best_so_far(_best_of({each: curve for each, (curve, _) in known.copy().items()}))
             part_done()
             return found
@@ -333,12 +332,6 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
                 f"lambda1 of at least {end:.6g}."
             )
         return values[values >= end]
-
-    def _progress(self, done: int, total: int) -> None:
-        if callable(self.verbose):
-            self.verbose(done, total)
-        elif self.verbose:
-            print(f"[{type(self).__name__}] scored {done} of {total} values of lambda2")
 
     def _choose(self, curves: dict[float, Curve]) -> tuple[Choice, float]:
         """The best pair; of equal ones that with the largest lambda1 and lambda2, whose machine is the simplest."""
@@ -477,16 +470,6 @@ def _between_entries(paths: list[ElasticPath], high: float, end: float) -> Array
     values = np.unique(np.clip(np.concatenate([placed, even]), end, high))
     few = np.unique(np.linspace(0, len(values) - 1, _LAMBDA1_VALUES).round().astype(int))
     return values[few][::-1]
-
-
-def _amounts(value: Any, name: str) -> Array:
-    """One or several numbers >= 0."""
-    if isinstance(value, Real):
-        return np.array([check_amount(value, name)])
-    values = np.array([check_amount(v, f"Each value of {name}") for v in np.atleast_1d(value).tolist()])
-    if len(values) == 0:
-        raise ValueError(f"{name} is an empty list; give at least one value, or 'tune'.")
-    return values
 
 
 def _relabelled(problem: ElasticProblem, y: Array) -> ElasticProblem:

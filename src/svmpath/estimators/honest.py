@@ -63,7 +63,7 @@ class HonestError:
     --------
     >>> from svmpath import PathSVC
     >>> from svmpath.datasets import banana
-    >>> model = PathSVC("least_squares", random_state=0).fit(*banana(100, random_state=0))
+    >>> model = PathSVC(loss="least_squares", random_state=0).fit(*banana(100, random_state=0))
     >>> found = model.nested_error("bootstrap")
     >>> found.method, found.n_fits, found.interval[0] <= found.value <= found.interval[1]
     ('bootstrap', 0, True)

@@ -14,11 +14,10 @@ from svmpath.estimators._base import Array, PathMachine
 from svmpath.estimators.chunks import fit_chunks, lazy_for_chunks
 from svmpath.estimators.scoring import resolve_scoring
 from svmpath.estimators.tuned import unchanged_by_failure
-from svmpath.estimators.tuning import seen_weights
 from svmpath.gram import Approximation
-from svmpath.gram.memory import limited
 from svmpath.kernels import Kernel
 from svmpath.losses import Loss
+from svmpath.ranges import Range
 from svmpath.solvers.threads import jobs
 from svmpath.validation import check_weights
 
@@ -36,13 +35,13 @@ class PathSVR(RegressorMixin, PathMachine):
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         A name ("linear", "rbf", "poly", ...), a kernel object or a function k(X, Z), which is given CSR matrices if X
         is sparse.
-    gamma : "tune", float, "scale", "auto", (low, high), list or "ard", default="tune"
-        "tune" searches around "scale"; a tuple is a range to be searched, a list holds the values to try. "ard" is one
-        gamma per feature. A kernel or function without gamma ignores it. More in :class:`svmpath.PathSVC`.
-    C : "tune", float, (low, high) or list, default="tune"
-        "tune" searches from 1e-3 to 1e6, for "epsilon_insensitive" up to 1e4 (1e3 if ``search`` is not "auto"); a tuple
-        is a range, a list holds the values to try.
-    epsilon : "tune", float or list, default="tune"
+    gamma : "tune", float, "scale", "auto", "ard", Range or array, default="tune"
+        "tune" searches around "scale"; a ``svmpath.Range(low, high)`` is to be searched, a list, tuple or array holds
+        the values to try. "ard" is one gamma per feature. A kernel or function without gamma ignores it. More in
+        :class:`svmpath.PathSVC`.
+    C : "tune", float, Range or array, default="tune"
+        "tune" searches from 1e-3 to 1e6, for "epsilon_insensitive" up to 1e4 (1e3 if ``search`` is not "auto").
+    epsilon : "tune", float, Range or array, default="tune"
         For "epsilon_insensitive": half the width of the tube; "tune" tries five values from 0.01 to 1 times the
         standard deviation of y; the default search, all but the middle one at the gamma that is best with that.
     degree : int, default=3
@@ -53,45 +52,33 @@ class PathSVR(RegressorMixin, PathMachine):
         What to minimise: exact leave-one-out ("loo"; "press" is its name for least squares), its approximation for
         "epsilon_insensitive" ("alo" or "span"), exact k-fold ("kfold"), or a function
         ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for least squares; for "epsilon_insensitive" it
-        is "loo" up to 200 samples and "kfold" with more, or if ``tol`` is given.
-    criterion_loss : "squared" or callable, optional
-        Per-sample loss of the criterion; the squared residual by default.
+        is "loo" up to 200 samples and "kfold" with more.
     scoring : str, scorer or callable, optional
-        A score of scikit-learn that is maximised instead of ``criterion_loss``: a name such as "r2",
-        "neg_mean_absolute_error" or "neg_median_absolute_error", a scorer of ``make_scorer``, or a function
-        ``scoring(estimator, X, y)``. It is evaluated on all held-out predictions together, with the weights of the
+        What a held-out prediction is worth: by default the squared residual ("squared"), or a function ``loss(y, f)``,
+        is minimised. A score of scikit-learn is maximised: a name such as "r2", "neg_mean_absolute_error" or
+        "neg_median_absolute_error", a scorer of ``make_scorer``, or a function ``scoring(estimator, X, y)``. It is
+        evaluated on all held-out predictions together, with the weights of the
         rows; see :func:`svmpath.criteria.score`.
     rule : {"min", "one_se"}, default="min"
         How a value is chosen on the curve; see :func:`svmpath.select`.
-    search : {"auto", "grid", "continuous", "gradient"}, default="auto"
-        "auto" screens many pairs and confirms a few, "grid" scores all of them, "continuous" and "gradient" minimise.
+    search : {"auto", "grid", "gradient"}, default="auto"
+        "auto" screens many pairs and confirms a few, "grid" scores all of them, "gradient" minimises.
         More in :class:`svmpath.PathSVC`.
     cv : int, splitter or iterable, default=5
         For ``criterion="kfold"``, and where there are groups. A number means random folds with the same quantiles of y,
         whatever the order of the rows.
     rank : "auto", None, int, float or Approximation, default="auto"
         Rank of the kernel matrix: None is the full matrix, a whole number so many landmarks, a number between 0 and 1 a
-        target for the residual. "auto" is the full matrix up to 2000 samples; with more, landmarks are added while
-        they help. More in :class:`svmpath.PathSVC`.
-    landmarks : {"rpcholesky", "greedy", "uniform", "kmeans", "density"} or array of rows, optional
-        How landmarks are chosen; see :func:`svmpath.trace`.
-    psd : {"warn", "clip"}, default="warn"
-        What to do with an indefinite kernel matrix.
-    tol : float, "auto" or None, default="auto"
-        For "epsilon_insensitive" with many samples: the largest relative duality gap of the paths. None means exact
-        paths.
+        target for the residual, or ``svmpath.gram.Nystroem(300, "kmeans")`` and the like. "auto" is the full matrix up
+        to 2000 samples; with more, landmarks are added while they help. More in :class:`svmpath.PathSVC`.
     scale : bool, default=False
         Whether to standardise the columns in ``fit``. New rows are scaled alike.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
-    memory_limit : float or str, optional
-        How many bytes one matrix may take: a number, or a text such as "4GiB". By default 70 % of what is free.
     time_limit : float, optional
         Seconds after which the search begins nothing new; the best of what was tried by then is fitted.
-    warm_start : bool, default=False
-        Whether another call of ``fit`` begins the search at the C and gamma of the last one.
-    verbose : int or callable, default=0
-        Print a line per stage (or per kernel of a grid), or call ``verbose(done, total)``.
+    verbose : int, default=0
+        Print a line per stage, or per kernel of a grid.
     random_state : int, RandomState or None, default=None
         Random seed of everything that is drawn: landmarks, the rows that are screened, folds. None stands for 0. The
         same rows in any order give the same choice.
@@ -138,30 +125,24 @@ class PathSVR(RegressorMixin, PathMachine):
 
     def __init__(
         self,
+        *,
         loss: str | Loss | None = None,
         kernel: str | Kernel | Callable[..., Any] = "rbf",
-        gamma: float | str | tuple[float, float] | list[float] | None = "tune",
-        C: float | str | tuple[float, float] | list[float] = "tune",
-        epsilon: float | str | list[float] = "tune",
-        *,
+        gamma: float | str | Range | ArrayLike | None = "tune",
+        C: float | str | Range | ArrayLike = "tune",
+        epsilon: float | str | Range | ArrayLike = "tune",
         degree: int = 3,
         coef0: float = 0.0,
         criterion: str | Callable[..., Any] = "auto",
-        criterion_loss: str | Callable[..., Any] | None = None,
         scoring: str | Callable[..., Any] | None = None,
         rule: str = "min",
         search: str = "auto",
         cv: Any = 5,
         rank: int | float | str | Approximation | None = "auto",
-        landmarks: str | ArrayLike | None = None,
-        psd: str = "warn",
-        tol: float | str | None = "auto",
         scale: bool = False,
         n_jobs: int | None = None,
-        memory_limit: float | str | None = None,
         time_limit: float | None = None,
-        warm_start: bool = False,
-        verbose: int | Callable[..., Any] = 0,
+        verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.loss = loss
@@ -172,24 +153,18 @@ class PathSVR(RegressorMixin, PathMachine):
         self.degree = degree
         self.coef0 = coef0
         self.criterion = criterion
-        self.criterion_loss = criterion_loss
         self.scoring = scoring
         self.rule = rule
         self.search = search
         self.cv = cv
         self.rank = rank
-        self.landmarks = landmarks
-        self.psd = psd
-        self.tol = tol
         self.scale = scale
         self.n_jobs = n_jobs
-        self.memory_limit = memory_limit
         self.time_limit = time_limit
-        self.warm_start = warm_start
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> PathSVR:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, start_from: Any = None) -> PathSVR:
         """Choose C and gamma, and fit.
 
         Parameters
@@ -198,21 +173,25 @@ class PathSVR(RegressorMixin, PathMachine):
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
             Multiplies C for each sample, and weights the held-out errors, the variance that ``gamma="scale"`` looks at,
-            and the columns' scale. Where C is tuned ("tune", a range or a list) weights are relative: a common factor
-            changes nothing. A row of weight zero is a row left out.
+            and the columns' scale. Where C is tuned ("tune", a ``Range`` or an array) weights are relative: a common
+            factor changes nothing. A row of weight zero is a row left out.
         groups : array of shape (n,), optional
             Samples that belong together, such as the visits of one patient: they are held out together. ``criterion``
             "auto" then means k-fold, and criteria that leave out single rows are refused. A number as ``cv`` means
             grouped folds, and splitters such as ``LeaveOneGroupOut()`` are given the groups. Not for
             ``search="gradient"`` and ``gamma="ard"``.
+        start_from : PathSVC or PathSVR, optional
+            A fitted model whose C and gamma the default search begins with: with values of C within a factor of 30 and,
+            if the kernel has a gamma, five values of it within a factor of 4. It may be the model itself.
         """
-        with unchanged_by_failure(self), jobs(self.n_jobs), limited(self.memory_limit):
+        with unchanged_by_failure(self), jobs(self.n_jobs):
+            self._begin(start_from)
             if is_chunked(X, y, sample_weight):
                 fit_chunks(self, X, y, sample_weight, groups)
                 return self
             X, y = self._check_training(X, y, y_numeric=True)
-            target, s = np.asarray(y, dtype=float), seen_weights(self, check_weights(sample_weight, X))
-            self._scoring = resolve_scoring(self.scoring, self.criterion_loss, None, target, s)
+            target, s = np.asarray(y, dtype=float), self._seen_weights(check_weights(sample_weight, X))
+            self._held_out_loss, self._scoring = resolve_scoring(self.scoring, None, target, s)
             self._keep_rows(X, sample_weight, groups)
             X = self._to_scale(X, sample_weight, s)
             self._fit(X, [target], s, y, target)

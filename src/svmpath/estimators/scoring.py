@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from svmpath.criteria.curve import HELD_OUT_LOSSES, HeldOutLoss, held_out_loss
 from svmpath.criteria.scorers import make_scoring
 from svmpath.criteria.scoring import Scoring
 from svmpath.criteria.threshold import best_threshold
@@ -16,15 +18,29 @@ from svmpath.names import unknown_name
 Array = np.ndarray
 
 
-def resolve_scoring(scoring: Any, criterion_loss: Any, classes: Array | None, y: Array, s: Array) -> Scoring | None:
-    """``scoring`` for this task; ``y`` holds numbers of classes, or a regression's targets. None for a loss."""
-    if scoring is None:
-        return None
-    if criterion_loss is not None:
-        raise ValueError(
-            "scoring and criterion_loss both say what a held-out decision value is worth; give only one of them."
-        )
-    return make_scoring(scoring, classes, y, s)
+def resolve_scoring(
+    scoring: Any, classes: Array | None, y: Array, s: Array
+) -> tuple[HeldOutLoss, None] | tuple[None, Scoring]:
+    """What ``scoring`` stands for: a loss of each held-out decision value (None is that of the task), or a scorer.
+
+    ``y`` holds numbers of classes, or a regression's targets.
+    """
+    if is_held_out_loss(scoring):
+        held_out_loss(scoring, "regression" if classes is None else "classification", "scoring")  # may refuse it
+        return scoring, None
+    return None, make_scoring(scoring, classes, y, s)
+
+
+def is_held_out_loss(scoring: Any) -> bool:
+    """Whether it is None, the name of a held-out loss, or a function of two arguments; scorers have three."""
+    if scoring is None or isinstance(scoring, str):
+        return scoring is None or scoring in HELD_OUT_LOSSES
+    try:
+        parameters = list(signature(scoring).parameters.values())
+    except (TypeError, ValueError):  # not a function, or one that cannot say
+        return False
+    needed = [each for each in parameters if each.default is each.empty and each.kind is not each.VAR_KEYWORD]
+    return len(needed) == 2
 
 
 def check_threshold(threshold: Any, classes: Array) -> None:

@@ -6,18 +6,20 @@ from typing import Any
 
 from svmpath.gram.approximation import Approximation
 from svmpath.gram.base import Gram
+from svmpath.gram.clipped import Clipped
 from svmpath.gram.dense import DenseGram
 from svmpath.gram.features import Factor, FeatureMap
 from svmpath.gram.fourier import RandomFourier
 from svmpath.gram.low_rank import LowRankGram
 from svmpath.gram.nystroem import LANDMARKS, Nystroem, is_share
 from svmpath.kernels import Kernel
-from svmpath.names import did_you_mean, unknown_name
+from svmpath.names import did_you_mean
 from svmpath.validation import is_whole_number
 
 __all__ = [
     "LANDMARKS",
     "Approximation",
+    "Clipped",
     "DenseGram",
     "Factor",
     "FeatureMap",
@@ -33,7 +35,6 @@ __all__ = [
 # rank="auto": with more than AUTO_ROWS rows a decomposition per kernel takes seconds; AUTO_LANDMARKS are used instead.
 AUTO_ROWS = 2000
 AUTO_LANDMARKS = 500
-PSD = ("warn", "clip")  # what can be done about an indefinite matrix
 
 
 def make_gram(
@@ -42,7 +43,6 @@ def make_gram(
     *,
     rank: Any = None,
     landmarks: Any = None,
-    psd: str = "warn",
     seed: int = 0,
 ) -> Gram:
     """The Gram matrix of the rows of X, in full or of low rank.
@@ -55,11 +55,10 @@ def make_gram(
         None means the full matrix. A whole number is the number of landmarks; with as many landmarks as rows you get
         the full matrix. A number between 0 and 1 is a target for the relative trace residual. "auto" means the full
         matrix up to 2000 rows and 500 landmarks with more. You can also give an approximation such as ``Nystroem(200,
-        truncate=50)`` or ``RandomFourier(300)``.
+        truncate=50)`` or ``RandomFourier(300)``, or ``Clipped()`` for the positive semi-definite part of the full
+        matrix of an indefinite kernel.
     landmarks : {"rpcholesky", "greedy", "uniform", "kmeans", "density"} or array of row numbers, optional
         How the landmarks are chosen; "rpcholesky" by default. If you give row numbers, leave ``rank`` out.
-    psd : {"warn", "clip"}
-        What to do with an indefinite full matrix; Z Z' is always positive semi-definite.
     seed : int
         Random seed of the approximation.
 
@@ -85,11 +84,11 @@ def make_gram(
     >>> gram.rank < 60, gram.residual <= 1e-6
     (True, True)
     """
-    if psd not in PSD:
-        raise ValueError(unknown_name("psd", psd, PSD))
+    if isinstance(rank, Clipped):
+        return DenseGram(kernel, X, clip=True)
     approximation = make_approximation(rank, landmarks, X.shape[0])
     if approximation is None or approximation.is_whole(X.shape[0]):
-        return DenseGram(kernel, X, clip=psd == "clip")
+        return DenseGram(kernel, X)
     approximation.check(kernel, X)
     return LowRankGram(kernel, X, approximation, seed)
 

@@ -98,7 +98,7 @@ class Distinct:
                 warnings.warn(
                     f"The matrix of {self.kernel!r} has negative eigenvalues (smallest / largest = "
                     f"{values[0] / max(values[-1], 1e-300):.2g}), so the problem is not convex and held-out errors "
-                    "mean little; use psd='clip' to replace the matrix by its positive semi-definite part.",
+                    "mean little; use rank=gram.Clipped() to replace the matrix by its positive semi-definite part.",
                     IndefiniteKernelWarning,
                     stacklevel=3,
                 )

@@ -23,7 +23,8 @@ _UNITS = {
     **{k: 1000.0**p for p, k in enumerate("kmgt", 1)},
     **{f"{k}i": 1024.0**p for p, k in enumerate("kmgt", 1)},
 }
-_given: ContextVar[float | None] = ContextVar("svmpath_memory_limit", default=None)
+_limit: ContextVar[float | None] = ContextVar("svmpath_memory_limit", default=None)
+_for_all: dict[str, float | None] = {"memory_limit": None}  # what set_config has set, in all threads
 _MEMINFO = Path("/proc/meminfo")
 # The limit of a control group, and what it uses, in both versions of Linux' interface.
 _GROUPS = (
@@ -48,19 +49,69 @@ def free_memory() -> float:
 
 
 def memory_limit() -> float:
-    """Bytes that one matrix may take: what is set by :func:`limited`, or a share of what is free."""
-    given = _given.get()
+    """Bytes that one matrix may take: what is set, or a share of what is free."""
+    given = given_limit()
     return SHARE * free_memory() if given is None else given
 
 
+def given_limit() -> float | None:
+    """Bytes that one matrix may take as set by :func:`config_context` or :func:`set_config`; None by default."""
+    return _for_all["memory_limit"] if _limit.get() is None else _limit.get()
+
+
+def set_config(*, memory_limit: float | str | None = None) -> None:
+    """Set how much memory one matrix may take, from now on.
+
+    Parameters
+    ----------
+    memory_limit : float or str, optional
+        A number of bytes, or a text such as "4GiB" or "500MB". A matrix that would be larger raises a MemoryError
+        before it is made, and ``rank="auto"`` stays below it. None means 70 % of what is free.
+
+    See Also
+    --------
+    svmpath.config_context : The same for a block of code.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> svmpath.set_config(memory_limit="8GiB")
+    >>> svmpath.set_config()  # as it was
+    """
+    _for_all["memory_limit"] = None if memory_limit is None else parse_bytes(memory_limit)
+
+
 @contextmanager
-def limited(limit: Any) -> Iterator[None]:
-    """While inside, a matrix may take so many bytes: a number, a text such as "4GiB", or None for the default."""
-    token = _given.set(None if limit is None else parse_bytes(limit))
+def config_context(*, memory_limit: float | str | None = None) -> Iterator[None]:
+    """Set how much memory one matrix may take, for a block of code.
+
+    Parameters
+    ----------
+    memory_limit : float or str, optional
+        A number of bytes, or a text such as "4GiB" or "500MB". A matrix that would be larger raises a MemoryError
+        before it is made, and ``rank="auto"`` stays below it. None leaves it as it is: 70 % of what is free, unless
+        :func:`svmpath.set_config` has set something else.
+
+    Returns
+    -------
+    context manager
+
+    See Also
+    --------
+    svmpath.set_config : The same from now on.
+
+    Examples
+    --------
+    >>> import svmpath
+    >>> from svmpath.datasets import banana
+    >>> with svmpath.config_context(memory_limit="1GiB"):
+    ...     model = svmpath.PathSVC(random_state=0).fit(*banana(100, random_state=0))
+    """
+    token = _limit.set(_limit.get() if memory_limit is None else parse_bytes(memory_limit))
     try:
         yield
     finally:
-        _given.reset(token)
+        _limit.reset(token)
 
 
 def parse_bytes(size: Any) -> float:
@@ -94,11 +145,11 @@ def require(needed: float, what: str, remedy: str) -> None:
     remedy : str
         What to use instead.
     """
-    if needed < _SMALL and _given.get() is None:
+    if needed < _SMALL and given_limit() is None:
         return
     limit = memory_limit()
     if needed > limit:
-        whose = f"{SHARE:.0%} of what is free" if _given.get() is None else f"memory_limit={limit:.3g}"
+        whose = f"{SHARE:.0%} of what is free" if given_limit() is None else f"memory_limit={limit:.3g}"
         raise MemoryError(
             f"{what} would need {_in_words(needed)} of memory, but a matrix may take {_in_words(limit)} here "
             f"({whose}); use {remedy}."

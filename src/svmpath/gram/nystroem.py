@@ -137,7 +137,7 @@ class Nystroem(Approximation):
         elif self.landmarks in _PIVOTED and kernel.psd is False:
             raise ValueError(
                 f"landmarks={self.landmarks!r} needs a positive semi-definite kernel, but {kernel!r} is "
-                "indefinite; use 'uniform', 'kmeans' or 'density', or rank=None with psd='clip'."
+                "indefinite; use 'uniform', 'kmeans' or 'density', or rank=gram.Clipped()."
             )
         elif self.landmarks in ("kmeans", "density") and kernel.pairwise:
             raise ValueError(

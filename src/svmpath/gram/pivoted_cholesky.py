@@ -94,7 +94,7 @@ def search(K: KernelRows, limit: int, residual: float, rng: np.random.Generator 
         if d.min() < -_NEGATIVE_RESIDUAL * K.diag.max():
             raise ValueError(
                 "Landmarks of this kind need a positive semi-definite kernel, but this kernel is indefinite; use "
-                "landmarks='uniform', which drops negative eigenvalues, or rank=None with psd='clip'."
+                "landmarks='uniform', which drops negative eigenvalues, or rank=gram.Clipped()."
             )
         d[d <= _ROUNDING * K.diag] = 0.0
         d[pivots] = 0.0

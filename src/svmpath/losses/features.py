@@ -35,7 +35,7 @@ def _factor(gram: DenseGram) -> Array:
     if values[0] < -1e-8 * max(values[-1], 0.0):
         raise ValueError(
             f"This path needs a positive semi-definite kernel, but the matrix of {gram.kernel!r} is indefinite; "
-            "use psd='clip' to replace it by its positive semi-definite part, or loss='least_squares'."
+            "use rank=gram.Clipped() to replace it by its positive semi-definite part, or loss='least_squares'."
         )
     kept = values > 0
     return Q[:, kept] * np.sqrt(values[kept])

@@ -121,5 +121,5 @@ class ElbowMachines:
     def advice(self) -> str:
         """What to do where there is no path."""
         if not self.is_convex:
-            return "If the kernel is indefinite, psd='clip' makes it positive semi-definite."
+            return "If the kernel is indefinite, rank=gram.Clipped() makes it positive semi-definite."
         return "Scale the columns, or end the span earlier."

@@ -67,7 +67,7 @@ class OverKernel(Path):
         if not isinstance(gram, DenseGram) or gram.clip:
             raise ValueError(
                 f"A path of {self.loss!r} over {self.over} needs the unmodified full kernel matrix; leave out rank= "
-                "and psd='clip'."
+                "and rank=gram.Clipped()."
             )
         return gram.compared
 

@@ -60,7 +60,6 @@ def trace(
     class_weight: Mapping[Any, float] | str | None = None,
     rank: int | float | str | Approximation | None = None,
     landmarks: str | ArrayLike | None = None,
-    psd: str = "warn",
     breakpoints: str = "auto",
     tol: float | None = None,
     start: Solution | ArrayLike | None = None,
@@ -122,8 +121,6 @@ def trace(
         matrix.
     landmarks : {"rpcholesky", "greedy", "uniform", "kmeans", "density"} or array of rows, default="rpcholesky"
         How the landmarks are chosen. Do not combine it with an approximation object.
-    psd : {"warn", "clip"}, default="warn"
-        What to do with an indefinite kernel matrix.
     breakpoints : {"auto", "exact"}, default="auto"
         Losses with an elbow always record every event. For the squared hinge, "exact" finds every event; "auto"
         computes four nodes per factor of ten. The solution is exact at every value in both cases.
@@ -189,7 +186,7 @@ def trace(
     is_default = span is None
     span = span_of(span, over, machine, spec, y, s, partial(gamma_value, "scale", X, given))
     seed = draw_seed(random_state)
-    gram = make_gram(X, spec, rank=rank, landmarks=landmarks, psd=psd, seed=seed)
+    gram = make_gram(X, spec, rank=rank, landmarks=landmarks, seed=seed)
     if breakpoints not in ("auto", "exact"):
         raise ValueError(f"breakpoints must be 'auto' or 'exact', got {breakpoints!r}.")
     problem = Problem(gram, y, s, task, classes, copies=find_copies(gram, y))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmpath.estimators.tuning import how_given
 from svmpath.kernels import ARD
 from svmpath.report.facts import Facts
 from svmpath.report.fitted import Fitted
@@ -37,7 +36,7 @@ def snippet(fitted: Fitted) -> Facts:
         words = "OneVsRestClassifier takes no weights: fit one SVC per class with sample_weight."
     elif is_weighted:
         words, weight = "weight is the product of sample and class weight of each row.", ", sample_weight=weight"
-        if how_given(model, "C") != "fixed":  # the machine has seen weights in units of their mean
+        if model._axes.given("C") != "fixed":  # the machine has seen weights in units of their mean
             weight += " / weight[weight > 0].mean()"
     is_ard = isinstance(model.kernel_, ARD)
     known = {"gamma": 1.0} if is_ard else dict(model.kernel_.parameters)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, OneVsRest, held_out_loss, one_vs_rest
-from svmpath.criteria.held_out import Folds
 from svmpath.criteria.scoring import Scoring
 from svmpath.criteria.table import row_of
 from svmpath.gram import Gram
@@ -41,8 +40,6 @@ class Evaluator:
         A scorer of scikit-learn instead of the mean of ``held_out``.
     units : array of int of shape (n,) or None
         The group of each sample, for standard errors.
-    folds : sequence of (train, test) or None
-        What the criterion holds out together, if it does.
     """
 
     problems: list[Problem]
@@ -53,7 +50,6 @@ class Evaluator:
     tol: float | None = None
     scoring: Scoring | None = None
     units: Array | None = None
-    folds: Folds | None = None
 
     @property
     def gram(self) -> Gram:

@@ -1,0 +1,83 @@
+"""What options can be combined: refused in a sentence before any work, where they cannot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from svmpath.criteria.gradients import check_full_matrix, smooth_loss
+from svmpath.criteria.table import is_bound
+from svmpath.gram import Gram
+from svmpath.kernels import RBF
+from svmpath.losses import LOSSES, Loss
+from svmpath.names import unknown_name
+from svmpath.validation import check_positive
+
+if TYPE_CHECKING:
+    from svmpath.estimators._base import PathMachine
+
+SEARCHES = ("auto", "grid", "gradient")
+
+
+def check_options(model: PathMachine) -> None:
+    """Refuse what no search can use."""
+    if model.search not in SEARCHES:
+        raise ValueError(unknown_name("search", model.search, SEARCHES))
+    if model.time_limit is not None:
+        check_positive(model.time_limit, "time_limit")
+    if not isinstance(model.scale, (bool, np.bool_)):
+        raise ValueError(f"scale must be True or False, got {model.scale!r}.")
+
+
+def check_scorer(model: PathMachine) -> None:
+    """Refuse a scorer where nothing can be scored by it."""
+    if model._axes.is_gradient:
+        raise ValueError(
+            f"{_by_gradient(model)} follows a gradient, which scoring={model.scoring!r} does not have; name a smooth "
+            "held-out loss, such as scoring='squared' or 'logistic', or use another search."
+        )
+    if is_bound(model.criterion):
+        raise ValueError(
+            f"criterion={model.criterion!r} has no held-out decision values, which scoring={model.scoring!r} needs; "
+            "use criterion='span' or 'loo'."
+        )
+
+
+def check_bound(criterion: Any, machines: int) -> None:
+    """Refuse several machines where a criterion is a bound on the number of errors of one."""
+    name = getattr(criterion, "__name__", criterion)
+    if is_bound(name) and machines > 1:
+        raise ValueError(
+            f"criterion={name!r} works for two classes only, but y has {machines}: use criterion='span' or 'loo'."
+        )
+
+
+def check_gradient(model: PathMachine, loss: Loss, gram: Gram) -> None:
+    """Refuse what has no gradient."""
+    way = _by_gradient(model)
+    possible = ("auto", *loss.policy.gradients)
+    if len(possible) == 1:
+        known = [name for name, kind in LOSSES.items() if kind.policy.gradients]
+        raise ValueError(f"{way} works for the losses {' and '.join(known)}, not for loss={loss.name!r}.")
+    if model._groups is not None:
+        raise ValueError(
+            f"{way} minimises leave-one-out, which does not hold groups out together; leave groups out, or use "
+            "search='auto' with one gamma."
+        )
+    if model._axes.is_ard and not isinstance(gram.kernel, RBF):
+        raise ValueError(f"gamma='ard' works for the rbf kernel only, not for kernel={model.kernel!r}.")
+    if model.criterion not in possible:
+        names = " or ".join(repr(name) for name in possible)
+        raise ValueError(
+            f"{way} with loss={loss.name!r} needs criterion={names}, which have a gradient; got {model.criterion!r}."
+        )
+    if model.rule != "min":
+        raise ValueError(f"{way} minimises the score, so rule must be 'min'; got {model.rule!r}.")
+    check_full_matrix(gram)
+    smooth_loss(model._held_out_loss, model._task)
+
+
+def _by_gradient(model: PathMachine) -> str:
+    """What asks for the gradient."""
+    return "gamma='ard'" if model._axes.is_ard else "search='gradient'"
