@@ -17,7 +17,7 @@ from svmpath.cli.options import TABLE
 from svmpath.cli.program import COMMANDS
 from svmpath.datasets.sources import FORMATS
 from svmpath.estimators.options import SEARCHES
-from svmpath.gram import LANDMARKS, PSD
+from svmpath.gram import LANDMARKS
 from svmpath.kernels import KERNELS
 from svmpath.losses import loss_names
 from svmpath.validation import TASKS
@@ -90,7 +90,7 @@ KNOWN = {
     ("--kernel", "tune"): set(KERNELS) - {"precomputed"},
     ("--search", "tune"): SEARCHES,
     ("--landmarks", "tune"): LANDMARKS,
-    ("--psd", "tune"): PSD,
+    ("--psd", "tune"): ("warn", "clip"),
     ("--honest", "tune"): NAMES,
     ("NAME", "datasets"): SETS,
     ("ENGINE", "compile"): _engines(),

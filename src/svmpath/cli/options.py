@@ -472,9 +472,10 @@ TABLE = (
     ),
 )  # fmt: skip
 
-# The option of svmpath tune for each parameter of the estimators; n_splits is what scikit-learn's splitters call the
-# number of folds.
-OPTIONS = {row.sets: row.flag for row in TABLE if row.sets and "tune" in row.commands.split()} | {"n_splits": "--cv"}
+# The option of svmpath tune for each word of a message: parameters of the estimators, of what they are made of, and what
+# scikit-learn's splitters call the number of folds.
+OPTIONS = {row.sets: row.flag for row in TABLE if row.sets and "tune" in row.commands.split()}
+OPTIONS |= {"n_splits": "--cv", "landmarks": "--landmarks", "memory_limit": "--memory-limit"}
 
 
 def options_of(command: str) -> list[Option]:
