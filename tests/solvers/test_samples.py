@@ -33,8 +33,8 @@ def test_theta_and_leverages_are_those_of_the_features(lam, size, gamma, s):
     theta = features.solve()
     np.testing.assert_allclose(data.A @ few.solve(), data.A @ theta, atol=1e-9)
     np.testing.assert_allclose(few.slack_diag(data, E[::2]), features.slack_diag(data, E[::2]), atol=1e-9)
-    np.testing.assert_allclose(few.half(data.A), features.half(data.A))
-    np.testing.assert_allclose(few.solve(few.c), theta)
+    np.testing.assert_allclose(few.features.half(data.A), features.half(data.A))
+    np.testing.assert_allclose(few.solve(few.features.c), theta)
 
 
 @pytest.mark.parametrize("gamma", [0.003, 1.0, 1e4])

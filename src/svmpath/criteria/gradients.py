@@ -197,7 +197,12 @@ class HeldOutScore:
                 sweeps, machines = [part[0] for part in parts], [part[1] for part in parts]
             else:
                 sweeps, machines = [self._least_squares(gram, C)], []
-            return _gathered(sweeps, gram, C, len(self.problems)), machines
+            # The mean over the machines, by the logarithms of the parameters.
+            k, names = len(self.problems), dict(gram.kernel.parameters)
+            by_kernel = np.sum([sweep.by_kernel(gram) for sweep in sweeps], axis=0) / k if names else np.empty(0)
+            by = dict(zip(names, (by_kernel * np.array(list(names.values()))).tolist(), strict=True))
+            by_C = -sum(sweep.by_mu for sweep in sweeps) * 0.5 / C / k
+            return Gradient(float(sum(sweep.score for sweep in sweeps) / k), {"C": float(by_C), **by}), machines
 
     @property
     def name(self) -> str:
@@ -323,16 +328,6 @@ def _machine(K: Array, y: Array, s: Array, C: float, start: Coefficients | None)
 def _block(K: Array, E: Array) -> Array:
     """A copy of K_EE."""
     return K.take(E, axis=0).take(E, axis=1)
-
-
-def _gathered(sweeps: Sequence[_Sweep], gram: DenseGram, C: float, machines: int) -> Gradient:
-    """The mean over the machines, by the logarithms of the parameters."""
-    score = sum(sweep.score for sweep in sweeps) / machines
-    by_C = -sum(sweep.by_mu for sweep in sweeps) * 0.5 / C / machines
-    names = dict(gram.kernel.parameters)
-    by_kernel = np.sum([sweep.by_kernel(gram) for sweep in sweeps], axis=0) / machines if names else np.empty(0)
-    logs = by_kernel * np.array(list(names.values()))
-    return Gradient(float(score), {"C": float(by_C), **dict(zip(names, logs.tolist(), strict=True))})
 
 
 def smooth_loss(loss: HeldOutLoss, task: str) -> Callable[[Array, Array], Array]:

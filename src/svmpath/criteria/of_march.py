@@ -112,7 +112,7 @@ def count_doubts(path: MarchPath, values: Array) -> Array:
     rows, counts = path.rows, np.zeros(len(values), dtype=int)
     for stop in path.walk(values):
         with blas_threads(rows.entries):
-            E, V = np.flatnonzero(stop.point.E), stop.factored.half(rows.A)
+            E, V = np.flatnonzero(stop.point.E), stop.factored.features.half(rows.A)
             inside, _ = _rounding(rows, stop, E, V)
             for part in _blocks(E):
                 _, step, slack = _predict(rows, stop, part, V)
@@ -150,7 +150,7 @@ def random_projection(width: int) -> Array:
 
 def _estimate(rows: AnyRows, stop: Stop, image: Any, Om: Array, E: Array) -> tuple[Array, Array]:
     """Leverages of the rows E by random projections, exact near the bar, and which of them are errors."""
-    P = stop.factored.project(Om).T
+    P = stop.factored.features.project(Om).T
     # To copy many rows costs more than to project them all.
     B = image(slice(None), P)[E] if 3 * len(E) > len(rows.y) else image(E, P)
     about = rows.s[E] * np.einsum("ij,ij->i", B, B)
@@ -184,7 +184,7 @@ def _leverages(rows: AnyRows, stop: Stop, which: Array) -> tuple[Array, Array]:
 def _leave_one_out(path: MarchPath, stop: Stop) -> tuple[Array, int]:
     """Held-out decision values of all samples at one value, and how many of them are lost to rounding."""
     rows = path.rows
-    E, V = np.flatnonzero(stop.point.E), stop.factored.half(rows.A)  # A M_E^-1 A' = V'V
+    E, V = np.flatnonzero(stop.point.E), stop.factored.features.half(rows.A)  # A M_E^-1 A' = V'V
     held, step, slack = _predict(rows, stop, E, V)
     moved = _changes_sides(rows, stop, E, V, step)
     inside, anywhere = _rounding(rows, stop, E, V)

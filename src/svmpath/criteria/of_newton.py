@@ -55,7 +55,7 @@ def _count_changes(path: NewtonPath, values: Array) -> Array:
 def _steps(newton: FeatureNewton, point: FeaturePoint) -> tuple[Array, Array]:
     """V with P = V'V, and the d of every sample."""
     loss, system, E = newton.loss, newton.system, point.E
-    V = system.factor(E, newton.lam).half(newton.rows.A)
+    V = system.factor(E, newton.lam).features.half(newton.rows.A)
     curved, linear = system.curved(E), system.linear(E)
     c, p = loss.of_regions(loss.curvature, E), loss.of_regions(loss.slopes, E)
     W = np.where(curved, newton.s * c / loss.largest, 0.0)

@@ -132,16 +132,11 @@ def _processes(memory_limit: Any) -> Iterator[None]:
     ):
         try:
             yield
-        except KeyboardInterrupt:
-            _end_at_once(workers)
+        except KeyboardInterrupt:  # the processes end without waiting for their tasks: nothing that they hold is kept
+            for nanny in workers.workers.values():
+                nanny.auto_restart = False
+                nanny.process.process.kill()
             raise
-
-
-def _end_at_once(workers: Any) -> None:
-    """End the processes of a local cluster without waiting for their tasks: nothing that they hold is kept."""
-    for nanny in workers.workers.values():
-        nanny.auto_restart = False
-        nanny.process.process.kill()
 
 
 @contextmanager

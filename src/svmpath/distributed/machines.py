@@ -51,21 +51,17 @@ class ChunkedMarch(ChunkedPath):
         """The position of each value and the machines there, from the smallest C to the largest."""
         for position in np.argsort(values, kind="stable"):
             C = float(values[position])
-            for value in self._stages(C):
+            # Values on the way: far upwards at once Newton's method may need hundreds of steps. From the limit for C to
+            # zero it is as far as from this C, whatever the units of features and weights are.
+            size = float(np.trace(self.moments.G[:-1, :-1])) / self.problem.n
+            start = max(self._last["C"], _FROM_LIMIT / (_STRIDE * max(size, _TINY)))
+            far = np.log(C / start) / np.log(_STRIDE)
+            for value in [*np.geomspace(start, C, 1 + max(1, int(np.ceil(far - _ROUNDING))))[1:-1].tolist(), C]:
                 points = minimise_all(self._last["points"], 1.0 / value, _asker(self.live), self.moments.usual_weight)
                 self._last.update(C=value, points=points)
             points = self._last["points"]
             self.found[C] = np.array([point.theta for point in points])
             yield int(position), points
-
-    def _stages(self, C: float) -> list[float]:
-        """Values on the way to C, which is the last. Newton's method may need hundreds of steps far upwards at once."""
-        # From the limit for C to zero it is as far as from this C, whatever the units of features and weights are.
-        size = float(np.trace(self.moments.G[:-1, :-1])) / self.problem.n
-        start = max(self._last["C"], _FROM_LIMIT / (_STRIDE * max(size, _TINY)))
-        far = np.log(C / start) / np.log(_STRIDE)
-        between = np.geomspace(start, C, 1 + max(1, int(np.ceil(far - _ROUNDING))))[1:-1]
-        return [*between.tolist(), C]
 
     def violation(self, value: float) -> float:
         _, points = next(self._walk(np.array([value])))

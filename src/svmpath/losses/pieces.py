@@ -116,14 +116,9 @@ class PiecewiseQuadratic(Loss):
                 return solution
             moved = moved[np.argsort(-off[moved], kind="stable")[:most_leaving]]
             E[moved] = (k[moved] + np.where(over[moved] > 0, 1, -1)).astype(E.dtype)
-        return min(found, key=lambda each: each.violation) if found else self._clipped(solution, C)
-
-    def _clipped(self, solution: Solution, C: float) -> Solution:
-        """The machine with coefficients in their box, if there is one."""
-        problem, loss = solution.problem, self.pieces
-        if not loss.is_bounded:
-            return solution
-        a, box = loss.signed(problem.y, solution.alpha), C * problem.s
+        if found or not loss.is_bounded:
+            return min(found or [solution], key=lambda each: each.violation)
+        a, box = loss.signed(problem.y, solution.alpha), C * problem.s  # brought into the box that there is
         a = np.clip(a, box * loss.range[0], box * loss.range[1])
         return self._solution(problem, loss.signed(problem.y, a), solution.b, C)
 

@@ -74,20 +74,16 @@ class SamplePath(MarchPath):
             with blas_threads(self.K.size):
                 begin = self._begin(newton, C) if now is None else newton.prolonged(1.0 / C, now, last)
                 machine, system = newton.at(1.0 / C, begin)
-            self._check_digits(machine, C)
+            E = machine.E
+            rest = (self.distinct.y - machine.f)[E] - machine.u[E] / (2.0 * C * self.distinct.s[E])
+            if np.abs(rest).max(initial=0.0) > _UNRESOLVED:  # of y - f = u / (2 C s)
+                raise PathError(
+                    f"At C = {C:.6g} the coefficients have too few digits: the kernel values are too large for this "
+                    "C. Scale the columns (StandardScaler), or use smaller C."
+                )
             now, last = machine, now
             self.store.of_path.machines[C] = machine
             yield SampleStop(int(position), C, machine, system)
-
-    def _check_digits(self, machine: Coefficients, C: float) -> None:
-        """Raise an error if y - f = u / (2 C s) on E does not hold: C times the kernel is too large."""
-        E = machine.E
-        left = (self.distinct.y - machine.f)[E] - machine.u[E] / (2.0 * C * self.distinct.s[E])
-        if np.abs(left).max(initial=0.0) > _UNRESOLVED:
-            raise PathError(
-                f"At C = {C:.6g} the coefficients have too few digits: the kernel values are too large for this C. "
-                "Scale the columns (StandardScaler), or use smaller C."
-            )
 
     def _begin(self, newton: KernelNewton, C: float) -> Coefficients:
         """A machine to start from: a known one near C, one with the sides of a similar machine, or from small C."""

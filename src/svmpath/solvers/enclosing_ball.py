@@ -91,7 +91,7 @@ class _Sphere(NewtonOnPieces[FeaturePoint]):
         return self.with_minimiser(self.point(point.theta + t * step, point.f + t * df))
 
     def aim(self, point: FeaturePoint) -> FeaturePoint:
-        factored = self._system.factor(point.E, self.lam)
+        factored = self._system.factor(point.E, self.lam).features
         last = np.zeros(len(point.theta))
         last[-1] = self.lam
         theta = factored.solve(factored.c - last)

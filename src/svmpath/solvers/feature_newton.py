@@ -250,6 +250,11 @@ class Factored:
         with blas_threads(self._M.size):
             return np.ascontiguousarray(lapack.dtrtri(self.U)[0])
 
+    @property
+    def features(self) -> Factored:
+        """The system in the features: itself."""
+        return self
+
     def residuals(self, rows: AnyRows, f: Array, which: Array) -> Array:
         """The residuals y - f of these rows, which must be curved."""
         return rows.y[which] - f[which]
@@ -296,16 +301,6 @@ class FewSamples:
         """The system in the features."""
         G, c = self._rows.moments(self._E, self._given)
         return Factored.at(G, c if self._linear is None else c + self._rows.rmatvec(self._linear), self._lam)
-
-    @property
-    def c(self) -> Array:
-        """The right-hand side q."""
-        return self.features.c
-
-    @property
-    def inverse(self) -> Array:
-        """As of :class:`Factored`."""
-        return self.features.inverse
 
     def solve(self, right: Array | None = None) -> Array:
         """theta for this right-hand side; q if none is given."""
@@ -363,14 +358,6 @@ class FewSamples:
         """One minus the leverages of these rows, which must be curved."""
         with blas_threads(len(self._E) ** 2):
             return self._system.slack_diag[np.searchsorted(self._E, which)]
-
-    def project(self, Om: Array) -> Array:
-        """As of :class:`Factored`."""
-        return self.features.project(Om)
-
-    def half(self, A: Array) -> Array:
-        """As of :class:`Factored`."""
-        return self.features.half(A)
 
 
 def _root(M: Array) -> Array:

@@ -19,7 +19,6 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from svmpath.exceptions import PathError
-from svmpath.lazy import lazy
 from svmpath.solvers.pieces import Pieces
 
 Array = np.ndarray
@@ -83,6 +82,7 @@ class NewtonOnPieces(Newton[PointOnPieces]):
 
     def __init__(self, loss: Pieces, y: Array, s: Array) -> None:
         self.loss, self.y, self.s, self.lam = loss, y, s, 1.0
+        self._all_count = bool(np.all(s > 0))
 
     @abstractmethod
     def penalty(self, point: PointOnPieces) -> float:
@@ -104,10 +104,6 @@ class NewtonOnPieces(Newton[PointOnPieces]):
         """The pieces of samples with these decision values; the first one without a weight."""
         E = self.loss.region(self.loss.u(self.y, f))
         return E if self._all_count else np.where(self.s > 0, E, E.dtype.type(0))
-
-    @lazy
-    def _all_count(self) -> bool:
-        return bool(np.all(self.s > 0))
 
     def objective(self, point: PointOnPieces) -> float:
         """J at a point."""

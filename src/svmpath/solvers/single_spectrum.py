@@ -81,11 +81,8 @@ class SingleSpectrum(Spectrum):
     def slack_diag(self, mu: Array) -> Array:
         """The diagonal of B(mu), one minus the leverages, for every mu; remembered for the next machine on the rows."""
         key = mu.tobytes()
-        if key not in self._slack:
-            self._slack[key] = self._compute_slack(mu)
-        return self._slack[key]
-
-    def _compute_slack(self, mu: Array) -> Array:
+        if key in self._slack:
+            return self._slack[key]
         V, shift = self._V.astype(np.float32), self._shift.astype(np.float32)
         shrink = (1.0 / (self.values[:, None] + mu)).astype(np.float32)
         slack = np.repeat((1.0 - self.v**2)[:, None], len(mu), axis=1)
@@ -94,7 +91,8 @@ class SingleSpectrum(Spectrum):
             scores -= shift
             np.square(scores, out=scores)
             slack[part] -= self._root[part, None] ** 2 * (scores @ shrink)
-        return np.maximum(slack, _LEAST_SLACK)
+        self._slack[key] = np.maximum(slack, _LEAST_SLACK)
+        return self._slack[key]
 
     def slack_block(self, rows: Array, mu: float) -> Array:
         """B(mu)[rows][:, rows]."""
