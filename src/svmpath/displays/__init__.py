@@ -4,10 +4,10 @@ Install it with ``python -m pip install 'svmpath[plot]'``. This module can be im
 """
 
 from svmpath.displays.boundary import BoundaryDisplay
+from svmpath.displays.coefficients import PathDisplay
 from svmpath.displays.curve import CurveDisplay
 from svmpath.displays.elbow import ElbowDisplay
 from svmpath.displays.margin import MarginDisplay
-from svmpath.displays.path import PathDisplay
 from svmpath.displays.surface import SurfaceDisplay
 
 __all__ = [

@@ -20,8 +20,8 @@ from svmpath.criteria.curve import HeldOutCurve
 from svmpath.criteria.sources import is_at_hand
 from svmpath.criteria.table import CRITERIA
 from svmpath.displays._base import Display, along, doubts_of
+from svmpath.displays.coefficients import PathDisplay
 from svmpath.displays.curve import CurveDisplay, describe
-from svmpath.displays.path import PathDisplay
 from svmpath.displays.surface import SurfaceDisplay
 from svmpath.exceptions import PathError
 from svmpath.paths import Curves, ElasticPath, Path

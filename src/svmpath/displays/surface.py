@@ -212,12 +212,8 @@ class SurfaceDisplay(Display):
     def _limit(self, ax: Any) -> None:
         """From the first cell or point to the last: on a long logarithmic axis autoscaling ends at an inner edge."""
         cells = np.concatenate([mesh.get_coordinates().reshape(-1, 2) for mesh in self.rows_.values()])
-        (left, bottom), (right, top) = cells.min(axis=0), cells.max(axis=0)
-        if len(self.others):
-            (x0, y0), (x1, y1) = self.others.min(axis=0), self.others.max(axis=0)
-            left, right = min(left, x0 / _ROOM), max(right, x1 * _ROOM)
-            bottom, top = min(bottom, y0 / _ROOM), max(top, y1 * _ROOM)
-        ax.set(xlim=(left, right), ylim=(bottom, top))
+        ends = np.concatenate([cells, self.others / _ROOM, self.others * _ROOM])
+        ax.set(xlim=(ends[:, 0].min(), ends[:, 0].max()), ylim=(ends[:, 1].min(), ends[:, 1].max()))
 
     def table(self) -> pd.DataFrame:
         """One row per pair: C, gamma, ``score``, ``standard_error``, ``valley`` and ``chosen``.
@@ -232,7 +228,10 @@ class SurfaceDisplay(Display):
         table = pd.DataFrame(pairs, columns=list(self.names))
         table["score"] = np.concatenate([*(row.scores for row in rows), unknown])
         table["standard_error"] = np.concatenate([*(np.asarray(row.standard_errors) for row in rows), unknown])
-        table["valley"] = [*(pair in valley for pair in map(tuple, tried.tolist())), *(unknown == 0)]
+        table["valley"] = [
+            *(pair in valley for pair in map(tuple, tried.tolist())),
+            *np.zeros(len(unknown), dtype=bool),
+        ]
         is_chosen = False if self.chosen is None else np.isclose(pairs, self.chosen, rtol=1e-9, atol=0.0).all(axis=1)
         return table.assign(chosen=is_chosen)
 

@@ -97,13 +97,13 @@ class Gram(ABC):
         return rows if self.rows is None else np.asarray(self.rows)[rows]
 
     @property
-    @abstractmethod
-    def rank(self) -> int: ...
+    def rank(self) -> int:
+        return self.n
 
     @property
-    @abstractmethod
     def entries(self) -> int:
         """Approximate number of entries of the stored matrix; known before it is computed."""
+        return self.n * self.rank
 
     @property
     @abstractmethod

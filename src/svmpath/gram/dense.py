@@ -180,14 +180,6 @@ class DenseGram(Gram):
         """Whether it is cheaper to work on the distinct rows."""
         return self._ids is not None and not self.is_clipped and self.distinct.X.shape[0] < self.n
 
-    @property
-    def rank(self) -> int:
-        return self.n
-
-    @property
-    def entries(self) -> int:
-        return self.n**2
-
     @lazy
     def K(self) -> Array:
         """The matrix itself, checked for negative eigenvalues if the kernel may have some."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
@@ -51,17 +51,11 @@ def given(X: Any, rows: Any) -> Landmarks:
 
 def kmeans(X: Any, order: Array, c: int, seed: int) -> Landmarks:
     """The centres of c clusters (fewer where X has fewer distinct rows)."""
-    centres, _ = _cluster(X[order], c, seed)
-    return Landmarks(centres)
+    return replace(density(X, order, c, seed), weights=None)
 
 
 def density(X: Any, order: Array, c: int, seed: int) -> Landmarks:
     """The centres of c clusters, weighted by the number of rows in each (Zhang & Kwok's weighting)."""
-    centres, sizes = _cluster(X[order], c, seed)
-    return Landmarks(centres, weights=sizes * (len(sizes) / sizes.sum()))
-
-
-def _cluster(X: Any, c: int, seed: int) -> tuple[Array, Array]:
     # Loaded here, because that takes long, and few fits need it.
     from sklearn.cluster import KMeans, MiniBatchKMeans
 
@@ -70,6 +64,7 @@ def _cluster(X: Any, c: int, seed: int) -> tuple[Array, Array]:
     with _FILTERS, warnings.catch_warnings():
         # Fewer distinct rows than clusters is no fault here: the empty clusters are left out below.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(X)
+        model.fit(X[order])
     sizes = np.bincount(model.labels_, minlength=c).astype(float)
-    return model.cluster_centers_[sizes > 0], sizes[sizes > 0]
+    centres, sizes = model.cluster_centers_[sizes > 0], sizes[sizes > 0]
+    return Landmarks(centres, weights=sizes * (len(sizes) / sizes.sum()))

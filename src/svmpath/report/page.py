@@ -25,7 +25,7 @@ from svmpath.report.render import environment, write_files
 from svmpath.report.samples import classified, residuals, samples
 from svmpath.report.snippet import snippet
 from svmpath.report.summary import summarise
-from svmpath.report.surface import tried
+from svmpath.report.tried import tried
 from svmpath.report.walk import walk
 
 __all__ = ["Report"]
