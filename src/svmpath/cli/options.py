@@ -472,7 +472,7 @@ TABLE = (
     ),
 )  # fmt: skip
 
-# The option of svmpath tune for each word of a message: parameters of the estimators, of what they are made of, and what
+# The option of svmpath tune for words of messages: parameters of the estimators and of their parts, and what
 # scikit-learn's splitters call the number of folds.
 OPTIONS = {row.sets: row.flag for row in TABLE if row.sets and "tune" in row.commands.split()}
 OPTIONS |= {"n_splits": "--cv", "landmarks": "--landmarks", "memory_limit": "--memory-limit"}
