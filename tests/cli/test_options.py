@@ -21,7 +21,7 @@ CLASSES = "a,b,y\n" + "".join(f"{i},{i * i % 7},{'uv'[i % 2]}\n" for i in range(
 def test_every_option_that_sets_a_parameter_is_in_the_table():
     parameters = {*inspect.signature(PathSVC).parameters, *inspect.signature(PathSVR).parameters}
     spelt = {row.name for row in options_of("tune")} | {"random_state"}
-    assert set(OPTIONS) == parameters & spelt - {"verbose"} | {"n_splits"}
+    assert set(OPTIONS) == parameters & spelt - {"verbose"} | {"n_splits", "landmarks", "memory_limit"}
     options = {name for option in get_command(cli.app).commands["tune"].params for name in option.opts}
     assert set(OPTIONS.values()) <= options
 

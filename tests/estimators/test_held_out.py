@@ -42,7 +42,9 @@ def test_where_leave_one_out_is_not_affordable_there_is_no_loo_error(monkeypatch
     model = PathSVC(**ONE).fit(X, Y)
     assert model.error_criterion_ == "span"
     assert 0.0 < model.held_out_error() < 0.5
-    with pytest.raises(ValueError, match=r"would take too long here; use held_out_error\(\), which is found by 'span'"):
+    with pytest.raises(
+        ValueError, match=r"would take too long here; use held_out_error\(\), which is computed by 'span'"
+    ):
         model.loo_error()
 
 

@@ -474,8 +474,10 @@ TABLE = (
 
 # The option of svmpath tune for words of messages: parameters of the estimators and of their parts, and what
 # scikit-learn's splitters call the number of folds.
-OPTIONS = {row.sets: row.flag for row in TABLE if row.sets and "tune" in row.commands.split()}
-OPTIONS |= {"n_splits": "--cv", "landmarks": "--landmarks", "memory_limit": "--memory-limit"}
+OPTIONS = {
+    **{row.sets: row.flag for row in TABLE if row.sets and "tune" in row.commands.split()},
+    **{"n_splits": "--cv", "landmarks": "--landmarks", "memory_limit": "--memory-limit"},
+}
 
 
 def options_of(command: str) -> list[Option]:

@@ -107,7 +107,7 @@ class PathMachine(TunedModel):
         self._start = start
 
     def _to_scale(self, X: Any, sample_weight: Any, s: Array) -> Any:
-        """The rows that the machine sees: scaled if asked for; ``scaler_`` takes new rows there."""
+        """The rows that the machine sees: scaled if requested; ``scaler_`` takes new rows there."""
         self.scaler_ = None
         if not self.scale:
             if not self._axes.is_ard:  # which finds the scale of each column by itself
@@ -185,12 +185,8 @@ class PathMachine(TunedModel):
 
     def _problems(self, X: Any, kernel: Kernel, loss: Loss, targets: list[Array], s: Array, y: Array) -> list[Problem]:
         """The problems of all machines, which share a Gram matrix."""
-        gram = make_gram(
-            X,
-            kernel,
-            rank=None if self._is_rank_free(loss) else self.rank,
-            seed=draw_seed(self.random_state),
-        )
+        rank = None if self._is_rank_free(loss) else self.rank
+        gram = make_gram(X, kernel, rank=rank, seed=draw_seed(self.random_state))
         # With several classes -1 and +1 stand for no labels of their own.
         classes = getattr(self, "classes_", None) if len(targets) == 1 else None
         copies = find_copies(gram, y)
@@ -234,7 +230,7 @@ class PathMachine(TunedModel):
             raise ValueError(unknown_name("criterion", self.criterion, ("auto", *CRITERIA), "a callable"))
         if self.criterion != "auto":
             return self.criterion
-        # Samples of a group are held out together, and who gives a splitter wants it to be used.
+        # Samples of a group are held out together, and a splitter that is given is meant to be used.
         if self._groups is not None or (self._is_split_by_user and not self._axes.is_gradient):
             return "kfold"
         policy, n = loss.policy, len(problems[0].active)
@@ -264,17 +260,9 @@ class PathMachine(TunedModel):
         if criterion != "kfold":
             return None
         if self._drawn is None:
-            is_classification = self._task == "classification"
-            self._drawn = make_folds(
-                self.cv,
-                X,
-                y,
-                is_classification=is_classification,
-                groups=self._groups,
-                s=s,
-                seed=draw_seed(self.random_state),
-                pairwise=self._pairwise,
-            )
+            kind: dict[str, Any] = {"is_classification": self._task == "classification", "pairwise": self._pairwise}
+            seed = draw_seed(self.random_state)
+            self._drawn = make_folds(self.cv, X, y, **kind, groups=self._groups, s=s, seed=seed)
         return self._drawn
 
     def _store(self, choice: Choice, evaluator: Evaluator, paths: list[Path], labels: Array) -> None:
@@ -288,16 +276,8 @@ class PathMachine(TunedModel):
         self._name_choice(choice)
         for name, value in evaluator.loss.fixed_parameters.items():
             setattr(self, f"{name}_", value)
-        self._held_out = HeldOut(
-            self._machines,
-            choice,
-            self.get_params(deep=False),
-            self._classes,
-            labels,
-            self._given_weight,
-            self._groups,
-            self._drawn,
-        )
+        rows = (self._given_weight, self._groups, self._drawn)
+        self._held_out = HeldOut(self._machines, choice, self.get_params(deep=False), self._classes, labels, *rows)
 
     def _name_choice(self, choice: Choice) -> None:
         """The choice under scikit-learn's names; the machines are known."""
@@ -342,7 +322,7 @@ class PathMachine(TunedModel):
 
     @property
     def cv_results_(self) -> dict[str, Any]:
-        """What was scored by the loss asked for, in scikit-learn's form."""
+        """What was scored by the requested loss, in scikit-learn's form."""
         check_is_fitted(self)
         names = [name for name in self.get_params(deep=False) if name != "C"]
         return cv_results(self.curve_, "C", entries_of(self.choice_, self.gamma_, names))

@@ -42,11 +42,12 @@ def warn_of_edges(choice: Choice, given: Callable[[str], str], fitted: Array) ->
     ----------
     choice : Choice
     given : callable
-        How a parameter is given: "range", "tune", or otherwise; who gives a list knows what is beyond it.
+        How a parameter is given: "range", "tune", or otherwise: a list was meant to end there.
     fitted : array of shape (n,) or (n, k)
         Decision values of the training rows.
     """
     is_searched = bool(choice.stages) and choice.stages[0].name != "grid"  # a grid was the user's, end and all
+    flat = _FLAT * np.std(choice.curve.path.problem.y) if is_searched and len(fitted) else 0.0
     for name in choice.at_edge if is_searched else ():
         scores = Scores.of(choice.curve) if name == "C" else lowest_over_gamma(choice.tried)
         value = choice.value if name == "C" else float(choice.curve.path.gram.kernel.parameters[name])
@@ -64,7 +65,7 @@ def warn_of_edges(choice: Choice, given: Callable[[str], str], fitted: Array) ->
             falls = gain > clear and not is_free
         if falls:
             _warn_of_edge(name, value, end, how, "the held-out score still falls there")
-        elif how == "tune" and (name, end) == ("C", "largest") and _is_flat(choice, fitted):
+        elif how == "tune" and (name, end) == ("C", "largest") and np.std(fitted, axis=0).max() < flat:
             _warn_of_edge(name, value, end, how, "the decision values are nearly constant even there")
 
 
@@ -88,11 +89,6 @@ def _score_of_a_constant(choice: Choice) -> float:
         return 1.0
     mean = np.average(problem.y, weights=problem.s)
     return float(np.average((problem.y - mean) ** 2, weights=problem.s))
-
-
-def _is_flat(choice: Choice, fitted: Array) -> bool:
-    """Whether a machine that may use any C makes next to no difference between the rows."""
-    return bool(np.std(fitted, axis=0).max() < _FLAT * np.std(choice.curve.path.problem.y))
 
 
 def warn_of_rounding(choice: Choice, violation: float) -> None:

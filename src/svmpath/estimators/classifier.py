@@ -83,7 +83,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         How a value is chosen on the curve; see :func:`svmpath.select`.
     search : {"auto", "grid", "gradient"}, default="auto"
         "auto" screens many pairs of C and gamma and confirms a few (see Notes). "grid" is the exhaustive alternative:
-        it scores the machine asked for at every value of C, for every gamma; over a ``Range``, with a smooth loss as
+        it scores the requested machine at every value of C, for every gamma; over a ``Range``, with a smooth loss as
         ``scoring``, it then minimises over (log gamma, log C) between these values. "gradient" minimises with the
         gradient of the held-out score (squared hinge and least squares with the full kernel matrix; see
         :func:`svmpath.criteria.gradient`).
@@ -151,7 +151,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         The cut of the decision value, which ``predict``, ``held_out_table()`` and the errors use; None with more than
         two classes. Another ``threshold`` takes effect at the next ``fit``.
     cv_results_ : dict
-        The pairs that were scored by the loss asked for, in scikit-learn's form (``pd.DataFrame(model.cv_results_)``):
+        The pairs that were scored by the requested loss, in scikit-learn's form (``pd.DataFrame(model.cv_results_)``):
         ``param_C``, ``param_gamma``, ``params``, ``mean_test_score`` (the accuracy or the scorer's value on all
         held-out rows together, whatever the ``threshold`` with the cut at 0; minus the mean of another
         loss), ``std_test_score`` (its standard error),
@@ -219,11 +219,11 @@ class PathSVC(ClassifierMixin, PathMachine):
 
     1. Screen: least squares on up to 100 landmarks and 2000 rows scores all values of C at all values of gamma.
     2. Narrow, with more than 700 samples: the best values of gamma on all rows, in low rank.
-    3. Confirm: the loss and the criterion asked for, on the kernel matrix asked for, decide between the best pairs and
+    3. Confirm: the requested loss and criterion, on the requested kernel matrix, decide between the best pairs and
        their neighbours.
-    4. Several classes: the other of the two losses at the gamma that was found. Many samples: the rank is doubled.
+    4. Several classes: the other of the two losses at the gamma that was chosen. Many samples: the rank is doubled.
 
-    If rows belong together (``groups``), or folds are asked for (``criterion="kfold"``), all stages use these folds.
+    If rows belong together (``groups``), or folds are requested (``criterion="kfold"``), all stages use these folds.
 
     The last machine is exact; which pairs are looked at is a heuristic. With C and gamma given, nothing is searched but
     the rank, with many samples. If C or gamma is a ``Range`` and the score still falls at the end of that range, or

@@ -76,7 +76,12 @@ class KernelDictionary(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         if not isinstance(self.max_centres, (int, np.integer)) or self.max_centres < 1:
             raise ValueError(f"max_centres must be a positive whole number, got {self.max_centres!r}.")
-        self.gammas_ = self._gammas(X)
+        if isinstance(self.gamma, str):
+            if self.gamma != "tune":
+                raise ValueError(f"gamma must be 'tune', a positive number or a list of them, got {self.gamma!r}.")
+            self.gammas_ = gamma_value("scale", X) * 4.0 ** np.array(_POWERS)
+        else:
+            self.gammas_ = numbers_of(self.gamma, "gamma", len(_POWERS), check_positive)
         make_kernel(self.kernel, gamma=float(self.gammas_[0]), X=X).resolve("gamma")  # refuses a kernel without one
         n = X.shape[0]
         rows = np.arange(n)
@@ -85,13 +90,6 @@ class KernelDictionary(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.centres_ = X[rows]
         self._n_features_out = len(rows) * len(self.gammas_)
         return self
-
-    def _gammas(self, X: Any) -> Array:
-        if isinstance(self.gamma, str):
-            if self.gamma != "tune":
-                raise ValueError(f"gamma must be 'tune', a positive number or a list of them, got {self.gamma!r}.")
-            return gamma_value("scale", X) * 4.0 ** np.array(_POWERS)
-        return numbers_of(self.gamma, "gamma", len(_POWERS), check_positive)
 
     def transform(self, X: Any) -> Array:
         """The kernel columns; those of the first width come first."""

@@ -228,10 +228,11 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
         )  # fmt: skip
         problems = [first, *(_relabelled(first, target) for target in targets[1:])]
         folds = self._folds(X, s, code)
-        search = ElasticSearch(folds, loss, self._patience(), scoring, self._row_units)
-        found = self._curves(problems, self._lambda2_values(X, s), search)
-        choice, lam2 = self._choose({each: curve for each, (curve, _) in found.items()})
-        self._store(problems, choice, lam2, found[lam2][1])
+        patience = None if self.patience is None else check_whole(self.patience, "patience", words=" or None")
+        search = ElasticSearch(folds, loss, patience if self.max_features is None else None, scoring, self._row_units)
+        curves = self._curves(problems, self._lambda2_values(X, s), search)
+        choice, lam2 = self._choose({each: curve for each, (curve, _) in curves.items()})
+        self._store(problems, choice, lam2, curves[lam2][1])
         options = self.get_params(deep=False)
         self._held_out = HeldOut(
             self._machines, choice, options, self.classes_, code, self._given_weight, self._groups, folds
@@ -255,10 +256,6 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
         """The weights that the machines see: as they are beside a penalty that was given, else relative."""
         is_given = any(isinstance(value, Real) and float(value) > 0 for value in (self.lambda1, self.lambda2))
         return s if is_given else relative_weights(s)
-
-    def _patience(self) -> int | None:
-        patience = None if self.patience is None else check_whole(self.patience, "patience", words=" or None")
-        return patience if self.max_features is None else None
 
     def _lambda2_values(self, X: Any, s: Array) -> Array:
         """The values of lambda2 to be tried."""
@@ -290,17 +287,17 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
 
         def one(lam2: float) -> tuple[Curve, list[float]]:
             doing(f"path over lambda1 at lambda2 = {lam2:.3g}")
-            known[lam2] = found = self._curve(problems, lam2, values, search)
+            known[lam2] = result = self._curve(problems, lam2, values, search)
             if self.verbose:
                 print(f"[{type(self).__name__}] scored {len(known)} of {len(lambda2)} values of lambda2")
             best_so_far(_best_of({each: curve for each, (curve, _) in known.copy().items()}))
             part_done()
-            return found
+            return result
 
         begin("paths", len(lambda2))
-        found = side_by_side(one, lambda2.tolist(), count_jobs(self.n_jobs))
+        results = side_by_side(one, lambda2.tolist(), count_jobs(self.n_jobs))
         finish(f"tracing paths at {len(lambda2)} values of lambda2")
-        return dict(zip(lambda2.tolist(), found, strict=True))
+        return dict(zip(lambda2.tolist(), results, strict=True))
 
     def _curve(
         self, problems: list[ElasticProblem], lam2: float, values: Array, search: ElasticSearch
@@ -341,7 +338,7 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
         edges = [name for name, values, value in (
             ("lambda1", curve.values, curve.values[index]), ("lambda2", np.array(list(curves)), lam2)
         ) if len(values) > 1 and value in (values.min(), values.max())]  # fmt: skip
-        tried = {each: Scores.of(found) for each, found in sorted(curves.items())}
+        tried = {each: Scores.of(curve) for each, curve in sorted(curves.items())}
         return Choice(curve, index, self.rule, tried, tuple(edges)), lam2
 
     def _store(self, problems: list[ElasticProblem], choice: Choice, lam2: float, least: list[float]) -> None:

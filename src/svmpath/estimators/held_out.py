@@ -141,7 +141,7 @@ class HeldOut:
         if name is None:
             raise ValueError(
                 f"There is no leave-one-out error, as {self.machines.why_no_loo}; use held_out_error(), which is "
-                f"found by {self.criterion()!r}."
+                f"computed by {self.criterion()!r}."
             )
         curve = self.curve(name)
         is_counted = curve.path.problem.s[curve.rows] > 0
@@ -219,17 +219,14 @@ class HeldOut:
             is_by_folds = self.choice.curve.criterion == "kfold" or self.groups is not None
             left_out = None if is_by_folds else self.machines.without_each()
             if left_out is None:
-                left_out = self.machines.without(self._conformal_folds())
+                folds = self.folds  # that the choice was made by
+                if self.choice.curve.criterion != "kfold" or folds is None:
+                    gram, s = self.machines.gram, self.machines.paths[0].problem.s
+                    kind: dict[str, Any] = {"is_classification": self.classes is not None, "groups": self.groups}
+                    folds = ten_folds(gram.X, self.labels, **kind, s=s, pairwise=gram.kernel.pairwise)
+                left_out = self.machines.without(folds)
             self._left_out = left_out
         return self._left_out
-
-    def _conformal_folds(self) -> Folds:
-        """The folds that the choice was made by; or ten others, if it was not made by folds."""
-        if self.choice.curve.criterion == "kfold" and self.folds is not None:
-            return self.folds
-        problem = self.machines.paths[0].problem
-        kind: dict[str, Any] = {"is_classification": self.classes is not None, "groups": self.groups}
-        return ten_folds(problem.gram.X, self.labels, **kind, s=problem.s, pairwise=problem.gram.kernel.pairwise)
 
     def intervals(self, X: Any, coverage: float) -> Array:
         """Prediction intervals of new rows, of shape (m, 2)."""

@@ -1,4 +1,4 @@
-"""The error of the whole procedure: of tuning and fitting, not of the hyper-parameters that were found.
+"""The error of the whole procedure: of tuning and fitting, not of the hyper-parameters that were chosen.
 
 ``held_out_error()`` is the smallest of many held-out errors, or close to it, so that it is too small on the average
 (``criteria.optimism``). Nested cross-validation holds rows out from the choice, too: k times, the whole estimator is
@@ -64,8 +64,8 @@ class HonestError:
     >>> from svmpath import PathSVC
     >>> from svmpath.datasets import banana
     >>> model = PathSVC(loss="least_squares", random_state=0).fit(*banana(100, random_state=0))
-    >>> found = model.nested_error("bootstrap")
-    >>> found.method, found.n_fits, found.interval[0] <= found.value <= found.interval[1]
+    >>> estimate = model.nested_error("bootstrap")
+    >>> estimate.method, estimate.n_fits, estimate.interval[0] <= estimate.value <= estimate.interval[1]
     ('bootstrap', 0, True)
     """
 

@@ -22,7 +22,7 @@ def classification_table(
     """The samples of a classifier, those with the least probable label first; ``curve`` has one value."""
     held = curve.decisions[0]
     n = len(code)
-    own = np.arange(n), code
+    of_label = np.arange(n), code
     is_seen = np.isfinite(held) if held.ndim == 1 else np.isfinite(held).all(axis=1)
     log_p = np.full((n, len(classes)), np.nan)
     log_p[is_seen] = calibration.log_probabilities(held[is_seen])
@@ -34,8 +34,8 @@ def classification_table(
         if not is_seen.all()
         else classes[predicted],
         "decision": decision,
-        "probability": np.exp(log_p[own]),
-        "loss": -log_p[own],
+        "probability": np.exp(log_p[of_label]),
+        "loss": -log_p[of_label],
         "influence": (fitted if fitted.ndim == 1 else margins(fitted, code)) - decision,
     }
     return _sorted_table(curve, columns, is_seen)

@@ -122,7 +122,11 @@ def deviations(X: Any) -> Array:
     n = X.shape[0]
     c = _number_of_each_column(X)
     with np.errstate(over="ignore", invalid="ignore"):  # of numbers beyond 1e154 the square is infinite
-        total, square = _sums_of_sparse(X, c) if issparse(X) else _sums(X, c)
+        if issparse(X):  # a number that is not stored is c_j, and adds nothing
+            moved = X.data - c[X.indices]
+            total, square = (np.bincount(X.indices, part, minlength=X.shape[1]) for part in (moved, moved**2))
+        else:
+            total, square = _sums(X, c)
         variance = square / n - (total / n) ** 2
     d = np.sqrt(np.where(np.isnan(variance), np.inf, np.maximum(variance, 0.0)))
     return np.where(d > _ROUNDING * np.abs(c), d, 0.0)
@@ -149,13 +153,6 @@ def _sums(X: Array, c: Array) -> tuple[Array, Array]:
         total += np.ones(len(block)) @ block
         square += np.einsum("ij,ij->j", block, block)
     return total, square
-
-
-def _sums_of_sparse(X: Any, c: Array) -> tuple[Array, Array]:
-    """The same of sparse columns; a number that is not stored is c_j, and adds nothing."""
-    moved = X.data - c[X.indices]
-    d = X.shape[1]
-    return np.bincount(X.indices, moved, minlength=d), np.bincount(X.indices, moved**2, minlength=d)
 
 
 def two_valued(X: Any) -> Array:
