@@ -60,10 +60,10 @@ def kfold(
     (3,)
     """
     values, problem = check_values(path, values), path.problem
-    every, s = np.arange(problem.n), problem.s
+    X, every, s = problem.gram.contents(), np.arange(problem.n), problem.s  # rows in chunks refuse the first
     splits = make_folds(
         cv,
-        problem.gram.contents(),
+        X,
         problem.y,
         is_classification=problem.task == "classification",
         groups=groups,
