@@ -13,6 +13,7 @@ from svmpath.losses import LOSSES, Problem
 from svmpath.search import Evaluator, Tuner, select
 from svmpath.search.axis import Axis
 from svmpath.search.grid import continuously, over_grid
+from svmpath.search.log import TrialLog
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 2))
@@ -130,7 +131,7 @@ def test_one_standard_error_over_both_parameters():
 def test_jobs_and_progress_do_not_change_the_choice():
     seen = []
     limits = (GAMMAS[0], GAMMAS[-1])
-    alone = over_grid(tuner(limits=limits, count=lambda done, total: seen.append((done, total)))).choice
+    alone = over_grid(tuner(limits=limits, log=TrialLog(count=lambda done, total: seen.append((done, total))))).choice
     together = over_grid(tuner(limits=limits, n_jobs=2)).choice
     assert alone.parameters == together.parameters
     assert seen[0] == (1, 9)

@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedGroupKFold, TimeSeriesSplit
 
 from svmpath import ElasticNetSVC, PathSVC, PathSVR, criteria
-from svmpath.criteria.sources import AtValues, Joined, Most, at_some
+from svmpath.criteria.sources import AtValues, Joined, Rowwise, at_some
 from svmpath.estimators.machines import Machines
 from svmpath.losses import SquaredHinge
 from tests.speed import first_quick
@@ -142,16 +142,16 @@ def test_one_value_of_a_curve_counts_its_doubts_alone(loss, labels):
     np.testing.assert_allclose(some.held, model.curve_.held[[5, 4, 1]], atol=1e-9)
 
 
-def _squares(times, values):
-    """Squares of values; how many they are is added to a list."""
+def squares(times, values):
+    """Squares of values, and a list of how many it was asked for at a time."""
     times.append(len(values))
     return values**2
 
 
 def test_functions_of_values_compute_no_others():
     times = []
-    first, second = (AtValues(_squares, times, values) for values in (np.arange(4.0), np.arange(10.0, 13.0)))
-    parts = [first, Most([second, np.full(3, 120.0)])]
+    pair = [AtValues(squares, times, np.arange(10.0, 13.0)), np.full(3, 120.0)]
+    parts = [AtValues(squares, times, np.arange(4.0)), Rowwise(lambda parts: np.max(parts, axis=0), pair)]
     joined = Joined([Joined(parts), np.array([7.0])])
     found = at_some(at_some(joined, np.array([6, 0, 7, 3, 4])), np.array([3, 0, 2]))
     assert found().tolist() == [9.0, 144.0, 7.0]

@@ -213,7 +213,7 @@ def test_the_pair_chosen_is_marked_where_a_rank_grows(many, rule):
 @pytest.mark.parametrize("criterion", ["radius_margin", "kfold", "loo"])
 def test_scores_of_a_rank_that_grows_are_of_the_criterion_asked_for(many, monkeypatch, criterion):
     first = []
-    monkeypatch.setattr(rank, "double_rank", lambda *a, **o: (first.append(o["first"]), double_rank(*a, **o))[1])
+    monkeypatch.setattr(rank, "double_rank", lambda *args: (first.append(args[-1]), double_rank(*args))[1])
     X, y = twonorm(120, 0)
     model = PathSVC(criterion=criterion, random_state=0).fit(X, y)
     assert [each.criterion for each in first if each is not None] == (["kfold"] if criterion == "kfold" else [])
@@ -223,9 +223,9 @@ def test_scores_of_a_rank_that_grows_are_of_the_criterion_asked_for(many, monkey
 def test_a_rank_that_grows_begins_with_the_curve_of_its_own_gamma(many, monkeypatch):
     seen = []
 
-    def spied(evaluator, gram_of, *args, first, **options):
-        seen.append((gram_of(4, [None]).kernel, first))
-        return double_rank(evaluator, gram_of, *args, first=first, **options)
+    def spied(tuner, evaluator, kernel, *args):
+        seen.append((kernel, args[-1]))
+        return double_rank(tuner, evaluator, kernel, *args)
 
     monkeypatch.setattr(rank, "double_rank", spied)
     for seed in range(3):

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from svmpath import criteria
-from svmpath.gram import LowRankGram, Nystroem, memory
+from svmpath.gram import DenseGram, LowRankGram, Nystroem, memory
 from svmpath.kernels import RBF, Linear
 from svmpath.losses import LeastSquares, Problem, SquaredHinge
-from svmpath.search import Evaluator, rank
+from svmpath.search import Evaluator, Tuner, limits, rank
+from svmpath.search.axis import Axis
 from svmpath.search.deadline import Deadline
-from svmpath.search.rank import double_rank, doubled
+from svmpath.search.rank import double_rank
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(600, 2))
@@ -17,7 +18,7 @@ TARGET = np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1]) + 0.1 * rng.normal(size=600)
 LABELS = np.sign(TARGET)
 
 
-def gram_of(landmarks, starts=None, gamma=1.0):
+def gram_of(landmarks, gamma=1.0):
     return LowRankGram(RBF(gamma), X, Nystroem(landmarks, "uniform", single=True), seed=0)
 
 
@@ -29,15 +30,24 @@ def evaluator_of(*targets, loss=None):
     return Evaluator(problems, loss, criterion)
 
 
-def grow(evaluator, C, ranks, seconds=None, **options):
-    around = lambda C: C * np.array([0.5, 1.0, 2.0])  # noqa: E731
-    options = {"deadline": Deadline(seconds), **options}
-    return double_rank(evaluator, options.pop("gram_of", gram_of), C, ranks, around, **options)
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    """Ranks from 10 on; the full matrix is not tried."""
+    for name, value in {"FIRST_RANK": 10, "MOST_RANK": 600, "LAST_FULL_ROWS": 0, "SINGLE_PRECISION_ENTRIES": 0}.items():
+        monkeypatch.setattr(limits, name, value)
+
+
+def grow(evaluator, C, kernel=None, deadline=None, first=None):
+    problem = evaluator.problems[0]
+    evaluator = evaluator.on(DenseGram(RBF(1.0) if kernel is None else kernel, X))
+    tuner = Tuner([evaluator], Axis(np.array([C]), 2.0, (1e-3, 1e5)), deadline=deadline or Deadline())
+    assert tuner.n == problem.n
+    return double_rank(tuner, evaluator, tuner.gram.kernel, (np.nan, C), None, first)
 
 
 def test_the_rank_is_doubled_until_the_score_hardly_gains():
     evaluator = evaluator_of(TARGET, loss=LeastSquares())
-    grown = grow(evaluator, 10.0, doubled(10, 600))
+    grown = grow(evaluator, 10.0)
     ranks, scores = (
         [stage.rank for stage in grown.stages],
         [scores.scores[k] for scores, k in map(best_of, grown.stages)],
@@ -56,10 +66,12 @@ def best_of(stage):
     return scores, int(np.argmin(scores.scores))
 
 
-def test_the_first_curve_is_not_computed_again():
+def test_the_first_curve_is_not_computed_again(monkeypatch):
+    monkeypatch.setattr(limits, "FIRST_RANK", 20)
+    monkeypatch.setattr(limits, "MOST_RANK", 40)
     evaluator = evaluator_of(LABELS)
     first, _ = evaluator.traced(gram_of(20), np.array([0.5, 1.0, 2.0]))
-    grown = grow(evaluator, 1.0, [20, 40], first=first)
+    grown = grow(evaluator, 1.0, first=first)
     assert [stage.rank for stage in grown.stages] == [20, 40]
     scores, k = best_of(grown.stages[0])
     assert scores.scores[k] == pytest.approx(first.scores.min())
@@ -68,32 +80,33 @@ def test_the_first_curve_is_not_computed_again():
 
 def test_limits_end_it(monkeypatch):
     evaluator = evaluator_of(TARGET, loss=LeastSquares())
-    grown = grow(evaluator, 10.0, doubled(10, 30))
-    assert ([stage.rank for stage in grown.stages], grown.reason) == ([10, 20, 30], "rank")
-    late = grow(evaluator, 10.0, doubled(10, 600), seconds=0.0)
+    late = grow(evaluator, 10.0, deadline=Deadline(0.0))
     assert (len(late.stages), late.reason) == (1, "time")
-    costly = grow(
-        evaluator, 10.0, doubled(10, 600), gram_of=lambda landmarks, _: gram_of(10) if landmarks == 10 else None
-    )
-    assert (len(costly.stages), costly.reason) == (1, "rank")
-    monkeypatch.setattr(memory, "free_memory", lambda: 4.0 * 600 * 50)
-    full = grow(evaluator, 10.0, doubled(10, 600))
+    with monkeypatch.context() as patch:
+        patch.setattr(memory, "free_memory", lambda: 4.0 * 600 * 50)
+        full = grow(evaluator, 10.0)
     assert ([stage.rank for stage in full.stages], full.reason) == ([10, 20], "memory")
+    monkeypatch.setattr(limits, "MOST_RANK", 30)
+    grown = grow(evaluator, 10.0)
+    assert ([stage.rank for stage in grown.stages], grown.reason) == ([10, 20, 30], "rank")
+    monkeypatch.setattr(limits, "LAST_FULL_ROWS", 600)
+    monkeypatch.setattr(limits, "LAST_FULL_OPERATIONS", 1.0)
+    costly = grow(evaluator, 10.0)
+    assert ([stage.rank for stage in costly.stages], costly.reason) == ([10, 20, 30], "rank")
 
 
 def test_a_limit_that_leaves_no_time_for_the_next_rank_has_stopped_something(monkeypatch):
+    monkeypatch.setattr(limits, "MOST_RANK", 20)
     evaluator, deadline = evaluator_of(TARGET, loss=LeastSquares()), Deadline(1000.0)
-    grow(evaluator, 10.0, [10, 20], deadline=deadline)
+    grow(evaluator, 10.0, deadline=deadline)
     assert not deadline.has_stopped
     monkeypatch.setattr(rank, "_MORE", 1e12)  # the double of a rank is expected to end in centuries
-    grown = grow(evaluator, 10.0, [10, 20], deadline=deadline)
+    grown = grow(evaluator, 10.0, deadline=deadline)
     assert (len(grown.stages), grown.reason, deadline.has_stopped) == (1, "time", True)
 
 
 def test_a_kernel_of_low_rank_ends_it():
-    evaluator = evaluator_of(TARGET, loss=LeastSquares())
-    linear = lambda landmarks, _: LowRankGram(Linear(), X, Nystroem(landmarks, "uniform"), seed=0)  # noqa: E731
-    grown = grow(evaluator, 10.0, doubled(10, 600), gram_of=linear)
+    grown = grow(evaluator_of(TARGET, loss=LeastSquares()), 10.0, kernel=Linear())
     assert ([stage.rank for stage in grown.stages], grown.reason) == ([2], "whole")
 
 

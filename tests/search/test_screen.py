@@ -8,7 +8,7 @@ from svmpath.gram import Clipped, make_gram
 from svmpath.kernels import make_kernel
 from svmpath.losses import Problem
 from svmpath.search.axis import Axis
-from svmpath.search.log import NO_GAMMA, Log
+from svmpath.search.log import NO_GAMMA, TrialLog
 from svmpath.search.screen import Screen, drawn_rows
 from tests import reference
 from tests.rounding import assert_same
@@ -153,7 +153,7 @@ def test_the_best_come_first_and_have_their_best_C():
     assert scores[screen.best_C(best) == C] == pytest.approx(scores.min())
     assert screen.best_C(1.1 * best) == screen.best_C(best)
     sentences = []
-    log = Log(sentences.append)
+    log = TrialLog(sentences.append)
     screen.enter("screen", log)
     (stage,) = log.stages
     assert (stage.name, stage.loss, stage.criterion, stage.rank) == ("screen", "least_squares", "press", N)

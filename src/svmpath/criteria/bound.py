@@ -26,8 +26,8 @@ for any y and any x with k(x, x) <= kappa, with no assumption on b and none on h
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
@@ -161,8 +161,13 @@ def approximation_bound(path: ClosedFormPath, C: float, *, delta: float = 0.05) 
     best, error_norm = _norms(gram, k)
     epsilon = (64 * k / c) ** 0.25
     scale = kappa * (1 + zeta) * n / mu**2  # 1 / (n mu0^2) = n / mu^2
+    g = c * (n - c) / (n - 0.5) / (1 - 1 / (2 * max(c, n - c)))
+    eta, largest = np.sqrt(np.log(2 / delta) * g / c), np.sort(diag)[::-1][:c].sum()
+    bracket = n / c * largest * (np.sqrt(n * (diag @ diag)) + eta * n * kappa)  # of Theorem 2
+    is_plain = path.problem.task == "classification" and bool(np.all(path.problem.s == 1.0))
+    holds = (gram.kernel.psd is not False, getattr(gram.approximation, "landmarks", None) == "uniform", is_plain)
     return ApproximationBound(
-        theorem3=scale * (best + epsilon * _sampling_term(diag, c, delta)),
+        theorem3=scale * (best + epsilon * float(np.sqrt(bracket))),
         measured=scale * error_norm,
         with_offset=_with_offset(path.problem, error_norm, kappa, mu),
         error_norm=error_norm,
@@ -173,7 +178,7 @@ def approximation_bound(path: ClosedFormPath, C: float, *, delta: float = 0.05) 
         columns=c,
         rank=k,
         assumptions=ASSUMPTIONS,
-        violated=_violated(path, gram),
+        violated=tuple(text for text, does in zip(ASSUMPTIONS, holds, strict=False) if not does),
     )
 
 
@@ -187,24 +192,6 @@ def _with_offset(problem: Problem, error_norm: float, kappa: float, mu: float) -
     return float(2 * np.sqrt(len(s)) * kappa * change + offset)
 
 
-def _violated(path: Any, gram: LowRankGram) -> tuple[str, ...]:
-    problem = path.problem
-    plain = problem.task == "classification" and bool(np.all(problem.s == 1.0))
-    uniform = getattr(gram.approximation, "landmarks", None) == "uniform"
-    held = (gram.kernel.psd is not False, uniform, plain)
-    return tuple(text for text, holds in zip(ASSUMPTIONS, held, strict=False) if not holds)
-
-
-def _sampling_term(diag: Array, c: int, delta: float) -> float:
-    """The bracket of Theorem 2 to the power one half."""
-    n = len(diag)
-    a, s = c, n - c
-    g = a * s / (a + s - 0.5) / (1 - 1 / (2 * max(a, s)))
-    eta = np.sqrt(np.log(2 / delta) * g / c)
-    largest = np.sort(diag)[::-1][:c].sum()
-    return float(np.sqrt(n / c * largest * (np.sqrt(n * (diag @ diag)) + eta * n * diag.max())))
-
-
 def _norms(gram: LowRankGram, k: int) -> tuple[float, float]:
     """||K - K_k||_F of the exact kernel matrix, and ||K - K~||_2."""
     if gram.n <= _WHOLE:
@@ -212,28 +199,19 @@ def _norms(gram: LowRankGram, k: int) -> tuple[float, float]:
         values = interruptible(np.linalg.eigvalsh, K)
         best = float(np.linalg.norm(values[: max(gram.n - k, 0)]))
         return best, float(np.abs(interruptible(np.linalg.eigvalsh, K - gram.Z @ gram.Z.T)[[0, -1]]).max())
-    blocks = _Blocks(gram)
-    exact = LinearOperator((gram.n, gram.n), matvec=blocks.product, dtype=float)
-    error = LinearOperator((gram.n, gram.n), matvec=lambda u: blocks.product(u) - gram.matmul(u), dtype=float)
+
+    def blocks() -> Iterator[Array]:
+        """The exact kernel matrix, a block of rows at a time."""
+        step = max(1, _CHUNK // gram.n)
+        yield from (gram.kernel(gram.X[i : i + step], gram.X) for i in range(0, gram.n, step))
+
+    def product(u: Array) -> Array:
+        return np.concatenate([K @ u.ravel() for K in blocks()])
+
+    exact = LinearOperator((gram.n, gram.n), matvec=product, dtype=float)
+    error = LinearOperator((gram.n, gram.n), matvec=lambda u: product(u) - gram.matmul(u), dtype=float)
     start = np.ones(gram.n)
     top = eigsh(exact, k=k, v0=start, return_eigenvectors=False)
-    best = float(np.sqrt(max(blocks.squared_norm() - top @ top, 0.0)))
+    squared_norm = float(sum(np.einsum("ij,ij->", K, K) for K in blocks()))
+    best = float(np.sqrt(max(squared_norm - top @ top, 0.0)))
     return best, float(abs(eigsh(error, k=1, v0=start, return_eigenvectors=False)[0]))
-
-
-@dataclass(frozen=True)
-class _Blocks:
-    """The exact kernel matrix, a block of rows at a time."""
-
-    gram: LowRankGram
-
-    def _rows(self) -> Any:
-        step = max(1, _CHUNK // self.gram.n)
-        for i in range(0, self.gram.n, step):
-            yield self.gram.kernel(self.gram.X[i : i + step], self.gram.X)
-
-    def product(self, u: Array) -> Array:
-        return np.concatenate([K @ u.ravel() for K in self._rows()])
-
-    def squared_norm(self) -> float:
-        return float(sum(np.einsum("ij,ij->", K, K) for K in self._rows()))

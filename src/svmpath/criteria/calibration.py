@@ -239,7 +239,7 @@ def _fit_softmax(decisions: Array, code: Array, k: int, w: Array, has_offsets: b
     return Softmax(a, b, shift * unit, scale * unit) if a > 0.0 else none
 
 
-class Point(NamedTuple):
+class EntropyPoint(NamedTuple):
     """Parameters, and J there with its first and second derivatives."""
 
     theta: Array
@@ -248,7 +248,7 @@ class Point(NamedTuple):
     H: Array
 
 
-class CrossEntropy(Newton[Point]):
+class CrossEntropy(Newton[EntropyPoint]):
     """J as a function of theta = (a, b_1, ..., b_{k-1}) with b_0 = 0, or of (a,) with b = 0.
 
     ``G`` and ``T`` are the decision values and the targets of all classes but the first, of shape (n, k - 1).
@@ -263,7 +263,7 @@ class CrossEntropy(Newton[Point]):
         """The slope and the offsets."""
         return float(theta[0]), theta[1:] if self.has_offsets else np.zeros(self.G.shape[1])
 
-    def at(self, theta: Array) -> Point:
+    def at(self, theta: Array) -> EntropyPoint:
         """J and its derivatives."""
         G, T, w = self.G, self.T, self.w
         a, b = self.split(theta)
@@ -281,13 +281,13 @@ class CrossEntropy(Newton[Point]):
         H[1:, 1:] = np.diag(wp.sum(axis=0)) - wp.T @ p
         gradient = np.concatenate([[np.sum(rest * G)], rest.sum(axis=0)])
         m = len(theta)
-        return Point(theta, value, gradient[:m], H[:m, :m])
+        return EntropyPoint(theta, value, gradient[:m], H[:m, :m])
 
-    def aim(self, point: Point) -> Point:
+    def aim(self, point: EntropyPoint) -> EntropyPoint:
         # A class without rows may leave next to no curvature.
         return self.at(point.theta - np.linalg.lstsq(point.H, point.gradient, rcond=None)[0])
 
-    def advance(self, point: Point, aim: Point) -> tuple[Point, bool]:
+    def advance(self, point: EntropyPoint, aim: EntropyPoint) -> tuple[EntropyPoint, bool]:
         step = aim.theta - point.theta
         descent = float(-point.gradient @ step)
         if descent <= _CLOSE * float(self.w.sum()):
@@ -301,23 +301,16 @@ class CrossEntropy(Newton[Point]):
 
 def _fit_isotonic(decisions: Array, code: Array, k: int, w: Array) -> Calibration:
     """A non-decreasing function for class 1 of two, or for each of several classes against the rest."""
-    columns, first = (decisions[:, None], 1) if decisions.ndim == 1 else (decisions, 0)
-    units = np.maximum(
-        np.abs(columns).max(axis=0), _SMALLEST
-    )  # of the order of 1, so that small differences are no ties
-    knots = [_increasing(f, code == c, w) for c, f in enumerate((columns / units).T, first)]
-    return Isotonic(knots, units)
-
-
-def _increasing(f: Array, is_class: Array, w: Array) -> tuple[Array, Array]:
-    """The knots of the function that fits best, with a row of the other class at each end."""
     from sklearn.isotonic import IsotonicRegression
 
-    ends = np.array([f.min(), f.max()])
-    fitted = IsotonicRegression(increasing=True).fit(
-        np.concatenate([f, ends]), np.concatenate([is_class, [1.0, 0.0]]), np.concatenate([w, [1.0, 1.0]])
-    )
-    return fitted.X_thresholds_, fitted.y_thresholds_
+    columns, first = (decisions[:, None], 1) if decisions.ndim == 1 else (decisions, 0)
+    # Of the order of 1, so that small differences are no ties.
+    units, knots = np.maximum(np.abs(columns).max(axis=0), _SMALLEST), []
+    for c, f in enumerate((columns / units).T, first):  # with a row of the other class at each end
+        f, is_class = np.append(f, [f.min(), f.max()]), np.append(code == c, [1.0, 0.0])
+        fitted = IsotonicRegression(increasing=True).fit(f, is_class, np.append(w, [1.0, 1.0]))
+        knots.append((fitted.X_thresholds_, fitted.y_thresholds_))
+    return Isotonic(knots, units)
 
 
 def _beyond_first(decisions: Array) -> Array:

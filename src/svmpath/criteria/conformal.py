@@ -179,19 +179,19 @@ def fold_machines(
 
     ``decide`` makes one function of all of them.
     """
-    found: list[list[Any]] = [[] for _ in folds]
+    every: list[list[Any]] = [[] for _ in folds]
     for path, value in zip(paths, values, strict=True):
         start = path(value).fitted
-        for (train, _), machines in zip(folds, found, strict=True):
+        for (train, _), machines in zip(folds, every, strict=True):
             checkpoint()
             out = np.setdiff1d(np.arange(path.problem.n), train)
             machines.append(path.without(out).start_from(path).start_from(start)(value))
-    held = [
+    held_out = [
         np.stack([each.fitted[test] for each in machines], axis=1)
-        for (_, test), machines in zip(folds, found, strict=True)
+        for (_, test), machines in zip(folds, every, strict=True)
     ]
     fold = np.repeat(np.arange(len(folds)), [len(test) for _, test in folds])
-    return OfFolds(held_rows(folds), np.concatenate(held), fold, decide([each for row in found for each in row]))
+    return OfFolds(held_rows(folds), np.concatenate(held_out), fold, decide([each for row in every for each in row]))
 
 
 def ten_folds(
@@ -228,8 +228,8 @@ def upper_quantile(values: Array, weights: Array, coverage: float) -> Array:
     below = np.cumsum(weights[order], axis=1) < need
     place = below.sum(axis=1)
     last = values.shape[1] - 1
-    found = np.take_along_axis(values, order, axis=1)[np.arange(len(values)), np.minimum(place, last)]
-    return np.where(place > last, np.inf, found)
+    quantile = np.take_along_axis(values, order, axis=1)[np.arange(len(values)), np.minimum(place, last)]
+    return np.where(place > last, np.inf, quantile)
 
 
 def _needed(weights: Array, coverage: float) -> float:
@@ -241,11 +241,11 @@ def intervals(left_out: LeftOut, y: Array, X: Any, coverage: float, weights: Arr
     """Prediction intervals of new rows, of shape (m, 2); ``weights`` are those of all samples."""
     w = entry_weights(left_out, weights)
     spread = np.abs(y[left_out.rows] - left_out.held[:, 0])
-    found = np.empty((X.shape[0], 2))
+    ends = np.empty((X.shape[0], 2))
     for part, f in left_out.blocks(X):
-        found[part, 0] = -upper_quantile(spread - f[:, :, 0], w, coverage)
-        found[part, 1] = upper_quantile(f[:, :, 0] + spread, w, coverage)
-    return found
+        ends[part, 0] = -upper_quantile(spread - f[:, :, 0], w, coverage)
+        ends[part, 1] = upper_quantile(f[:, :, 0] + spread, w, coverage)
+    return ends
 
 
 def misfits(f: Array) -> Array:
@@ -262,7 +262,7 @@ def label_sets(left_out: LeftOut, code: Array, X: Any, coverage: float, weights:
     w = entry_weights(left_out, weights)
     own = misfits(left_out.held)[np.arange(len(w)), code[left_out.rows]]
     least = (own + _TIE * np.maximum(1.0, np.abs(own)))[:, None]
-    found = np.empty((X.shape[0], max(left_out.held.shape[1], 2)), dtype=bool)
+    is_in_set = np.empty((X.shape[0], max(left_out.held.shape[1], 2)), dtype=bool)
     for part, f in left_out.blocks(X):
-        found[part] = np.einsum("mik,i->mk", least < misfits(f), w) < _needed(w, coverage)
-    return found
+        is_in_set[part] = np.einsum("mik,i->mk", least < misfits(f), w) < _needed(w, coverage)
+    return is_in_set

@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit
 
-from svmpath.criteria.sources import Joined, Most, Stacked, at_some
+from svmpath.criteria.sources import Joined, Rowwise, at_some, computed
 from svmpath.lazy import lazy, with_known
 from svmpath.names import unknown_name
 from svmpath.notebook import Shown
 from svmpath.paths import Path
 
 if TYPE_CHECKING:
-    from svmpath.criteria.jackknife import Jackknife
-    from svmpath.criteria.scoring import Scoring
+    from svmpath.criteria.scoring import Jackknife, Scoring
 
 Array = np.ndarray
 STEEP = 5.0  # of the smoothed step
-_DEAR = ("scores", "standard_errors")  # a scorer takes about a millisecond for each, times the jackknife's parts
+_COSTLY = ("scores", "standard_errors")  # a scorer takes about a millisecond for each, times the jackknife's parts
 HeldOutLoss = str | Callable[[Array, Array], Array] | None
 
 
@@ -33,6 +32,11 @@ def error(y: Array, f: Array) -> Array:
 def squared(y: Array, f: Array) -> Array:
     """(y - f)^2."""
     return (y - f) ** 2
+
+
+def absolute(y: Array, f: Array) -> Array:
+    """|y - f|."""
+    return np.abs(y - f)
 
 
 def squared_hinge(y: Array, f: Array) -> Array:
@@ -264,7 +268,7 @@ class Curve(HeldOutCurve):
     @lazy
     def held(self) -> Array:
         """Held-out decision values, of shape (m, N), or (m, N, k) for k classes."""
-        return self.source() if callable(self.source) else self.source
+        return computed(self.source)
 
     @property
     def finite(self) -> Array:
@@ -278,7 +282,7 @@ class Curve(HeldOutCurve):
     @lazy
     def doubtful(self) -> Array:
         """Number of samples for which the formula of the criterion is not known to hold, at each value; 0 if exact."""
-        return self.doubts() if callable(self.doubts) else self.doubts
+        return computed(self.doubts)
 
     @lazy
     def decisions(self) -> Array:
@@ -317,7 +321,7 @@ class Curve(HeldOutCurve):
             pairs = zip(self.screened.parts, other.screened.parts, strict=True)
             seen = Screened(*(np.vstack(pair) for pair in pairs))
         longer = replace(self, values=values, source=source, doubts=doubts, screened=seen)
-        return with_known(longer, **_dear([self, other]))
+        return with_known(longer, **_costly([self, other]))
 
     def in_order(self) -> Curve:
         """The curve with its values in increasing order."""
@@ -328,20 +332,18 @@ class Curve(HeldOutCurve):
         """The curve at some of its values, given by their positions."""
         seen = None if self.screened is None else Screened(*(part[order] for part in self.screened.parts))
         known = vars(self)  # what has been computed is not computed again
-        source, doubts = (
-            at_some(known.get("held", self.source), order),
-            at_some(known.get("doubtful", self.doubts), order),
-        )
+        source, doubts = (known.get("held", self.source), known.get("doubtful", self.doubts))
+        source, doubts = at_some(source, order), at_some(doubts, order)
         shorter = replace(self, values=self.values[order], source=source, doubts=doubts, screened=seen)
-        return with_known(shorter, **{name: known[order] for name, known in _dear([self]).items()})
+        return with_known(shorter, **{name: known[order] for name, known in _costly([self]).items()})
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
 
 
-def _dear(parts: list[Curve]) -> dict[str, Array]:
+def _costly(parts: list[Curve]) -> dict[str, Array]:
     """What a scorer has computed of all parts, one after another; other scores take no time."""
-    known = [name for name in _DEAR if parts[0].scoring is not None and all(name in vars(part) for part in parts)]
+    known = [name for name in _COSTLY if parts[0].scoring is not None and all(name in vars(part) for part in parts)]
     return {name: np.concatenate([vars(part)[name] for part in parts]) for name in known}
 
 
@@ -353,7 +355,7 @@ def one_vs_rest(curves: list[Curve]) -> Curve:
     """
     first = curves[0]
     target = np.stack([curve.target for curve in curves], axis=1)
-    loss, doubts = OneVsRest(first.loss), Most([curve.doubts for curve in curves])
+    loss, doubts = OneVsRest(first.loss), Rowwise(_largest, [curve.doubts for curve in curves])
     seen = [curve.screened for curve in curves if curve.screened is not None]
     if len(seen) < len(curves) or first.loss is not error:
         source = np.stack([curve.held for curve in curves], axis=2)
@@ -361,7 +363,16 @@ def one_vs_rest(curves: list[Curve]) -> Curve:
     estimate = np.stack([each.estimate for each in seen], axis=2)
     errors = np.argmax(estimate, axis=2) != np.argmax(target, axis=1)[first.rows]
     screened = Screened(errors, estimate)
-    return replace(first, loss=loss, source=Stacked(curves), target=target, doubts=doubts, screened=screened)
+    held = Rowwise(_stacked, [curve.source for curve in curves])
+    return replace(first, loss=loss, source=held, target=target, doubts=doubts, screened=screened)
+
+
+def _largest(parts: list[Array]) -> Array:
+    return np.max(parts, axis=0)
+
+
+def _stacked(parts: list[Array]) -> Array:
+    return np.stack(parts, axis=2)
 
 
 def check_values(path: Path, values: Any) -> Array:

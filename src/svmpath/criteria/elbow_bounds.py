@@ -137,8 +137,10 @@ def span_bound(path: JumpPath, values: Any, *, loss: Any = None) -> BoundCurve:
     error_only("span_bound", loss)
     values = check_values(path, values)
     rows = counted(path, "span_bound")
-    with blas_threads(path.problem.n**2):
-        radius = _radius(feature_rows(path.problem).A[rows])
+    with blas_threads(path.problem.n**2):  # of the smallest ball around the rows of A without its last column
+        A = feature_rows(path.problem).A[rows]
+        size = float(np.ptp(A[:, :-1], axis=0).max(initial=0.0)) ** 2
+        radius = float(np.sqrt(EnclosingBall(A).at(_TINY_BALL * size).squared_radius)) if size > 0.0 else 0.0
     scores, doubtful = np.empty(len(values)), np.zeros(len(values), dtype=int)
     for k, walker in path.states(values):
         C = path.motion.at_t(walker.t)["C"]
@@ -150,12 +152,6 @@ def span_bound(path: JumpPath, values: Any, *, loss: Any = None) -> BoundCurve:
         share = np.minimum(a * np.sqrt(np.where(counts | (a == 0.0), 0.0, spans)) * diameter, 1.0)
         scores[k], doubtful[k] = (np.count_nonzero(counts) + share.sum()) / len(rows), np.count_nonzero(counts)
     return BoundCurve(path, "span_bound", values, scores, doubtful)
-
-
-def _radius(A: Array) -> float:
-    """The radius of the smallest ball around the rows of A without its last column, or a little more."""
-    size = float(np.ptp(A[:, :-1], axis=0).max(initial=0.0)) ** 2
-    return float(np.sqrt(EnclosingBall(A).at(_TINY_BALL * size).squared_radius)) if size > 0.0 else 0.0
 
 
 def _without_room(walker: Walker) -> Array:

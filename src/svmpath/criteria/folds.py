@@ -40,13 +40,32 @@ def make_folds(
     A number is drawn by :func:`random_folds`, which weights s and the other arguments are for.
     """
     cv = _DEFAULT if cv is None else cv
-    if groups is not None and is_whole_number(cv, least=2):
-        cv = _grouped(int(cv), groups, is_classification)
+    if groups is not None and is_whole_number(cv, least=2):  # each of whole groups; of classes in about equal parts
+        number = len(np.unique(groups))
+        if cv > number:
+            raise ValueError(
+                f"cv={cv} is more than the {number} groups; use cv={number} or less, or LeaveOneGroupOut()."
+            )
+        cv = StratifiedGroupKFold(int(cv)) if is_classification else GroupKFold(int(cv))
     if not is_whole_number(cv, least=2):
         with _few_groups():
             return list(check_cv(cv, y, classifier=is_classification).split(X, y, groups))
     counted = y if s is None else y[np.asarray(s) > 0]
-    _check_number(int(cv), counted if len(counted) > 1 else y, is_classification)
+    counted = counted if len(counted) > 1 else y
+    n = len(counted)
+    if cv > n:
+        raise ValueError(f"cv={cv} is more than the {n} rows; use cv={n} or less.")
+    counts = np.unique(counted, return_counts=True)[1] if is_classification else np.array([n])
+    if cv > counts.max():
+        raise ValueError(
+            f"cv={cv} is more than the {counts.max()} rows of the largest class; use fewer folds, or leave-one-out."
+        )
+    if cv > counts.min():
+        warnings.warn(
+            f"The smallest class has only {counts.min()} of the {n} rows, so with cv={cv} some folds hold none of it; "
+            "use fewer folds.",
+            stacklevel=3,
+        )
     return random_folds(int(cv), X, y, is_classification=is_classification, s=s, **draw)
 
 
@@ -117,31 +136,3 @@ def _few_groups() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         yield
-
-
-def _grouped(cv: int, groups: Any, is_classification: bool) -> GroupKFold | StratifiedGroupKFold:
-    """So many folds, each of whole groups; of classes in about equal parts."""
-    number = len(np.unique(groups))
-    if cv > number:
-        raise ValueError(f"cv={cv} is more than the {number} groups; use cv={number} or less, or LeaveOneGroupOut().")
-    return StratifiedGroupKFold(cv) if is_classification else GroupKFold(cv)
-
-
-def _check_number(cv: int, y: Array, is_classification: bool) -> None:
-    """Refuse more folds than there are rows to fill them; warn where there are too few rows of a class."""
-    n = len(y)
-    if cv > n:
-        raise ValueError(f"cv={cv} is more than the {n} rows; use cv={n} or less.")
-    if not is_classification:
-        return
-    counts = np.unique(y, return_counts=True)[1]
-    if cv > counts.max():
-        raise ValueError(
-            f"cv={cv} is more than the {counts.max()} rows of the largest class; use fewer folds, or leave-one-out."
-        )
-    if cv > counts.min():
-        warnings.warn(
-            f"The smallest class has only {counts.min()} of the {n} rows, so with cv={cv} some folds hold none of it; "
-            "use fewer folds.",
-            stacklevel=4,
-        )

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import singledispatch
-from typing import Any
+from functools import partial, singledispatch
 
 import numpy as np
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, Screened, held_out_loss
-from svmpath.criteria.sources import Joined, at_some
+from svmpath.criteria.sources import Joined, Rowwise
 from svmpath.interrupts import checkpoint
 from svmpath.paths import Path
 
@@ -164,7 +163,7 @@ def predict_left_out(path: Path, values: Array, *, form: str = "direct", screen:
     (60,)
     """
     raise ValueError(
-        "Leave-one-out can be predicted for the squared hinge, losses like it and losses with an elbow, not for "
+        "Leave-one-out can be predicted for the squared hinge and for losses with an elbow, not for "
         f"loss={path.loss.name!r}: use exact leave-one-out (criterion='loo') instead."
     )
 
@@ -226,28 +225,15 @@ def fold_numbers(folds: Folds) -> Array:
 
 def of_rows(held: HeldOut, places: Array, rows: Array) -> HeldOut:
     """The held-out values of some samples for their copies; the samples are those at ``places`` of ``held.rows``."""
-    decisions = _Copied(held.decisions, places) if callable(held.decisions) else held.decisions[:, places]
+    repeated = Rowwise(partial(_columns, places=places), [held.decisions])
+    decisions = repeated if callable(held.decisions) else repeated()
     seen = held.screened
     screened = None if seen is None else Screened(seen.errors[:, places], seen.estimate[:, places])
     return replace(held, rows=rows, decisions=decisions, screened=screened)
 
 
-@dataclass(frozen=True)
-class _Copied:
-    """Held-out decision values of some samples, repeated for their copies."""
-
-    source: Any  # a function with a length
-    places: Array
-
-    def __call__(self) -> Array:
-        return self.source()[:, self.places]
-
-    def __len__(self) -> int:
-        return len(self.source)
-
-    def take(self, order: Array) -> _Copied:
-        """The function for some of the values."""
-        return _Copied(at_some(self.source, order), self.places)
+def _columns(parts: list[Array], places: Array) -> Array:
+    return parts[0][:, places]
 
 
 def join(parts: list[HeldOut]) -> HeldOut:

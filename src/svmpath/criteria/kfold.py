@@ -10,11 +10,8 @@ import numpy as np
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values
 from svmpath.criteria.folds import make_folds
 from svmpath.criteria.held_out import fold_numbers, leave_folds_out
-from svmpath.losses import Problem
 from svmpath.paths import Path
 from svmpath.validation import draw_seed
-
-Array = np.ndarray
 
 _LAST_DIGITS = 1e-14  # relative; the largest nu of a fold and of all samples may be one number, but for these
 
@@ -62,35 +59,31 @@ def kfold(
     >>> criteria.kfold(path, [0.1, 1.0, 10.0], cv=5).scores.shape
     (3,)
     """
-    values = check_values(path, values)
-    folds = _splits(path.problem, cv, groups, draw_seed(random_state))
-    _check_feasible(path, values, folds)
-    curve = leave_folds_out(path, values, folds).curve(path, "kfold", values, loss)
-    return replace(curve, splits=fold_numbers(folds))
-
-
-def _splits(problem: Problem, cv: Any, groups: Any, seed: int) -> list[tuple[Array, Array]]:
-    """The folds as (train, test) rows; raises an error if there is nothing to train on."""
-    X, every, is_classification = problem.gram.contents(), np.arange(problem.n), problem.task == "classification"
-    drawn: dict[str, Any] = {"s": problem.s, "seed": seed, "pairwise": problem.gram.kernel.pairwise}
-    splits = make_folds(cv, X, problem.y, is_classification=is_classification, groups=groups, **drawn)
+    values, problem = check_values(path, values), path.problem
+    X, every, s = problem.gram.contents(), np.arange(problem.n), problem.s  # rows in chunks refuse the first
+    splits = make_folds(
+        cv,
+        X,
+        problem.y,
+        is_classification=problem.task == "classification",
+        groups=groups,
+        s=s,
+        seed=draw_seed(random_state),
+        pairwise=problem.gram.kernel.pairwise,
+    )
     folds = [(every[train], every[test]) for train, test in splits]
     if not folds:
         raise ValueError("cv must give at least one (train, test) pair, but it gives none.")
     for train, _ in folds:
         if len(np.unique(train)) < len(train):
             raise ValueError("A split of cv has the same row twice in its training part; use sample weights instead.")
-        if not problem.s[train].any():
+        if not s[train].any():
             raise ValueError("The training part of a fold has no sample of positive weight; use fewer folds.")
-    return folds
-
-
-def _check_feasible(path: Path, values: Array, folds: list[tuple[Array, Array]]) -> None:
-    """Raise an error for a value that is infeasible on a fold."""
-    y, s = path.problem.y, path.problem.s
-    largest = min(path.loss.largest(path.over, y[train], s[train]) for train, _ in folds)
+    largest = min(path.loss.largest(path.over, problem.y[train], s[train]) for train, _ in folds)
     if values.max() > largest * (1.0 + _LAST_DIGITS):
         raise ValueError(
             f"{path.over} = {values.max():.6g} is infeasible for the training part of a fold: with these folds it is "
             f"at most {largest:.6g} (twice the fraction of the smaller class)."
         )
+    curve = leave_folds_out(path, values, folds).curve(path, "kfold", values, loss)
+    return replace(curve, splits=fold_numbers(folds))

@@ -1,7 +1,8 @@
-"""Exact leave-one-out along a path, for any loss."""
+"""Exact leave-one-out along a path, for any loss; of least squares, statisticians call it PRESS."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, error, held_out_loss
@@ -87,3 +88,47 @@ def loo(
         raise ValueError("count_only=True works for the error rate of a classification only; leave loss out.")
     values = check_values(path, values)
     return leave_one_out(path, values, max_events=max_events, count_only=count_only).curve(path, "loo", values, loss)
+
+
+def press(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
+    """Exact leave-one-out of a least squares path, at all values at once.
+
+    Parameters
+    ----------
+    path : Path
+        A path with ``loss="least_squares"`` over C or a kernel parameter. The landmarks of a low-rank kernel stay fixed
+        when a sample is left out.
+    values : float or array of shape (m,)
+        Values of the path's parameter.
+    loss : {"error", "squared", "squared_hinge", "logistic", "sigmoid"} or callable, optional
+        Loss per sample, as a name or a function ``loss(y, f)`` of arrays. For classification y is -1 or +1 and the
+        default is the error; for regression the default is the squared error.
+
+    Returns
+    -------
+    Curve
+        ``doubtful`` is the number of samples for which rounding leaves fewer than about four digits of the held-out
+        residuals (kernel values far too large for C); usually 0.
+
+    See Also
+    --------
+    svmpath.criteria.loo : Exact leave-one-out.
+    svmpath.criteria.kfold : Exact k-fold.
+    svmpath.select : Choose a value on a curve.
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> from svmpath import criteria
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2)); y = np.sign(X[:, 0] + 0.3 * rng.normal(size=60))
+    >>> path = svmpath.trace(X, y, loss="least_squares", span=(1e-2, 1e2))
+    >>> curve = criteria.press(path, np.logspace(-2, 2, 5))
+    >>> curve.scores.shape, curve.decisions.shape
+    ((5,), (5, 60))
+    """
+    if not path.loss.is_linear:
+        raise ValueError(
+            f"criteria.press works for least squares only, but this path has {path.loss!r}: use criteria.loo."
+        )
+    return replace(loo(path, values, loss=loss), criterion="press")

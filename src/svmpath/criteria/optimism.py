@@ -132,21 +132,17 @@ def bootstrap_error(table: LossTable, *, draws: int = DRAWS, seed: int = 0) -> f
     (0.42, 0.5)
     """
     rng, size = np.random.default_rng(seed), len(table.weights)
-    step = max(1, _AT_ONCE // size)
-    found = [_out_of_bag(table, rng, min(step, draws - first)) for first in range(0, draws, step)]
-    return float(np.mean(np.concatenate(found)))
-
-
-def _out_of_bag(table: LossTable, rng: np.random.Generator, draws: int) -> Array:
-    """The error out of bag of the choice in bag; draws that leave out no unit are passed over."""
-    checkpoint()
-    size = len(table.weights)
-    drawn = rng.integers(size, size=(draws, size)) + size * np.arange(draws)[:, None]
-    counts = np.bincount(drawn.ravel(), minlength=draws * size).reshape(draws, size).astype(float)
-    left_out = (counts == 0).astype(float)
-    is_judged = left_out.any(axis=1)
-    counts, left_out = counts[is_judged], left_out[is_judged]
-    return table.errors(left_out)[np.arange(len(counts)), table.choices(counts)]
+    step, errors = max(1, _AT_ONCE // size), []
+    for first in range(0, draws, step):
+        checkpoint()
+        number = min(step, draws - first)
+        drawn = rng.integers(size, size=(number, size)) + size * np.arange(number)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=number * size).reshape(number, size).astype(float)
+        out_of_bag = (counts == 0).astype(float)
+        is_scored = out_of_bag.any(axis=1)  # draws that leave out no unit are passed over
+        counts, out_of_bag = counts[is_scored], out_of_bag[is_scored]
+        errors.append(table.errors(out_of_bag)[np.arange(len(counts)), table.choices(counts)])
+    return float(np.mean(np.concatenate(errors)))
 
 
 def parts_optimism(table: LossTable, *, parts: int = PARTS, seed: int = 0) -> float:

@@ -1,4 +1,4 @@
-"""Are two methods different, that were judged on the same held-out samples?
+"""Are two methods different, scored on the same held-out samples?
 
 Classification, samples that are independent: McNemar's exact test. Of the b + c samples on which one method alone is
 wrong, b are of the first; if both are equally good, b is binomial with probability 1/2, and p is twice the smaller
@@ -10,7 +10,7 @@ times difference of losses, the t statistic mean(d) / (sd(d) / sqrt(m)) of m uni
 Many pairs: Holm's correction. With the p values in ascending order, the corrected ones are the running maximum of
 (m - k + 1) p_(k), cut off at 1. It needs no assumption on how the tests depend on each other.
 
-Held-out samples of different folds are judged by machines that share training rows, which all of these tests ignore:
+Held-out samples of different folds are scored by machines that share training rows, which all of these tests ignore:
 p values somewhat above and below a level mean the same.
 """
 

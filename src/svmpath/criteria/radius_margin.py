@@ -24,7 +24,6 @@ from svmpath.criteria.requires import requires
 from svmpath.losses import SquaredHinge
 from svmpath.notebook import Shown
 from svmpath.paths import MarchPath, Path
-from svmpath.paths.march import Stop
 from svmpath.solvers.enclosing_ball import EnclosingBall
 from svmpath.solvers.feature_newton import FeatureNewton
 from svmpath.solvers.threads import blas_threads
@@ -116,15 +115,14 @@ class BoundCurve(Shown):
         """The scores, which are smooth themselves."""
         return self.scores
 
-    @property
-    def decisions(self) -> NoReturn:
-        """Raises AttributeError: a bound has no held-out decision values."""
-        raise AttributeError(_without_decisions(self.criterion))
-
-    @property
-    def held(self) -> NoReturn:
-        """Raises AttributeError: a bound has no held-out decision values."""
-        raise AttributeError(_without_decisions(self.criterion))
+    def __getattr__(self, name: str) -> NoReturn:
+        what = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if name in ("decisions", "held"):
+            what = (
+                f"criteria.{self.criterion} is a bound and has no held-out decision values; use criteria.loo to get "
+                "them."
+            )
+        raise AttributeError(what)
 
     def rescored(self, loss: Any) -> BoundCurve:
         """The curve itself for the error rate (None or "error"); a bound has no other loss."""
@@ -188,21 +186,15 @@ def radius_margin(path: MarchPath, values: Any, *, loss: Any = None) -> BoundCur
     for stop in path.walk(values):  # C rises, lam falls: each ball starts from the last
         with blas_threads(path.rows.A.size):
             ball = balls.at(1.0 / stop.C, ball)
-        weight = _sum_of_coefficients(path, stop)
+        # sum a = 1 / margin^2, in two ways that agree at the minimum of J unless C times the kernel has used up f.
+        newton = FeatureNewton.of(path.loss.pieces, path.rows)
+        weight = 2.0 * stop.C * newton.objective_at(1.0 / stop.C, stop.point)
+        slack = np.maximum(1.0 - path.rows.y * stop.point.f, 0.0)
+        if abs(2.0 * stop.C * (path.rows.s @ slack) - weight) > _AGREE * weight:
+            weight = float(path.problem.y @ path.loss.solve(path.problem, newton, stop.point, stop.C).alpha)
         scores[stop.position] = 4.0 * ball.squared_radius * weight / len(rows)
         doubtful[stop.position] = np.count_nonzero((path.problem.y * stop.point.f)[rows] <= 0)
     return BoundCurve(path, "radius_margin", values, scores, doubtful)
-
-
-def _sum_of_coefficients(path: MarchPath, stop: Stop) -> float:
-    """sum a = 1 / margin^2, in two ways that agree at the minimum of J unless C times the kernel has used up f."""
-    newton = FeatureNewton.of(path.loss.pieces, path.rows)
-    weight = 2.0 * stop.C * newton.objective_at(1.0 / stop.C, stop.point)
-    slack = np.maximum(1.0 - path.rows.y * stop.point.f, 0.0)
-    if abs(2.0 * stop.C * (path.rows.s @ slack) - weight) <= _AGREE * weight:
-        return weight
-    machine = path.loss.solve(path.problem, newton, stop.point, stop.C)
-    return float(path.problem.y @ machine.alpha)
 
 
 def counted(path: Path, criterion: str) -> Array:
@@ -219,7 +211,3 @@ def error_only(criterion: str, loss: Any) -> None:
     """Raise an error for any loss but the error rate."""
     if loss not in (None, "error"):
         raise ValueError(f"criteria.{criterion} bounds the error rate only; leave loss out.")
-
-
-def _without_decisions(criterion: str) -> str:
-    return f"criteria.{criterion} is a bound and has no held-out decision values; use criteria.loo to get them."

@@ -32,8 +32,8 @@ def requires(loss: type[Loss], kind: type[Path]) -> Callable[[Criterion], Criter
             given = path.unmerged
             if path.over != "C" or not isinstance(given, kind):
                 raise ValueError(f"{name} needs a path over C, but this path is over {path.over!r}.")
-            found = criterion(given, *args, **options)
-            return replace(found, path=path) if hasattr(found, "path") else found
+            curve = criterion(given, *args, **options)
+            return replace(curve, path=path) if hasattr(curve, "path") else curve
 
         return cast(Criterion, on_any_path)
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.curve import HELD_OUT_LOSSES
-from svmpath.criteria.scoring import MEANS, Rows, Scoring, named_scorer, scorer_names
+from svmpath.criteria.curve import HELD_OUT_LOSSES, Curve
+from svmpath.criteria.scoring import MEANS, ScoredRows, Scoring, code_of, named_scorer, scorer_names
 from svmpath.names import did_you_mean
 
 Array = np.ndarray
@@ -35,47 +35,98 @@ def make_scoring(scoring: Any, classes: Array | None, y: Array, s: Array, parame
     parameter : str
         What the user knows it by.
     """
-    mean = MEANS.get(scoring) if isinstance(scoring, str) else None
-    found = Scoring(_scorer(scoring, parameter, classes), _name(scoring), classes, mean)
-    rows = _few(classes, y, s)
-    if isinstance(scoring, str) and classes is not None and _takes_numbers(scoring):
-        raise ValueError(
-            f"{parameter}={scoring!r} is a score of regressions, but this is a classification; use one of labels, such "
-            f"as 'accuracy', 'balanced_accuracy' or 'roc_auc'.{did_you_mean(scoring, _names(classes))}"
-        )
-    is_strict = isinstance(scoring, str) and classes is None
-    fault = _fault(found, rows, is_strict)
-    if fault is not None:
-        raise ValueError(f"{parameter}={found.name!r} {_why(found, rows, fault, is_strict)}") from fault
-    return found
-
-
-def _scorer(scoring: Any, parameter: str, classes: Array | None) -> Any:
-    if isinstance(scoring, str):
-        if scoring in scorer_names():
-            return named_scorer(scoring)
+    is_name, rows = isinstance(scoring, str), _few(classes, y, s)
+    if is_name and scoring not in scorer_names():
         raise ValueError(
             f"{parameter} must be one of sklearn.metrics.get_scorer_names(), a scorer of make_scorer, a function of "
             f"(estimator, X, y) or a held-out loss ({', '.join(map(repr, HELD_OUT_LOSSES))}); got {scoring!r}."
             f"{did_you_mean(scoring, [*_names(classes), *HELD_OUT_LOSSES])}"
         )
-    if not callable(scoring):
+    if not is_name and not callable(scoring):
         raise ValueError(
             f"{parameter} must be one name, one scorer of make_scorer or one function of (estimator, X, y), as C is "
             f"chosen by one score; got {scoring!r}."
         )
-    return scoring
+    if is_name and classes is not None and _takes_numbers(scoring):
+        raise ValueError(
+            f"{parameter}={scoring!r} is a score of regressions, but this is a classification; use one of labels, such "
+            f"as 'accuracy', 'balanced_accuracy' or 'roc_auc'.{did_you_mean(scoring, _names(classes))}"
+        )
+    name = scoring if is_name else getattr(scoring, "__name__", repr(scoring))
+    mean = MEANS.get(scoring) if is_name else None
+    fitting = Scoring(named_scorer(scoring) if is_name else scoring, name, classes, mean)
+    is_strict = is_name and classes is None
+    fault = _fault(fitting, rows, is_strict)
+    if fault is not None:
+        raise ValueError(f"{parameter}={name!r} {_why(fitting, rows, fault, is_strict)}") from fault
+    return fitting
+
+
+def score(curve: Curve, scoring: Any, *, classes: Any = None) -> Array:
+    """The scores of a curve's held-out decision values by a scorer of scikit-learn.
+
+    Parameters
+    ----------
+    curve : Curve
+        Of any criterion but a bound. All held-out rows are scored together, with their weights; a row that was held
+        out several times counts several times.
+    scoring : str, scorer or callable
+        A name such as "f1", "roc_auc", "neg_log_loss" or "r2" (``sklearn.metrics.get_scorer_names()``), a scorer of
+        ``sklearn.metrics.make_scorer``, or a function ``scoring(estimator, X, y)`` or
+        ``scoring(estimator, X, y, sample_weight=...)``. The estimator has the usual methods; X holds no features, but
+        the number of the sample in its first column. Probabilities are those of a sigmoid calibration of the same
+        decision values.
+    classes : array of shape (k,), optional
+        The labels of a curve of k > 2 classes, which are 0, 1, ... if they are not given.
+
+    Returns
+    -------
+    array of shape (m,)
+        The scorer's values at each value of the curve, in scikit-learn's sign: larger is better.
+
+    See Also
+    --------
+    svmpath.criteria.Curve : Held-out scores along a path.
+    svmpath.select : Choose a value on a curve.
+    svmpath.PathSVC : Classifier that chooses C and gamma.
+
+    Examples
+    --------
+    >>> import numpy as np, svmpath
+    >>> from svmpath import criteria
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2)); y = X[:, 0] + 0.3 * rng.normal(size=60) > 0.7
+    >>> curve = criteria.loo(svmpath.trace(X, y, loss="least_squares", span=(1e-2, 1e2)), [0.01, 1.0, 100.0])
+    >>> criteria.score(curve, "f1").round(3).tolist(), criteria.score(curve, "roc_auc").round(3).tolist()
+    ([0.0, 0.903, 0.903], [0.957, 0.986, 0.983])
+    """
+    if not isinstance(curve, Curve):
+        name = getattr(curve, "criterion", type(curve).__name__)
+        raise ValueError(f"A score needs held-out decision values, which {name!r} does not have; use criteria.loo.")
+    labels = _labels(curve, None if classes is None else np.asarray(classes))
+    y = curve.target if labels is None else code_of(curve)
+    return make_scoring(scoring, labels, y, curve.path.problem.s).values(curve)
+
+
+def _labels(curve: Curve, classes: Array | None) -> Array | None:
+    """The labels of the classes of a curve; None for a regression."""
+    problem = curve.path.problem
+    if problem.task == "regression":
+        return None
+    if curve.target.ndim == 2:
+        k = curve.target.shape[1]
+        classes = np.arange(k) if classes is None else classes
+        if len(classes) != k:
+            raise ValueError(f"classes must hold the {k} labels of the curve, got {len(classes)}.")
+        return classes
+    return np.array([-1, 1]) if problem.classes is None else problem.classes
 
 
 def _scoring(name: str, classes: Array | None = None) -> Scoring:
     return Scoring(named_scorer(name), name, classes)
 
 
-def _name(scoring: Any) -> str:
-    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", repr(scoring))
-
-
-def _few(classes: Array | None, y: Array, s: Array) -> Rows:
+def _few(classes: Array | None, y: Array, s: Array) -> ScoredRows:
     """A few rows of each class, or of a regression; of different weights if those of all rows differ."""
     active = np.flatnonzero(s > 0)
     some = [active[:_OF_REGRESSION]]
@@ -83,10 +134,10 @@ def _few(classes: Array | None, y: Array, s: Array) -> Rows:
         some = [active[y[active] == c][:_PER_CLASS] for c in range(len(classes))]
     at = np.concatenate(some)
     is_even = bool(np.all(s[active] == s[active[0]]))
-    return Rows(at, at, y[at], np.ones(len(at)) if is_even else np.arange(1.0, len(at) + 1.0))
+    return ScoredRows(at, at, y[at], np.ones(len(at)) if is_even else np.arange(1.0, len(at) + 1.0))
 
 
-def _fault(scoring: Scoring, rows: Rows, is_strict: bool = False) -> Exception | None:
+def _fault(scoring: Scoring, rows: ScoredRows, is_strict: bool = False) -> Exception | None:
     """What the scorer raises on made-up decision values of the rows; None if it works."""
     from sklearn.exceptions import UndefinedMetricWarning
 
@@ -106,10 +157,10 @@ def _fault(scoring: Scoring, rows: Rows, is_strict: bool = False) -> Exception |
     return None
 
 
-def _why(scoring: Scoring, rows: Rows, fault: Exception, is_strict: bool) -> str:
+def _why(scoring: Scoring, rows: ScoredRows, fault: Exception, is_strict: bool) -> str:
     """The rest of a sentence: what does not fit, and what to do."""
     classes = scoring.classes
-    even = Rows(rows.at, rows.samples, rows.y, np.ones(len(rows.y)))
+    even = ScoredRows(rows.at, rows.samples, rows.y, np.ones(len(rows.y)))
     if _fault(scoring, even, is_strict) is None:
         return (
             "takes no sample_weight, but the weights of the rows differ: use a score that takes it, or leave "
@@ -134,7 +185,7 @@ def _why(scoring: Scoring, rows: Rows, fault: Exception, is_strict: bool) -> str
     return f"cannot be evaluated on the decision values of {task}: {reason}.{proposal}"
 
 
-def _names(classes: Array | None, rows: Rows | None = None) -> list[str]:
+def _names(classes: Array | None, rows: ScoredRows | None = None) -> list[str]:
     """The names of the scorers that fit the task, and for a regression the targets of some rows."""
     if classes is None:
         names = [name for name in scorer_names() if _takes_numbers(name)]
@@ -148,4 +199,4 @@ def _names(classes: Array | None, rows: Rows | None = None) -> list[str]:
 def _takes_numbers(name: str) -> bool:
     """Whether it is a score of regressions: no score of labels takes numbers that are not whole."""
     at = np.arange(len(_NUMBERS))
-    return _fault(_scoring(name), Rows(at, at, _NUMBERS, np.ones(len(at))), True) is None
+    return _fault(_scoring(name), ScoredRows(at, at, _NUMBERS, np.ones(len(at))), True) is None

@@ -21,7 +21,11 @@ label, are dealt in turn to G = min(10, n) parts; S_g is the score without part 
 given groups, these are dealt instead of samples, and the mean's error is that of groups (``Curve.standard_errors``).
 Probabilities are those calibrated on all rows: the calibration is a minimum, so what it would change is of second
 order. Parts without which the score is not defined (the only samples of a class) are not counted; where fewer than two
-are left, the standard error is infinite: unknown. ``criteria.jackknife`` computes them one by one.
+are left, the standard error is infinite: unknown.
+
+A scorer takes a millisecond or two, whatever it is asked; the jackknife asks it ten more times at every value, and
+k-fold once more for each fold. A search needs a standard error at its best value, if at all, so nothing is computed
+before it is asked for. What is kept for that are decision values, without the path that they belong to.
 """
 
 from __future__ import annotations
@@ -29,16 +33,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.curve import Curve, error, squared
+from svmpath.criteria.curve import Curve, absolute, error, squared
 from svmpath.criteria.folds import deal, random_places
 from svmpath.criteria.frozen import FrozenClassifier, FrozenRegressor, rows_of
-from svmpath.criteria.jackknife import Jackknife, OnDemand
+from svmpath.criteria.sources import LazyRows
 
 Array = np.ndarray
 
@@ -61,15 +65,10 @@ def named_scorer(name: str) -> Any:
     return make_scorer(mean_pinball_loss, greater_is_better=False) if name == _PINBALL else get_scorer(name)
 
 
-def _absolute(y: Array, f: Array) -> Array:
-    """|y - f|."""
-    return np.abs(y - f)
-
-
 MEANS: dict[str, Callable[[Array, Array], Array]] = {
     "accuracy": error,
     "neg_mean_squared_error": squared,
-    "neg_mean_absolute_error": _absolute,
+    "neg_mean_absolute_error": absolute,
 }
 
 
@@ -119,14 +118,19 @@ class Scoring:
 
     def jackknife(self, curve: Curve) -> Jackknife:
         """What its standard errors and its values on folds are computed from."""
-        rows = self._counted(curve)
+        rows, problem = self._counted(curve), curve.path.problem
         fold = None if curve.splits is None else curve.splits[rows.at]
         f = curve.finite if len(rows.at) == len(curve.rows) else curve.finite[:, rows.at]
-        return Jackknife(self, rows, f, _parts_of(curve)[rows.samples], fold)
+        # Units with weight, sorted by their label, are dealt in turn; of a group of several labels the first counts.
+        key = curve.target if problem.task == "regression" else code_of(curve)
+        part, samples = np.full(len(key), -1), np.unique(rows.samples)
+        units = samples if curve.units is None else curve.units[samples]
+        part[samples] = deal(units, key[samples], random_places(problem)[samples], MOST_PARTS)
+        return Jackknife(self, rows, f, part[rows.samples], fold)
 
     def on_demand(self, curve: Curve, what: str) -> OnDemand:
         """Standard errors ("standard_error"), or scores "on_folds", each computed when it is asked for."""
-        return OnDemand(what, [(curve.jackknife, at) for at in range(len(curve.values))])
+        return OnDemand(what, curve.jackknife, np.arange(len(curve.values)))
 
     def over_thresholds(self, curve: Curve, thresholds: Array) -> Array:
         """Values at the first value of a curve of two classes, if class 1 begins at each of these decision values.
@@ -140,13 +144,13 @@ class Scoring:
             return np.full(len(thresholds), value)
         return np.array([self._value(rows, estimator.set_params(threshold=float(each))) for each in thresholds])
 
-    def _counted(self, curve: Curve) -> Rows:
+    def _counted(self, curve: Curve) -> ScoredRows:
         s = curve.path.problem.s[curve.rows]
         at = np.flatnonzero(s > 0)
         y = curve.target if self.classes is None else code_of(curve)
-        return Rows(at, curve.rows[at], y[curve.rows[at]], s[at])
+        return ScoredRows(at, curve.rows[at], y[curve.rows[at]], s[at])
 
-    def _value(self, rows: Rows, estimator: Any) -> float:
+    def _value(self, rows: ScoredRows, estimator: Any) -> float:
         with _quiet():
             try:
                 value = self.call(rows, estimator)
@@ -161,24 +165,24 @@ class Scoring:
             )
         return value
 
-    def parts(self, rows: Rows, parts: list[Rows], f: Array) -> Array:
+    def parts(self, rows: ScoredRows, parts: list[ScoredRows], f: Array) -> Array:
         """Values on some of the rows only."""
-        estimator, found = self.estimator(rows, f), np.full(len(parts), np.nan)
+        estimator, values = self.estimator(rows, f), np.full(len(parts), np.nan)
         with _quiet(UserWarning):  # such as that a class is missing
             for k, part in enumerate(parts):
                 try:
-                    found[k] = self.call(part, estimator)
+                    values[k] = self.call(part, estimator)
                 except Exception:  # it works on all rows, so a class must be missing
                     continue
-        return found
+        return values
 
-    def estimator(self, rows: Rows, f: Array) -> Any:
+    def estimator(self, rows: ScoredRows, f: Array) -> Any:
         """An estimator that answers with the decision values f."""
         if self.classes is None:
             return FrozenRegressor(f)
         return FrozenClassifier(f, self.classes, rows.y, rows.weights, rows.samples)
 
-    def call(self, rows: Rows, estimator: Any) -> float:
+    def call(self, rows: ScoredRows, estimator: Any) -> float:
         """The value on some rows."""
         y = rows.y if self.classes is None else self.classes[rows.y]
         is_even = len(rows.y) == 0 or bool(np.all(rows.weights == rows.weights[0]))
@@ -186,32 +190,92 @@ class Scoring:
         return float(self.scorer(estimator, rows.X, y, **extra))
 
 
-class Rows:
-    """Rows that are scored: places on the curve, samples, targets or codes of classes, weights."""
+class ScoredRows:
+    """ScoredRows that are scored: places on the curve, samples, targets or codes of classes, weights."""
 
     def __init__(self, at: Array, samples: Array, y: Array, weights: Array, X: Array | None = None) -> None:
         self.at, self.samples, self.y, self.weights = at, samples, y, weights
         self.X = rows_of(samples) if X is None else X
 
-    def part(self, some: Array) -> Rows:
+    def part(self, some: Array) -> ScoredRows:
         """Some of the rows."""
-        return Rows(self.at[some], self.samples[some], self.y[some], self.weights[some], self.X[some])
+        return ScoredRows(self.at[some], self.samples[some], self.y[some], self.weights[some], self.X[some])
+
+
+@dataclass(frozen=True, eq=False)
+class Jackknife:
+    """What standard errors and scores of folds are computed from.
+
+    Attributes
+    ----------
+    scoring : Scoring
+    rows : ScoredRows
+        The N rows that are scored.
+    decisions : array of shape (m, N) or (m, N, k)
+        Their held-out decision values at each value.
+    part : array of int of shape (N,)
+        The part of the jackknife that each row belongs to.
+    fold : array of int of shape (N,) or None
+        Its fold, if there are folds.
+    """
+
+    scoring: Scoring
+    rows: ScoredRows
+    decisions: Array
+    part: Array
+    fold: Array | None
+    known: dict[tuple[str, int], Any] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:  # what a model is saved without can be computed again
+        return {**self.__dict__, "known": {}}
+
+    def get(self, what: str, at: int) -> Any:
+        """A "standard_error" or the scores "on_folds", at a value given by its position; computed once."""
+        if (what, at) not in self.known:
+            self.known[what, at] = getattr(self, what)(at)
+        return self.known[what, at]
+
+    def standard_error(self, at: int) -> float:
+        """The standard error at a value."""
+        kept = [self.rows.part(self.part != g) for g in range(int(self.part.max()) + 1)]
+        scores = self.scoring.parts(self.rows, kept, self.decisions[at])
+        scores = scores[np.isfinite(scores)]
+        return float(np.sqrt((len(scores) - 1) * np.var(scores))) if len(scores) > 1 else np.inf
+
+    def on_folds(self, at: int) -> Array:
+        """Minus the scorer's values on each fold alone; NaN where the score is not defined."""
+        assert self.fold is not None
+        parts = [self.rows.part(self.fold == number) for number in range(self.folds)]
+        return 0.0 - self.scoring.parts(self.rows, parts, self.decisions[at])
+
+    @property
+    def folds(self) -> int:
+        """The number of folds."""
+        return 0 if self.fold is None else int(self.fold.max()) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class OnDemand(LazyRows):
+    """A "standard_error", or the scores "on_folds", at the values of a curve at these positions."""
+
+    what: str
+    jackknife: Jackknife
+    at: Array
+
+    def __call__(self) -> Array:
+        return np.array([self.jackknife.get(self.what, at) for at in self.at.tolist()])
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    def take(self, order: Array) -> OnDemand:
+        """The same at some of the values."""
+        return replace(self, at=self.at[order])
 
 
 def code_of(curve: Curve) -> Array:
     """The number of each sample's class."""
     return np.argmax(curve.target, axis=1) if curve.target.ndim == 2 else (curve.target > 0).astype(int)
-
-
-def _parts_of(curve: Curve) -> Array:
-    """The jackknife's part of each sample: units with weight, sorted by their label, in turn; -1 for other samples."""
-    key = curve.target if curve.path.problem.task == "regression" else code_of(curve)
-    is_counted = np.isin(np.arange(len(key)), curve.rows) & (curve.path.problem.s > 0)
-    part, rows = np.full(len(key), -1), np.flatnonzero(is_counted)
-    units = rows if curve.units is None else curve.units[rows]
-    # Of a group of several labels, the first counts.
-    part[rows] = deal(units, key[rows], random_places(curve.path.problem)[rows], MOST_PARTS)
-    return part
 
 
 @contextmanager

@@ -1,32 +1,61 @@
-"""Rows of an array over the values of a curve, or functions that compute them when they are first asked for.
+"""Rows of an array over the values of a curve that are computed when they are first asked for.
 
-A function that has ``take(order)`` can be asked for some of the values only: one value then costs what one value costs.
+One value then costs what one value costs: ``take(order)`` gives the rows at some of the values, still not computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from svmpath.criteria.curve import Curve
 
 Array = np.ndarray
 
 
-def at_some(part: Any, order: Array) -> Any:
-    """Some rows of an array, or of one that a function computes; a function with ``take`` computes no others."""
-    if not callable(part):
-        return part[order]
-    return part.take(order) if hasattr(part, "take") else Ordered(part, order)
+class LazyRows(ABC):
+    """Rows that are not computed yet; call it for all of them."""
+
+    @abstractmethod
+    def __call__(self) -> Array:
+        """All rows."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def take(self, order: Array) -> Any:
+        """Some of the rows, given by their positions."""
+
+    def __getitem__(self, at: Any) -> Any:
+        if not isinstance(at, (int, np.integer)):
+            return self()[at]
+        return computed(self.take(np.array([range(len(self))[at]])))[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.asarray(self(), dtype=dtype)
+
+
+def computed(rows: Any) -> Array:
+    """Rows as an array, or those that a function computes."""
+    return rows() if callable(rows) else rows
+
+
+def at_some(rows: Any, order: Array) -> Any:
+    """Some of the rows; those of a function that is not lazy are computed whole."""
+    return rows.take(order) if isinstance(rows, LazyRows) else computed(rows)[order]
+
+
+def is_at_hand(rows: Any) -> bool:
+    """Whether nothing is left to be computed."""
+    return all(map(is_at_hand, rows.parts)) if isinstance(rows, Joined) else not callable(rows)
 
 
 @dataclass(frozen=True)
-class AtValues:
-    """A function that computes the rows of an array by ``compute(path, values)``, one row for each value."""
+class AtValues(LazyRows):
+    """Computes rows by ``compute(path, values)``, one row for each value."""
 
     compute: Callable[[Any, Array], Array]
     path: Any
@@ -39,82 +68,45 @@ class AtValues:
         return len(self.values)
 
     def take(self, order: Array) -> AtValues:
-        """The function for some of the values."""
         return replace(self, values=self.values[order])
 
 
 @dataclass(frozen=True)
-class Most:
-    """The largest number of doubtful samples among several curves, at each value."""
+class Rowwise(LazyRows):
+    """A function, row by row, of several arrays or what computes them, such as their largest entries."""
 
-    doubts: list[Any]  # arrays, or functions with a length
+    function: Callable[[list[Array]], Array]
+    parts: Sequence[Any]
 
     def __call__(self) -> Array:
-        return np.max([each() if callable(each) else each for each in self.doubts], axis=0)
+        return self.function([computed(part) for part in self.parts])
 
     def __len__(self) -> int:
-        return len(self.doubts[0])
+        return len(self.parts[0])
 
-    def take(self, order: Array) -> Most:
-        """The function for some of the values."""
-        return Most([at_some(each, order) for each in self.doubts])
+    def take(self, order: Array) -> Rowwise:
+        return Rowwise(self.function, [at_some(part, order) for part in self.parts])
 
 
 @dataclass(frozen=True)
-class Stacked:
-    """Held-out decision values of several curves side by side, of shape (m, N, k)."""
+class Joined(LazyRows):
+    """Several arrays, or what computes them, one after another; or some rows of these, in any order."""
 
-    curves: list[Curve]
+    parts: Sequence[Any]
+    order: Array | None = None
 
     def __call__(self) -> Array:
-        return np.stack([curve.held for curve in self.curves], axis=2)
+        rows = np.concatenate([computed(part) for part in self.parts])
+        return rows if self.order is None else rows[self.order]
 
     def __len__(self) -> int:
-        return len(self.curves[0].values)
+        return sum(len(part) for part in self.parts) if self.order is None else len(self.order)
 
-    def take(self, order: Array) -> Stacked:
-        """The function for some of the values."""
-        return Stacked([curve.taken(order) for curve in self.curves])
-
-
-@dataclass(frozen=True)
-class Joined:
-    """Several arrays, or functions that compute them, one after another."""
-
-    parts: list[Any]
-
-    def __call__(self) -> Array:
-        return np.concatenate([part() if callable(part) else part for part in self.parts])
-
-    def take(self, order: Array) -> Ordered:
-        """The function for some of the values; parts that do not know how many they have are computed whole."""
-        try:
-            sizes = [len(part) for part in self.parts]
-        except TypeError:
-            return Ordered(self, order)
+    def take(self, order: Array) -> Joined:
+        order = order if self.order is None else self.order[order]
+        parts = [part if hasattr(part, "__len__") else part() for part in self.parts]
+        sizes = [len(part) for part in parts]
         ends = np.cumsum(sizes)
         of, starts = np.searchsorted(ends, order, side="right"), ends - sizes
-        used = [(part, order[of == k] - starts[k]) for k, part in enumerate(self.parts) if (of == k).any()]
-        back = np.argsort(np.argsort(of, kind="stable"))
-        return Ordered(Joined([at_some(part, some) for part, some in used]), back)
-
-    def __len__(self) -> int:
-        return sum(len(part) for part in self.parts)
-
-
-@dataclass(frozen=True)
-class Ordered:
-    """The rows of an array, or of one that a function computes, in another order."""
-
-    part: Any
-    order: Array
-
-    def __call__(self) -> Array:
-        return (self.part() if callable(self.part) else self.part)[self.order]
-
-    def __len__(self) -> int:
-        return len(self.order)
-
-    def take(self, order: Array) -> Any:
-        """The function for some of the values."""
-        return at_some(self.part, self.order[order])
+        used = [(part, order[of == k] - starts[k]) for k, part in enumerate(parts) if (of == k).any()]
+        return Joined([at_some(part, some) for part, some in used], np.argsort(np.argsort(of, kind="stable")))

@@ -62,8 +62,8 @@ class StepCurve(Curve):
         assert self.edges is not None
         inside = [self.path.inside(float(v)) for v in np.atleast_1d(value)]
         place = np.clip(np.searchsorted(self.edges, inside, side="right") - 1, 0, len(self.values) - 1)
-        found = self.scores[place]
-        return found if np.ndim(value) else float(found[0])
+        errors = self.scores[place]
+        return errors if np.ndim(value) else float(errors[0])
 
 
 class Steps(NamedTuple):
@@ -111,7 +111,11 @@ def _(path: JumpPath) -> Steps:
     profiles = [_profile(path, i) for i in rows.tolist()]
     low, high = sorted(path.span)
     ends = np.array([-1.0 / low, -1.0 / high])
-    t = np.sort(np.concatenate([_zeros(*profile) for profile in profiles]))
+    zeros = []
+    for t, v in profiles:  # where a piecewise linear function changes between positive and not
+        k = np.flatnonzero((v[1:] > 0) != (v[:-1] > 0))
+        zeros.append(t[k] - v[k] * (t[k + 1] - t[k]) / (v[k + 1] - v[k]))
+    t = np.sort(np.concatenate(zeros))
     t = t[(t > ends[0]) & (t < ends[1])]
     t = np.concatenate([ends[:1], t, ends[1:]])
     t = t[np.concatenate([[True], np.diff(t) > _SAME * np.abs(t[1:])])]
@@ -132,10 +136,3 @@ def _profile(path: JumpPath, i: int) -> tuple[Array, Array]:
         t = np.sort([path.motion.t(value) for value in path.span])
         return t, y[i] * t
     return path.without(np.array([i])).walks.profile(i)
-
-
-def _zeros(t: Array, v: Array) -> Array:
-    """Where a piecewise linear function changes between positive and not."""
-    sign = v > 0
-    k = np.flatnonzero(sign[1:] != sign[:-1])
-    return t[k] - v[k] * (t[k + 1] - t[k]) / (v[k + 1] - v[k])

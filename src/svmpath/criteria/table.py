@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from svmpath.criteria.alo import alo
+from svmpath.criteria.alo import alo, span
 from svmpath.criteria.elbow_bounds import span_bound, xi_alpha
 from svmpath.criteria.kfold import kfold
-from svmpath.criteria.loo import loo
-from svmpath.criteria.press import press
+from svmpath.criteria.loo import loo, press
 from svmpath.criteria.radius_margin import radius_margin
-from svmpath.criteria.span import span
 from svmpath.names import unknown_name
 
 
@@ -34,6 +32,8 @@ class Criterion:
         Whether it has an option ``cv``.
     one_row_each : bool
         Whether it holds out every sample once, by itself.
+    same_as : str or None
+        The criterion that it is another name of.
 
     See Also
     --------
@@ -51,11 +51,12 @@ class Criterion:
     words: str
     takes_folds: bool = False
     one_row_each: bool = False
+    same_as: str | None = None
 
 
 CRITERIA: dict[str, Criterion] = {
     "loo": Criterion(loo, "exact", "exact leave-one-out", one_row_each=True),
-    "press": Criterion(press, "exact", "exact leave-one-out of least squares", one_row_each=True),
+    "press": Criterion(press, "exact", "exact leave-one-out of least squares", one_row_each=True, same_as="loo"),
     "kfold": Criterion(kfold, "exact", "k-fold cross-validation", takes_folds=True),
     "span": Criterion(span, "estimate", "span prediction of leave-one-out", one_row_each=True),
     "alo": Criterion(alo, "estimate", "approximate leave-one-out", one_row_each=True),
@@ -106,6 +107,12 @@ def row_of(criterion: Any) -> Criterion | None:
     """The row of a criterion, or of its name; None if it is not in the table."""
     name = getattr(criterion, "__name__", criterion)
     return CRITERIA.get(name) if isinstance(name, str) else None
+
+
+def plain_name(criterion: str) -> str:
+    """The name of a criterion under which it is known for all losses: "loo" for "press"."""
+    row = CRITERIA.get(criterion)
+    return criterion if row is None or row.same_as is None else row.same_as
 
 
 def is_bound(criterion: Any) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 
 from svmpath.criteria import BoundCurve
 from svmpath.criteria.curve import HeldOutCurve
-from svmpath.criteria.sources import Joined, Ordered
+from svmpath.criteria.sources import is_at_hand
 from svmpath.criteria.table import CRITERIA
 from svmpath.displays._base import Display, along, doubts_of
 from svmpath.displays.coefficients import PathDisplay
@@ -175,14 +175,7 @@ def _is_scored(curve: Any) -> bool:
     is_known = any(vars(curve).get(name) is not None for name in ("scores", "sums", "known"))
     if is_known or isinstance(curve, BoundCurve) or curve.screened is not None:
         return True
-    return not curve.path.is_chunked and _is_at_hand(curve.source)
-
-
-def _is_at_hand(source: Any) -> bool:
-    """Whether held-out values are computed, perhaps in another order or in several parts."""
-    if isinstance(source, Ordered):
-        return _is_at_hand(source.part)
-    return all(map(_is_at_hand, source.parts)) if isinstance(source, Joined) else not callable(source)
+    return not curve.path.is_chunked and is_at_hand(curve.source)
 
 
 # --- HTML ------------------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
 from svmpath.search import STRATEGIES, Choice, Evaluator, Tuner
 from svmpath.search.choice import check_rule
 from svmpath.search.deadline import Deadline
-from svmpath.search.log import Log
+from svmpath.search.log import TrialLog
 from svmpath.search.results import cv_results, entries_of, search_table
 from svmpath.validation import (
     check_squares,
@@ -146,8 +146,7 @@ class PathMachine(TunedModel):
             None if self._groups is None and self.criterion == "auto" else self._drawn,
             deadline,
             self._is_rank_free(evaluators[0].loss),
-            Log(self._log),
-            None if axes.is_gradient else self._count,
+            TrialLog(self._log, None if axes.is_gradient else self._count),
         )
         choice, evaluator, paths = STRATEGIES[self._strategy](tuner)
         self.loss_, self.criterion_ = evaluator.loss.name, self._criterion(evaluator.loss, problems)

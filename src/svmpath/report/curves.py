@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import Curve, one_vs_rest
-from svmpath.criteria.table import CRITERIA, is_bound
+from svmpath.criteria.table import CRITERIA, is_bound, plain_name
 from svmpath.exceptions import PathError
 from svmpath.paths import Path
 from svmpath.report.facts import Facts, rounded
@@ -23,7 +23,6 @@ Array = np.ndarray
 _STEPS = np.arange(-8, 9)
 _WIDE, _NARROW = 4, 8  # steps per factor of ten; the latter for paths that cost more the longer they are
 _TOO_NEAR = 0.02  # in the logarithm: two values that look the same
-_SAME = {"press": "loo"}
 _MEASURES: dict[str, dict[str, tuple[Any, str]]] = {
     "classification": {
         "error": ("error", "error rate"),
@@ -77,7 +76,7 @@ def paths_along(fitted: Fitted, values: Array) -> list[Path]:
 def curves(fitted: Fitted, values: Array, paths: list[Path]) -> list[Facts]:
     """The criterion that decided first, then others that can be had for little."""
     curve = fitted.choice.curve.in_order()
-    name = _SAME.get(curve.criterion, curve.criterion)
+    name = plain_name(curve.criterion)
     dense = list(_dense(fitted, values, paths, name)) if _is_dense(fitted) else []
     # Where the criterion that decided cannot be computed again, it is shown as the search computed it.
     is_first = bool(dense) and dense[0]["criterion"] == name

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import error
-from svmpath.criteria.table import is_bound
+from svmpath.criteria.table import is_bound, plain_name
 from svmpath.report.facts import Facts, plain
 from svmpath.validation import is_whole_number
 
@@ -184,7 +184,7 @@ def _curve(model: Any, is_class: bool) -> Facts:
         kind = "error rate" if is_rate else "mean squared error"
     return {
         "over": curve.path.over,
-        "criterion": "loo" if curve.criterion == "press" else curve.criterion,
+        "criterion": plain_name(curve.criterion),
         "switched": _switched(model),
         "kind": kind,
         "values": curve.values,

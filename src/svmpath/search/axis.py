@@ -50,8 +50,8 @@ class Axis:
         if self.limits is None:
             place = int(np.argmin(np.abs(np.log(self.values / value)))) + direction
             return float(self.values[place]) if 0 <= place < len(self.values) else None
-        found = float(np.clip(value * (self.step if step is None else step) ** direction, *self.limits))
-        return found if abs(found / value - 1.0) > _SAME and (found > value) == (direction > 0) else None
+        moved = float(np.clip(value * (self.step if step is None else step) ** direction, *self.limits))
+        return moved if abs(moved / value - 1.0) > _SAME and (moved > value) == (direction > 0) else None
 
     def neighbours(self, value: float, step: float | None = None) -> list[float]:
         """The next larger and the next smaller value, as far as there are any."""
@@ -59,15 +59,13 @@ class Axis:
 
     def around(self, value: float, each_side: int) -> Array:
         """The value and so many on either side, in increasing order."""
-        value = self.nearest(value)
-        found = [value]
+        values = [self.nearest(value)]
         for direction in (1, -1):
-            at: float | None = value
+            at: float | None = values[0]
             for _ in range(each_side):
                 at = self.next(at, direction) if at is not None else None
-                if at is not None:
-                    found.append(at)
-        return np.array(sorted(found))
+                values += [] if at is None else [at]
+        return np.array(sorted(values))
 
     def nearest(self, value: float) -> float:
         """The value itself if it may be taken; else the nearest that may."""

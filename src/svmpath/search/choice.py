@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import Curve
-from svmpath.criteria.jackknife import OnDemand
+from svmpath.criteria.sources import Joined, LazyRows
 from svmpath.criteria.table import is_bound
 from svmpath.lazy import lazy
 from svmpath.losses import Solution
@@ -65,43 +65,53 @@ class Scores:
 
     values: Array
     scores: Array
-    standard_errors: Array | OnDemand
+    standard_errors: Array | LazyRows
     smooth: Array
-    splits: Array | OnDemand | None = None
+    splits: Array | LazyRows | None = None
     losses: Array | None = None
     errors: Array | None = None
     rounding: float = _SAME_SCORE
 
     @staticmethod
     def of(curve: Curve) -> Scores:
-        """The scores of a curve, and the losses that they are means of."""
+        """The scores of a curve, and the losses that they are means of; what takes a scorer long is not computed."""
         if hasattr(curve, "numbers"):  # losses of rows in chunks stay with the rows
             return curve.numbers
-        errors, splits = _errors_and_splits(curve)
-        numbers = curve.values, curve.scores, errors, curve.smooth, splits
         scoring = None if is_bound(curve.criterion) else curve.scoring
         is_mean = not is_bound(curve.criterion) and (scoring is None or scoring.mean is not None)
+        errors: Any = (
+            curve.standard_errors if scoring is None or is_mean else scoring.on_demand(curve, "standard_error")
+        )
+        splits: Any = curve.split_scores if scoring is None else None
+        if scoring is not None and curve.splits is not None:
+            splits = scoring.on_demand(curve, "on_folds")
+        if scoring is not None and curve.finite.size > limits.KEPT_DECISIONS:
+            known = range(len(errors)) if is_mean else {int(np.argmin(curve.scores)), best_value(curve)}
+            errors = np.array([errors[at] if at in known else np.nan for at in range(len(errors))])
+            splits = None if splits is None else np.full((len(errors), curve.jackknife.folds), np.nan)
+        numbers = curve.values, curve.scores, errors, curve.smooth, splits
         if not is_mean or len(curve.values) * len(curve.rows) > limits.KEPT_LOSSES:
             return Scores(*numbers)
         curve = curve if scoring is None else curve.rescored(scoring.mean)
         plain = curve.rescored(None)
-        own = None if plain.loss == curve.loss else _compact(plain.losses)
-        return Scores(*numbers, _compact(curve.losses), own)
+        return Scores(*numbers, _compact(curve.losses), None if plain.loss == curve.loss else _compact(plain.losses))
 
     def and_of(self, curve: Curve) -> Scores:
         """These and the scores of a curve at other values."""
         new = Scores.of(curve)
-        numbers = (np.append(getattr(self, name), getattr(new, name)) for name in ("values", "scores"))
-        smooth, errors = np.append(self.smooth, new.smooth), _joined(self.standard_errors, new.standard_errors)
-        tables = (_joined(getattr(self, name), getattr(new, name)) for name in ("splits", "losses", "errors"))
-        splits, losses, own = tables
-        values, scores = numbers
-        return Scores(values, scores, errors, smooth, splits, losses, own)
+        names = ("values", "scores", "standard_errors", "smooth", "splits", "losses", "errors")
+        return Scores(*(_joined(getattr(self, name), getattr(new, name)) for name in names))
 
     @property
     def best(self) -> float:
         """The value with the best score."""
         return float(self.values[best_value(self)])
+
+    @property
+    def lowest(self) -> tuple[float, float]:
+        """The best score, and what breaks ties."""
+        at = best_value(self)
+        return float(self.scores[at]), float(self.smooth[at])
 
     def standard_error(self, at: int) -> float:
         """The standard error at the value of this position."""
@@ -112,28 +122,12 @@ class Scores:
         return replace(self, losses=None, errors=None)
 
 
-def _errors_and_splits(curve: Curve) -> tuple[Any, Any]:
-    """Standard errors, and scores on folds; those of a scorer are not computed here."""
-    if is_bound(curve.criterion) or curve.scoring is None:
-        return curve.standard_errors, curve.split_scores
-    is_mean, is_short = curve.scoring.mean is not None, curve.finite.size <= limits.KEPT_DECISIONS
-    errors: Any = curve.standard_errors if is_mean else curve.scoring.on_demand(curve, "standard_error")
-    splits: Any = None if curve.splits is None else curve.scoring.on_demand(curve, "on_folds")
-    if not is_short and not is_mean:
-        known = {int(np.argmin(curve.scores)), best_value(curve)}
-        errors = np.array([errors[at] if at in known else np.nan for at in range(len(errors))])
-    if not is_short and splits is not None:
-        splits = np.full((len(errors), curve.jackknife.folds), np.nan)
-    return errors, splits
-
-
 def _joined(first: Any, second: Any) -> Any:
     """Two arrays over values, one after the other; None if one is missing."""
     if first is None or second is None:
         return None
-    if isinstance(first, OnDemand) and isinstance(second, OnDemand):
-        return first.and_of(second)
-    return np.concatenate([np.asarray(first), np.asarray(second)])
+    joined = Joined([first, second])
+    return joined if isinstance(first, LazyRows) or isinstance(second, LazyRows) else joined()
 
 
 def _compact(losses: Array) -> Array:
@@ -323,11 +317,11 @@ def is_lower(new: Sequence[float], old: Sequence[float], largest: Sequence[float
 def ranks(scores: Array, rounding: float = _SAME_SCORE) -> Array:
     """Whole numbers in the order of the scores, the same for equal scores."""
     order = np.argsort(scores, kind="stable")
-    ordered, found = scores[order], np.empty(len(scores), dtype=int)
+    ordered, places = scores[order], np.empty(len(scores), dtype=int)
     with np.errstate(invalid="ignore"):  # infinity minus infinity
         steps = np.diff(ordered) > same_score(ordered[:-1], scores, rounding)
-    found[order] = np.concatenate([[0], np.cumsum(steps)])
-    return found
+    places[order] = np.concatenate([[0], np.cumsum(steps)])
+    return places
 
 
 # --- several curves --------------------------------------------------------------------------------------------------

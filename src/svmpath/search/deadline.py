@@ -18,7 +18,7 @@ class Deadline:
     Attributes
     ----------
     has_stopped : bool
-        Whether anything was left out. So ask :meth:`is_over` only where there is something left to do.
+        Whether anything was skipped. So ask :meth:`is_over` only where something remains to be done.
 
     Examples
     --------

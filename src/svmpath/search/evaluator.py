@@ -134,5 +134,4 @@ class _Later:
         return len(self.whole.values)
 
     def __call__(self) -> Array:
-        found: Array = getattr(self.whole.curve, self.what)
-        return found
+        return np.asarray(getattr(self.whole.curve, self.what))

@@ -2,7 +2,7 @@
 
 The score of ``criteria.gradients``, L(log C, log gamma) or, with one gamma per feature, L(log C, log gamma_1, ...), is
 minimised by L-BFGS within the bounds of the search. It has several minima: a screen of many pairs (``search.screen``)
-says where the descent starts. Each machine of a descent is found from the last one.
+says where the descent starts. Each machine of a descent starts from the last one.
 
 With many gammas leave-one-out itself can be fitted too well: no sample is held out from the choice of the gammas. So L
 is minimised with a penalty on their spread,
@@ -23,7 +23,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -36,10 +35,9 @@ from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram
 from svmpath.kernels import ARD
 from svmpath.losses import Problem
-from svmpath.progress import begin, best_so_far, part_done
+from svmpath.progress import best_so_far
 from svmpath.search.axis import Axis
 from svmpath.search.choice import Choice, Scores, Stage, is_end, lowest
-from svmpath.search.deadline import Deadline
 from svmpath.search.log import NO_GAMMA, pair_text
 from svmpath.search.screen import Screen
 from svmpath.search.tuner import Tuned, Tuner
@@ -86,17 +84,17 @@ class Descents:
 
     def __init__(self, tuner: Tuner) -> None:
         self.tuner, self.evaluator, self.deadline = tuner, tuner.evaluator, tuner.deadline
-        self.problems, self._lock = tuner.evaluator.problems, Lock()
+        self.problems = tuner.evaluator.problems
 
     def single(self) -> Tuned:
         """The best C and gamma."""
-        self._begin(1 + _STARTS)
+        self.tuner.log.begin("gradient", 1 + _STARTS)
         ground, end, _ = self._one_gamma()
         return self._result(ground, end)
 
     def ard(self) -> Tuned:
         """The best C and gammas, one per feature."""
-        self._begin(1 + _STARTS + 1 + len(_ETAS) + 1)
+        self.tuner.log.begin("gradient", 1 + _STARTS + 1 + len(_ETAS) + 1)
         one, best, screen = self._one_gamma()
         problem, C, gamma = self.problems[0], one.chart.C(best.x), float(np.exp(best.x[-1]))
         wide = Features(one.chart.span, C, column_variances(problem.gram.X[problem.active]), gamma)
@@ -127,7 +125,7 @@ class Descents:
         gammas = np.empty(0) if tuner.gamma is None else np.array(_limits(tuner.gamma))
         chart, screen = Single(_limits(tuner.C), float(tuner.C.values[0]), tuner.over, gammas), self._screen()
         screen.enter("screen", tuner.log)
-        self._part_done()
+        self.tuner.log.part_done()
         start, ground = time.perf_counter(), self._ground(chart, self.problems)
         valleys = screen.valleys()[:_STARTS]
         others = [gamma for gamma in screen.best() if gamma not in valleys]  # if those cannot be resolved
@@ -142,7 +140,7 @@ class Descents:
             end = self._down(ground, self._with_best_C(ground, x))
             if end is not None:
                 ends.append(end)
-                self._part_done()
+                self.tuner.log.part_done()
         if not ends:
             raise PathError(
                 "The gradient search found no starting point that can be resolved in double precision: scale the "
@@ -228,7 +226,7 @@ class Descents:
             if self.deadline.is_over():  # what was cut short is no measure
                 break
             mean[eta] = float(weight @ losses / weight.sum())
-            self._part_done()
+            self.tuner.log.part_done()
             if mean[eta] > _HOPELESS * min(mean.values()):
                 break
         eta = list(mean)[lowest(np.array(list(mean.values())))[0]]
@@ -265,8 +263,45 @@ class Descents:
     def _down(
         self, ground: _Ground, start: _End, penalty: _Penalty | None = None, enough: float = _CLOSE_ENOUGH
     ) -> _End | None:
-        """The minimum of the score, with a penalty or without, from a start."""
-        return _descend(ground, start, penalty, enough, self.deadline)
+        """The lowest score that L-BFGS finds from a start, with a penalty or without.
+
+        None where the start itself is lost to rounding.
+        """
+
+        def visit(x: Array, machines: Sequence[Coefficients]) -> tuple[_End, Array]:
+            end, slope = ground(x, machines)
+            more, by = (0.0, 0.0) if penalty is None else penalty(x)
+            return replace(end, score=end.score + more), slope + by
+
+        try:
+            first, slope = visit(start.x, start.machines)
+        except PathError:
+            return None
+        if len(start.x) == 0 or not first.score > 0.0:
+            return first
+        known: dict[bytes, tuple[_End, Array] | None] = {start.x.tobytes(): (first, slope)}
+        best = last = first
+        # With two bounds for every coordinate the first step of L-BFGS is the gradient itself, however long.
+        length = float(np.linalg.norm(_STEEP * slope / first.score))
+        flatter = 1.0 / max(1.0, length / ground.chart.longest)
+        scale = flatter * _STEEP / first.score
+
+        def relative(x: Array) -> tuple[float, Array]:
+            # L-BFGS measures change against one: scores of targets in any unit are brought there.
+            nonlocal best, last
+            if self.deadline.is_over():
+                raise _Late
+            try:
+                last, slope = known.pop(x.tobytes(), None) or visit(x, last.machines)
+            except PathError:
+                return _WALL * scale * first.score, np.zeros(len(x))
+            best = last if last.score < best.score else best
+            return scale * last.score, scale * slope
+
+        options = {"maxiter": _STEPS, "ftol": flatter * enough, "gtol": 1e-6 * flatter * _STEEP}
+        with suppress(_Late):
+            minimize(relative, start.x, jac=True, method="L-BFGS-B", bounds=ground.chart.bounds, options=options)
+        return best
 
     def _enter(self, name: str, ground: _Ground, end: _End, seconds: float) -> None:
         """Enter a stage in the log."""
@@ -276,21 +311,9 @@ class Descents:
         stage = Stage(name, self.evaluator.loss.name, ground.score.name, n, tried, seconds, gammas)
         self.tuner.log.add(stage, n, best, points=len(ground.visits))
 
-    def _begin(self, total: int) -> None:
-        self._done, self._total = 0, total
-        begin("gradient", total)
-
-    def _part_done(self) -> None:
-        with self._lock:
-            self._done += 1
-            if self.tuner.count is not None:
-                self.tuner.count(min(self._done, self._total), self._total)
-            part_done()
-
     def _result(self, ground: _Ground, end: _End) -> Tuned:
         """The end of the descent, on the curve over C of its kernel."""
-        self._done = self._total - 1  # also where there was less to do than might have been
-        self._part_done()
+        self.tuner.log.part_done(is_last=True)  # also where there was less to do than might have been
         tuner, chart, C = self.tuner, ground.chart, ground.chart.C(end.x)
         values = replace(tuner.C, limits=chart.span).around(C, _BESIDE)  # also where only a list was screened
         starts = [machine.f for machine in end.machines] or None
@@ -499,10 +522,10 @@ class _Ground:
         self.visits: list[tuple[Array, float]] = []
 
     def __call__(self, x: Array, machines: Sequence[Coefficients]) -> tuple[_End, Array]:
-        """The score at x with its machines, which are found from those given; and its gradient."""
-        found, machines = self.score(self.chart.gram(x, self.problems), self.chart.C(x), machines)
-        self.visits.append((x.copy(), found.score))
-        return _End(x.copy(), found.score, machines), self.chart.slope(found.by)
+        """The score at x with its machines, which start from those given; and its gradient."""
+        value, machines = self.score(self.chart.gram(x, self.problems), self.chart.C(x), machines)
+        self.visits.append((x.copy(), value.score))
+        return _End(x.copy(), value.score, machines), self.chart.slope(value.by)
 
 
 @dataclass
@@ -517,45 +540,6 @@ class _Fold:
 
 class _Late(Exception):
     """There is no time for another step."""
-
-
-def _descend(ground: _Ground, start: _End, penalty: _Penalty | None, enough: float, deadline: Deadline) -> _End | None:
-    """The lowest point that L-BFGS finds from a start; None where the start itself is lost to rounding."""
-
-    def visit(x: Array, machines: Sequence[Coefficients]) -> tuple[_End, Array]:
-        end, slope = ground(x, machines)
-        more, by = (0.0, 0.0) if penalty is None else penalty(x)
-        return replace(end, score=end.score + more), slope + by
-
-    try:
-        first, slope = visit(start.x, start.machines)
-    except PathError:
-        return None
-    if len(start.x) == 0 or not first.score > 0.0:
-        return first
-    known: dict[bytes, tuple[_End, Array] | None] = {start.x.tobytes(): (first, slope)}
-    best = last = first
-    # With two bounds for every coordinate the first step of L-BFGS is the gradient itself, however long.
-    length = float(np.linalg.norm(_STEEP * slope / first.score))
-    flatter = 1.0 / max(1.0, length / ground.chart.longest)
-    scale = flatter * _STEEP / first.score
-
-    def relative(x: Array) -> tuple[float, Array]:
-        # L-BFGS measures change against one: scores of targets in any unit are brought there.
-        nonlocal best, last
-        if deadline.is_over():
-            raise _Late
-        try:
-            last, slope = known.pop(x.tobytes(), None) or visit(x, last.machines)
-        except PathError:
-            return _WALL * scale * first.score, np.zeros(len(x))
-        best = last if last.score < best.score else best
-        return scale * last.score, scale * slope
-
-    options = {"maxiter": _STEPS, "ftol": flatter * enough, "gtol": 1e-6 * flatter * _STEEP}
-    with suppress(_Late):
-        minimize(relative, start.x, jac=True, method="L-BFGS-B", bounds=ground.chart.bounds, options=options)
-    return best
 
 
 def _best(ends: Sequence[Any]) -> Any:

@@ -15,12 +15,12 @@ from scipy.optimize import minimize_scalar
 
 from svmpath.criteria.curve import Curve
 from svmpath.paths import Curves, Path
-from svmpath.progress import begin, best_so_far, doing, part_done
+from svmpath.progress import best_so_far, doing
 from svmpath.search import limits
 from svmpath.search.axis import Axis
 from svmpath.search.choice import Choice, Scores, best_pair, best_value, check_rule, is_end, lowest
 from svmpath.search.evaluator import Evaluator
-from svmpath.search.log import NO_GAMMA, gamma_text, pair_text
+from svmpath.search.log import NO_GAMMA, pair_text, where_text
 from svmpath.search.results import only_stage
 from svmpath.search.tuner import Tuned, Tuner
 from svmpath.solvers.parallel import side_by_side
@@ -182,11 +182,11 @@ class Grid:
     """
 
     def __init__(self, tuner: Tuner, evaluator: Evaluator, total: int) -> None:
-        self.tuner, self.evaluator, self._total = tuner, evaluator, total
+        self.tuner, self.evaluator = tuner, evaluator
         self.tried: dict[float, Scores] = {}
         self._best: tuple[tuple[float, float], float, Curve, list[Path]] | None = None
         self._lock = Lock()
-        begin("grid", total)
+        tuner.log.begin("grid", total)
 
     def best(self) -> tuple[float, int]:
         """The gamma of the best pair, and the position of its C."""
@@ -194,7 +194,7 @@ class Grid:
 
     def at(self, gamma: float, values: Array | None = None) -> tuple[Curve, list[Path]]:
         """The curve over C at a gamma, and the paths of its machines."""
-        doing(f"{self.evaluator.loss.name} over C{gamma_text(gamma)}")
+        doing(f"{self.evaluator.loss.name} {where_text(gamma)}")
         gram = self.tuner.gram_at(self.evaluator.gram, gamma)
         return self.evaluator.traced(gram, self.tuner.C.values if values is None else values)
 
@@ -209,18 +209,15 @@ class Grid:
     def add(self, gamma: float, curve: Curve, paths: list[Path]) -> float:
         """Enter a curve; returns its lowest score."""
         scores = Scores.of(curve)
-        index = best_value(scores)
-        rank = (float(scores.scores[index]), float(scores.smooth[index]))
+        rank = scores.lowest
         with self._lock:
             self.tried[gamma] = scores
             if self._best is None or rank < self._best[0] or gamma == self._best[1]:
                 self._best = rank, gamma, curve, paths
-            if self.tuner.count is not None:
-                self.tuner.count(min(len(self.tried), self._total), self._total)
             at, place = best_pair(self.tried)
             low = self.tried[at]
             best_so_far(f"{pair_text(at, float(low.values[place]))}, score {low.scores[place]:.4g}")
-            part_done()
+            self.tuner.log.part_done()
         return rank[0]
 
     def polished(self, curve: Curve, paths: list[Path]) -> tuple[Curve, list[Path]]:

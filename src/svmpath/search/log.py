@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from threading import Lock
 
 import numpy as np
 
-from svmpath.progress import finish
+from svmpath.progress import begin, finish, part_done
 from svmpath.search.choice import Stage
 
 Array = np.ndarray
@@ -22,28 +23,47 @@ _DOING = {
 }
 
 
-class Log:
+class TrialLog:
     """The stages of a search, in order.
 
     Parameters
     ----------
     write : callable
         ``write(sentence)``, called once per stage.
+    count : callable, optional
+        ``count(done, total)``, called whenever a part of a grid or of a descent is done.
 
     Attributes
     ----------
     stages : list of Stage
     """
 
-    def __init__(self, write: Callable[[str], None] = lambda sentence: None) -> None:
+    def __init__(
+        self, write: Callable[[str], None] = lambda sentence: None, count: Callable[[int, int], None] | None = None
+    ) -> None:
         self.stages: list[Stage] = []
-        self._write = write
+        self._write, self._count, self._lock = write, count, Lock()
+        self._done = self._total = 0
+
+    def begin(self, stage: str, total: int) -> None:
+        """Report that a stage of so many parts has begun."""
+        self._done, self._total = 0, total
+        begin(stage, total)
+
+    def part_done(self, is_last: bool = False) -> None:
+        """Report that a part is done; the last may come early."""
+        with self._lock:
+            self._done = self._total if is_last else self._done + 1
+            if self._count is not None:
+                self._count(min(self._done, self._total), self._total)
+            part_done()
 
     def add(self, stage: Stage, rows: int, best: str, points: int | None = None) -> None:
         """Enter a stage, and report its best pair; ``points`` are the steps of a descent."""
         what, by = f"{points} points", f"the gradient of {stage.criterion}"
         if points is None:
-            what, by = pairs_text(sum(len(scores.values) for scores in stage.tried.values())), stage.criterion
+            number = sum(len(scores.values) for scores in stage.tried.values())
+            what, by = "1 pair" if number == 1 else f"{number} pairs", stage.criterion
         sentence = (
             f"{stage.name}: {what} by {by} of {stage.loss}, {rows} rows, rank {stage.rank}: best {best} "
             f"({stage.seconds:.2f} s)"
@@ -58,22 +78,13 @@ class Log:
             finish(finished)
 
 
-def pairs_text(number: int) -> str:
-    """How many pairs."""
-    return "1 pair" if number == 1 else f"{number} pairs"
-
-
 def pair_text(gamma: float, C: float) -> str:
     """A pair in words."""
     return f"C = {C:.3g}" if gamma != gamma else f"gamma = {gamma:.3g}, C = {C:.3g}"
 
 
-def gamma_text(gamma: float) -> str:
-    """At which gamma, to be put after other words; nothing for a kernel without one."""
-    return "" if gamma != gamma else f" at gamma = {gamma:.3g}"
-
-
-def values_text(values: Array) -> str:
-    """Where on the path over C."""
-    low, high = float(np.min(values)), float(np.max(values))
-    return f"at C = {low:.3g}" if low == high else f"over C from {low:.3g} to {high:.3g}"
+def where_text(gamma: float, values: Array | None = None) -> str:
+    """Where on the path over C, and at which gamma, unless the kernel has none."""
+    low, high = (np.nan, np.nan) if values is None else (float(np.min(values)), float(np.max(values)))
+    over = "over C" if values is None else f"over C from {low:.3g} to {high:.3g}"
+    return (f"at C = {low:.3g}" if low == high else over) + ("" if gamma != gamma else f" at gamma = {gamma:.3g}")

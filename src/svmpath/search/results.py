@@ -47,8 +47,8 @@ def deciding_stages(choice: Choice) -> list[Stage]:
 
 def candidates(choice: Choice) -> list[Scores] | None:
     """Their scores, one entry for each kernel; None where they were not kept, or the search went by a gradient."""
-    found = [scores for stage in deciding_stages(choice) for scores in stage.tried.values()]
-    return None if not found or any(scores.losses is None for scores in found) else found
+    every = [scores for stage in deciding_stages(choice) for scores in stage.tried.values()]
+    return None if not every or any(scores.losses is None for scores in every) else every
 
 
 # --- all pairs, as a table -------------------------------------------------------------------------------------------
@@ -98,9 +98,9 @@ def _chosen(choice: Choice, stages: Sequence[Stage]) -> set[tuple[int, float, in
 
     The pair, in the first stage with its score; where each feature has its gamma, their point and the penalty.
     """
-    found = [(number, _key_of(choice, stage)) for number, stage in enumerate(stages) if stage.name in _NUMBERED]
-    if found:
-        return {(number, key, 0) for number, key in found if key is not None}
+    points = [(number, _key_of(choice, stage)) for number, stage in enumerate(stages) if stage.name in _NUMBERED]
+    if points:
+        return {(number, key, 0) for number, key in points if key is not None}
     path = choice.curve.path
     gammas = [*path.gram.kernel.parameters.values(), float("nan")]
     for number, stage in enumerate(stages):
@@ -167,7 +167,7 @@ def cv_results(curve: Curve, over: str, entries: Iterable[Entry]) -> dict[str, A
 def entries_of(choice: Choice, gamma: Any, names: Iterable[str]) -> Iterator[Entry]:
     """The scores over C that decided: those of the last stages, in the rank of the choice.
 
-    ``gamma`` is the one chosen, and ``names`` are the parameters of losses that may be told.
+    ``gamma`` is the one chosen, and ``names`` are the parameters of losses that are shown.
     """
     stages = deciding_stages(choice)
     if not stages:
@@ -182,8 +182,8 @@ def entries_of(choice: Choice, gamma: Any, names: Iterable[str]) -> Iterator[Ent
 def _of_gamma(gamma: Any, own: Mapping[str, float], names: Iterable[str]) -> dict[str, Any]:
     """The parameters beside C; NaN and None stand for a kernel that stays as it is."""
     is_fixed = gamma is None or (isinstance(gamma, float) and gamma != gamma)
-    told = {name: float(value) for name, value in own.items() if name in names}
-    return told if is_fixed else {"gamma": gamma, **told}
+    shown = {name: float(value) for name, value in own.items() if name in names}
+    return shown if is_fixed else {"gamma": gamma, **shown}
 
 
 def _columns(params: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -1,13 +1,13 @@
 """The first look at many kernels: least squares on a few landmarks, scored by leave-one-out or by folds.
 
 For every gamma the kernel is replaced by features of m landmarks, the same for all gammas, so that distances are
-computed once; least squares stands in for the loss asked for. Its held-out residuals at every C and for all classes
+computed once; least squares stands in for the requested loss. Its held-out residuals at every C and for all classes
 cost one small eigendecomposition per gamma (``solvers.ridge``). The score of a pair is
 
     mean_i s_i min(r_i^2, 9) / mean_i s_i         (classification: labels -1 and +1)
     mean_i s_i r_i^2 / mean_i s_i                 (regression)
 
-with held-out residuals r_i: of leave-one-out, or of the folds that were asked for, since among rows that belong
+with held-out residuals r_i: of leave-one-out, or of the requested folds, since among rows that belong
 together leave-one-out prefers kernels that recognise the others of a group. The cut keeps single samples from deciding:
 it ranks kernels better than the residuals themselves, and better than the number of errors.
 """
@@ -30,7 +30,7 @@ from svmpath.search import limits
 from svmpath.search.axis import Axis, is_among
 from svmpath.search.choice import Scores, Stage, ordered, ranks
 from svmpath.search.deadline import Deadline
-from svmpath.search.log import NO_GAMMA, Log, gamma_text, pair_text
+from svmpath.search.log import NO_GAMMA, TrialLog, pair_text, where_text
 from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.ridge import fold_residuals, press_residuals
 from svmpath.solvers.threads import blas_threads, count_jobs
@@ -113,7 +113,7 @@ class Screen:
         if wide:
             self.score([each for each in gamma.neighbours(self.best()[0]) if not is_among(each, self.tried)])
 
-    def enter(self, name: str, log: Log) -> None:
+    def enter(self, name: str, log: TrialLog) -> None:
         """Enter what was tried so far in a log, as a stage of this name."""
         criterion, seconds = "kfold" if self.folds else "press", time.perf_counter() - self._start
         stage = Stage(name, "least_squares", criterion, len(self.landmarks), dict(self.tried), seconds)
@@ -127,14 +127,13 @@ class Screen:
     def score(self, gammas: Sequence[float], n_jobs: int | None = None) -> None:
         """Score the kernels at these values that have not been scored yet."""
         new = [float(gamma) for gamma in gammas if float(gamma) not in self.tried]
-        found = side_by_side(self._at, new, count_jobs(n_jobs))
-        self.tried.update(zip(new, found, strict=True))
+        self.tried.update(zip(new, side_by_side(self._at, new, count_jobs(n_jobs)), strict=True))
         best_so_far(pair_text(*self.best_pair()))
 
     def _at(self, gamma: float) -> Scores:
         """The scores at all C."""
         checkpoint()
-        doing(f"least squares over C{gamma_text(gamma)}")
+        doing(f"least squares {where_text(gamma)}")
         kernel = self.kernel if self.over is None else self.kernel.at(self.over, gamma)
         with blas_threads(len(self.rows) * len(self.landmarks)):
             Z = kernel.evaluate(self.S) @ inverse_root(kernel, kernel.evaluate(self.SW))
@@ -164,13 +163,13 @@ class Screen:
         bar = lowest[best] + float(self.tried[best].standard_errors[int(np.argmin(self.tried[best].scores))])
         height = ranks(np.array([np.inf, *(lowest[gamma] for gamma in order), np.inf]), _ROUNDING)
         around = zip(order, height, height[1:], height[2:], strict=False)
-        found = [gamma for gamma, left, at, right in around if at < min(left, right) and lowest[gamma] <= bar]
-        return [best, *(gamma for gamma in self.best() if gamma in found and gamma != best)]
+        valleys = [gamma for gamma, below, at, above in around if at < min(below, above) and lowest[gamma] <= bar]
+        return [best, *(gamma for gamma in self.best() if gamma in valleys and gamma != best)]
 
     def best_C(self, gamma: float) -> float:
         """The best C at the value tried that is nearest to this one."""
-        near = min(self.tried, key=lambda each: abs(np.log(each / gamma)) if each == each else 0.0)
-        return self.tried[near].best
+        nearest = min(self.tried, key=lambda each: abs(np.log(each / gamma)) if each == each else 0.0)
+        return self.tried[nearest].best
 
 
 def compared(gram: Gram, rows: Array, landmarks: Array) -> Array:

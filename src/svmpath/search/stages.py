@@ -4,7 +4,7 @@
    (``search.screen``), then the two values next to the best gamma. If the best is at an end, the range is widened.
 2. **Narrow** (more than 700 samples). The best gammas, and twice the best, which a low rank makes look worse than it
    is, are scored on all rows in a low rank; by the squared hinge for two classes, by least squares otherwise.
-3. **Confirm.** The loss asked for, on the kernel asked for, decides. For two classes up to 700 samples, and for losses
+3. **Confirm.** The requested loss, on the requested kernel, decides. For two classes up to 700 samples, and for losses
    with an elbow, it is followed over C around the best value at each of the best gammas. Otherwise a descent goes from
    the best pair to better neighbours, as long as there are any and the work is within its budget.
 
@@ -44,7 +44,7 @@ Array = np.ndarray
 
 
 class Shortlist(NamedTuple):
-    """What is left to be confirmed.
+    """What remains to be confirmed.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Shortlist(NamedTuple):
     starts : dict
         By gamma, decision values of each machine, as far as they are known.
     curve : Curve or None
-        Of the best gamma in the first rank, if it is by the loss and criterion asked for.
+        Of the best gamma in the first rank, if it is by the requested loss and criterion.
     """
 
     scores: Mapping[float, Scores]
@@ -96,10 +96,10 @@ def only_pair(tuner: Tuner) -> Tuned:
 def screen(tuner: Tuner) -> Screen:
     """Least squares on landmarks, at all values of C and many of gamma."""
     begin("screen", 1 if tuner.gamma is None else len(tuner.gamma.values) + 2)  # and the two next to the best
-    found = Screen(tuner.evaluator.problems, tuner.C.values, tuner.over, tuner.seed, folds=tuner.folds)
-    found.look(tuner.gamma, tuner.n_jobs, tuner.deadline)
-    found.enter("screen", tuner.log)
-    return found
+    screened = Screen(tuner.evaluator.problems, tuner.C.values, tuner.over, tuner.seed, folds=tuner.folds)
+    screened.look(tuner.gamma, tuner.n_jobs, tuner.deadline)
+    screened.enter("screen", tuner.log)
+    return screened
 
 
 def narrow(tuner: Tuner, screened: Screen) -> Shortlist:
@@ -111,18 +111,19 @@ def narrow(tuner: Tuner, screened: Screen) -> Shortlist:
     begin("narrow", len(gammas))
     if not tuner.is_binary:  # least squares on more landmarks and rows
         rows, landmarks = limits.NARROWED_ROWS, first_rank(tuner)
-        found = Screen(evaluator.problems, tuner.C.values, tuner.over, tuner.seed, rows, landmarks, tuner.folds)
+        screened = Screen(evaluator.problems, tuner.C.values, tuner.over, tuner.seed, rows, landmarks, tuner.folds)
         axis = None if tuner.gamma is None else replace(tuner.gamma, values=np.sort(gammas))
-        found.look(axis, tuner.n_jobs, tuner.deadline, wide=False)
-        found.enter("narrow", tuner.log)
-        return Shortlist(found.tried, {})
+        screened.look(axis, tuner.n_jobs, tuner.deadline, wide=False)
+        screened.enter("narrow", tuner.log)
+        return Shortlist(screened.tried, {})
     trials = Trials(tuner, stand_in(tuner))
     trials.follow({gamma: screened.best_C(gamma) for gamma in gammas}, len(gammas))
     trials.enter("narrow")
     is_requested = type(evaluator.loss) is type(trials.evaluator.loss)
     is_requested = is_requested and evaluator.criterion is trials.evaluator.criterion
-    curve = trials.best_curve() if is_requested and trials.rank == first_rank(tuner) else None
-    return Shortlist(trials.tried, trials.ends, curve)
+    curve = trials.best_curve()
+    is_requested = is_requested and curve.path.gram.rank == first_rank(tuner)
+    return Shortlist(trials.tried, trials.ends, curve if is_requested else None)
 
 
 def stand_in(tuner: Tuner) -> Evaluator:
@@ -135,7 +136,7 @@ def stand_in(tuner: Tuner) -> Evaluator:
 
 
 def confirm(tuner: Tuner, shortlist: Shortlist) -> Trials:
-    """The loss asked for, at the best gammas or from the best pair on."""
+    """The requested loss, at the best gammas or from the best pair on."""
     trials, scores = Trials(tuner, tuner.evaluator, shortlist.starts), shortlist.scores
     order = ordered(scores)
     begin("confirm")
@@ -160,7 +161,7 @@ def confirm(tuner: Tuner, shortlist: Shortlist) -> Trials:
 
 def compare(tuner: Tuner, best: Trials) -> Trials:
     """The best of several losses, the others at the gamma of the first only."""
-    (gamma, C), gram = best.best(), best.evaluator.gram  # in the rank that was found to be enough
+    (gamma, C), gram = best.best(), best.evaluator.gram  # in the rank that is enough
     others: Sequence[Evaluator] = tuner.evaluators[1:]
     starts = {gamma: [path.known_decisions(C) for path in best.machines()]} if others else {}
     for evaluator in others:
@@ -168,10 +169,9 @@ def compare(tuner: Tuner, best: Trials) -> Trials:
             break
         begin("compare")
         full = best.best_curve().path.gram
-        is_quick = (
-            tuner.size <= limits.UNNARROWED_ROWS or evaluator.loss.policy.cost_grows_with_span or full.Z is not None
-        )
-        if not is_quick:  # is it worth the full kernel matrix? if it gains a lot in low rank
+        is_quick = tuner.size <= limits.UNNARROWED_ROWS or full.Z is not None
+        if not is_quick and not evaluator.loss.policy.cost_grows_with_span:
+            # Is it worth the full kernel matrix? If it gains a lot in low rank.
             pair = in_low_rank(tuner, [tuner.evaluator, evaluator], full.kernel, (gamma, C), starts)
             first, other = (each.best_curve() for each in pair)
             if not other.scores[0] < first.scores[0] - first.standard_errors[0]:

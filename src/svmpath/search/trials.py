@@ -29,7 +29,7 @@ from svmpath.search.choice import (
     lowest_over_gamma,
 )
 from svmpath.search.evaluator import Evaluator, Starts
-from svmpath.search.log import gamma_text, pair_text, values_text
+from svmpath.search.log import pair_text, where_text
 from svmpath.search.tuner import Tuned, Tuner
 
 Array = np.ndarray
@@ -79,21 +79,15 @@ class Trials:
 
     def lowest(self) -> tuple[float, float]:
         """The lowest score, and what breaks ties."""
-        gamma, index = best_pair(self.tried)
-        return float(self.tried[gamma].scores[index]), float(self.tried[gamma].smooth[index])
-
-    @property
-    def rank(self) -> int:
-        """The rank of the kernel matrix of the best pair."""
-        return int(self.best_curve().path.problem.gram.rank)
+        return self.tried[best_pair(self.tried)[0]].lowest
 
     def enter(self, name: str) -> None:
         """Enter these trials in the log as a stage."""
         (gamma, C), tried, loss = self.best(), self.tried, self.evaluator.loss
         if name == "narrow":  # a stand-in, between whose machines nothing is chosen in the end
             tried = {each: scores.without_losses() for each, scores in tried.items()}
-        criterion, seconds = self.best_curve().criterion, time.perf_counter() - self._clock
-        stage = Stage(name, loss.name, criterion, self.rank, tried, seconds, own=dict(loss.fixed_parameters))
+        curve, seconds, own = self.best_curve(), time.perf_counter() - self._clock, dict(loss.fixed_parameters)
+        stage = Stage(name, loss.name, curve.criterion, curve.path.gram.rank, tried, seconds, own=own)
         self.tuner.log.add(stage, self.tuner.n, f"{pair_text(gamma, C)}, score {self.lowest()[0]:.4g}")
 
     def machines(self) -> list[Path]:
@@ -104,7 +98,7 @@ class Trials:
     def result(self) -> Tuned:
         """The choice among all that was tried, and its machines."""
         tuner, (gamma, C) = self.tuner, self.best()
-        curve = self._curve(gamma).in_order()
+        curve = self.best_curve().in_order()
         index = int(np.argmin(np.abs(np.log(curve.values / C))))
         edges = ("C",) if tuner.C.is_end(float(curve.values[index])) else ()
         if tuner.gamma is not None and tuner.gamma.is_end(gamma):
@@ -115,9 +109,7 @@ class Trials:
 
     def best_curve(self) -> Curve:
         """The curve at the best gamma."""
-        return self._curve(self.best()[0])
-
-    def _curve(self, gamma: float) -> Curve:
+        gamma, _ = self.best()
         curve, values = self._curves.get(gamma), self.tried[gamma].values
         if curve is None or not np.isin(values, curve.values).all():  # dropped when another kernel scored better
             self._paths.pop(gamma, None)
@@ -257,7 +249,7 @@ class Trials:
 
     def _scored(self, gamma: float, values: Array) -> Curve:
         """The curve at some values of C."""
-        doing(f"{self.evaluator.loss.name} {values_text(values)}{gamma_text(gamma)}")
+        doing(f"{self.evaluator.loss.name} {where_text(gamma, values)}")
         curve = self.evaluator.curve(self._paths_at(gamma, values), values)
         part_done()
         return curve

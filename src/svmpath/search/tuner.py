@@ -10,7 +10,7 @@ choice together with the paths of all machines that were chosen:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -18,13 +18,12 @@ import numpy as np
 
 from svmpath.criteria.held_out import Folds
 from svmpath.gram import Gram
-from svmpath.lazy import lazy
 from svmpath.paths import Path
 from svmpath.search.axis import Axis
 from svmpath.search.choice import Choice
 from svmpath.search.deadline import Deadline
 from svmpath.search.evaluator import Evaluator
-from svmpath.search.log import Log
+from svmpath.search.log import TrialLog
 
 Array = np.ndarray
 
@@ -53,7 +52,7 @@ class Tuner:
     Attributes
     ----------
     evaluators : list of Evaluator
-        One per loss, or value of epsilon, on the kernel matrix that is asked for.
+        One per loss, or value of epsilon, on the requested kernel matrix.
     C, gamma : Axis
         The values that may be chosen; ``gamma`` is None for a kernel without gamma, or one that is fixed.
     over : str or None
@@ -68,9 +67,13 @@ class Tuner:
         After which nothing new is begun.
     is_rank_free : bool
         Whether the search also chooses the rank of the kernel matrix.
-    log : Log
-    count : callable or None
-        ``count(done, total)``, called whenever a part of a grid or of a descent is done.
+    log : TrialLog
+    evaluator, gram : Evaluator, Gram
+        The first of the evaluators, and its kernel matrix.
+    n, size : int
+        The number of samples; where copies count once if they are merged.
+    is_single, is_binary : bool
+        Whether there is one machine; and whether it is that of two classes.
     """
 
     evaluators: Sequence[Evaluator]
@@ -82,39 +85,15 @@ class Tuner:
     folds: Folds | None = None
     deadline: Deadline = field(default_factory=Deadline)
     is_rank_free: bool = False
-    log: Log = field(default_factory=Log)
-    count: Callable[[int, int], None] | None = None
+    log: TrialLog = field(default_factory=TrialLog)
 
-    @property
-    def evaluator(self) -> Evaluator:
-        """The first: with several, the default search follows it in full, and the others at its gamma only."""
-        return self.evaluators[0]
-
-    @property
-    def gram(self) -> Gram:
-        """The kernel matrix that is asked for."""
-        return self.evaluator.gram
-
-    @property
-    def n(self) -> int:
-        """The number of samples."""
-        return self.evaluator.problems[0].n
-
-    @lazy
-    def size(self) -> int:
-        """The number of samples, where copies count once if they are merged."""
-        copies = self.evaluator.problems[0].copies
-        return self.n if copies is None else int(copies.max()) + 1
-
-    @property
-    def is_single(self) -> bool:
-        """Whether there is one machine."""
-        return len(self.evaluator.problems) == 1
-
-    @property
-    def is_binary(self) -> bool:
-        """Whether it is that of two classes."""
-        return self.is_single and self.evaluator.problems[0].task == "classification"
+    def __post_init__(self) -> None:
+        # The default search follows the first loss in full, and the others at its gamma only.
+        self.evaluator = self.evaluators[0]
+        problem, self.gram = self.evaluator.problems[0], self.evaluator.gram
+        self.n, self.is_single = problem.n, len(self.evaluator.problems) == 1
+        self.size = self.n if problem.copies is None else int(problem.copies.max()) + 1
+        self.is_binary = self.is_single and problem.task == "classification"
 
     def gram_at(self, gram: Gram, gamma: float) -> Gram:
         """A kernel matrix at a value of gamma; NaN leaves it as it is."""
