@@ -32,7 +32,7 @@ from svmpath.losses import Hinge, feature_rows
 from svmpath.paths import JumpPath
 from svmpath.solvers.box_qp import FREE, Walker
 from svmpath.solvers.enclosing_ball import EnclosingBall
-from svmpath.solvers.removal import is_held
+from svmpath.solvers.removal import has_unique_offsets
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
@@ -161,4 +161,4 @@ def _without_room(walker: Walker) -> Array:
     above, below = (up - theta)[F], (theta - low)[F]
     room = np.where(theta > 0, above.sum(), below.sum())
     room[F] -= np.where(theta[F] > 0, above, below)
-    return (theta != 0.0) & ((room <= np.abs(theta) * (1.0 + _MORE)) | (not is_held(walker)))
+    return (theta != 0.0) & ((room <= np.abs(theta) * (1.0 + _MORE)) | (not has_unique_offsets(walker)))

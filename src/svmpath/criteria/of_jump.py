@@ -39,7 +39,7 @@ from svmpath.exceptions import NoMarginError, PathError
 from svmpath.paths import JumpPath, Path
 from svmpath.solvers.box_qp import EVERY, FREE, Walker
 from svmpath.solvers.parallel import interruptible
-from svmpath.solvers.removal import Removal, Removed, inverse_in_features, is_held
+from svmpath.solvers.removal import Removal, Removed, has_unique_offsets, inverse_in_features
 from svmpath.validation import check_whole
 
 Array = np.ndarray
@@ -59,13 +59,13 @@ def leave_one_out_jump(
     rows = np.arange(path.problem.n)
     most = EVERY if max_events is None else check_whole(max_events, "max_events", least=0, words=" or None")
     if not count_only:
-        held = drive_out(path, values, most=most)
-        return HeldOut(rows, held.decisions, held.unsolved if most == EVERY else held.crossing)
+        driven = drive_out(path, values, most=most)
+        return HeldOut(rows, driven.decisions, driven.unsolved if most == EVERY else driven.crossing)
     if max_events is not None:
         raise ValueError("count_only=True finds the exact error rate of a classification; leave max_events out.")
-    held = drive_out(path, values, only_errors=path.loss.falls_when_left_out)
-    screened = Screened(error(path.problem.y, held.decisions) > 0, held.decisions)
-    return HeldOut(rows, AtValues(_decide, path, values), held.unsolved, screened)
+    driven = drive_out(path, values, only_errors=path.loss.falls_when_left_out)
+    screened = Screened(error(path.problem.y, driven.decisions) > 0, driven.decisions)
+    return HeldOut(rows, AtValues(_decide, path, values), driven.unsolved, screened)
 
 
 def predict_left_out_jump(
@@ -73,8 +73,8 @@ def predict_left_out_jump(
 ) -> HeldOut:
     """Leave out every sample while the others keep their places."""
     check_options(path, form, screen)
-    held = drive_out(path, values, most=0, find_crossings=False, in_features=form == "features")
-    return HeldOut(np.arange(path.problem.n), held.decisions, AtValues(_count_crossings, path, values))
+    driven = drive_out(path, values, most=0, find_crossings=False, in_features=form == "features")
+    return HeldOut(np.arange(path.problem.n), driven.decisions, AtValues(_count_crossings, path, values))
 
 
 def check_options(path: Path, form: str, screen: bool | None) -> None:
@@ -128,13 +128,13 @@ def drive_out(
     """Leave out every sample at every value; ``most`` and ``find_crossings`` as in ``solvers.removal``."""
     path.loss.check_left_out(path.problem, values)
     m, n, y = len(values), path.problem.n, path.problem.y
-    held = DrivenOut(np.empty((m, n)), *(np.zeros(m, dtype=int) for _ in range(3)))
+    driven = DrivenOut(np.empty((m, n)), *(np.zeros(m, dtype=int) for _ in range(3)))
     Z = _features(path) if in_features else None
     for k, walker in path.states(values):
         f = path.machines.decided(walker)
         # If the elbow is empty, the offset is the middle of an interval, and the last step of a removal, to it,
         # can be in favour of the sample: removals that can end so, from a small elbow, are completed.
-        falls = only_errors and is_held(walker) and len(walker.F) > _FEW
+        falls = only_errors and has_unique_offsets(walker) and len(walker.F) > _FEW
         removal, rows = samples(path, walker, f if falls else None)
         if Z is not None:
             F = walker.F
@@ -156,10 +156,10 @@ def drive_out(
             except NoMarginError:
                 raise
             except PathError:
-                held.unsolved[k] += path.problem.count(np.array([i]))
-        held.decisions[k] = f
-        held.events[k], held.crossing[k] = left_out.events.sum(), path.problem.count(rows[left_out.passes])
-    return held
+                driven.unsolved[k] += path.problem.count(np.array([i]))
+        driven.decisions[k] = f
+        driven.events[k], driven.crossing[k] = left_out.events.sum(), path.problem.count(rows[left_out.passes])
+    return driven
 
 
 def _features(path: JumpPath) -> Array:
@@ -178,7 +178,7 @@ def samples(path: JumpPath, walker: Walker, f: Array | None = None) -> tuple[Rem
     # Of two variables of a sample one is zero: the other one comes first.
     variables = np.take_along_axis(variables, np.argsort(-size, axis=1, kind="stable"), axis=1)
     change = path.loss.released(problem, t)
-    needed = (size > 0).any(axis=1) | (change != 0).any(axis=1) | (not is_held(walker))
+    needed = (size > 0).any(axis=1) | (change != 0).any(axis=1) | (not has_unique_offsets(walker))
     needed &= (program.up(t) > program.low(t))[variables[:, 0]] | (size > 0).any(axis=1)
     if f is not None:
         needed &= problem.y * f >= -_ZERO

@@ -24,7 +24,7 @@ which is repeated with the sides of f' until they are those that were assumed. S
 
 P has as many digits as M_E, which loses them in proportion to C times the kernel. Identities show how many it has
 (``_rounding``). If they are too few, samples are left out one by one, with the dual system of the machine; those that
-still violate the optimality conditions are counted as doubtful.
+still violate the optimality conditions are counted as unreliable.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 
-_TOO_FEW_DIGITS = 1e-4  # relative error from which on a held-out residual is doubtful
+_TOO_FEW_DIGITS = 1e-4  # relative error from which on a held-out residual is unreliable
 _WEAK = 0.01 * _TOO_FEW_DIGITS  # rounding in V from which on samples are left out one by one
 _MOST_REFITS = 200  # samples for which that is done at one value
 _MOST_CORRECTIONS = 12  # before a sample is handed to Newton's method
@@ -117,8 +117,8 @@ def count_doubts(path: MarchPath, values: Array) -> Array:
             for part in _blocks(E):
                 _, step, slack = _predict(rows, stop, part, V)
                 moved = _changes_sides(rows, stop, part, V, step).any(axis=0)
-                is_doubtful = moved | (inside > _TOO_FEW_DIGITS * slack)
-                counts[stop.position] += path.problem.count(part[is_doubtful])
+                is_unreliable = moved | (inside > _TOO_FEW_DIGITS * slack)
+                counts[stop.position] += path.problem.count(part[is_unreliable])
     return counts
 
 
@@ -261,8 +261,8 @@ def _rounding(rows: AnyRows, stop: Stop, E: Array, V: Array) -> tuple[float, flo
     With an offset, V'V takes the weights of E to one everywhere, and their labels times weights to f.
     """
     s, f = rows.s[E], stop.point.f
-    found = V.T @ (V[:, E] @ np.column_stack([s, s * rows.y[E]]))
-    miss = np.abs(found - np.column_stack([np.ones(len(f)), f])).max(axis=1) / (1.0 + np.abs(f))
+    images = V.T @ (V[:, E] @ np.column_stack([s, s * rows.y[E]]))
+    miss = np.abs(images - np.column_stack([np.ones(len(f)), f])).max(axis=1) / (1.0 + np.abs(f))
     if isinstance(stop.factored, FewSamples):  # where both parts of the quotient have the same relative error
         return (np.inf if stop.factored.rounding > _TOO_FEW_DIGITS else 0.0), float(miss.max(initial=0.0))
     return float(miss[E].max(initial=0.0)), float(miss.max(initial=0.0))

@@ -33,7 +33,7 @@ class CurvedPath(Path):
 
     def without(self, rows: Array) -> Any:
         """The path of the same machine with weight zero for some rows, in the same features."""
-        self.rows  # noqa: B018 - made with all the weights, for whoever is left out
+        self.rows  # noqa: B018 - made with all the weights, also of rows that are left out
         return super().without(rows)
 
     @lazy

@@ -252,12 +252,13 @@ class JumpPath(Path):
 
     def _decisions(self, values: Array) -> Array:
         """By one walk, not recorded."""
-        held = np.empty((len(values), self.distinct.n))
+        decisions = np.empty((len(values), self.distinct.n))
         with blas_threads(self.distinct.n**2):
             for k, walker in self.walks.stops(values):
                 # A walk that has failed or cannot be trusted is replaced by all attempts.
-                held[k] = self._solution(float(values[k])).fitted if walker is None else self.machines.decided(walker)
-        return held
+                f = self._solution(float(values[k])).fitted if walker is None else self.machines.decided(walker)
+                decisions[k] = f
+        return decisions
 
     def states(self, values: Array) -> Iterator[tuple[int, Walker]]:
         """A walker at the optimum at each value with a fresh R, and the position of the value; it is moved on later."""

@@ -205,14 +205,14 @@ class KernelPath(OverKernel):
 
     def _decisions(self, values: Array) -> Array:
         """Each by homotopy from the last; nothing is recorded."""
-        held = np.empty((len(values), self.distinct.n))
+        decisions = np.empty((len(values), self.distinct.n))
         walker: Walker | None = None
         with blas_threads(self.distinct.n**2):
             for k in np.argsort(values, kind="stable"):
                 machine = self.machine(float(values[k]))
                 walker = machine.begin() if walker is None else machine.begin(walker.theta, walker.status)
-                held[k] = machine.from_places(walker.status).fitted
-        return held
+                decisions[k] = machine.from_places(walker.status).fitted
+        return decisions
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -144,10 +144,10 @@ class MarchPath(CurvedPath):
         return point.f
 
     def _decisions(self, values: Array) -> Array:
-        held = np.empty((len(values), self.distinct.n))
+        decisions = np.empty((len(values), self.distinct.n))
         for stop in self.walk(values):
-            held[stop.position] = stop.point.f
-        return held
+            decisions[stop.position] = stop.point.f
+        return decisions
 
     def _first_point(self, machines: FeatureNewton) -> FeaturePoint:
         return machines.start()

@@ -101,7 +101,7 @@ class NodePath(Path):
             lam = max(here.lam / factor, 1.0 / high)
             node = self._node(lam, nodes[-2:], kept)
             bound = between(here, node)
-            taken = here.lam / lam
+            ratio = here.lam / lam
             if bound <= self.tol:
                 nodes.append(node)
             failures = 0 if bound <= self.tol else failures + 1
@@ -110,7 +110,7 @@ class NodePath(Path):
             grown = max(bound - own, 1e-3 * self.tol)
             room = min(_SHARE_AIMED_AT * self.tol, 0.9 * (self.tol - own))
             scale = np.sqrt(room / grown) if room > 0.0 and bound < np.inf else 0.2
-            factor = min(1.0 + (taken - 1.0) * float(np.clip(scale, 0.2, 3.0 if bound <= self.tol else 0.8)), _WIDEST)
+            factor = min(1.0 + (ratio - 1.0) * float(np.clip(scale, 0.2, 3.0 if bound <= self.tol else 0.8)), _WIDEST)
         return nodes
 
     def _constant(self, lam: float) -> Node:

@@ -269,14 +269,11 @@ class Path(Shown, ABC):
         """The path of the same machine with weight zero for some rows; over nu it may have to begin later."""
         s = self.problem.s.copy()
         s[rows] = 0.0
-        return self.on(replace(self.problem, s=s), self.store.for_weights()).feasible()
-
-    def feasible(self) -> Any:
-        """The part of the path along which there are machines for its targets and weights."""
-        largest = self.loss.largest(self.over, self.problem.y, self.problem.s)
-        if not min(self.span) < largest < max(self.span):
-            return self
-        return self.over_span((min(self.span[0], largest), min(self.span[1], largest)))
+        path, largest = self.on(replace(self.problem, s=s), self.store.for_weights()), self.loss.largest
+        most = largest(self.over, self.problem.y, s)
+        if not min(self.span) < most < max(self.span):
+            return path
+        return path.over_span((min(self.span[0], most), min(self.span[1], most)))
 
     def is_lost_to_rounding(self, values: Array) -> Array:
         """At which values rounding leaves fewer than about four digits of held-out values, if this is known."""

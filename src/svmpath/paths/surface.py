@@ -263,8 +263,16 @@ def surface(
     over = first.gram.kernel.resolve("gamma")
     order = np.argsort(gammas, kind="stable")
     stretches = [part for part in np.array_split(order, min(threads, len(order))) if len(part)]
-    found = side_by_side(lambda part: _along(first, over, gammas[part]), stretches, threads)
-    paths = dict(zip(np.concatenate(stretches).tolist(), [path for part in found for path in part], strict=True))
+
+    def follow(part: Array) -> list[Path]:  # neighbours, each from the one before, in one thread
+        paths: list[Path] = []
+        for gamma in gammas[part].tolist():
+            path = first if first.gram.kernel.parameters[over] == gamma else first.with_kernel(over, gamma)
+            paths.append((path.start_from(paths[-1]) if paths and path is not first else path).followed())
+        return paths
+
+    followed = [path for part in side_by_side(follow, stretches, threads) for path in part]
+    paths = dict(zip(np.concatenate(stretches).tolist(), followed, strict=True))
     return Surface(first.problem, first.loss, over, span, gammas, tuple(paths[k] for k in range(len(gammas))))
 
 
@@ -282,12 +290,3 @@ def _check_gammas(gamma: Any) -> Array:
     if len(np.unique(gammas)) < len(gammas):
         raise ValueError("gamma must hold distinct values, but one of them appears twice; remove the duplicate.")
     return gammas
-
-
-def _along(first: Path, over: str, gammas: Array) -> list[Path]:
-    """The paths at neighbouring gammas, each started from the one before, and followed here, in this thread."""
-    paths: list[Path] = []
-    for gamma in gammas.tolist():
-        path = first if first.gram.kernel.parameters[over] == gamma else first.with_kernel(over, gamma)
-        paths.append((path.start_from(paths[-1]) if paths and path is not first else path).followed())
-    return paths

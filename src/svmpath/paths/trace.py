@@ -216,8 +216,8 @@ def check_over(over: Any, loss: Loss, kernel: Kernel) -> str:
 
 def parameter_of(over: str, loss: Loss, kernel: Kernel) -> Parameter:
     """The declaration of the hyper-parameter that the path follows."""
-    found = next((each for each in loss.parameters if each.name == over), None)
-    return found or kernel.parameter(over)
+    own = {each.name: each for each in loss.parameters}
+    return own[over] if over in own else kernel.parameter(over)
 
 
 def span_of(

@@ -61,24 +61,24 @@ def try_in_turn(
     is_over : callable, optional
         Whether the time is over: then there are no more attempts if one has had a result.
     """
-    found: Attempts[Result] = Attempts()
+    attempts: Attempts[Result] = Attempts()
     for setting in settings:
-        if found.poor and is_over is not None and is_over():
+        if attempts.poor and is_over is not None and is_over():
             break
         try:
             result = make(setting)
         except NoMarginError:
             raise
         except PathError as error:
-            found.first_error, found.error = found.first_error or error, error
+            attempts.first_error, attempts.error = attempts.first_error or error, error
             continue
         if result is None:
             continue
         if is_good is None or is_good(result):
-            found.good = result
-            return found
-        found.poor.append(result)
-    return found
+            attempts.good = result
+            return attempts
+        attempts.poor.append(result)
+    return attempts
 
 
 def first_success(
@@ -92,9 +92,9 @@ def first_success(
 
     ``otherwise`` is needed only where an attempt may fail without an error: by a result of None or a poor one.
     """
-    found = try_in_turn(settings, make, is_good=is_good)
-    if found.good is not None:
-        return found.good
-    error = found.error or otherwise
+    attempts = try_in_turn(settings, make, is_good=is_good)
+    if attempts.good is not None:
+        return attempts.good
+    error = attempts.error or otherwise
     assert error is not None
     raise error

@@ -74,7 +74,7 @@ class Removed:
     passes : array of bool of shape (S,)
         Whether, with the places frozen, some variable would cross a bound.
     failed : array of bool of shape (S,)
-        Where no answer of the precision asked for was found.
+        Where no answer has the precision that was requested.
     """
 
     product: Array
@@ -293,7 +293,7 @@ class _Frozen:
         return D, slope, residual
 
     def record(self, removed: Removed) -> None:
-        """Fill in what was found."""
+        """Fill in the frozen answers."""
         o, w, q = self.here, self.walker, self.q
         nu = w.nu[:, None] + self.D[:q]
         removed.product[self.block] = self.g_own - o.c0[self.J] - nu[o.group[self.J], self.columns]
@@ -371,7 +371,7 @@ class _Frozen:
         return rho + 0.5 * np.einsum("ij,ij->j", change, K @ change)
 
 
-def is_held(walker: Walker) -> bool:
+def has_unique_offsets(walker: Walker) -> bool:
     """Whether in every group a free variable is strictly between its bounds, so that nu is unique."""
     program, F, t = walker.program, walker.F, walker.t
     low, up = program.low(t)[F], program.up(t)[F]

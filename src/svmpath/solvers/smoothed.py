@@ -187,13 +187,13 @@ def solve(terms: Terms, lam: float, tol: float, start: Array, h: float = _H_FIRS
         is_wide = is_wide and h >= _SINGLE_H
         kept.show(near)
         near, rows = kept.near, kept.rows
-        held, seen = (terms.single, kept.terms.single) if is_wide else (terms, kept.terms)
+        every, seen = (terms.single, kept.terms.single) if is_wide else (terms, kept.terms)
         (x, _), is_found = _Smoothed(seen, lam, h, _PART * tol).minimise(_Point(x, seen.product(x)))
-        f = held.product(x)
+        f = every.product(x)
         if np.any(_near(terms, f, 0.0) & ~near):
             near |= _near(terms, f)
             continue
-        node = _certify(held, seen, rows, lam, h, x, f)
+        node = _certify(every, seen, rows, lam, h, x, f)
         if is_wide and node.relative <= tol:  # what is promised is proved in double precision
             node = _certify(terms, kept.terms, rows, lam, h, x, f)
             is_wide = node.relative <= tol
