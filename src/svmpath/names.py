@@ -53,6 +53,11 @@ def either(names: Iterable[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
+def no_file(path: object) -> str:
+    """Says that a file does not exist."""
+    return f"there is no file {str(path)!r}; check its name and folder"
+
+
 def nearest_name(given: object, possible: Iterable[str]) -> str | None:
     """The name that is probably meant: the same but for its case or its dashes, or else one that is spelt alike."""
     if not isinstance(given, str):

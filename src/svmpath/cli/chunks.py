@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from svmpath.chunked import distributed
 from svmpath.cli.console import note
-from svmpath.cli.data_options import read_noted
+from svmpath.cli.data_options import PATTERN, read_noted
 from svmpath.cli.fitting import TuneResult, make_pipeline
 from svmpath.exceptions import DataError
 
@@ -21,13 +21,12 @@ if TYPE_CHECKING:
     from svmpath.cli.options import Given
 
 _SAMPLED_ROWS = 20_000  # rows from which the columns are learnt
-_PATTERN = "*?["  # a name with one of these stands for several files
 
 
 def is_in_chunks(data: Path, scheduler: str | None) -> bool:
     """Whether the data are to be read in chunks."""
     # A file may be called [1].csv.
-    return scheduler is not None or (any(sign in str(data) for sign in _PATTERN) and not data.exists())
+    return scheduler is not None or (any(sign in str(data) for sign in PATTERN) and not data.exists())
 
 
 def refuse_with_chunks(given: Given) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import typer
 
 from svmpath.exceptions import DataError
-from svmpath.names import did_you_mean
+from svmpath.names import did_you_mean, no_file
 
 _BEGINS = "# svmpath "  # a configuration that svmpath has written
 _NOT_KEPT = ("config", "json", "quiet", "verbose", "help")  # how a run is shown, not what it computes
@@ -78,7 +78,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
-        raise DataError(f"--config: there is no file {str(path)!r}; check its name and folder") from None
+        raise DataError(f"--config: {no_file(path)}") from None
     except IsADirectoryError:
         raise DataError(f"--config must be a toml file, but {str(path)!r} is a folder") from None
     except OSError as error:

@@ -16,11 +16,14 @@ from typing import TYPE_CHECKING, Any
 from svmpath.cli.console import note
 from svmpath.cli.values import to_number
 from svmpath.exceptions import DataError
-from svmpath.names import did_you_mean
+from svmpath.names import did_you_mean, no_file
 
 if TYPE_CHECKING:
     from svmpath.cli.options import Given
     from svmpath.datasets import Table
+
+
+PATTERN = "*?["  # a name with one of these stands for several files
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,9 @@ class DataOptions:
 
     @staticmethod
     def of(given: Given) -> DataOptions:
-        """What the options of a command say."""
+        """What the options of a command say; a file that is not there is named before anything heavy is imported."""
+        if str(given.data) != "-" and not any(sign in str(given.data) for sign in PATTERN) and not given.data.exists():
+            raise DataError(f"{given.data.name}: {no_file(given.data)}")
         values: dict[str, Any] = {each.name: getattr(given, each.name, each.default) for each in fields(DataOptions)}
         return DataOptions(**values)
 

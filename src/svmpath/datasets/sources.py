@@ -12,7 +12,7 @@ from pathlib import Path
 
 from svmpath.datasets.faults import EMPTY
 from svmpath.exceptions import DataError
-from svmpath.names import unknown_name
+from svmpath.names import no_file, unknown_name
 
 STANDARD_INPUT = "-"
 _ENDINGS = {
@@ -91,7 +91,7 @@ def open_source(path: str | Path, format: str | None = None) -> DataFile:
         return DataFile(source_name(path), format or _sniff(content), content, is_guessed=format is None)
     path = Path(path)
     if not path.exists():
-        raise DataError(f"there is no file {str(path)!r}; check its name and folder")
+        raise DataError(no_file(path))
     if not path.is_file():
         raise DataError("a data file was expected, but this is a folder")
     return DataFile(path.name, format or _by_suffix(path), _unpacked(path.read_bytes(), path.suffix.lower()))
