@@ -160,7 +160,7 @@ def moving(n: int, C: float) -> list[str]:
             counts.append(0)
             near = svmpath.paths.JumpPath(
                 solution.problem.at("gamma", float(gamma)), solution.loss,
-                svmpath.losses.Motion("weight", {"C": C}), (1.0, 1.0), solution.alpha / C,
+                svmpath.losses.PathParameter("weight", {"C": C}), (1.0, 1.0), solution.alpha / C,
             )  # fmt: skip
             solution = near.from_places(near.begin().status)
             violations.append(solution.violation)

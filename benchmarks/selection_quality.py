@@ -142,7 +142,7 @@ class Outcome:
     errors: dict[str, float]
     seconds: dict[str, float]
     ties: int  # pairs of the grid that share the lowest span error
-    doubtful: float  # training errors at the bound's choice, in per cent
+    unreliable: float  # training errors at the bound's choice, in per cent
 
 
 def surface(split: Split, gammas: Array, values: Array) -> Array:
@@ -188,9 +188,9 @@ def run(split: Split, seed: int, gammas: Array, values: Array) -> Outcome:
     errors[OTHER] = 100.0 * (1.0 - other.score(X_test, y_test))
     scores = np.concatenate([t.scores for t in models["span"].choice_.tried.values()])
     bound = models["radius margin"]
-    doubtful = 100.0 * bound.curve_.doubtful[bound.choice_.index] / len(y)
+    unreliable = 100.0 * bound.curve_.unreliable[bound.choice_.index] / len(y)
     ties = int(np.count_nonzero(scores <= scores.min() + 1e-12))
-    return Outcome(len(y), X.shape[1], len(y_test), float(grid.min()), errors, seconds, ties, float(doubtful))
+    return Outcome(len(y), X.shape[1], len(y_test), float(grid.min()), errors, seconds, ties, float(unreliable))
 
 
 # --- output ----------------------------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ def run(split: Split, seed: int, gammas: Array, values: Array) -> Outcome:
 def excess_table(results: dict[str, list[Outcome]]) -> str:
     """Mean test error of each way beyond the oracle's, in points; below, means over sets."""
     names = [*METHODS, OTHER]
-    header = ["excess (points)", "n", "d", "oracle %", *names, "ties", "doubtful %"]
+    header = ["excess (points)", "n", "d", "oracle %", *names, "ties", "unreliable %"]
     excess = np.array(
         [[np.mean([o.errors[name] - o.oracle for o in few]) for name in names] for few in results.values()]
     )
@@ -207,7 +207,7 @@ def excess_table(results: dict[str, list[Outcome]]) -> str:
     for (name, few), numbers in zip(results.items(), excess, strict=True):
         row = [name, str(few[0].n), str(few[0].d), f"{np.mean([o.oracle for o in few]):.2f}"]
         row += [f"{number:.2f}" for number in numbers]
-        rows.append([*row, f"{np.mean([o.ties for o in few]):.0f}", f"{np.mean([o.doubtful for o in few]):.1f}"])
+        rows.append([*row, f"{np.mean([o.ties for o in few]):.0f}", f"{np.mean([o.unreliable for o in few]):.1f}"])
     rows.append(["mean", "", "", "", *(f"{number:.2f}" for number in excess.mean(axis=0)), "", ""])
     rows.append(["largest", "", "", "", *(f"{number:.2f}" for number in excess.max(axis=0)), "", ""])
     difference = excess - excess[:, :1]
@@ -236,7 +236,7 @@ def notes(results: dict[str, list[Outcome]], splits: int, gammas: int, Cs: int) 
         "least squares: another machine and its own values of C, beside the oracle of the squared hinge.",
         "minus span: mean over sets of the difference to the column span, and its standard error over sets.",
         "ties: pairs of the grid that share the lowest span error, mean; of these span takes the one of the lowest",
-        "squared held-out residual. doubtful: training errors at the pair that the bound chooses, per cent.",
+        "squared held-out residual. unreliable: training errors at the pair that the bound chooses, per cent.",
         "time: mean processor time of one PathSVC.fit in one thread. Those of span and radius margin include the exact",
         "leave-one-out error of the choice. Sets with a number are generated, with so many training rows.",
     ]

@@ -1,7 +1,7 @@
 """Where approximate leave-one-out misleads, and what each criterion of a loss with an elbow costs.
 
 Protocol: generated data, seed 0. First table: hinge, exact and approximate leave-one-out error at single values of C,
-how far the held-out decision values of support vectors are apart, how many samples are doubtful, and both bounds.
+how far the held-out decision values of support vectors are apart, how many samples are unreliable, and both bounds.
 Second: the root mean squared held-out residual of epsilon-insensitive machines in two dimensions. Third: the time of 19
 values of C from 1e-3 to 1e3, by each criterion, in units of the path over the same span. One thread; run it on an idle
 machine:
@@ -68,7 +68,7 @@ def errors(name: str, n: int, values: Sequence[float]) -> list[list[str]]:
         apart = np.abs(exact.decisions[k] - frozen.decisions[k])[support]
         line = [name, str(n), str(X.shape[1]), f"{C:g}", str(len(support))]
         line += [f"{exact.scores[k]:.3f}", f"{frozen.scores[k]:.3f}", f"{np.median(apart):.1e}", f"{apart.max():.1e}"]
-        lines.append([*line, str(frozen.doubtful[k]), *(f"{bound.scores[k]:.3f}" for bound in bounds)])
+        lines.append([*line, str(frozen.unreliable[k]), *(f"{bound.scores[k]:.3f}" for bound in bounds)])
     return lines
 
 
@@ -81,7 +81,7 @@ def residuals(n: int, epsilon: float, values: Sequence[float]) -> list[list[str]
     for k, C in enumerate(values):
         line = ["wave", str(n), "2", f"{epsilon:g}", f"{C:g}", str(len(path(C).support))]
         line += [f"{np.sqrt(curve.scores[k]):.3f}" for curve in (exact, frozen)]
-        lines.append([*line, str(frozen.doubtful[k])])
+        lines.append([*line, str(frozen.unreliable[k])])
     return lines
 
 
@@ -96,7 +96,7 @@ def works(X: Array, y: Array, loss: str, gamma: float) -> dict[str, Callable[[],
         "path": follow,
         "loo": lambda: criteria.loo(path, VALUES).scores,
         "alo": lambda: criteria.alo(path, VALUES).scores,
-        "alo, doubtful": lambda: criteria.alo(path, VALUES).doubtful,
+        "alo, unreliable": lambda: criteria.alo(path, VALUES).unreliable,
         "5-fold": lambda: criteria.kfold(path, VALUES, cv=5).scores,
     }
     if loss == "hinge":
@@ -109,7 +109,7 @@ def works(X: Array, y: Array, loss: str, gamma: float) -> dict[str, Callable[[],
     return every
 
 
-COSTS = ("loo", "count_only", "alo", "alo, doubtful", "5-fold", "xi_alpha", "span_bound", "exact=True")
+COSTS = ("loo", "count_only", "alo", "alo, unreliable", "5-fold", "xi_alpha", "span_bound", "exact=True")
 
 
 def costs(name: str, n: int, loss: str, repeats: int) -> list[str]:
@@ -131,11 +131,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     warn_if_busy()
     C = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
     one = table(
-        ["hinge", "n", "d", "C", "support", "loo", "alo", "median", "largest", "doubtful", "xi-alpha", "span bound"],
+        ["hinge", "n", "d", "C", "support", "loo", "alo", "median", "largest", "unreliable", "xi-alpha", "span bound"],
         [line for name in SETS for line in errors(name, 300, C)],
     )
     two = table(
-        ["regression", "n", "d", "epsilon", "C", "support", "loo", "alo", "doubtful"],
+        ["regression", "n", "d", "epsilon", "C", "support", "loo", "alo", "unreliable"],
         [line for epsilon in (0.05, 0.15) for line in residuals(200, epsilon, C[1:])],
     )
     timings = [costs(name, n, "hinge", options.repeats) for n in options.n for name in SETS]

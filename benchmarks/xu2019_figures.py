@@ -181,7 +181,7 @@ class Figure:
     held: dict[str, Array]
     alo: Timing
     exact: Timing
-    doubtful: Array
+    unreliable: Array
 
     def rates(self, name: str) -> Array:
         """Error rates over lambda."""
@@ -211,7 +211,7 @@ def measure(case: Case, n: int, lam: Array, seed: int, repeats: int, balanced: b
     for k, form in enumerate(NOTE):
         alo = timed(lambda form=form: criteria.alo(path, values, form=form), repeats)
         held = {"exact": exact.result.held, "ALO": alo.result.held, "note": note_curve(path, values, form)}
-        figures.append(Figure(case, case.figure + k, form, lam, y, held, alo, exact, alo.result.doubtful))
+        figures.append(Figure(case, case.figure + k, form, lam, y, held, alo, exact, alo.result.unreliable))
     return figures
 
 
@@ -258,7 +258,7 @@ def moons(n: int, lam: Array) -> list[list[str]]:
     elbow = [_elbow(path(float(C)).alpha, C) for C in values]
     return [
         [f"{lam[k]:g}", str(elbow[k]), f"{exact.scores[k]:.4f}", f"{alo.scores[k]:.4f}", f"{difference[k].mean():.3f}",
-         f"{difference[k].max():.2f}", str(alo.doubtful[k])]
+         f"{difference[k].max():.2f}", str(alo.unreliable[k])]
         for k in range(len(lam))
     ]  # fmt: skip
 
@@ -276,7 +276,7 @@ def regression(n: int, epsilon: float, lam: Array) -> list[list[str]]:
     return [
         [f"{epsilon:g}", f"{lam[k]:g}", str(_elbow(path(float(values[k])).alpha, values[k])),
          f"{np.sqrt(exact.scores[k]):.4f}", f"{np.sqrt(alo.scores[k]):.4f}", f"{difference[k].mean():.3f}",
-         f"{difference[k].max():.2f}", str(alo.doubtful[k])]
+         f"{difference[k].max():.2f}", str(alo.unreliable[k])]
         for k in range(len(lam))
     ]  # fmt: skip
 
@@ -299,7 +299,7 @@ def row(figure: Figure) -> list[str]:
         cells += [f"{rate.mean():.4f}", f"{rate.max():.4f}", f"{difference.mean():.4f}", f"{difference.max():.3f}"]
     reached = figure.rate_difference("ALO").mean() <= AIM
     aim = "-" if figure.case.name == "sigmoid" else f"<= {AIM:g} {'reached' if reached else 'MISSED'}"
-    counts = [str(figure.trivial), f"{figure.doubtful.mean():.0f}"]
+    counts = [str(figure.trivial), f"{figure.unreliable.mean():.0f}"]
     times = [f"{figure.alo.cpu_median:.3f}", f"{figure.exact.cpu_median:.3f}"]
     ratio = figure.exact.cpu_median / figure.alo.cpu_median
     return [*cells, aim, *counts, *times, f"{ratio:.1f}"]
@@ -307,7 +307,7 @@ def row(figure: Figure) -> list[str]:
 
 HEAD = [
     "figure", "form", "classes", "ALO rate mean", "max", "value mean", "max", "note rate mean", "max", "value mean",
-    "max", "aim", "trivial", "doubtful", "ALO s", "exact s", "exact / ALO",
+    "max", "aim", "trivial", "unreliable", "ALO s", "exact s", "exact / ALO",
 ]  # fmt: skip
 
 
@@ -359,7 +359,7 @@ def _measured(cases: list[Case], options: Any) -> str:
     for case in cases:
         if ("rank", Clipped()) in case.more:
             parts.append(f"{case.kernel} without rank=Clipped()\n{unclipped(case, n, lam, options.seed)}")
-    head = ["elbow", "exact", "ALO", "value mean", "max", "doubtful"]
+    head = ["elbow", "exact", "ALO", "value mean", "max", "unreliable"]
     lines = [line for epsilon in (0.05, 0.15) for line in regression(2 * n // 3, epsilon, MISLEADING)]
     parts += [
         f"Where ALO misleads: error rates of two moons, n = {n}",
@@ -369,7 +369,7 @@ def _measured(cases: list[Case], options: Any) -> str:
         "rate: |error rate - exact|, value: |decision value - exact|, mean and max over lambda (and samples).\n"
         "note: its formula as it stands, without the offset, for the same machines.\n"
         "trivial: values of lambda at which every sample left out is given to one class.\n"
-        "doubtful: samples whose absence leads somebody across a bound, mean over lambda.\n"
+        "unreliable: samples whose absence leads somebody across a bound, mean over lambda.\n"
         f"Times: all values of lambda, path traced before, CPU seconds, median of {options.repeats};\n"
         "with classes of equal size, one run.\n"
         + (f"Pictures: {where}/xu2019_figure*.png" if drawn else "No pictures: matplotlib is not installed."),

@@ -127,7 +127,7 @@ def check_score(model, data: Data, what: str) -> None:
     more = {"cv": model.cv, "random_state": model.random_state} if model.criterion_ == "kfold" else {}
     curve = getattr(criteria, model.criterion_)(fresh, np.array([model.C_]), loss=model.scoring, **more)
     near_zero = np.any(np.abs(curve.held[0]) < CLOSE * (1.0 + np.abs(curve.held[0]).max()))
-    if curve.doubtful[0] and model.criterion_ == "loo":
+    if curve.unreliable[0] and model.criterion_ == "loo":
         return
     if near_zero and path.problem.task == "classification" and model.scoring is None:
         return

@@ -81,7 +81,7 @@ def random_path(seed):
 def condition(path, value):
     path = getattr(path, "inner", path)  # of distinct samples
     record = path.record
-    F = np.flatnonzero(record.status(path.motion.t(value)) == FREE)
+    F = np.flatnonzero(record.status(path.path_parameter.t(value)) == FREE)
     return np.linalg.cond(elbow_matrix(record.program, F))
 
 

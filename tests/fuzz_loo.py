@@ -1,7 +1,7 @@
 """Random problems of ``fuzz_jump``, every sample left out: exact leave-one-out against a machine without the sample.
 
 That machine is solved from scratch on the other rows, from a start of its own. The errors of ``count_only`` must be the
-same, approximate leave-one-out must be exact wherever it is not doubtful, and equal in both forms.
+same, approximate leave-one-out must be exact wherever it is not unreliable, and equal in both forms.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def compare(path, chosen, curve, what):
             expected, found = machine.fitted[i], curve.decisions[k, i]
             slack = (SHARP if sharp else ALWAYS) * (1 + abs(expected)) + 100 * machine.rounding
             difference = abs(found - expected)
-            assert difference <= slack or curve.doubtful[k], f"{what}: row {i} at {value:.6g} off by {difference:.2e}"
+            assert difference <= slack or curve.unreliable[k], f"{what}: row {i} at {value:.6g} off by {difference:.2e}"
 
 
 def approximate(path, chosen, curve, what):
@@ -78,4 +78,4 @@ def approximate(path, chosen, curve, what):
                 difference = np.abs(direct.decisions[k] - other).max()
                 assert difference <= 1e-7 * size, f"{what}: forms of alo differ by {difference:.2e}"
             wrong = np.abs(direct.decisions[k] - curve.decisions[k]) > 1e-7 * size
-            assert np.count_nonzero(wrong) <= direct.doubtful[k], f"{what}: more wrong than doubtful"
+            assert np.count_nonzero(wrong) <= direct.unreliable[k], f"{what}: more wrong than unreliable"

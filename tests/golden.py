@@ -174,7 +174,7 @@ def of_curve(curve: Any) -> Values:
         "scores": curve.scores,
         "standard_errors": curve.standard_errors,
         "smooth": curve.smooth,
-        "doubtful": curve.doubtful,
+        "doubtful": curve.unreliable,
         "criterion_text": curve.criterion,
     }
     if hasattr(curve, "held"):
@@ -869,7 +869,7 @@ def of_surface(surface: Any, curves: Any, pairs: Iterable[tuple[float, float]], 
         "breakpoints_count": [len(distinct(path.breakpoints)) for path in surface.paths],
         "breakpoints": np.concatenate([thinned(distinct(path.breakpoints), 15) for path in surface.paths]),
         "scores": curves.scores,
-        "doubtful": [curve.doubtful for curve in curves.curves],
+        "doubtful": [curve.unreliable for curve in curves.curves],
         **named("choice", of_choice(svmpath.select(curves, **options))),
     }
 

@@ -358,7 +358,7 @@ def check_loo(data: Data, rng, loss: str, over: str) -> None:
         raise
     n = len(data.y)
     for k, value in enumerate(curve.values):
-        if curve.doubtful[k]:
+        if curve.unreliable[k]:
             continue
         for i in held_samples(data, rng):
             compare(here, curve.decisions[k, [i]], np.delete(np.arange(n), i), [i], value, f"loo of row {i}", rng)
@@ -379,12 +379,14 @@ def check_approximation(here: Setting, curve) -> None:
     """No more samples are wrong by the approximation than it says."""
     approximate = (criteria.span if here.path.loss.name == "squared_hinge" else criteria.alo)(here.path, curve.values)
     assert np.isfinite(approximate.decisions).all(), f"alo is not finite ({here.options})"
-    for k in np.flatnonzero(curve.doubtful == 0):
+    for k in np.flatnonzero(curve.unreliable == 0):
         counted = here.data.weights > 0
         wrong = np.abs(approximate.decisions[k] - curve.decisions[k])[counted]
         wrong = np.count_nonzero(wrong > 1e-5 * (1.0 + np.abs(curve.decisions[k]).max()))
-        doubtful = approximate.doubtful[k]
-        assert wrong <= doubtful, f"alo: {wrong} wrong, {doubtful} doubtful at {curve.values[k]:.8g} ({here.options})"
+        unreliable = approximate.unreliable[k]
+        assert wrong <= unreliable, (
+            f"alo: {wrong} wrong, {unreliable} unreliable at {curve.values[k]:.8g} ({here.options})"
+        )
 
 
 def check_steps(data: Data, rng) -> None:
@@ -397,7 +399,7 @@ def check_steps(data: Data, rng) -> None:
     steps = criteria.loo(here.path, exact=True)
     values = here.values(rng, 3)
     curve = criteria.loo(here.path, values)
-    unsure = np.any((np.abs(curve.decisions) < CLOSE) & (data.weights > 0), axis=1) | (curve.doubtful > 0)
+    unsure = np.any((np.abs(curve.decisions) < CLOSE) & (data.weights > 0), axis=1) | (curve.unreliable > 0)
     differ = (np.abs(steps(values) - curve.scores) > 1e-12) & ~unsure
     near = [np.abs(np.log(steps.edges / value)).min() < 1e-6 for value in values]
     wrong = differ & ~np.array(near)
@@ -415,7 +417,7 @@ def check_bounds(data: Data, rng, loss: str) -> None:
         assert ((scores >= 0) & np.isfinite(scores)).all(), f"{name} is {scores} ({here.options})"
         if name == "radius_margin":
             exact = criteria.loo(here.path, values)
-            wrong = (scores < exact.scores - 1e-9) & (exact.doubtful == 0)
+            wrong = (scores < exact.scores - 1e-9) & (exact.unreliable == 0)
             assert not wrong.any(), f"{name} {scores} < {exact.scores} ({here.options})"
 
 
@@ -434,7 +436,7 @@ def check_kfold(data: Data, rng, loss: str, over: str) -> None:
     start = 0
     for train, test in folds:
         k = int(rng.integers(len(values)))
-        if not curve.doubtful[k]:
+        if not curve.unreliable[k]:
             compare(here, curve.held[k, start : start + len(test)], train, test, values[k], "kfold", rng)
         start += len(test)
 
@@ -496,7 +498,7 @@ def check_fit(data: Data, rng, make: Callable, loss: str) -> None:
         data.X, data.y, loss=loss, kernel=model.kernel_, gamma=None, sample_weight=data.s, task="classification",
         span=(model.C_, 1.01 * model.C_),
     ), model.C_)  # fmt: skip
-    unsure = np.any((np.abs(curve.decisions[0]) < CLOSE) & (data.weights > 0)) or curve.doubtful[0]
+    unsure = np.any((np.abs(curve.decisions[0]) < CLOSE) & (data.weights > 0)) or curve.unreliable[0]
     same = abs(curve.scores[0] - model.held_out_error()) <= 1e-9
     assert same or unsure, f"fit {options}: held_out_error() = {model.held_out_error()}, not {curve.scores[0]}"
 

@@ -23,12 +23,12 @@ def test_the_wrong_label_comes_first_by_its_row_in_the_file(run):
     assert out.endswith("made/summary.json, made/config.toml, made/report.html and made/rows.csv.\n")
     rows = pd.read_csv("made/rows.csv")
     assert rows.columns.tolist() == [
-        "row", "label", "predicted", "decision", "probability", "loss", "influence", "weight", "doubtful",
+        "row", "label", "predicted", "decision", "probability", "loss", "influence", "weight", "unreliable",
     ]  # fmt: skip
     assert rows.loc[0, ["row", "label", "predicted"]].tolist() == [7, "yes", "no"]
     assert sorted(rows["row"]) == list(range(1, 41))
     assert rows["probability"].is_monotonic_increasing
-    assert not rows["doubtful"].any()
+    assert not rows["unreliable"].any()
     model = load("made/model.skops")["model"]
     np.testing.assert_allclose(rows.sort_values("row")["decision"], model.held_out_decisions(), atol=1e-12)
 
@@ -37,7 +37,7 @@ def test_a_regression_has_targets_and_squared_errors(tune):
     flats().drop(columns="sold").to_csv("data.csv", index=False)
     tune("data.csv", "--target", "price", *FIXED, "--held-out", "rows.csv")
     rows = pd.read_csv("rows.csv")
-    assert rows.columns.tolist() == ["row", "target", "decision", "loss", "influence", "weight", "doubtful"]
+    assert rows.columns.tolist() == ["row", "target", "decision", "loss", "influence", "weight", "unreliable"]
     np.testing.assert_allclose(rows["loss"], (rows["target"] - rows["decision"]) ** 2)
     assert rows["loss"].is_monotonic_decreasing
     assert rows.sort_values("row")["target"].tolist() == flats()["price"].tolist()

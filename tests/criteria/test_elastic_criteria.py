@@ -43,7 +43,7 @@ def test_leave_one_out_is_what_refits_say(p, lambda2, tied):
     for k, value in enumerate(values):
         np.testing.assert_allclose(curve.decisions[k], refits(X, y, value, lambda2=lambda2), atol=1e-9)
     assert curve.criterion == "loo"
-    assert not curve.doubtful.any()
+    assert not curve.unreliable.any()
 
 
 def test_leave_one_out_of_the_l1_machine():
@@ -137,7 +137,7 @@ def test_frozen_places_are_exact_where_not_doubtful():
     assert every.all()
     assert 0 < np.count_nonzero(~done) < 60
     np.testing.assert_allclose(frozen[done], exact[done], atol=1e-12)
-    assert criteria.loo(path, value, max_events=0).doubtful[0] == np.count_nonzero(~done)
+    assert criteria.loo(path, value, max_events=0).unreliable[0] == np.count_nonzero(~done)
     assert np.abs(frozen - exact).max() > 1e-3
 
 

@@ -56,7 +56,7 @@ def refit(kind, value, K, y, s, keep):
 def test_loo_equals_solves_on_the_other_rows(kind, weighted):
     path = traced(kind, sample_weight=WEIGHTS if weighted else None)
     curve = criteria.loo(path, AT[kind])
-    assert not curve.doubtful.any()
+    assert not curve.unreliable.any()
     for value, found in zip(AT[kind], curve.decisions, strict=True):
         for i in range(N):
             assert found[i] == pytest.approx(fuzz_loo.without(path, value, i).fitted[i], rel=1e-9, abs=1e-9)
@@ -97,7 +97,7 @@ def frozen_by_hand(path, walker, i):
     right = np.concatenate([b - G[bound].T @ walker.theta[bound], -here.c0[F] - still[here.rows[F]]])
     solved = np.linalg.solve(M, right)
     product = still[i] + K[i, here.rows[F]] @ solved[q:]
-    return path.loss.decision_values(product, solved[:q], path.motion.at_t(t))
+    return path.loss.decision_values(product, solved[:q], path.path_parameter.at_t(t))
 
 
 @each_once
@@ -152,21 +152,21 @@ def test_alo_is_exact_where_it_is_not_doubtful(kind):
     exact, rough = criteria.loo(path, AT[kind]), criteria.alo(path, AT[kind])
     off = np.abs(exact.decisions - rough.decisions) > 1e-9 * (1 + np.abs(exact.decisions))
     assert off.any()  # else nothing is tested
-    assert np.all(off.sum(axis=1) <= rough.doubtful)
-    assert np.all(rough.doubtful <= N)
+    assert np.all(off.sum(axis=1) <= rough.unreliable)
+    assert np.all(rough.unreliable <= N)
 
 
 def test_few_events_come_close_and_all_are_exact():
     path = traced("hinge")
     exact = criteria.loo(path, VALUES)
-    errors, doubtful = [], []
+    errors, unreliable = [], []
     for most in (0, 1, 4, 1000):
         curve = criteria.loo(path, VALUES, max_events=most)
         errors.append(np.abs(curve.decisions - exact.decisions).mean())
-        doubtful.append(curve.doubtful.sum())
+        unreliable.append(curve.unreliable.sum())
     assert errors[0] > errors[2] > errors[3]
     assert errors[3] < 1e-9
-    assert doubtful[0] > doubtful[2] > doubtful[3] == 0
+    assert unreliable[0] > unreliable[2] > unreliable[3] == 0
 
 
 def test_an_empty_elbow_leaves_the_offset_in_the_middle_without_the_sample_too():
@@ -281,7 +281,7 @@ def test_alo_of_an_approximate_path_tends_to_that_of_the_exact_one(kind):
         slips.append(np.abs(rough.decisions - criteria.alo(exact, values).decisions).max())
     assert slips[1] < 2e-3 * (1 + np.abs(rough.decisions).max())
     assert slips[1] < slips[0]
-    assert np.all(np.abs(rough.doubtful - criteria.alo(exact, values).doubtful) <= 3)
+    assert np.all(np.abs(rough.unreliable - criteria.alo(exact, values).unreliable) <= 3)
 
 
 def test_indefinite_kernels_warn_and_are_clipped_alike_everywhere():
@@ -304,7 +304,7 @@ def test_xi_alpha_is_its_formula_where_it_does_not_doubt():
     bound = criteria.xi_alpha(path, VALUES)
     K = path.gram.K
     height = K.diagonal().max() - K.min()
-    sure = bound.doubtful == 0
+    sure = bound.unreliable == 0
     assert sure.any()
     for k in np.flatnonzero(sure):
         machine = path(VALUES[k])
@@ -323,8 +323,8 @@ def test_bounds_hold_where_the_offset_jumps(n):
     assert exact.max() > 0.5
     for bound in (criteria.xi_alpha(path, values), criteria.span_bound(path, values)):
         assert np.all(bound.scores >= exact - 1e-12)
-        assert bound.doubtful[0] > 0
-    assert criteria.xi_alpha(path, values).doubtful[-1] == 0
+        assert bound.unreliable[0] > 0
+    assert criteria.xi_alpha(path, values).unreliable[-1] == 0
 
 
 def test_bounds_of_equal_rows_are_computed_without_a_warning():
@@ -365,7 +365,7 @@ def test_boxes_much_wider_than_the_coefficients(seed):
     curve, rough = criteria.loo(path, [C]), criteria.alo(path, [C])
     for i in range(40):
         assert curve.decisions[0, i] == pytest.approx(fuzz_loo.without(path, C, i).fitted[i], abs=1e-9)
-    assert np.count_nonzero(np.abs(curve.decisions - rough.decisions) > 1e-9) <= rough.doubtful[0]
+    assert np.count_nonzero(np.abs(curve.decisions - rough.decisions) > 1e-9) <= rough.unreliable[0]
 
 
 def test_decision_values_of_zero_are_errors_of_the_same_samples_however_they_are_counted():

@@ -125,7 +125,7 @@ def test_without_and_decisions_are_all_that_a_path_needs():
         pass
 
     path, values = traced("squared hinge")
-    unknown = Unknown(path.problem, path.loss, path.motion, path.span)
+    unknown = Unknown(path.problem, path.loss, path.path_parameter, path.span)
     leave_one_out.register(Unknown, leave_one_out.dispatch(Path))
     np.testing.assert_allclose(
         decisions(leave_one_out(unknown, values)), decisions(leave_one_out(path, values)), atol=1e-6

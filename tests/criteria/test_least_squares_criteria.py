@@ -144,7 +144,7 @@ def test_scores_are_weighted_means_of_the_losses():
     hinge = criteria.press(path, [1.0, 3.0], loss=lambda y, f: np.maximum(0, 1 - y * f))
     np.testing.assert_allclose(hinge.scores, np.average(np.maximum(0, 1 - Y * curve.decisions), axis=1, weights=S))
     assert_same(curve.rescored("squared").scores, squared.scores)
-    assert not curve.doubtful.any()
+    assert not curve.unreliable.any()
 
 
 def test_standard_errors_are_those_of_a_mean():
@@ -199,13 +199,13 @@ def test_values_lost_to_rounding_are_doubtful():
     path = svmpath.trace(wide, Y, loss="least_squares", kernel="linear", span=(1e-12, 1e6))
     for criterion in (criteria.press, criteria.kfold):
         curve = criterion(path, [1e-12, 1e3])
-        assert curve.doubtful.tolist() == [0, 60]
+        assert curve.unreliable.tolist() == [0, 60]
     # A large kernel that is well-conditioned keeps its digits.
     diagonal = svmpath.trace(
         1e12 * np.eye(6), [0.0, 1.0, 2.0, 3.0, 4.0, 5.5], loss="least_squares", kernel="precomputed", span=(1e-3, 1e6)
     )
     curve = criteria.press(diagonal, [1e6])
-    assert curve.doubtful.tolist() == [0]
+    assert curve.unreliable.tolist() == [0]
     slow = reference.leave_one_out(1e12 * np.eye(6), diagonal.problem.y, np.ones(6), 1e6)
     np.testing.assert_allclose(curve.decisions[0], slow, rtol=1e-12)
 

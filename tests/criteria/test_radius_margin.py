@@ -52,7 +52,7 @@ def test_the_order_of_the_values_does_not_matter():
     forward = criteria.radius_margin(path, C_VALUES)
     shuffled = criteria.radius_margin(path, C_VALUES[[3, 0, 4, 2, 1]])
     np.testing.assert_allclose(shuffled.scores, forward.scores[[3, 0, 4, 2, 1]], rtol=1e-9)
-    np.testing.assert_array_equal(shuffled.doubtful, forward.doubtful[[3, 0, 4, 2, 1]])
+    np.testing.assert_array_equal(shuffled.unreliable, forward.unreliable[[3, 0, 4, 2, 1]])
     np.testing.assert_allclose(criteria.radius_margin(path, 10.0).scores, forward.scores[3], rtol=1e-9)
 
 
@@ -98,8 +98,8 @@ def test_doubtful_counts_the_training_errors():
     path = svmpath.trace(X, Y, loss="squared_hinge", span=SPAN)
     curve = criteria.radius_margin(path, C_VALUES)
     wrong = [np.count_nonzero(Y * path(C).fitted <= 0) for C in C_VALUES]
-    np.testing.assert_array_equal(curve.doubtful, wrong)
-    assert curve.doubtful[0] > 0
+    np.testing.assert_array_equal(curve.unreliable, wrong)
+    assert curve.unreliable[0] > 0
 
 
 def test_on_noisy_data_the_choice_is_doubtful():
@@ -107,7 +107,7 @@ def test_on_noisy_data_the_choice_is_doubtful():
     path = svmpath.trace(X, y, loss="squared_hinge", span=(1e-4, 1e4))
     values = np.logspace(-4, 4, 33)
     choice = svmpath.select(criteria.radius_margin(path, values))
-    assert choice.curve.doubtful[choice.index] > 10
+    assert choice.curve.unreliable[choice.index] > 10
     assert choice.solution.parameters["C"] == choice.value
 
 
@@ -128,7 +128,7 @@ def test_samples_of_weight_zero_are_not_there():
     fewer = svmpath.trace(X[s > 0], Y[s > 0], loss="squared_hinge", gamma=0.5, span=SPAN)
     found, wanted = criteria.radius_margin(some, C_VALUES), criteria.radius_margin(fewer, C_VALUES)
     np.testing.assert_allclose(found.scores, wanted.scores, rtol=1e-8)
-    np.testing.assert_array_equal(found.doubtful, wanted.doubtful)
+    np.testing.assert_array_equal(found.unreliable, wanted.unreliable)
 
 
 def test_one_sample_per_class():
@@ -142,7 +142,7 @@ def test_contradictory_duplicates():
     path = svmpath.trace(twice, y, loss="squared_hinge", span=SPAN)
     curve = criteria.radius_margin(path, C_VALUES)
     assert np.all(curve.scores >= criteria.loo(path, C_VALUES).scores)
-    assert np.all(curve.doubtful > N / 2)  # f is zero up to rounding
+    assert np.all(curve.unreliable > N / 2)  # f is zero up to rounding
 
 
 def test_it_is_a_criterion_of_the_estimator():

@@ -59,7 +59,7 @@ def test_loo_equals_refits(name, rank, weighted):
     s = weights(60) if weighted else np.ones(60)
     path, K, y = traced(name, rank, s=s)
     curve = criteria.loo(path, VALUES)
-    assert not curve.doubtful.any()
+    assert not curve.unreliable.any()
     for C, found in zip(VALUES, curve.decisions, strict=True):
         assert found == pytest.approx([_without(K, y, s, C, i) for i in range(60)], abs=1e-6)
 
@@ -85,9 +85,9 @@ def test_span_is_exact_for_the_samples_that_move_no_other():
     path, _, _ = traced("banana")
     span, loo = criteria.span(path, VALUES), criteria.loo(path, VALUES)
     differ = np.abs(span.decisions - loo.decisions) > 1e-8
-    assert np.all(differ.sum(axis=1) <= span.doubtful)
+    assert np.all(differ.sum(axis=1) <= span.unreliable)
     assert differ.any(), "the data are made so that the prediction is not exact everywhere"
-    assert span.doubtful[0] == 0  # all samples on the left: least squares
+    assert span.unreliable[0] == 0  # all samples on the left: least squares
 
 
 def test_newton_takes_over_where_corrections_do_not_settle(monkeypatch):
@@ -134,7 +134,7 @@ def test_screened_errors_are_those_of_the_full_formula(name, weighted):
     np.testing.assert_allclose(screened.decisions, full.decisions, atol=1e-6)
     np.testing.assert_allclose(screened.rescored("squared").scores, full.rescored("squared").scores, rtol=1e-6)
     assert screened.smooth == pytest.approx(full.smooth, rel=0.5)
-    np.testing.assert_array_equal(screened.doubtful, full.doubtful)
+    np.testing.assert_array_equal(screened.unreliable, full.unreliable)
 
 
 def wild(name):
@@ -155,7 +155,7 @@ def test_loo_at_kernel_values_far_too_large_for_C_equals_refits(name, rank):
     K = path.gram.block(slice(None), slice(None))
     values = np.array([1.0, 1e2, 1e4, 1e6])
     curve = criteria.loo(path, values)
-    assert not curve.doubtful.any()
+    assert not curve.unreliable.any()
     for C, found in zip(values, curve.decisions, strict=True):
         for i in path(C).support:
             s = np.ones(len(y))
@@ -195,8 +195,8 @@ def test_predictions_that_are_lost_to_rounding_are_doubtful():
         lost = np.count_nonzero(np.abs(y[E] - residual - curve.decisions[0, E]) > 1e-4 * np.abs(residual))
         assert bool(lost) == some
         moving = criteria.span(svmpath.trace(K, y, loss="squared_hinge", kernel="precomputed", sample_weight=s), C)
-        assert curve.doubtful[0] >= lost
-        assert (curve.doubtful[0] > moving.doubtful[0] + 2) == some
+        assert curve.unreliable[0] >= lost
+        assert (curve.unreliable[0] > moving.unreliable[0] + 2) == some
 
 
 @pytest.mark.slow
@@ -207,10 +207,10 @@ def test_held_out_values_that_are_lost_are_doubtful(monkeypatch):
         span=(1e-3, 1e8),
     )  # fmt: skip
     monkeypatch.setattr(of_march, "_TOO_FEW_DIGITS", 1e-6)  # which kernel values of 1e13 do not allow
-    assert criteria.loo(path, [1e3]).doubtful[0] > 0
+    assert criteria.loo(path, [1e3]).unreliable[0] > 0
     monkeypatch.setattr(of_march, "_TOO_FEW_DIGITS", 1e-4)
     monkeypatch.setattr(of_march, "_MOST_REFITS", 0)
-    assert criteria.loo(path, [1e3]).doubtful[0] == len(path(1e3).support)
+    assert criteria.loo(path, [1e3]).unreliable[0] == len(path(1e3).support)
 
 
 @each_once

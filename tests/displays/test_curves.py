@@ -45,10 +45,10 @@ def test_several_criteria_with_errors_and_doubts():
         for x, y, spread in zip(values, curve.scores, curve.standard_errors, strict=True):
             for end in (y - spread, y + spread):
                 assert np.isclose(ends, (x, end)).all(axis=1).any()
-    doubtful = curves["<predicted>"].doubtful > 0
-    assert doubtful.any()
-    np.testing.assert_array_equal(display.doubtful_["<predicted>"].get_xdata(), values[doubtful])
-    assert "exact" not in display.doubtful_
+    unreliable = curves["<predicted>"].unreliable > 0
+    assert unreliable.any()
+    np.testing.assert_array_equal(display.unreliable_["<predicted>"].get_xdata(), values[unreliable])
+    assert "exact" not in display.unreliable_
 
 
 def test_doubts_of_a_screened_curve_are_not_counted_for_a_picture():
@@ -57,10 +57,10 @@ def test_doubts_of_a_screened_curve_are_not_counted_for_a_picture():
     held = criteria.predict_left_out(path, values, screen=True)
     curve = held.curve(path, "span", values, None)
     display = CurveDisplay.from_curve(curve)
-    assert not display.table()["doubtful"].any()
-    assert "doubtful" not in vars(curve)
-    assert curve.doubtful.any()  # asked for, they are counted, and then shown
-    np.testing.assert_array_equal(CurveDisplay.from_curve(curve).table()["doubtful"], curve.doubtful)
+    assert not display.table()["unreliable"].any()
+    assert "unreliable" not in vars(curve)
+    assert curve.unreliable.any()  # asked for, they are counted, and then shown
+    np.testing.assert_array_equal(CurveDisplay.from_curve(curve).table()["unreliable"], curve.unreliable)
     assert not display.plot(errors=False).bands_
 
 
@@ -231,13 +231,13 @@ def test_margins_of_every_loss(name):
     p, (_, y) = path(name), data()
     value = float(np.mean(p.span))
     curve = criteria.kfold(p, [value], cv=3)
-    display = MarginDisplay.from_curve(curve, value, doubtful=0.3)
+    display = MarginDisplay.from_curve(curve, value, unreliable=0.3)
     table = display.table()
     f, sign = curve.decisions[0], np.where(y == "yes", 1.0, -1.0)
     np.testing.assert_array_equal(table["margin"], np.sort(sign * f))
     np.testing.assert_array_equal(table["label"], y[table["row"]])
     np.testing.assert_array_equal(table["wrong"], ((f > 0) != (sign > 0))[table["row"]])
-    np.testing.assert_array_equal(table["doubtful"], ~table["wrong"] & (table["margin"] < 0.3))
+    np.testing.assert_array_equal(table["unreliable"], ~table["wrong"] & (table["margin"] < 0.3))
     drawn = np.concatenate([points.get_offsets() for points in display.points_.values()])
     np.testing.assert_array_equal(drawn[np.argsort(drawn[:, 0])][:, 1], table["margin"])
     assert len(display.points_["wrong"].get_offsets()) == table["wrong"].sum()
@@ -271,8 +271,8 @@ def test_what_margins_refuse():
         MarginDisplay.from_curve(curve, 4.0)
     with pytest.raises(TypeError, match="needs a curve"):
         MarginDisplay.from_curve(path("hinge"))
-    with pytest.raises(ValueError, match="doubtful must be a number >= 0"):
-        MarginDisplay.from_curve(curve, doubtful=-1.0)
+    with pytest.raises(ValueError, match="unreliable must be a number >= 0"):
+        MarginDisplay.from_curve(curve, unreliable=-1.0)
 
 
 @pytest.mark.parametrize("display", [CurveDisplay, SurfaceDisplay, MarginDisplay])

@@ -53,10 +53,10 @@ def test_a_curve_is_not_computed_to_be_shown():
 
 
 def test_doubtful_rows_are_counted_or_not_there(classifier, regressor):
-    assert regressor.curve_.doubtful.tolist() == [0, 0, 0]
-    assert not hasattr(classifier.curve_, "doubtful")
-    with pytest.raises(AttributeError, match="doubtful is not counted for loss='squared_hinge' on rows in chunks"):
-        _ = classifier.curve_.doubtful
+    assert regressor.curve_.unreliable.tolist() == [0, 0, 0]
+    assert not hasattr(classifier.curve_, "unreliable")
+    with pytest.raises(AttributeError, match="unreliable is not counted for loss='squared_hinge' on rows in chunks"):
+        _ = classifier.curve_.unreliable
 
 
 @pytest.mark.parametrize("name", ["support_", "dual_coef_", "support_vectors_", "n_support_"])

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import svmpath
 from svmpath import ElasticNetSVC, criteria
-from svmpath.losses import Motion
+from svmpath.losses import PathParameter
 from svmpath.paths.trace_elastic import elastic_problem, lambda1_max
 from tests.rounding import assert_same
 from tests.speed import first_quick
@@ -251,7 +251,7 @@ def test_with_unpenalised_columns_the_values_of_lambda1_reach_the_largest_of_eve
     ends = [
         lambda1_max(
             elastic_problem(X, y.astype(float), np.ones(60), None, penalty_factor=[0.0, 1, 1, 1], standardize=True),
-            Motion("lambda1", {"lambda2": lambda2}),
+            PathParameter("lambda1", {"lambda2": lambda2}),
         )
         for lambda2 in (0.0, 300.0)
     ]

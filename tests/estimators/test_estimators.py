@@ -500,7 +500,7 @@ def test_doubts_of_a_users_criterion_are_not_taken_for_rounding():
         return replace(criteria.alo(path, values, loss=loss), criterion="mine")
 
     model = PathSVC(loss="hinge", gamma=1.0, criterion=mine).fit(X, Y)
-    assert model.curve_.doubtful[model.choice_.index] > 0
+    assert model.curve_.unreliable[model.choice_.index] > 0
 
 
 def test_attributes_of_another_loss_are_gone_after_a_second_fit():

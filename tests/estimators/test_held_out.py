@@ -138,7 +138,7 @@ def test_one_value_of_a_curve_counts_its_doubts_alone(loss, labels):
     assert len(some.doubts) == 3
     assert callable(some.doubts)
     np.testing.assert_array_equal(some.values, model.curve_.values[[5, 4, 1]])
-    np.testing.assert_array_equal(some.doubtful, model.curve_.doubtful[[5, 4, 1]])
+    np.testing.assert_array_equal(some.unreliable, model.curve_.unreliable[[5, 4, 1]])
     np.testing.assert_allclose(some.held, model.curve_.held[[5, 4, 1]], atol=1e-9)
 
 

@@ -131,7 +131,7 @@ def test_rows_that_are_never_held_out_or_several_times():
     table = never.held_out_table()
     assert table["probability"].isna().sum() == 20
     assert table["probability"].tail(20).isna().all()
-    assert table["doubtful"].tail(20).isna().all()
+    assert table["unreliable"].tail(20).isna().all()
     assert table["predicted"].tail(20).isna().all()
     folds = list(StratifiedKFold(4).split(X, Y))
     once = PathSVC(loss="least_squares", **ONE, criterion="kfold", cv=folds).fit(X, Y)
@@ -196,7 +196,7 @@ def test_labels_that_are_wrong_come_first():
         ordered["influence"], model.decision_function(X) - model.held_out_decisions(), atol=1e-12
     )
     assert (ordered["weight"] == 1.0).all()
-    assert not table["doubtful"].any()
+    assert not table["unreliable"].any()
 
 
 def test_the_table_of_several_classes_has_margins():
@@ -220,7 +220,7 @@ def test_the_table_of_a_regression():
     y = X[:, 0] ** 2 + 0.1 * W
     model = PathSVR(**ONE, scale=True).fit(X, y, sample_weight=W)
     table = model.held_out_table()
-    assert table.columns.tolist() == ["sample", "target", "decision", "loss", "influence", "weight", "doubtful"]
+    assert table.columns.tolist() == ["sample", "target", "decision", "loss", "influence", "weight", "unreliable"]
     assert table["loss"].is_monotonic_decreasing
     ordered = table.sort_values("sample")
     np.testing.assert_allclose(ordered["loss"], (y - model.held_out_decisions()) ** 2)
@@ -233,7 +233,7 @@ def test_doubts_are_unknown_where_only_their_number_is_known(monkeypatch):
     monkeypatch.setattr(SquaredHinge, "policy", replace(SquaredHinge.policy, exact_rows=50))
     model = PathSVC(**ONE).fit(X, Y)
     assert model.error_criterion_ == "span"
-    assert model.held_out_table()["doubtful"].isna().all()
+    assert model.held_out_table()["unreliable"].isna().all()
 
 
 @pytest.mark.slow

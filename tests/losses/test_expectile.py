@@ -143,7 +143,7 @@ def test_leave_one_out_and_its_prediction_are_those_of_plain_refits(rank):
             else:
                 changes[k] += 1
     assert 0 < changes.sum() < 80
-    np.testing.assert_allclose(predicted.doubtful, changes, atol=6)
+    np.testing.assert_allclose(predicted.unreliable, changes, atol=6)
     np.testing.assert_allclose(criteria.span(path, values).held, predicted.held)
 
 

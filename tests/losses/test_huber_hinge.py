@@ -332,7 +332,7 @@ def test_the_prediction_is_exact_where_no_other_sample_changes_its_piece(C, rank
         elif s[i] > 0:
             changes += 1
     assert 0 < changes < 40
-    assert abs(predicted.doubtful[0] - changes) <= 0.3 * changes + 2  # by the prediction, others change or do not
+    assert abs(predicted.unreliable[0] - changes) <= 0.3 * changes + 2  # by the prediction, others change or do not
 
 
 def test_kfold_is_that_of_plain_refits():

@@ -51,7 +51,7 @@ def test_a_nu_path_without_samples_of_the_smaller_class_begins_where_it_can(rows
 
 def test_the_motion_of_a_merged_path_names_rows_as_given():
     path = svmpath.trace(TWICE, TWICE_Y, loss="hinge", over="weight", sample=[0, 1, 5], gamma=1.0)
-    np.testing.assert_array_equal(path.motion.rows, [0, 1, 5])
+    np.testing.assert_array_equal(path.path_parameter.rows, [0, 1, 5])
 
 
 def test_a_mask_moves_the_weights_of_a_class():

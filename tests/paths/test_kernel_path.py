@@ -338,7 +338,7 @@ def test_criteria_along_gamma_are_those_over_C_at_each_gamma(loss):
             alone = criterion(svmpath.trace(X, Y, loss=loss, gamma=gamma, span=(1.0, 3.0)), [2.0])
             assert curve.scores[j] == pytest.approx(alone.scores[0], rel=1e-12)
             np.testing.assert_allclose(curve.decisions[j], alone.decisions[0], atol=1e-8)
-            assert curve.doubtful[j] == alone.doubtful[0]
+            assert curve.unreliable[j] == alone.unreliable[0]
     if loss == "hinge":
         with pytest.raises(ValueError, match="error of the hinge machine over C"):
             criteria.loo(path, exact=True)

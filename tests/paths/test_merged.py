@@ -192,7 +192,7 @@ def test_leave_one_out_is_that_of_the_unmerged_problem(name, criterion):
     assert np.allclose(ours.held, theirs.held, rtol=0, atol=1e-9)
     assert np.allclose(ours.scores, theirs.scores, rtol=0, atol=1e-12)
     assert np.allclose(ours.standard_errors, theirs.standard_errors, rtol=0, atol=1e-12)
-    assert np.array_equal(ours.doubtful, theirs.doubtful)
+    assert np.array_equal(ours.unreliable, theirs.unreliable)
     assert svmpath.select(ours).value == svmpath.select(theirs).value
 
 
@@ -280,7 +280,7 @@ def test_kfold_is_that_of_the_unmerged_problem(name, splits):
     assert np.array_equal(ours.rows, theirs.rows)
     assert np.allclose(ours.held, theirs.held, rtol=0, atol=1e-9)
     assert np.allclose(ours.scores, theirs.scores, rtol=0, atol=1e-12)
-    assert np.array_equal(ours.doubtful, theirs.doubtful)
+    assert np.array_equal(ours.unreliable, theirs.unreliable)
 
 
 def test_approximate_paths_keep_their_gap():

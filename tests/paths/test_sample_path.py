@@ -34,7 +34,7 @@ def traced(s=None, gamma=2.0, span=(1e-3, 1e6), X=X, y=Y, **options):
 
 def in_features(path):
     """The same path as its parent follows it."""
-    return MarchPath(path.problem, path.loss, path.motion, path.span, store=KernelStore())
+    return MarchPath(path.problem, path.loss, path.path_parameter, path.span, store=KernelStore())
 
 
 @pytest.mark.parametrize("name", WEIGHTS)

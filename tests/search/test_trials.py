@@ -198,7 +198,7 @@ def test_joined_curves_in_order_are_one_curve(name):
     ordered = joined.in_order()
     np.testing.assert_array_equal(ordered.values, whole.values)
     np.testing.assert_allclose(ordered.scores, whole.scores, rtol=1e-7)
-    np.testing.assert_array_equal(ordered.doubtful, whole.doubtful)
+    np.testing.assert_array_equal(ordered.unreliable, whole.unreliable)
     if name != "radius_margin":
         np.testing.assert_allclose(ordered.held, whole.held, atol=1e-7)
         np.testing.assert_allclose(ordered.rescored("squared").scores, whole.rescored("squared").scores, rtol=1e-6)

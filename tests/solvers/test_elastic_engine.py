@@ -12,7 +12,7 @@ from scipy import sparse
 
 import svmpath
 from svmpath.exceptions import PathError
-from svmpath.losses import Motion
+from svmpath.losses import PathParameter
 from svmpath.paths.trace_elastic import elastic_problem, lambda1_max
 from svmpath.solvers.elastic.design import Design, Line, Snapshot
 from svmpath.solvers.elastic.first_point import constant_point, start, walk_to
@@ -335,7 +335,7 @@ def test_the_largest_lambda1_is_that_of_a_convex_programme_in_any_order_of_the_r
     found = []
     for order in (np.arange(60), rng.permutation(60), np.argsort(y, kind="stable")):
         problem = elastic_problem(X[order], y[order], np.ones(60), None, penalty_factor=None, standardize=True)
-        found.append(lambda1_max(problem, Motion("lambda1", {"lambda2": 1.0})))
+        found.append(lambda1_max(problem, PathParameter("lambda1", {"lambda2": 1.0})))
     np.testing.assert_allclose(found, found[0], rtol=1e-9)
     path = svmpath.trace_elastic(X, y, lambda2=1.0, standardize=True, span=(2.0 * found[0], 0.5 * found[0]))
     assert not path(found[0] * (1 + 1e-6)).coef.any()

@@ -69,7 +69,7 @@ def _trace(given: Given, live: Live) -> tuple[dict[str, Any], dict[str, Any]]:
         "kernel": settings["kernel"],
         "over": traced.over,
         "span": [float(end) for end in traced.span],
-        "fixed": {name: float(value) for name, value in {**traced.motion.fixed, **of_kernel}.items()},
+        "fixed": {name: float(value) for name, value in {**traced.path_parameter.fixed, **of_kernel}.items()},
         "breakpoints": len(traced.breakpoints),
         "events": len(events),
         "exact": bool(traced.is_exact),

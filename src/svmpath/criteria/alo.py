@@ -15,7 +15,7 @@ def alo(path: Path, values: Any, *, loss: HeldOutLoss = None, form: str = "direc
     For losses with an elbow this is the span rule of Vapnik and Chapelle, including the offset, which many derivations
     neglect. It costs as much as a few paths. Exact leave-one-out (:func:`svmpath.criteria.loo`) costs a few times more,
     and is the better choice if you can afford it. The approximation is poor if few samples lie on the elbow and C is
-    large, as with few features: look at ``doubtful``.
+    large, as with few features: look at ``unreliable``.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def alo(path: Path, values: Any, *, loss: HeldOutLoss = None, form: str = "direc
     Returns
     -------
     Curve
-        ``doubtful``, computed on first access, is the number of samples whose removal makes other samples change their
-        place, so that the assumption of the formula does not hold.
+        ``unreliable``, computed on first access, is the number of samples whose removal makes other samples change
+        their place, so that the assumption of the formula does not hold.
 
     See Also
     --------
@@ -53,7 +53,7 @@ def alo(path: Path, values: Any, *, loss: HeldOutLoss = None, form: str = "direc
     >>> X = rng.normal(size=(60, 2)); y = np.sign(X[:, 0] + 0.3 * rng.normal(size=60))
     >>> path = svmpath.trace(X, y, loss="hinge", span=(1e-2, 1e2))
     >>> curve = criteria.alo(path, [0.1, 1.0, 10.0])
-    >>> curve.scores.shape, bool(np.all(curve.doubtful <= 60))
+    >>> curve.scores.shape, bool(np.all(curve.unreliable <= 60))
     ((3,), True)
     """
     values = check_values(path, values)
@@ -79,7 +79,7 @@ def span(path: Path, values: Any, *, loss: HeldOutLoss = None, screen: bool | No
     Returns
     -------
     Curve
-        ``doubtful``, computed on first access, is the number of samples for which the prediction is not known to be
+        ``unreliable``, computed on first access, is the number of samples for which the prediction is not known to be
         exact: their removal moves other samples across the margin, or rounding leaves fewer than about four digits of
         the prediction (kernel values far too large for C). With ``screen``, ``smooth`` is an estimate.
 

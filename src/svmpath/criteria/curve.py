@@ -280,7 +280,7 @@ class Curve(HeldOutCurve):
         return self.held
 
     @lazy
-    def doubtful(self) -> Array:
+    def unreliable(self) -> Array:
         """Number of samples for which the formula of the criterion is not known to hold, at each value; 0 if exact."""
         return computed(self.doubts)
 
@@ -332,7 +332,7 @@ class Curve(HeldOutCurve):
         """The curve at some of its values, given by their positions."""
         seen = None if self.screened is None else Screened(*(part[order] for part in self.screened.parts))
         known = vars(self)  # what has been computed is not computed again
-        source, doubts = (known.get("held", self.source), known.get("doubtful", self.doubts))
+        source, doubts = (known.get("held", self.source), known.get("unreliable", self.doubts))
         source, doubts = at_some(source, order), at_some(doubts, order)
         shorter = replace(self, values=self.values[order], source=source, doubts=doubts, screened=seen)
         return with_known(shorter, **{name: known[order] for name, known in _costly([self]).items()})

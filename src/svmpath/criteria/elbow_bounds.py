@@ -5,8 +5,8 @@ With a_i = y_i alpha_i and xi_i = max(0, 1 - y_i f_i), a sample that is an error
     2 a_i R^2 + xi_i >= 1,      R^2 = max_i K_ii - min_ij K_ij                                 (xi-alpha)
 
 Both bounds assume that some sample lies on the elbow, with all samples and without one, so that the offset does not
-jump. This is not known without leaving the sample out. A sample is counted as an error, and as doubtful, if the samples
-on the elbow cannot take over its coefficient. Even if they can, the offset may jump, and then the bound fails.
+jump. This is not known without leaving the sample out. A sample is counted as an error, and as unreliable, if the
+samples on the elbow cannot take over its coefficient. Even if they can, the offset may jump, and then the bound fails.
 
 Of the samples on the elbow, 0 < a_i < C, those that are errors when left out have
 
@@ -60,7 +60,7 @@ def xi_alpha(path: JumpPath, values: Any, *, loss: Any = None) -> BoundCurve:
     Returns
     -------
     BoundCurve
-        ``doubtful`` is the number of support vectors whose coefficient is too large for the samples on the elbow to
+        ``unreliable`` is the number of support vectors whose coefficient is too large for the samples on the elbow to
         take over. They are counted as errors, because the offset jumps when they are left out. The offset can also
         jump for other samples, and then the bound does not hold: do not rely on it at small C.
 
@@ -84,15 +84,15 @@ def xi_alpha(path: JumpPath, values: Any, *, loss: Any = None) -> BoundCurve:
     values = check_values(path, values)
     K, s = path.matrix.K, path.problem.s
     height = float(np.diagonal(K).max() - K.min())
-    scores, doubtful = np.empty(len(values)), np.zeros(len(values), dtype=int)
+    scores, unreliable = np.empty(len(values)), np.zeros(len(values), dtype=int)
     for k, walker in path.states(values):
-        C, y = path.motion.at_t(walker.t)["C"], path.problem.y
+        C, y = path.path_parameter.at_t(walker.t)["C"], path.problem.y
         a, xi = C * np.abs(walker.theta), np.maximum(1.0 - y * path.machines.decided(walker), 0.0)
         unproved = _without_room(walker)
         suspect = ((2.0 * a * height + xi >= 1.0) | unproved) & (a > 0.0)
         scores[k] = s @ suspect / s.sum()
-        doubtful[k] = np.count_nonzero(unproved)
-    return BoundCurve(path, "xi_alpha", values, scores, doubtful)
+        unreliable[k] = np.count_nonzero(unproved)
+    return BoundCurve(path, "xi_alpha", values, scores, unreliable)
 
 
 @requires(Hinge, JumpPath)
@@ -114,7 +114,7 @@ def span_bound(path: JumpPath, values: Any, *, loss: Any = None) -> BoundCurve:
     Returns
     -------
     BoundCurve
-        ``doubtful`` is the number of samples that are counted as errors because their coefficient is at its limit or
+        ``unreliable`` is the number of samples that are counted as errors because their coefficient is at its limit or
         too large for the samples on the elbow to take over. The bound assumes that the offset does not jump when a
         sample is left out, which is not known: with few samples or a small C the bound can fail.
 
@@ -141,17 +141,17 @@ def span_bound(path: JumpPath, values: Any, *, loss: Any = None) -> BoundCurve:
         A = feature_rows(path.problem).A[rows]
         size = float(np.ptp(A[:, :-1], axis=0).max(initial=0.0)) ** 2
         radius = float(np.sqrt(EnclosingBall(A).at(_TINY_BALL * size).squared_radius)) if size > 0.0 else 0.0
-    scores, doubtful = np.empty(len(values)), np.zeros(len(values), dtype=int)
+    scores, unreliable = np.empty(len(values)), np.zeros(len(values), dtype=int)
     for k, walker in path.states(values):
-        C = path.motion.at_t(walker.t)["C"]
+        C = path.path_parameter.at_t(walker.t)["C"]
         diameter = max(2.0 * radius, 1.0 / np.sqrt(C))
         removal, left_out = samples(path, walker)
         spans, on_elbow = removal.spans(), walker.status[left_out] == FREE
         a = C * np.abs(walker.theta[left_out])
         counts = ((~on_elbow | ~np.isfinite(spans)) & (a > 0.0)) | _without_room(walker)[left_out]
         share = np.minimum(a * np.sqrt(np.where(counts | (a == 0.0), 0.0, spans)) * diameter, 1.0)
-        scores[k], doubtful[k] = (np.count_nonzero(counts) + share.sum()) / len(rows), np.count_nonzero(counts)
-    return BoundCurve(path, "span_bound", values, scores, doubtful)
+        scores[k], unreliable[k] = (np.count_nonzero(counts) + share.sum()) / len(rows), np.count_nonzero(counts)
+    return BoundCurve(path, "span_bound", values, scores, unreliable)
 
 
 def _without_room(walker: Walker) -> Array:

@@ -48,7 +48,7 @@ def loo(
     Returns
     -------
     Curve
-        ``doubtful`` is the number of samples for which rounding leaves fewer than about four digits of the held-out
+        ``unreliable`` is the number of samples for which rounding leaves fewer than about four digits of the held-out
         values (kernel values far too large for C), which is usually 0; with ``max_events`` it is the number of samples
         for which that many events were not enough.
 
@@ -107,7 +107,7 @@ def press(path: Path, values: Any, *, loss: HeldOutLoss = None) -> Curve:
     Returns
     -------
     Curve
-        ``doubtful`` is the number of samples for which rounding leaves fewer than about four digits of the held-out
+        ``unreliable`` is the number of samples for which rounding leaves fewer than about four digits of the held-out
         residuals (kernel values far too large for C); usually 0.
 
     See Also

@@ -57,7 +57,7 @@ def leave_one_out_closed(
     for piece in path.few_pieces(values):
         with blas_threads(piece.problem.gram.entries):
             held[piece.positions] = _divided(piece)
-    return HeldOut(np.arange(problem.n), held, _doubts(path, values))
+    return HeldOut(np.arange(problem.n), held, _unreliable(path, values))
 
 
 def leave_folds_out_closed(path: ClosedFormPath, values: Array, folds: Folds) -> HeldOut:
@@ -69,10 +69,10 @@ def leave_folds_out_closed(path: ClosedFormPath, values: Array, folds: Folds) ->
         with blas_threads(piece.problem.gram.entries):
             for (train, test), start, end in zip(folds, ends[:-1], ends[1:], strict=True):
                 held[piece.positions, start:end] = _leave_fold_out(piece, train, test)
-    return HeldOut(rows, held, _doubts(path, values))
+    return HeldOut(rows, held, _unreliable(path, values))
 
 
-def _doubts(path: ClosedFormPath, values: Array) -> Array:
+def _unreliable(path: ClosedFormPath, values: Array) -> Array:
     """How many held-out values have fewer than about four digits, at each value: all samples or none."""
     problem = path.problem
     return np.where(path.is_lost_to_rounding(values), problem.count(problem.active), 0)

@@ -6,7 +6,7 @@ to event (``solvers.elastic``). This takes a few events, whereas a new fit takes
 
 If no other place changes on the way, the solution moves along one straight line. Using this line in any case
 (``max_events=0``) gives a closed form, approximate leave-one-out; samples for which a place would have changed are
-counted as doubtful. For small lambda2 these are most samples, and the approximation is no better than the training
+counted as unreliable. For small lambda2 these are most samples, and the approximation is no better than the training
 error.
 """
 
@@ -34,11 +34,11 @@ def leave_one_out_elastic(
     if max_events is not None and max_events < 0:
         raise ValueError(f"max_events must be None or a number >= 0, got {max_events!r}.")
     problem = path.problem
-    held, doubtful = np.empty((len(values), problem.n)), np.zeros(len(values), dtype=int)
+    held, unreliable = np.empty((len(values), problem.n)), np.zeros(len(values), dtype=int)
     with blas_threads(problem.n * problem.p):
         for k, value in enumerate(values):
-            held[k], doubtful[k] = left_out(path, float(value), max_events)
-    return HeldOut(np.arange(problem.n), held, doubtful)
+            held[k], unreliable[k] = left_out(path, float(value), max_events)
+    return HeldOut(np.arange(problem.n), held, unreliable)
 
 
 def predict_left_out_elastic(
@@ -51,7 +51,7 @@ def predict_left_out_elastic(
 
 
 def left_out(path: ElasticPath, value: float, max_events: int | None = None) -> tuple[Array, int]:
-    """Held-out decision values of all samples at one value, and how many are doubtful."""
+    """Held-out decision values of all samples at one value, and how many are unreliable."""
     walker = path.walker_at(value)
     f, done, off = walker.leave_out(max_events)
     if max_events is not None:

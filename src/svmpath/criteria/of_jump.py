@@ -148,7 +148,7 @@ def drive_out(
             levels=y[rows] * removal.here.c0[removal.variables[:, 0]] if falls else None,
         )
         _check_margin(path, removal, rows, left_out)
-        f[rows] = path.loss.decision_values(left_out.product, left_out.nu, path.motion.at_t(walker.t))
+        f[rows] = path.loss.decision_values(left_out.product, left_out.nu, path.path_parameter.at_t(walker.t))
         f[np.abs(f) <= _ZERO] = 0.0  # a tie is one, whatever rounding says
         for i in rows[left_out.failed]:
             try:
@@ -204,7 +204,8 @@ def _check_margin(path: JumpPath, removal: Removal, rows: Array, left_out: Remov
     exists = path.loss.exists(problem, again.nu, t)
     if not exists.all():
         raise NoMarginError(
-            f"At {path.over} = {path.motion.value(t):.6g} the margin becomes zero when sample {rows[bad[~exists][0]]} "
-            f"is left out, so there is no machine without it. Leave-one-out needs a larger {path.over}."
+            f"At {path.over} = {path.path_parameter.value(t):.6g} the margin becomes zero when sample "
+            f"{rows[bad[~exists][0]]} is left out, so there is no machine without it. Leave-one-out needs a larger "
+            f"{path.over}."
         )
     left_out.product[bad], left_out.nu[:, bad], left_out.failed[bad] = again.product, again.nu, again.failed

@@ -76,7 +76,7 @@ def predict_left_out_march(
 ) -> HeldOut:
     """Leave out every sample while the others keep their sides."""
     refuse_form(path, form)
-    rows, doubts = np.arange(path.problem.n), AtValues(count_doubts, path, values)
+    rows, doubts = np.arange(path.problem.n), AtValues(count_unreliable, path, values)
     if path.problem.n > MANY if screen is None else screen:
         return HeldOut(rows, AtValues(_predict_all, path, values), doubts, _screen(path, values))
     return HeldOut(rows, _predict_all(path, values), doubts)
@@ -104,7 +104,7 @@ def _predict_all(path: MarchPath, values: Array) -> Array:
     return held
 
 
-def count_doubts(path: MarchPath, values: Array) -> Array:
+def count_unreliable(path: MarchPath, values: Array) -> Array:
     """The number of samples whose absence moves others across the margin, or whose prediction is lost to rounding.
 
     A product of n x n_E numbers per value.

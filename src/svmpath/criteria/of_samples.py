@@ -14,7 +14,7 @@ import numpy as np
 
 from svmpath.criteria.curve import Screened, error
 from svmpath.criteria.held_out import HeldOut
-from svmpath.criteria.of_march import count_doubts, predict_left_out_march, refuse_form
+from svmpath.criteria.of_march import count_unreliable, predict_left_out_march, refuse_form
 from svmpath.criteria.sources import AtValues
 from svmpath.exceptions import PathError
 from svmpath.paths import SamplePath
@@ -38,7 +38,7 @@ def predict_left_out_samples(
         return predict_left_out_march(path, values, screen=screen)
     # All leverages come with the factor: there is nothing to save by a screen.
     screened = Screened(error(path.problem.y, held) > 0, held) if screen else None
-    return HeldOut(np.arange(path.problem.n), held, AtValues(count_doubts, path, values), screened)
+    return HeldOut(np.arange(path.problem.n), held, AtValues(count_unreliable, path, values), screened)
 
 
 def _predict(path: SamplePath, stop: SampleStop) -> Array:

@@ -49,7 +49,7 @@ class BoundCurve(Shown):
         Values of the path's parameter.
     scores : array of shape (m,)
         The bound at each value. Above one it says nothing about the error rate.
-    doubtful : array of shape (m,)
+    unreliable : array of shape (m,)
         Number of training errors (samples with y f <= 0) at each value. They make the bound loose and its minimum a bad
         choice; see :func:`radius_margin`.
 
@@ -75,7 +75,7 @@ class BoundCurve(Shown):
     criterion: str
     values: Array
     scores: Array
-    doubtful: Array
+    unreliable: Array
 
     def __repr__(self) -> str:
         low, high = self.values.min(), self.values.max()
@@ -89,13 +89,13 @@ class BoundCurve(Shown):
 
     def joined(self, other: BoundCurve) -> BoundCurve:
         """The curve, and another one of the same machine at other values."""
-        pairs = [(getattr(self, name), getattr(other, name)) for name in ("values", "scores", "doubtful")]
+        pairs = [(getattr(self, name), getattr(other, name)) for name in ("values", "scores", "unreliable")]
         return BoundCurve(self.path, self.criterion, *(np.concatenate(pair) for pair in pairs))
 
     def in_order(self) -> BoundCurve:
         """The curve with its values in increasing order."""
         order = np.argsort(self.values, kind="stable")
-        return replace(self, values=self.values[order], scores=self.scores[order], doubtful=self.doubtful[order])
+        return replace(self, values=self.values[order], scores=self.scores[order], unreliable=self.unreliable[order])
 
     @property
     def standard_errors(self) -> Array:
@@ -151,8 +151,8 @@ def radius_margin(path: MarchPath, values: Any, *, loss: Any = None) -> BoundCur
     Returns
     -------
     BoundCurve
-        ``doubtful`` counts the training errors (samples with y f <= 0) at each value. The bound holds in spite of them,
-        but is no good measure of the error: see the notes.
+        ``unreliable`` counts the training errors (samples with y f <= 0) at each value. The bound holds in spite of
+        them, but is no good measure of the error: see the notes.
 
     See Also
     --------
@@ -163,7 +163,7 @@ def radius_margin(path: MarchPath, values: Any, *, loss: Any = None) -> BoundCur
     -----
     A sample inside the margin adds 8 C R^2 xi / m to the bound, xi = 1 - y f, where leave-one-out counts one error at
     most. On noisy data this grows with C for as long as there are training errors (xi >= 1), and the minimum of the
-    bound lies at a C that is too small. Do not use it if ``doubtful`` is not small compared with the number of
+    bound lies at a C that is too small. Do not use it if ``unreliable`` is not small compared with the number of
     samples; use :func:`svmpath.criteria.loo` or :func:`svmpath.criteria.span` instead.
 
     Examples
@@ -181,7 +181,7 @@ def radius_margin(path: MarchPath, values: Any, *, loss: Any = None) -> BoundCur
     error_only("radius_margin", loss)
     values = check_values(path, values)
     rows = counted(path, "radius_margin")
-    scores, doubtful = np.empty(len(values)), np.empty(len(values), dtype=int)
+    scores, unreliable = np.empty(len(values)), np.empty(len(values), dtype=int)
     balls, ball = EnclosingBall(path.rows.A[rows]), None
     for stop in path.walk(values):  # C rises, lam falls: each ball starts from the last
         with blas_threads(path.rows.A.size):
@@ -193,8 +193,8 @@ def radius_margin(path: MarchPath, values: Any, *, loss: Any = None) -> BoundCur
         if abs(2.0 * stop.C * (path.rows.s @ slack) - weight) > _AGREE * weight:
             weight = float(path.problem.y @ path.loss.solve(path.problem, newton, stop.point, stop.C).alpha)
         scores[stop.position] = 4.0 * ball.squared_radius * weight / len(rows)
-        doubtful[stop.position] = np.count_nonzero((path.problem.y * stop.point.f)[rows] <= 0)
-    return BoundCurve(path, "radius_margin", values, scores, doubtful)
+        unreliable[stop.position] = np.count_nonzero((path.problem.y * stop.point.f)[rows] <= 0)
+    return BoundCurve(path, "radius_margin", values, scores, unreliable)
 
 
 def counted(path: Path, criterion: str) -> Array:

@@ -179,13 +179,13 @@ def mark_choice(ax: Any, value: float | None) -> Any:
     return None if value is None else ax.axvline(value, color=ink(), linestyle=":", zorder=1.5)
 
 
-def doubts_of(curve: Any) -> Array:
-    """How many samples are doubtful at each value, as far as that is known or takes little time.
+def unreliable_of(curve: Any) -> Array:
+    """How many samples are unreliable at each value, as far as that is known or takes little time.
 
     On a curve whose errors were screened, because there are many samples, counting them takes a hundred times as long
-    as the curve: there it is zero unless ``curve.doubtful`` was computed before. So it is where rows in chunks are not
-    counted.
+    as the curve: there it is zero unless ``curve.unreliable`` was computed before. So it is where rows in chunks are
+    not counted.
     """
-    is_slow = getattr(curve, "screened", None) is not None and "doubtful" not in vars(curve)
+    is_slow = getattr(curve, "screened", None) is not None and "unreliable" not in vars(curve)
     nothing = np.zeros(len(curve.values), dtype=int)
-    return nothing if is_slow else np.asarray(getattr(curve, "doubtful", nothing))
+    return nothing if is_slow else np.asarray(getattr(curve, "unreliable", nothing))

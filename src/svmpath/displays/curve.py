@@ -18,10 +18,10 @@ from svmpath.displays._base import (
     check_inside,
     check_path,
     colour,
-    doubts_of,
     ink,
     label_parameter,
     plain,
+    unreliable_of,
 )
 from svmpath.paths import Path
 from svmpath.search.choice import Choice, best_value, check_rule
@@ -58,9 +58,9 @@ class CurveDisplay(Display):
         The scores.
     bands_ : dict of str to PolyCollection
         One standard error on either side; not for bounds.
-    doubtful_ : dict of str to Line2D
+    unreliable_ : dict of str to Line2D
         Hollow markers at values at which the formula is not known to hold for some samples. With more than 3000
-        samples of the squared hinge counting them takes long; ask for ``curve.doubtful`` before you draw if you want
+        samples of the squared hinge counting them takes long; ask for ``curve.unreliable`` before you draw if you want
         them.
     choices_ : dict of str to Line2D
         A marker at the choice.
@@ -161,7 +161,7 @@ class CurveDisplay(Display):
         ax = self._start(ax)
         self.lines_: dict[str, Any] = {}
         self.bands_: dict[str, Any] = {}
-        self.doubtful_: dict[str, Any] = {}
+        self.unreliable_: dict[str, Any] = {}
         self.choices_: dict[str, Any] = {}
         for number, (name, curve) in enumerate(self.curves.items()):
             self._draw(ax, name, curve, {"color": colour(number), **options}, errors)
@@ -173,13 +173,13 @@ class CurveDisplay(Display):
         return self
 
     def table(self) -> pd.DataFrame:
-        """A row per curve and value: curve, value, score, standard_error, doubtful and chosen."""
+        """A row per curve and value: curve, value, score, standard_error, unreliable and chosen."""
         import pandas as pd
 
         parts = []
         for name, curve in self.curves.items():
             columns = {"curve": name, curve.path.over: curve.values, "score": curve.scores}
-            columns |= {"standard_error": curve.standard_errors, "doubtful": doubts_of(curve)}
+            columns |= {"standard_error": curve.standard_errors, "unreliable": unreliable_of(curve)}
             parts.append(pd.DataFrame(columns | {"chosen": np.arange(len(curve.values)) == self.chosen.get(name, -1)}))
         return pd.concat(parts, ignore_index=True)
 
@@ -193,10 +193,10 @@ class CurveDisplay(Display):
         paint = self.lines_[name].get_color()
         if errors and spread.any():
             self.bands_[name] = ax.fill_between(x, y - spread, y + spread, color=paint, alpha=0.2, linewidth=0)
-        unsure = order[doubts_of(curve)[order] > 0]
+        unsure = order[unreliable_of(curve)[order] > 0]
         if len(unsure):
             hollow = {"marker": "o", "markersize": 8.0, "markerfacecolor": "none", "color": paint}
-            self.doubtful_[name] = ax.plot(values[unsure], curve.scores[unsure], linestyle="none", **hollow)[0]
+            self.unreliable_[name] = ax.plot(values[unsure], curve.scores[unsure], linestyle="none", **hollow)[0]
         if name in self.chosen:
             at, star = self.chosen[name], {"marker": "*", "markersize": 14.0, "color": paint, "markeredgecolor": ink()}
             self.choices_[name] = ax.plot(values[at], curve.scores[at], linestyle="none", zorder=3, **star)[0]
@@ -204,7 +204,7 @@ class CurveDisplay(Display):
     def _legend(self, ax: Any) -> None:
         """The names of the curves, and what the markers mean."""
         shown = [(line, plain(name)) for name, line in self.lines_.items()]
-        shown += [(line, "doubtful") for line in [*self.doubtful_.values()][:1]]
+        shown += [(line, "unreliable") for line in [*self.unreliable_.values()][:1]]
         for name, line in [*self.choices_.items()][:1]:
             curve = self.curves[name]
             value = f": {curve.path.over} = {curve.values[self.chosen[name]]:.3g}" if len(self.choices_) == 1 else ""

@@ -19,7 +19,7 @@ from svmpath.criteria import BoundCurve
 from svmpath.criteria.curve import HeldOutCurve
 from svmpath.criteria.sources import is_at_hand
 from svmpath.criteria.table import CRITERIA
-from svmpath.displays._base import Display, along, doubts_of
+from svmpath.displays._base import Display, along, unreliable_of
 from svmpath.displays.coefficients import PathDisplay
 from svmpath.displays.curve import CurveDisplay, describe
 from svmpath.displays.surface import SurfaceDisplay
@@ -81,7 +81,7 @@ def _(path: Path) -> _Shown:
     facts = {
         "loss": path.loss.name,
         path.over: f"{first:.6g} to {last:.6g}",
-        **{name: f"{value:.6g}" for name, value in path.motion.fixed.items()},
+        **{name: f"{value:.6g}" for name, value in path.path_parameter.fixed.items()},
         "samples": problem.n,
         **({} if path.is_chunked else {"features": problem.gram.X.shape[1]}),
         **({} if isinstance(path, ElasticPath) else {"kernel": repr(problem.gram.kernel)}),
@@ -106,9 +106,9 @@ def _(curve: Any) -> _Shown:
         return facts, None
     facts["score"] = describe(curve)
     if np.isfinite(curve.scores).all():
-        at, unsure = best_value(curve), int(np.count_nonzero(doubts_of(curve)))
+        at, unsure = best_value(curve), int(np.count_nonzero(unreliable_of(curve)))
         facts["lowest"] = f"{_with_error(curve, at)} at {path.over} = {values[at]:.4g}"
-        facts |= {"doubtful": f"{unsure} values"} if unsure else {}
+        facts |= {"unreliable": f"{unsure} values"} if unsure else {}
     else:
         facts["lowest"] = "not known: some scores are not finite"
     return facts, (lambda ax: CurveDisplay.from_curve(curve, ax=ax)) if len(values) > 1 else None
@@ -153,7 +153,7 @@ def _(choice: Choice) -> _Shown:
 def _parameters(path: Path, value: float) -> str:
     """The hyper-parameters of a machine, without finding it."""
     kernel = {} if isinstance(path, ElasticPath) else path.gram.kernel.parameters
-    known = {path.over: value, **path.motion.fixed, **kernel}
+    known = {path.over: value, **path.path_parameter.fixed, **kernel}
     if path.over in kernel:
         known[path.over] = value
     shown = [f"{name} = {each:.4g}" for name, each in list(known.items())[:_SHOWN_CLASSES]]

@@ -313,5 +313,5 @@ def _names(path: Path) -> tuple[str, str]:
 def _pair(choice: Choice, names: tuple[str, str]) -> tuple[float, float] | None:
     """The pair chosen; None if its kernel has no single gamma."""
     path = choice.curve.path
-    known = {**path.motion.fixed, **path.gram.kernel.parameters}
+    known = {**path.path_parameter.fixed, **path.gram.kernel.parameters}
     return (choice.value, float(known[names[1]])) if names[1] in known else None

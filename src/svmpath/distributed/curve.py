@@ -36,7 +36,7 @@ class ChunkedCurve(HeldOutCurve):
     known : array of shape (3, m), optional
         Weighted sums of the loss, of its square, and of the squared held-out residual.
     counted : array of shape (m,), optional
-        Number of doubtful rows.
+        Number of unreliable rows.
 
     See Also
     --------
@@ -77,7 +77,7 @@ class ChunkedCurve(HeldOutCurve):
     def computed(self, progress: Callable[[int, int], None] | None = None) -> ChunkedCurve:
         """The curve with its sums computed; ``progress(done, values)`` is called on the way."""
         known = self.path.sum_scores(self.values, self.loss, progress)
-        return replace(self, known=known, counted=self.path.count_doubts(self.values))
+        return replace(self, known=known, counted=self.path.count_unreliable(self.values))
 
     @property
     def scores(self) -> Array:
@@ -101,17 +101,17 @@ class ChunkedCurve(HeldOutCurve):
         return self.sums[2] / self.path.problem.weight
 
     @property
-    def doubtful(self) -> Array:
+    def unreliable(self) -> Array:
         """Number of rows whose held-out value is lost to rounding, for least squares.
 
         For the squared hinge nobody counts the rows for which the prediction may be wrong, and the attribute does not
         exist.
         """
-        counted = self.path.count_doubts(self.values) if self.counted is None else self.counted
+        counted = self.path.count_unreliable(self.values) if self.counted is None else self.counted
         if counted is None:
             raise AttributeError(
-                f"doubtful is not counted for loss={self.path.loss.name!r} on rows in chunks; look at criteria.span of "
-                "a sample in memory, which counts it."
+                f"unreliable is not counted for loss={self.path.loss.name!r} on rows in chunks; look at criteria.span "
+                "of a sample in memory, which counts it."
             )
         return counted
 

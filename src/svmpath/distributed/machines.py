@@ -20,7 +20,7 @@ from svmpath.distributed.rows import ChunkedRows
 from svmpath.gram.features import FeatureMap
 from svmpath.kernels import Kernel
 from svmpath.lazy import lazy, with_known
-from svmpath.losses import Loss, Motion, PiecewiseQuadratic
+from svmpath.losses import Loss, PathParameter, PiecewiseQuadratic
 
 Array = np.ndarray
 
@@ -29,7 +29,7 @@ _FROM_LIMIT = 10.0  # C times the mean of s |z|^2 that is found from the limit f
 _ROUNDING = 1e-9  # of the number of strides
 _TINY = np.finfo(float).tiny
 _POLISHED = 2  # steps of refinement from features in single precision: seven digits each
-_TOO_FEW_DIGITS = 1e-4  # relative error from which on a held-out residual is doubtful
+_TOO_FEW_DIGITS = 1e-4  # relative error from which on a held-out residual is unreliable
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -134,7 +134,7 @@ class ChunkedClosedForm(ChunkedPath):
         d = self.decomposition
         yield np.arange(len(values)), Press(self._solve_all(values), d, d.shrink(0.5 / values))
 
-    def count_doubts(self, values: Array) -> Array:
+    def count_unreliable(self, values: Array) -> Array:
         lost = self.decomposition.rounding(0.5 / values) > _TOO_FEW_DIGITS
         return np.where(lost, self.problem.n, 0)
 
@@ -155,7 +155,7 @@ def make_path(
     rows = ChunkedRows(data, Recipe(features, centre, np.float64, data.positives, data.scaler), limit)
     problem = ChunkedProblem(ChunkedGram(kernel, features, data.n), data.n, 1.0, 1.0, task, data.classes)
     kind = KINDS[loss.followed_by["chunks"]]
-    path: Any = kind(problem, loss, Motion("C", {}, None), span, rows=rows, centre=centre, scaler=data.scaler)
+    path: Any = kind(problem, loss, PathParameter("C", {}, None), span, rows=rows, centre=centre, scaler=data.scaler)
     moments = path.moments
     residual = max(1.0 - moments.trace / moments.diag, 0.0) if moments.diag > 0 else 0.0
     gram, weight = replace(problem.gram, residual=float(residual)), float(moments.G[-1, -1])

@@ -280,7 +280,7 @@ class ChunkedPath(Path):
     def _polished(self, value: float, exact: ChunkedRows) -> Array:
         """theta of all machines at a value, by a few steps from what rounded features gave."""
 
-    def count_doubts(self, values: Array) -> Array | None:
+    def count_unreliable(self, values: Array) -> Array | None:
         """How many held-out values are lost to rounding; None if they are not counted."""
         return None
 

@@ -93,7 +93,7 @@ def _score_of_a_constant(choice: Choice) -> float:
 
 def warn_of_rounding(choice: Choice, violation: float) -> None:
     """Warn if held-out values of the choice, or its machine, are lost to rounding."""
-    lost = int(choice.curve.doubtful[choice.index]) if is_exact(choice.curve.criterion) else 0
+    lost = int(choice.curve.unreliable[choice.index]) if is_exact(choice.curve.criterion) else 0
     if not lost and violation <= _TOO_FEW_DIGITS:
         return
     what = f"{lost} held-out values are lost to rounding"
@@ -111,7 +111,7 @@ def warn_of_rounding(choice: Choice, violation: float) -> None:
 def warn_of_a_loose_bound(choice: Choice) -> None:
     """Warn if the radius-margin bound has chosen a machine for noisy data."""
     curve: Any = choice.curve
-    wrong, m = int(curve.doubtful[choice.index]) if curve.criterion == "radius_margin" else 0, curve.path.problem.n
+    wrong, m = int(curve.unreliable[choice.index]) if curve.criterion == "radius_margin" else 0, curve.path.problem.n
     if wrong > _NOISY * m:
         warnings.warn(
             f"The machine chosen by criterion='radius_margin' misclassifies {wrong} of {m} training samples. On "

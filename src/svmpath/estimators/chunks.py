@@ -41,8 +41,8 @@ def lazy_for_chunks(method: Any) -> Any:
     """A method of new rows that returns a lazy Dask array if these are a Dask collection."""
 
     @wraps(method)
-    def call(self: Any, X: Any) -> Any:
-        return distributed().map_method(self, method.__name__, X) if is_chunked(X) else method(self, X)
+    def call(model: Any, X: Any) -> Any:
+        return distributed().map_method(model, method.__name__, X) if is_chunked(X) else method(model, X)
 
     return call
 

@@ -478,7 +478,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         - ``probability``: of its own label; ``loss``: minus the logarithm of it
         - ``influence``: how much ``decision`` changes when the sample is used for the fit
         - ``weight``: the product of sample and class weight; if C was tuned, in units of its mean
-        - ``doubtful``: whether the held-out value is not known to be exact; NA where only the number of such samples
+        - ``unreliable``: whether the held-out value is not known to be exact; NA where only the number of such samples
           is known
 
         A sample that ``cv`` never holds out has NaN, and comes last.

@@ -21,7 +21,7 @@ from svmpath.estimators.machines import LinearMachines, squeezed
 from svmpath.estimators.probabilities import CalibrationCurve
 from svmpath.estimators.scoring import check_threshold, fit_threshold, resolve_scoring
 from svmpath.estimators.tuned import TunedModel
-from svmpath.losses import Motion
+from svmpath.losses import PathParameter
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, deviations
 from svmpath.names import unknown_name
 from svmpath.paths.elastic import ElasticPath, FeatureEvent
@@ -273,8 +273,11 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
                 raise ValueError(unknown_name("lambda1", self.lambda1, ["tune"], _AMOUNTS))
             # Where it is reached, lambda2 has only unpenalised coefficients to act on.
             at = lambda2.tolist() if np.any(problems[0].om == 0.0) else [0.0]
-            motions = [Motion("lambda1", {"lambda2": each}) for each in at]
-            largest = max(lambda1_max(problem, motion) for problem in problems for motion in motions) or 1.0
+            path_parameters = [PathParameter("lambda1", {"lambda2": each}) for each in at]
+            largest = (
+                max(lambda1_max(problem, path_parameter) for problem in problems for path_parameter in path_parameters)
+                or 1.0
+            )
             return np.geomspace(largest, _LAMBDA1_END * largest, _LAMBDA1_VALUES)
         return np.unique(numbers_of(self.lambda1, "lambda1", _LAMBDA1_VALUES, check_amount))[::-1]
 
@@ -302,21 +305,21 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
     def _curve(
         self, problems: list[ElasticProblem], lam2: float, values: Array, search: ElasticSearch
     ) -> tuple[Curve, list[float]]:
-        motion = Motion("lambda1", {"lambda2": lam2})
-        least, walked = self._least(problems, motion, values)
+        path_parameter = PathParameter("lambda1", {"lambda2": lam2})
+        least, walked = self._least(problems, path_parameter, values)
         values = self._allowed(walked, values, min(least))
-        paths = [ElasticPath(problem, ElasticHinge(), motion, _span(values)) for problem in problems]
+        paths = [ElasticPath(problem, ElasticHinge(), path_parameter, _span(values)) for problem in problems]
         return search.curve(paths, values, least), least
 
     def _least(
-        self, problems: list[ElasticProblem], motion: Motion, values: Array
+        self, problems: list[ElasticProblem], path_parameter: PathParameter, values: Array
     ) -> tuple[list[float], list[ElasticPath]]:
         """The smallest lambda1 at which each machine uses no more than ``max_features``, and the paths down to it."""
         if self.max_features is None:
             return [0.0] * len(problems), []
         high, low = _span(values)
-        high = 2.0 * max(high, *(lambda1_max(problem, motion) for problem in problems))
-        paths = [elastic_path(problem, motion, (high, low), self.max_features) for problem in problems]
+        high = 2.0 * max(high, *(lambda1_max(problem, path_parameter) for problem in problems))
+        paths = [elastic_path(problem, path_parameter, (high, low), self.max_features) for problem in problems]
         return [path.span[1] * (1.0 + _CLEAR_OF_ENTRY) if path.span[1] > low else 0.0 for path in paths], paths
 
     def _allowed(self, paths: list[ElasticPath], values: Array, end: float) -> Array:

@@ -274,7 +274,7 @@ class PathSVR(RegressorMixin, PathMachine):
 
         One row per sample: ``sample`` (its position in X), ``target``, ``decision`` (the prediction by machines that
         have not seen it), ``loss`` (its squared error), ``influence`` (how much the prediction changes when the sample
-        is used for the fit), ``weight`` (in units of its mean if C was tuned), and ``doubtful`` (whether the held-out
+        is used for the fit), ``weight`` (in units of its mean if C was tuned), and ``unreliable`` (whether the held-out
         value is not known to be exact; NA where only the number of such samples is known). A sample that ``cv`` never
         holds out has NaN, and comes last.
         """

@@ -57,10 +57,10 @@ def _sorted_table(curve: Curve, columns: dict[str, Any], is_seen: Array) -> pd.D
     """The columns with number, weight and doubts of the samples, the largest loss first."""
     import pandas as pd  # not needed for a fit
 
-    # A curve has the number of doubtful samples, not which they are.
-    doubtful = pd.array(np.zeros(len(is_seen), dtype=bool), dtype="boolean")
-    doubtful[np.flatnonzero(~is_seen if int(curve.doubtful[0]) == 0 else np.ones(len(is_seen), dtype=bool))] = pd.NA
+    # A curve has the number of unreliable samples, not which they are.
+    unreliable = pd.array(np.zeros(len(is_seen), dtype=bool), dtype="boolean")
+    unreliable[np.flatnonzero(~is_seen if int(curve.unreliable[0]) == 0 else np.ones(len(is_seen), dtype=bool))] = pd.NA
     table = pd.DataFrame({"sample": np.arange(len(is_seen)), **columns})
     table["weight"] = curve.path.problem.s
-    table["doubtful"] = doubtful
+    table["unreliable"] = unreliable
     return table.sort_values("loss", ascending=False, kind="stable", na_position="last", ignore_index=True)

@@ -13,8 +13,8 @@ from svmpath.losses.features import feature_rows
 from svmpath.losses.hinge import Hinge
 from svmpath.losses.huber_hinge import HuberHinge
 from svmpath.losses.least_squares import LeastSquares
-from svmpath.losses.motion import Motion
 from svmpath.losses.nu import Nu
+from svmpath.losses.path_parameter import PathParameter
 from svmpath.losses.pieces import PiecewiseQuadratic
 from svmpath.losses.policies import Policy
 from svmpath.losses.squared_hinge import SquaredHinge
@@ -31,8 +31,8 @@ __all__ = [
     "HuberHinge",
     "LeastSquares",
     "Loss",
-    "Motion",
     "Nu",
+    "PathParameter",
     "PiecewiseQuadratic",
     "Policy",
     "Problem",

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from svmpath.losses.base import Loss, Problem, Solution, relative_gap
-from svmpath.losses.motion import Motion
+from svmpath.losses.path_parameter import PathParameter
 from svmpath.parameters import Parameter
 from svmpath.solvers.box_qp import FREE, LOW, Program
 
@@ -39,7 +39,7 @@ class ElbowLoss(Loss):
     names: ClassVar[tuple[str, str, str]]
 
     @abstractmethod
-    def program(self, problem: Problem, motion: Motion, K: Array) -> Program:
+    def program(self, problem: Problem, path_parameter: PathParameter, K: Array) -> Program:
         """The program whose t is the parameter that moves, on the whole kernel matrix."""
 
     @abstractmethod
@@ -47,7 +47,7 @@ class ElbowLoss(Loss):
         """theta and statuses to start from, in the box; the group sums need not be right."""
 
     @abstractmethod
-    def read(self, problem: Problem, motion: Motion, t: float, theta: Array, nu: Array) -> Solution:
+    def read(self, problem: Problem, path_parameter: PathParameter, t: float, theta: Array, nu: Array) -> Solution:
         """The machine, from an optimum of the program."""
 
     def split(self, theta: Array) -> Array:

@@ -25,7 +25,7 @@ import numpy as np
 
 from svmpath.losses.base import Problem, Solution, relative_gap
 from svmpath.losses.elbow import NEAR, WEIGHT, ElbowLoss
-from svmpath.losses.motion import Motion
+from svmpath.losses.path_parameter import PathParameter
 from svmpath.losses.policies import Policy
 from svmpath.parameters import Parameter
 from svmpath.solvers.box_qp import FREE, LOW, UP, Program
@@ -74,23 +74,23 @@ class EpsilonInsensitive(ElbowLoss):
         side = np.array([[1.0], [-1.0]]) * np.ones(problem.n)
         return side, side * problem.y - fixed["epsilon"], np.tile(problem.s, (2, 1))
 
-    def program(self, problem: Problem, motion: Motion, K: Array) -> Program:
+    def program(self, problem: Problem, path_parameter: PathParameter, K: Array) -> Program:
         """c = lambda (epsilon - y) for theta+ and -lambda (epsilon + y) for theta-."""
         n, y = problem.n, problem.y
         sign, twice = self.signs(problem), np.concatenate([y, y])
-        (s0, s1), zero, none = motion.weights_along(problem.s), np.zeros(n), np.zeros(1)
-        if motion.over == "C":  # t = -lambda
-            c0, c1 = np.zeros(2 * n), twice - sign * motion.fixed["epsilon"]
-        elif motion.over == "epsilon":  # t = -epsilon
-            lam = 1.0 / motion.fixed["C"]
+        (s0, s1), zero, none = path_parameter.weights_along(problem.s), np.zeros(n), np.zeros(1)
+        if path_parameter.over == "C":  # t = -lambda
+            c0, c1 = np.zeros(2 * n), twice - sign * path_parameter.fixed["epsilon"]
+        elif path_parameter.over == "epsilon":  # t = -epsilon
+            lam = 1.0 / path_parameter.fixed["C"]
             c0, c1 = -lam * twice, -lam * sign
         else:
-            c0 = (sign * motion.fixed["epsilon"] - twice) / motion.fixed["C"]
+            c0 = (sign * path_parameter.fixed["epsilon"] - twice) / path_parameter.fixed["C"]
             c1 = np.zeros(2 * n)
         l0, l1 = np.concatenate([zero, -s0]), np.concatenate([zero, -s1])
         u0, u1 = np.concatenate([s0, zero]), np.concatenate([s1, zero])
         rows, group = np.tile(np.arange(n), 2), np.zeros(2 * n, dtype=np.int64)
-        return Program(K, rows, group, c0, c1, l0, l1, u0, u1, none, none, motion.unit)
+        return Program(K, rows, group, c0, c1, l0, l1, u0, u1, none, none, path_parameter.unit)
 
     def guess(self, problem: Problem, program: Program, t: float) -> tuple[Array, Array]:
         """The best constant: theta sums to zero if those above the tube are at s and those below at -s."""
@@ -109,9 +109,9 @@ class EpsilonInsensitive(ElbowLoss):
         status[basic] = FREE
         return theta, status
 
-    def read(self, problem: Problem, motion: Motion, t: float, theta: Array, nu: Array) -> Solution:
+    def read(self, problem: Problem, path_parameter: PathParameter, t: float, theta: Array, nu: Array) -> Solution:
         """alpha = C (theta+ + theta-), b = C nu."""
-        values, n = motion.at_t(t), problem.n
+        values, n = path_parameter.at_t(t), problem.n
         C = values["C"]
         alpha = C * (theta[:n] + theta[n:])
         return Solution(problem, self, alpha, float(C * nu[0]), {**values, **problem.gram.kernel.parameters})

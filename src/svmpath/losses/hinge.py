@@ -21,7 +21,7 @@ import numpy as np
 
 from svmpath.losses.base import Problem, Solution
 from svmpath.losses.elbow import ElbowLoss, hinge_gap, hinge_violation, labelled_box
-from svmpath.losses.motion import Motion
+from svmpath.losses.path_parameter import PathParameter
 from svmpath.losses.policies import Policy
 from svmpath.solvers.box_qp import FREE, LOW, UP, Program
 
@@ -39,14 +39,16 @@ class Hinge(ElbowLoss):
     names = ("right", "elbow", "left")
     falls_when_left_out = True
 
-    def program(self, problem: Problem, motion: Motion, K: Array) -> Program:
+    def program(self, problem: Problem, path_parameter: PathParameter, K: Array) -> Program:
         """c = -lambda y; t = -lambda over C, and lambda = 1 / C stays over a weight."""
         n, y = problem.n, problem.y
-        (s0, s1), none = motion.weights_along(problem.s), np.zeros(1)
+        (s0, s1), none = path_parameter.weights_along(problem.s), np.zeros(1)
         (l0, u0), (l1, u1) = labelled_box(y, s0), labelled_box(y, s1)
-        moves = motion.over == "C"
-        c0, c1 = (np.zeros(n), y) if moves else (-y / motion.fixed["C"], np.zeros(n))
-        return Program(K, np.arange(n), np.zeros(n, dtype=np.int64), c0, c1, l0, l1, u0, u1, none, none, motion.unit)
+        moves = path_parameter.over == "C"
+        c0, c1 = (np.zeros(n), y) if moves else (-y / path_parameter.fixed["C"], np.zeros(n))
+        return Program(
+            K, np.arange(n), np.zeros(n, dtype=np.int64), c0, c1, l0, l1, u0, u1, none, none, path_parameter.unit
+        )
 
     def guess(self, problem: Problem, program: Program, t: float) -> tuple[Array, Array]:
         """The constant classifier: the lighter class at its bound, and of the heavier one those it needs."""
@@ -63,9 +65,9 @@ class Hinge(ElbowLoss):
         status[last] = FREE
         return theta, status
 
-    def read(self, problem: Problem, motion: Motion, t: float, theta: Array, nu: Array) -> Solution:
+    def read(self, problem: Problem, path_parameter: PathParameter, t: float, theta: Array, nu: Array) -> Solution:
         """alpha = C theta, b = C nu."""
-        values = motion.at_t(t)
+        values = path_parameter.at_t(t)
         C = values["C"]
         return Solution(problem, self, C * theta, float(C * nu[0]), {**values, **problem.gram.kernel.parameters})
 

@@ -26,7 +26,7 @@ import numpy as np
 from svmpath.exceptions import NoMarginError
 from svmpath.losses.base import Problem, Solution
 from svmpath.losses.elbow import ElbowLoss, hinge_gap, hinge_violation, labelled_box
-from svmpath.losses.motion import Motion
+from svmpath.losses.path_parameter import PathParameter
 from svmpath.parameters import Parameter
 from svmpath.solvers.box_qp import FREE, LOW, UP, Program
 
@@ -91,13 +91,13 @@ class Nu(ElbowLoss):
                 nu = float(np.nextafter(nu, 0.0))
         return nu
 
-    def program(self, problem: Problem, motion: Motion, K: Array) -> Program:
+    def program(self, problem: Problem, path_parameter: PathParameter, K: Array) -> Program:
         """t = -nu moves the sums of the two groups."""
         n, y, zero = problem.n, problem.y, np.zeros(problem.n)
         low, up = labelled_box(y, problem.s)
         b1 = 0.5 * problem.s.sum() * np.array([1.0, -1.0])  # the negative samples are group 0
         group = (y > 0).astype(np.int64)
-        return Program(K, np.arange(n), group, zero, zero, low, zero, up, zero, np.zeros(2), b1, motion.unit)
+        return Program(K, np.arange(n), group, zero, zero, low, zero, up, zero, np.zeros(2), b1, path_parameter.unit)
 
     def guess(self, problem: Problem, program: Program, t: float) -> tuple[Array, Array]:
         """In each class those nearest to the other class, until the sum is reached."""
@@ -114,9 +114,9 @@ class Nu(ElbowLoss):
             status[order[np.flatnonzero(size > 0)[-1]]] = FREE
         return theta, status
 
-    def read(self, problem: Problem, motion: Motion, t: float, theta: Array, nu: Array) -> NuSolution:
+    def read(self, problem: Problem, path_parameter: PathParameter, t: float, theta: Array, nu: Array) -> NuSolution:
         """alpha = theta / rho and so on."""
-        values = motion.at_t(t)
+        values = path_parameter.at_t(t)
         rho, b = float(nu[0] - nu[1]) / 2.0, float(nu[0] + nu[1]) / 2.0
         if not rho > self._noise(problem, t):
             raise NoMarginError(

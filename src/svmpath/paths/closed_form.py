@@ -80,7 +80,9 @@ class ClosedFormPath(Path):
             return
         for position, value in enumerate(values):
             problem = self.distinct.at(self.over, value)
-            yield Piece(problem, self.loss.decompose(problem), np.array([position]), np.array([self.motion.fixed["C"]]))
+            yield Piece(
+                problem, self.loss.decompose(problem), np.array([position]), np.array([self.path_parameter.fixed["C"]])
+            )
 
     def few_pieces(self, values: Array) -> Iterator[Piece]:
         """The values one by one, if that costs less than one decomposition for all of them; else as ``pieces``."""

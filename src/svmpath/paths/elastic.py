@@ -73,7 +73,7 @@ class ElasticPath(Path):
     @lazy
     def family(self) -> ElasticFamily:
         """The machines at all values."""
-        return ElasticFamily(self.problem, self.motion)
+        return ElasticFamily(self.problem, self.path_parameter)
 
     @lazy
     def record(self) -> ElasticRecord:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from svmpath.lazy import lazy, with_known
-from svmpath.losses import Motion
+from svmpath.losses import PathParameter
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, ElasticSolution
 from svmpath.paths.path import Array
 from svmpath.solvers.elastic.design import Design, Line, Snapshot
@@ -25,43 +25,43 @@ class ElasticFamily:
     Attributes
     ----------
     problem : ElasticProblem
-    motion : Motion
+    path_parameter : PathParameter
         Over lambda1, lambda2, a ray of both, or the weight of some samples.
     """
 
     problem: ElasticProblem
-    motion: Motion
+    path_parameter: PathParameter
 
     def penalties(self, value: float) -> dict[str, float]:
         """All hyper-parameters; on a ray lambda1 = value * l1_ratio and lambda2 = value * (1 - l1_ratio)."""
-        if self.motion.over != "ray":
-            return self.motion.at(value)
-        ratio = self.motion.fixed["l1_ratio"]
+        if self.path_parameter.over != "ray":
+            return self.path_parameter.at(value)
+        ratio = self.path_parameter.fixed["l1_ratio"]
         return {"lambda1": value * ratio, "lambda2": value * (1.0 - ratio), "l1_ratio": ratio}
 
     def at(self, value: float) -> tuple[Array, float, float]:
         """The weights of the samples, lambda1 and lambda2 at a value."""
         here = self.penalties(value)
-        return self.motion.weights(self.problem.s, value), here["lambda1"], here["lambda2"]
+        return self.path_parameter.weights(self.problem.s, value), here["lambda1"], here["lambda2"]
 
     @property
     def line(self) -> Line:
         """The line of all values."""
         (_, lam1, lam2), (_, unit1, unit2) = self.at(0.0), self.at(1.0)
-        return Line(lam1, lam2, lam1 - unit1, lam2 - unit2, *self.motion.weights_along(self.problem.s))
+        return Line(lam1, lam2, lam1 - unit1, lam2 - unit2, *self.path_parameter.weights_along(self.problem.s))
 
     @property
     def is_plain(self) -> bool:
         """Whether lambda1 costs nothing all along."""
-        fixed = "l1_ratio" if self.motion.over == "ray" else "lambda1"
-        return self.motion.fixed.get(fixed) == 0.0
+        fixed = "l1_ratio" if self.path_parameter.over == "ray" else "lambda1"
+        return self.path_parameter.fixed.get(fixed) == 0.0
 
     @property
     def has_top(self) -> bool:
         """Whether the machine is constant above some value: where no penalised feature is used."""
-        if self.motion.over == "ray":
+        if self.path_parameter.over == "ray":
             return not self.is_plain and bool(np.all(self.design.om > 0.0))
-        return self.motion.over == "lambda1"
+        return self.path_parameter.over == "lambda1"
 
     @lazy
     def design(self) -> Design:
@@ -82,7 +82,7 @@ class ElasticFamily:
         if not self.has_top:
             return self.start_at(value)
         is_penalised = self.design.om > 0.0
-        walker = start(self.design, self.problem.s, self.motion.fixed.get("lambda2", 0.0))
+        walker = start(self.design, self.problem.s, self.path_parameter.fixed.get("lambda2", 0.0))
         top = walker.lam1 / self.penalties(1.0)["lambda1"]
         walker.begin_line(top, *self.at(top)[1:])
         b = walker.b
@@ -104,7 +104,7 @@ class ElasticFamily:
     def read(self, value: float, alpha: Array, beta: Array, b: float) -> ElasticSolution:
         """The machine with these coefficients."""
         problem = self.problem
-        if self.motion.rows is not None or self.is_plain:
+        if self.path_parameter.rows is not None or self.is_plain:
             # Nothing of the rows is computed again.
             changed = replace(problem, s=self.at(value)[0], om=self.design.om)
             problem = with_known(changed, design=self.design)

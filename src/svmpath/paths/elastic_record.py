@@ -111,7 +111,7 @@ class ElasticRecord:
             best = _better(best, self.family.solve_alone(value))
         if not _is_good(best) and not best.gap <= _LARGEST_GAP:
             raise PathError(
-                f"No machine could be found at {self.family.motion.over} = {value:.6g}; scale the columns "
+                f"No machine could be found at {self.family.path_parameter.over} = {value:.6g}; scale the columns "
                 "(standardize=True), remove those that are nearly copies of others, or use a larger lambda2."
             )
         return best

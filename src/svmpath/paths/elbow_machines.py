@@ -8,7 +8,7 @@ import numpy as np
 
 from svmpath.exceptions import PathError
 from svmpath.lazy import lazy
-from svmpath.losses import Motion, Problem, Solution
+from svmpath.losses import PathParameter, Problem, Solution
 from svmpath.losses.elbow import ElbowLoss
 from svmpath.solvers.box_program import Centred, Program, at_places, offset_shift
 from svmpath.solvers.box_qp import FREE, LOW, UP, Walker, solve_from
@@ -19,27 +19,27 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class ElbowMachines:
-    """The machines of one problem while one parameter moves; t stands for its value (``Motion.t``).
+    """The machines of one problem while one parameter moves; t stands for its value (``PathParameter.t``).
 
     Attributes
     ----------
     problem : Problem
         Without copies.
     loss : ElbowLoss
-    motion : Motion
+    path_parameter : PathParameter
     matrix : Centred
         The full kernel matrix.
     """
 
     problem: Problem
     loss: ElbowLoss
-    motion: Motion
+    path_parameter: PathParameter
     matrix: Centred
 
     @lazy
     def program(self) -> Program:
         """The quadratic program that the machines solve."""
-        return self.loss.program(self.problem, self.motion, self.matrix.K)
+        return self.loss.program(self.problem, self.path_parameter, self.matrix.K)
 
     def perturbed(self, jitter: float) -> Program:
         """The program with tiny numbers on the diagonal of its kernel matrix."""
@@ -92,19 +92,19 @@ class ElbowMachines:
     def read(self, program: Program, t: float, theta: Array, nu: Array, g: Array) -> Solution:
         """The machine of a solution of the program, with the weights that it has at t."""
         problem = self.problem
-        if self.motion.rows is not None:
-            s0, s1 = self.motion.weights_along(problem.s)
+        if self.path_parameter.rows is not None:
+            s0, s1 = self.path_parameter.weights_along(problem.s)
             problem = replace(problem, s=s0 + t * s1)
         theta = np.clip(theta, program.low(t), program.up(t))
         nu = nu + offset_shift(program, t, theta, g) - self.matrix.h[program.rows] @ theta
-        return self.loss.read(problem, self.motion, t, theta, nu)
+        return self.loss.read(problem, self.path_parameter, t, theta, nu)
 
     def decided(self, walker: Walker) -> Array:
         """Decision values of all rows, from the gradient at the point of a walker."""
         program, t, g = self.program, walker.t, walker.g
         product = g - program.c0 - t * program.c1 - walker.nu[program.group]
         nu = walker.nu + offset_shift(program, t, walker.theta, g)
-        return self.loss.decision_values(product[: self.problem.n], nu, self.motion.at_t(t))
+        return self.loss.decision_values(product[: self.problem.n], nu, self.path_parameter.at_t(t))
 
     def solve_from(self, coefficients: Array, program: Program, t: float, tol: float = DEPENDENT_BELOW) -> Walker:
         """The optimum at t, from the coefficients alpha / C of a similar machine."""

@@ -96,9 +96,9 @@ class JumpPath(Path):
     @lazy
     def machines(self) -> ElbowMachines:
         """The machines along the path, from the places of their variables."""
-        rows, copies = self.motion.rows, self.problem.copies
+        rows, copies = self.path_parameter.rows, self.problem.copies
         moving = rows if rows is None or copies is None else np.unique(copies[rows])
-        return ElbowMachines(self.distinct, self.loss, replace(self.motion, rows=moving), self.matrix)
+        return ElbowMachines(self.distinct, self.loss, replace(self.path_parameter, rows=moving), self.matrix)
 
     @lazy
     def walks(self) -> JumpWalks:
@@ -148,13 +148,13 @@ class JumpPath(Path):
 
     @property
     def _is_reversed(self) -> bool:
-        return self.motion.t(self.span[0]) > self.motion.t(self.span[1])
+        return self.path_parameter.t(self.span[0]) > self.path_parameter.t(self.span[1])
 
     @property
     def breakpoints(self) -> Array:
         """The values at which a sample changes its place, and both ends, in the direction of the span."""
         (a, b), t = self.walks.ends, self.record.events.t
-        return nodes_within(self.span, self.motion.value(t[(t > a) & (t < b)]))
+        return nodes_within(self.span, self.path_parameter.value(t[(t > a) & (t < b)]))
 
     def _events(self) -> Iterable[Event]:
         log, rows = self.record.events, self.record.program.rows
@@ -162,7 +162,7 @@ class JumpPath(Path):
         for k in range(len(log.t))[::way]:
             j = int(log.index[k])
             ends = [self.loss.place(int(status), signs[j]) for status in (log.source[k], log.target[k])]
-            yield Event(float(self.motion.value(log.t[k])), int(rows[j]), *ends[::way])
+            yield Event(float(self.path_parameter.value(log.t[k])), int(rows[j]), *ends[::way])
 
     # --- similar paths -----------------------------------------------------------------------------------------------
 
@@ -219,7 +219,7 @@ class JumpPath(Path):
                 f"With this kernel the classes overlap so much that there is no margin for {self.over} below "
                 f"{self.span[0]:.6g}, the largest feasible value; use another kernel."
             )
-        end = float(self.motion.value(nodes[first]))
+        end = float(self.path_parameter.value(nodes[first]))
         return replace(self, span=(end, self.span[1]) if self._is_reversed else (self.span[0], end))
 
     def as_far_as_walked(self) -> JumpPath:
@@ -229,7 +229,7 @@ class JumpPath(Path):
             return self
         if record.end >= b:  # a saved path, or one of other weights, is not to be limited by the clock of this call
             return replace(self, limit=None, walked=record)
-        first, last = float(self.motion.value(a)), float(self.motion.value(record.end))
+        first, last = float(self.path_parameter.value(a)), float(self.path_parameter.value(record.end))
         if first == last:
             raise PathError(
                 f"The limit was reached at the first value, {self.over} = {first:.6g}, with {len(record.events.t)} "
@@ -248,7 +248,7 @@ class JumpPath(Path):
 
     def _solve(self, value: float) -> Solution:
         with blas_threads(self.distinct.n**2):
-            return self._rescue.machine(self._outcome, self.motion.t(value))
+            return self._rescue.machine(self._outcome, self.path_parameter.t(value))
 
     def _decisions(self, values: Array) -> Array:
         """By one walk, not recorded."""
@@ -265,7 +265,7 @@ class JumpPath(Path):
         with blas_threads(self.distinct.n**2):
             if "_outcome" in self.__dict__:  # the walk was made: the statuses are known
                 for k, value in enumerate(values.tolist()):
-                    yield k, self.walks.at_record(self.record, self.motion.t(value)) or self._settled(value)
+                    yield k, self.walks.at_record(self.record, self.path_parameter.t(value)) or self._settled(value)
                 return
             for k, stopped in self.walks.stops(values):
                 walker = self._settled(float(values[k])) if stopped is None else stopped
@@ -274,14 +274,16 @@ class JumpPath(Path):
 
     def _settled(self, value: float) -> Walker:
         """A walker at the machine that the attempts have found."""
-        return self.machines.solve_from(self._solution(value).coefficients, self.machines.program, self.motion.t(value))
+        return self.machines.solve_from(
+            self._solution(value).coefficients, self.machines.program, self.path_parameter.t(value)
+        )
 
     def begin(self, theta: Array | None = None, status: Array | None = None, noise: Array | float = 0.0) -> Walker:
         """The optimum at the first value of the span: from a point with places, or as the path itself starts.
 
         ``noise`` is added to the diagonal of the kernel matrix.
         """
-        t, program = self.motion.t(self.span[0]), self.machines.program
+        t, program = self.path_parameter.t(self.span[0]), self.machines.program
         if np.any(noise):
             program = replace(program, K=program.K + np.diag(noise))
 
@@ -296,4 +298,4 @@ class JumpPath(Path):
         """The machine at the first value of the span from these places; polished if its violation is not good."""
         with blas_threads(self.distinct.n**2):
             record = JumpRecord(self.machines.program, status, EventLog.of())
-            return self._rescue.machine(record, self.motion.t(self.span[0]), good)
+            return self._rescue.machine(record, self.path_parameter.t(self.span[0]), good)

@@ -68,7 +68,7 @@ class Rescue:
         best = tried.best(lambda record: record.violation)
         if best is not None and best.violation <= machines.accepted:
             return best
-        what = f"the path of {machines.loss!r} over {machines.motion.over}"
+        what = f"the path of {machines.loss!r} over {machines.path_parameter.over}"
         for record in tried.poor if machines.is_convex else ():  # else a polish may end anywhere
             polished = self.measured(record, polish=True)
             if polished.violation <= machines.accepted:
@@ -157,7 +157,7 @@ class Rescue:
                 break
         if best is None or not machines.excess(best) <= machines.accepted:
             fault = "its elbow system is singular" if best is None else f"the violation is {best.violation:.2e}"
-            where = f"{machines.motion.over} = {machines.motion.value(t):.6g}"
+            where = f"{machines.path_parameter.over} = {machines.path_parameter.value(t):.6g}"
             raise PathError(f"No machine could be found at {where}: {fault}. {machines.advice}")
         return best
 

@@ -73,7 +73,7 @@ class JumpWalks:
     @property
     def ends(self) -> tuple[float, float]:
         """The span as an increasing pair of t."""
-        a, b = (self.machines.motion.t(value) for value in self.span)
+        a, b = (self.machines.path_parameter.t(value) for value in self.span)
         return min(a, b), max(a, b)
 
     @lazy
@@ -84,7 +84,7 @@ class JumpWalks:
     def begin(self, program: Program, t: float, tol: float = DEPENDENT_BELOW) -> Walker:
         """A walker at the optimum at t."""
         is_first = program is self.machines.program and tol == DEPENDENT_BELOW and t == self.ends[0]
-        if is_first and self.machines.motion.over == "C":
+        if is_first and self.machines.path_parameter.over == "C":
             first = self.first
             try:
                 walker = Walker(program, t, first.theta, first.status, first.nu, tol, first.g)
@@ -101,7 +101,7 @@ class JumpWalks:
             walker = self.machines.solve_from(self.start, program, t, tol)
         else:
             constant = -4.0 * program.kmax * problem.s.sum()
-            begin = min(t, constant) if self.machines.motion.over == "C" else t
+            begin = min(t, constant) if self.machines.path_parameter.over == "C" else t
             walker = solve_from(program, begin, *loss.guess(problem, program, begin), tol=tol)
             walker.to(t)
         walker.forget()
@@ -117,7 +117,7 @@ class JumpWalks:
 
     def stops(self, values: Array) -> Iterator[tuple[int, Walker | None]]:
         """One walk from value to value, in its own order; None from where on what it finds is not an optimum."""
-        t = np.array([self.machines.motion.t(float(value)) for value in values])
+        t = np.array([self.machines.path_parameter.t(float(value)) for value in values])
         walker: Walker | None = None
         for position, k in enumerate(np.argsort(t, kind="stable")):
             if position == 0 or walker is not None:  # a walk that has failed is not begun again at every value
@@ -166,7 +166,7 @@ class JumpWalks:
         tried = try_in_turn(WALK_ATTEMPTS, make, is_good=lambda each: each[2].worst <= self.machines.trusted)
         best = tried.best(lambda each: each[2].worst)
         if best is None or not best[2].worst <= self.machines.accepted:
-            what = f"{self.machines.loss!r} over {self.machines.motion.over}"
+            what = f"{self.machines.loss!r} over {self.machines.path_parameter.over}"
             raise PathError(f"The path of {what} could not be followed in double precision. {self.machines.advice}")
         status, first, walker = best
         log = walker.events

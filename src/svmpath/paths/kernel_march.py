@@ -17,7 +17,7 @@ import numpy as np
 from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram
 from svmpath.lazy import lazy
-from svmpath.losses import Motion, Problem, Solution, SquaredHinge
+from svmpath.losses import PathParameter, Problem, Solution, SquaredHinge
 from svmpath.losses.elbow import ElbowLoss
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.march import MarchPath
@@ -46,7 +46,7 @@ class OverKernel(Path):
     @property
     def C(self) -> float:
         """The value of C."""
-        return self.motion.fixed["C"]
+        return self.path_parameter.fixed["C"]
 
     @abstractmethod
     def over_C(self, value: float) -> Path:
@@ -136,7 +136,7 @@ class KernelPath(OverKernel):
     def machine(self, value: float) -> JumpPath:
         """The machine at one value, as a path over one value."""
         problem = self.distinct.at(self.over, value)
-        return JumpPath(problem, self.loss, self.motion, (value, value), self.start)
+        return JumpPath(problem, self.loss, self.path_parameter, (value, value), self.start)
 
     @lazy
     def record(self) -> KernelRecord:
@@ -196,8 +196,8 @@ class KernelPath(OverKernel):
         return self._over_C(value, self._solution(value).alpha / self.C)
 
     def _over_C(self, value: float, start: Array | None) -> JumpPath:
-        motion, span = Motion("C", self.loss.fixed_parameters), (self.C, self.C)
-        return JumpPath(self.distinct.at(self.over, value), self.loss, motion, span, start)
+        path_parameter, span = PathParameter("C", self.loss.fixed_parameters), (self.C, self.C)
+        return JumpPath(self.distinct.at(self.over, value), self.loss, path_parameter, span, start)
 
     def on(self, problem: Problem, store: KernelStore | None = None) -> KernelPath:
         """The same path of another problem; it begins as a path does by itself."""
@@ -333,4 +333,4 @@ class NewtonKernelPath(OverKernel):
 
     def over_C(self, value: float) -> MarchPath:
         """The path over C of the machine with the kernel at one value, with the one value C: for criteria."""
-        return MarchPath(self.distinct.at(self.over, value), self.loss, Motion("C"), (self.C, self.C))
+        return MarchPath(self.distinct.at(self.over, value), self.loss, PathParameter("C"), (self.C, self.C))

@@ -50,7 +50,7 @@ class NewtonPath(CurvedPath):
         """The path of a problem."""
         if request.exact:
             raise ValueError(f"breakpoints='exact' does not work for loss={request.loss.name!r}; leave it out.")
-        return cls(problem, request.loss, request.motion, request.span, store=store)
+        return cls(problem, request.loss, request.path_parameter, request.span, store=store)
 
     @property
     def breakpoints(self) -> Array:

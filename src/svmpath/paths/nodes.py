@@ -75,7 +75,7 @@ class NodePath(Path):
     @lazy
     def terms(self) -> Terms:
         """The terms of the loss, one or two per sample."""
-        return Terms(self._A, *self.loss.terms(self.distinct, self.motion.fixed))
+        return Terms(self._A, *self.loss.terms(self.distinct, self.path_parameter.fixed))
 
     @lazy
     def nodes(self) -> list[Node]:
@@ -155,7 +155,7 @@ class NodePath(Path):
         # The b of f = K alpha + b, from the offset of the centred features.
         row = int(np.argmax(self.distinct.s))
         b = float(value * (self._A[row] @ x) - (self.distinct.gram.block([row], slice(None)) @ alpha)[0])
-        parameters = {**self.motion.fixed, "C": value, **self.gram.kernel.parameters}
+        parameters = {**self.path_parameter.fixed, "C": value, **self.gram.kernel.parameters}
         return Solution(self.distinct, self.loss, alpha, b, parameters)
 
     def node(self, value: float) -> Node:

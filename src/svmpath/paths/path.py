@@ -12,7 +12,7 @@ import numpy as np
 
 from svmpath.exceptions import PathError
 from svmpath.lazy import lazy
-from svmpath.losses import Loss, Motion, Problem, Solution
+from svmpath.losses import Loss, PathParameter, Problem, Solution
 from svmpath.notebook import Shown
 from svmpath.paths.copies import expand, merge
 from svmpath.paths.store import KernelStore
@@ -52,11 +52,11 @@ class Request:
     tol: float | None = None
 
     @property
-    def motion(self) -> Motion:
+    def path_parameter(self) -> PathParameter:
         """The hyper-parameter to follow, and the fixed ones of the machine."""
         values = {**({"C": self.C} if "C" in self.loss.parameter_names else {}), **self.loss.fixed_parameters}
         values.pop(self.over, None)
-        return Motion(self.over, values, self.rows)
+        return PathParameter(self.over, values, self.rows)
 
 
 class Event(NamedTuple):
@@ -140,7 +140,7 @@ class Path(Shown, ABC):
     ----------
     problem : Problem
     loss : Loss
-    motion : Motion
+    path_parameter : PathParameter
         Which hyper-parameter the path follows, and the values of the others.
     span : tuple of two floats
         The first and the last value of the hyper-parameter.
@@ -169,7 +169,7 @@ class Path(Shown, ABC):
 
     problem: Problem
     loss: Loss
-    motion: Motion
+    path_parameter: PathParameter
     span: tuple[float, float]
     store: KernelStore = field(default_factory=KernelStore, repr=False, kw_only=True)
     is_chunked = False  # whether the rows are chunks of a Dask collection
@@ -177,7 +177,7 @@ class Path(Shown, ABC):
     @property
     def over(self) -> str:
         """Name of the hyper-parameter."""
-        return self.motion.over
+        return self.path_parameter.over
 
     def __getstate__(self) -> dict[str, Any]:
         # Lazy attributes and results computed from the kernel matrix are not saved: saved models stay small.
@@ -207,7 +207,7 @@ class Path(Shown, ABC):
     def of(cls, problem: Problem, request: Request, store: KernelStore) -> Self:
         """The path of a problem; a field ``exact`` or ``tol`` is that of the request."""
         own = {each.name: getattr(request, each.name) for each in fields(cls) if each.name in ("exact", "tol")}
-        return cls(problem, request.loss, request.motion, request.span, store=store, **own)
+        return cls(problem, request.loss, request.path_parameter, request.span, store=store, **own)
 
     @property
     def is_exact(self) -> bool:
@@ -245,7 +245,7 @@ class Path(Shown, ABC):
         if self.over in self.gram.kernel.parameters:
             problem = problem.at(self.over, value)
         solution = expand(solution, problem, self.distinct.s)
-        return replace(solution, problem=replace(problem, s=self.motion.weights(problem.s, value)))
+        return replace(solution, problem=replace(problem, s=self.path_parameter.weights(problem.s, value)))
 
     def events(self) -> Iterable[Event]:
         """The changes of place, in the order of the path; one for every copy of positive weight."""

@@ -73,7 +73,7 @@ class SPath:
     def _ends(self) -> tuple[Array, Array]:
         """The sizes at the beginning and at the end of each segment; with lambda2 = 0 they are one."""
         values = self.values
-        constant = self.path.motion.fixed["lambda2"] == 0.0
+        constant = self.path.path_parameter.fixed["lambda2"] == 0.0
         coef, _ = self.path.coefs((values[1:] + values[:-1]) / 2 if constant else values)
         problem = self.path.problem
         sizes = np.maximum.accumulate(np.abs(coef * problem.scale) @ problem.om)
@@ -95,7 +95,7 @@ class SPath:
             before = least if k == 0 else last[k - 1]
             return self._mixed(k, (s - before) / (first[k] - before)) if s > before else self.path(values[0])
         if last[k] - first[k] <= _SAME_SIZE * last[-1]:
-            return self._mixed(k, 1.0) if self.path.motion.fixed["lambda2"] == 0.0 else self.path(values[k])
+            return self._mixed(k, 1.0) if self.path.path_parameter.fixed["lambda2"] == 0.0 else self.path(values[k])
         return self.path(values[k] + (s - first[k]) / (last[k] - first[k]) * (values[k + 1] - values[k]))
 
     def _mixed(self, k: int, share: float) -> ElasticSolution:

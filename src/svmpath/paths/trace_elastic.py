@@ -14,7 +14,7 @@ from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram
 from svmpath.kernels import Linear
 from svmpath.lazy import with_known
-from svmpath.losses import Motion
+from svmpath.losses import PathParameter
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, centres, deviations
 from svmpath.names import unknown_name
 from svmpath.paths.elastic import ElasticPath
@@ -129,15 +129,15 @@ def trace_elastic(
     check_consistent_length(X, y)
     s = check_weights(sample_weight, X, class_weight, classes, (y > 0).astype(int))
     rows = check_moving(sample, over, s)
-    motion = check_motion(over, rows, lambda1, lambda2, l1_ratio)
+    path_parameter = check_path_parameter(over, rows, lambda1, lambda2, l1_ratio)
     problem = elastic_problem(X, y, s, classes, penalty_factor=penalty_factor, standardize=bool(standardize))
     span = None if span is None else check_span(span, parameter)
-    return elastic_path(problem, motion, span, max_features)
+    return elastic_path(problem, path_parameter, span, max_features)
 
 
-def check_motion(
+def check_path_parameter(
     over: str, rows: Array | None, lambda1: float | None, lambda2: float | None, l1_ratio: float | None
-) -> Motion:
+) -> PathParameter:
     """The hyper-parameter to follow and the fixed ones; a penalty that is missing, or given in vain, is refused."""
     for name, given in (("lambda1", lambda1), ("lambda2", lambda2)):
         if over in (name, "ray") and given is not None:
@@ -156,7 +156,7 @@ def check_motion(
             "lambda1 and lambda2 are both zero, so the solution is not unique; give one of them a positive value."
         )
     fixed = {"l1_ratio": ratio} if over == "ray" else {"lambda1": lam1, "lambda2": lam2}
-    return Motion(over, {name: value for name, value in fixed.items() if name != over}, rows)
+    return PathParameter(over, {name: value for name, value in fixed.items() if name != over}, rows)
 
 
 def elastic_problem(
@@ -175,7 +175,10 @@ def elastic_problem(
 
 
 def elastic_path(
-    problem: ElasticProblem, motion: Motion, span: tuple[float, float] | None, max_features: int | None = None
+    problem: ElasticProblem,
+    path_parameter: PathParameter,
+    span: tuple[float, float] | None,
+    max_features: int | None = None,
 ) -> ElasticPath:
     """The path over a span, or over the default one; walked, so that one that cannot be followed is refused here.
 
@@ -183,15 +186,17 @@ def elastic_path(
     """
     if max_features is not None:
         check_whole(max_features, "max_features", words=" or None")
-    family, loss = ElasticFamily(problem, motion), ElasticHinge()
+    family, loss = ElasticFamily(problem, path_parameter), ElasticHinge()
     if span is None and family.has_top:
         with blas_threads(problem.n * problem.p):
             walker = family.begin(np.inf)
             high = walker.value or 1.0
             record = ElasticRecord.of_walk(family, walker, _SPAN_END * high, max_features)
-        path = with_known(ElasticPath(problem, loss, motion, (high, _SPAN_END * high), max_features), record=record)
+        path = with_known(
+            ElasticPath(problem, loss, path_parameter, (high, _SPAN_END * high), max_features), record=record
+        )
     else:
-        path = ElasticPath(problem, loss, motion, span or default_span(family), max_features)
+        path = ElasticPath(problem, loss, path_parameter, span or default_span(family), max_features)
         record = path.record  # walks
     low, high = sorted(path.span)
     if max_features is None or record.first.value <= low or record.end <= max(low * (1 + 1e-12), 0.0):
@@ -207,20 +212,20 @@ def elastic_path(
 
 def default_span(family: ElasticFamily) -> tuple[float, float]:
     """The span of a path for which none was given, where the machine is not constant above some value."""
-    if family.motion.over == "weight":
+    if family.path_parameter.over == "weight":
         return 1.0, 0.0
-    if family.motion.over == "lambda2" or family.is_plain:
+    if family.path_parameter.over == "lambda2" or family.is_plain:
         return _LAMBDA2_SPAN
-    first = lambda1_max(family.problem, family.motion) or 1.0
+    first = lambda1_max(family.problem, family.path_parameter) or 1.0
     return first, _SPAN_END * first
 
 
-def lambda1_max(problem: ElasticProblem, motion: Motion) -> float:
+def lambda1_max(problem: ElasticProblem, path_parameter: PathParameter) -> float:
     """The value over lambda1 or a ray below which penalised features are used; 0 if they never are."""
-    family = ElasticFamily(problem, motion)
+    family = ElasticFamily(problem, path_parameter)
     if not family.has_top:  # a ray with free features: they move with lambda2, so that there is no such value
-        value = lambda1_max(problem, Motion("lambda1", {"lambda2": 0.0}))
-        return value / motion.fixed["l1_ratio"]
+        value = lambda1_max(problem, PathParameter("lambda1", {"lambda2": 0.0}))
+        return value / path_parameter.fixed["l1_ratio"]
     # A walk would do, but where it ends may depend on the order of the rows; a large programme would take too long.
     if np.all(family.design.om > 0.0) and problem.n * problem.p <= _MOST_ENTRIES:
         return largest_lambda1(family.design, problem.s) / family.penalties(1.0)["lambda1"]

@@ -135,13 +135,13 @@ def _notes(fitted: Fitted, summary: Facts) -> Iterator[tuple[str, str]]:
             )
     if held_out["value"] >= held_out["baseline"]:
         yield "warning", "The model is no better than a constant prediction."
-    doubtful = int(fitted.choice.curve.doubtful[fitted.choice.index]) if fitted.counts_unreliable else 0
-    if doubtful:
+    unreliable = int(fitted.choice.curve.unreliable[fitted.choice.index]) if fitted.counts_unreliable else 0
+    if unreliable:
         is_sure = is_exact(held_out["criterion"])
         yield (
             "info",
             f"The choice was made by {criterion_words(curve['criterion'])}, whose formula is not known to hold for "
-            f"{number(doubtful)} of the samples."
+            f"{number(unreliable)} of the samples."
             + (" The held-out error above does not depend on it: it is exact." if is_sure else ""),
         )
     if choice["rank"] is not None and choice["residual"] > _LARGE_RESIDUAL:

@@ -102,7 +102,7 @@ class Evaluator:
         if len(paths) > 1:
             loss, target = OneVsRest(loss), np.stack([problem.y for problem in problems], axis=1)
         whole = _Whole(self, paths, values)
-        held, doubts = (_Later(whole, what) for what in ("held", "doubtful"))
+        held, doubts = (_Later(whole, what) for what in ("held", "unreliable"))
         name, rows = self.criterion.__name__, np.arange(problems[0].n)
         return Curve(paths[0], name, values, loss, rows, held, target, doubts, scoring=self.scoring, units=self.units)
 

@@ -12,7 +12,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Motion:
+class PathParameter:
     """Which hyper-parameter a path follows, and the values of the others.
 
     A walk goes along an increasing t: over C it is t = -1 / C, in which machines with an elbow are piecewise linear;
