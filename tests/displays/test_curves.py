@@ -231,13 +231,13 @@ def test_margins_of_every_loss(name):
     p, (_, y) = path(name), data()
     value = float(np.mean(p.span))
     curve = criteria.kfold(p, [value], cv=3)
-    display = MarginDisplay.from_curve(curve, value, unreliable=0.3)
+    display = MarginDisplay.from_curve(curve, value, doubtful=0.3)
     table = display.table()
     f, sign = curve.decisions[0], np.where(y == "yes", 1.0, -1.0)
     np.testing.assert_array_equal(table["margin"], np.sort(sign * f))
     np.testing.assert_array_equal(table["label"], y[table["row"]])
     np.testing.assert_array_equal(table["wrong"], ((f > 0) != (sign > 0))[table["row"]])
-    np.testing.assert_array_equal(table["unreliable"], ~table["wrong"] & (table["margin"] < 0.3))
+    np.testing.assert_array_equal(table["doubtful"], ~table["wrong"] & (table["margin"] < 0.3))
     drawn = np.concatenate([points.get_offsets() for points in display.points_.values()])
     np.testing.assert_array_equal(drawn[np.argsort(drawn[:, 0])][:, 1], table["margin"])
     assert len(display.points_["wrong"].get_offsets()) == table["wrong"].sum()
@@ -271,8 +271,8 @@ def test_what_margins_refuse():
         MarginDisplay.from_curve(curve, 4.0)
     with pytest.raises(TypeError, match="needs a curve"):
         MarginDisplay.from_curve(path("hinge"))
-    with pytest.raises(ValueError, match="unreliable must be a number >= 0"):
-        MarginDisplay.from_curve(curve, unreliable=-1.0)
+    with pytest.raises(ValueError, match="doubtful must be a number >= 0"):
+        MarginDisplay.from_curve(curve, doubtful=-1.0)
 
 
 @pytest.mark.parametrize("display", [CurveDisplay, SurfaceDisplay, MarginDisplay])
