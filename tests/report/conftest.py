@@ -96,6 +96,7 @@ def open_page(browser):
         context = browser.new_context(viewport={"width": width, "height": 900}, accept_downloads=True, **options)
         contexts.append(context)
         page = context.new_page()
+        page.set_default_timeout(300_000)  # milliseconds; a busy machine takes its time
         page.on(
             "console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None
         )

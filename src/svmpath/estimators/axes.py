@@ -93,7 +93,7 @@ class Axes:
                 distance = np.abs(np.log(values / start))
                 values = values[distance <= max(np.log(_C_NEAR) * (1 + 1e-9), distance.min())]
             return Axis(values, _C_STEP, (low / 100, min(high * 10, _SCREENED_C[-1])))
-        return Axis(values, _C_STEP, (float(values[0]), float(values[-1])) if how == "range" else None)
+        return Axis(values, _C_STEP, (float(values[0]), float(values[-1])) if how in ("range", "tune") else None)
 
     def make_kernel(self, X: Any, s: Array | None) -> tuple[Kernel, str | None, Axis | None]:
         """The kernel, the full name of its gamma and the values to try; None if it has none, or it is fixed."""

@@ -126,10 +126,12 @@ def _coarse_to_fine(tuner: Tuner, evaluator: Evaluator) -> Tuned:
 
 
 def _continuous(tuner: Tuner, evaluator: Evaluator) -> Tuned:
-    gammas = np.empty(0) if tuner.gamma is None else tuner.gamma.values
-    grid = Grid(tuner, evaluator, max(len(gammas), 1) + limits.BRENT_GAMMAS)
+    gammas, is_free = np.zeros(1), False
+    if tuner.gamma is not None:  # of a list, only its values may be chosen
+        gammas, is_free = tuner.gamma.values, tuner.gamma.limits is not None
+    grid = Grid(tuner, evaluator, len(gammas) + is_free * limits.BRENT_GAMMAS)
     grid.score_axis()
-    if len(gammas) > 1:
+    if is_free and len(gammas) > 1:
 
         def score(log_gamma: float) -> float:
             gamma = float(np.exp(log_gamma))
@@ -221,8 +223,8 @@ class Grid:
         return rank[0]
 
     def polished(self, curve: Curve, paths: list[Path]) -> tuple[Curve, list[Path]]:
-        """The curve with one more value: the minimum over log C between the neighbours of its best value."""
-        if len(curve.values) < 2:
+        """The curve with one more value, unless C is a list: the lowest between the neighbours of its best value."""
+        if len(curve.values) < 2 or self.tuner.C.limits is None:
             return curve, paths
         values = np.sort(curve.values)
         near = np.log(_around(values, float(curve.values[np.argmin(curve.scores)])))
