@@ -45,7 +45,7 @@ TYPOS = {
     ("--kernel", "gaussian"): None,
     ("--criterion", "lo"): "loo",
     ("--criterion", "k-fold"): "kfold",
-    ("--criterion", "gcv"): None,
+    ("--criterion", "no_such"): None,
     ("--search", "gradent"): "gradient",
     ("--search", "Grid"): "grid",
     ("--search", "random"): None,

@@ -64,6 +64,8 @@ def written_text(paths: Sequence[Any]) -> str:
 
 def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
     """The rows of the table; None if there is nothing to show."""
+    from svmpath.criteria.table import is_by_folds
+
     data, choice, held_out = facts["data"], facts["choice"], facts["held_out"]
     classes = f" ({len(data['classes'])} classes)" if "classes" in data else ""
     how, honest, kind = held_out_by(facts["curve"]["criterion"], held_out["folds"]), facts["honest"], held_out["kind"]
@@ -81,7 +83,7 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
         "epsilon": _figures(choice.get("epsilon")),
         "Rank": "full" if choice["rank"] is None else f"{choice['rank']} (residual {choice['residual']:.2g})",
         "Threshold": _figures(choice.get("threshold")),
-        "Chosen by": how if facts["curve"]["criterion"] != "kfold" else f"{how}, {held_out['folds_are']}",
+        "Chosen by": how if not is_by_folds(facts["curve"]["criterion"]) else f"{how}, {held_out['folds_are']}",
         "Score": _score(facts["curve"]),
         "Held-out error": _error(held_out, kind, f"{words} ({held_out_by(held_out['criterion'], held_out['folds'])})"),
         "Honest error": None if honest is None else _error(honest, kind, f"({_METHODS[honest['method']]})"),
@@ -106,8 +108,10 @@ def _machine(choice: Mapping[str, Any]) -> str:
 
 def print_notes(facts: Mapping[str, Any], is_cv_given: bool) -> None:
     """Note what a user should know about the result."""
+    from svmpath.criteria.table import is_by_folds
+
     choice, held_out = facts["choice"], facts["held_out"]
-    if is_cv_given and facts["curve"]["criterion"] != "kfold":
+    if is_cv_given and not is_by_folds(facts["curve"]["criterion"]):
         note("--cv has an effect with --criterion kfold only.")
     if facts["curve"]["switched"]:
         more = "; use --criterion loo if you want leave-one-out anyway" if choice["tol"] is None else ""
@@ -123,9 +127,9 @@ def print_notes(facts: Mapping[str, Any], is_cv_given: bool) -> None:
 
 def held_out_by(criterion: str, folds: int | None) -> str:
     """How samples were held out, in words."""
-    from svmpath.criteria.table import CRITERIA
+    from svmpath.criteria.table import CRITERIA, is_by_folds
 
-    return f"{folds}-fold" if criterion == "kfold" else CRITERIA[criterion].words
+    return f"{folds}-fold" if is_by_folds(criterion) else CRITERIA[criterion].words
 
 
 def _error(facts: Mapping[str, Any], kind: str, words: str) -> str:

@@ -103,6 +103,12 @@ def make_criterion(criterion: Any, cv: Any = 5) -> Callable[..., Any]:
     return partial(known.function, cv=cv) if known.takes_folds else known.function
 
 
+def is_by_folds(criterion: Any) -> bool:
+    """Whether a criterion, or its name, holds out the rows of folds."""
+    row = row_of(criterion)
+    return row is not None and row.takes_folds
+
+
 def row_of(criterion: Any) -> Criterion | None:
     """The row of a criterion, or of its name; None if it is not in the table."""
     name = getattr(criterion, "__name__", criterion)

@@ -13,7 +13,7 @@ from svmpath.criteria.curve import HeldOutLoss
 from svmpath.criteria.folds import make_folds
 from svmpath.criteria.held_out import Folds
 from svmpath.criteria.scoring import Scoring
-from svmpath.criteria.table import CRITERIA, is_bound, make_criterion
+from svmpath.criteria.table import CRITERIA, is_bound, is_by_folds, make_criterion
 from svmpath.estimators.axes import Axes, Start, epsilons, how_given
 from svmpath.estimators.cautions import warn_of_a_loose_bound, warn_of_edges, warn_of_rounding, warn_of_time
 from svmpath.estimators.held_out import HeldOut
@@ -257,7 +257,7 @@ class PathMachine(TunedModel):
 
     def _folds(self, criterion: Any, X: Any, y: Array, s: Array) -> Any:
         """The folds, drawn once, so that every kernel and every epsilon is scored on the same ones."""
-        if criterion != "kfold":
+        if not is_by_folds(criterion):
             return None
         if self._drawn is None:
             kind: dict[str, Any] = {"is_classification": self._task == "classification", "pairwise": self._pairwise}

@@ -20,7 +20,7 @@ from svmpath.criteria.effective import counted
 from svmpath.criteria.folds import deal, random_places
 from svmpath.criteria.held_out import Folds
 from svmpath.criteria.interval import mean_interval
-from svmpath.criteria.table import is_bound, is_estimate, make_criterion
+from svmpath.criteria.table import is_bound, is_by_folds, is_estimate, make_criterion
 from svmpath.estimators.honest import HonestError, can_be_corrected, error_of_procedure
 from svmpath.estimators.machines import Machines
 from svmpath.estimators.probabilities import CalibrationCurve, binned
@@ -216,11 +216,11 @@ class HeldOut:
     def left_out(self) -> LeftOut:
         """The machines without each sample if that takes no fits, else without each fold."""
         if self._left_out is None:
-            is_by_folds = self.choice.curve.criterion == "kfold" or self.groups is not None
-            left_out = None if is_by_folds else self.machines.without_each()
+            has_folds = is_by_folds(self.choice.curve.criterion) or self.groups is not None
+            left_out = None if has_folds else self.machines.without_each()
             if left_out is None:
                 folds = self.folds  # that the choice was made by
-                if self.choice.curve.criterion != "kfold" or folds is None:
+                if not is_by_folds(self.choice.curve.criterion) or folds is None:
                     gram, s = self.machines.gram, self.machines.paths[0].problem.s
                     kind: dict[str, Any] = {"is_classification": self.classes is not None, "groups": self.groups}
                     folds = ten_folds(gram.X, self.labels, **kind, s=s, pairwise=gram.kernel.pairwise)

@@ -20,7 +20,7 @@ from sklearn.model_selection import PredefinedSplit
 from svmpath.criteria.folds import most_folds, random_folds, random_places
 from svmpath.criteria.interval import mean_interval
 from svmpath.criteria.optimism import LossTable, bootstrap_error, parts_optimism
-from svmpath.criteria.table import is_bound
+from svmpath.criteria.table import is_bound, is_by_folds
 from svmpath.names import unknown_name
 from svmpath.progress import begin, finish, part_done, unwatched
 from svmpath.search.choice import Choice, Scores
@@ -179,7 +179,7 @@ def _losses_of(make: Callable[..., Any], options: dict[str, Any], data: _Rows, f
 def _outer_folds(held_out: HeldOut, data: _Rows, n_splits: int) -> list[Fold]:
     """By ``cv`` if that is a splitter, else stratified or grouped folds in random order."""
     cv, kind = held_out.options["cv"], data.is_classification
-    if held_out.choice.curve.criterion == "kfold" and cv is not None and not is_whole_number(cv, least=2):
+    if is_by_folds(held_out.choice.curve.criterion) and cv is not None and not is_whole_number(cv, least=2):
         if not hasattr(cv, "split") or isinstance(cv, PredefinedSplit):
             raise ValueError(
                 "Nested cross-validation splits the training rows of each fold again, which fixed splits do not "

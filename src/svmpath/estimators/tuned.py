@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from svmpath.criteria.table import CRITERIA
+from svmpath.criteria.table import CRITERIA, is_by_folds
 from svmpath.estimators.held_out import HeldOut
 from svmpath.estimators.honest import HonestError
 from svmpath.estimators.machines import Machines
@@ -66,7 +66,7 @@ class TunedModel(BaseEstimator):
         self._given_weight = None if sample_weight is None else check_weights(sample_weight, X)
         self._groups = None if groups is None else check_groups(groups, X)
         criterion = self.criterion
-        if groups is not None and isinstance(criterion, str) and criterion in CRITERIA and criterion != "kfold":
+        if groups is not None and isinstance(criterion, str) and criterion in CRITERIA and not is_by_folds(criterion):
             raise ValueError(
                 f"criterion={criterion!r} leaves out single rows, but groups are to be held out together: use "
                 "criterion='kfold' or 'auto', or leave groups out."

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import Curve, one_vs_rest
-from svmpath.criteria.table import CRITERIA, is_bound, plain_name
+from svmpath.criteria.table import CRITERIA, is_bound, is_by_folds, plain_name
 from svmpath.exceptions import PathError
 from svmpath.paths import Path
 from svmpath.report.facts import Facts, rounded
@@ -89,7 +89,7 @@ def _dense(fitted: Fitted, values: Array, paths: list[Path], name: str) -> Itera
     has_folds = is_whole_number(fitted.model.cv, least=2) and fitted.n >= 5 * int(fitted.model.cv)
     others = [each for each in fitted.path.loss.policy.shown if each != name]
     for each in [name, *others]:
-        is_possible = has_folds if each == "kfold" else not is_grouped
+        is_possible = has_folds if is_by_folds(each) else not is_grouped
         if each not in CRITERIA or not is_possible or (is_bound(each) and len(paths) > 1):
             continue
         with suppress(PathError, ValueError):  # a machine that cannot be had without some rows

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.table import CRITERIA, is_exact
+from svmpath.criteria.table import CRITERIA, is_by_folds, is_exact
 from svmpath.losses import labels_of
 from svmpath.report.facts import Facts
 from svmpath.report.fitted import Fitted
@@ -49,7 +49,7 @@ def percent(value: float) -> str:
 
 def criterion_words(criterion: str, folds: Any = None) -> str:
     """How samples were held out, in words."""
-    if criterion == "kfold" and isinstance(folds, int):
+    if is_by_folds(criterion) and isinstance(folds, int):
         return f"{folds}-fold cross-validation"
     return CRITERIA[criterion].words if criterion in CRITERIA else criterion
 

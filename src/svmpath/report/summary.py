@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import error
-from svmpath.criteria.table import is_bound, plain_name
+from svmpath.criteria.table import is_bound, is_by_folds, plain_name
 from svmpath.report.facts import Facts, plain
 from svmpath.validation import is_whole_number
 
@@ -150,7 +150,7 @@ def _choice(model: Any) -> Facts:
 def _held_out(model: Any, is_class: bool) -> Facts:
     """How rows were held out."""
     folds_are = None
-    if model.error_criterion_ == "kfold":
+    if is_by_folds(model.error_criterion_):
         if not (model.cv is None or is_whole_number(model.cv, least=2)):
             folds_are = "folds as given"
         elif getattr(model, "_groups", None) is not None:
@@ -160,7 +160,7 @@ def _held_out(model: Any, is_class: bool) -> Facts:
             folds_are = f"random folds with {what}"
     return {
         "criterion": model.error_criterion_,  # "loo" is exact, "span" and "alo" predict it
-        "folds": model.cv if model.error_criterion_ == "kfold" else None,  # also where "auto" meant it
+        "folds": model.cv if is_by_folds(model.error_criterion_) else None,  # also where "auto" meant it
         "folds_are": folds_are,
         "kind": "error rate" if is_class else "mean squared error",
     }
@@ -194,7 +194,7 @@ def _curve(model: Any, is_class: bool) -> Facts:
 
 def _switched(model: Any) -> str | None:
     """Why "auto" was k-fold and not leave-one-out, in one sentence; None if it was leave-one-out."""
-    if model.criterion != "auto" or getattr(model, "criterion_", None) != "kfold":
+    if model.criterion != "auto" or not is_by_folds(getattr(model, "criterion_", None)):
         return None
     if not model.path_.is_exact:
         return f"there is no exact leave-one-out along approximate paths, so {model.cv}-fold was used instead"
