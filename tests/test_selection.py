@@ -77,11 +77,11 @@ def test_a_curve_with_a_hole_is_refused():
         select(curve_of([1.0, np.nan]))
 
 
-def tuner(held_out=None, rule="min", limits=None, over="gamma", **options):
+def tuner(held_out=None, rule="min", limits=None, C_limits=None, over="gamma", **options):
     problem = Problem(make_gram(X, RBF(1.0)), Y, np.ones(80), "classification")
     evaluator = Evaluator([problem], LOSSES["least_squares"](), criteria.press, held_out, rule)
     gamma = None if over is None else Axis(GAMMAS, limits=limits)
-    return Tuner([evaluator], Axis(C), gamma, over, **options)
+    return Tuner([evaluator], Axis(C, limits=C_limits), gamma, over, **options)
 
 
 def test_the_grid_is_the_best_of_all_pairs():
@@ -104,7 +104,8 @@ def test_coarse_to_fine_looks_between_and_is_never_worse():
 
 
 def test_continuous_search_finds_a_stationary_point():
-    grid, choice = (find(tuner(held_out="squared")).choice for find in (over_grid, continuously))
+    ends = {"limits": (GAMMAS[0], GAMMAS[-1]), "C_limits": (C[0], C[-1])}
+    grid, choice = over_grid(tuner(held_out="squared")).choice, continuously(tuner(held_out="squared", **ends)).choice
     assert choice.score < grid.score
     gamma, value = choice.parameters["gamma"], choice.value
 

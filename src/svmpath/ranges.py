@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from svmpath.validation import check_positive
 
 
@@ -37,6 +39,8 @@ class Range:
     def __post_init__(self) -> None:
         for end in (self.low, self.high):
             check_positive(end, "Each end of a Range")
+        if self.low < np.finfo(float).tiny:
+            raise ValueError(f"The low end of a Range must be a normal number, got {self.low!r}; give a larger one.")
         if not self.low < self.high:
             raise ValueError(
                 f"A Range goes from a smaller to a larger number, got {self!r}; exchange them, or give one number."

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import svmpath
-from svmpath import PathSVC, PathSVR, Range, criteria
+from svmpath import ElasticNetSVC, KernelDictionary, PathSVC, PathSVR, Range, criteria
 from svmpath.criteria import CRITERIA
 from svmpath.kernels import RBF, Linear
 from svmpath.losses import SquaredHinge
@@ -530,15 +530,28 @@ def test_a_range_is_checked_printed_and_cloned():
     given = Range(0.1, 10)
     assert repr(PathSVC(C=given)) == "PathSVC(C=Range(0.1, 10))"
     assert given == clone(PathSVC(C=given)).C
-    for low, high, message in ((10.0, 0.1, "from a smaller to a larger"), (0.0, 1.0, "must be a positive number")):
+    for low, high, message in (
+        (10.0, 0.1, "from a smaller to a larger"),
+        (0.0, 1.0, "must be a positive number"),
+        (1e-320, 1.0, "normal number"),
+    ):
         with pytest.raises(ValueError, match=message):
             Range(low, high)
 
 
 def test_parameters_are_given_by_name():
-    with pytest.raises(TypeError, match="positional argument"):
+    with pytest.raises(TypeError, match=r"by name, as in \w+\((C|lambda1)=1.0\)"):
         PathSVC(*["hinge"])
+    for kind, example in ((PathSVR, "C=1.0"), (ElasticNetSVC, "lambda1=1.0"), (KernelDictionary, r"gamma=\[0.5\]")):
+        with pytest.raises(TypeError, match=rf"as in {kind.__name__}\({example}\); got 2 without a name"):
+            kind(*[1.0, 2.0])
     assert len(PathSVC().get_params()) == 20
+
+
+def test_a_pickle_of_an_earlier_version_is_refused_by_name():
+    # As pickle asks for a class of svmpath 0.1 that every path of it holds.
+    with pytest.raises(ValueError, match=r"saved by svmpath 0\.1, .* fit it again"):
+        pickle.loads(b"csvmpath.losses.motion\nMotion\n.")
 
 
 def test_a_choice_needs_a_curve():

@@ -14,6 +14,7 @@ from svmpath.criteria.calibration import check_method
 from svmpath.criteria.frozen import predicted_codes
 from svmpath.estimators._base import Array, PathMachine
 from svmpath.estimators.chunks import fit_chunks, lazy_for_chunks
+from svmpath.estimators.keywords import by_name
 from svmpath.estimators.machines import squeezed
 from svmpath.estimators.probabilities import CalibrationCurve
 from svmpath.estimators.scoring import check_threshold, fit_threshold, resolve_scoring
@@ -261,6 +262,7 @@ class PathSVC(ClassifierMixin, PathMachine):
 
     _task = "classification"
 
+    @by_name("C=1.0")
     def __init__(
         self,
         *,

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath.estimators.axes import numbers_of
+from svmpath.estimators.keywords import by_name
 from svmpath.kernels import gamma_value, make_kernel
 from svmpath.row_order import random_order
 from svmpath.validation import check_positive, draw_seed
@@ -58,6 +59,7 @@ class KernelDictionary(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     (True, (1, 160))
     """
 
+    @by_name("gamma=[0.5]")
     def __init__(
         self, *, gamma: Any = "tune", kernel: Any = "rbf", max_centres: int = 500, random_state: Any = None
     ) -> None:

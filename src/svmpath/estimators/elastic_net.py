@@ -17,6 +17,7 @@ from svmpath.criteria.folds import make_folds
 from svmpath.criteria.frozen import predicted_codes
 from svmpath.estimators.axes import numbers_of
 from svmpath.estimators.held_out import HeldOut
+from svmpath.estimators.keywords import by_name
 from svmpath.estimators.machines import LinearMachines, squeezed
 from svmpath.estimators.probabilities import CalibrationCurve
 from svmpath.estimators.scoring import check_threshold, fit_threshold, resolve_scoring
@@ -160,6 +161,7 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
     (True, np.True_)
     """
 
+    @by_name("lambda1=1.0")
     def __init__(
         self,
         *,

@@ -28,6 +28,10 @@ def check_options(model: PathMachine) -> None:
         check_positive(model.time_limit, "time_limit")
     if not isinstance(model.scale, (bool, np.bool_)):
         raise ValueError(f"scale must be True or False, got {model.scale!r}.")
+    if callable(model.verbose):
+        raise ValueError(
+            "verbose must be a number: 0 for silence, 1 to print the stages of the search; got a function."
+        )
 
 
 def check_scorer(model: PathMachine) -> None:

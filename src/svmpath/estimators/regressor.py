@@ -12,6 +12,7 @@ from sklearn.base import RegressorMixin
 from svmpath.chunked import is_chunked
 from svmpath.estimators._base import Array, PathMachine
 from svmpath.estimators.chunks import fit_chunks, lazy_for_chunks
+from svmpath.estimators.keywords import by_name
 from svmpath.estimators.scoring import resolve_scoring
 from svmpath.estimators.tuned import unchanged_by_failure
 from svmpath.gram import Approximation
@@ -123,6 +124,7 @@ class PathSVR(RegressorMixin, PathMachine):
 
     _task = "regression"
 
+    @by_name("C=1.0")
     def __init__(
         self,
         *,
