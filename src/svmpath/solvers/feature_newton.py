@@ -362,6 +362,9 @@ class FewSamples:
 
 def _root(M: Array) -> Array:
     """An upper triangular U with U'U = M, eigenvalues below rounding being lifted to it."""
+    diagonal = np.diag(M)
+    if np.count_nonzero(M) == np.count_nonzero(diagonal):  # no sample is on a curved piece
+        return np.diag(np.sqrt(np.maximum(diagonal, len(M) * np.finfo(float).eps * diagonal.max())))
     values, Q = interruptible(np.linalg.eigh, M)
     floor = len(M) * np.finfo(float).eps * values[-1]
     return np.asfortranarray(np.linalg.qr(np.sqrt(np.maximum(values, floor))[:, None] * Q.T)[1])
