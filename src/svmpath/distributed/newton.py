@@ -1,4 +1,4 @@
-"""Machines on rows in chunks: Newton's method of ``solvers.newton``, one pass over the chunks per step.
+"""Machines on rows in chunks: what Newton's method (``solvers.newton``) asks about rows, one pass over them per step.
 
 The problem is that of ``solvers.feature_newton``. A machine keeps theta, the exact gradient and G = A' W A there. A
 step solves, on the client,
@@ -26,12 +26,11 @@ import numpy as np
 
 from svmpath.distributed.blocks import Evaluate, Evaluation, LossesAlong, Moments, Question
 from svmpath.solvers.feature_newton import Factored
-from svmpath.solvers.newton import KNOT_TIE, MOST_STEPS, not_found
+from svmpath.solvers.newton import KNOT_TIE, MOST_STEPS, Newton, not_found
 from svmpath.solvers.pieces import Pieces
 
 Array = np.ndarray
 Ask = Callable[[list[Question]], list[Any]]
-Search = Generator[Question, Any, "ChunkedPoint"]
 
 _NOTHING_LEFT = 1e-10  # in units of decision values, times the root of a weight
 _STALLED = 0.5  # by which the rest must shrink when a step stays on its piece; else it is rounding
@@ -81,49 +80,54 @@ def first_point(loss: Pieces, moments: Moments, machine: int) -> ChunkedPoint:
     return ChunkedPoint(loss, theta, float(moments.squares[machine] - b * c[-1]), c - b * G[:, -1], G)
 
 
-def minimise(point: ChunkedPoint, machine: int, lam: float, weight: float) -> Search:
-    """The minimiser of J at lam from a point: a generator that yields questions and is sent their answers.
+class ChunkedNewton(Newton[ChunkedPoint]):
+    """J of one machine at lam, on rows that are asked about.
 
-    ``weight`` is that of an ordinary row: what is left to do is measured beside it.
+    Parameters
+    ----------
+    machine : int
+        Its number in the questions.
+    lam : float
+    weight : float
+        That of an ordinary row: what is left to do is measured beside it.
     """
-    nothing = _NOTHING_LEFT * np.sqrt(weight)
-    rest, stays = np.inf, False
-    for _ in range(MOST_STEPS):
-        before = rest
-        delta, rest = point.step(lam)
-        if rest <= nothing or (stays and rest > _STALLED * before):
-            return point
-        aim = point.theta + delta
-        there = yield Evaluate(point.loss, machine, aim, point.theta)
-        stays = there.moved == 0 or there.far <= KNOT_TIE * (1.0 + there.top)
-        if not stays and not point.objective(lam, aim, there.loss) < point.objective(lam):
-            shortened = yield from _shorten(point, machine, lam, aim)
-            if shortened is None:
-                return point
-            aim, there = shortened
-        point = point.moved(aim, there)
-    raise not_found(lam)
 
+    most_steps = MOST_STEPS
 
-def _shorten(point: ChunkedPoint, machine: int, lam: float, aim: Array) -> Generator[Question, Any, Any]:
-    """The best of several points on the way to the aim, and what it is like; None if J falls at none of them."""
-    steps = _STEPS
-    for _ in range(_MOST_SHORTENED):
-        losses = yield LossesAlong(point.loss, machine, point.theta, aim, steps)
-        thetas = point.theta + steps[:, None] * (aim - point.theta)
-        objectives = [point.objective(lam, *each) for each in zip(thetas, losses, strict=True)]
-        best = int(np.argmin(objectives))
-        if objectives[best] < point.objective(lam):
-            there = yield Evaluate(point.loss, machine, thetas[best], point.theta)
-            return thetas[best], there
-        steps = steps * _SHORTER
-    return None
+    def __init__(self, machine: int, lam: float, weight: float) -> None:
+        self.machine, self.lam, self._nothing = machine, lam, _NOTHING_LEFT * np.sqrt(weight)
+        self._step, self._rest, self._stays = np.empty(0), np.inf, False
+
+    def is_minimum(self, point: ChunkedPoint) -> bool:
+        before = self._rest
+        self._step, self._rest = point.step(self.lam)
+        return self._rest <= self._nothing or (self._stays and self._rest > _STALLED * before)
+
+    def aim(self, point: ChunkedPoint) -> Array:
+        return point.theta + self._step
+
+    def advancing(self, point: ChunkedPoint, aim: Array) -> Generator[Question, Any, tuple[ChunkedPoint, bool]]:
+        there = yield Evaluate(point.loss, self.machine, aim, point.theta)
+        self._stays = there.moved == 0 or there.far <= KNOT_TIE * (1.0 + there.top)
+        if self._stays or point.objective(self.lam, aim, there.loss) < point.objective(self.lam):
+            return point.moved(aim, there), False
+        steps = _STEPS
+        for _ in range(_MOST_SHORTENED):  # the best of several points on the way to the aim
+            losses = yield LossesAlong(point.loss, self.machine, point.theta, aim, steps)
+            thetas = point.theta + steps[:, None] * (aim - point.theta)
+            objectives = [point.objective(self.lam, *each) for each in zip(thetas, losses, strict=True)]
+            best = int(np.argmin(objectives))
+            if objectives[best] < point.objective(self.lam):
+                there = yield Evaluate(point.loss, self.machine, thetas[best], point.theta)
+                return point.moved(thetas[best], there), False
+            steps = steps * _SHORTER
+        return point, True  # J falls at none of them
 
 
 def minimise_all(points: list[ChunkedPoint], lam: float, ask: Ask, weight: float) -> list[ChunkedPoint]:
     """The minimisers of several machines; each pass answers one question of every machine that is not found yet."""
     minimisers = list(points)
-    searches = {machine: minimise(point, machine, lam, weight) for machine, point in enumerate(points)}
+    searches = {k: ChunkedNewton(k, lam, weight).searching(point) for k, point in enumerate(points)}
     replies: dict[int, Any] = dict.fromkeys(searches)
     while searches:
         questions: dict[int, Question] = {}
@@ -131,7 +135,9 @@ def minimise_all(points: list[ChunkedPoint], lam: float, ask: Ask, weight: float
             try:
                 questions[machine] = search.send(replies[machine])
             except StopIteration as end:
-                minimisers[machine] = end.value
+                minimisers[machine], is_found = end.value
+                if not is_found:
+                    raise not_found(lam) from None
                 del searches[machine]
         if questions:
             replies = dict(zip(questions, ask(list(questions.values())), strict=True))

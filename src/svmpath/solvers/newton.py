@@ -8,11 +8,15 @@ A step aims at the minimiser of the quadratic function that equals J around the 
 - else the lowest point on the way to it is taken, and J becomes less unless the point is the minimiser to rounding.
 
 There are finitely many pieces, and J falls at every step: so this ends.
+
+Rows need not be at hand (``distributed.newton``): then a step asks about them, and several searches share the answers
+of one pass over all rows.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Generator
 from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -49,12 +53,17 @@ class Newton(ABC, Generic[AnyPoint]):
     most_steps: int
 
     @abstractmethod
-    def aim(self, point: AnyPoint) -> AnyPoint:
+    def aim(self, point: AnyPoint) -> Any:
         """Where Newton's step leads from a point, or the step itself, as :meth:`advance` takes it."""
 
-    @abstractmethod
-    def advance(self, point: AnyPoint, aim: AnyPoint) -> tuple[AnyPoint, bool]:
+    def advance(self, point: AnyPoint, aim: Any) -> tuple[AnyPoint, bool]:
         """The next point, by a line search towards the aim, and whether it is the last."""
+        raise NotImplementedError
+
+    def advancing(self, point: AnyPoint, aim: Any) -> Generator[Any, Any, tuple[AnyPoint, bool]]:
+        """:meth:`advance` where rows are not at hand: yields questions about them, and is sent the answers."""
+        yield from ()
+        return self.advance(point, aim)
 
     def is_minimum(self, point: AnyPoint) -> bool:
         """Whether a point is good enough, as far as that can be seen before the next step is computed."""
@@ -62,10 +71,20 @@ class Newton(ABC, Generic[AnyPoint]):
 
     def minimise(self, point: AnyPoint) -> tuple[AnyPoint, bool]:
         """The minimiser, from a point; and whether it was found within the steps allowed."""
+        search = self.searching(point)
+        while True:
+            try:
+                next(search)
+            except StopIteration as end:
+                minimiser: tuple[AnyPoint, bool] = end.value
+                return minimiser
+
+    def searching(self, point: AnyPoint) -> Generator[Any, Any, tuple[AnyPoint, bool]]:
+        """:meth:`minimise`, with the questions of :meth:`advancing`."""
         for _ in range(self.most_steps):
             if self.is_minimum(point):
                 return point, True
-            point, is_last = self.advance(point, self.aim(point))
+            point, is_last = yield from self.advancing(point, self.aim(point))
             if is_last:
                 return point, True
         return point, False
