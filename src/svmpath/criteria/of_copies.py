@@ -22,7 +22,7 @@ from svmpath.criteria.held_out import (
     of_rows,
     predict_left_out,
 )
-from svmpath.paths import JumpPath, KernelPath, MarchPath, Path
+from svmpath.paths import Path
 from svmpath.paths.copies import split_off
 
 Array = np.ndarray
@@ -58,10 +58,10 @@ def split_copies(path: Path, is_frozen: bool = False) -> tuple[Any, Callable[[He
     that fits their boxes, one of them can be at zero and another at its limit, and to freeze them there has other
     consequences. Then the path is that of all rows.
     """
-    is_alike = path.over != "weight" and not (is_frozen and isinstance(path, (JumpPath, KernelPath)))
+    is_alike = path.over != "weight" and not (is_frozen and path.has_statuses)
     split = split_off(path.problem) if is_alike else None
     every = np.arange(path.problem.n)
-    f = path.start[path.problem.copies] if isinstance(path, MarchPath) and path.start is not None else None
+    f = None if path.start_decisions is None else path.start_decisions[path.problem.copies]
     if split is None:
         whole = path.unmerged.start_from(f)
         path.store.of_path.scored = whole, every

@@ -235,7 +235,7 @@ class PathDisplay(Display):
 
 
 def _check_what(path: Path, what: str | None) -> str:
-    is_linear = isinstance(path, ElasticPath) or isinstance(path.gram.kernel, Linear)
+    is_linear = not path.loss.has_kernel or isinstance(path.gram.kernel, Linear)
     if what is None:
         return "coefficients" if is_linear else "multipliers"
     if what not in WHAT:

@@ -24,7 +24,7 @@ from svmpath.displays.coefficients import PathDisplay
 from svmpath.displays.curve import CurveDisplay, describe
 from svmpath.displays.surface import SurfaceDisplay
 from svmpath.exceptions import PathError
-from svmpath.paths import Curves, ElasticPath, Path
+from svmpath.paths import Curves, Path
 from svmpath.search.choice import Choice, best_value
 
 Facts = Mapping[str, Any]
@@ -84,7 +84,7 @@ def _(path: Path) -> _Shown:
         **{name: f"{value:.6g}" for name, value in path.path_parameter.fixed.items()},
         "samples": problem.n,
         **({} if path.is_chunked else {"features": problem.gram.X.shape[1]}),
-        **({} if isinstance(path, ElasticPath) else {"kernel": repr(problem.gram.kernel)}),
+        **({"kernel": repr(problem.gram.kernel)} if path.loss.has_kernel else {}),
         "machines": "exact" if path.is_exact else "up to a duality gap",
     }
     is_of_kernel = path.over not in path.loss.parameter_names
@@ -152,7 +152,7 @@ def _(choice: Choice) -> _Shown:
 
 def _parameters(path: Path, value: float) -> str:
     """The hyper-parameters of a machine, without finding it."""
-    kernel = {} if isinstance(path, ElasticPath) else path.gram.kernel.parameters
+    kernel = path.gram.kernel.parameters if path.loss.has_kernel else {}
     known = {path.over: value, **path.path_parameter.fixed, **kernel}
     if path.over in kernel:
         known[path.over] = value

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svmpath.displays._base import Array, Display, check_fitted, ink, paper, thin_ticks
-from svmpath.paths import Curves, ElasticPath, Path
+from svmpath.paths import Curves, Path
 from svmpath.search.choice import Choice, Scores, Stage, best_pair, best_value
 from svmpath.search.results import only_stage
 
@@ -159,7 +159,7 @@ class SurfaceDisplay(Display):
             )
         shown = _pick(stages, stage)
         others = [_pairs(each.tried) for each in stages if each is not shown]
-        sign = -1.0 if isinstance(path, ElasticPath) else 1.0
+        sign = 1.0 if path.loss.has_kernel else -1.0
         label = f"{f'{shown.name} ' if choice.stages else ''}score ({shown.criterion})"
         pairs = np.concatenate(others) if others else None
         return cls(tried=shown.tried, names=names, others=pairs, chosen=_pair(choice, names), label=label, sign=sign)
@@ -304,7 +304,7 @@ def _pick(stages: Sequence[Stage], name: str | None) -> Stage:
 
 
 def _names(path: Path) -> tuple[str, str]:
-    if isinstance(path, ElasticPath):
+    if not path.loss.has_kernel:
         return path.over, "lambda2"
     parameters = [name for name in path.gram.kernel.parameters if name.split("__")[-1] == "gamma"]
     return path.over, parameters[0] if len(parameters) == 1 else "gamma"

@@ -26,7 +26,7 @@ import numpy as np
 
 from svmpath.distributed.blocks import Evaluate, Evaluation, LossesAlong, Moments, Question
 from svmpath.solvers.feature_newton import Factored
-from svmpath.solvers.newton import KNOT_TIE, MOST_STEPS, Newton, not_found
+from svmpath.solvers.newton import KNOT_TIE, MOST_STEPS, AskingNewton, not_found
 from svmpath.solvers.pieces import Pieces
 
 Array = np.ndarray
@@ -80,7 +80,7 @@ def first_point(loss: Pieces, moments: Moments, machine: int) -> ChunkedPoint:
     return ChunkedPoint(loss, theta, float(moments.squares[machine] - b * c[-1]), c - b * G[:, -1], G)
 
 
-class ChunkedNewton(Newton[ChunkedPoint]):
+class ChunkedNewton(AskingNewton[ChunkedPoint]):
     """J of one machine at lam, on rows that are asked about.
 
     Parameters

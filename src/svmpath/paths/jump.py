@@ -69,6 +69,8 @@ class JumpPath(Path):
     ('left', True)
     """
 
+    has_statuses = True
+
     loss: ElbowLoss
     start: Array | None = None
     limit: Limit | None = None

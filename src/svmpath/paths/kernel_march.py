@@ -126,6 +126,8 @@ class KernelPath(OverKernel):
     ('KernelPath', True)
     """
 
+    has_statuses = True
+
     loss: ElbowLoss
     start: Array | None = None
 

@@ -71,6 +71,10 @@ class MarchPath(CurvedPath):
     exact: bool = False
     start: Array | None = None
 
+    @property
+    def start_decisions(self) -> Array | None:
+        return self.start
+
     @lazy
     def sides(self) -> Sides:
         """The side of every sample at every C, all changes included."""

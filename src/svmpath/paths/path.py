@@ -173,6 +173,12 @@ class Path(Shown, ABC):
     span: tuple[float, float]
     store: KernelStore = field(default_factory=KernelStore, repr=False, kw_only=True)
     is_chunked = False  # whether the rows are chunks of a Dask collection
+    has_statuses = False  # whether the place of a sample is the status of its coefficient in a box
+
+    @property
+    def start_decisions(self) -> Array | None:
+        """Decision values that the first machine is found from, where a path keeps them for its copies, too."""
+        return None
 
     @property
     def over(self) -> str:

@@ -47,27 +47,47 @@ AnyPoint = TypeVar("AnyPoint")
 PointOnPieces = TypeVar("PointOnPieces", bound=HasRegions)
 
 
-class Newton(ABC, Generic[AnyPoint]):
-    """A function to be minimised; ``most_steps`` is how many steps it may take."""
+class AskingNewton(ABC, Generic[AnyPoint]):
+    """A function of rows that are asked about; ``most_steps`` is how many steps a search may take."""
 
     most_steps: int
 
     @abstractmethod
     def aim(self, point: AnyPoint) -> Any:
-        """Where Newton's step leads from a point, or the step itself, as :meth:`advance` takes it."""
+        """Where Newton's step leads from a point, or the step itself, as :meth:`advancing` takes it."""
 
-    def advance(self, point: AnyPoint, aim: Any) -> tuple[AnyPoint, bool]:
-        """The next point, by a line search towards the aim, and whether it is the last."""
-        raise NotImplementedError
-
+    @abstractmethod
     def advancing(self, point: AnyPoint, aim: Any) -> Generator[Any, Any, tuple[AnyPoint, bool]]:
-        """:meth:`advance` where rows are not at hand: yields questions about them, and is sent the answers."""
-        yield from ()
-        return self.advance(point, aim)
+        """The next point, by a line search towards the aim, and whether it is the last.
+
+        Yields questions about the rows, and is sent the answers.
+        """
 
     def is_minimum(self, point: AnyPoint) -> bool:
         """Whether a point is good enough, as far as that can be seen before the next step is computed."""
         return False
+
+    def searching(self, point: AnyPoint) -> Generator[Any, Any, tuple[AnyPoint, bool]]:
+        """The minimiser, from a point; and whether it was found within the steps allowed. Yields questions."""
+        for _ in range(self.most_steps):
+            if self.is_minimum(point):
+                return point, True
+            point, is_last = yield from self.advancing(point, self.aim(point))
+            if is_last:
+                return point, True
+        return point, False
+
+
+class Newton(AskingNewton[AnyPoint]):
+    """A function of rows that are at hand: a step has nothing to ask."""
+
+    @abstractmethod
+    def advance(self, point: AnyPoint, aim: Any) -> tuple[AnyPoint, bool]:
+        """The next point, by a line search towards the aim, and whether it is the last."""
+
+    def advancing(self, point: AnyPoint, aim: Any) -> Generator[Any, Any, tuple[AnyPoint, bool]]:
+        yield from ()
+        return self.advance(point, aim)
 
     def minimise(self, point: AnyPoint) -> tuple[AnyPoint, bool]:
         """The minimiser, from a point; and whether it was found within the steps allowed."""
@@ -78,16 +98,6 @@ class Newton(ABC, Generic[AnyPoint]):
             except StopIteration as end:
                 minimiser: tuple[AnyPoint, bool] = end.value
                 return minimiser
-
-    def searching(self, point: AnyPoint) -> Generator[Any, Any, tuple[AnyPoint, bool]]:
-        """:meth:`minimise`, with the questions of :meth:`advancing`."""
-        for _ in range(self.most_steps):
-            if self.is_minimum(point):
-                return point, True
-            point, is_last = yield from self.advancing(point, self.aim(point))
-            if is_last:
-                return point, True
-        return point, False
 
 
 class NewtonOnPieces(Newton[PointOnPieces]):
