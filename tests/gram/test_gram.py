@@ -320,3 +320,16 @@ def test_a_slightly_indefinite_kernel_is_refused_and_rounding_is_not(way):
     make_gram(K + 1e-12 * np.diag(np.random.default_rng(1).normal(size=40)), Precomputed(), rank=12, landmarks=way).Z  # noqa: B018
     with pytest.raises(ValueError, match="indefinite"):
         make_gram(K - 0.05 * np.eye(40), Precomputed(), rank=12, landmarks=way).Z  # noqa: B018
+
+
+@pytest.mark.parametrize("landmarks", ["rpcholesky", "greedy"])
+def test_rows_compared_at_once_give_the_landmarks_of_rows_compared_one_by_one(landmarks, monkeypatch):
+    X = np.random.default_rng(5).normal(size=(90, 3))
+    X[40:50] = X[:10]  # copies
+    kernels = [RBF(0.1), RBF(0.7), RBF(0.1) + Linear(), RBF(0.1) * Linear()]
+    build = Nystroem(20, landmarks).prepare(X, 0)
+    at_once = [build(kernel) for kernel in kernels]  # what is known of one kernel must not serve another of its class
+    monkeypatch.setattr("svmpath.gram.pivoted_cholesky._ALL_COMPARED", 0)
+    for kernel, factor in zip(kernels, at_once, strict=True):
+        slow = Nystroem(20, landmarks).factor(kernel, X, 0)
+        np.testing.assert_allclose(factor.Z, slow.Z, atol=1e-9)

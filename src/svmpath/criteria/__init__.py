@@ -3,6 +3,7 @@
 from svmpath.criteria import fast  # noqa: F401 - registers what is faster than the general form
 from svmpath.criteria.alo import alo, span
 from svmpath.criteria.bound import ApproximationBound, approximation_bound
+from svmpath.criteria.certificate import ApproximationGap, approximation_gap
 from svmpath.criteria.curve import Curve
 from svmpath.criteria.elbow_bounds import span_bound, xi_alpha
 from svmpath.criteria.gradients import Gradient, gradient
@@ -17,6 +18,7 @@ from svmpath.criteria.table import CRITERIA, Criterion, make_criterion
 __all__ = [
     "CRITERIA",
     "ApproximationBound",
+    "ApproximationGap",
     "BoundCurve",
     "Criterion",
     "Curve",
@@ -25,6 +27,7 @@ __all__ = [
     "StepCurve",
     "alo",
     "approximation_bound",
+    "approximation_gap",
     "gradient",
     "kfold",
     "leave_folds_out",

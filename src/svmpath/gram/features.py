@@ -68,6 +68,13 @@ class FeatureMap(ABC):
         """The weights of the columns of X in phi(x)'w, for features that are linear in x."""
         raise AttributeError(f"{type(self).__name__} are not linear in the columns.")
 
+    def on_points(self, w: Array) -> Array | None:
+        """The coefficients of x -> phi(x)'w on kernel functions, where it is a function of the kernel of the norm of w.
+
+        None where it is not, as of random features.
+        """
+        return None
+
     def __call__(self, X: Any, dtype: type = np.float64) -> Array:
         """Features of new rows; equal rows have equal features to the last bit.
 
@@ -166,6 +173,9 @@ class LandmarkFeatures(FeatureMap):
             return K @ self.T
         # In place, at half the price of a product of full matrices.
         return dtrmm(1.0, self.T.T, np.ascontiguousarray(K, dtype=float).T, side=0, lower=1, overwrite_b=1).T
+
+    def on_points(self, w: Array) -> Array:
+        return np.asarray(self.T @ w)  # of norm w'T' k(points, points) T w = w'w
 
     def weights(self, w: Array) -> Array:
         return np.asarray(self.points.T @ (self.T @ w))  # of the linear kernel: k(x, points) = x points'

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from numbers import Integral, Real
 from typing import Any
 
@@ -23,7 +23,7 @@ from scipy.linalg import eigh, lapack
 from svmpath.gram.approximation import Approximation, trace_residual
 from svmpath.gram.features import Factor, LandmarkFeatures
 from svmpath.gram.landmarks import Landmarks, density, given, kmeans, uniform
-from svmpath.gram.pivoted_cholesky import pivoted_cholesky
+from svmpath.gram.pivoted_cholesky import Compared, pivoted_cholesky
 from svmpath.kernels import Kernel
 from svmpath.names import unknown_name
 from svmpath.row_order import random_order
@@ -150,10 +150,16 @@ class Nystroem(Approximation):
 
     def prepare(self, X: Any, seed: int) -> Callable[[Kernel], Factor]:
         """The factor as a function of the kernel; landmarks that do not look at it are chosen once."""
-        return partial(self._factor, X=X, seed=seed, known={})
+        return partial(self._factor, X=X, seed=seed, known={}, compared={})
 
-    def _factor(self, kernel: Kernel, X: Any, seed: int, known: dict[int, Landmarks]) -> Factor:
-        """The factor of one kernel; `known` keeps landmarks that do not look at it, by their number."""
+    def _factor(
+        self, kernel: Kernel, X: Any, seed: int, known: dict[int, Landmarks], compared: dict[str, Compared]
+    ) -> Factor:
+        """The factor of one kernel.
+
+        `known` keeps landmarks that do not look at it, by their number, and `compared` what the others need of the rows
+        whatever its parameters are.
+        """
         self.check(kernel, X)
         make = partial(
             nystroem, kernel, X, truncate=self.truncate, min_eigenvalue=self.min_eigenvalue, dtype=self.dtype
@@ -162,7 +168,11 @@ class Nystroem(Approximation):
             return make(given(X, self.landmarks))
         limit = self.columns(X.shape[0])
         if self.landmarks in _PIVOTED:
-            pivots, factor = pivoted_cholesky(kernel, X, limit, self.target, seed, self.landmarks == "greedy")
+            like = repr(reduce(lambda each, name: each.at(name, 1.0), kernel.parameters, kernel))
+            if like not in compared:
+                compared[like] = Compared.of(kernel, X, limit, seed)
+            is_greedy = self.landmarks == "greedy"
+            pivots, factor = pivoted_cholesky(kernel, X, limit, self.target, seed, is_greedy, compared[like])
             return make(given(X, pivots)) if self.is_truncated else factor
         # Without a look at the kernel: all at once, or twice as many until the residual is reached.
         c = min(_FIRST_LANDMARKS, limit) if self.target else limit

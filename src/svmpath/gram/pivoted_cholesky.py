@@ -20,7 +20,7 @@ from scipy.linalg.blas import dtrsm
 
 from svmpath.gram.features import Factor, LandmarkFeatures
 from svmpath.kernels import Kernel
-from svmpath.kernels.repeated import find_repeats
+from svmpath.kernels.repeated import Repeats, find_repeats
 from svmpath.row_order import random_order
 
 Array = np.ndarray
@@ -28,11 +28,46 @@ Array = np.ndarray
 _ROUNDING = 10 * np.finfo(float).eps  # share of a diagonal entry below which its residual is rounding
 _NEGATIVE_RESIDUAL = 1e-6  # share of the largest diagonal entry below which a residual is no rounding any more
 _FIRST_ROWS = 512  # rows of the factor that are made room for at first
+_ALL_COMPARED = 1024  # rows up to which all are compared at once: 8 MB
+_ROWS_PER_PIVOT = 10  # and more rows per pivot than this are compared a few at a time: most would not be looked at
 _PROPOSALS = 64  # rows proposed at a time
 
 
+@dataclass(frozen=True)
+class Compared:
+    """What the search needs of the rows of X whatever the kernel's parameters are.
+
+    Attributes
+    ----------
+    order : array of int
+        By which ties go, and rows are drawn.
+    repeats : Repeats or None
+        Rows that are equal.
+    S : what ``kernel.compare(X)`` returns, or None
+        None where there are too many rows: then a few of them are compared at a time.
+    """
+
+    order: Array
+    repeats: Repeats | None
+    S: Any
+
+    @staticmethod
+    def of(kernel: Kernel, X: Any, limit: int, seed: int) -> Compared:
+        """Those of a kernel and all that differ from it in their parameters only."""
+        n = X.shape[0]
+        order = random_order(X, seed=seed, pairwise=kernel.pairwise)
+        is_small = n <= _ALL_COMPARED and n <= _ROWS_PER_PIVOT * limit and not kernel.pairwise
+        return Compared(order, None if kernel.pairwise else find_repeats(X), kernel.compare(X) if is_small else None)
+
+    def rows(self, kernel: Kernel, X: Any, some: Array) -> Array:
+        """Some rows of the kernel matrix."""
+        if self.S is None:
+            return kernel(X[some], X)
+        return kernel.evaluate(kernel.part(self.S, some, np.arange(X.shape[0])))
+
+
 def pivoted_cholesky(
-    kernel: Kernel, X: Any, limit: int, residual: float, seed: int, greedy: bool
+    kernel: Kernel, X: Any, limit: int, residual: float, seed: int, greedy: bool, compared: Compared | None = None
 ) -> tuple[Array, Factor]:
     """Pivot rows, and the factor F with the map to such features.
 
@@ -42,9 +77,11 @@ def pivoted_cholesky(
         Largest number of pivots.
     residual : float
         Use no more pivots than leave this share of the trace unexplained.
+    compared : Compared, optional
+        What is known of the rows already, from a kernel with other parameters.
     """
-    order = random_order(X, seed=seed, pairwise=kernel.pairwise)
-    K = KernelRows(np.maximum(kernel.diag(X), 0.0), lambda rows: kernel(X[rows], X), order)
+    known = Compared.of(kernel, X, limit, seed) if compared is None else compared
+    K = KernelRows(np.maximum(kernel.diag(X), 0.0), lambda rows: known.rows(kernel, X, rows), known.order)
     pivots, Ft = search(K, limit, residual, None if greedy else np.random.default_rng(seed))
     points = None if kernel.pairwise else X[pivots]
     rows = pivots if kernel.pairwise else None
@@ -52,7 +89,7 @@ def pivoted_cholesky(
     Ft[:, pivots] = np.triu(Ft[:, pivots])
     F = np.ascontiguousarray(Ft.T)
     features = LandmarkFeatures(kernel, points, rows, F[pivots], triangular=True)
-    repeats = None if kernel.pairwise else find_repeats(X)
+    repeats = known.repeats
     if repeats is not None:  # equal rows of X have equal rows in the factor: those of a pivot, or of the first copy
         first = repeats.first.copy()
         first[repeats.ids[pivots]] = pivots

@@ -18,6 +18,7 @@ import numpy as np
 from svmpath.gram import Gram
 from svmpath.lazy import lazy
 from svmpath.losses.compressed import Compressed, check_rows, compress
+from svmpath.losses.enclosure import Offsets, best_offsets
 from svmpath.losses.policies import Policy
 from svmpath.parameters import Parameter
 
@@ -261,6 +262,8 @@ class Loss(ABC):
         Whether the samples with y f < 1 alone make up its equations.
     is_sparse : bool
         Whether some samples have no coefficient.
+    rival : str
+        The loss that two classes of contradictory rows are also tried with where this one is the default; "" if none.
     kink : {"elbow", "slope", ""}
         Where coefficients are between zero and their limit, if they have one.
     equivalent : {"SVC", "SVR", "KernelRidge", "SVC on a ridged kernel", ""}
@@ -276,6 +279,7 @@ class Loss(ABC):
     is_linear: ClassVar[bool] = False
     is_inside_margin: ClassVar[bool] = False
     is_sparse: ClassVar[bool] = True
+    rival: ClassVar[str] = ""
     kink: ClassVar[str] = ""
     equivalent: ClassVar[str] = ""
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("C"),)
@@ -284,6 +288,11 @@ class Loss(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
+
+    @staticmethod
+    def margin_loss(y: Array, f: Array) -> Array:
+        """What its machines keep small, of targets and held-out decision values."""
+        return np.square(y - f)
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
@@ -306,6 +315,44 @@ class Loss(ABC):
     def limits(self, solution: Solution) -> Array:
         """The largest coefficient of each sample, for losses that have one."""
         return np.asarray(solution.parameters["C"] * solution.problem.s)
+
+    # What ``criteria.approximation_gap`` asks. f holds decision values of all rows, rho is the margin of machines that
+    # are divided by it (``unit``), whose coefficients and decision values are those before the division.
+
+    def unit(self, solution: Solution) -> float:
+        """What coefficients, offset and decision values were divided by."""
+        return 1.0
+
+    def excess(self, solution: Solution, alpha: Array, f: Array, rho: float = 1.0) -> float:
+        """The duality gap at feasible coefficients and any decision values, as a sum of terms that are not negative.
+
+        It is ``sum_i [ C s_i loss_i(f_i) + C s_i loss_i*(.) + alpha_i f_i ]``, the gap but for what the norms of the
+        coefficients and of the function f leave: ``1/2 ||f - b - sum_i alpha_i k(x_i, .)||^2``.
+        """
+        raise NotImplementedError(f"loss={self.name!r} does not state its duality gap as a sum over samples.")
+
+    def losses(self, solution: Solution, f: Array, rho: float = 1.0) -> float:
+        """What the losses add to the primal objective."""
+        raise NotImplementedError(f"loss={self.name!r} does not state the sum of its losses.")
+
+    def slopes(self, solution: Solution, f: Array) -> tuple[Array, Array]:
+        """The derivatives of s loss(y, f) with respect to f from the left and from the right."""
+        raise NotImplementedError(f"loss={self.name!r} does not state the slopes of its losses.")
+
+    def enclose(self, solution: Solution, low: Array, high: Array) -> Offsets:
+        """Where the offset of a machine is whose decision values without offset are between low and high.
+
+        The derivative of the sum of the losses with respect to b rises with b and with each decision value. So the
+        least b of all is the lowest one that is best for ``high``, and the largest the highest that is best for
+        ``low``. Where all b above or below some value are best, the offset is that value.
+        """
+        problem = solution.problem
+        width = 1.0 + max(float(np.abs(each).max(initial=0.0)) for each in (low, high, problem.y))
+        first, instead_of_first = best_offsets(lambda b: self.slopes(solution, high + b), width)
+        instead_of_last, last = best_offsets(lambda b: self.slopes(solution, low + b), width)
+        return Offsets(
+            first if np.isfinite(first) else instead_of_first, last if np.isfinite(last) else instead_of_last
+        )
 
     @abstractmethod
     def violation(self, solution: Solution) -> float:

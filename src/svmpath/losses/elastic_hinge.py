@@ -33,7 +33,8 @@ from svmpath.losses.base import Loss, Problem, Solution
 from svmpath.losses.compressed import check_rows
 from svmpath.losses.elbow import NEAR, WEIGHT
 from svmpath.parameters import Parameter
-from svmpath.solvers.elastic.design import Design
+from svmpath.solvers.elastic.design import Design, Line, Snapshot
+from svmpath.solvers.elastic.first_point import leave_constant, start
 from svmpath.solvers.elastic.measure import offset_shift, relative_gap
 
 Array = np.ndarray
@@ -70,6 +71,15 @@ class ElasticProblem(Problem):
         X = self.gram.X
         X = X.multiply(1.0 / self.scale).tocsr() if sparse.issparse(X) else (X - self.centre) / self.scale
         return Design.of(X, self.y, self.om)
+
+    @lazy
+    def last_constant(self) -> Snapshot:
+        """The point where the machine ceases to be constant while lambda1 falls, if all features are penalised.
+
+        Up to there beta = 0, so that it is the same for every lambda2; any that is as large as the losses finds it.
+        """
+        design, lam2 = self.design, float(self.s.sum()) * self.design.tau
+        return leave_constant(start(design, self.s, lam2), Line.lambda1(lam2, self.s)).snapshot()
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}

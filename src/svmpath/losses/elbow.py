@@ -82,6 +82,20 @@ class ElbowLoss(Loss):
         y = problem.y
         return y[None], np.ones((1, problem.n)), problem.s[None]
 
+    def slopes(self, solution: Solution, f: Array) -> tuple[Array, Array]:
+        """Of the hinges ``s max(0, t - side f)``: -side s up to their kink, zero from there on."""
+        side, t, s = self.terms(solution.problem, solution.parameters)
+        slope, beyond = -side * s, t - side * f
+        # From the left of f, side f is smaller for side = 1 and larger for side = -1.
+        left = np.where((beyond > 0) | ((beyond == 0) & (side > 0)), slope, 0.0)
+        right = np.where((beyond > 0) | ((beyond == 0) & (side < 0)), slope, 0.0)
+        return left.sum(axis=0), right.sum(axis=0)
+
+    def losses(self, solution: Solution, f: Array, rho: float = 1.0) -> float:
+        """C sum_i s_i max(0, t_i - side_i f_i) over all hinges."""
+        side, t, s = self.terms(solution.problem, solution.parameters)
+        return float(solution.parameters["C"] * np.sum(s * np.maximum(t - side * f, 0.0)))
+
     def scale(self, problem: Problem) -> float:
         """What counts as one in the decision values."""
         return 1.0
@@ -117,6 +131,13 @@ def hinge_gap(problem: Problem, C: float, alpha: Array, f: Array, b: float) -> f
     """The duality gap of the hinge machine, relative to its primal objective."""
     y, limit = problem.y, C * problem.s
     a, margin = np.clip(y * alpha, 0.0, limit), y * f
-    xi, eta = np.maximum(1.0 - margin, 0.0), np.maximum(margin - 1.0, 0.0)
-    gap = (limit - a) @ xi + a @ eta
-    return relative_gap(gap, limit @ xi + 0.5 * alpha @ (f - b), limit[xi > 0].sum() + a[eta > 0].sum())
+    cancelled = limit[margin < 1.0].sum() + a[margin > 1.0].sum()
+    primal = limit @ np.maximum(1.0 - margin, 0.0) + 0.5 * alpha @ (f - b)
+    return relative_gap(hinge_excess(problem, C, alpha, f), primal, cancelled)
+
+
+def hinge_excess(problem: Problem, C: float, alpha: Array, f: Array, rho: float = 1.0) -> float:
+    """The duality gap as a sum over samples, of the hinge at a margin of rho."""
+    limit, slack = C * problem.s, rho - problem.y * f
+    a = np.clip(problem.y * alpha, 0.0, limit)
+    return float((limit - a) @ np.maximum(slack, 0.0) + a @ np.maximum(-slack, 0.0))

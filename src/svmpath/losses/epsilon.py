@@ -154,6 +154,14 @@ class EpsilonInsensitive(ElbowLoss):
         beyond = (size - limit).max(initial=0.0) / limit.max() * unit
         return float(max(worst.max(initial=0.0), beyond, unit * abs(alpha.sum()) / limit.sum()))
 
+    def excess(self, solution: Solution, alpha: Array, f: Array, rho: float = 1.0) -> float:
+        """sum_i [ C s_i max(0, |e_i| - epsilon) - alpha_i e_i + epsilon |alpha_i| ]."""
+        problem, epsilon = solution.problem, solution.parameters["epsilon"]
+        limit, e = solution.parameters["C"] * problem.s, problem.y - f
+        alpha = np.clip(alpha, -limit, limit)
+        losses = limit * np.maximum(np.abs(e) - epsilon, 0.0)
+        return float(np.maximum(losses - alpha * e + epsilon * np.abs(alpha), 0.0).sum())
+
     def gap(self, solution: Solution) -> float:
         """Primal minus dual objective, relative to the primal."""
         problem, C, epsilon = solution.problem, solution.parameters["C"], solution.parameters["epsilon"]

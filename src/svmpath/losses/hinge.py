@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmpath.losses.base import Problem, Solution
-from svmpath.losses.elbow import ElbowLoss, hinge_gap, hinge_violation, labelled_box
+from svmpath.losses.elbow import ElbowLoss, hinge_excess, hinge_gap, hinge_violation, labelled_box
 from svmpath.losses.path_parameter import PathParameter
 from svmpath.losses.policies import Policy
 from svmpath.solvers.box_qp import FREE, LOW, UP, Program
@@ -38,6 +38,11 @@ class Hinge(ElbowLoss):
     policy = Policy(loo_rows=500, cost_grows_with_span=True, shown=("kfold", "alo", "xi_alpha", "span_bound"))
     names = ("right", "elbow", "left")
     falls_when_left_out = True
+
+    @staticmethod
+    def margin_loss(y: Array, f: Array) -> Array:
+        """max(0, 1 - y f), cut off at 3."""
+        return np.clip(1.0 - y * f, 0.0, 3.0)
 
     def program(self, problem: Problem, path_parameter: PathParameter, K: Array) -> Program:
         """c = -lambda y; t = -lambda over C, and lambda = 1 / C stays over a weight."""
@@ -79,6 +84,10 @@ class Hinge(ElbowLoss):
         """The largest margin on the wrong side of 1, given the place of the coefficient in its box."""
         problem, C = solution.problem, solution.parameters["C"]
         return hinge_violation(problem, C, solution.alpha, solution.fitted)
+
+    def excess(self, solution: Solution, alpha: Array, f: Array, rho: float = 1.0) -> float:
+        """sum_i [ (C s_i - a_i) xi_i + a_i eta_i ]."""
+        return hinge_excess(solution.problem, solution.parameters["C"], alpha, f)
 
     def gap(self, solution: Solution) -> float:
         """Primal minus dual objective, relative to the primal."""

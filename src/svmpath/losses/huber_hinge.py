@@ -24,9 +24,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from svmpath.losses.pieces import PiecewiseQuadratic
 from svmpath.parameters import Parameter
 from svmpath.solvers.pieces import Pieces
+
+Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,11 @@ class HuberHinge(PiecewiseQuadratic):
     followed_by: ClassVar[Mapping[str, str]] = {"machine": "newton"}
     kink = "slope"
     names = ("right", "slope", "left")
+
+    @staticmethod
+    def margin_loss(y: Array, f: Array) -> Array:
+        """max(0, 1 - y f), cut off at 3."""
+        return np.clip(1.0 - y * f, 0.0, 3.0)
 
     def __post_init__(self) -> None:
         Parameter("h").check(self.h)

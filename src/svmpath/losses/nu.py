@@ -25,7 +25,8 @@ import numpy as np
 
 from svmpath.exceptions import NoMarginError
 from svmpath.losses.base import Problem, Solution
-from svmpath.losses.elbow import ElbowLoss, hinge_gap, hinge_violation, labelled_box
+from svmpath.losses.elbow import ElbowLoss, hinge_excess, hinge_gap, hinge_violation, labelled_box
+from svmpath.losses.enclosure import Offsets
 from svmpath.losses.path_parameter import PathParameter
 from svmpath.parameters import Parameter
 from svmpath.solvers.box_qp import FREE, LOW, UP, Program
@@ -178,3 +179,38 @@ class Nu(ElbowLoss):
         """That of the hinge machine of C = 1 / rho."""
         assert isinstance(solution, NuSolution)
         return hinge_gap(solution.problem, 1.0 / solution.rho, solution.alpha, solution.fitted, solution.b)
+
+    def unit(self, solution: Solution) -> float:
+        """rho."""
+        assert isinstance(solution, NuSolution)
+        return solution.rho
+
+    def excess(self, solution: Solution, alpha: Array, f: Array, rho: float = 1.0) -> float:
+        """sum_i [ (s_i - a_i) max(0, rho - y_i f_i) + a_i max(0, y_i f_i - rho) ]."""
+        return hinge_excess(solution.problem, 1.0, alpha, f, rho)
+
+    def losses(self, solution: Solution, f: Array, rho: float = 1.0) -> float:
+        """-nu W rho + sum_i s_i xi_i."""
+        y, s = solution.problem.y, solution.problem.s
+        return float(s @ np.maximum(rho - y * f, 0.0) - solution.parameters["nu"] * s.sum() * rho)
+
+    def enclose(self, solution: Solution, low: Array, high: Array) -> Offsets:
+        """The offset and rho.
+
+        With h = K theta the positive samples have xi = max(0, p - h), p = rho - b, the negative ones
+        xi = max(0, q + h), q = rho + b: p is where the weights of those below add up to nu W / 2, and so is q of -h.
+        """
+        y, s = solution.problem.y, solution.problem.s
+        half = 0.5 * solution.parameters["nu"] * float(s.sum())
+        p = _where(low[y > 0], s[y > 0], half)[0], _where(high[y > 0], s[y > 0], half)[1]
+        q = _where(-high[y < 0], s[y < 0], half)[0], _where(-low[y < 0], s[y < 0], half)[1]
+        return Offsets(0.5 * (q[0] - p[1]), 0.5 * (q[1] - p[0]), (0.5 * (p[0] + q[0]), 0.5 * (p[1] + q[1])))
+
+
+def _where(h: Array, s: Array, half: float) -> tuple[float, float]:
+    """The lowest and highest h at which the weights of those before add up to half, up to rounding."""
+    h, s = h[s > 0], s[s > 0]
+    order = np.argsort(h, kind="stable")
+    total = np.cumsum(s[order])
+    first, last = np.searchsorted(total, [half * (1 - _ROUNDING), half * (1 + _ROUNDING)], side="left")
+    return float(h[order[min(first, len(h) - 1)]]), float(h[order[min(last, len(h) - 1)]])

@@ -195,9 +195,26 @@ class PiecewiseQuadratic(Loss):
         """Primal minus dual objective over the primal."""
         problem, loss, rows = solution.problem, self.pieces, solution.problem.active
         y, box = problem.y[rows], solution.parameters["C"] * problem.s[rows]
-        u = loss.u(y, solution.fitted[rows])
-        gap = box @ loss.excess(u, loss.signed(y, solution.alpha[rows]) / box)
-        primal = box @ loss.value(u) + 0.5 * solution.alpha @ (solution.fitted - solution.b)
+        gap = self.excess(solution, solution.alpha, solution.fitted)
+        primal = self.losses(solution, solution.fitted) + 0.5 * solution.alpha @ (solution.fitted - solution.b)
         # Without any loss and penalty, what counts as small is measured by the loss of no machine at all.
         zero = np.finfo(float).eps * (box @ loss.value(loss.u(y, np.zeros(len(y)))))
         return float(gap / max(abs(primal), zero, np.finfo(float).tiny))
+
+    def excess(self, solution: Solution, alpha: Array, f: Array, rho: float = 1.0) -> float:
+        """C sum_i s_i [ L(u_i) + L*(a_i) - a_i u_i ]."""
+        problem, loss, rows = solution.problem, self.pieces, solution.problem.active
+        y, box = problem.y[rows], solution.parameters["C"] * problem.s[rows]
+        return float(box @ loss.excess(loss.u(y, f[rows]), loss.signed(y, alpha[rows]) / box))
+
+    def losses(self, solution: Solution, f: Array, rho: float = 1.0) -> float:
+        """C sum_i s_i L(u_i)."""
+        problem, rows = solution.problem, solution.problem.active
+        u = self.pieces.u(problem.y[rows], f[rows])
+        return float(solution.parameters["C"] * (problem.s[rows] @ self.pieces.value(u)))
+
+    def slopes(self, solution: Solution, f: Array) -> tuple[Array, Array]:
+        """-z s L'(u), from both sides."""
+        problem, loss = solution.problem, self.pieces
+        slope = -problem.s * loss.signed(problem.y, loss.derivative(loss.u(problem.y, f)))
+        return slope, slope

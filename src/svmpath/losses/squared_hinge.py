@@ -20,9 +20,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+import numpy as np
+
 from svmpath.losses.pieces import PiecewiseQuadratic
 from svmpath.losses.policies import Policy
 from svmpath.solvers.pieces import SQUARED_HINGE, Pieces
+
+Array = np.ndarray
 
 
 class SquaredHinge(PiecewiseQuadratic):
@@ -37,6 +41,7 @@ class SquaredHinge(PiecewiseQuadratic):
         "chunks": "newton",
     }
     is_inside_margin = True
+    rival = "hinge"
     names = ("right", "left")
     # Exact leave-one-out costs several times the path, its prediction no more than the path.
     policy = Policy(
@@ -50,6 +55,11 @@ class SquaredHinge(PiecewiseQuadratic):
         gradients=("span",),
         chunked=("span", "alo"),
     )
+
+    @staticmethod
+    def margin_loss(y: Array, f: Array) -> Array:
+        """max(0, 1 - y f)^2, cut off at 9."""
+        return np.clip(1.0 - y * f, 0.0, 3.0) ** 2
 
     @property
     def pieces(self) -> Pieces:
