@@ -135,6 +135,31 @@ def _several_classes(n: int) -> Callable[[], Any]:
     return lambda: svmpath.PathSVC().fit(X, y)
 
 
+def _elastic_selection(n: int, criterion: str) -> Callable[[], Any]:
+    from sklearn.datasets import load_iris
+
+    import svmpath
+
+    X, y = load_iris(return_X_y=True)
+    X, y = ((X - X.mean(axis=0)) / X.std(axis=0))[:: len(y) // n], y[:: len(y) // n]
+    return lambda: svmpath.ElasticNetSVC(criterion=criterion).fit(X, y)
+
+
+def _landmarks(n: int, d: int, rank: int) -> Callable[[], Any]:
+    import numpy as np
+
+    from svmpath.gram import Nystroem
+    from svmpath.kernels import RBF
+
+    X = np.random.default_rng(0).normal(size=(n, d))
+
+    def choose() -> list[Any]:
+        build = Nystroem(rank).prepare(X, 0)
+        return [build(RBF(gamma)) for gamma in np.geomspace(0.02, 2.0, 13) / d]
+
+    return choose
+
+
 def _span(n: int, loss: str) -> Callable[[], Any]:
     import numpy as np
 
@@ -154,6 +179,10 @@ CASES: dict[str, Callable[[], Callable[[], Any]]] = {
     "hinge path over gamma, n = 100": lambda: _kernel_path(100),
     "surface of a hinge, n = 200": lambda: _surface(200),
     "elastic path, 500 x 50": lambda: _elastic_path(500, 50),
+    "ElasticNetSVC(criterion='loo'), n = 30, 3 classes": lambda: _elastic_selection(30, "loo"),
+    "ElasticNetSVC(criterion='kfold'), n = 30, 3 classes": lambda: _elastic_selection(30, "kfold"),
+    "landmarks of 13 gammas, 400 x 20, rank 100": lambda: _landmarks(400, 20, 100),
+    "landmarks of 13 gammas, 400 x 8, rank 200": lambda: _landmarks(400, 8, 200),
     "PathSVC(loss='least_squares'), n = 400": lambda: _selection(400, loss="least_squares"),
     "PathSVC(), n = 500": lambda: _selection(500),
     "PathSVC(), n = 3000": lambda: _selection(3000),

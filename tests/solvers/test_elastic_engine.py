@@ -13,6 +13,7 @@ from scipy import sparse
 import svmpath
 from svmpath.exceptions import PathError
 from svmpath.losses import PathParameter
+from svmpath.paths.elastic_family import ElasticFamily
 from svmpath.paths.trace_elastic import elastic_problem, lambda1_max
 from svmpath.solvers.elastic.design import Design, Line, Snapshot
 from svmpath.solvers.elastic.first_point import constant_point, start, walk_to
@@ -124,6 +125,7 @@ import numpy as np
 from svmpath.solvers.loops import elastic_walk as loops
 from svmpath.solvers.elastic.design import Design, Snapshot
 from svmpath.solvers.elastic.walk import ElasticWalker
+from svmpath.solvers.loops.elastic_removal import measure
 from svmpath.solvers.loops.elastic_state import ELBOW, LEFT, RIGHT
 
 def standing(Z, place, alpha, sign, beta):
@@ -133,7 +135,7 @@ def standing(Z, place, alpha, sign, beta):
     parts = [np.array(part, kind) for part, kind in ((alpha, float), (beta, float), (place, int), (sign, int))]
     walker = ElasticWalker(design, Snapshot(x, np.ones(len(Z)), *parts))
     assert walker.solve_places(0)
-    walker._measure()
+    measure(design.arrays, walker.state)
     return walker, design.arrays, walker.state
 
 def check(walker, before):
@@ -188,6 +190,58 @@ def test_leaving_out_needs_no_more_than_the_weights():
         np.testing.assert_array_equal(getattr(before, name), getattr(after, name))  # the machine itself is kept
     right = before.alpha == 0
     np.testing.assert_allclose(f[right], (X @ before.beta + before.x[3])[right], atol=1e-10)
+
+
+@pytest.mark.parametrize("lam2", [1.0, 1e-3, 0.0])
+@pytest.mark.parametrize("kind", ["plain", "sparse", "weighted", "free", "tied"])
+def test_samples_are_left_out_at_once_as_one_by_one(kind, lam2):
+    """With as many events as it takes, ``max_events`` removes sample after sample in Python."""
+    X, y = data(40, 6, seed=1)
+    X, w, om = (np.round(X) if kind == "tied" else X), np.ones(40), np.ones(6)
+    w[::3] = 0.0 if kind == "weighted" else 1.0
+    om[0] = 0.0 if kind == "free" else 1.0
+    walker = start(Design.of(sparse.csr_matrix(X) if kind == "sparse" else X, y, om), w, lam2)
+    for lam1 in (0.5 * walker.lam1, 0.1 * walker.lam1):
+        walk_to(walker, lam1)
+        before = walker.snapshot()
+        f, done, off = walker.leave_out()
+        slow, completed, _ = walker.leave_out(10**6)
+        np.testing.assert_array_equal(before.alpha, walker.alpha)
+        assert done[completed].all()
+        sure = completed & (off <= 1e-8)
+        assert sure.mean() > 0.6  # ties stop some removals either way
+        np.testing.assert_allclose(f[sure], slow[sure], atol=1e-7)
+
+
+def test_removals_that_need_python_are_left_to_it(monkeypatch):
+    X, y = data(40, 6)
+    walker = start(Design.of(X, y, np.ones(6)), np.ones(40), 1.0)
+    walk_to(walker, 2.0)
+    f, _, _ = walker.leave_out()
+    monkeypatch.setattr(ElasticWalker, "_leave_out_at_once", lambda *arguments: None)
+    slow, done, _ = walker.leave_out()
+    assert done.all()
+    np.testing.assert_allclose(f, slow, atol=1e-10)
+
+
+@pytest.mark.parametrize("lam2", [10.0, 0.1, 0.0])
+@pytest.mark.parametrize("share", [0.5, 0.2])
+def test_machines_cease_to_be_constant_at_one_point_for_all_lambda2(lam2, share):
+    X, y = data(80, 8, seed=2)
+    y = np.where(np.arange(80) < share * 80, 1.0, -1.0)
+    problem = elastic_problem(X, y, np.ones(80), None)
+    family = ElasticFamily(problem, PathParameter("lambda1", {"lambda2": lam2}))
+    known, walked = family._known_top(), family._walked_top()
+    assert known.value == pytest.approx(walked.value, rel=1e-9)
+    assert known.value == pytest.approx(lambda1_max(problem, family.path_parameter), rel=1e-9)
+    assert known.b == walked.b
+    assert not known.beta.any()
+    for walker in (known, walked):
+        walker.begin_line(walker.value, walker.value, lam2)
+        walker.to(family.line, 0.3 * walker.value)
+    if lam2 > 0.0:
+        np.testing.assert_allclose(known.beta, walked.beta, atol=1e-8)
+    assert known.gap < 1e-9
 
 
 def few_values(seed, n=60, p=9, precision=np.float32):

@@ -96,6 +96,7 @@ def cached_dispatchers():
 
 def test_what_python_calls_is_kept_on_disk_with_the_stamp_of_the_folder():
     kept = dict(cached_dispatchers())
-    assert {"hermite.first_zero", "box_walk.follow", "box_removal.leave_out", "elastic_walk.run"} <= set(kept)
+    expected = {"hermite.first_zero", "box_walk.follow", "box_removal.leave_out", "elastic_walk.run"}
+    assert expected | {"elastic_removal.leave_out", "elastic_removal.settle"} <= set(kept)
     for dispatcher in kept.values():
         assert {folder._cache_file._source_stamp for folder in dispatcher._cache._folders} == {digest(FOLDER)}

@@ -9,6 +9,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import svmpath
 from svmpath import PathSVC, criteria
+from svmpath.gram.pivoted_cholesky import pivoted_cholesky
+from svmpath.losses import LOSSES
 from svmpath.solvers.parallel import side_by_side
 from svmpath.solvers.threads import _LIMIT, blas_threads, count_jobs, jobs
 
@@ -157,6 +159,21 @@ def test_estimators_and_paths_keep_to_the_rule(threads, monkeypatch):
     PathSVC(**options, gamma=[1.0, 2.0], C=C, search="grid", n_jobs=2).fit(X, y)
     assert {number for size, number in seen} == {1}
     assert threads() == 3
+
+
+@pytest.mark.parametrize("loss", [name for name in LOSSES if name != "elastic_hinge"])
+def test_landmarks_are_chosen_with_one_thread(threads, monkeypatch, loss):
+    seen = []
+
+    def spy(*arguments):
+        seen.append(threads())
+        return pivoted_cholesky(*arguments)
+
+    monkeypatch.setattr("svmpath.gram.nystroem.pivoted_cholesky", spy)
+    X, y = problem(40)
+    path = svmpath.trace(X, y if "classification" in LOSSES[loss].tasks else X[:, 0], loss=loss, gamma=0.1, rank=10)
+    path(min(path.span) + 0.5 * abs(path.span[1] - path.span[0]))
+    assert set(seen) == {1}
 
 
 def test_results_do_not_depend_on_the_number_of_threads(monkeypatch):

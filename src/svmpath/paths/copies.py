@@ -46,6 +46,17 @@ def has_contradictions(gram: Gram, labels: Array) -> bool:
     return len(classes) < len(rows.first) and seen > 1.5 * len(rows.first)
 
 
+def contradicted(gram: Gram, labels: Array) -> float:
+    """The share of rows that have an equal one with another label."""
+    rows = gram.repeats
+    if rows is None:
+        return 0.0
+    least, most = np.full(len(rows.first), np.inf), np.full(len(rows.first), -np.inf)
+    np.minimum.at(least, rows.ids, labels)
+    np.maximum.at(most, rows.ids, labels)
+    return float(np.mean((least < most)[rows.ids]))
+
+
 def refine(copies: Array | None, marks: Array) -> Array | None:
     """The copies that also have equal marks (whole numbers >= 0); None if too few remain to be worth merging."""
     if copies is None:

@@ -154,10 +154,7 @@ class ElasticPath(Path):
 
     def without(self, rows: Array) -> ElasticPath:
         """The path of the same machine with weight zero for some rows, over the whole span."""
-        s = self.problem.s.copy()
-        s[rows] = 0.0
-        problem = with_known(replace(self.problem, s=s), design=self.problem.design)
-        return replace(self, problem=problem, max_features=None)
+        return replace(self, problem=without(self.problem, rows), max_features=None)
 
     def machines(self, values: Array) -> Iterator[tuple[int, ElasticSolution]]:
         """The machines at several values, in the order of one walk that is not recorded; with their positions."""
@@ -190,6 +187,13 @@ class ElasticPath(Path):
         with blas_threads(self.problem.n * self.problem.p):
             parts = {k: read(solution) for k, solution in self.machines(values)}
         return [parts[k] for k in range(len(values))]
+
+
+def without(problem: ElasticProblem, rows: Array) -> ElasticProblem:
+    """The problem with weight zero for some rows."""
+    s = problem.s.copy()
+    s[rows] = 0.0
+    return with_known(replace(problem, s=s), design=problem.design)
 
 
 class FeatureEvent(Event):

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from svmpath.exceptions import PathError
 from svmpath.lazy import lazy, with_known
 from svmpath.losses import PathParameter
 from svmpath.losses.elastic_hinge import ElasticHinge, ElasticProblem, ElasticSolution
 from svmpath.paths.path import Array
 from svmpath.solvers.elastic.design import Design, Line, Snapshot
-from svmpath.solvers.elastic.first_point import start, walk_to
+from svmpath.solvers.elastic.first_point import leave_constant, put_at_zero, start, walk_to
 from svmpath.solvers.elastic.interior_point import solve_directly
 from svmpath.solvers.elastic.walk import ElasticWalker, corner
 
@@ -81,20 +82,34 @@ class ElasticFamily:
         """A walker at a value; where the machine is constant, at the value where it ceases to be so."""
         if not self.has_top:
             return self.start_at(value)
-        is_penalised = self.design.om > 0.0
-        walker = start(self.design, self.problem.s, self.path_parameter.fixed.get("lambda2", 0.0))
-        top = walker.lam1 / self.penalties(1.0)["lambda1"]
-        walker.begin_line(top, *self.at(top)[1:])
-        b = walker.b
-        if top > 0.0:
-            walker.to(self.line, 0.0, most_features=0, record=False)
-            walker.beta[is_penalised] = 0.0  # exactly
-            if abs(b) == 1.0 and is_penalised.all():
-                walker.state.x[3] = b  # which a beta of rounding has moved
+        walker = self._known_top() or self._walked_top()
         if value < walker.value:
             walker.to(self.line, value, record=False)
         walker.begin_line(walker.value, *self.at(walker.value)[1:])
         return walker
+
+    def _walked_top(self) -> ElasticWalker:
+        """A walker where the machine ceases to be constant, by a walk from a larger value."""
+        walker = start(self.design, self.problem.s, self.path_parameter.fixed.get("lambda2", 0.0))
+        top = walker.lam1 / self.penalties(1.0)["lambda1"]
+        walker.begin_line(top, *self.at(top)[1:])
+        return leave_constant(walker, self.line)
+
+    def _known_top(self) -> ElasticWalker | None:
+        """The same from what the problem knows of it, whatever lambda2 is; None where that does not serve."""
+        if self.path_parameter.over != "lambda1" or not (self.design.om > 0.0).all():
+            return None
+        try:
+            point = self.problem.last_constant
+        except PathError:
+            return None
+        b = point.b
+        x = np.array([point.value, point.value, self.path_parameter.fixed.get("lambda2", 0.0), b])
+        walker = ElasticWalker(self.design, replace(point, x=x))
+        if not walker.solve_places(1):
+            return None
+        put_at_zero(walker, b)
+        return walker if walker.gap <= GAP_OF_WALKS else None
 
     def machine(self, value: float, point: ElasticWalker | Snapshot) -> ElasticSolution:
         """The machine of a point at the value, or at the one where the machine ceases to be constant."""

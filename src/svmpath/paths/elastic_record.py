@@ -120,7 +120,10 @@ class ElasticRecord:
         """A walker at a value, with its elbow system."""
         if value > self.first.value:
             return self.family.start_at(value)
-        solution, walker = self.machine(value), self._solve_places(value, value)
+        walker = self._solve_places(value, value)
+        if walker is not None and _is_good(self.family.machine(value, walker)):
+            return walker
+        solution = self.machine(value)
         if walker is not None and self.family.machine(value, walker).gap <= max(_GOOD_GAP, 2 * solution.gap):
             return walker
         return self._walk(value)

@@ -92,7 +92,8 @@ class JumpPath(Path):
                     f"An exact path of {self.loss!r} needs the full kernel matrix and allows at most {WHOLE_ROWS} "
                     f"samples, but there are {n}; use tol=1e-3 for a certified approximate path."
                 )
-            of_kernel.matrix = centred(np.ascontiguousarray(self.distinct.gram.block(slice(None), slice(None))))
+            with blas_threads(n**2):
+                of_kernel.matrix = centred(np.ascontiguousarray(self.distinct.gram.block(slice(None), slice(None))))
         return of_kernel.matrix
 
     @lazy

@@ -126,5 +126,6 @@ def _nearest(known: Mapping[float, Any], C: float) -> float | None:
 
 def squared_hinge_path(problem: Problem, request: Request, store: KernelStore) -> MarchPath:
     """The path of the squared hinge: in the coefficients if the kernel matrix is held in full."""
-    kind = MarchPath if problem.gram.Z is not None else SamplePath
+    with blas_threads(problem.gram.entries):  # Z may be computed here
+        kind = MarchPath if problem.gram.Z is not None else SamplePath
     return kind.of(problem, request, store)

@@ -17,7 +17,8 @@ from svmpath.criteria.held_out import fold_numbers
 from svmpath.criteria.of_elastic import left_out
 from svmpath.criteria.scoring import Scoring
 from svmpath.lazy import with_known
-from svmpath.paths.elastic import ElasticPath
+from svmpath.losses.elastic_hinge import ElasticProblem
+from svmpath.paths.elastic import ElasticPath, without
 from svmpath.search.choice import is_lower, lowest
 from svmpath.solvers.threads import blas_threads
 
@@ -50,16 +51,32 @@ class ElasticSearch:
     scoring: Scoring | None = None
     units: Array | None = None
 
-    def curve(self, paths: list[ElasticPath], values: Array, least: Sequence[float] | None = None) -> Curve:
+    def parts(self, problem: ElasticProblem) -> list[ElasticProblem]:
+        """The problem without each of the folds; none where samples are left out one by one."""
+        rows = np.arange(problem.n)
+        return [without(problem, np.setdiff1d(rows, train)) for train, _ in self.folds or []]
+
+    def curve(
+        self,
+        paths: list[ElasticPath],
+        values: Array,
+        least: Sequence[float] | None = None,
+        parts: list[list[ElasticProblem]] | None = None,
+    ) -> Curve:
         """The curve of machines with the same values and weights, at the values (falling) up to where it was ended.
 
-        Below a machine's value in ``least`` it stays what it is there.
+        Below a machine's value in ``least`` it stays what it is there. ``parts`` are those of the paths' problems, so
+        that curves at several lambda2 share what they know.
         """
+        parts = [self.parts(path.problem) for path in paths] if parts is None else parts
         values, n = np.sort(values)[::-1], paths[0].problem.n
         least = [0.0] * len(paths) if least is None else least
         rows = np.arange(n) if self.folds is None else np.concatenate([test for _, test in self.folds])
         with blas_threads(n * paths[0].problem.p):
-            walks = [self._walk(path, np.maximum(values, low)) for path, low in zip(paths, least, strict=True)]
+            walks = [
+                self._walk(path, np.maximum(values, low), rest)
+                for path, low, rest in zip(paths, least, parts, strict=True)
+            ]
             held_out: list[tuple[Array, ...]] = []  # of every value one array per machine
             scores: list[tuple[float, float]] = []  # and what decides between equal ones
             for at, every in enumerate(zip(*walks, strict=True)):
@@ -74,16 +91,15 @@ class ElasticSearch:
         # A scorer takes as long for a curve as for its values one by one.
         return curve if self.scoring is None else with_known(curve, scores=np.array([score for score, _ in scores]))
 
-    def _walk(self, path: ElasticPath, values: Array) -> Iterator[Array]:
+    def _walk(self, path: ElasticPath, values: Array, parts: list[ElasticProblem]) -> Iterator[Array]:
         """Held-out decision values at each value."""
         if self.folds is None:
             yield from (left_out(path, float(value))[0] for value in values)
             return
-        n = path.problem.n
-        walks = [path.without(np.setdiff1d(np.arange(n), train)).machines(values) for train, _ in self.folds]
+        walks = [replace(path, problem=part, max_features=None).machines(values) for part in parts]
         for machines in zip(*walks, strict=True):
-            parts = zip(machines, self.folds, strict=True)
-            yield np.concatenate([machine.fitted[test] for (_, machine), (_, test) in parts])
+            held_out = zip(machines, self.folds, strict=True)
+            yield np.concatenate([machine.fitted[test] for (_, machine), (_, test) in held_out])
 
     def _join(self, paths: list[ElasticPath], values: Array, rows: Array, held_out: list[tuple[Array, ...]]) -> Curve:
         """The curve of all machines over the values that were scored, which are not walked yet."""

@@ -106,6 +106,23 @@ def _walker_at(design: Design, point: Snapshot, lam2: float) -> ElasticWalker:
     return walker
 
 
+def leave_constant(walker: ElasticWalker, line: Line) -> ElasticWalker:
+    """Walk from a start to the value where a penalised feature is about to be used; until then beta stays zero."""
+    b = walker.b
+    if walker.value > 0.0:
+        walker.to(line, 0.0, most_features=0, record=False)
+        put_at_zero(walker, b)
+    return walker
+
+
+def put_at_zero(walker: ElasticWalker, b: float) -> None:
+    """Penalised coefficients exactly zero, and with them the offset that a beta of rounding has moved."""
+    is_penalised = walker.design.om > 0.0
+    walker.beta[is_penalised] = 0.0
+    if abs(b) == 1.0 and is_penalised.all():
+        walker.state.x[layout.B] = b
+
+
 def walk_to(walker: ElasticWalker, lam1: float) -> None:
     """Walk from a start down to a lambda1; where that is larger than at the start, the point is optimal as it is."""
     if lam1 < walker.lam1:

@@ -6,6 +6,7 @@ determine the point: E and A, hence the equations r_E = 0, c_A = lambda2 beta_A 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,22 @@ from scipy import sparse
 from scipy.linalg import lapack
 
 from svmpath.exceptions import PathError
+from svmpath.solvers.compiling import announce
 from svmpath.solvers.elastic.design import Design, Snapshot
 from svmpath.solvers.elastic.measure import relative_gap
 from svmpath.solvers.loops import elastic_state as layout
 from svmpath.solvers.loops.elastic_state import ELBOW, LEFT, RIGHT, ZERO
-from svmpath.solvers.loops.elastic_tolerances import ATTEMPTS, DEPENDENCE_MARGIN, REFINED, ROOM, SMALL_OBJECTIVE
+from svmpath.solvers.loops.elastic_tolerances import ATTEMPTS, DEPENDENCE_MARGIN, ROOM, SMALL_OBJECTIVE
 
 Array = np.ndarray
+
+_COMPILING_SETTLE = 4.0  # seconds, about
+
+
+@lru_cache(maxsize=64)
+def _upper(k: int) -> Array:
+    """Where a matrix of k rows is not below its diagonal."""
+    return np.triu(np.ones((k, k), dtype=bool))
 
 
 def _number(at: int, doc: str) -> Any:
@@ -130,8 +140,7 @@ class PlacedPoint:
         S.W[:k, :m] = block.todense() if sparse.issparse(block) else block
         if not self._factor():
             return False
-        for _ in range(rounds):
-            self.settle()
+        self.settle(rounds)
         return True
 
     def _factor(self) -> bool:
@@ -149,59 +158,16 @@ class PlacedPoint:
         length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         if not (np.abs(np.diagonal(upper)) > S.x[layout.DEPENDENT] / DEPENDENCE_MARGIN * length).all():
             return False
-        inverse = np.triu(lapack.dtrtri(upper)[0])
+        inverse = np.where(_upper(k), lapack.dtrtri(upper)[0], 0.0)
         S.G[:k, :k] = inverse @ inverse.T
         return True
 
-    def settle(self) -> None:
+    def settle(self, rounds: int = 1) -> None:
         """Correct beta_A, b and alpha_E so that the equations of E and A hold to rounding; no place changes."""
-        self._measure()
-        S = self.state
-        k, m = S.num[:2]
-        E, A, y, lam1, lam2 = S.E[:k], S.A[:m], self.design.y, self.lam1, self.lam2
-        side = np.where(np.abs(S.sign[A]) == 1, S.sign[A], 0)
-        f = self.c[A] - lam2 * self.beta[A] - lam1 * S.P[layout.OM][A] * side
-        if k == 0:
-            if lam2 > 0.0:
-                self.beta[A] += f / lam2
-                self._measure()
-            return
-        a, x, b = self._solve(lam2 * self.r[E], f, float(y @ self.alpha))
-        self.alpha[E] += a
-        if lam2 > 0.0:
-            self.beta[A] += x / lam2
-            S.x[layout.B] += b / lam2
-        else:  # the shortest step onto the elbow
-            q = S.G[:k, :k] @ self.r[E]
-            self.beta[A] += q @ S.W[:k, :m]
-            S.x[layout.B] += self.design.tau * (y[E] @ q)
-        self._measure()
+        from svmpath.solvers.loops.elastic_removal import settle  # numba is imported when first used
 
-    def _solve(self, e: Array, f: Array, g: float) -> tuple[Array, Array, float]:
-        """The system at the top of ``loops.elastic_system``: a, x and b."""
-        S, tau = self.state, self.design.tau
-        k, m = S.num[:2]
-        G, W, h = S.G[:k, :k], S.W[:k, :m], self.design.y[S.E[:k]]
-        q = G @ h
-        v = G @ (e - W @ f - tau * g * h)
-        b = (h @ v + g) / (h @ q)
-        a = v - b * q
-        for _ in range(4):
-            x = a @ W + f
-            lack, missing = -g - h @ a, e - h * b - W @ x
-            scale = max(abs(b), np.abs(e).max(), (np.abs(x) + np.abs(f)) @ self.design.zmax[S.A[:m]])
-            if not np.abs(missing).max() > REFINED * scale:
-                break
-            z = G @ (missing + tau * lack * h)
-            more = (h @ z - lack) / (h @ q)
-            a, b = a + z - more * q, b + more
-        return a, a @ W + f, float(b)
-
-    def _measure(self) -> None:
-        """Compute r and c of all samples and features, from beta, b and alpha."""
-        S, Z = self.state, self.design.Z
-        S.N[layout.R] = S.N[layout.MARGIN] - self.design.y * self.b - Z @ self.beta
-        S.P[layout.C] = Z.T @ self.alpha
+        announce(settle, "the elastic-net engine's corrections", _COMPILING_SETTLE)
+        settle(self.design.arrays, self.state, rounds)
 
     def _keep_bounds(self) -> None:
         """alpha at its bounds off the elbow."""

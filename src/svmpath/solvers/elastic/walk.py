@@ -263,23 +263,36 @@ class ElasticWalker(PlacedPoint):
 
         With ``max_events`` places are kept fixed after that many events: the rest of the way is a straight line.
         """
-        n = len(self.r)
-        f, done, off = np.empty(n), np.ones(n, dtype=bool), np.zeros(n)
-        base, y, margin = self.snapshot(), self.design.y, self.design.margin
+        n, (k, m) = len(self.r), self.state.num[:2]
+        held = np.zeros((3, n))  # decision values, whether each removal was completed, violations
         first = layout.ElasticState(*(part.copy() for part in self.state))
-        most = REMOVAL_EVENTS * (n + len(base.beta)) + 1000 if max_events is None else max_events
-        for i in range(n):
-            if not base.alpha[i] > 0.0 or base.w[i] == 0.0:
-                rest = np.where(np.arange(n) == i, 0.0, base.w)
-                shift = offset_shift(y, rest, base.alpha, y * (margin - first.N[layout.R]))
-                f[i] = y[i] * (margin[i] - first.N[layout.R, i]) + shift
+        most = REMOVAL_EVENTS * (n + len(self.beta)) + 1000 if max_events is None else max_events
+        if max_events is None:
+            self._leave_out_at_once(held, first, most)
+        y, margin, alpha, w, r = self.design.y, self.design.margin, *first.N[[layout.ALPHA, layout.WEIGHT, layout.R]]
+        for i in np.flatnonzero(held[1] == 0.0).tolist():
+            if not alpha[i] > 0.0 or w[i] == 0.0:
+                rest = np.where(np.arange(n) == i, 0.0, w)
+                shift = offset_shift(y, rest, alpha, y * (margin - r))
+                held[:, i] = y[i] * (margin[i] - r[i]) + shift, 1.0, 0.0
             else:
-                f[i], done[i], off[i] = self._remove(i, most, max_events is not None)
-                (k, m), S = first.num[:2], self.state
+                held[:, i] = self._remove(i, most, max_events is not None)
+                S = self.state
                 for part, original in zip(S[:8], first[:8], strict=True):
                     part[:] = original
                 S.W[:k, :m], S.G[:k, :k] = first.W[:k, :m], first.G[:k, :k]
-        return f, done, off
+        return held[0], held[1] == 1.0, held[2]
+
+    def _leave_out_at_once(self, held: Array, first: layout.ElasticState, most: int) -> None:
+        """Fill in the samples whose removals compiled code completes by itself: nearly all."""
+        from svmpath.solvers.loops.elastic_removal import leave_out  # numba is imported when first used
+
+        room = np.empty(1, np.int64), np.empty(0), np.empty((0, 4), np.int64)  # events are not written down
+        announce(leave_out, "leave-one-out of the elastic net", _COMPILING)
+        i, n = 0, held.shape[1]
+        while i < n:
+            checkpoint()
+            i = int(leave_out(self.design.arrays, self.state, first, held, i, *room, most, BUDGET))
 
     def _remove(self, i: int, most: int, is_straight: bool) -> tuple[float, bool, float]:
         """The decision value of one sample while its weight goes to zero; whether all of the way was walked."""
