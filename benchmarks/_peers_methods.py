@@ -202,7 +202,7 @@ def _optuna() -> Fit:
     return fit
 
 
-def _liquid(task: str) -> Fit:
+def liquid(task: str) -> Fit:
     sysconfig.get_config_vars()["SO"] = ".so"  # by which it looks for its own library, and which Python has dropped
     import liquidSVM
 
@@ -266,7 +266,7 @@ METHODS: dict[str, Method] = {
     'PathSVC(loss="least_squares")': _c(_ours, "PathSVC", loss="least_squares"),
     'PathSVC(kernel="linear")': _c(_ours, "PathSVC", kernel="linear"),
     SEARCHED: _c(_grid_search, _svc, CLASSIFICATION),
-    LIQUID: _c(_liquid, CLASSIFICATION),
+    LIQUID: _c(liquid, CLASSIFICATION),
     "HalvingGridSearchCV(SVC)": _c(_grid_search, _svc, CLASSIFICATION, halving=True),
     "Optuna(SVC)": _c(_optuna),
     "HistGradientBoostingClassifier": _c(_boosting, CLASSIFICATION),
@@ -282,6 +282,6 @@ METHODS: dict[str, Method] = {
     'PathSVR(loss="epsilon_insensitive")': _r(_ours, "PathSVR", loss="epsilon_insensitive"),
     SEARCHED_R: _r(_grid_search, _svr, REGRESSION),
     "GridSearchCV(KernelRidge)": _r(_grid_search, _ridge, REGRESSION, ridge=True),
-    "liquidSVM lsSVM": _r(_liquid, REGRESSION),
+    "liquidSVM lsSVM": _r(liquid, REGRESSION),
     "HistGradientBoostingRegressor": _r(_boosting, REGRESSION),
 }

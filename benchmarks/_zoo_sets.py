@@ -37,10 +37,20 @@ def _of_folds(file: Path) -> Source:
 
 
 def _fold(file: Path, k: int) -> Split:
+    """A fold of the file; beyond the last one, as large a part of all its rows that is drawn anew, class by class."""
     with np.load(file) as arrays:
-        k %= sum(key.endswith("-y_train") for key in arrays.files)
-        X, y, X_test, y_test = (arrays[f"fold{k}-{part}"] for part in ("x_train", "y_train", "x_test", "y_test"))
-    return X.astype(float), y.astype(int), X_test.astype(float), y_test.astype(int)
+        own = sum(key.endswith("-y_train") for key in arrays.files)
+        parts = [arrays[f"fold{k % own}-{part}"] for part in ("x_train", "y_train", "x_test", "y_test")]
+    X, y, X_test, y_test = (part.astype(float if at % 2 == 0 else int) for at, part in enumerate(parts))
+    if k < own:
+        return X, y, X_test, y_test
+    X, y = np.vstack([X, X_test]), np.concatenate([y, y_test])
+    order = np.random.default_rng([zlib.crc32(file.stem.encode()), k]).permutation(len(y))
+    # Sorted by class, every m-th row: each class has its share, and the rest of the order is random.
+    sorted_rows = order[np.argsort(y[order], kind="stable")]
+    at = (np.arange(len(y)) * len(y_test) // len(y)) != ((np.arange(len(y)) + 1) * len(y_test) // len(y))
+    train, test = sorted_rows[~at], sorted_rows[at]
+    return X[train], y[train], X[test], y[test]
 
 
 def _limited(source: Source, most: int) -> Source:
@@ -175,10 +185,17 @@ def _plane(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
     return X, X[:, :5].sum(axis=1) + rng.normal(size=n)
 
 
+def _product(n: int, rng: np.random.Generator, columns: int) -> tuple[Array, Array]:
+    X = rng.normal(size=(n, columns))
+    return X, np.sin(X[:, 0] * X[:, 1]) + X[:, 2] ** 2 / 4 + 0.3 * rng.normal(size=n)
+
+
 CURVES: dict[str, tuple[int, Draw]] = {
     "sine": (100, partial(_sines, columns=1, deviation=0.2)),
     "sines in 8 columns": (500, partial(_sines, columns=8, deviation=0.2)),
     "outliers": (400, _outliers),
     "steps": (500, _steps),
     "plane": (200, _plane),
+    "product": (300, partial(_product, columns=3)),
+    "product in 10 columns": (800, partial(_product, columns=10)),
 }

@@ -7,6 +7,7 @@
 default   PathSVC(), PathSVR() as they are
 grid      GridSearchCV of SVC, SVR: 5 values of C (0.1 to 1000), 7 of gamma (1e-4 to 10), 5 folds; for SVR epsilon is
           0.1 deviations of y
+liquid    liquidSVM's mcSVM and lsSVM, where it can be imported (see peers_tuning.py)
 
 Columns are standardised on the training rows, and so is y of a regression. Every set and method runs in a process of
 its own with a time limit: a hang is a failure. The loss of each test row is kept, so that differences of two methods
@@ -31,6 +32,7 @@ from typing import Any
 
 import numpy as np
 from _common import RESULTS, data_folder, machine, progress, publish, table
+from _peers_methods import Work, liquid
 from _zoo_sets import zoo_sources
 
 C_GRID = np.logspace(-1, 3, 5)
@@ -52,7 +54,20 @@ def make_grid(task: str) -> Any:
     return GridSearchCV(SVC(max_iter=1_000_000) if task == "classification" else SVR(max_iter=1_000_000), grid)
 
 
-METHODS = {"default": make_default, "grid": make_grid}
+class Liquid:
+    """liquidSVM, in scikit-learn's form."""
+
+    def __init__(self, task: str) -> None:
+        self._fit = liquid(task)
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        self._found = self._fit(Work(X, y, seed=0, threads=1))
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return self._found.predict(X)
+
+
+METHODS = {"default": make_default, "grid": make_grid, "liquid": Liquid}
 
 
 def child(method: str, tag: str, name: str, folds: list[int], rows: int) -> None:
@@ -177,7 +192,8 @@ def main() -> None:
     parser.add_argument("--write", nargs="?", type=Path, const=RESULTS, metavar="FILE")
     options = parser.parse_args()
     run(options)
-    publish("zoo", report(read(options.file), options.tag or "default", options.against), options.write)
+    name = "zoo" if options.against == "grid" else f"zoo_{options.against}"
+    publish(name, report(read(options.file), options.tag or "default", options.against), options.write)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import signal
 import threading
 
 import numpy as np
+import pytest
 
 os.environ.update({"COLUMNS": "80", "LINES": "24"})
 # Build services set some of these, and rich and typer then write as if to a terminal.
@@ -25,6 +26,15 @@ _states = {}  # of the random generators of test files, as they are after the im
 def pytest_collection():
     """Nothing that collecting makes is garbage: do not look for any while it lasts."""
     gc.disable()
+
+
+def pytest_collection_modifyitems(items):
+    """Labels of tests are often noise, and rows few, which fit warns of; examples for users must not need that."""
+    shown = ("test_docs.py", "test_gallery.py", "test_weak_models.py")
+    for item in items:
+        if "tests" in item.path.parts and item.path.name not in shown:
+            # before the marks of the test itself, which may ask for the warning
+            item.add_marker(pytest.mark.filterwarnings("ignore::svmpath.exceptions.WeakModelWarning"), append=False)
 
 
 def pytest_collection_finish():

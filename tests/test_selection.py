@@ -68,7 +68,7 @@ def test_ties_of_the_error_rate_fall_to_the_squared_residual_then_to_the_smaller
 
 @pytest.mark.parametrize("rule", ["max", None])
 def test_an_unknown_rule_is_refused(rule):
-    with pytest.raises(ValueError, match="rule must be one of 'min', 'one_se'"):
+    with pytest.raises(ValueError, match="rule must be one of 'auto', 'min', 'one_se'"):
         select(curve_of([1.0, 2.0]), rule)
 
 

@@ -13,6 +13,7 @@ from svmpath.exceptions import (
     LimitWarning,
     PathError,
     PrecisionWarning,
+    WeakModelWarning,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ __all__ = [
     "PrecisionWarning",
     "Range",
     "Report",
+    "WeakModelWarning",
     "__version__",
     "config_context",
     "criteria",

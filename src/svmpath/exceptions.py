@@ -63,5 +63,15 @@ class EdgeWarning(UserWarning):
     """
 
 
+class WeakModelWarning(UserWarning):
+    """Held out, a class is mostly missed, or the error is not clearly below that of always predicting one class.
+
+    See Also
+    --------
+    svmpath.PathSVC.held_out_recall : What part of each class is found.
+    svmpath.criteria.recall.Recall : When a caution is due.
+    """
+
+
 class ChunkWarning(UserWarning):
     """A chunk of a Dask collection is empty, or has a label that no other chunk has."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Literal
 
+import numpy as np
+
 Lowest = Literal["positive", "not negative", "any"]
 
 # What a user reads where a value is refused, or several are.
@@ -66,7 +68,7 @@ class Parameter:
     def check(self, value: Any, other: str = "") -> float:
         """The value as a float; refused where the parameter cannot have it. ``other`` says what else may be given."""
         try:
-            number = float("nan" if isinstance(value, str) else value)
+            number = float("nan" if isinstance(value, (str, bool, np.bool_)) else value)
         except (TypeError, ValueError, OverflowError):
             number = float("nan")
         if not self.allows(number):

@@ -231,6 +231,16 @@ def test_repeated_rows_runs(script, capsys, tmp_path):
 
 
 @pytest.mark.slow
+def test_full_kernel_runs(script, capsys, tmp_path):
+    page = tmp_path / "RESULTS.md"
+    script("full_kernel").main(["--problems", "2", "--rows", "700", "--write", str(page)])
+    out = capsys.readouterr().out
+    assert out.count("4 of 4") == 7  # of each loss, all bounds hold
+    assert out.count("refined") == 4
+    assert "Bounds of approximation_gap" in page.read_text()
+
+
+@pytest.mark.slow
 def test_waiting(script, capsys):
     script("waiting").main(["--only", "a path", "ten folds"])
     lines = capsys.readouterr().out.splitlines()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.cli.tables import FIXED, flats, load
+from tests.cli.tables import FIXED, GOOD, csv, flats, load
 
 
 @pytest.fixture
@@ -88,3 +88,11 @@ def test_a_regression_shows_roots(tune):
 def test_the_baseline_is_the_most_frequent_class(tune):
     flats().drop(columns="price").to_csv("data.csv", index=False)
     assert "50.00 % (most frequent class)" in tune("data.csv", "--target", "sold", *FIXED)[0]
+
+
+def test_no_optimism_is_said_in_the_table_the_summary_and_the_report(tune, monkeypatch):
+    monkeypatch.setattr("svmpath.estimators.honest.bootstrap_error", lambda *_, **__: 0.0)
+    out, _, facts = tune(*csv(GOOD), "--C", "0.1,1", "--gamma", "1", "--honest", "bootstrap")
+    assert facts["honest"]["value"] == facts["held_out"]["value"]
+    assert facts["honest"]["has_optimism"] is False
+    assert "the bootstrap found no" in out

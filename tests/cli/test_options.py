@@ -20,7 +20,7 @@ CLASSES = "a,b,y\n" + "".join(f"{i},{i * i % 7},{'uv'[i % 2]}\n" for i in range(
 
 def test_every_option_that_sets_a_parameter_is_in_the_table():
     parameters = {*inspect.signature(PathSVC).parameters, *inspect.signature(PathSVR).parameters}
-    spelt = {row.name for row in options_of("tune")} | {"random_state"}
+    spelt = {row.name for row in options_of("tune")} | {"random_state", "pos_label"}
     assert set(OPTIONS) == parameters & spelt - {"verbose"} | {"n_splits", "landmarks", "memory_limit"}
     options = {name for option in get_command(cli.app).commands["tune"].params for name in option.opts}
     assert set(OPTIONS.values()) <= options
@@ -115,6 +115,9 @@ WRONG = {
     ("--threshold", "high"): "--threshold must be tune or a number, not 'high'",
     ("--threshold", "nan"): "--threshold must be tune or a number, not 'nan'",
     ("--threshold", "Tune"): "Did you mean 'tune'?",
+    ("--positive", "w"): "--positive must be one of the labels u, v, not 'w'",
+    ("--positive", "U"): "Did you mean 'u'?",
+    ("--positive", "1", "--task", "regression", "--target", "a"): "--positive names a class, but this is a regression",
     ("--time-limit", "0"): "--time-limit must be a positive number, got 0.0.",
     ("--time-limit", "-5"): "--time-limit must be a positive number",
     ("--time-limit", "soon"): "'--time-limit'",

@@ -332,15 +332,20 @@ def test_spans_are_searched_and_wrong_ones_refused(tune):
         assert end.value.code == 2
 
 
+@pytest.mark.filterwarnings("always:cv=")
 def test_folds_without_kfold_are_noted(tune):
     csv(GOOD)
     _, err, _ = tune("data.csv", "--target", "y", "--cv", "3", *FIXED)
+    assert "Note: --cv 3 has no effect, as rows are left out one by one; use --criterion kfold for folds." in err
+    _, err, _ = tune("data.csv", "--target", "y", "--cv", "5", *FIXED)  # which the estimator cannot tell from none
     assert "Note: --cv has an effect with --criterion kfold only." in err
 
 
 def test_an_epsilon_without_a_tube_is_noted(tune):
     note = "Note: --epsilon has an effect with --loss epsilon_insensitive only."
-    assert note in tune(*csv(GOOD), *FIXED, "--epsilon", "0.5")[1]
+    err = tune(*csv(GOOD), *FIXED, "--epsilon", "0.5")[1]
+    assert note in err
+    assert err.count("epsilon") == 2  # no other sentence about it
 
 
 def test_a_gamma_that_the_kernel_does_not_have_is_noted(tune):
@@ -442,11 +447,26 @@ def test_where_a_score_has_no_correction_there_is_no_honest_error(tune, refused)
     assert "scores that are no mean of losses" in sentence
 
 
-def test_a_score_of_a_positive_label_is_refused_in_words_of_the_command_line(refused):
+def test_positive_names_the_class_of_a_score(tune, refused):
     flats().drop(columns="price").to_csv("data.csv", index=False)
-    sentence = refused("tune", "data.csv", "--target", "sold", "--scoring", "f1")
-    assert "--scoring f1 takes 1 for the positive label, but the labels are 'cheap' and 'dear'" in sentence
-    assert "use a score that needs none, such as f1_macro or balanced_accuracy, or labels 0 and 1" in sentence
+    scored = ["data.csv", "--target", "sold", *FIXED, "--scoring", "recall", "--honest", "none"]
+    for label in ("cheap", "dear"):
+        _, _, facts = tune(*scored, "--positive", label)
+        (recall,) = [row["recall"] for row in facts["held_out"]["recall"] if row["label"] == label]
+        assert -facts["curve"]["scores"][0] == pytest.approx(recall, abs=0.1)  # of the span prediction
+    assert "--positive must be one of the labels cheap, dear, not 'deer'. Did you mean 'dear'?" in refused(
+        "tune", *scored, "--positive", "deer"
+    )
+
+
+def test_positive_is_for_two_classes(refused):
+    flats().to_csv("data.csv", index=False)
+    assert "--positive names a class, but this is a regression" in refused(
+        "tune", "data.csv", "--target", "price", "--positive", "1"
+    )
+    assert "--positive Ulm works for two classes only, but y has 3" in refused(
+        "tune", "data.csv", "--target", "town", "--positive", "Ulm", "--scoring", "f1"
+    )
 
 
 def test_a_threshold_is_for_classes(refused):

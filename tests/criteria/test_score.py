@@ -231,7 +231,12 @@ LABELS, WORDS, MORE = np.arange(2), np.array(["no", "yes"]), np.arange(3)
             r"'f1' cannot be evaluated on the decision values of 3 classes: .*Did you mean 'f1_m...o'\?$",
         ),
         ("roc_auc", MORE, None, r"3 classes: .*Did you mean 'roc_auc_ov.'\?$"),
-        ("f1", WORDS, None, "takes 1 for the positive label, but the labels are .*make_scorer"),
+        (
+            make_scorer(metrics.f1_score),
+            WORDS,
+            None,
+            "takes 1 for the positive label, but the labels are .*make_scorer",
+        ),
         (lambda estimator, X, y: 1.0, LABELS, S, "takes no sample_weight, but the weights of the rows differ"),
         ("neg_max_error", None, S, "takes no sample_weight"),
         (lambda estimator, X, y: {"a": 1.0}, LABELS, None, "cannot be evaluated"),

@@ -133,7 +133,12 @@ def test_screened_errors_are_those_of_the_full_formula(name, weighted):
     assert "held" not in screened.__dict__  # nothing was computed that was not asked for
     np.testing.assert_allclose(screened.decisions, full.decisions, atol=1e-6)
     np.testing.assert_allclose(screened.rescored("squared").scores, full.rescored("squared").scores, rtol=1e-6)
-    assert screened.smooth == pytest.approx(full.smooth, rel=0.5)
+    # An estimate of the leverages, which a large C makes too small: it breaks ties, only among good machines.
+    good = full.scores <= full.scores.min() + full.standard_errors[np.argmin(full.scores)]
+    good &= values <= values[np.argmin(full.scores)]
+    assert screened.smooth[good] == pytest.approx(full.smooth[good], rel=0.5)
+    assert (screened.smooth <= full.smooth * (1 + 1e-6) + 0.05).all()
+    np.testing.assert_array_equal(screened.decisive, screened.scores)
     np.testing.assert_array_equal(screened.unreliable, full.unreliable)
 
 

@@ -178,3 +178,24 @@ def test_schedulers_give_the_same(scheduler):
         model = PathSVC(**OPTIONS).fit(cut(X, SIZES), cut(y, SIZES))
     expected = PathSVC(**OPTIONS).fit(cut(X, SIZES), cut(y, SIZES))
     assert_same(model.decision_function(X), expected.decision_function(X))
+
+
+@pytest.mark.filterwarnings("ignore::svmpath.EdgeWarning")
+def test_a_class_that_is_missed_is_named():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(300, 2)), rng.normal(1.3, 1, size=(12, 2))])
+    y = np.repeat([0, 1], [300, 12])
+    order = rng.permutation(312)
+    rows, labels = da.from_array(X[order], chunks=(78, 2)), da.from_array(y[order], chunks=78)
+    model = PathSVC(rank=20, gamma=0.5, C=1.0, random_state=0)
+    with pytest.warns(svmpath.WeakModelWarning, match="of 12 rows of class 1 are found") as caught:
+        model.fit(rows, labels)
+    assert [each.filename for each in caught] == [__file__]
+    found = model.held_out_recall()
+    assert found.rows.tolist() == [300, 12]
+    assert found.error == pytest.approx(model.held_out_error())
+
+
+def test_no_leave_one_out_error_speaks_of_chunks(model):
+    with pytest.raises(ValueError, match="as rows in chunks have only its prediction with this loss; use held_out_er"):
+        model.loo_error()

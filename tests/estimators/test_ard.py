@@ -321,7 +321,7 @@ def test_texts_stay_short(fitted):
         ({"loss": "least_squares", "criterion": criteria.press}, "needs criterion="),
         ({"scoring": "error"}, "smooth held-out loss"),
         ({"scoring": lambda y, f: y * f}, "smooth held-out loss"),
-        ({"rule": "one_se"}, "rule must be 'min'"),
+        ({"rule": "one_se"}, "rule must be 'auto' or 'min'"),
         ({"kernel": "precomputed"}, "rbf kernel only|need the data rows"),
         ({"kernel": "sigmoid"}, "rbf kernel only|positive semi-definite"),
     ],

@@ -68,7 +68,8 @@ def test_choice_is_a_value_that_was_scored(loss: str) -> None:
     """With several classes, too, where the best C need not be that of the last machine."""
     X = np.vstack([_X + shift for shift in (0.0, 1.5, 3.0)])
     model = PathSVC(loss=loss, random_state=0).fit(X, np.repeat([0, 1, 2], 60))
-    assert model.choice_.score == pytest.approx(min(each.scores.min() for each in model.choice_.tried.values()))
+    lowest = min(each.lowest[0] for each in model.choice_.tried.values())
+    assert model.choice_.curve.decisive[model.choice_.index] == pytest.approx(lowest)
     low, high = sorted(model.path_.span)
     assert low <= model.C_ <= high
 

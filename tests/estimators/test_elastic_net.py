@@ -34,6 +34,7 @@ ESTIMATORS = [
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:cv=. has no effect:UserWarning")  # some checks have few rows
 @pytest.mark.filterwarnings("ignore:.*no feature:UserWarning")  # many checks have labels at random
 @parametrize_with_checks(QUICK, expected_failed_checks=lambda estimator: EXCUSED)
 def test_estimator_check(estimator, check):
@@ -41,7 +42,7 @@ def test_estimator_check(estimator, check):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*no feature:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*no feature:UserWarning", "ignore:cv=. has no effect:UserWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXCUSED)
 def test_estimator_check_of_a_search(estimator, check):
     check(estimator)

@@ -22,7 +22,7 @@ import svmpath
 from svmpath import ElasticNetSVC, KernelDictionary, PathSVC, PathSVR, Range, criteria
 from svmpath.criteria import CRITERIA
 from svmpath.kernels import RBF, Linear
-from svmpath.losses import SquaredHinge
+from svmpath.losses import EpsilonInsensitive, SquaredHinge
 from tests import reference
 from tests.rounding import assert_same
 from tests.speed import first_quick, slow_except
@@ -506,7 +506,7 @@ def test_doubts_of_a_users_criterion_are_not_taken_for_rounding():
 def test_attributes_of_another_loss_are_gone_after_a_second_fit():
     model = PathSVR(loss="epsilon_insensitive", gamma=1.0, C=[1.0], epsilon=0.3).fit(X[:40], X[:40, 0])
     assert model.epsilon_ == 0.3
-    assert not hasattr(model.set_params(loss=None).fit(X[:40], X[:40, 0]), "epsilon_")
+    assert not hasattr(model.set_params(loss=None, epsilon="tune").fit(X[:40], X[:40, 0]), "epsilon_")
 
 
 def test_merged_rows_decide_whether_paths_are_exact(monkeypatch):
@@ -545,7 +545,7 @@ def test_parameters_are_given_by_name():
     for kind, example in ((PathSVR, "C=1.0"), (ElasticNetSVC, "lambda1=1.0"), (KernelDictionary, r"gamma=\[0.5\]")):
         with pytest.raises(TypeError, match=rf"as in {kind.__name__}\({example}\); got 2 without a name"):
             kind(*[1.0, 2.0])
-    assert len(PathSVC().get_params()) == 20
+    assert len(PathSVC().get_params()) == 21
 
 
 def test_a_pickle_of_an_earlier_version_is_refused_by_name():
@@ -557,3 +557,18 @@ def test_a_pickle_of_an_earlier_version_is_refused_by_name():
 def test_a_choice_needs_a_curve():
     with pytest.raises(TypeError, match="needs a curve"):
         svmpath.select(svmpath.trace(X, Y))
+
+
+@pytest.mark.parametrize("C", [True, np.True_, [True, 2.0], [1.0, np.False_]], ids=str)
+def test_truth_values_are_no_hyper_parameters(C):
+    with pytest.raises(ValueError, match=r"C must be .*a positive number.* got (np\.)?(True|False)"):
+        PathSVC(C=C).fit(X[:40], Y[:40])
+    with pytest.raises(ValueError, match=r"gamma must be a positive number, .*got True"):
+        PathSVC(gamma=True).fit(X[:40], Y[:40])
+
+
+@pytest.mark.parametrize("loss", [None, "least_squares", "expectile", EpsilonInsensitive(0.3)], ids=repr)
+def test_an_epsilon_without_effect_is_said_by_the_line_that_called_fit(loss):
+    with pytest.warns(UserWarning, match=r"epsilon=0.1 has no effect with loss=") as said:
+        PathSVR(loss=loss, epsilon=0.1, gamma=1.0, C=1.0).fit(X[:40], X[:40, 0])
+    assert [each.filename for each in said] == [__file__]

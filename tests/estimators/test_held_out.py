@@ -1,13 +1,14 @@
 """Held-out decision values of the choice, and the errors that are read off them."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_moons
-from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedGroupKFold, TimeSeriesSplit
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedGroupKFold, TimeSeriesSplit
 
-from svmpath import ElasticNetSVC, PathSVC, PathSVR, criteria
+from svmpath import ElasticNetSVC, PathSVC, PathSVR, WeakModelWarning, criteria
 from svmpath.criteria.sources import AtValues, Joined, Rowwise, at_some
 from svmpath.estimators.machines import Machines
 from svmpath.losses import SquaredHinge
@@ -166,10 +167,30 @@ def test_a_splitter_is_used_without_being_asked_twice(loss):
     assert model.criterion_ == model.error_criterion_ == "kfold"
     assert np.isnan(model.held_out_decisions()[:16]).all()
     assert np.isfinite(model.held_out_decisions()[16:]).all()
-    assert PathSVC(loss=loss, cv=4, **ONE).fit(X, Y).criterion_ == "loo" if loss == "least_squares" else True
+    with pytest.warns(UserWarning, match="cv=4 has no effect, as rows are left out one by one; use criterion='kfold'"):
+        assert PathSVC(loss=loss, cv=4, **ONE).fit(X, Y).criterion_ == ("loo" if loss == "least_squares" else "span")
     few = ElasticNetSVC(lambda1=1.0, lambda2=1.0, cv=LeaveOneGroupOut(), standardize=False)
     few.set_params(cv=TimeSeriesSplit(3)).fit(X[:16], np.arange(16) % 8 == 0)
     assert few.error_criterion_ == "kfold"
+
+
+def test_folds_that_are_not_made_are_said_once_by_the_line_that_called_fit():
+    for model in (
+        PathSVC(loss="least_squares", criterion="loo", cv=KFold(3), **ONE),
+        PathSVC(loss="hinge", cv=7, **ONE),
+        ElasticNetSVC(lambda1=1.0, lambda2=1.0, criterion="loo", cv=3),
+    ):
+        with pytest.warns(UserWarning, match=r"cv=.* has no effect") as said:
+            model.fit(X, Y)
+        assert [each.filename for each in said if "cv=" in str(each.message)] == [__file__]
+
+
+@pytest.mark.parametrize("options", [{}, {"cv": None}, {"cv": 5}, {"cv": 3, "criterion": "kfold"}], ids=str)
+def test_folds_that_are_made_or_not_asked_for_are_not_said(options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", WeakModelWarning)
+        PathSVC(loss="least_squares", **options, **ONE).fit(X, Y)
 
 
 @pytest.mark.parametrize("criterion", ["loo", "press", "span", "radius_margin"])

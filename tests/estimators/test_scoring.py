@@ -89,6 +89,51 @@ def test_several_classes(scoring):
     assert pickle.loads(pickle.dumps(model)).choice_.score == model.choice_.score
 
 
+@pytest.mark.parametrize("pos_label", ["no", "yes"])
+@pytest.mark.parametrize(
+    "name", ["f1", "precision", "recall", "jaccard", "average_precision", "roc_auc", "neg_log_loss"]
+)
+def test_pos_label_is_that_of_scikit_learn(name, pos_label):
+    model = PathSVC(scoring=name, pos_label=pos_label, loss="least_squares", C=1.0, gamma=1.0).fit(X, WORDS)
+    f, sign = model.held_out_decisions(), 1.0 if pos_label == "yes" else -1.0
+    truth, predicted = pos_label == WORDS, np.where(f > 0, "yes", "no") == pos_label
+    p = model._held_out.calibration("sigmoid").probabilities(f)
+    known = {
+        "average_precision": lambda: metrics.average_precision_score(truth, sign * f),
+        "roc_auc": lambda: metrics.roc_auc_score(truth, sign * f),
+        "neg_log_loss": lambda: -metrics.log_loss(WORDS == "yes", p),
+    }
+    expected = known[name]() if name in known else getattr(metrics, f"{name}_score")(truth, predicted)
+    assert -model.choice_.score == pytest.approx(expected, abs=1e-12)
+    assert model.classes_.tolist() == ["no", "yes"]
+    np.testing.assert_array_equal(
+        model.decision_function(X), clone(model).set_params(scoring=None).fit(X, WORDS).decision_function(X)
+    )
+    assert pickle.loads(pickle.dumps(model)).cv_results_["mean_test_score"][0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_rarer_class_is_positive_unless_a_label_is_1():
+    few = np.arange(len(X)) % 4 == 0
+    options = {"loss": "least_squares", "C": 1.0, "gamma": 1.0, "scoring": "recall"}
+    for labels in (["rare", "z"], ["z", "rare"], [5, 3], [3, 5]):
+        y = np.where(few, labels[0], labels[1])
+        model = PathSVC(**options).fit(X, y)
+        predicted = model.classes_[(model.held_out_decisions() > 0).astype(int)]
+        expected = metrics.recall_score(few, predicted == y[0])
+        assert -model.choice_.score == pytest.approx(expected)
+    common = PathSVC(**options).fit(X, (~few).astype(int))  # the commoner class is 1, as in scikit-learn
+    expected = metrics.recall_score(~few, common.held_out_decisions() > 0)
+    assert -common.choice_.score == pytest.approx(expected)
+
+
+def test_a_threshold_is_tuned_for_the_positive_class():
+    few = np.arange(len(X)) % 4 == 0
+    y = np.where(few, "a rare one", "common")
+    model = PathSVC(loss="least_squares", C=1.0, gamma=1.0, scoring="f1", threshold="tune").fit(X, y)
+    scores = [metrics.f1_score(few, model.held_out_decisions() <= cut) for cut in (0.0, model.threshold_)]
+    assert scores[1] >= scores[0]
+
+
 def test_labels_reach_scorers_and_functions():
     scorer = make_scorer(metrics.f1_score, pos_label="yes")
     model = PathSVC(scoring=scorer, criterion="loo", **GRID).fit(X, WORDS)
@@ -248,7 +293,14 @@ def test_a_loss_of_ones_own_takes_two_arguments():
             "has no held-out decision values, which scoring='f1' needs",
         ),
         (PathSVC(scoring="r2"), Y, "is a score of regressions"),
-        (PathSVC(scoring="f1"), WORDS, r"takes 1 for the positive label.*pos_label=.*yes"),
+        (PathSVC(scoring=make_scorer(metrics.f1_score)), WORDS, r"takes 1 for the positive label.*pos_label=.*yes"),
+        (
+            PathSVC(scoring="f1", pos_label="maybe"),
+            WORDS,
+            "pos_label must be one of the labels 'no' and 'yes', got 'ma",
+        ),
+        (PathSVC(pos_label=2), Y, "pos_label must be one of the labels 0 and 1, got 2"),
+        (PathSVC(pos_label=1), np.arange(len(Y)) % 3, "pos_label=1 works for two classes only, but y has 3"),
         (PathSVR(scoring="roc_auc"), X[:, 0], "is a score of labels, but this is a regression"),
         (PathSVC(scoring=lambda estimator, X, y: 1.0, class_weight={0: 1, 1: 3}), Y, "takes no sample_weight"),
         (PathSVC(threshold="tuned"), Y, "threshold must be 'tune', or a number; got 'tuned'. Did you mean 'tune'"),
@@ -448,7 +500,7 @@ def test_a_row_held_out_three_times_is_calibrated_as_one():
 
 def test_sentences_of_scorers_name_what_can_be_used():
     with pytest.raises(ValueError, match=r"labels are 'no' and 'yes': use make_scorer\(..., pos_label='yes'\)"):
-        PathSVC(scoring="f1").fit(X, WORDS)
+        PathSVC(scoring=make_scorer(metrics.f1_score)).fit(X, WORDS)
     for name in ("roc_auc", "f1"):
         with pytest.raises(ValueError, match=f"scoring='{name}' is a score of labels, but this is a regression"):
             PathSVR(scoring=name).fit(X, X[:, 0])

@@ -18,7 +18,7 @@ QUICK = [
 ]
 ESTIMATORS = [
     PathSVC(loss="least_squares", gamma=1.0, C=[0.1, 1.0]),
-    PathSVC(),
+    PathSVC(calibration="temperature"),  # as below
     PathSVR(),
     PathSVC(loss="least_squares", gamma=1.0, C=[1.0], scale=True),
     PathSVC(loss="least_squares", rank=10, random_state=0, gamma=1.0, C=[1.0]),

@@ -150,10 +150,8 @@ def test_all_classes_have_machines_of_the_loss_that_is_best_in_low_rank(monkeypa
     monkeypatch.setattr(limits, "FIRST_RANK", 20)
     monkeypatch.setattr(limits, "MOST_RANK", 40)
     monkeypatch.setattr(limits, "LAST_FULL_ROWS", 0)
-    lowest = Trials.lowest
-    monkeypatch.setattr(
-        Trials, "lowest", lambda self: lowest(self) if self.evaluator.loss.name == best else (np.inf, np.inf)
-    )
+    score = Trials.score
+    monkeypatch.setattr(Trials, "score", lambda self: score(self) if self.evaluator.loss.name == best else np.inf)
     X, y = moons(200, 0)
     classes = np.digitize(X[:, 0], [0.0, 1.0])
     model = PathSVC(random_state=0).fit(X, classes)

@@ -13,6 +13,7 @@ from svmpath.chunked import distributed
 from svmpath.cli.console import note
 from svmpath.cli.data_options import PATTERN, read_noted
 from svmpath.cli.fitting import TuneResult, make_pipeline
+from svmpath.cli.messages import in_options
 from svmpath.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -73,11 +74,16 @@ def tune_chunks(given: Given, options: DataOptions, live: Live) -> TuneResult:
     note(f"{what} learnt from a sample of {len(rows)} of {n} rows; C was chosen on all of them.")
     note("there is no report for data in chunks; tune a sample to see one.")
     facts = _facts(model, sample, str(options.data), n, frame.npartitions, time.perf_counter() - start)
+    if facts["held_out"].get("caution") is not None:
+        note(in_options(facts["held_out"]["caution"]))
     return TuneResult(pipeline, sample, facts)
 
 
 def _facts(model: Any, sample: TrainingData, file: str, n: int, parts: int, seconds: float) -> dict[str, Any]:
     """What is printed, and written as summary.json."""
+    from svmpath.report.facts import plain
+    from svmpath.report.summary import recall_facts
+
     is_class = sample.task == "classification"
     return {
         "data": {
@@ -103,6 +109,7 @@ def _facts(model: Any, sample: TrainingData, file: str, n: int, parts: int, seco
             "kind": "error rate" if is_class else "mean squared error",
             "value": model.held_out_error(),
             "standard_error": model.curve_.standard_error(model.choice_.index),
+            **(plain(recall_facts(model)) if is_class else {}),
         },
         "curve": {"C": model.curve_.values.tolist(), "score": model.curve_.scores.tolist()},
         "passes": model.path_.passes,
@@ -112,7 +119,7 @@ def _facts(model: Any, sample: TrainingData, file: str, n: int, parts: int, seco
 
 def print_chunks(facts: Mapping[str, Any]) -> None:
     """Show the most important facts."""
-    from svmpath.cli.results import amount, held_out_by, print_table
+    from svmpath.cli.results import amount, held_out_by, print_table, recalls
 
     data, choice, held_out = facts["data"], facts["choice"], facts["held_out"]
     rows = {
@@ -124,6 +131,7 @@ def print_chunks(facts: Mapping[str, Any]) -> None:
         "gamma": None if choice["gamma"] is None else f"{choice['gamma']:.6g}",
         "Rank": f"{choice['rank']} (residual {choice['residual']:.2g})",
         "Held-out error": f"{amount(held_out['value'], held_out['kind'])} ({held_out_by(held_out['criterion'], None)})",
+        "Recall": recalls(held_out, len(data.get("classes", ()))),
         "Time": f"{facts['seconds']:.2f} s, {sum(facts['passes'].values())} passes over the rows",
     }
     print_table(f"svmpath tune: {data['file']}", rows.items(), written=facts["written"])

@@ -16,7 +16,7 @@ from svmpath.cli.messages import in_options
 from svmpath.exceptions import PathError
 
 INTERRUPTED = 130  # the exit code of a program that Ctrl-C has ended
-# Warnings in other words; None for what is said elsewhere (EdgeWarning: by the notes below the table).
+# Warnings in other words; None for what is said elsewhere (by the notes below the table).
 _OWN_WORDS = {
     # One for each step of the pipeline.
     "InconsistentVersionWarning": "the model was written with another version of scikit-learn; tune again to be safe.",
@@ -25,6 +25,7 @@ _OWN_WORDS = {
     "convex.",
     "LimitWarning": "--time-limit was reached; the model is the best of what was tried by then.",
     "EdgeWarning": None,
+    "WeakModelWarning": None,
 }
 # What a command has to say: the facts, which --json prints, and a function that prints them in words.
 Outcome = tuple[Mapping[str, Any], Callable[[], None]]

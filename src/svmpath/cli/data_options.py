@@ -215,3 +215,19 @@ def read_class_weight(text: str | None, y: Any, task: str) -> Mapping[Any, float
             raise DataError(f"--class-weight needs a positive number after each label, not {number!r} (in {text!r})")
         weights[labels[label]] = weight
     return weights
+
+
+def read_positive(text: str | None, y: Any, task: str) -> Any:
+    """The label that is meant by the text of --positive; None if it was not given."""
+    import numpy as np
+
+    if text is None:
+        return None
+    if task != "classification":
+        raise DataError("--positive names a class, but this is a regression; leave it out")
+    labels = {str(label): label for label in np.unique(y).tolist()}
+    if text not in labels:
+        raise DataError(
+            f"--positive must be one of the labels {', '.join(labels)}, not {text!r}.{did_you_mean(text, labels)}"
+        )
+    return labels[text]

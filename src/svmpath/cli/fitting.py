@@ -10,7 +10,7 @@ from svmpath.exceptions import DataError
 if TYPE_CHECKING:
     from svmpath.cli.data_options import TrainingData
 
-_FOR_ONE_TASK = {"epsilon": "regression", "threshold": "classification"}
+_FOR_ONE_TASK = {"epsilon": "regression", "threshold": "classification", "pos_label": "classification"}
 
 
 class TuneResult(NamedTuple):
@@ -62,13 +62,17 @@ def make_pipeline(
     """The model to fit: the columns as numbers, then the estimator."""
     from sklearn.pipeline import Pipeline
 
+    from svmpath.cli.data_options import read_positive
     from svmpath.cli.preparation import prepare_columns
     from svmpath.estimators import PathSVC, PathSVR
 
     if settings.get("threshold", 0.0) != 0.0 and data.task != "classification":
         raise DataError("--threshold works for classification only; leave it out")
+    positive = read_positive(settings.get("pos_label"), data.y, data.task)
     used = {name: value for name, value in settings.items() if _FOR_ONE_TASK.get(name, data.task) == data.task}
     used["rank"] = kernel_rank(used["rank"], landmarks, psd, data.table.n_rows)
     is_class = data.task == "classification"
+    if is_class:
+        used["pos_label"] = positive
     model = PathSVC(class_weight=data.class_weight, **used) if is_class else PathSVR(**used)
     return Pipeline([("columns", prepare_columns(data)), ("model", model)])

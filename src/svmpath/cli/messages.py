@@ -24,10 +24,6 @@ _MENTION = re.compile(
     re.VERBOSE,
 )
 
-# Advice that helps in Python only, and what helps on the command line.
-_PYTHON_ONLY = re.compile(r"make_scorer\(\.\.\., pos_label=.*?\)")
-_INSTEAD = "a score that needs none, such as f1_macro or balanced_accuracy"
-
 
 def in_options(message: str) -> str:
     """A message about parameters, translated into one about options; the same words in another meaning stay.
@@ -40,7 +36,7 @@ def in_options(message: str) -> str:
     >>> in_options("loss='hinge' goes with criterion='loo' or 'alo'; the kernel is of no importance.")
     '--loss hinge goes with --criterion loo or alo; the kernel is of no importance.'
     """
-    return _PYTHON_ONLY.sub(_INSTEAD, _MENTION.sub(_as_option, message))
+    return _MENTION.sub(_as_option, message)
 
 
 def _as_option(found: re.Match[str]) -> str:

@@ -313,6 +313,12 @@ TABLE = (
         "VALUE", names=("tune",), read=read_threshold, sets="threshold",
     ),
     Option(
+        "--positive", "tune compare select", ADVANCED,
+        "The positive one of two classes, for --scoring f1, precision, recall, average_precision, ...; 1 if that is a "
+        "label and none is given, else the rarer class.",
+        "LABEL", sets="pos_label",
+    ),
+    Option(
         "--lambda1", "select", MACHINE, "Weight of the l1 penalty, which selects features: tune or a number.", "VALUE",
         "tune", names=("tune",), read=read_tuned, sets="lambda1",
     ),

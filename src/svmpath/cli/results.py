@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from svmpath.cli.console import note
+from svmpath.cli.messages import in_options
 
 _COLUMN_WORDS = {"numbers": "numeric", "categories": "categorical", "booleans": "boolean", "dates": "date"}  # columns
 _RATE = "error rate"
@@ -86,11 +87,39 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
         "Chosen by": how if not is_by_folds(facts["curve"]["criterion"]) else f"{how}, {held_out['folds_are']}",
         "Score": _score(facts["curve"]),
         "Held-out error": _error(held_out, kind, f"{words} ({held_out_by(held_out['criterion'], held_out['folds'])})"),
-        "Honest error": None if honest is None else _error(honest, kind, f"({_METHODS[honest['method']]})"),
+        "Honest error": None if honest is None else _error(honest, kind, _honest_words(honest)),
         "Baseline": f"{amount(held_out['baseline'], kind)} ({constant})",
+        "Recall": recalls(held_out, len(data.get("classes", ()))),
         "Support vectors": str(facts["support_vectors"]),
         "Time": f"{facts['seconds']:.2f} s",
     }
+
+
+def _honest_words(honest: Mapping[str, Any]) -> str:
+    """How the honest error was estimated."""
+    found = _METHODS[honest["method"]] if honest["has_optimism"] else "held-out error; the bootstrap found no optimism"
+    return f"({found})"
+
+
+def recalls(held_out: Mapping[str, Any], classes: int) -> str | None:
+    """What part of each class is found, held out, a line each, and on the average; None for a regression.
+
+    Examples
+    --------
+    >>> from svmpath.cli.results import recalls
+    >>> rows = [{"label": "fraud", "rows": 40, "recall": 0.175}, {"label": "ok", "rows": 2000, "recall": 0.9995}]
+    >>> print(recalls({"recall": rows, "balanced_accuracy": 0.58725}, 2))
+    17.50 % of 40 rows of fraud
+    99.95 % of 2000 rows of ok
+    58.73 % balanced accuracy
+    """
+    if "recall" not in held_out:
+        return None
+    shown = held_out["recall"]
+    parts = ["-" if row["recall"] is None else amount(row["recall"], _RATE) for row in shown]
+    lines = [f"{part} of {row['rows']} rows of {row['label']}" for part, row in zip(parts, shown, strict=True)]
+    few = [f"(the lowest of {classes} classes)"] if len(shown) < classes else []
+    return "\n".join([*lines, *few, f"{amount(held_out['balanced_accuracy'], _RATE)} balanced accuracy"])
 
 
 def _score(curve: Mapping[str, Any]) -> str | None:
@@ -111,6 +140,7 @@ def print_notes(facts: Mapping[str, Any], is_cv_given: bool) -> None:
     from svmpath.criteria.table import is_by_folds
 
     choice, held_out = facts["choice"], facts["held_out"]
+    # The estimator warns of another number than its default.
     if is_cv_given and not is_by_folds(facts["curve"]["criterion"]):
         note("--cv has an effect with --criterion kfold only.")
     if facts["curve"]["switched"]:
@@ -121,7 +151,9 @@ def print_notes(facts: Mapping[str, Any], is_cv_given: bool) -> None:
             f"the chosen {name} = {_figures(choice.get(name))} lies at the edge of the searched range; a better value "
             f"may lie beyond it (use --{name} LOW:HIGH to search another range)."
         )
-    if held_out["value"] >= held_out["baseline"]:
+    if held_out.get("caution") is not None:
+        note(in_options(held_out["caution"]))
+    elif "caution" not in held_out and held_out["value"] >= held_out["baseline"]:
         note("the model is no better than a constant prediction.")
 
 

@@ -6,9 +6,10 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from svmpath.cli.console import Outcome
-from svmpath.cli.data_options import DataOptions, TrainingData, read_noted
+from svmpath.cli.console import Outcome, note
+from svmpath.cli.data_options import DataOptions, TrainingData, read_noted, read_positive
 from svmpath.cli.live import Live, reading
+from svmpath.cli.messages import in_options
 from svmpath.cli.outputs import check_file, save_table
 from svmpath.exceptions import DataError
 
@@ -35,7 +36,9 @@ def _select(given: Given, live: Live) -> tuple[dict[str, Any], Any]:
 
     from svmpath.cli.preparation import prepare_columns
     from svmpath.estimators import ElasticNetSVC
+    from svmpath.report.facts import plain
     from svmpath.report.fitted import Fitted
+    from svmpath.report.summary import recall_facts
 
     data = read_noted(DataOptions.of(given))
     if data.task != "classification":
@@ -43,12 +46,16 @@ def _select(given: Given, live: Live) -> tuple[dict[str, Any], Any]:
             f"{data.table.source}: select works for classification, but the target {data.table.target!r} holds "
             "numbers; choose another --target"
         )
-    model = ElasticNetSVC(class_weight=data.class_weight, **given.settings)
+    positive = read_positive(given.positive, data.y, data.task)
+    model = ElasticNetSVC(**{**given.settings, "class_weight": data.class_weight, "pos_label": positive})
     pipeline = Pipeline([("columns", prepare_columns(data)), ("model", model)])
     live.stage("Selecting features")
     start = time.perf_counter()
     pipeline.fit(data.X, data.y, **data.fit_parameters())
     seconds = time.perf_counter() - start
+    found = recall_facts(model)
+    if found["caution"] is not None:
+        note(in_options(found["caution"]))
     live.stage("Following the features")
     names = Fitted.of(pipeline, data.X, data.y).feature_names
     features = list(_features(pipeline, names, data))
@@ -66,6 +73,7 @@ def _select(given: Given, live: Live) -> tuple[dict[str, Any], Any]:
         "folds": given.cv if model.error_criterion_ == "kfold" else None,
         "error": float(model.held_out_error()),
         "interval": list(model.held_out_interval()),
+        **plain(found),
         "seconds": seconds,
         "table": features,
     }

@@ -22,6 +22,7 @@ from svmpath.cli.honest import estimate_error
 from svmpath.cli.live import Live, reading
 from svmpath.cli.outputs import CONFIG, MODEL, REPORT, SUMMARY, check_folder, check_held_out, save, to_csv
 from svmpath.cli.results import print_notes, print_results
+from svmpath.cli.values import FOLDS
 
 if TYPE_CHECKING:
     from svmpath.cli.options import Given
@@ -49,7 +50,7 @@ def tune(given: Given) -> Outcome:
     if not given.report and (given.output / REPORT).exists():
         note(f"{given.output / REPORT} is from an earlier run.")
     if not in_chunks:
-        print_notes(tuned.facts, is_cv_given=given.context.params["cv"] is not None)
+        print_notes(tuned.facts, is_cv_given=given.context.params["cv"] == FOLDS)
     return facts, lambda: (print_chunks if in_chunks else print_results)(facts)
 
 
@@ -68,6 +69,8 @@ def _note_options_without_effect(given: Given) -> None:
     for sentence, is_so in without.items():
         if is_so:
             note(sentence)
+            if "--epsilon" in sentence:
+                given.settings["epsilon"] = "tune"  # the estimator need not say it, too
 
 
 def _tune(given: Given, options: DataOptions, live: Live) -> TuneResult:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 STEEP = 5.0  # of the smoothed step
+MARGIN_SHARE = 0.5  # of the margin loss in what decides; from 0.25 to 2 it chooses as well
 _COSTLY = ("scores", "standard_errors")  # a scorer takes about a millisecond for each, times the jackknife's parts
 HeldOutLoss = str | Callable[[Array, Array], Array] | None
 
@@ -106,6 +107,17 @@ class OneVsRest:
 
 
 @dataclass(frozen=True)
+class CutOff:
+    """A loss cut off at 9, which a decision value of -2 instead of 1 has."""
+
+    loss: Callable[[Array, Array], Array]
+
+    def __call__(self, y: Array, f: Array) -> Array:
+        """Per-sample losses."""
+        return np.minimum(self.loss(y, f), 9.0)
+
+
+@dataclass(frozen=True)
 class Screened:
     """Which held-out samples are errors, of shape (m, N), and an estimate of their decision values."""
 
@@ -120,6 +132,45 @@ class Screened:
 
 class HeldOutCurve(Shown):
     """What curves of held-out scores have in common, wherever their samples are: pictures and notebooks know it."""
+
+    path: Any
+    loss: Any
+    scoring: Any
+    margin_share: Any
+    scores: Any
+    smooth: Any
+    machines: Any
+    is_screened: Any
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the loss is that of the task: the error, or the squared residual."""
+        return self.loss in (error, OneVsRest(error), squared, OneVsRest(squared))
+
+    @property
+    def margin_loss(self) -> Callable[[Array, Array], Array]:
+        """The loss of the machine itself; of labels it is cut off, so that no single sample decides."""
+        own = self.path.loss.margin_loss
+        return CutOff(own) if self.path.problem.task == "classification" else own
+
+    @property
+    def decisive(self) -> Array:
+        """What decides between machines: the scores, plus a share of the margin loss if the scores count errors.
+
+        Errors of a few hundred samples are whole numbers, and machines that differ by one or two of them are as good as
+        each other. How far samples are on which side tells more.
+        """
+        return self.scores + self.share * self.smooth if self.share else self.scores
+
+    @property
+    def share(self) -> float:
+        """The share of the margin loss. Its mean over k machines is scaled so that it is the same for two classes."""
+        loss = self.loss if self.scoring is None else self.scoring.mean
+        if self.is_screened:  # where errors are exact, decision values are estimates, good enough to break ties
+            return 0.0
+        if loss not in (error, OneVsRest(error)):
+            return 0.0
+        return self.margin_share * max(self.machines / 2.0, 1.0)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -151,6 +202,8 @@ class Curve(HeldOutCurve):
         For k-fold: the number of the fold that each entry of ``rows`` was held out in.
     units : array of int of shape (n,), optional
         The group that each sample belongs to: losses of different groups only are independent.
+    margin_share : float, default=0.0
+        How much of the mean margin loss is added to the share of errors where machines are compared.
 
     See Also
     --------
@@ -185,6 +238,7 @@ class Curve(HeldOutCurve):
     scoring: Scoring | None = None
     splits: Array | None = None
     units: Array | None = None
+    margin_share: float = 0.0
 
     def __repr__(self) -> str:
         low, high = self.values.min(), self.values.max()
@@ -259,11 +313,31 @@ class Curve(HeldOutCurve):
 
     @lazy
     def smooth(self) -> Array:
-        """Mean squared held-out residual, which breaks ties between equal scores; with ``screen`` an estimate."""
-        if self.screened is not None:
-            residuals = squared(self.target[self.rows], self.screened.estimate)
-            return (residuals if residuals.ndim == 2 else residuals.mean(axis=2)) @ self._weights
-        return self.rescored(squared).scores
+        """Mean held-out margin loss, which breaks ties between equal scores; with ``screen`` an estimate."""
+        return self._margin_losses @ self._weights
+
+    @property
+    def decisive_losses(self) -> Array:
+        """Per-sample losses whose weighted mean decides, of shape (m, N)."""
+        return self.losses + self.share * self._margin_losses if self.share else self.losses
+
+    @lazy
+    def _margin_losses(self) -> Array:
+        """Of shape (m, N); with ``screen``, of the estimated decision values."""
+        if self.screened is None:
+            return self.rescored(self.margin_loss).losses
+        losses = self.margin_loss(self.target[self.rows], self.screened.estimate)
+        return losses if losses.ndim == 2 else losses.mean(axis=2)
+
+    @property
+    def machines(self) -> int:
+        """How many machines there are: one, or one per class."""
+        return self.target.shape[1] if self.target.ndim == 2 else 1
+
+    @property
+    def is_screened(self) -> bool:
+        """Whether the errors were found without the held-out decision values."""
+        return self.screened is not None
 
     @lazy
     def held(self) -> Array:

@@ -49,6 +49,9 @@ class FrozenClassifier(ClassifierMixin, BaseEstimator):
         The sample of each row; one may have been held out several times.
     threshold : float
         Of two classes the second is predicted where the decision value is larger.
+    is_swapped : bool
+        Whether ``classes`` are the labels of the second and the first of two classes: decision values and
+        probabilities are told the other way round.
 
     Attributes
     ----------
@@ -64,6 +67,7 @@ class FrozenClassifier(ClassifierMixin, BaseEstimator):
         weights: Array,
         samples: Array,
         threshold: float = 0.0,
+        is_swapped: bool = False,
     ) -> None:
         self.decisions = decisions
         self.classes = classes
@@ -71,6 +75,7 @@ class FrozenClassifier(ClassifierMixin, BaseEstimator):
         self.weights = weights
         self.samples = samples
         self.threshold = threshold
+        self.is_swapped = is_swapped
         self.has_predicted = False
         self._calibration: Any = None
 
@@ -81,23 +86,28 @@ class FrozenClassifier(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Array:
         """The decision values held."""
-        return self.decisions[_places(X)]
+        return -self._held(X) if self.is_swapped else self._held(X)
 
     def predict(self, X: Any) -> Array:
         """The labels that they mean."""
         self.has_predicted = True
-        return self.classes[predicted_codes(self.decision_function(X), self.threshold)]
+        code = predicted_codes(self._held(X), self.threshold)  # a value at the threshold is of the first class
+        return self.classes[1 - code if self.is_swapped else code]
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities by the sigmoid calibration of all decision values held."""
         if self._calibration is None:
             k = len(self.classes)
             self._calibration = fit_calibration(self.decisions, self.code, k, self.weights, samples=self.samples)
-        return np.asarray(self._calibration.probabilities(self.decision_function(X)))
+        p = np.asarray(self._calibration.probabilities(self._held(X)))
+        return p[:, ::-1] if self.is_swapped else p
 
     def predict_log_proba(self, X: Any) -> Array:
         """Their logarithms."""
         return np.log(self.predict_proba(X))
+
+    def _held(self, X: Any) -> Array:
+        return self.decisions[_places(X)]
 
 
 class FrozenRegressor(RegressorMixin, BaseEstimator):

@@ -20,7 +20,9 @@ _PER_CLASS, _OF_REGRESSION = 4, 40  # rows that a scorer is tried on
 _NUMBERS = np.array([0.5, 1.25, 2.5, 3.75])  # targets that only a score of regressions takes
 
 
-def make_scoring(scoring: Any, classes: Array | None, y: Array, s: Array, parameter: str = "scoring") -> Scoring:
+def make_scoring(
+    scoring: Any, classes: Array | None, y: Array, s: Array, parameter: str = "scoring", pos_label: Any = None
+) -> Scoring:
     """The scorer meant by a name, a scorer or a function.
 
     Parameters
@@ -34,7 +36,11 @@ def make_scoring(scoring: Any, classes: Array | None, y: Array, s: Array, parame
         Weights.
     parameter : str
         What the user knows it by.
+    pos_label : object, optional
+        The positive one of two classes, for a scorer that is named; by default 1 if that is a label, as in
+        scikit-learn, else the label of fewer rows.
     """
+    positive = positive_class(pos_label, classes)
     is_name, rows = isinstance(scoring, str), _few(classes, y, s)
     if is_name and scoring not in scorer_names():
         raise ValueError(
@@ -54,7 +60,10 @@ def make_scoring(scoring: Any, classes: Array | None, y: Array, s: Array, parame
         )
     name = scoring if is_name else getattr(scoring, "__name__", repr(scoring))
     mean = MEANS.get(scoring) if is_name else None
-    fitting = Scoring(named_scorer(scoring) if is_name else scoring, name, classes, mean)
+    if is_name and positive is None and classes is not None and len(classes) == 2 and 1 not in classes.tolist():
+        counts = np.bincount(y[s > 0], minlength=2)
+        positive = int(counts[1] <= counts[0])
+    fitting = Scoring(named_scorer(scoring) if is_name else scoring, name, classes, mean, positive if is_name else None)
     is_strict = is_name and classes is None
     fault = _fault(fitting, rows, is_strict)
     if fault is not None:
@@ -62,7 +71,24 @@ def make_scoring(scoring: Any, classes: Array | None, y: Array, s: Array, parame
     return fitting
 
 
-def score(curve: Curve, scoring: Any, *, classes: Any = None) -> Array:
+def positive_class(pos_label: Any, classes: Array | None) -> int | None:
+    """The number of the positive one of two classes; None if none is named."""
+    if pos_label is None:
+        return None
+    if classes is None:
+        raise ValueError(f"pos_label={pos_label!r} names a class, but this is a regression; leave it out.")
+    labels = classes.tolist()
+    if len(labels) > 2:
+        raise ValueError(
+            f"pos_label={pos_label!r} works for two classes only, but y has {len(labels)}: use a score of several "
+            "classes, such as scoring='f1_macro' or 'balanced_accuracy'."
+        )
+    if pos_label not in labels:
+        raise ValueError(f"pos_label must be one of the labels {labels[0]!r} and {labels[1]!r}, got {pos_label!r}.")
+    return labels.index(pos_label)
+
+
+def score(curve: Curve, scoring: Any, *, classes: Any = None, pos_label: Any = None) -> Array:
     """The scores of a curve's held-out decision values by a scorer of scikit-learn.
 
     Parameters
@@ -78,6 +104,9 @@ def score(curve: Curve, scoring: Any, *, classes: Any = None) -> Array:
         decision values.
     classes : array of shape (k,), optional
         The labels of a curve of k > 2 classes, which are 0, 1, ... if they are not given.
+    pos_label : object, optional
+        The positive one of two classes, for a scorer that is named; by default 1 if that is a label, as in
+        scikit-learn, else the label of fewer rows.
 
     Returns
     -------
@@ -105,7 +134,7 @@ def score(curve: Curve, scoring: Any, *, classes: Any = None) -> Array:
         raise ValueError(f"A score needs held-out decision values, which {name!r} does not have; use criteria.loo.")
     labels = _labels(curve, None if classes is None else np.asarray(classes))
     y = curve.target if labels is None else code_of(curve)
-    return make_scoring(scoring, labels, y, curve.path.problem.s).values(curve)
+    return make_scoring(scoring, labels, y, curve.path.problem.s, pos_label=pos_label).values(curve)
 
 
 def _labels(curve: Curve, classes: Array | None) -> Array | None:
@@ -170,7 +199,8 @@ def _why(scoring: Scoring, rows: ScoredRows, fault: Exception, is_strict: bool) 
     if classes is not None and len(classes) == 2 and not _fault(Scoring(scoring.scorer, "", np.arange(2)), rows):
         return (
             f"takes 1 for the positive label, but the labels are {labels[0]!r} and {labels[1]!r}: use "
-            f"make_scorer(..., pos_label={labels[1]!r}), or labels 0 and 1."
+            f"make_scorer(..., pos_label={labels[1]!r}), a name with pos_label={labels[1]!r}, or labels 0 "
+            "and 1."
         )
     task = "a regression" if classes is None else f"{len(classes)} classes"
     reason = (str(fault).strip() or type(fault).__name__).splitlines()[0].rstrip(".")

@@ -86,12 +86,16 @@ class Scoring:
         The labels; None for a regression.
     mean : callable or None
         The per-sample loss that it is minus the mean of, or one minus it, if it is.
+    positive : int, optional
+        The number of the positive one of two classes: the scorer is given 1 for it, and 0 for the other. If None, it
+        is given the labels.
     """
 
     scorer: Callable[..., Any]
     name: str
     classes: Array | None = None
     mean: Callable[[Array, Array], Array] | None = None
+    positive: int | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """A scorer that scikit-learn knows by its name is saved as that: its object may hold anything."""
@@ -180,11 +184,13 @@ class Scoring:
         """An estimator that answers with the decision values f."""
         if self.classes is None:
             return FrozenRegressor(f)
-        return FrozenClassifier(f, self.classes, rows.y, rows.weights, rows.samples)
+        labels = self.classes if self.positive is None else np.arange(2)
+        return FrozenClassifier(f, labels, rows.y, rows.weights, rows.samples, is_swapped=self.positive == 0)
 
     def call(self, rows: ScoredRows, estimator: Any) -> float:
         """The value on some rows."""
         y = rows.y if self.classes is None else self.classes[rows.y]
+        y = y if self.positive is None else (rows.y == self.positive).astype(int)
         is_even = len(rows.y) == 0 or bool(np.all(rows.weights == rows.weights[0]))
         extra = {} if is_even else {"sample_weight": rows.weights}
         return float(self.scorer(estimator, rows.X, y, **extra))

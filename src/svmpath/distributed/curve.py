@@ -34,9 +34,11 @@ class ChunkedCurve(HeldOutCurve):
     loss : callable
         Per-sample loss of target and held-out decision value.
     known : array of shape (3, m), optional
-        Weighted sums of the loss, of its square, and of the squared held-out residual.
+        Weighted sums of the loss, of its square, and of the margin loss.
     counted : array of shape (m,), optional
         Number of unreliable rows.
+    margin_share : float, default=0.0
+        How much of the mean margin loss is added to the share of errors where machines are compared.
 
     See Also
     --------
@@ -59,6 +61,7 @@ class ChunkedCurve(HeldOutCurve):
     loss: Callable[[Array, Array], Array]
     known: Array | None = field(default=None, kw_only=True)
     counted: Array | None = field(default=None, kw_only=True)
+    margin_share: float = field(default=0.0, kw_only=True)
 
     scoring = None
     screened = None
@@ -72,11 +75,11 @@ class ChunkedCurve(HeldOutCurve):
     @lazy
     def sums(self) -> Array:
         """Weighted sums over all rows, of shape (3, m)."""
-        return self.path.sum_scores(self.values, self.loss) if self.known is None else self.known
+        return self.path.sum_scores(self.values, self.loss, self.margin_loss) if self.known is None else self.known
 
     def computed(self, progress: Callable[[int, int], None] | None = None) -> ChunkedCurve:
         """The curve with its sums computed; ``progress(done, values)`` is called on the way."""
-        known = self.path.sum_scores(self.values, self.loss, progress)
+        known = self.path.sum_scores(self.values, self.loss, self.margin_loss, progress)
         return replace(self, known=known, counted=self.path.count_unreliable(self.values))
 
     @property
@@ -96,8 +99,18 @@ class ChunkedCurve(HeldOutCurve):
         return float(self.standard_errors[at])
 
     @property
+    def machines(self) -> int:
+        """How many machines there are: one, or one per class."""
+        return int(self.path.problem.machines)
+
+    @property
+    def is_screened(self) -> bool:
+        """Whether the errors were found without the held-out decision values."""
+        return bool(self.path.is_screened(self.loss))
+
+    @property
     def smooth(self) -> Array:
-        """Mean squared held-out residual, which breaks ties between equal scores; an estimate with many rows."""
+        """Mean held-out margin loss, which breaks ties between equal scores; an estimate with many rows."""
         return self.sums[2] / self.path.problem.weight
 
     @property
@@ -118,7 +131,7 @@ class ChunkedCurve(HeldOutCurve):
     @property
     def numbers(self) -> Scores:
         """What a choice keeps of it."""
-        return Scores(self.values, self.scores, self.standard_errors, self.smooth)
+        return Scores(self.values, self.scores, self.standard_errors, self.smooth, share=self.share)
 
     @property
     def decisions(self) -> Any:

@@ -128,24 +128,24 @@ Rule = SpanRule | Press
 Loss = Callable[[Array, Array], Array]
 
 
-def sum_scores(block: Block, rule: Rule, loss: Loss, is_screened: bool) -> list[Array]:
-    """Sums over the rows of a chunk, weighted, of shape (3, m): the loss, its square, the squared residual."""
+def sum_scores(block: Block, rule: Rule, loss: Loss, margin_loss: Loss, is_screened: bool) -> list[Array]:
+    """Sums over the rows of a chunk, weighted, of shape (3, m): the loss, its square, the margin loss."""
     Y = block.Y
     with blas_threads(0):
         if is_screened:  # of the error
             assert isinstance(rule, SpanRule)
             wrong, F = rule.screen(block)
             losses = wrong[:, 0] if Y.shape[1] == 1 else np.argmax(F, axis=1) != np.argmax(Y, axis=1)
-            return [_weighted(block.s, losses.astype(float), Y, F)[:, None]]
+            return [_weighted(block.s, losses.astype(float), margin_loss(Y, F))[:, None]]
         sums = []
         for F in rule.held(block):
             losses = np.asarray(loss(Y[:, 0], F[:, 0]) if F.shape[1] == 1 else loss(Y, F), dtype=float)
-            sums.append(_weighted(block.s, losses, Y, F))
+            sums.append(_weighted(block.s, losses, margin_loss(Y, F)))
         return [np.transpose(sums)]
 
 
-def _weighted(s: Array, losses: Array, Y: Array, F: Array) -> Array:
-    return np.array([s @ losses, s @ losses**2, s @ ((Y - F) ** 2).mean(axis=1)])
+def _weighted(s: Array, losses: Array, margin_losses: Array) -> Array:
+    return np.array([s @ losses, s @ losses**2, s @ margin_losses.mean(axis=1)])
 
 
 def hold_out(block: Block, rule: Rule) -> Array:

@@ -317,12 +317,12 @@ class ChunkedPath(Path):
         joined = cluster.da.moveaxis(joined, 0, 1)
         return joined[:, :, 0] if k == 1 else joined
 
-    def sum_scores(self, values: Array, loss: Any, progress: Progress | None = None) -> Array:
-        """Weighted sums of losses, squared losses and squared residuals at each value, of shape (3, m)."""
+    def sum_scores(self, values: Array, loss: Any, margin_loss: Any, progress: Progress | None = None) -> Array:
+        """Weighted sums of losses, squared losses and margin losses at each value, of shape (3, m)."""
         is_screened, sums = self.is_screened(loss), np.empty((3, len(values)))
         done = 0
         for at, rule in self.rules(values, is_screened):
-            sums[:, at] = self.live.reduce("leave-one-out", sum_scores, rule, loss, is_screened)[0]
+            sums[:, at] = self.live.reduce("leave-one-out", sum_scores, rule, loss, margin_loss, is_screened)[0]
             done += len(at)
             if progress is not None:
                 progress(done, len(values))

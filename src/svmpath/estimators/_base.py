@@ -15,7 +15,13 @@ from svmpath.criteria.held_out import Folds
 from svmpath.criteria.scoring import Scoring
 from svmpath.criteria.table import CRITERIA, is_bound, is_by_folds, make_criterion
 from svmpath.estimators.axes import Axes, Start, epsilons, how_given
-from svmpath.estimators.cautions import warn_of_a_loose_bound, warn_of_edges, warn_of_rounding, warn_of_time
+from svmpath.estimators.cautions import (
+    warn_of_a_loose_bound,
+    warn_of_edges,
+    warn_of_idle_folds,
+    warn_of_rounding,
+    warn_of_time,
+)
 from svmpath.estimators.held_out import HeldOut
 from svmpath.estimators.machines import Machines
 from svmpath.estimators.options import check_bound, check_gradient, check_options, check_scorer
@@ -26,9 +32,9 @@ from svmpath.kernels import ARD, Kernel, Linear
 from svmpath.losses import Loss, Problem, make_loss, quick_losses
 from svmpath.names import unknown_name
 from svmpath.paths import Path
-from svmpath.paths.copies import find_copies, has_contradictions
+from svmpath.paths.copies import contradicted, find_copies, has_contradictions
 from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
-from svmpath.search import STRATEGIES, Choice, Evaluator, Tuner
+from svmpath.search import STRATEGIES, Choice, Evaluator, Tuner, limits
 from svmpath.search.choice import check_rule
 from svmpath.search.deadline import Deadline
 from svmpath.search.log import TrialLog
@@ -132,7 +138,10 @@ class PathMachine(TunedModel):
         kernel, over, gamma = axes.make_kernel(X, self._given_weight)
         problems = self._problems(X, kernel, losses[0], targets, s, y)
         check_bound(self.criterion, len(targets))
+        losses += self._rivals(losses[0].rival, problems)
         evaluators = [self._evaluator(loss, problems, X, y) for loss in losses]
+        if self._drawn is None and not (callable(self.criterion) or is_bound(self.criterion) or axes.is_gradient):
+            warn_of_idle_folds(self.cv)
         if axes.is_default:  # the one that is followed in full comes first
             evaluators.insert(0, evaluators.pop((len(evaluators) - 1) // 2))
         tuner = Tuner(
@@ -173,10 +182,25 @@ class PathMachine(TunedModel):
         loss = make_loss(self.get_params(deep=False)["loss"], self._task, over="C")
         if "epsilon" in loss.fixed_parameters and loss is not self.loss:  # an object has its own
             return [make_loss(loss.name, self._task, epsilon=each) for each in epsilons(self.epsilon, y, s)]
-        if self.loss is None and machines > 1 and self._axes.is_default:
-            quick = [make_loss(name, self._task) for name in quick_losses(self._task)]
-            return quick[::-1] if self.criterion == "auto" else [loss]
+        if self._is_loss_free and machines > 1:
+            return [make_loss(name, self._task) for name in quick_losses(self._task)][::-1]
         return [loss]
+
+    @property
+    def _is_loss_free(self) -> bool:
+        """Whether the search also chooses the loss."""
+        return self.loss is None and self.criterion == "auto" and self._axes.is_default
+
+    def _rivals(self, rival: str, problems: list[Problem]) -> list[Loss]:
+        """What else is compared for two classes: the hinge, where equal rows have both labels and it costs little."""
+        gram, y, is_by_error = problems[0].gram, problems[0].y, self._held_out_loss is None and self._scoring is None
+        is_by_rows = self._groups is None and not self._is_split_by_user and self._axes.given("C") != "fixed"
+        if not (rival and self._is_loss_free and is_by_error and is_by_rows and len(problems) == 1):
+            return []
+        if gram.repeats is None:
+            return []
+        is_small = len(gram.repeats.first) <= limits.UNNARROWED_ROWS
+        return [make_loss(rival, self._task)] if is_small and contradicted(gram, y) > limits.CONTRADICTED else []
 
     def _is_rank_free(self, loss: Loss) -> bool:
         """Whether the default search chooses the rank: for losses that gain nothing from following few events."""
@@ -197,7 +221,7 @@ class PathMachine(TunedModel):
     def _evaluator(self, loss: Loss, problems: list[Problem], X: Any, y: Array) -> Evaluator:
         """The machines of one loss, and how they are scored."""
         held_out, name = self._held_out_loss, self._criterion(loss, problems)
-        if self.criterion == "auto" and name == "kfold":
+        if self.criterion == "auto" and name == "kfold" and self.loss is not None:
             self._explain_folds(loss, len(problems[0].active))
         if self._axes.is_gradient:
             check_gradient(self, loss, problems[0].gram)
@@ -234,6 +258,8 @@ class PathMachine(TunedModel):
         if self._groups is not None or (self._is_split_by_user and not self._axes.is_gradient):
             return "kfold"
         policy, n = loss.policy, len(problems[0].active)
+        if self.loss is None and policy.cost_grows_with_span:  # the hinge as a rival of the default, for little work
+            return "kfold"
         is_few = n <= policy.loo_rows or (policy.otherwise == "kfold" and n <= _TOO_FEW_FOR_FOLDS)
         if not is_few or self._is_rough(loss, problems[0]):
             return policy.otherwise

@@ -144,7 +144,7 @@ def numbers_of(value: Any, name: str, size: int, check: Any) -> Array:
         return np.array([check(value, name)])
     if len(value) == 0:
         raise ValueError(f"{name} is an empty list; give at least one value, or 'tune'.")
-    return np.array([check(each, f"Each value of {name}") for each in np.asarray(value).tolist()])
+    return np.array([check(each, f"Each value of {name}") for each in np.asarray(value, dtype=object).tolist()])
 
 
 def epsilons(epsilon: Any, y: Array, s: Array) -> list[float]:

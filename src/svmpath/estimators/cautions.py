@@ -1,6 +1,6 @@
-"""What a fitted model warns of: a search cut short, a choice at an edge, digits that are lost, a loose bound.
+"""What a fitted model warns of: a search cut short, an edge, digits that are lost, a loose bound, a class it misses.
 
-All are called by ``PathMachine._fit``, or one call further down, so that a warning names the line that called ``fit``.
+Most are called by ``PathMachine._fit``, or one call further down, so that a warning names the line that called ``fit``.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.table import is_exact
-from svmpath.exceptions import EdgeWarning, LimitWarning, PrecisionWarning
+from svmpath.estimators.held_out import HeldOut
+from svmpath.exceptions import EdgeWarning, LimitWarning, PrecisionWarning, WeakModelWarning
 from svmpath.search.choice import Choice, Scores, gain_at_end, lowest_over_gamma
+from svmpath.validation import is_whole_number
 
 Array = np.ndarray
 
 _TOO_FEW_DIGITS = 1e-4  # largest violation, in units of decision values, of a machine that is not lost to rounding
+_DEFAULT_FOLDS = 5  # the default of cv
 _NOISY = 0.02  # fraction of training errors above which the radius-margin bound chooses badly
 _FALLS = 0.25  # standard errors by which a score falls at the end of a range that was given
 _FALLS_CLEARLY = 1.0  # the same at the end of what "tune" tries
@@ -33,6 +36,16 @@ def warn_of_time(limit: float) -> None:
         LimitWarning,
         stacklevel=4,
     )
+
+
+def warn_of_idle_folds(cv: Any, stacklevel: int = 4) -> None:
+    """Folds that were asked for are not made: rows are left out one by one. The default cannot be told from a 5."""
+    if cv is not None and not (is_whole_number(cv) and cv == _DEFAULT_FOLDS):
+        warnings.warn(
+            f"cv={cv!r} has no effect, as rows are left out one by one; use criterion='kfold' for folds.",
+            UserWarning,
+            stacklevel,
+        )
 
 
 def warn_of_edges(choice: Choice, given: Callable[[str], str], fitted: Array) -> None:
@@ -55,7 +68,7 @@ def warn_of_edges(choice: Choice, given: Callable[[str], str], fitted: Array) ->
         if how not in ("range", "tune") or len(scores.values) < 2:
             continue
         end = "largest" if value >= scores.values.max() * (1 - 1e-9) else "smallest"
-        gain, deviation = gain_at_end(scores)
+        gain, deviation = gain_at_end(scores, "scores")
         if how == "range":
             falls = gain > _FALLS * deviation
         else:
@@ -119,3 +132,10 @@ def warn_of_a_loose_bound(choice: Choice) -> None:
             UserWarning,
             stacklevel=5,
         )
+
+
+def warn_of_a_weak_model(held_out: HeldOut, stacklevel: int = 3) -> None:
+    """Warn if a class is mostly missed, or the model is hardly better than a constant; called by ``fit`` itself."""
+    sentence = held_out.caution()
+    if sentence is not None:
+        warnings.warn(f"{sentence} See held_out_recall().", WeakModelWarning, stacklevel)

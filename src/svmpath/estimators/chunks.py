@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -10,14 +11,16 @@ import numpy as np
 from sklearn.base import clone
 
 from svmpath.chunked import distributed, is_chunked
-from svmpath.criteria.curve import held_out_loss
+from svmpath.criteria.curve import MARGIN_SHARE, held_out_loss
+from svmpath.criteria.scorers import positive_class
 from svmpath.criteria.table import CRITERIA
-from svmpath.estimators.cautions import warn_of_edges, warn_of_rounding
+from svmpath.estimators.cautions import warn_of_a_weak_model, warn_of_edges, warn_of_rounding
 from svmpath.estimators.held_out import ChunkedHeldOut
 from svmpath.estimators.machines import ChunkedMachines, squeezed
 from svmpath.estimators.options import check_options
 from svmpath.estimators.scaling import warn_of_uneven_deviations
 from svmpath.estimators.scoring import check_threshold, fit_threshold, is_held_out_loss
+from svmpath.exceptions import WeakModelWarning
 from svmpath.gram.memory import given_limit
 from svmpath.kernels import Kernel
 from svmpath.losses import Loss, make_loss
@@ -58,6 +61,7 @@ def fit_chunks(model: PathMachine, X: Any, y: Any, sample_weight: Any, groups: A
         data = room.with_classes(data, model.class_weight)
         model.classes_ = data.classes
         check_threshold(model.threshold, data.classes)
+        positive_class(getattr(model, "pos_label", None), data.classes)
     if model._axes.given("C") != "fixed":
         data = replace(data, unit=data.mean_weight)
     model.n_features_in_ = data.table.columns
@@ -122,7 +126,9 @@ def _from_sample(model: PathMachine, room: Any, data: Any, seed: int) -> tuple[L
     options = {"scale": False, "class_weight": None, "verbose": 0, "criterion": "auto", "rank": rank}
     sample = clone(model)
     sample.set_params(**{name: options[name] for name in options.keys() & sample.get_params().keys()})
-    sample.fit(X, target, s)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WeakModelWarning)  # all rows are judged later
+        sample.fit(X, target, s)
     rank = min(sample.rank_, _MOST_LANDMARKS) if is_auto else model.rank
     # What was scored on a sample cannot be compared with scores of all rows: it was a screen.
     stages = tuple(replace(stage, name="screen") for stage in sample.choice_.stages)
@@ -146,8 +152,9 @@ def _choose_C(model: PathMachine, path: Any, C: Array, stages: tuple[Stage, ...]
 
     curve = CRITERIA["span" if name == "alo" else name].function(path, C, loss=model.scoring)
     begin("C on all rows", len(C))
-    curve = curve.computed(scored)
-    index = best_value(curve, check_rule(model.rule))
+    share = MARGIN_SHARE if check_rule(model.rule) == "auto" else 0.0
+    curve = replace(curve.computed(scored), margin_share=share)
+    index = best_value(curve, model.rule)
     gamma = model._gamma_of(path.gram.kernel)
     key = np.nan if gamma is None else float(gamma)  # as of a kernel that stays as it is
     last = Stage("confirm", path.loss.name, curve.criterion, path.gram.rank, {key: curve.numbers}, np.nan)
@@ -170,3 +177,5 @@ def _store(model: PathMachine, choice: Choice, path: Any, calibrated: Any) -> No
     if calibrated is not None:
         held_out.calibrate_on(model.calibration, squeezed(calibrated[0]), *calibrated[1:])
         model.threshold_ = fit_threshold(model.threshold, None, held_out)
+        held_out.judge(squeezed(calibrated[0]), *calibrated[1:])
+        warn_of_a_weak_model(held_out, stacklevel=5)

@@ -12,7 +12,9 @@ from sklearn.base import ClassifierMixin
 from svmpath.chunked import is_chunked
 from svmpath.criteria.calibration import check_method
 from svmpath.criteria.frozen import predicted_codes
+from svmpath.criteria.recall import Recall
 from svmpath.estimators._base import Array, PathMachine
+from svmpath.estimators.cautions import warn_of_a_weak_model
 from svmpath.estimators.chunks import fit_chunks, lazy_for_chunks
 from svmpath.estimators.keywords import by_name
 from svmpath.estimators.machines import squeezed
@@ -80,8 +82,9 @@ class PathSVC(ClassifierMixin, PathMachine):
         (``sklearn.metrics.get_scorer_names()``), a scorer of ``make_scorer``, or a function
         ``scoring(estimator, X, y)``. It is evaluated on all held-out decision values together, with the weights of the
         rows; see :func:`svmpath.criteria.score`. No such score for ``search="gradient"``, ``gamma="ard"`` and bounds.
-    rule : {"min", "one_se"}, default="min"
-        How a value is chosen on the curve; see :func:`svmpath.select`.
+    rule : {"auto", "min", "one_se"}, default="auto"
+        How a value is chosen on the curve; see :func:`svmpath.select`. With "auto", where the score is the
+        error, half the held-out loss of the machine itself counts beside it: a few errors more or less are chance.
     search : {"auto", "grid", "gradient"}, default="auto"
         "auto" screens many pairs of C and gamma and confirms a few (see Notes). "grid" is the exhaustive alternative:
         it scores the requested machine at every value of C, for every gamma; over a ``Range``, with a smooth loss as
@@ -90,7 +93,8 @@ class PathSVC(ClassifierMixin, PathMachine):
         :func:`svmpath.criteria.gradient`).
     cv : int, splitter or iterable, default=5
         For ``criterion="kfold"``, and where there are groups. With ``criterion="auto"`` a splitter, or splits, mean
-        k-fold by these; a number matters only where "auto" means k-fold. Searches by gradient ignore it. A number means
+        k-fold by these; a number matters only where "auto" means k-fold; another one than 5
+        that has no effect gives a warning. Searches by gradient ignore it. A number means
         random folds with equal parts of every class, whatever the order of the rows.
     rank : "auto", None, int, float or Approximation, default="auto"
         None is the full kernel matrix, a whole number so many landmarks, a number between 0 and 1 a target for the
@@ -109,6 +113,10 @@ class PathSVC(ClassifierMixin, PathMachine):
         the best score (``scoring``, or the accuracy) on the held-out decision values of the choice. The errors
         (``held_out_error()``, ``loo_error()``, ``nested_error()``) are those of ``predict``, and so depend on it; the
         search does not, nor do ``cv_results_``, ``decision_function`` and ``predict_proba``.
+    pos_label : object, optional
+        The positive one of two classes, for a ``scoring`` that is named ("f1", "recall", "average_precision", ...). By
+        default it is 1 if that is a label, as in scikit-learn, else the label of fewer rows. Nothing else depends on
+        it: not the order of ``classes_``, nor the sign of ``decision_function``. A scorer or function has its own.
     calibration : {"sigmoid", "isotonic", "temperature"}, default="sigmoid"
         How ``predict_proba`` makes probabilities of decision values, fitted to the held-out ones: Platt's sigmoid (with
         several classes, the softmax of its logarithms); a non-decreasing function, which needs some thousand samples to
@@ -274,12 +282,13 @@ class PathSVC(ClassifierMixin, PathMachine):
         coef0: float = 0.0,
         criterion: str | Callable[..., Any] = "auto",
         scoring: str | Callable[..., Any] | None = None,
-        rule: str = "min",
+        rule: str = "auto",
         search: str = "auto",
         cv: Any = 5,
         rank: int | float | str | Approximation | None = "auto",
         class_weight: Mapping[Any, float] | str | None = None,
         threshold: float | str = 0.0,
+        pos_label: Any = None,
         calibration: str = "sigmoid",
         scale: bool = False,
         n_jobs: int | None = None,
@@ -301,6 +310,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         self.rank = rank
         self.class_weight = class_weight
         self.threshold = threshold
+        self.pos_label = pos_label
         self.calibration = calibration
         self.scale = scale
         self.n_jobs = n_jobs
@@ -339,11 +349,12 @@ class PathSVC(ClassifierMixin, PathMachine):
             self.classes_, code = encode_classes(y)
             s = self._seen_weights(check_weights(sample_weight, X, self.class_weight, self.classes_, code))
             check_threshold(self.threshold, self.classes_)
-            self._held_out_loss, self._scoring = resolve_scoring(self.scoring, self.classes_, code, s)
+            self._held_out_loss, self._scoring = resolve_scoring(self.scoring, self.classes_, code, s, self.pos_label)
             self._keep_rows(X, sample_weight, groups)
             X = self._to_scale(X, sample_weight, s)
             self._fit(X, one_vs_rest_targets(code, len(self.classes_)), s, y, code)
             self.threshold_ = fit_threshold(self.threshold, self._scoring, self._held_out)
+            warn_of_a_weak_model(self._held_out)
         return self
 
     @lazy_for_chunks
@@ -467,6 +478,30 @@ class PathSVC(ClassifierMixin, PathMachine):
         other samples, those of four of five folds; groups stay together. Empty bins are left out.
         """
         return self._known.calibration_curve(self.calibration)
+
+    def held_out_recall(self) -> Recall:
+        """What part of each class the held-out machines find, at ``threshold_``; and the error beside its baseline.
+
+        Of rows in chunks it is that of a random sample of up to 200 000 rows. Where a class is mostly missed, or the
+        error is not clearly below that of always predicting the commonest class, ``fit`` warns
+        (:class:`svmpath.WeakModelWarning`), if it has held-out errors at hand: not for bounds.
+
+        Returns
+        -------
+        Recall
+            ``classes``, ``rows`` (held out, of each class), ``recall``, ``balanced_accuracy``, ``error``, ``interval``
+            and ``baseline``, among others. Rows are weighted by ``sample_weight``; error and baseline also by
+            ``class_weight``.
+
+        Examples
+        --------
+        >>> from svmpath import PathSVC
+        >>> from svmpath.datasets import banana
+        >>> found = PathSVC(random_state=0).fit(*banana(100, random_state=0)).held_out_recall()
+        >>> found.rows.tolist(), bool(found.recall.min() > 0.7), found.error < found.baseline
+        ([61, 39], True, True)
+        """
+        return self._known.recall()
 
     def held_out_table(self) -> Any:  # a DataFrame
         """The training samples as machines see them that have not seen them; likely label errors first.

@@ -15,7 +15,9 @@ from svmpath.criteria.calibration import check_method
 from svmpath.criteria.curve import Curve
 from svmpath.criteria.folds import make_folds
 from svmpath.criteria.frozen import predicted_codes
+from svmpath.criteria.recall import Recall
 from svmpath.estimators.axes import numbers_of
+from svmpath.estimators.cautions import warn_of_a_weak_model, warn_of_idle_folds
 from svmpath.estimators.held_out import HeldOut
 from svmpath.estimators.keywords import by_name
 from svmpath.estimators.machines import LinearMachines, squeezed
@@ -100,6 +102,8 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
         The decision value above which ``classes_[1]`` of two classes is predicted; "tune" takes the cut with the best
         score on held-out decision values. The errors depend on it, the search does not, as in
         :class:`svmpath.PathSVC`.
+    pos_label : object, optional
+        The positive one of two classes, for a ``scoring`` that is named; as in :class:`svmpath.PathSVC`.
     calibration : {"sigmoid", "isotonic", "temperature"}, default="sigmoid"
         How ``predict_proba`` makes probabilities of decision values, fitted to the held-out ones: Platt's sigmoid (with
         several classes, the softmax of its logarithms); a non-decreasing function, which needs some thousand samples to
@@ -177,6 +181,7 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
         patience: int | None = 12,
         class_weight: Any = None,
         threshold: float | str = 0.0,
+        pos_label: Any = None,
         calibration: str = "sigmoid",
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -194,6 +199,7 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
         self.patience = patience
         self.class_weight = class_weight
         self.threshold = threshold
+        self.pos_label = pos_label
         self.calibration = calibration
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -215,13 +221,13 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
             Samples that belong together: they are held out together, by grouped folds or by the splitter ``cv``.
         """
         X, y = validate_data(self, X, plain_target(y), accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
-        check_rule(self.rule)
+        check_rule(self.rule, ("min", "one_se"))
         check_method(self.calibration)
         self.classes_, code = encode_classes(y)
         s = self._seen_weights(check_weights(sample_weight, X, self.class_weight, self.classes_, code))
         self._keep_rows(X, sample_weight, groups)
         check_threshold(self.threshold, self.classes_)
-        loss, scoring = resolve_scoring(self.scoring, self.classes_, code, s)
+        loss, scoring = resolve_scoring(self.scoring, self.classes_, code, s, self.pos_label)
         k = len(self.classes_)
         targets = one_vs_rest_targets(code, k)
         first = elastic_problem(
@@ -230,6 +236,8 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
         )  # fmt: skip
         problems = [first, *(_relabelled(first, target) for target in targets[1:])]
         folds = self._folds(X, s, code)
+        if folds is None:
+            warn_of_idle_folds(self.cv, stacklevel=3)
         patience = None if self.patience is None else check_whole(self.patience, "patience", words=" or None")
         search = ElasticSearch(folds, loss, patience if self.max_features is None else None, scoring, self._row_units)
         curves = self._curves(problems, self._lambda2_values(X, s), search)
@@ -240,6 +248,8 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
             self._machines, choice, options, self.classes_, code, self._given_weight, self._groups, folds
         )
         self.threshold_ = fit_threshold(self.threshold, scoring, self._held_out)
+        if self.coef_.any() or not self._may_be_constant:  # else that has been said
+            warn_of_a_weak_model(self._held_out)
         return self
 
     def _folds(self, X: Any, s: Array, code: Array) -> Any:
@@ -289,10 +299,11 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
         """At each lambda2 the curve over lambda1, and the smallest lambda1 that each machine may have."""
         known: dict[float, tuple[Curve, list[float]]] = {}
         values = self._lambda1_values(problems, lambda2)
+        parts = [search.parts(problem) for problem in problems]
 
         def one(lam2: float) -> tuple[Curve, list[float]]:
             doing(f"path over lambda1 at lambda2 = {lam2:.3g}")
-            known[lam2] = result = self._curve(problems, lam2, values, search)
+            known[lam2] = result = self._curve(problems, lam2, values, search, parts)
             if self.verbose:
                 print(f"[{type(self).__name__}] scored {len(known)} of {len(lambda2)} values of lambda2")
             best_so_far(_best_of({each: curve for each, (curve, _) in known.copy().items()}))
@@ -305,13 +316,18 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
         return dict(zip(lambda2.tolist(), results, strict=True))
 
     def _curve(
-        self, problems: list[ElasticProblem], lam2: float, values: Array, search: ElasticSearch
+        self,
+        problems: list[ElasticProblem],
+        lam2: float,
+        values: Array,
+        search: ElasticSearch,
+        parts: list[list[ElasticProblem]],
     ) -> tuple[Curve, list[float]]:
         path_parameter = PathParameter("lambda1", {"lambda2": lam2})
         least, walked = self._least(problems, path_parameter, values)
         values = self._allowed(walked, values, min(least))
         paths = [ElasticPath(problem, ElasticHinge(), path_parameter, _span(values)) for problem in problems]
-        return search.curve(paths, values, least), least
+        return search.curve(paths, values, least, parts), least
 
     def _least(
         self, problems: list[ElasticProblem], path_parameter: PathParameter, values: Array
@@ -356,8 +372,13 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
         self.choice_, self.curve_, self.path_ = choice, curve, first
         self.lambda1_, self.lambda2_ = value, lam2
         self.coef_, self.intercept_ = self._machines.coef, self._machines.b
-        if len(curve.values) > 1 or self.max_features is not None:  # a single value was the caller's choice
+        if self._may_be_constant:
             self._warn_if_constant()
+
+    @property
+    def _may_be_constant(self) -> bool:
+        """Whether a machine without features is worth a warning: a single value was the caller's choice."""
+        return len(self.curve_.values) > 1 or self.max_features is not None
 
     def _warn_if_constant(self) -> None:
         unused = [
@@ -432,6 +453,10 @@ class ElasticNetSVC(ClassifierMixin, TunedModel):
     def calibration_curve(self) -> CalibrationCurve:
         """How often what was given a probability came true, as by :meth:`svmpath.PathSVC.calibration_curve`."""
         return self._known.calibration_curve(self.calibration)
+
+    def held_out_recall(self) -> Recall:
+        """What part of each class the held-out machines find, as by :meth:`svmpath.PathSVC.held_out_recall`."""
+        return self._known.recall()
 
     def held_out_table(self) -> Any:  # a DataFrame
         """The training samples, likely label errors first, as by :meth:`svmpath.PathSVC.held_out_table`."""

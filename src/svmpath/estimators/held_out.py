@@ -18,8 +18,10 @@ from svmpath.criteria.conformal import LeftOut, intervals, label_sets, ten_folds
 from svmpath.criteria.curve import Curve, ErrorAbove
 from svmpath.criteria.effective import counted
 from svmpath.criteria.folds import deal, random_places
+from svmpath.criteria.frozen import predicted_codes
 from svmpath.criteria.held_out import Folds
 from svmpath.criteria.interval import mean_interval
+from svmpath.criteria.recall import Recall, recall_by_class
 from svmpath.criteria.table import is_bound, is_by_folds, is_estimate, make_criterion
 from svmpath.estimators.honest import HonestError, can_be_corrected, error_of_procedure
 from svmpath.estimators.machines import Machines
@@ -158,6 +160,23 @@ class HeldOut:
         losses, s = self.of_predictions(curve).losses[0], curve.path.problem.s[curve.rows]
         return mean_interval(value, losses, s, self.units(curve.rows), is_rate=self.classes is not None)
 
+    def recall(self, curve: Curve | None = None) -> Recall:
+        """What part of each class is found, by a curve; by default the best that is affordable."""
+        assert self.classes is not None
+        curve = self.curve() if curve is None else curve
+        s, rows = curve.path.problem.s[curve.rows], curve.rows
+        units, losses = self.units(rows), self.of_predictions(curve).losses[0]
+        return recall_by_class(losses, self.labels[rows], s, rows, self.classes, units)
+
+    def caution(self) -> str | None:
+        """What to warn of, if held-out errors are at hand: no machine is fitted for it."""
+        chosen = self.choice.curve
+        if chosen.criterion in self._curves:
+            return self.recall(self._curves[chosen.criterion]).caution(self.options)
+        # Errors that were counted without decision values are those of the cut 0.
+        is_known = not is_bound(chosen.criterion) and (chosen.screened is None or not self.cut)
+        return self.recall(chosen.taken(np.array([self.choice.index]))).caution(self.options) if is_known else None
+
     def nested_error(self, make: Callable[..., Any], method: str, n_splits: int | None) -> HonestError:
         """The error of tuning and fitting together; ``make`` makes the estimator from its parameters."""
         key = f"{method} {n_splits}"
@@ -241,6 +260,23 @@ class HeldOut:
 
 class ChunkedHeldOut(HeldOut):
     """The same of rows in chunks, where no number of a single row is kept in memory."""
+
+    _recall: Recall | None = None
+
+    def judge(self, f: Array, code: Array, s: Array) -> None:
+        """Keep the recall of each class on a sample of rows, from their held-out decision values."""
+        assert self.classes is not None
+        errors = (predicted_codes(f, self.cut) != code).astype(float)
+        self._recall = recall_by_class(errors, code, s, np.arange(len(code)), self.classes)
+
+    def recall(self, curve: Curve | None = None) -> Recall:
+        """What part of each class is found, on a sample of rows."""
+        assert self._recall is not None
+        return self._recall
+
+    def caution(self) -> str | None:
+        """What to warn of."""
+        return self.recall().caution(self.options)
 
     def loo_error(self) -> float:
         """Exact leave-one-out error, which does not look at weights; from sums that do."""

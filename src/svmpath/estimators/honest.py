@@ -37,9 +37,10 @@ Fold = tuple[Array, Array]
 
 METHODS = ("nested", "bootstrap", "parts")
 _FOLDS = 10
+_NO_OPTIMISM = 1e-12  # a difference of two means that is rounding
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HonestError:
     """An estimate of the error of the whole procedure, choice included.
 
@@ -52,6 +53,10 @@ class HonestError:
     method : {"nested", "bootstrap", "parts"}
     n_fits : int
         How many times the estimator was fitted for it.
+    has_optimism : bool
+        False if a correction ("bootstrap", "parts") has found nothing that ``held_out_error()`` is too low by: then the
+        value is that error. A correction never lowers it. "nested" is no correction, but an estimate of its own, which
+        may be lower.
 
     See Also
     --------
@@ -73,6 +78,15 @@ class HonestError:
     interval: tuple[float, float]
     method: str
     n_fits: int
+    has_optimism: bool = True
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        words = "" if self.has_optimism else ", no optimism found: it is the held-out error"
+        return (
+            f"<HonestError: {self.value:.6g}, 95 % interval {low:.6g} to {high:.6g}, by {self.method!r} with "
+            f"{self.n_fits} fits{words}>"
+        )
 
 
 @dataclass(frozen=True)
@@ -122,9 +136,10 @@ def error_of_procedure(
         optimism = bootstrap_error(table, seed=held_out.seed) - table.apparent
     elif table is not None:
         optimism = parts_optimism(table, parts=number or _FOLDS, seed=held_out.seed)
-    value = max(held_out.error() + optimism, 0.0)
+    # The estimate varies, too, and may say that a choice of the lowest made the error larger, which it cannot.
+    value = held_out.error() + max(optimism, 0.0)
     value = value if held_out.classes is None else min(value, 1.0)
-    return HonestError(value, held_out.interval(value), method, 0)
+    return HonestError(value, held_out.interval(value), method, 0, has_optimism=optimism > _NO_OPTIMISM)
 
 
 # --- nested cross-validation -----------------------------------------------------------------------------------------
@@ -212,7 +227,7 @@ def _is_chosen(choice: Choice) -> bool:
 def _kept(held_out: HeldOut) -> list[Scores] | None:
     """The candidates, with their losses; None if a correction is not possible."""
     choice = held_out.choice
-    is_possible = choice.rule == "min" and not is_bound(choice.curve.criterion) and not held_out.cut
+    is_possible = choice.rule != "one_se" and not is_bound(choice.curve.criterion) and not held_out.cut
     return candidates(choice) if is_possible else None
 
 

@@ -150,6 +150,7 @@ class LinearMachines(Machines):
 class ChunkedMachines(Machines):
     """Machines on the features of rows in chunks: weights of features, and no coefficients of rows."""
 
+    why_no_loo = "rows in chunks have only its prediction with this loss"
     exact_rows = 0
 
     @classmethod

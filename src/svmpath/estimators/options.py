@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from svmpath.criteria.gradients import check_full_matrix, smooth_loss
 from svmpath.criteria.table import is_bound
+from svmpath.estimators.axes import how_given
 from svmpath.gram import Gram
 from svmpath.kernels import RBF
-from svmpath.losses import LOSSES, Loss
+from svmpath.losses import LOSSES, Loss, make_loss
 from svmpath.names import unknown_name
 from svmpath.validation import check_positive
 
@@ -28,9 +30,25 @@ def check_options(model: PathMachine) -> None:
         check_positive(model.time_limit, "time_limit")
     if not isinstance(model.scale, (bool, np.bool_)):
         raise ValueError(f"scale must be True or False, got {model.scale!r}.")
+    _warn_of_an_idle_epsilon(model)
     if callable(model.verbose):
         raise ValueError(
             "verbose must be a number: 0 for silence, 1 to print the stages of the search; got a function."
+        )
+
+
+def _warn_of_an_idle_epsilon(model: PathMachine) -> None:
+    """An epsilon that was given, but not to a loss that takes it."""
+    epsilon = getattr(model, "epsilon", "tune")
+    if how_given(epsilon) == "tune":
+        return
+    loss = make_loss(model.get_params(deep=False)["loss"], model._task, over="C")
+    why = f"which has its own ({loss!r})" if loss is model.loss else "which has none: use loss='epsilon_insensitive'"
+    if loss is model.loss or "epsilon" not in loss.fixed_parameters:
+        warnings.warn(
+            f"epsilon={epsilon!r} has no effect with loss={loss.name!r}, {why}, or leave epsilon out.",
+            UserWarning,
+            stacklevel=5,
         )
 
 
@@ -76,8 +94,8 @@ def check_gradient(model: PathMachine, loss: Loss, gram: Gram) -> None:
         raise ValueError(
             f"{way} with loss={loss.name!r} needs criterion={names}, which have a gradient; got {model.criterion!r}."
         )
-    if model.rule != "min":
-        raise ValueError(f"{way} minimises the score, so rule must be 'min'; got {model.rule!r}.")
+    if model.rule == "one_se":
+        raise ValueError(f"{way} minimises the score, so rule must be 'auto' or 'min'; got {model.rule!r}.")
     check_full_matrix(gram)
     smooth_loss(model._held_out_loss, model._task)
 

@@ -44,7 +44,8 @@ class PathSVR(RegressorMixin, PathMachine):
         "tune" searches from 1e-3 to 1e6, for "epsilon_insensitive" up to 1e4 (1e3 if ``search`` is not "auto").
     epsilon : "tune", float, Range or array, default="tune"
         For "epsilon_insensitive": half the width of the tube; "tune" tries five values from 0.01 to 1 times the
-        standard deviation of y; the default search, all but the middle one at the gamma that is best with that.
+        standard deviation of y; the default search, all but the middle one at the gamma that is best with that. Given
+        beside another loss it has no effect, and there is a warning.
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
@@ -60,8 +61,8 @@ class PathSVR(RegressorMixin, PathMachine):
         "neg_median_absolute_error", a scorer of ``make_scorer``, or a function ``scoring(estimator, X, y)``. It is
         evaluated on all held-out predictions together, with the weights of the
         rows; see :func:`svmpath.criteria.score`.
-    rule : {"min", "one_se"}, default="min"
-        How a value is chosen on the curve; see :func:`svmpath.select`.
+    rule : {"auto", "min", "one_se"}, default="auto"
+        How a value is chosen on the curve; see :func:`svmpath.select`. "auto" is "min" here.
     search : {"auto", "grid", "gradient"}, default="auto"
         "auto" screens many pairs and confirms a few, "grid" scores all of them, "gradient" minimises.
         More in :class:`svmpath.PathSVC`.
@@ -137,7 +138,7 @@ class PathSVR(RegressorMixin, PathMachine):
         coef0: float = 0.0,
         criterion: str | Callable[..., Any] = "auto",
         scoring: str | Callable[..., Any] | None = None,
-        rule: str = "min",
+        rule: str = "auto",
         search: str = "auto",
         cv: Any = 5,
         rank: int | float | str | Approximation | None = "auto",

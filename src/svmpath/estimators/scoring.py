@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import HELD_OUT_LOSSES, HeldOutLoss, held_out_loss
-from svmpath.criteria.scorers import make_scoring
+from svmpath.criteria.scorers import make_scoring, positive_class
 from svmpath.criteria.scoring import Scoring
 from svmpath.criteria.threshold import best_threshold
 from svmpath.estimators.held_out import HeldOut
@@ -19,16 +19,17 @@ Array = np.ndarray
 
 
 def resolve_scoring(
-    scoring: Any, classes: Array | None, y: Array, s: Array
+    scoring: Any, classes: Array | None, y: Array, s: Array, pos_label: Any = None
 ) -> tuple[HeldOutLoss, None] | tuple[None, Scoring]:
     """What ``scoring`` stands for: a loss of each held-out decision value (None is that of the task), or a scorer.
 
-    ``y`` holds numbers of classes, or a regression's targets.
+    ``y`` holds numbers of classes, or a regression's targets; ``pos_label`` is the positive one of two classes.
     """
     if is_held_out_loss(scoring):
         held_out_loss(scoring, "regression" if classes is None else "classification", "scoring")  # may refuse it
+        positive_class(pos_label, classes)  # as may this
         return scoring, None
-    return None, make_scoring(scoring, classes, y, s)
+    return None, make_scoring(scoring, classes, y, s, pos_label=pos_label)
 
 
 def is_held_out_loss(scoring: Any) -> bool:

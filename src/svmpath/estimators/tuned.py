@@ -172,8 +172,9 @@ class TunedModel(BaseEstimator):
         method : {"nested", "bootstrap", "parts"}, default="nested"
             "nested": cross-validation of the whole estimator, its search included; it costs ``n_splits`` fits, each on
             fewer rows. "bootstrap": the held-out error plus the bootstrap estimate of its optimism (BBC-CV); "parts":
-            plus Tibshirani and Tibshirani's. These two need no fit, but see only the pairs that were scored with the
-            machine asked for; not for ``rule="one_se"``, bounds, searches by gradient, a ``threshold_`` other than 0,
+            plus Tibshirani and Tibshirani's. Neither lowers the error: where it finds no optimism, ``has_optimism`` of
+            the estimate is False. These two need no fit, but see only the pairs that were scored with the machine asked
+            for; not for ``rule="one_se"``, bounds, searches by gradient, a ``threshold_`` other than 0,
             and ``scoring`` by scores that are not a mean of losses.
         n_splits : int, optional
             Number of folds of "nested" (10, or fewer if there are fewer rows of a class, or groups), stratified or of

@@ -57,11 +57,23 @@ SUMMARY: Schema = {
         "value": float,
         "interval": _INTERVAL,
         "baseline": float,
+        # of a classification: what part of each class is found (of many classes, the five with the lowest recall), and
+        # a sentence where that is little
+        "balanced_accuracy?": float,
+        "recall?": [{"label": str | int | float | bool, "rows": int, "recall": float | None}],
+        "caution?": str | None,
         "root_mean_squared_error?": float,
     },
     # the error of the whole procedure, choice included
     "honest": (
-        {"method": str, "fits": int, "value": float, "interval": _INTERVAL, "root_mean_squared_error?": float},
+        {
+            "method": str,
+            "fits": int,
+            "has_optimism": bool,  # false if a correction has left the held-out error as it is
+            "value": float,
+            "interval": _INTERVAL,
+            "root_mean_squared_error?": float,
+        },
         None,
     ),
     # the scores along the path at the chosen kernel, as the search computed them

@@ -108,8 +108,21 @@ def _sure(summary: Facts) -> Iterator[tuple[str, ...]]:
     if honest is not None:
         is_nested = honest["method"] == "nested"
         by = f"nested cross-validation, {honest['fits']} fits" if is_nested else f"corrected by {honest['method']}"
+        by = by if honest["has_optimism"] else f"the held-out error: no optimism was found by {honest['method']}"
         yield f"Honest {what}", show(honest["value"]), f"of tuning and fitting together ({by}); {interval(honest)}"
     yield "Baseline", show(held_out["baseline"]), constant
+    if "recall" in held_out:
+        yield "Balanced accuracy", percent(held_out["balanced_accuracy"]), "the mean recall of the classes, held out"
+        yield from _recalls(summary)
+
+
+def _recalls(summary: Facts) -> Iterator[tuple[str, ...]]:
+    """What part of each class is found; of many classes, those of which least is."""
+    shown, many = summary["held_out"]["recall"], len(summary["data"]["classes"])
+    for row in shown:
+        lowest = f"; one of the {len(shown)} lowest of {many} classes" if len(shown) < many else ""
+        part = "none held out" if row["recall"] is None else percent(row["recall"])
+        yield f"Recall of {row['label']}", part, f"of {number(row['rows'])} rows, held out{lowest}"
 
 
 def _why(fitted: Fitted, summary: Facts) -> str:
@@ -119,7 +132,9 @@ def _why(fitted: Fitted, summary: Facts) -> str:
     pairs = pairs or sum(len(scores.values) for scores in choice.tried.values()) or len(choice.curve.values)
     named = " and ".join(name for name in (fitted.path.over, fitted.other) if name is not None)
     one_se = "the simplest machine within one standard error of the lowest"
-    rule = "the lowest score" if choice.rule == "min" else one_se
+    rule = one_se if choice.rule == "one_se" else "the lowest score"
+    if getattr(choice.curve, "share", 0.0):
+        rule = "the lowest error together with half the held-out loss of the machine itself"
     unit = "value" if fitted.other is None else "pair"
     tried = f"{number(pairs)} {unit}s of {named} were" if pairs > 1 else f"One {unit} of {named} was"
     return f"{tried} tried, and {rule} decided, by {how}."
@@ -133,7 +148,9 @@ def _notes(fitted: Fitted, summary: Facts) -> Iterator[tuple[str, str]]:
                 "warning",
                 f"The chosen {name} lies at the edge of the range that was searched: a better value may lie beyond it.",
             )
-    if held_out["value"] >= held_out["baseline"]:
+    if held_out.get("caution") is not None:
+        yield "warning", held_out["caution"]
+    elif "caution" not in held_out and held_out["value"] >= held_out["baseline"]:
         yield "warning", "The model is no better than a constant prediction."
     unreliable = int(fitted.choice.curve.unreliable[fitted.choice.index]) if fitted.counts_unreliable else 0
     if unreliable:

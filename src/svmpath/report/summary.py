@@ -16,10 +16,11 @@ from svmpath.criteria.table import is_bound, is_by_folds, plain_name
 from svmpath.report.facts import Facts, plain
 from svmpath.validation import is_whole_number
 
-__all__ = ["PARAMETERS", "summarise"]
+__all__ = ["PARAMETERS", "recall_facts", "summarise"]
 
 PARAMETERS = ("C", "gamma", "epsilon", "lambda1", "lambda2")
 _KINDS = {"numbers": "number", "categories": "category", "booleans": "boolean", "dates": "date"}
+_SHOWN_CLASSES = 5
 _PACKAGES = ("svmpath", "numpy", "scipy", "scikit-learn", "skops")
 
 
@@ -97,9 +98,9 @@ def summarise(
     if is_class:
         labels, counts = np.unique(y, return_counts=True)
         data["classes"] = [{"label": label, "rows": count} for label, count in zip(labels, counts, strict=True)]
-        baseline = 1.0 - counts.max() / len(y)  # the error of a constant prediction: the most frequent class,
+        more = recall_facts(model)
     else:
-        baseline = np.var(y)  # or the mean of the target
+        more = {"baseline": np.var(y)}  # the error of a constant prediction: the mean of the target
     facts: Facts = plain(
         {
             "versions": _versions(),
@@ -108,17 +109,28 @@ def summarise(
             "held_out": {
                 **_held_out(model, is_class),
                 **_error(model.held_out_error(), model.held_out_interval(), is_class),
-                "baseline": baseline,
+                **more,
             },
-            "honest": None
-            if honest is None
-            else {"method": honest.method, "fits": honest.n_fits, **_error(honest.value, honest.interval, is_class)},
+            "honest": None if honest is None else _honest(honest, is_class),
             "curve": _curve(model, is_class),
             "support_vectors": len(model.support_ if hasattr(model, "support_") else model.choice_.solution.support),
             "seconds": seconds,
         }
     )
     return facts
+
+
+def recall_facts(model: Any) -> Facts:
+    """The baseline of a classifier, and what part of each class is found, held out: the lowest of many classes."""
+    found = model.held_out_recall()
+    labels, many = found.classes.tolist(), len(found.classes) > _SHOWN_CLASSES
+    shown = sorted(found.lowest[:_SHOWN_CLASSES].tolist()) if many else range(len(labels))
+    return {
+        "baseline": found.baseline,  # the error of always predicting the class of the largest weight
+        "balanced_accuracy": found.balanced_accuracy,
+        "recall": [{"label": labels[c], "rows": found.rows[c], "recall": found.recall[c]} for c in shown],
+        "caution": found.caution(model.get_params(deep=False)),
+    }
 
 
 def _versions() -> dict[str, str]:
@@ -164,6 +176,12 @@ def _held_out(model: Any, is_class: bool) -> Facts:
         "folds_are": folds_are,
         "kind": "error rate" if is_class else "mean squared error",
     }
+
+
+def _honest(honest: Any, is_class: bool) -> Facts:
+    """The estimated error of the whole procedure."""
+    how = {"method": honest.method, "fits": honest.n_fits, "has_optimism": honest.has_optimism}
+    return {**how, **_error(honest.value, honest.interval, is_class)}
 
 
 def _error(value: float, interval: Any, is_class: bool) -> Facts:

@@ -73,12 +73,12 @@ class Axis:
             return float(np.clip(value, *self.limits))
         return float(self.values[int(np.argmin(np.abs(np.log(self.values / value))))])
 
-    def beyond(self, best: float, tried: Sequence[float], wide: bool = False) -> float | None:
+    def beyond(self, best: float, tried: Sequence[float], wide: bool = False, times: int = 1) -> float | None:
         """The next value beyond the best one if that is the largest or the smallest tried; else None.
 
-        ``wide`` takes as large a step as the values to begin with.
+        ``wide`` takes as large a step as the values to begin with, ``times`` so many steps at once.
         """
-        step = self.step
+        step = self.step**times
         if wide and len(self.values) > 1:
             step = float(np.exp(np.median(np.diff(np.log(self.values)))))
         for end, direction in ((max(tried), 1), (min(tried), -1)):

@@ -1,6 +1,6 @@
 """From curves to a choice: one rule for one curve, and for several curves.
 
-The lowest score wins; among equal scores the lowest mean squared held-out residual, then the simplest machine. Simple
+The lowest score wins; among equal scores the lowest mean held-out margin loss, then the simplest machine. Simple
 means a small C, a small gamma, a large lambda1, a large lambda2: a sign says in which direction to sort.
 
 Scores are sums of many terms, after the solution of linear systems. In another order of the rows, or on another
@@ -33,11 +33,11 @@ from svmpath.search import limits
 
 Array = np.ndarray
 
-RULES = ("min", "one_se")
+RULES = ("auto", "min", "one_se")
 _NEAR_END = 0.02  # relative; a continuous search stops slightly before the end of its range
 _SAME_SCORE = 1e-9  # relative difference up to which scores are equal
 _NO_SCORE = 1e-18  # of the largest score: a difference that is rounding
-RANKED = ("scores", "smooth")  # of a machine: what it is chosen by, and what decides between equal ones
+RANKED = ("decisive", "smooth")  # of a machine: what it is chosen by, and what decides between equal ones
 _ENOUGH = 0.25  # of a standard error: a smaller gain does not show that values beyond would be better
 
 
@@ -54,13 +54,14 @@ class Scores:
     splits : array of shape (m, number of folds) or None
         For k-fold: the scores on each fold alone; of a scorer as the standard errors.
     losses : array of shape (m, N) or None
-        The held-out losses that the scores are means of, as truth values (errors) or in single precision. None if there
-        are none (bounds, scorers that are not means), if they would take more than 16 MB, or if they were not asked
-        for.
+        The held-out losses whose means decide, as truth values (errors) or in single precision. None if there are none
+        (bounds, scorers that are not means), if they would take more than 16 MB, or if they were not asked for.
     errors : array of shape (m, N) or None
         The same of the default loss of the task; None if that is the loss itself.
     rounding : float
         Relative difference up to which scores are equal.
+    share : float
+        Of ``smooth``, how much is added to the scores where machines are compared.
     """
 
     values: Array
@@ -71,6 +72,7 @@ class Scores:
     losses: Array | None = None
     errors: Array | None = None
     rounding: float = _SAME_SCORE
+    share: float = 0.0
 
     @staticmethod
     def of(curve: Curve) -> Scores:
@@ -90,17 +92,24 @@ class Scores:
             errors = np.array([errors[at] if at in known else np.nan for at in range(len(errors))])
             splits = None if splits is None else np.full((len(errors), curve.jackknife.folds), np.nan)
         numbers = curve.values, curve.scores, errors, curve.smooth, splits
+        share = getattr(curve, "share", 0.0)
         if not is_mean or len(curve.values) * len(curve.rows) > limits.KEPT_LOSSES:
-            return Scores(*numbers)
+            return Scores(*numbers, share=share)
         curve = curve if scoring is None else curve.rescored(scoring.mean)
         plain = curve.rescored(None)
-        return Scores(*numbers, _compact(curve.losses), None if plain.loss == curve.loss else _compact(plain.losses))
+        errors = None if plain.loss == curve.loss and not share else _compact(plain.losses)
+        return Scores(*numbers, _compact(curve.decisive_losses), errors, share=share)
 
     def and_of(self, curve: Curve) -> Scores:
         """These and the scores of a curve at other values."""
         new = Scores.of(curve)
         names = ("values", "scores", "standard_errors", "smooth", "splits", "losses", "errors")
-        return Scores(*(_joined(getattr(self, name), getattr(new, name)) for name in names))
+        return replace(new, **{name: _joined(getattr(self, name), getattr(new, name)) for name in names})
+
+    @property
+    def decisive(self) -> Array:
+        """What decides between machines."""
+        return self.scores + self.share * self.smooth if self.share else self.scores
 
     @property
     def best(self) -> float:
@@ -109,9 +118,14 @@ class Scores:
 
     @property
     def lowest(self) -> tuple[float, float]:
-        """The best score, and what breaks ties."""
+        """The lowest of what decides, and what breaks ties."""
         at = best_value(self)
-        return float(self.scores[at]), float(self.smooth[at])
+        return float(self.decisive[at]), float(self.smooth[at])
+
+    @property
+    def score(self) -> float:
+        """The score of the best value."""
+        return float(self.scores[best_value(self)])
 
     def standard_error(self, at: int) -> float:
         """The standard error at the value of this position."""
@@ -242,10 +256,10 @@ def is_end(values: Array, value: float) -> bool:
     return bool(np.any(np.abs(ends - value) <= _NEAR_END * np.abs(ends)))
 
 
-def check_rule(rule: Any) -> str:
+def check_rule(rule: Any, known: Sequence[str] = RULES) -> str:
     """The rule; raises an error for an unknown name."""
-    if rule not in RULES:
-        raise ValueError(unknown_name("rule", rule, RULES))
+    if rule not in known:
+        raise ValueError(unknown_name("rule", rule, known))
     return str(rule)
 
 
@@ -255,7 +269,7 @@ def best_value(curve: Curve | Scores, rule: str = "min", sign: float = 1.0) -> i
     if not np.isfinite(scores).all():
         raise ValueError("The curve has scores that are not finite, so no value can be chosen; scale the data first.")
     rounding = getattr(curve, "rounding", _SAME_SCORE)
-    best = lowest(scores, curve.smooth, rounding=rounding)
+    best = lowest(_decisive(curve), curve.smooth, rounding=rounding)
     if check_rule(rule) == "one_se":
         low = float(scores[best].min())
         bar = low + curve.standard_error(int(best[np.argmin(sign * curve.values[best])]))
@@ -271,10 +285,11 @@ def best_pair(tried: Mapping[float, Curve | Scores], rule: str = "min", sign: fl
     """
     best = {outer: best_value(tried[outer], "min", sign) for outer in sorted(tried, key=lambda outer: sign * outer)}
     outers = list(best)
-    scores, smooth = (np.array([getattr(tried[outer], name)[i] for outer, i in best.items()]) for name in RANKED)
+    decisive = np.array([_decisive(tried[outer])[i] for outer, i in best.items()])
+    scores, smooth = (np.array([getattr(tried[o], name)[i] for o, i in best.items()]) for name in ("scores", "smooth"))
     rounding = max(getattr(each, "rounding", _SAME_SCORE) for each in tried.values())
-    outer = outers[lowest(scores, smooth, rounding=rounding)[0]]
-    if check_rule(rule) == "min":
+    outer = outers[lowest(decisive, smooth, rounding=rounding)[0]]
+    if check_rule(rule) != "one_se":
         return outer, best[outer]
     low = float(scores.min())
     bar = low + tried[outer].standard_error(best[outer]) + same_score(low, scores, rounding)
@@ -285,6 +300,11 @@ def best_pair(tried: Mapping[float, Curve | Scores], rule: str = "min", sign: fl
     )
     _, _, index, outer = min(good)
     return outer, index  # the very key: NaN, which stands for a kernel without parameters, equals no other NaN
+
+
+def _decisive(curve: Curve | Scores) -> Array:
+    """What decides between the values of a curve; bounds have scores only."""
+    return getattr(curve, "decisive", curve.scores)
 
 
 def same_score(low: Any, scores: Array, rounding: float) -> Any:
@@ -343,19 +363,23 @@ def lowest_over_gamma(tried: Mapping[float, Scores]) -> Scores:
     names = ("scores", "standard_errors", "smooth")
     columns = ([float(getattr(tried[g], name)[i]) for g, i in zip(gammas, at, strict=True)] for name in names)
     scores, errors, smooth = (np.array(column) for column in columns)
-    return Scores(np.array(gammas), scores, errors, smooth)
+    return Scores(np.array(gammas), scores, errors, smooth, share=tried[gammas[0]].share)
 
 
-def gain_at_end(scores: Scores) -> tuple[float, float]:
-    """By how much the best value, if it is an end, is better than its only neighbour; and the standard error there."""
+def gain_at_end(scores: Scores, by: str = "decisive") -> tuple[float, float]:
+    """By how much the best value, if it is an end, is better than its only neighbour; and the standard error there.
+
+    ``by`` names what is compared: what decides, or the "scores", which have the standard error.
+    """
     order = np.argsort(scores.values)
     best = int(np.flatnonzero(order == best_value(scores))[0])
     neighbour = order[best - 1 if best > 0 else min(1, len(order) - 1)]
     at = order[best]
-    return float(scores.scores[neighbour] - scores.scores[at]), float(scores.standard_errors[at])
+    compared = getattr(scores, by)
+    return float(compared[neighbour] - compared[at]), float(scores.standard_errors[at])
 
 
 def falls_at_end(scores: Scores) -> bool:
     """Whether the best value is better than its only neighbour by more than chance gives all the time."""
     gain, deviation = gain_at_end(scores)
-    return gain > _ENOUGH * deviation
+    return gain > _ENOUGH * deviation and (deviation > 0 or not scores.share)  # without an error nothing is to gain

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.curve import Curve, HeldOutLoss, OneVsRest, held_out_loss, one_vs_rest
+from svmpath.criteria.curve import MARGIN_SHARE, Curve, HeldOutLoss, OneVsRest, held_out_loss, one_vs_rest
 from svmpath.criteria.scoring import Scoring
 from svmpath.criteria.table import row_of
 from svmpath.gram import Gram
@@ -56,6 +56,11 @@ class Evaluator:
         """The Gram matrix that all problems share."""
         return self.problems[0].gram
 
+    @property
+    def margin_share(self) -> float:
+        """How much of the margin loss decides beside the errors."""
+        return MARGIN_SHARE if self.rule == "auto" else 0.0
+
     def on(self, gram: Gram) -> Evaluator:
         """The same machines on another kernel matrix of the rows."""
         return replace(self, problems=[replace(problem, gram=gram) for problem in self.problems])
@@ -84,10 +89,8 @@ class Evaluator:
         """The curve of the paths of all machines."""
         curves = [self.criterion(path, values, loss=self.held_out) for path in paths]
         curve = curves[0] if len(curves) == 1 else one_vs_rest(curves)
-        if self.scoring is None and self.units is None:
-            return curve
         if isinstance(curve, Curve):
-            return replace(curve, scoring=self.scoring, units=self.units)
+            return replace(curve, scoring=self.scoring, units=self.units, margin_share=self.margin_share)
         if self.scoring is not None:  # a user's criterion may return a bound
             raise ValueError("scoring needs held-out decision values, which the curve of this criterion does not have.")
         return curve
@@ -104,7 +107,8 @@ class Evaluator:
         whole = _Whole(self, paths, values)
         held, doubts = (_Later(whole, what) for what in ("held", "unreliable"))
         name, rows = self.criterion.__name__, np.arange(problems[0].n)
-        return Curve(paths[0], name, values, loss, rows, held, target, doubts, scoring=self.scoring, units=self.units)
+        curve = Curve(paths[0], name, values, loss, rows, held, target, doubts, scoring=self.scoring, units=self.units)
+        return replace(curve, margin_share=self.margin_share)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from threading import Lock
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from svmpath.criteria.curve import Curve
+from svmpath.criteria.curve import MARGIN_SHARE, Curve, HeldOutCurve
 from svmpath.paths import Curves, Path
 from svmpath.progress import best_so_far, doing
 from svmpath.search import limits
@@ -38,8 +38,10 @@ def select(curve: Curve | Curves, rule: str = "min", *, refine: int = 2) -> Choi
     Parameters
     ----------
     curve : Curve or Curves
-    rule : {"min", "one_se"}
-        "min": the lowest score; among equal scores the lowest mean squared held-out residual, then the smallest value.
+    rule : {"min", "auto", "one_se"}
+        "min": the lowest score; among equal scores the lowest mean held-out margin loss (for classification the loss
+        of the machine itself, cut off for single samples; else the squared residual), then the smallest value.
+        "auto": where scores are shares of errors, the lowest sum of the score and half the margin loss; else "min".
         "one_se": the smallest value whose score is within one standard error of the lowest (a smaller C and a smaller
         gamma both mean a smoother machine).
     refine : int, default=2
@@ -71,6 +73,7 @@ def select(curve: Curve | Curves, rule: str = "min", *, refine: int = 2) -> Choi
     10.0
     """
     check_rule(rule)
+    share = MARGIN_SHARE if rule == "auto" else 0.0
     check_whole(refine, "refine", least=0)
     if isinstance(curve, Curves):
         surface = curve.surface
@@ -82,6 +85,7 @@ def select(curve: Curve | Curves, rule: str = "min", *, refine: int = 2) -> Choi
             f"select needs a curve, such as criteria.loo(path, values), not {type(curve).__name__}: score the path "
             "first."
         )
+    curve = replace(curve, margin_share=share) if isinstance(curve, HeldOutCurve) else curve
     index, values = best_value(curve, rule), curve.values
     return Choice(curve, index, rule, {}, (curve.path.over,) if is_end(values, values[index]) else ())
 
@@ -153,7 +157,7 @@ def _continuous(tuner: Tuner, evaluator: Evaluator) -> Tuned:
 def _along_valley(grid: Grid, curves: Curves, rounds: int) -> Tuned:
     """The best cell of a surface, then repeatedly values halfway to its neighbours along the valley of scores."""
     for gamma, curve in zip(curves.surface.gammas.tolist(), curves.curves, strict=True):
-        grid.add(gamma, curve, [curve.path])
+        grid.add(gamma, replace(curve, margin_share=grid.evaluator.margin_share), [curve.path])
     values = grid.tuner.C.values
     C = np.log(values)
     for turn in range(1, rounds + 1):

@@ -15,16 +15,23 @@ LAST_FULL_ROWS = 4000  # up to here the full kernel matrix may follow the larges
 SCREENED_PER_CLASS = 20  # rows of a rare class that are kept when rows are drawn
 
 # --- landmarks -------------------------------------------------------------------------------------------------------
-LANDMARKS = ((700, 64), (float("inf"), 100))  # of a screen: up to so many rows, so many
+LANDMARKS = ((700, 64), (float("inf"), 100))  # of a screen of two classes: up to so many rows, so many
+LANDMARKS_OF_TARGETS = 128  # of a regression
+LANDMARKS_OF_CLASSES = 200  # of several classes, whose kernels are narrower: with 64 a large gamma looked bad
 FIRST_RANK = 300  # in which gammas are narrowed, and which is doubled
 MOST_RANK = 1200  # the next one takes four to six times as long, and gained at most a tenth of a point
 SINGLE_PRECISION_ENTRIES = 2_000_000  # of features, from which on they are kept in single precision
 
 # --- values of gamma and C -------------------------------------------------------------------------------------------
 NARROWED_GAMMAS = 3
-CONFIRMED_GAMMAS = 2  # if there is no descent
+CONFIRMED_GAMMAS = 2  # if there is no descent; and one that is far from the best
 SCREEN_WIDENINGS = 3  # times that the range of a screen is widened: a factor of 64 for gamma="tune"
-PATH_WIDENINGS = 2  # times that values beyond an end are tried with the loss itself
+PATH_WIDENINGS = 2  # times that a gamma beyond the last is tried with the loss itself
+C_WIDENINGS = 5  # times that a C beyond the last is: the squared hinge can be best at 100 times the C of least squares
+BROKEN_PROMISES = 2  # gammas that are tried after the best, where none is as good as the screen said
+CONTRADICTED = 1 / 3  # share of rows with an equal one of another class, from which on the hinge is compared, too
+NOISY = 0.15  # share of errors of the squared hinge, from which on it is
+RIVAL_C = 100.0  # of the squared hinge, up to which it is: with a larger one its path is long
 DESCENT_PAIRS = 8
 BRENT_GAMMAS = 16  # evaluations of Brent's method over log gamma
 

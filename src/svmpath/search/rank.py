@@ -52,11 +52,11 @@ def grow(tuner: Tuner, gamma: float, C: float, starts: StartsByGamma, first: Cur
     begin("rank")
     if len(tuner.evaluators) > 1:  # the loss that is best in the first rank
         compared = in_low_rank(tuner, tuner.evaluators, kernel, (gamma, C), starts)
-        evaluator = tuner.evaluators[lowest(*np.transpose([each.lowest() for each in compared]))[0]]
+        evaluator = tuner.evaluators[lowest(np.array([each.score() for each in compared]))[0]]
     if first is not None and first.path.gram.kernel.parameters != kernel.parameters:
         first = None  # with rule="one_se" the curve that was kept may be that of another gamma
     grown = double_rank(tuner, evaluator, kernel, (gamma, C), starts.get(gamma), first)
-    steps = ", ".join(f"{each.rank}: {each.tried[gamma].lowest[0]:.4g} ({each.seconds:.2f} s)" for each in grown.stages)
+    steps = ", ".join(f"{each.rank}: {each.tried[gamma].score:.4g} ({each.seconds:.2f} s)" for each in grown.stages)
     sentence = f"rank: score of {evaluator.loss.name} by rank, {tuner.n} rows: {steps}; {_REASONS[grown.reason]}"
     tuner.log.enter(grown.stages, sentence, f"raising the rank to {grown.stages[-1].rank}")
     trials = Trials(tuner, evaluator.on(grown.curve.path.gram), starts)
@@ -162,7 +162,7 @@ def double_rank(
         ends = [path.known_decisions(best) for path in traced]
         starts = [f if end is None else end for end, f in zip(ends, starts, strict=True)]
         enter(new, monotonic() - now)
-        *before, score = (stage.tried[gamma].lowest[0] for stage in stages)
+        *before, score = (stage.tried[gamma].score for stage in stages)
         if curve is None or is_lower([score], [min(before)]):
             curve, paths = new, traced
         if before and before[-1] - score < _least_gain(stages[-1].tried[gamma]):

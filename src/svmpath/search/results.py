@@ -47,7 +47,11 @@ def deciding_stages(choice: Choice) -> list[Stage]:
 
 def candidates(choice: Choice) -> list[Scores] | None:
     """Their scores, one entry for each kernel; None where they were not kept, or the search went by a gradient."""
-    every = [scores for stage in deciding_stages(choice) for scores in stage.tried.values()]
+    # Those of the loss that was chosen: what decides between two losses is not what decides between pairs of one, and
+    # rows that were left out one by one are in another order than rows on folds.
+    chosen = choice.curve.criterion, choice.curve.path.loss.name
+    stages = [stage for stage in deciding_stages(choice) if (stage.criterion, stage.loss) == chosen]
+    every = [scores for stage in stages for scores in stage.tried.values()]
     return None if not every or any(scores.losses is None for scores in every) else every
 
 

@@ -28,7 +28,7 @@ from svmpath.progress import best_so_far, doing, part_done
 from svmpath.row_order import random_order
 from svmpath.search import limits
 from svmpath.search.axis import Axis, is_among
-from svmpath.search.choice import Scores, Stage, ordered, ranks
+from svmpath.search.choice import Scores, Stage, best_value, ordered, ranks
 from svmpath.search.deadline import Deadline
 from svmpath.search.log import NO_GAMMA, TrialLog, pair_text, where_text
 from svmpath.solvers.parallel import side_by_side
@@ -38,6 +38,7 @@ from svmpath.solvers.threads import blas_threads, count_jobs
 Array = np.ndarray
 
 _CUT = 9.0
+_OTHER_VALLEY = 16.0  # factor between two gammas from which on they are far from each other
 _ROUNDING = 1e-6  # relative, of scores at a large C, where what is left of an eigenvalue is rounding
 _ROW_DRAW, _LANDMARK_DRAW = 1, 2  # so that the landmarks are not the first of the rows that are drawn
 
@@ -57,7 +58,8 @@ class Screen:
     rows : int
         At most so many rows are looked at.
     landmarks : int, optional
-        Their number; 64 up to 700 rows and 100 with more, if it is not given.
+        Their number; if it is not given, 64 up to 700 rows and 100 with more; 128 for
+        a regression, and 200 for several classes.
     folds : sequence of (train, test), optional
         Rows that are held out together; leave-one-out if it is not given.
 
@@ -65,6 +67,8 @@ class Screen:
     ----------
     tried : dict
         The scores at each value of the parameter; NaN stands for a kernel without one.
+    promised : dict
+        What the score of the task is there, at the best C: the share of errors, or the mean square.
     """
 
     def __init__(
@@ -80,11 +84,14 @@ class Screen:
         self._start = time.perf_counter()
         self.C, self.over, self.task = C, over, problems[0].task
         self.tried: dict[float, Scores] = {}
+        self.promised: dict[float, float] = {}
         gram = problems[0].gram
         self.kernel = gram.kernel
         self.rows = drawn_rows(problems, rows, seed)
         if landmarks is None:
             landmarks = next(number for most, number in limits.LANDMARKS if len(self.rows) <= most)
+            landmarks = limits.LANDMARKS_OF_TARGETS if self.task == "regression" else landmarks
+            landmarks = limits.LANDMARKS_OF_CLASSES if len(problems) > 1 else landmarks
         pairwise = gram.kernel.pairwise
         order = random_order(gram.contents(self.rows), seed=(seed, _LANDMARK_DRAW), pairwise=pairwise)
         self.landmarks = self.rows[np.sort(order[:landmarks])]
@@ -141,6 +148,8 @@ class Screen:
                 residuals = fold_residuals(Z, self.Y, self.s, self.C, self.folds)  # of shape (N, m, k)
             else:
                 residuals = press_residuals(Z, self.Y, self.s, self.C)
+            Y = self.Y[self.held][:, None, :]
+            is_error = _errors(Y, Y - residuals) if self.task == "classification" else None
             squares = np.square(residuals, out=residuals)
             share = self.s[self.held] / self.s[self.held].sum()
             smooth = share @ squares.mean(axis=2)
@@ -150,11 +159,23 @@ class Screen:
             scores = share @ losses
             errors = np.sqrt((share @ share) * (share @ (losses - scores) ** 2))
             part_done()
-            return Scores(self.C, scores, errors, smooth, rounding=_ROUNDING)
+            found = Scores(self.C, scores, errors, smooth, rounding=_ROUNDING)
+            at = best_value(found)
+            self.promised[gamma] = float(scores[at] if is_error is None else share @ is_error[:, at])
+            return found
 
     def best(self) -> list[float]:
         """The values tried, the best first."""
         return ordered(self.tried)
+
+    def far(self, gamma: float) -> float | None:
+        """The best of the values that are far from one: another loss may prefer the valley that it is in."""
+        away = [
+            each
+            for each in self.best()
+            if each == each and abs(np.log(each / gamma)) > np.log(_OTHER_VALLEY) - _ROUNDING
+        ]
+        return away[0] if away else None
 
     def valleys(self) -> list[float]:
         """The values tried that score less than both next to them, within a standard error of the best; it is first."""
@@ -170,6 +191,11 @@ class Screen:
         """The best C at the value tried that is nearest to this one."""
         nearest = min(self.tried, key=lambda each: abs(np.log(each / gamma)) if each == each else 0.0)
         return self.tried[nearest].best
+
+
+def _errors(Y: Array, F: Array) -> Array:
+    """Whether each of held-out values of shape (N, m, k) is on the wrong side, or another class has a larger one."""
+    return (F > 0)[..., 0] != (Y > 0)[..., 0] if Y.shape[-1] == 1 else np.argmax(F, axis=-1) != np.argmax(Y, axis=-1)
 
 
 def compared(gram: Gram, rows: Array, landmarks: Array) -> Array:

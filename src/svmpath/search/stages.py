@@ -17,14 +17,14 @@ score and its stage. The limits stand in ``search.limits``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from svmpath.criteria.curve import Curve
+from svmpath.criteria.curve import Curve, HeldOutCurve
 from svmpath.criteria.table import make_criterion
 from svmpath.exceptions import PathError
 from svmpath.gram.memory import memory_limit
@@ -32,10 +32,11 @@ from svmpath.losses import make_loss
 from svmpath.progress import begin
 from svmpath.search import limits
 from svmpath.search.axis import is_among
-from svmpath.search.choice import Choice, Scores, is_lower, ordered
+from svmpath.search.choice import Choice, Scores, best_value, is_lower, ordered
 from svmpath.search.evaluator import Evaluator
 from svmpath.search.log import NO_GAMMA
 from svmpath.search.rank import first_rank, grow, in_low_rank, low_rank
+from svmpath.search.rival import hinge_or_squared
 from svmpath.search.screen import Screen
 from svmpath.search.trials import StartsByGamma, Trials, on_left_side
 from svmpath.search.tuner import Tuned, Tuner
@@ -50,6 +51,10 @@ class Shortlist(NamedTuple):
     ----------
     scores : dict
         The scores over C at each gamma, of the last stage.
+    promised : float
+        The held-out score that the screen saw, in units of the task.
+    far : float or None
+        The best gamma that is far from the best of all.
     starts : dict
         By gamma, decision values of each machine, as far as they are known.
     curve : Curve or None
@@ -59,6 +64,8 @@ class Shortlist(NamedTuple):
     scores: Mapping[float, Scores]
     starts: StartsByGamma
     curve: Curve | None = None
+    promised: float = np.inf
+    far: float | None = None
 
 
 def screen_narrow_confirm(tuner: Tuner) -> Tuned:
@@ -73,9 +80,11 @@ def screen_narrow_confirm(tuner: Tuner) -> Tuned:
         screened = screen(tuner)
         is_narrow = tuner.size <= limits.UNNARROWED_ROWS or is_zero(tuner) or tuner.deadline.is_over()
         shortlist = Shortlist(screened.tried, {}) if is_narrow else narrow(tuner, screened)
+        best = screened.best()[0]
+        shortlist = shortlist._replace(promised=screened.promised[best], far=screened.far(best))
     gamma = ordered(shortlist.scores)[0]
     if is_full_matrix(tuner, shortlist.starts, gamma):
-        return compare(tuner, confirm(tuner, shortlist)).result()
+        return compare(tuner, confirm(tuner, shortlist), shortlist.scores).result()
     return grow(tuner, gamma, shortlist.scores[gamma].best, shortlist.starts, shortlist.curve).result()
 
 
@@ -106,8 +115,10 @@ def narrow(tuner: Tuner, screened: Screen) -> Shortlist:
     """The best gammas on all rows, in low rank."""
     gammas, evaluator = screened.best(), tuner.evaluator
     larger = [] if tuner.gamma is None else tuner.gamma.neighbours(gammas[0])[:1]
+    far = screened.far(gammas[0])
+    far = far if far is not None and is_close(screened.tried, far, gammas[0], 3.0) else None
     gammas = gammas[: limits.NARROWED_GAMMAS]
-    gammas += [each for each in larger if not is_among(each, gammas)]
+    gammas += [each for each in (*larger, far) if each is not None and not is_among(each, gammas)]
     begin("narrow", len(gammas))
     if not tuner.is_binary:  # least squares on more landmarks and rows
         rows, landmarks = limits.NARROWED_ROWS, first_rank(tuner)
@@ -136,31 +147,70 @@ def stand_in(tuner: Tuner) -> Evaluator:
 
 
 def confirm(tuner: Tuner, shortlist: Shortlist) -> Trials:
-    """The requested loss, at the best gammas or from the best pair on."""
+    """The requested loss, at the best gammas and one far from them, or from the best pair on.
+
+    If no machine is as good as the screen promised, up to two standard errors, others of its gammas are tried.
+    """
     trials, scores = Trials(tuner, tuner.evaluator, shortlist.starts), shortlist.scores
-    order = ordered(scores)
+    order, far = ordered(scores), shortlist.far
     begin("confirm")
-    if tuner.evaluator.loss.policy.cost_grows_with_span or (tuner.is_binary and tuner.size <= limits.UNNARROWED_ROWS):
-        trials.follow({gamma: scores[gamma].best for gamma in order}, limits.CONFIRMED_GAMMAS)
-    else:
+    is_walk = tuner.evaluator.loss.policy.cost_grows_with_span
+    is_followed = is_walk or (tuner.is_binary and tuner.size <= limits.UNNARROWED_ROWS)
 
-        def valley(gamma: float) -> float:
-            """About the best C at a gamma: as far as the last scores go, and beyond as on the screen."""
-            if gamma in scores or tuner.gamma is None:
-                return scores[gamma].best
-            screened = tuner.log.stages[0].tried
-            nearest = min(scores, key=lambda each: abs(np.log(each / gamma)))
-            known = np.log([(each, screened[each].best) for each in sorted(screened)]).T
-            shift = np.interp(np.log([gamma, nearest]), *known)
-            return scores[nearest].best * float(np.exp(shift[0] - shift[1]))
+    def look(gammas: Sequence[float], most: int = 1) -> None:
+        if is_followed:
+            trials.follow({gamma: scores[gamma].best for gamma in gammas}, len(trials.tried) + most)
+        elif not trials.tried:
+            trials.descend(gammas[0], valley(tuner, scores), jumps=not tuner.is_binary)
+        else:
+            with suppress(PathError):  # there are others
+                trials.visit(gammas[0], tuner.C.nearest(scores[gammas[0]].best))
+                if trials.best()[0] == gammas[0]:
+                    trials.descend(gammas[0], valley(tuner, scores), jumps=False)
 
-        trials.descend(order[0], valley, jumps=not tuner.is_binary)
+    look(order, limits.CONFIRMED_GAMMAS)
+    if tuner.deadline.is_over():
+        far, order = None, []
+    if far is not None and far in scores and not is_among(far, trials.tried):
+        if is_close(scores, far, order[0], 3.0) and is_followed and not is_walk:
+            trials.explore(far, scores[far].best)
+        elif is_close(scores, far, order[0]):
+            look([far])
+    for gamma in [each for each in order if not is_among(each, trials.tried)][: limits.BROKEN_PROMISES]:
+        curve = trials.best_curve()
+        is_promised = isinstance(curve, HeldOutCurve) and curve.scoring is None and curve.is_plain
+        if not is_promised or trials.score() <= shortlist.promised + 2.0 * curve.standard_error(best_value(curve)):
+            break
+        look([gamma])
     trials.enter("confirm")
     return trials
 
 
-def compare(tuner: Tuner, best: Trials) -> Trials:
-    """The best of several losses, the others at the gamma of the first only."""
+def is_close(scores: Mapping[float, Scores], gamma: float, best: float, errors: float = 1.0) -> bool:
+    """Whether a gamma is within so many standard errors of the best."""
+    low, other = scores[best], scores[gamma]
+    return other.lowest[0] <= low.lowest[0] + errors * low.standard_error(best_value(low))
+
+
+def valley(tuner: Tuner, scores: Mapping[float, Scores]) -> Callable[[float], float]:
+    """About the best C at a gamma: as far as the last scores go, and beyond as on the screen."""
+
+    def C_at(gamma: float) -> float:
+        if gamma in scores or tuner.gamma is None:
+            return scores[gamma].best
+        screened = tuner.log.stages[0].tried
+        nearest = min(scores, key=lambda each: abs(np.log(each / gamma)))
+        known = np.log([(each, screened[each].best) for each in sorted(screened)]).T
+        shift = np.interp(np.log([gamma, nearest]), *known)
+        return scores[nearest].best * float(np.exp(shift[0] - shift[1]))
+
+    return C_at
+
+
+def compare(tuner: Tuner, best: Trials, scores: Mapping[float, Scores]) -> Trials:
+    """The best of several losses, the others from the pair of the first on."""
+    if tuner.is_binary:
+        return hinge_or_squared(tuner, best)
     (gamma, C), gram = best.best(), best.evaluator.gram  # in the rank that is enough
     others: Sequence[Evaluator] = tuner.evaluators[1:]
     starts = {gamma: [path.known_decisions(C) for path in best.machines()]} if others else {}
@@ -179,8 +229,11 @@ def compare(tuner: Tuner, best: Trials) -> Trials:
         trials = Trials(tuner, evaluator.on(gram), starts)
         with suppress(PathError):  # there are others
             trials.compare(gamma, C, best)
+            is_free = is_quick and tuner.gamma is not None and not evaluator.loss.policy.cost_grows_with_span
+            if is_free and is_lower([trials.score()], [best.score()]):
+                trials.descend(gamma, valley(tuner, scores), jumps=False, C=trials.best()[1])
             trials.enter("compare")
-            best = trials if is_lower(trials.lowest(), best.lowest()) else best
+            best = trials if is_lower([trials.score()], [best.score()]) else best
     return best
 
 

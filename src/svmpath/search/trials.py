@@ -40,6 +40,9 @@ _BEHIND = 0.5  # standard errors from the best of others, with which a first pai
 _FAR = 64.0  # factor from a gamma at which a path fails, for rows being too much alike, to the next that is tried
 _DESCENT = 10**0.5  # factor from one C to the next in a descent
 _JUMP = 4.0  # factor from one gamma to a much larger one
+_SHORT_LIST = 5  # candidates for C that are all scored
+_COARSE = 30.0  # factor from one C to the next where nothing is known
+_MOST_STEPS = 3  # at most so many steps from one C to the next
 
 
 class Trials:
@@ -77,9 +80,9 @@ class Trials:
         gamma, index = best_pair(self.tried, self.evaluator.rule)
         return gamma, float(self.tried[gamma].values[index])
 
-    def lowest(self) -> tuple[float, float]:
-        """The lowest score, and what breaks ties."""
-        return self.tried[best_pair(self.tried)[0]].lowest
+    def score(self) -> float:
+        """The score of the best pair."""
+        return self.tried[best_pair(self.tried)[0]].score
 
     def enter(self, name: str) -> None:
         """Enter these trials in the log as a stage."""
@@ -88,7 +91,7 @@ class Trials:
             tried = {each: scores.without_losses() for each, scores in tried.items()}
         curve, seconds, own = self.best_curve(), time.perf_counter() - self._clock, dict(loss.fixed_parameters)
         stage = Stage(name, loss.name, curve.criterion, curve.path.gram.rank, tried, seconds, own=own)
-        self.tuner.log.add(stage, self.tuner.n, f"{pair_text(gamma, C)}, score {self.lowest()[0]:.4g}")
+        self.tuner.log.add(stage, self.tuner.n, f"{pair_text(gamma, C)}, score {self.score():.4g}")
 
     def machines(self) -> list[Path]:
         """The paths of all machines at the best gamma."""
@@ -127,7 +130,7 @@ class Trials:
         """One pair, and those around it unless that is clearly behind the best of others."""
         curve = self._scored(gamma, self.tuner.C.around(C, 0))
         self._keep(gamma, curve)
-        bar = others.lowest()[0] + _BEHIND * curve.standard_errors[0]
+        bar = others.score() + _BEHIND * curve.standard_errors[0]
         if curve.scores[0] <= bar and not self.tuner.deadline.is_over():
             self._follow(gamma, C)
 
@@ -137,6 +140,7 @@ class Trials:
         On some kernels, such as a nearly constant one of contradictory rows, a path can fail where others do not.
         """
         failure, least, axis, deadline = None, 0.0, self.tuner.gamma, self.tuner.deadline
+        is_first = not self.tried
         for gamma, C in around.items():
             if gamma < least:
                 continue
@@ -149,23 +153,37 @@ class Trials:
         if failure is not None and not self.tried:
             raise failure
         with suppress(PathError):
-            for _ in range(limits.PATH_WIDENINGS if axis is not None else 0):
+            for _ in range(limits.PATH_WIDENINGS if axis is not None and is_first else 0):
                 gamma, C = self.best()
                 beyond = axis.beyond(gamma, list(self.tried)) if axis is not None else None
                 if beyond is None or not falls_at_end(lowest_over_gamma(self.tried)) or deadline.is_over():
                     break
                 self._follow(beyond, C)
 
+    def explore(self, gamma: float, C: float) -> None:
+        """A gamma far from the others, from C to much larger values; a path around the best, if it is better than all.
+
+        Where gamma is small, least squares, from which C is known, wants a smaller one than losses with a margin.
+        """
+        values = [self.tuner.C.nearest(each) for each in C * _COARSE ** np.arange(3.0)]
+        with suppress(PathError):
+            curve = self._scored(gamma, np.unique(values))
+            scores = Scores.of(curve)
+            if is_lower(scores.lowest, min(each.lowest for each in self.tried.values())):
+                self._follow(gamma, scores.best)
+
     def _follow(self, gamma: float, C: float) -> None:
         """A path over C, made longer while its best value is an end."""
-        axis = self.tuner.C
-        curve = self._scored(gamma, axis.around(C, _HALF_WIDTH))
-        for _ in range(limits.PATH_WIDENINGS):
-            beyond = axis.beyond(float(curve.values[best_value(curve)]), curve.values.tolist())
+        axis, is_long = self.tuner.C, self.evaluator.loss.policy.cost_grows_with_span
+        is_short = axis.limits is None and len(axis.values) <= _SHORT_LIST and not is_long
+        curve = self._scored(gamma, axis.values if is_short else axis.around(C, _HALF_WIDTH))
+        for turn in range(limits.PATH_WIDENINGS if is_long else limits.C_WIDENINGS):
+            best = float(curve.values[best_value(curve)])
+            beyond = axis.beyond(best, curve.values.tolist(), times=1 if is_long else min(turn + 1, _MOST_STEPS))
             if beyond is None or not falls_at_end(Scores.of(curve)) or self.tuner.deadline.is_over():
                 break
             curve = curve.joined(self._scored(gamma, np.array([beyond])))
-            if self.evaluator.loss.policy.cost_grows_with_span:  # else the path goes everywhere
+            if is_long:  # else the path goes everywhere
                 span = float(curve.values.min()), float(curve.values.max())
                 self._paths[gamma] = [path.over_span(span) for path in self._paths[gamma]]
                 curve = replace(curve, path=self._paths[gamma][0])
@@ -175,7 +193,7 @@ class Trials:
         """Keep the scores of a curve, and decision values to start from; of matrices what memory allows."""
         self.tried[gamma] = Scores.of(curve)
         self._curves[gamma] = curve
-        best_so_far(f"{pair_text(*self.best())}, score {self.lowest()[0]:.4g}")
+        best_so_far(f"{pair_text(*self.best())}, score {self.score():.4g}")
         if not self.evaluator.loss.is_linear:  # where a start saves nothing
             best = float(curve.values[best_value(curve)])
             self.ends[gamma] = [path.known_decisions(best) for path in self._paths[gamma]]
@@ -186,13 +204,13 @@ class Trials:
 
     # --- a descent ---------------------------------------------------------------------------------------------------
 
-    def descend(self, gamma: float, valley: Callable[[float], float], jumps: bool) -> None:
+    def descend(self, gamma: float, valley: Callable[[float], float], jumps: bool, C: float | None = None) -> None:
         """From one pair to better neighbours.
 
         ``valley`` is about the best C at a gamma: where gamma moves, C moves in proportion to it. With ``jumps`` much
-        larger gammas are tried, too, as there may be another valley.
+        larger gammas are tried, too, as there may be another valley. Begins with ``C``, if it is given.
         """
-        place = gamma, self.tuner.C.nearest(valley(gamma))
+        place = gamma, self.tuner.C.nearest(valley(gamma) if C is None else C)
         known = {place: self.visit(*place)}
         most = int(np.clip(limits.DESCENT_OPERATIONS / self._operations(), 1, limits.DESCENT_PAIRS))
         is_better = True
@@ -228,11 +246,11 @@ class Trials:
         self._keep(gamma, curve if before is None else before.joined(curve))
         if before is None and known is not None:  # the curve was dropped, its scores are not
             self.tried[gamma] = known.and_of(curve)
-        return float(curve.scores[0]), float(curve.smooth[0])
+        return Scores.of(curve).lowest
 
     def _operations(self) -> float:
         """About how many operations a pair takes."""
-        (paths,) = self._paths.values()
+        paths = [*self._paths.values()][-1]
         problem = paths[0].problem
         n, rank = problem.n, problem.gram.rank
         if problem.gram.Z is not None:
@@ -241,7 +259,7 @@ class Trials:
             return 15.0 * n**3
         if self.evaluator.loss.is_linear:
             return 1.0 * n**3
-        (ends,) = self.ends.values()
+        ends = [*self.ends.values()][-1]
         left_side = [n if f is None else on_left_side(each.problem.y, f) for each, f in zip(paths, ends, strict=True)]
         return float(sum(20.0 * size**3 + 60.0 * n * n for size in left_side))
 
