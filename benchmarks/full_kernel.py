@@ -33,7 +33,6 @@ from sklearn.svm import SVC
 import svmpath
 from svmpath import criteria
 from svmpath.gram import Nystroem, make_gram
-from svmpath.gram.exact import FullProducts
 from svmpath.kernels import RBF
 from svmpath.losses import Expectile, HuberHinge, LeastSquares
 from svmpath.solvers.full_kernel import solve_full
@@ -86,15 +85,14 @@ def noisy(n: int, seed: int) -> tuple[Array, Array]:
 def solve(n: int) -> list[list[str]]:
     """Rows of the second table, for one number of rows."""
     (X, y), (new, truth) = noisy(n, 0), noisy(5000, 1)
-    gram = make_gram(X, RBF(0.03), rank=600)
-    products, C = FullProducts(gram), np.array([0.1, 0.3, 1.0, 3.0])
-    made = timed(lambda: (gram.Z, products.K)).cpu_median
+    gram, C = ProductGram(RBF(0.03), X, Nystroem(600)), np.array([0.1, 0.3, 1.0, 3.0])
+    made = timed(lambda: (gram.low.Z, gram.fast(X[:, :1]))).cpu_median
     Y, s = np.tile(y[:, None], (1, len(C))), np.ones((n, len(C)))
     K_new, rows = gram.kernel(new, X), []
     for name, loss in (("squared hinge", SQUARED_HINGE), ("least squares", LeastSquares().pieces)):
-        for tol, exact in ((1e-2, None), (1e-3, None), (1e-3, products.exact), (1e-10, products.exact)):
+        for tol, exact in ((1e-2, None), (1e-3, None), (1e-3, gram.matmul), (1e-10, gram.matmul)):
             progress(f"{n} rows, {name}, {tol:g}")
-            timing = timed(partial(solve_full, loss, gram.Z, Y, s, C, products.fast, exact=exact, tol=tol))
+            timing = timed(partial(solve_full, loss, gram.low.Z, Y, s, C, gram.fast, exact=exact, tol=tol))
             found = timing.result
             errors = np.mean((K_new @ found.a + found.b > 0) != (truth[:, None] > 0), axis=0)
             counts = [str(found.steps), str(found.products), f"{found.gap.max():.0e}"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
 import svmpath
-from svmpath.gram import make_gram
-from svmpath.gram.exact import FullProducts
+from svmpath.gram import Nystroem, ProductGram, make_gram
 from svmpath.kernels import RBF
 from svmpath.progress import watched
 from svmpath.solvers.full_kernel import solve_full
@@ -154,20 +155,27 @@ def test_a_better_factor_saves_products():
     assert counts[0] > counts[1] > counts[2]
 
 
-@pytest.mark.parametrize("rank", [None, 20])
-def test_products(rank):
+def test_products():
     X, _, rng = data(90)
-    gram = make_gram(X, RBF(GAMMA), rank=rank)
+    gram = ProductGram(RBF(GAMMA), X, Nystroem(20))
     V, K = rng.normal(size=(90, 3)), RBF(GAMMA)(X)
-    held = FullProducts(gram)
-    assert held.is_held
-    assert held.K.dtype == np.float32
-    np.testing.assert_allclose(held.fast(V), K @ V, atol=1e-4)
-    np.testing.assert_allclose(held.exact(V), K @ V, atol=1e-11)
-    part = FullProducts(gram.take(np.arange(10, 40)))
+    assert gram.is_held
+    assert gram.Z is None
+    np.testing.assert_allclose(gram.fast(V), K @ V, atol=1e-4)
+    np.testing.assert_allclose(gram.matmul(V), K @ V, atol=1e-11)
+    np.testing.assert_allclose(gram.block([3, 5], slice(7)), K[[3, 5], :7], atol=1e-14)
+    np.testing.assert_allclose(gram.diag, np.diag(K))
+    other = gram.at("gamma", 0.5)  # the matrix that is held is now that of the other kernel
+    np.testing.assert_allclose(other.fast(V), RBF(0.5)(X) @ V, atol=1e-4)
+    np.testing.assert_allclose(gram.fast(V), K @ V, atol=1e-4)
+    part = gram.take(np.arange(10, 40))
     np.testing.assert_allclose(part.fast(V[:30]), K[10:40, 10:40] @ V[:30], atol=1e-4)
+    np.testing.assert_allclose(part.apply(X, V[:30]), K[:, 10:40] @ V[:30], atol=1e-11)
+    assert part.apply(X, np.zeros(30)).tolist() == [0.0] * 90
+    again = pickle.loads(pickle.dumps(other))
+    np.testing.assert_allclose(again.matmul(V), other.matmul(V))
     with svmpath.config_context(memory_limit=8000):
-        blocks = FullProducts(gram)
+        blocks = ProductGram(RBF(GAMMA), X, Nystroem(20))
         assert not blocks.is_held
         np.testing.assert_allclose(blocks.fast(V), K @ V, atol=1e-11)
 

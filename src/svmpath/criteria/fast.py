@@ -19,6 +19,7 @@ from svmpath.criteria.of_copies import (
     unless_copies,
 )
 from svmpath.criteria.of_elastic import leave_one_out_elastic, predict_left_out_elastic
+from svmpath.criteria.of_full_kernel import leave_folds_out_full
 from svmpath.criteria.of_jump import leave_one_out_jump, predict_left_out_jump
 from svmpath.criteria.of_kernel import (
     leave_folds_out_over_kernel,
@@ -32,6 +33,7 @@ from svmpath.criteria.of_samples import predict_left_out_samples
 from svmpath.paths import (
     ClosedFormPath,
     ElasticPath,
+    FullKernelPath,
     JumpPath,
     MarchPath,
     NewtonKernelPath,
@@ -81,3 +83,5 @@ COPIES: dict[Any, Callable[..., Any]] = {
 for function, table in FAST.items():
     for kind, fast in table.items():
         function.register(kind, unless_copies(COPIES[function], fast))
+
+leave_folds_out.register(FullKernelPath, leave_folds_out_full)  # of copies, too

@@ -8,6 +8,7 @@ from svmpath.gram.approximation import Approximation
 from svmpath.gram.base import Gram
 from svmpath.gram.clipped import Clipped
 from svmpath.gram.dense import DenseGram
+from svmpath.gram.exact import ProductGram
 from svmpath.gram.features import Factor, FeatureMap
 from svmpath.gram.fourier import RandomFourier
 from svmpath.gram.low_rank import LowRankGram
@@ -26,6 +27,7 @@ __all__ = [
     "Gram",
     "LowRankGram",
     "Nystroem",
+    "ProductGram",
     "RandomFourier",
     "automatic_rank",
     "make_approximation",

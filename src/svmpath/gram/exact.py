@@ -1,23 +1,29 @@
 """Products with the full kernel matrix, whatever approximation there is: K v a block of rows at a time.
 
-:class:`FullProducts` is for many products. It holds K in single precision while there is room, and else makes its
-blocks anew in every product, in double precision.
+:class:`ProductGram` is the full kernel matrix of rows that are too many for n^2 numbers in double precision, or for a
+decomposition: it is known by its products. K is held in single precision while there is room, and else its blocks are
+made anew in every product, in double precision.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from svmpath import progress
-from svmpath.gram.base import Array, Gram
+from svmpath.gram.approximation import Approximation
+from svmpath.gram.base import Array, Gram, in_chunks
+from svmpath.gram.low_rank import LowRankGram
 from svmpath.gram.memory import memory_limit
 from svmpath.gram.products import blocks
 from svmpath.interrupts import checkpoint
+from svmpath.kernels import Kernel
+from svmpath.kernels.base import pick
 from svmpath.lazy import lazy
 
-_BLOCK = 1 << 22  # kernel values of a block: some 50 ms between two looks for Ctrl-C
+_BLOCK = 1 << 21  # kernel values of a block: some 20 ms between two looks for Ctrl-C, and not far from the processor
 _PART = 1 << 25  # entries of K that are multiplied between two looks for Ctrl-C
 _ARRAYS = 4  # of the size of a block, which a kernel holds at a time while it is computed
 
@@ -41,7 +47,7 @@ def exact_product(
     watch : bool
         Whether each block is a part of the work whose progress is reported.
     """
-    if gram.Z is None:  # held already
+    if gram.Z is None:  # a full matrix
         return gram.matmul(v)[rows]
     counts = np.flatnonzero(v if v.ndim == 1 else v.any(axis=1))
     wanted, columns, v = gram.places(rows), gram.places(counts), v[counts]
@@ -60,47 +66,137 @@ def exact_product(
     return result
 
 
-class FullProducts:
-    """K V for many V, as ``solvers.full_kernel`` asks for them.
+@dataclass(eq=False)
+class HeldMatrix:
+    """The one matrix that is held: that of the last kernel asked about, so that two never take up memory."""
+
+    kernel: Kernel | None = None
+    K: Array | None = None
+
+
+class ProductGram(Gram):
+    """The full kernel matrix of many rows, known by its products K V.
 
     Parameters
     ----------
-    gram : Gram
-        Of full or of low rank.
+    kernel : Kernel
+    X : array or CSR matrix of shape (N, d)
+    approximation : Approximation
+        Of the same matrix in low rank, by which systems with K are preconditioned.
+    seed : int
+    rows : array of int, optional
+        The rows of X that count; all if None.
+    low : LowRankGram, optional
+        The matrix in low rank, if it is known already.
+    held : HeldMatrix, optional
+        Shared by the values of the kernel's parameters.
 
-    Attributes
-    ----------
-    is_held : bool
-        Whether K is held, in single precision.
+    See Also
+    --------
+    svmpath.gram.DenseGram : The full kernel matrix of fewer rows.
+    svmpath.gram.LowRankGram : A kernel matrix of low rank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.gram import Nystroem, ProductGram
+    >>> from svmpath.kernels import RBF
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> gram = ProductGram(RBF(0.1), X, Nystroem(10))
+    >>> gram.rank, bool(np.allclose(gram.matmul(np.ones(50)), RBF(0.1)(X).sum(axis=1)))
+    (50, True)
     """
 
-    def __init__(self, gram: Gram) -> None:
-        self.gram = gram
-        self.is_held = 4.0 * gram.n**2 <= memory_limit()
+    residual = 0.0
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Any,
+        approximation: Approximation,
+        seed: int = 0,
+        rows: Any = None,
+        low: LowRankGram | None = None,
+        held: HeldMatrix | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.X = X
+        self.approximation = approximation
+        self.seed = seed
+        self.rows = rows
+        self._low = low
+        self._held = HeldMatrix() if held is None else held
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A saved model holds the rows; matrices and features are made again when they are needed.
+        names = ("kernel", "X", "approximation", "seed", "rows")
+        return {**{name: self.__dict__[name] for name in names}, "_low": None, "_held": HeldMatrix()}
+
+    @property
+    def low(self) -> LowRankGram:
+        """The same matrix in low rank."""
+        if self._low is None:
+            self._low = LowRankGram(self.kernel, self.X, self.approximation, self.seed, self.rows)
+        return self._low
 
     @lazy
-    def K(self) -> Array:
-        """The matrix in single precision, made by blocks."""
-        gram, every = self.gram, self.gram.places(slice(None))
-        K = np.empty((gram.n, gram.n), dtype=np.float32)
-        for part in blocks(K, _BLOCK):
-            checkpoint()
-            if gram.Z is None:
-                K[part] = gram.block(part, slice(None))
-            else:
-                K[part] = gram.kernel(gram.X[every[part]], gram.X, every)
-        return K
+    def is_held(self) -> bool:
+        """Whether K is held, in single precision."""
+        has_matrix = self._held.kernel is not None
+        return has_matrix or 4.0 * self.n**2 <= memory_limit()
+
+    @property
+    def diag(self) -> Array:
+        return pick(self.kernel.diag(self.X), self.rows)
+
+    def block(self, rows: Any, cols: Any) -> Array:
+        return self.kernel(self.X[self.places(rows)], self.X, self.places(cols))
+
+    def matmul(self, v: Array) -> Array:
+        return exact_product(self.low, v, watch=False)
 
     def fast(self, V: Array) -> Array:
         """K V in single precision where K is held."""
         if not self.is_held:
-            return self.exact(V)
-        V, result = V.astype(np.float32), np.empty(V.shape)
-        for part in blocks(self.K, _PART):
+            return self.matmul(V)
+        K, V, result = self._matrix(), V.astype(np.float32), np.empty(V.shape)
+        for part in blocks(K, _PART):
             checkpoint()
-            result[part] = self.K[part] @ V
+            result[part] = K[part] @ V
         return result
 
-    def exact(self, V: Array) -> Array:
-        """K V in double precision."""
-        return exact_product(self.gram, V, watch=False)
+    def _matrix(self) -> Array:
+        """K in single precision, made by blocks."""
+        held, every = self._held, self.places(slice(None))
+        if held.K is None or held.kernel is not self.kernel:
+            held.kernel = None  # what is written over it belongs to no kernel until it is whole
+            held.K = np.empty((self.n, self.n), dtype=np.float32) if held.K is None else held.K
+            for part in blocks(held.K, _BLOCK):
+                checkpoint()
+                held.K[part] = self.kernel(self.X[every[part]], self.X, self.rows)
+            held.kernel = self.kernel
+        return held.K
+
+    def release(self) -> None:
+        """Free the matrix that is held; it is made again if it is needed."""
+        self._held.kernel = self._held.K = None
+
+    def cross(self, X: Any) -> Array:
+        return self.kernel(X, self.X, self.rows)
+
+    def apply(self, X: Any, v: Array, w: Array | None = None) -> Array:
+        """``cross(X) @ v``, of the rows that have a coefficient."""
+        counts = np.flatnonzero(v if v.ndim == 1 else v.any(axis=1))
+        if len(counts) == 0:
+            return np.zeros((X.shape[0], *v.shape[1:]))
+        return in_chunks(X, len(counts), lambda part: self.kernel(part, self.X, self.places(counts)) @ v[counts])
+
+    def at(self, name: str, value: float) -> ProductGram:
+        kernel = self.kernel.at(name, value)
+        return ProductGram(
+            kernel, self.X, self.approximation, self.seed, self.rows, self.low.at(name, value), self._held
+        )
+
+    def take(self, rows: Any) -> ProductGram:
+        """Some of the rows, with the same landmarks."""
+        return ProductGram(self.kernel, self.X, self.approximation, self.seed, self.places(rows), self.low.take(rows))

@@ -47,11 +47,14 @@ class OfWeights:
         What least squares needs of the weighted kernel matrix at single values of C.
     split : KernelStore or None
         The store of the problem with one copy of each sample apart from the others.
+    together : Together or None
+        The problems of all classes on the full kernel of many rows, which are solved together.
     """
 
     spectrum: Spectrum | None = None
     factors: dict[float, OneValue] = field(default_factory=dict)
     split: KernelStore | None = None
+    together: Any = None
 
 
 @dataclass

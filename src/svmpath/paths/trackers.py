@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from svmpath.gram import ProductGram
 from svmpath.losses import LOSSES, Loss, Problem
 from svmpath.paths import jump
 from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.copies import refine
+from svmpath.paths.full_kernel_path import FullKernelPath
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath
 from svmpath.paths.newton_path import NewtonPath
@@ -49,6 +51,9 @@ def trace_problem(problem: Problem, request: Request, store: KernelStore | None 
     parameter.
     """
     loss, over = request.loss, request.over
+    store = KernelStore() if store is None else store.for_labels()
+    if isinstance(problem.gram, ProductGram):
+        return FullKernelPath.of(problem, request, store)
     if not loss.followed_by:
         raise ValueError(f"No path follows {loss!r}: declare one of svmpath.paths.TRACKERS in its followed_by.")
     what = MACHINE if over in loss.parameter_names else KERNEL
@@ -65,7 +70,7 @@ def trace_problem(problem: Problem, request: Request, store: KernelStore | None 
     if request.rows is not None:  # copies move alike
         copies = refine(problem.copies, np.isin(np.arange(problem.n), request.rows))
         problem = replace(problem, copies=copies)
-    return TRACKERS[loss.followed_by[what]](problem, request, KernelStore() if store is None else store.for_labels())
+    return TRACKERS[loss.followed_by[what]](problem, request, store)
 
 
 def exact_is_cheaper(n: int, rank: int) -> bool:

@@ -59,6 +59,12 @@ class FullMachines:
     products: int
     steps: int
 
+    def take(self, some: slice) -> FullMachines:
+        """Some of the columns."""
+        return FullMachines(
+            self.a[:, some], self.b[some], self.f[:, some], self.gap[some], self.products, self.steps
+        )
+
 
 @dataclass(frozen=True)
 class _Columns:

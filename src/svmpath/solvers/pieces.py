@@ -105,6 +105,11 @@ class Pieces:
         return bool(((self.curvature == 0.0) & (self.slopes != 0.0)).any())
 
     @lazy
+    def is_one_square(self) -> bool:
+        """Whether it is a square, of all u or of those on one side, and zero elsewhere."""
+        return self.is_uniform and not self.has_linear
+
+    @lazy
     def _parts(self) -> list[tuple[float, float, float, float]]:
         """Ends, slope and curvature of the pieces on which L is not constant."""
         every = zip(self.low.tolist(), self.high.tolist(), self.slopes.tolist(), self.curvatures, strict=True)

@@ -1,0 +1,191 @@
+"""Machines on the full kernel of many rows over C, each to a small duality gap.
+
+With a :class:`svmpath.gram.ProductGram` nothing is decomposed: machines are found by products with the kernel matrix
+(``solvers.full_kernel``). One product serves many columns, so whatever is asked is asked of all machines at once: all
+values of C, all folds, and all classes. The problems of several classes share weights and a store; the one that is
+asked first is answered for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from svmpath.exceptions import PathError
+from svmpath.lazy import with_known
+from svmpath.losses import PiecewiseQuadratic, Problem, Solution
+from svmpath.paths.copies import merge
+from svmpath.paths.path import Array, Event, Path, Request, changes
+from svmpath.paths.store import KernelStore
+from svmpath.solvers.full_kernel import FullMachines, solve_full
+from svmpath.solvers.threads import blas_threads
+
+GAP = 1e-4  # relative; decision values are then about 1e-2 of the margin from those of the machine without a gap
+RANKING_GAP = 1e-2  # of machines that are only compared: their held-out error hardly changes below it
+_FIRST = 0.5  # of a gap that is refined: what the products in single precision leave of it
+_ENTRIES = 8_000_000  # of the columns that are solved together: a dozen arrays of this size
+
+
+@dataclass
+class Together:
+    """The problems that are solved together, and what was asked last, with its answer.
+
+    Attributes
+    ----------
+    problems : list of Problem
+        One for each machine, before copies are merged.
+    asked : tuple
+    answer : list of FullMachines
+    """
+
+    problems: list[Problem] = field(default_factory=list)
+    asked: tuple[Any, ...] = ()
+    answer: list[FullMachines] = field(default_factory=list)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class FullKernelPath(Path):
+    """The machine on the full kernel over C, at each value to a relative duality gap of at most ``tol``.
+
+    Attributes
+    ----------
+    tol : float
+
+    See Also
+    --------
+    svmpath.gram.ProductGram : The kernel matrix, known by its products.
+    svmpath.paths.Path : What all paths have in common.
+    svmpath.paths.MarchPath : Exact paths of the squared hinge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.datasets import banana
+    >>> from svmpath.gram import Nystroem, ProductGram
+    >>> from svmpath.kernels import RBF
+    >>> from svmpath.losses import Problem, SquaredHinge
+    >>> from svmpath.paths import Request, trace_problem
+    >>> X, y = banana(200, random_state=0)
+    >>> problem = Problem(ProductGram(RBF(1.0), X, Nystroem(40)), y.astype(float), np.ones(200), "classification")
+    >>> path = trace_problem(problem, Request(SquaredHinge(), "C", (0.1, 10.0)))
+    >>> type(path).__name__, path(1.0).gap <= path.tol
+    ('FullKernelPath', True)
+    """
+
+    loss: PiecewiseQuadratic
+    tol: float = GAP
+
+    @classmethod
+    def of(cls, problem: Problem, request: Request, store: KernelStore) -> FullKernelPath:
+        """The path of a problem, which is solved together with those of the same store."""
+        loss, over = request.loss, request.over
+        if over != "C" or not isinstance(loss, PiecewiseQuadratic) or not loss.pieces.is_one_square:
+            raise ValueError(
+                "On the full kernel of many rows a path can be that of the squared hinge or of least squares over C, "
+                f"not of loss={loss.name!r} over {over!r}; use rank= for fewer features."
+            )
+        together = store.of_weights.together = store.of_weights.together or Together()
+        if not any(each.y is problem.y for each in together.problems):
+            together.problems.append(problem)
+        return cls(problem, loss, request.path_parameter, request.span, store=store)
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, gaps up to {self.tol:g}>"
+
+    @property
+    def is_exact(self) -> bool:
+        """False: machines are optimal to a gap of ``tol``."""
+        return False
+
+    # --- all machines at once ----------------------------------------------------------------------------------------
+
+    def columns(self, values: Array, weights: Array, tol: float, *, refined: bool = False) -> FullMachines:
+        """The machines at each value with each column of weights, in columns: those of the first value come first.
+
+        Parameters
+        ----------
+        values : array of shape (m,)
+        weights : array of shape (n, q)
+            Of the distinct rows.
+        tol : float
+            The relative duality gap.
+        refined : bool
+            Whether the gap is that of products in double precision.
+        """
+        together = self.store.of_weights.together
+        numbers = [k for k, each in enumerate(together.problems) if each.y is self.problem.y] if together else []
+        if together is None or not numbers:  # with other weights than those problems
+            together, numbers = Together([self.problem]), [0]
+        asked = (values.tobytes(), weights.tobytes(), tol, refined)
+        if together.asked != asked:
+            together.answer, together.asked = self._solve_all(together.problems, values, weights, tol, refined), asked
+        return together.answer[numbers[0]]
+
+    def _solve_all(
+        self, problems: list[Problem], values: Array, weights: Array, tol: float, refined: bool
+    ) -> list[FullMachines]:
+        """The columns of each problem, as many problems at a time as there is room for."""
+        gram: Any = self.distinct.gram
+        n, width = len(weights), len(values) * weights.shape[1]
+        at_once, answers = max(1, _ENTRIES // (n * width)), list[FullMachines]()
+        for start in range(0, len(problems), at_once):
+            some = problems[start : start + at_once]
+            targets = [each.y if each.copies is None else merge(each, gram).y for each in some]
+            y, s = np.repeat(np.stack(targets, axis=1), width, axis=1), np.tile(weights, (1, len(some) * len(values)))
+            C = np.tile(np.repeat(values, weights.shape[1]), len(some))
+            with blas_threads(gram.entries):
+                given = self.loss.pieces, gram.low.Z, y, s, C, gram.fast
+                found = solve_full(*given, tol=_FIRST * tol if refined else tol)
+                if refined:  # with one product more, unless rounding was in the way
+                    found = solve_full(*given, exact=gram.matmul, tol=tol, start=found.a)
+            answers += [found.take(slice(k, k + width)) for k in range(0, len(C), width)]
+        return answers
+
+    def machine(self, value: float) -> tuple[Array, float, Array]:
+        """Coefficients, offset and decision values of the distinct rows, which are kept."""
+        machines = self.store.of_path.machines
+        if value not in machines:
+            found = self.columns(np.array([value]), self.distinct.s[:, None], self.tol, refined=True)
+            if not found.gap[0] <= self.tol:
+                raise PathError(
+                    f"At C = {value:.6g} no machine with a gap below {self.tol:.1e} was found on the full kernel, but "
+                    f"one of {found.gap[0]:.1e}: use a smaller C, scale the columns, or use rank=."
+                )
+            machines[value] = found.a[:, 0], float(found.b[0]), found.f[:, 0]
+        return machines[value]
+
+    # --- what a path is asked ----------------------------------------------------------------------------------------
+
+    def _solve(self, value: float) -> Solution:
+        alpha, b, f = self.machine(value)
+        parameters = {**self.path_parameter.fixed, "C": value, **self.gram.kernel.parameters}
+        return with_known(Solution(self.distinct, self.loss, alpha, b, parameters), fitted=f)
+
+    def _decisions(self, values: Array) -> Array:
+        return np.array([self.machine(float(value))[2] for value in values])
+
+    def _known_decisions(self, value: float) -> Array | None:
+        machines = self.store.of_path.machines
+        nearest = min(list(machines), key=lambda each: abs(np.log(each / value)), default=None)
+        return None if nearest is None else machines[nearest][2]
+
+    @property
+    def breakpoints(self) -> Array:
+        """Both ends: between them a machine costs as much as any other."""
+        return np.unique(self.span) if self.span[0] <= self.span[1] else np.unique(self.span)[::-1]
+
+    def _events(self) -> Iterable[Event]:
+        """Changes of place from one end to the other."""
+        pieces, y = self.loss.pieces, self.distinct.y
+        places = (pieces.region(pieces.u(y, f)).astype(int) for f in self._decisions(self.breakpoints))
+        return changes(self.breakpoints, places, self.loss.names)
+
+    def check(self, tol: float = 1e-8) -> None:
+        """Raise :class:`svmpath.PathError` if the gap is larger than guaranteed, or than ``tol`` if that is larger."""
+        for value in self.breakpoints:
+            gap, allowed = self(float(value)).gap, max(self.tol, tol)
+            if not gap <= allowed * (1.0 + 1e-6):
+                raise PathError(f"At C = {value:.6g} the relative duality gap is {gap:.2e} > {allowed:.2e}.")
