@@ -73,6 +73,7 @@ bench: $(VENV)/installed-dev
 	$(RUN) benchmarks/peers_elastic.py
 	$(RUN) benchmarks/repeated_rows.py
 	$(RUN) benchmarks/full_kernel.py
+	$(RUN) benchmarks/full_kernel_tuning.py
 	$(RUN) benchmarks/lachaud2014_table1.py --repeats 3
 	$(RUN) benchmarks/bonidal2013_table2.py --sets banana twonorm
 	$(RUN) benchmarks/bonidal2013_table3_4.py --splits 3

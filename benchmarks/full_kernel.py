@@ -32,7 +32,7 @@ from sklearn.svm import SVC
 
 import svmpath
 from svmpath import criteria
-from svmpath.gram import Nystroem, make_gram
+from svmpath.gram import Nystroem, ProductGram
 from svmpath.kernels import RBF
 from svmpath.losses import Expectile, HuberHinge, LeastSquares
 from svmpath.solvers.full_kernel import solve_full

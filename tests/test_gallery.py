@@ -55,6 +55,13 @@ def unbalanced(v):
     assert accuracy["F1 and threshold"] < accuracy["accuracy"]
 
 
+def certificate(v):
+    gaps = {place: gap for place, (gap, _, _) in v["seen"].items()}
+    assert gaps[2, 100] < 1e-6
+    assert gaps[10, 800] > 0.01
+    assert all(distance <= bound for _, bound, distance in v["seen"].values())
+
+
 def low_rank(v):
     errors, residuals = v["errors"], v["residuals"]["rpcholesky"]
     assert errors[25] < v["full"] + 0.0075

@@ -241,6 +241,15 @@ def test_full_kernel_runs(script, capsys, tmp_path):
 
 
 @pytest.mark.slow
+def test_full_kernel_tuning_runs(script, capsys):
+    script("full_kernel_tuning").main(["--sets", "noisy:2100", "--efforts", "auto"])
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("noisy ")]
+    assert len(lines) == 2
+    assert "rank 2100" in lines[1]
+    assert abs(float(lines[0].split()[7]) - float(lines[1].split()[3])) < 3.0  # points of error
+
+
+@pytest.mark.slow
 def test_waiting(script, capsys):
     script("waiting").main(["--only", "a path", "ten folds"])
     lines = capsys.readouterr().out.splitlines()

@@ -545,7 +545,7 @@ def test_parameters_are_given_by_name():
     for kind, example in ((PathSVR, "C=1.0"), (ElasticNetSVC, "lambda1=1.0"), (KernelDictionary, r"gamma=\[0.5\]")):
         with pytest.raises(TypeError, match=rf"as in {kind.__name__}\({example}\); got 2 without a name"):
             kind(*[1.0, 2.0])
-    assert len(PathSVC().get_params()) == 21
+    assert len(PathSVC().get_params()) == 22
 
 
 def test_a_pickle_of_an_earlier_version_is_refused_by_name():

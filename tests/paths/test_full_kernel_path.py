@@ -96,7 +96,9 @@ def test_classes_are_columns_of_the_same_products(monkeypatch):
         path(1.0)
     assert len(counts) == first
     alone = full[0].without(np.arange(5))  # other weights, so that it is solved alone
-    truth = trace_problem(replace(alone.problem, gram=make_gram(some[0].gram.X, RBF(0.4))), Request(SquaredHinge(), "C", (0.1, 30)))
+    truth = trace_problem(
+        replace(alone.problem, gram=make_gram(some[0].gram.X, RBF(0.4))), Request(SquaredHinge(), "C", (0.1, 30))
+    )
     np.testing.assert_allclose(alone(1.0).fitted, truth(1.0).fitted, atol=1e-2)
     assert max(counts[first:]) == 1
 

@@ -128,7 +128,7 @@ def test_a_low_rank_that_grows(monkeypatch):
     monkeypatch.setattr(limits, "LAST_FULL_ROWS", 0)
     X, y = moons(200, 0)
     for target, make in ((y, PathSVC), (np.digitize(X[:, 0], [0.0, 1.0]), PathSVC), (X[:, 0] ** 2, PathSVR)):
-        model = make(random_state=0).fit(X, target)
+        model = make(random_state=0, effort="quick").fit(X, target)
         ranks = [stage for stage in model.choice_.stages if stage.name == "rank"]
         assert [stage.rank for stage in ranks[:-1]] == [10 * 2**k for k in range(len(ranks) - 1)]
         assert ranks[-1].rank <= 10 * 2 ** (len(ranks) - 1)  # less where landmarks are nearly combinations of others
@@ -154,7 +154,7 @@ def test_all_classes_have_machines_of_the_loss_that_is_best_in_low_rank(monkeypa
     monkeypatch.setattr(Trials, "score", lambda self: score(self) if self.evaluator.loss.name == best else np.inf)
     X, y = moons(200, 0)
     classes = np.digitize(X[:, 0], [0.0, 1.0])
-    model = PathSVC(random_state=0).fit(X, classes)
+    model = PathSVC(random_state=0, effort="quick").fit(X, classes)
     assert model.loss_ == model.path_.loss.name == best
     Z, f = np.asarray(model.path_.gram.Z, dtype=float), model.decision_function(X)
     for k in range(3):
@@ -189,7 +189,7 @@ def test_a_rank_that_grows_leaves_the_values_of_C_that_were_given(many, loss, ga
 @pytest.mark.parametrize("seed", [2, 1])
 def test_all_machines_of_a_rank_that_grows_have_the_loss_that_was_chosen(many, seed):
     X, y = make_classification(150, 6, n_informative=4, n_redundant=0, n_classes=3, flip_y=0.1, random_state=seed)
-    model = PathSVC(random_state=0).fit(X, y)
+    model = PathSVC(random_state=0, effort="quick").fit(X, y)
     last = model.choice_.stages[-1]
     assert model.loss_ == model.path_.loss.name == last.loss == ("least_squares" if seed == 1 else "squared_hinge")
     f = model.decision_function(X)
@@ -202,7 +202,7 @@ def test_all_machines_of_a_rank_that_grows_have_the_loss_that_was_chosen(many, s
 @pytest.mark.parametrize("rule", ["min", "one_se"])
 def test_the_pair_chosen_is_marked_where_a_rank_grows(many, rule):
     X, y = moons(110, 0)
-    model = PathSVC(rule=rule, random_state=0).fit(X, y)
+    model = PathSVC(rule=rule, random_state=0, effort="quick").fit(X, y)
     table = model.search_table_.query("stage == 'rank'")
     assert table[table.kept].C.tolist() == [model.C_]
 
@@ -211,9 +211,9 @@ def test_the_pair_chosen_is_marked_where_a_rank_grows(many, rule):
 @pytest.mark.parametrize("criterion", ["radius_margin", "kfold", "loo"])
 def test_scores_of_a_rank_that_grows_are_of_the_criterion_asked_for(many, monkeypatch, criterion):
     first = []
-    monkeypatch.setattr(rank, "double_rank", lambda *args: (first.append(args[-1]), double_rank(*args))[1])
+    monkeypatch.setattr(rank, "double_rank", lambda *args: (first.append(args[-2]), double_rank(*args))[1])
     X, y = twonorm(120, 0)
-    model = PathSVC(criterion=criterion, random_state=0).fit(X, y)
+    model = PathSVC(criterion=criterion, random_state=0, effort="quick").fit(X, y)
     assert [each.criterion for each in first if each is not None] == (["kfold"] if criterion == "kfold" else [])
     assert model.curve_.criterion == criterion
 
@@ -222,14 +222,14 @@ def test_a_rank_that_grows_begins_with_the_curve_of_its_own_gamma(many, monkeypa
     seen = []
 
     def spied(tuner, evaluator, kernel, *args):
-        seen.append((kernel, args[-1]))
+        seen.append((kernel, args[-2]))
         return double_rank(tuner, evaluator, kernel, *args)
 
     monkeypatch.setattr(rank, "double_rank", spied)
     for seed in range(3):
         X, y = make_classification(150, 6, n_informative=4, n_redundant=0, flip_y=0.1, random_state=seed)
         for rule in ("min", "one_se"):
-            PathSVC(rule=rule, random_state=0).fit(X, y)
+            PathSVC(rule=rule, random_state=0, effort="quick").fit(X, y)
     assert all(first is None or first.path.gram.kernel == kernel for kernel, first in seen)
     assert sum(first is None for _, first in seen) < 6
 
@@ -273,9 +273,9 @@ def test_the_full_matrix_follows_the_largest_rank_if_that_still_gained(many, mon
     monkeypatch.setattr(limits, "MOST_RANK", 32)
     X, y = wide(160, 100, 3)
     y = y if what == "labels" else y + (X[:, 0] > 1.0)
-    low = PathSVC(kernel=kernel, random_state=0).fit(X, y)
+    low = PathSVC(kernel=kernel, random_state=0, effort="quick").fit(X, y)
     monkeypatch.setattr(limits, "LAST_FULL_ROWS", 1000)
-    model = PathSVC(kernel=kernel, random_state=0).fit(X, y)
+    model = PathSVC(kernel=kernel, random_state=0, effort="quick").fit(X, y)
     assert [stage.rank for stage in model.choice_.stages if stage.name == "rank"] == [16, 32, 160]
     assert (low.rank_, model.rank_, model.residual_) == (32 if kernel == "rbf" else 64, 160, 0.0)
     assert model.path_(model.C_).violation < 1e-6
@@ -283,14 +283,16 @@ def test_the_full_matrix_follows_the_largest_rank_if_that_still_gained(many, mon
     assert model.choice_.score < table[(table.stage == "rank") & (table["rank"] < 160)].score.min()
     assert table[table.stage == "rank"].query("kept")["rank"].tolist() == [160]
     monkeypatch.setattr(limits, "LAST_FULL_OPERATIONS", 1.0)  # too dear
-    assert PathSVC(kernel=kernel, random_state=0).fit(X, y).rank_ == 32
+    assert PathSVC(kernel=kernel, random_state=0, effort="quick").fit(X, y).rank_ == 32
 
 
 def test_the_linear_kernel_goes_on_to_as_many_landmarks_as_columns(many, monkeypatch):
     monkeypatch.setattr(limits, "MOST_RANK", 32)
     for d, most in ((20, 20), (50, 50), (100, 64)):
         X, y = wide(160, d, 3)
-        ranks = [stage.rank for stage in PathSVC(kernel="linear", random_state=0).fit(X, y).choice_.stages]
+        ranks = [
+            stage.rank for stage in PathSVC(kernel="linear", random_state=0, effort="quick").fit(X, y).choice_.stages
+        ]
         assert max(ranks[2:]) == most
 
 

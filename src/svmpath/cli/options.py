@@ -389,6 +389,12 @@ TABLE = (
         "NAME", "auto", names=("auto", "grid", "gradient"), sets="search",
     ),
     Option(
+        "--effort", _TUNING, ADVANCED,
+        "With more than 2000 rows: quick stays in low rank, auto goes on with the full kernel where that is not "
+        "enough, best does so with more rows.",
+        "NAME", "auto", names=("quick", "auto", "best"), sets="effort",
+    ),
+    Option(
         "--honest", "tune", ADVANCED,
         "How the error of the whole procedure, choice included, is estimated: nested (the tuning is repeated without "
         "each of ten folds), bootstrap (no fit), none, or auto: nested up to 500 rows (150 for losses other than "

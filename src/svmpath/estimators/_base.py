@@ -31,7 +31,7 @@ from svmpath.gram import DenseGram, make_gram
 from svmpath.kernels import ARD, Kernel, Linear
 from svmpath.losses import Loss, Problem, make_loss, quick_losses
 from svmpath.names import unknown_name
-from svmpath.paths import Path
+from svmpath.paths import FullKernelPath, Path
 from svmpath.paths.copies import contradicted, find_copies, has_contradictions
 from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
 from svmpath.search import STRATEGIES, Choice, Evaluator, Tuner, limits
@@ -140,8 +140,9 @@ class PathMachine(TunedModel):
         check_bound(self.criterion, len(targets))
         losses += self._rivals(losses[0].rival, problems)
         evaluators = [self._evaluator(loss, problems, X, y) for loss in losses]
-        if self._drawn is None and not (callable(self.criterion) or is_bound(self.criterion) or axes.is_gradient):
-            warn_of_idle_folds(self.cv)
+        # Folds that "auto" takes for want of something cheaper may be any: rows are held out one by one before.
+        folds = None if self._groups is None and self.criterion == "auto" else self._drawn
+        may_fold = self.criterion == "auto" or is_by_folds(self.criterion)
         if axes.is_default:  # the one that is followed in full comes first
             evaluators.insert(0, evaluators.pop((len(evaluators) - 1) // 2))
         tuner = Tuner(
@@ -151,14 +152,19 @@ class PathMachine(TunedModel):
             over,
             draw_seed(self.random_state),
             self.n_jobs,
-            # Folds that "auto" takes for want of something cheaper may be any: rows are held out one by one before.
-            None if self._groups is None and self.criterion == "auto" else self._drawn,
+            folds,
             deadline,
             self._is_rank_free(evaluators[0].loss),
+            self.effort,
+            partial(self._folds, "kfold", X, y, s) if may_fold else None,
             TrialLog(self._log, None if axes.is_gradient else self._count),
         )
         choice, evaluator, paths = STRATEGIES[self._strategy](tuner)
         self.loss_, self.criterion_ = evaluator.loss.name, self._criterion(evaluator.loss, problems)
+        if isinstance(choice.curve.path, FullKernelPath):
+            self.criterion_ = choice.curve.criterion
+        if self._drawn is None and not (callable(self.criterion) or is_bound(self.criterion) or axes.is_gradient):
+            warn_of_idle_folds(self.cv)
         self._store(choice, evaluator, paths, labels)
         if deadline.has_stopped:
             warn_of_time(self.time_limit)
@@ -295,15 +301,17 @@ class PathMachine(TunedModel):
         """The choice, and what the model is made of."""
         path = choice.curve.path
         self._machines = Machines.of(paths, choice.value)
-        path.store.forget_factors()  # one per value tried: the chosen machines are known now
+        path.forget()  # what every value tried took up: the chosen machines are known now
         warn_of_rounding(choice, self._machines.violation)
         warn_of_a_loose_bound(choice)
-        self.tol_ = None if path.is_exact else evaluator.tol
+        self.tol_ = None if path.is_exact else getattr(path, "tol", evaluator.tol)
         self._name_choice(choice)
         for name, value in evaluator.loss.fixed_parameters.items():
             setattr(self, f"{name}_", value)
         rows = (self._given_weight, self._groups, self._drawn)
         self._held_out = HeldOut(self._machines, choice, self.get_params(deep=False), self._classes, labels, *rows)
+        if isinstance(path, FullKernelPath):
+            self._machines = self._held_out.machines = self._machines.compressed(self._held_out.is_unchanged)
 
     def _name_choice(self, choice: Choice) -> None:
         """The choice under scikit-learn's names; the machines are known."""
@@ -339,6 +347,15 @@ class PathMachine(TunedModel):
         """Relative error of a low-rank kernel matrix; 0 for the full matrix."""
         check_is_fitted(self)
         return float(self._machines.gram.residual)
+
+    @property
+    def compression_error_(self) -> float:
+        """Largest change of a decision value of a training row because predictions use landmarks only; 0 if not.
+
+        On the full kernel of many rows, predictions use landmarks where that changes no held-out label.
+        """
+        check_is_fitted(self)
+        return float(self._machines.compression)
 
     @property
     def search_table_(self) -> Any:  # a DataFrame

@@ -105,6 +105,9 @@ class PathSVC(ClassifierMixin, PathMachine):
         1200 until the held-out score gains less than a quarter of its standard error, or less than 0.5 %; up to 4000
         samples the full matrix may be next. Samples that are copies of others count once. Other searches, and losses
         with an elbow, use 500.
+    effort : {"quick", "auto", "best"}, default="auto"
+        How much may be done with more than 2000 samples. "quick" stays in low rank. "auto" goes on with the full kernel
+        matrix where the low rank is not enough, up to about 24 000 samples; "best" up to about 75 000.
     class_weight : dict or "balanced", optional
         Multiplies C for each class; "balanced" makes the classes weigh the same: their sums of sample weights are equal
         (those of scikit-learn's SVC are only without sample weights, since it counts rows).
@@ -286,6 +289,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         search: str = "auto",
         cv: Any = 5,
         rank: int | float | str | Approximation | None = "auto",
+        effort: str = "auto",
         class_weight: Mapping[Any, float] | str | None = None,
         threshold: float | str = 0.0,
         pos_label: Any = None,
@@ -308,6 +312,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         self.search = search
         self.cv = cv
         self.rank = rank
+        self.effort = effort
         self.class_weight = class_weight
         self.threshold = threshold
         self.pos_label = pos_label

@@ -24,7 +24,7 @@ from svmpath.criteria.interval import mean_interval
 from svmpath.criteria.recall import Recall, recall_by_class
 from svmpath.criteria.table import is_bound, is_by_folds, is_estimate, make_criterion
 from svmpath.estimators.honest import HonestError, can_be_corrected, error_of_procedure
-from svmpath.estimators.machines import Machines
+from svmpath.estimators.machines import Machines, squeezed
 from svmpath.estimators.probabilities import CalibrationCurve, binned
 from svmpath.estimators.samples import classification_table, regression_table
 from svmpath.search.choice import Choice
@@ -35,6 +35,7 @@ Array = np.ndarray
 
 _EXACT = ("loo", "press")  # criteria that are exact leave-one-out
 _EQUAL_WEIGHTS = 1e-9  # relative variance of weights of rows in chunks up to which all are equal
+_HARMLESS = 0.01  # of the root mean squared residual: a change of predictions that is not worth n kernel values each
 _CURVE_FOLDS = 5  # for a calibration curve it is calibrated on the other folds
 
 
@@ -126,6 +127,18 @@ class HeldOut:
     def units(self, rows: Array) -> Array:
         """The samples or groups that rows belong to, as numbers."""
         return rows if self.groups is None else np.unique(self.groups, return_inverse=True)[1][rows]
+
+    def is_unchanged(self, difference: Array) -> bool:
+        """Whether no held-out label changes when these numbers are added to the decision values of all rows.
+
+        Of a regression: whether no prediction changes by more than a hundredth of the root mean squared residual.
+        """
+        curve = self.as_chosen()
+        f, change = curve.decisions[0], squeezed(difference)[curve.rows]
+        if self.classes is None:
+            residual = self.labels[curve.rows] - f
+            return bool(np.abs(change).max() <= _HARMLESS * np.sqrt(np.mean(residual**2)))
+        return bool(np.array_equal(predicted_codes(f + change, self.cut), predicted_codes(f, self.cut)))
 
     # --- decision values and errors ----------------------------------------------------------------------------------
 

@@ -8,10 +8,11 @@ with alpha from the path of class c at its value. The paths are those that the s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.linalg import lstsq
 
 from svmpath.criteria.conformal import LeftOut, Planes, fold_machines, leave_one_out_machines
 from svmpath.criteria.curve import Curve, one_vs_rest
@@ -41,6 +42,8 @@ class Machines:
     violation : float
         The largest breach of the optimality conditions, in units of decision values; of an approximate path, which is
         measured by its gap, zero.
+    compression : float
+        The largest change of a decision value of a training row by predicting with ``w`` instead of ``alpha``.
     """
 
     paths: Sequence[Path]
@@ -49,6 +52,7 @@ class Machines:
     w: Array | None
     b: Array
     violation: float = 0.0
+    compression: float = 0.0
 
     why_no_loo: ClassVar[str] = "exact leave-one-out would take too long here"
 
@@ -95,6 +99,21 @@ class Machines:
     def fitted(self) -> Array:
         """Decision values of the training rows, of shape (n,), or (n, k) for several machines."""
         return squeezed(self.gram.matmul(self.alpha) + self.b)
+
+    def compressed(self, is_harmless: Callable[[Array], bool]) -> Machines:
+        """The same machines, which predict from the landmarks of the full kernel's low-rank form if that is harmless.
+
+        Their weights are fitted to the decision values of the training rows by least squares; ``is_harmless`` is asked
+        about the differences that remain, of shape (n, k).
+        """
+        low = getattr(self.gram, "low", None)
+        if low is None:
+            return self
+        f = np.stack([solution.fitted for solution in self.solutions], axis=1) - self.b
+        with blas_threads(low.entries):
+            w = lstsq(low.Z, f)[0]
+        difference = low.Z @ w - f
+        return replace(self, w=w, compression=float(np.abs(difference).max())) if is_harmless(difference) else self
 
     def scored(self, criterion: Callable[..., Curve]) -> Curve:
         """What a criterion says of these machines, and of no others on their paths."""

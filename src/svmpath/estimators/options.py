@@ -14,6 +14,7 @@ from svmpath.gram import Gram
 from svmpath.kernels import RBF
 from svmpath.losses import LOSSES, Loss, make_loss
 from svmpath.names import unknown_name
+from svmpath.search.full_kernel import EFFORTS
 from svmpath.validation import check_positive
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ def check_options(model: PathMachine) -> None:
     """Refuse what no search can use."""
     if model.search not in SEARCHES:
         raise ValueError(unknown_name("search", model.search, SEARCHES))
+    if model.effort not in EFFORTS:
+        raise ValueError(unknown_name("effort", model.effort, EFFORTS))
     if model.time_limit is not None:
         check_positive(model.time_limit, "time_limit")
     if not isinstance(model.scale, (bool, np.bool_)):

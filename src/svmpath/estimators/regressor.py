@@ -73,6 +73,9 @@ class PathSVR(RegressorMixin, PathMachine):
         Rank of the kernel matrix: None is the full matrix, a whole number so many landmarks, a number between 0 and 1 a
         target for the residual, or ``svmpath.gram.Nystroem(300, "kmeans")`` and the like. "auto" is the full matrix up
         to 2000 samples; with more, landmarks are added while they help. More in :class:`svmpath.PathSVC`.
+    effort : {"quick", "auto", "best"}, default="auto"
+        How much may be done with more than 2000 samples. "quick" stays in low rank. "auto" goes on with the full kernel
+        matrix where the low rank is not enough, up to about 24 000 samples; "best" up to about 75 000.
     scale : bool, default=False
         Whether to standardise the columns in ``fit``. New rows are scaled alike.
     n_jobs : int, optional
@@ -142,6 +145,7 @@ class PathSVR(RegressorMixin, PathMachine):
         search: str = "auto",
         cv: Any = 5,
         rank: int | float | str | Approximation | None = "auto",
+        effort: str = "auto",
         scale: bool = False,
         n_jobs: int | None = None,
         time_limit: float | None = None,
@@ -161,6 +165,7 @@ class PathSVR(RegressorMixin, PathMachine):
         self.search = search
         self.cv = cv
         self.rank = rank
+        self.effort = effort
         self.scale = scale
         self.n_jobs = n_jobs
         self.time_limit = time_limit

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from svmpath import progress
 from svmpath.gram.approximation import Approximation
 from svmpath.gram.base import Array, Gram, in_chunks
 from svmpath.gram.low_rank import LowRankGram
@@ -22,6 +21,7 @@ from svmpath.interrupts import checkpoint
 from svmpath.kernels import Kernel
 from svmpath.kernels.base import pick
 from svmpath.lazy import lazy
+from svmpath.progress import begin, part_done
 
 _BLOCK = 1 << 21  # kernel values of a block: some 20 ms between two looks for Ctrl-C, and not far from the processor
 _PART = 1 << 25  # entries of K that are multiplied between two looks for Ctrl-C
@@ -56,13 +56,13 @@ def exact_product(
     step = max(1, room // max(len(columns), 1))
     starts = range(0, len(wanted) if len(columns) else 0, step)
     if watch:
-        progress.begin("full kernel", len(starts))
+        begin("full kernel", len(starts))
     for start in starts:
         checkpoint()
         part = slice(start, start + step)
         result[part] = gram.kernel(gram.X[wanted[part]], gram.X, columns) @ v
         if watch:
-            progress.part_done()
+            part_done()
     return result
 
 
@@ -185,7 +185,9 @@ class ProductGram(Gram):
         return self.kernel(X, self.X, self.rows)
 
     def apply(self, X: Any, v: Array, w: Array | None = None) -> Array:
-        """``cross(X) @ v``, of the rows that have a coefficient."""
+        """``cross(X) @ v``, of the rows that have a coefficient; with weights w, those of the features in low rank."""
+        if w is not None:
+            return self.low.apply(X, v, w)
         counts = np.flatnonzero(v if v.ndim == 1 else v.any(axis=1))
         if len(counts) == 0:
             return np.zeros((X.shape[0], *v.shape[1:]))

@@ -333,6 +333,10 @@ class Path(Shown, ABC):
         """
         return self
 
+    def forget(self) -> None:
+        """Free what takes up memory and can be computed again, after a machine has been chosen."""
+        self.store.forget_factors()
+
     # --- values ------------------------------------------------------------------------------------------------------
 
     def inside(self, value: float) -> float:

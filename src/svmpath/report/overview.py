@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from svmpath.criteria.certificate import approximation_gap
 from svmpath.criteria.table import CRITERIA, is_by_folds, is_exact
 from svmpath.losses import labels_of
 from svmpath.report.facts import Facts
-from svmpath.report.fitted import Fitted
+from svmpath.report.fitted import Fitted, machine_at
 from svmpath.report.summary import PARAMETERS
 
 _STAGE_WORDS = {
@@ -19,6 +20,7 @@ _STAGE_WORDS = {
     "narrow": "the best gammas on all rows, in low rank",
     "confirm": "the loss asked for, at the best pairs",
     "rank": "more landmarks, while that helps",
+    "full kernel": "pairs compared on the full kernel, on folds",
     "compare": "another loss, or other values of epsilon",
     "grid": "every pair",
     "gradient": "descent along the gradient of the held-out score",
@@ -26,6 +28,7 @@ _STAGE_WORDS = {
     "ard": "one gamma per feature, by descent",
 }
 _LARGE_RESIDUAL = 0.05  # of a low-rank kernel: above that it is said
+_CERTIFIED = 200_000_000  # kernel values of a certificate of low rank, up to which it takes a second or two
 
 
 def number(value: Any, digits: int = 4) -> str:
@@ -167,6 +170,12 @@ def _notes(fitted: Fitted, summary: Facts) -> Iterator[tuple[str, str]]:
             f"The kernel matrix is approximated in rank {choice['rank']}; its relative error is "
             f"{choice['residual']:.2g}.",
         )
+    if choice["rank"] is not None and fitted.n * summary["support_vectors"] <= _CERTIFIED:
+        value = float(fitted.choice.value)
+        known = [approximation_gap(machine_at(path, value)) for path in fitted.paths]
+        gap, bound = max(each.gap for each in known), max(each.bound for each in known)
+        far = "" if math.isinf(bound) else f", and no decision value is further than {bound:.2g} from the one there"
+        yield "info", f"On the full kernel this machine of low rank has a relative duality gap of {gap:.2g}{far}."
     if choice["tol"] is not None:
         yield "info", f"The path is approximate: its relative duality gap is at most {choice['tol']:g}."
     if curve["switched"]:

@@ -155,7 +155,7 @@ class Stage:
 
     Attributes
     ----------
-    name : {"screen", "narrow", "confirm", "rank", "compare", "grid", "gradient", "penalty", "ard"}
+    name : {"screen", "narrow", "confirm", "rank", "full kernel", "compare", "grid", "gradient", "penalty", "ard"}
     loss : str
         The loss of its machines.
     criterion : str

@@ -22,6 +22,8 @@ FIRST_RANK = 300  # in which gammas are narrowed, and which is doubled
 MOST_RANK = 1200  # the next one takes four to six times as long, and gained at most a tenth of a point
 SINGLE_PRECISION_ENTRIES = 2_000_000  # of features, from which on they are kept in single precision
 
+PRECONDITIONER = 5.0  # times the root of the number of rows: the rank that systems on the full kernel want
+
 # --- values of gamma and C -------------------------------------------------------------------------------------------
 NARROWED_GAMMAS = 3
 CONFIRMED_GAMMAS = 2  # if there is no descent; and one that is far from the best
@@ -39,6 +41,12 @@ BRENT_GAMMAS = 16  # evaluations of Brent's method over log gamma
 FULL_OPERATIONS = 2e10  # of a machine on the full kernel matrix of more than FULL_ROWS rows: a second or two
 LAST_FULL_OPERATIONS = 1e11  # of all machines at one C on the full kernel matrix, after the largest rank
 DESCENT_OPERATIONS = 4e10  # of a descent
+
+# Of a search on the full kernel, by effort: passes over the kernel matrix, each of which takes about as long as an
+# eightieth of a fit of SVC; and kernel values in all of them, a nanosecond each.
+FULL_KERNEL_PASSES = {"quick": 0.0, "auto": 160.0, "best": 2000.0}
+FULL_KERNEL_VALUES = {"quick": 0.0, "auto": 8e10, "best": 1e12}
+FULL_KERNEL_FOLDS = 5  # that are counted on
 
 # --- memory ----------------------------------------------------------------------------------------------------------
 KEPT_ENTRIES = 5e7  # of the kernel matrices that trials keep: 400 MB

@@ -12,7 +12,7 @@ four times as much as the one before.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ from svmpath.progress import begin, doing
 from svmpath.search import limits
 from svmpath.search.choice import Scores, Stage, best_value, is_lower, lowest
 from svmpath.search.evaluator import Evaluator, Starts
+from svmpath.search.full_kernel import Passes, on_full_kernel
 from svmpath.search.trials import StartsByGamma, Trials, on_left_side
 from svmpath.search.tuner import Tuner
 
@@ -42,11 +43,22 @@ _REASONS = {
     "rank": "more is not tried",
     "memory": "more does not fit in memory",
     "time": "there is no time for more",
+    "full": "the full kernel is next",
 }
 
 
-def grow(tuner: Tuner, gamma: float, C: float, starts: StartsByGamma, first: Curve | None = None) -> Trials:
-    """The requested loss in low rank, doubled until that gains nothing; ``first`` is the curve in the first rank."""
+def grow(
+    tuner: Tuner,
+    gamma: float,
+    C: float,
+    starts: StartsByGamma,
+    valley: Callable[[float], float],
+    first: Curve | None = None,
+) -> Trials:
+    """The requested loss in low rank, doubled until that gains nothing; or on the full kernel, if that is affordable.
+
+    ``first`` is the curve in the first rank, and ``valley`` about the best C at a gamma.
+    """
     kernel, evaluator = tuner.gram.kernel, tuner.evaluator
     kernel = kernel if tuner.over is None else kernel.at(tuner.over, gamma)
     begin("rank")
@@ -55,13 +67,17 @@ def grow(tuner: Tuner, gamma: float, C: float, starts: StartsByGamma, first: Cur
         evaluator = tuner.evaluators[lowest(np.array([each.score() for each in compared]))[0]]
     if first is not None and first.path.gram.kernel.parameters != kernel.parameters:
         first = None  # with rule="one_se" the curve that was kept may be that of another gamma
-    grown = double_rank(tuner, evaluator, kernel, (gamma, C), starts.get(gamma), first)
-    steps = ", ".join(f"{each.rank}: {each.tried[gamma].score:.4g} ({each.seconds:.2f} s)" for each in grown.stages)
-    sentence = f"rank: score of {evaluator.loss.name} by rank, {tuner.n} rows: {steps}; {_REASONS[grown.reason]}"
-    tuner.log.enter(grown.stages, sentence, f"raising the rank to {grown.stages[-1].rank}")
-    trials = Trials(tuner, evaluator.on(grown.curve.path.gram), starts)
-    trials.adopt(gamma, grown.curve, grown.paths)
-    return trials
+    for passes in (Passes(tuner, evaluator.loss), None):
+        grown = double_rank(tuner, evaluator, kernel, (gamma, C), starts.get(gamma), first, passes)
+        steps = ", ".join(f"{each.rank}: {each.tried[gamma].score:.4g} ({each.seconds:.2f} s)" for each in grown.stages)
+        sentence = f"rank: score of {evaluator.loss.name} by rank, {tuner.n} rows: {steps}; {_REASONS[grown.reason]}"
+        tuner.log.enter(grown.stages, sentence, f"raising the rank to {grown.stages[-1].rank}")
+        trials = Trials(tuner, evaluator.on(grown.curve.path.gram), starts)
+        trials.adopt(gamma, grown.curve, grown.paths)
+        full = on_full_kernel(tuner, trials, valley) if grown.reason == "full" else trials
+        if full is not None:
+            return full
+    raise AssertionError("without passes over the full kernel, there is a rank")
 
 
 class Grown(NamedTuple):
@@ -75,9 +91,9 @@ class Grown(NamedTuple):
         Of all its machines.
     stages : list of Stage
         All ranks tried. A rank is less than the number of landmarks where some are combinations of others.
-    reason : {"enough", "whole", "rank", "memory", "time"}
+    reason : {"enough", "whole", "rank", "memory", "time", "full"}
         Why no larger one was tried: the last gained too little, the kernel has no higher rank, there was no other to
-        try, or a limit was reached.
+        try, a limit was reached, or the full kernel is affordable.
     """
 
     curve: Curve
@@ -93,6 +109,7 @@ def double_rank(
     pair: tuple[float, float],
     starts: Starts | None = None,
     first: Curve | None = None,
+    passes: Passes | None = None,
 ) -> Grown:
     """Go to larger ranks until the held-out score gains less than a quarter of its standard error, or 0.5 % of itself.
 
@@ -108,6 +125,8 @@ def double_rank(
         The decision values of each machine on a similar kernel, where they are known.
     first : Curve, optional
         The curve at the first rank, if it is known already; of one machine.
+    passes : Passes, optional
+        What may be done on the full kernel: where that can be afforded, no rank after the first is tried.
 
     Examples
     --------
@@ -137,8 +156,15 @@ def double_rank(
         rank, own = curve.path.gram.rank, dict(loss.fixed_parameters)
         stages.append(Stage("rank", loss.name, curve.criterion, rank, tried, seconds, own=own))
 
+    def is_full_next(curve: Curve) -> bool:
+        gram, best = curve.path.gram, float(curve.values[best_value(curve)])
+        is_left = gram.Z is not None and gram.residual > _NOTHING_LEFT
+        return passes is not None and is_left and not tuner.deadline.is_over() and passes.afford(gram, best)
+
     if first is not None:
         enter(first, 0.0)
+        if is_full_next(first):
+            return Grown(first, paths, stages, "full")
     for rank in ranks[len(stages) :]:
         doing(f"{loss.name} in rank {rank}")
         gram: Gram = low_rank(tuner, kernel, rank) if rank < n or rank <= limits.MOST_RANK else tuner.gram
@@ -165,6 +191,9 @@ def double_rank(
         *before, score = (stage.tried[gamma].score for stage in stages)
         if curve is None or is_lower([score], [min(before)]):
             curve, paths = new, traced
+        if not before and is_full_next(new):
+            reason = "full"
+            break
         if before and before[-1] - score < _least_gain(stages[-1].tried[gamma]):
             reason = "enough"
             break

@@ -18,7 +18,7 @@ Entry = tuple[Mapping[str, Any], Scores]  # what is the same all along a curve, 
 
 # Stages whose scores can be compared with each other; what was screened or narrowed has scores of another kind, and
 # those of a descent are smoothed.
-_DECIDING = ("confirm", "compare", "rank", "grid")
+_DECIDING = ("confirm", "compare", "rank", "full kernel", "grid")
 _FIRST = ("screen", "narrow")  # stages after which other stages decide
 _NUMBERED = ("penalty", "ard")  # stages whose keys are no gammas, but values of eta, and numbers of points
 

@@ -8,8 +8,9 @@
    with an elbow, it is followed over C around the best value at each of the best gammas. Otherwise a descent goes from
    the best pair to better neighbours, as long as there are any and the work is within its budget.
 
-With many samples the rank is doubled instead, and the full matrix may be the last (``search.rank``). If rows are to be
-held out together, they are in all stages.
+With many samples the rank is doubled instead, and the full matrix may be the last (``search.rank``); where the rank is
+not enough, pairs are compared on the full kernel (``search.full_kernel``). If rows are to be held out together, they
+are in all stages.
 
 Where the best value of C is the last one tried, more are tried, and so for gamma. Every pair tried is kept, with its
 score and its stage. The limits stand in ``search.limits``.
@@ -85,7 +86,8 @@ def screen_narrow_confirm(tuner: Tuner) -> Tuned:
     gamma = ordered(shortlist.scores)[0]
     if is_full_matrix(tuner, shortlist.starts, gamma):
         return compare(tuner, confirm(tuner, shortlist), shortlist.scores).result()
-    return grow(tuner, gamma, shortlist.scores[gamma].best, shortlist.starts, shortlist.curve).result()
+    C, C_at = shortlist.scores[gamma].best, valley(tuner, shortlist.scores)
+    return grow(tuner, gamma, C, shortlist.starts, C_at, shortlist.curve).result()
 
 
 def only_pair(tuner: Tuner) -> Tuned:
@@ -97,7 +99,7 @@ def only_pair(tuner: Tuner) -> Tuned:
         (quick,) = low.paths(low.gram, (C, C))
         starts = {NO_GAMMA: [quick.decisions(tuner.C.values)[0]]}
     if not is_full_matrix(tuner, starts, NO_GAMMA):
-        return grow(tuner, NO_GAMMA, C, starts).result()
+        return grow(tuner, NO_GAMMA, C, starts, lambda gamma: C).result()
     paths = evaluator.paths(evaluator.gram, (C, C), None, starts.get(NO_GAMMA))
     return Tuned(Choice(evaluator.later(paths, tuner.C.values), 0, evaluator.rule, {}, ()), evaluator, paths)
 

@@ -241,12 +241,16 @@ class Trials:
 
     def visit(self, gamma: float, C: float) -> tuple[float, float]:
         """The score of a pair, and what breaks ties."""
-        curve = self._scored(gamma, np.array([C]))
+        return Scores.of(self.look(gamma, np.array([C]))).lowest
+
+    def look(self, gamma: float, values: Array) -> Curve:
+        """The curve at some values of C, which are kept beside those known at this gamma."""
+        curve = self._scored(gamma, values)
         before, known = self._curves.get(gamma), self.tried.get(gamma)
         self._keep(gamma, curve if before is None else before.joined(curve))
         if before is None and known is not None:  # the curve was dropped, its scores are not
             self.tried[gamma] = known.and_of(curve)
-        return Scores.of(curve).lowest
+        return curve
 
     def _operations(self) -> float:
         """About how many operations a pair takes."""

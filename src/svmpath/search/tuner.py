@@ -3,14 +3,15 @@
 Searches are functions over it (``search.STRATEGIES``). Each enters what it tries in the log of the tuner, and returns a
 choice together with the paths of all machines that were chosen:
 
-- "auto": screen, narrow, confirm (``search.stages``), and raise the rank of many rows (``search.rank``);
+- "auto": screen, narrow, confirm (``search.stages``), raise the rank of many rows (``search.rank``), and go on with the
+  full kernel (``search.full_kernel``);
 - "grid" and "continuous": all pairs, and values between them (``search.grid``);
 - "gradient" and "ard": down the gradient of a held-out score (``search.gradient``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -67,6 +68,10 @@ class Tuner:
         After which nothing new is begun.
     is_rank_free : bool
         Whether the search also chooses the rank of the kernel matrix.
+    effort : {"quick", "auto", "best"}
+        How much may be done on the full kernel of many rows.
+    draw_folds : callable or None
+        ``draw_folds()`` are the folds by which machines on the full kernel are compared; None if they must not be.
     log : TrialLog
     evaluator, gram : Evaluator, Gram
         The first of the evaluators, and its kernel matrix.
@@ -85,6 +90,8 @@ class Tuner:
     folds: Folds | None = None
     deadline: Deadline = field(default_factory=Deadline)
     is_rank_free: bool = False
+    effort: str = "quick"
+    draw_folds: Callable[[], Folds] | None = None
     log: TrialLog = field(default_factory=TrialLog)
 
     def __post_init__(self) -> None:

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmpath import progress
 from svmpath.interrupts import checkpoint
+from svmpath.progress import begin, doing, part_done
 from svmpath.solvers.pieces import Pieces
 from svmpath.solvers.preconditioned import FactorProducts, Preconditioner, Product, conjugate_gradients
 
@@ -61,9 +61,7 @@ class FullMachines:
 
     def take(self, some: slice) -> FullMachines:
         """Some of the columns."""
-        return FullMachines(
-            self.a[:, some], self.b[some], self.f[:, some], self.gap[some], self.products, self.steps
-        )
+        return FullMachines(self.a[:, some], self.b[some], self.f[:, some], self.gap[some], self.products, self.steps)
 
 
 @dataclass(frozen=True)
@@ -158,7 +156,7 @@ def solve_full(
     found = [a.copy(), b.copy(), Ka + b, np.full(n_columns, np.inf)]
     stalls, lowest_yet, known = np.zeros(n_columns, dtype=int), np.full(n_columns, np.inf), FactorProducts(Z)
     open_columns = np.arange(n_columns)
-    progress.begin("full kernel")
+    begin("full kernel")
     while True:
         # What feasible coefficients make of the machine: these are the ones to keep.
         given = every.take(open_columns)
@@ -178,8 +176,8 @@ def solve_full(
         falls = objective < (1.0 - _ROUNDING) * lowest  # infinite at first
         lowest_yet[open_columns] = np.minimum(lowest, objective)
         stalls[open_columns] = np.where(better | falls, 0, stalls[open_columns] + 1)
-        progress.part_done()
-        progress.doing(f"gap {relative.max(initial=0.0):.1g} after {products} products")
+        part_done()
+        doing(f"gap {relative.max(initial=0.0):.1g} after {products} products")
         stays = (relative > tol) & (stalls[open_columns] < _STALLS)
         if not stays.any() or steps == _MOST_STEPS:
             break

@@ -1,0 +1,152 @@
+"""From low rank to the full kernel: that it is done where it pays, and what the model is then."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from svmpath import PathSVC, PathSVR, Range
+from svmpath.paths import FullKernelPath
+from svmpath.search import limits
+
+
+def noisy(n, seed=0):
+    """Columns whose kernel has a spectrum that decays slowly, and wrong labels."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 8))
+    t = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + X[:, 3] / 2
+    return X, t + 0.3 * rng.normal(size=n), np.where(rng.random(n) < 0.1, -np.sign(t), np.sign(t))
+
+
+@pytest.fixture
+def few_are_many(monkeypatch):
+    """As if 60 rows were too many for the full matrix."""
+    monkeypatch.setattr(limits, "FULL_ROWS", 60)
+    monkeypatch.setattr(limits, "UNNARROWED_ROWS", 60)
+    monkeypatch.setattr(limits, "FULL_OPERATIONS", 1.0)
+    monkeypatch.setattr(limits, "LAST_FULL_ROWS", 0)
+    monkeypatch.setattr(limits, "FIRST_RANK", 20)
+    monkeypatch.setattr(limits, "MOST_RANK", 80)
+
+
+@pytest.mark.filterwarnings("ignore::svmpath.WeakModelWarning")
+@pytest.mark.parametrize("kind", ["two classes", "three classes", "regression"])
+def test_the_full_kernel_follows_low_rank(few_are_many, kind):
+    X, t, y = noisy(300)
+    target = {"two classes": y, "three classes": np.digitize(t, [-0.5, 0.5]), "regression": t}[kind]
+    make = PathSVR if kind == "regression" else PathSVC
+    quick, model = (make(effort=effort, random_state=0).fit(X, target) for effort in ("quick", "auto"))
+    assert not isinstance(quick.path_, FullKernelPath)
+    assert isinstance(model.path_, FullKernelPath)
+    assert [stage.name for stage in model.choice_.stages][-1] == "full kernel"
+    assert model.rank_ == 300
+    assert model.residual_ == 0.0
+    assert model.criterion_ == "kfold"
+    assert model.tol_ == model.path_.tol
+    # The machine of these parameters on the full kernel matrix, found in another way.
+    same = make(C=model.C_, gamma=model.gamma_, loss=model.loss_, rank=None, random_state=0).fit(X, target)
+    new = noisy(100, 1)[0]
+    scale = 1.0 if make is PathSVC else np.std(t)
+    difference = (
+        model.predict(new) - same.predict(new)
+        if make is PathSVR
+        else model.decision_function(new) - same.decision_function(new)
+    )
+    assert np.abs(difference).max() < 0.03 * scale
+    # Held-out values are those of folds, of machines that have not seen their rows.
+    folds = make(
+        C=model.C_, gamma=model.gamma_, loss=model.loss_, rank=None, criterion="kfold", scoring=None, random_state=0
+    ).fit(X, target)
+    assert model.held_out_error() == pytest.approx(folds.held_out_error(), abs=0.02 * scale**2)
+    table = model.search_table_
+    assert table[table.stage == "full kernel"].kept.sum() == 1
+    again = clone(model).fit(X, target)
+    assert (again.C_, again.gamma_) == (model.C_, model.gamma_)
+
+
+def test_what_a_model_on_the_full_kernel_can_do(few_are_many, tmp_path):
+    X, _, y = noisy(200)
+    model = PathSVC(random_state=0, gamma=Range(0.01, 1.0), C=Range(0.1, 10.0)).fit(X, y)
+    assert isinstance(model.path_, FullKernelPath)
+    assert model.predict_proba(X[:5]).shape == (5, 2)
+    assert 0.0 < model.held_out_error() < 0.5
+    assert len(model.held_out_table()) == 200
+    assert model.nested_error("bootstrap").value >= model.held_out_error()
+    with pytest.raises(ValueError, match="no leave-one-out error"):
+        model.loo_error()
+    assert 0 < len(model.support_) <= 200
+    assert np.isclose(model.dual_coef_.sum(), 0.0, atol=1e-8)
+    assert sum(len(each) for each in model.predict_set(X[:5])) >= 5
+
+
+def test_low_rank_that_is_enough_stays(few_are_many):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 1))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=300) > 0, 1, -1)
+    model = PathSVC(gamma=Range(0.01, 0.05), C=Range(0.01, 1.0), random_state=0).fit(X, y)
+    assert not isinstance(model.path_, FullKernelPath)
+
+
+@pytest.mark.parametrize("kind", ["two classes", "regression"])
+def test_predictions_from_landmarks_where_that_changes_no_held_out_decision(few_are_many, monkeypatch, kind):
+    X, t, y = noisy(240)
+    make, target = (PathSVR, t) if kind == "regression" else (PathSVC, y)
+    options = {"C": 1.0, "gamma": 0.02, "effort": "best", "random_state": 0}
+    monkeypatch.setattr("svmpath.search.full_kernel._ENOUGH", 0.0)
+    monkeypatch.setattr(limits, "MOST_RANK", 230)
+    monkeypatch.setattr(limits, "PRECONDITIONER", 14.0)  # nearly all rows
+    small = make(**options).fit(X, target)
+    monkeypatch.setattr(limits, "PRECONDITIONER", 1.0)  # too few
+    large = make(**options).fit(X, target)
+    assert large.compression_error_ == 0.0
+    assert 0.0 < small.compression_error_ < 0.02
+    new = noisy(50, 1)[0]
+    decide = "predict" if make is PathSVR else "decision_function"
+    np.testing.assert_allclose(getattr(small, decide)(new), getattr(large, decide)(new), atol=0.05)
+    seen = []
+    kernel = type(small.kernel_)
+    call = kernel.__call__
+    monkeypatch.setattr(kernel, "__call__", lambda *a, **k: seen.append(call(*a, **k).shape) or call(*a, **k))
+    again = pickle.loads(pickle.dumps(small))
+    np.testing.assert_allclose(getattr(again, decide)(new), getattr(small, decide)(new))
+    seen.clear()
+    small.predict(new)
+    assert max(shape[1] for shape in seen) < 240
+
+
+@pytest.mark.parametrize(
+    ("options", "is_full"),
+    [
+        ({"effort": "best"}, True),
+        ({"effort": "quick"}, False),
+        ({"criterion": "span"}, False),  # as asked for, which the full kernel does not have
+        ({"criterion": "kfold"}, True),
+        ({"rank": 50}, False),
+        ({"kernel": "linear"}, False),
+        ({"C": 1.0, "gamma": 0.1}, True),
+        ({"scoring": "roc_auc"}, True),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore::svmpath.WeakModelWarning", "ignore::svmpath.EdgeWarning")
+def test_when(few_are_many, options, is_full):
+    X, _, y = noisy(200, 2)
+    model = PathSVC(random_state=0, **{"gamma": [0.05, 0.1, 0.2], "C": [0.3, 1.0, 3.0], **options}).fit(X, y)
+    assert isinstance(model.path_, FullKernelPath) == is_full
+
+
+@pytest.mark.filterwarnings("ignore::svmpath.WeakModelWarning")
+def test_a_large_C_is_left_to_higher_ranks(few_are_many, monkeypatch):
+    X, _, y = noisy(200, 3)
+    monkeypatch.setitem(limits.FULL_KERNEL_PASSES, "auto", 20.0)
+    model = PathSVC(C=1e4, gamma=0.1, random_state=0).fit(X, y)
+    assert not isinstance(model.path_, FullKernelPath)
+    assert model.rank_ > 20
+
+
+def test_unknown_effort():
+    with pytest.raises(ValueError, match="effort must be one of 'quick', 'auto', 'best'; got 'fast'"):
+        PathSVC(effort="fast").fit([[0.0], [1.0], [2.0]], [0, 1, 1])
