@@ -2,7 +2,7 @@
 
 Each set is tuned by ``PathSVC`` or ``PathSVR`` with effort="quick" (low rank) and effort="auto" (the full kernel where
 low rank is not enough), and beside it SVC or SVR is fitted at six pairs, of which the one with the least error on the
-new rows is shown: no choice can promise as much. CPU seconds, one thread; the peer's are those of one fit, at that pair.
+new rows is shown: no choice can promise as much. CPU seconds, one thread; the peer's are those of one fit at that pair.
 
 "noisy" is generated: 20 columns, y = sign(sin(2 x0) + x1 x2 + x3 / 2) with 15 % of the labels flipped. The others are
 files of the data folder, standardised, rows drawn at random.
@@ -97,8 +97,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     rows = [row for name, n in sets for row in tune(name, n, options.efforts)]
     header = ["set", "n", "", "error %", "CPU s", "in fits", "GiB", "chosen"]
     notes = (
-        "error: on 10 000 new rows or what is left; of kin40k, of the variance. GiB: the most that the process had taken\n"
-        "by then. Fits: CPU seconds over those of one fit of the best pair of SVC or SVR."
+        "error: on 10 000 new rows or what is left; of kin40k, of the variance. GiB: the most that the process had\n"
+        "taken by then. Fits: CPU seconds over those of one fit of the best pair of SVC or SVR."
     )
     publish("full_kernel_tuning", "\n\n".join([machine(), table(header, rows), notes]), options.write)
 

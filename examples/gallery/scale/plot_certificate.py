@@ -2,15 +2,18 @@
 What a low rank costs, seen by its certificate
 ==============================================
 
-A machine on landmarks is not the machine on the full kernel. How far apart they are can be said without fitting the
-latter: the coefficients are feasible on the full kernel, so that they have a duality gap there, and the gap bounds the
-distance of every decision value.
+A machine on landmarks is not the machine on the full kernel. How far apart they
+are can be said without fitting the latter: the coefficients are feasible on the
+full kernel, so that they have a duality gap there, and the gap bounds the distance
+of every decision value.
 
-Two data sets of 1500 rows: in two columns the spectrum of the kernel decays fast, in ten it does not.
+Two data sets of 1500 rows: in two columns the spectrum of the kernel decays fast,
+in ten it does not.
 """
 
 # %%
-# For each number of landmarks, the gap on the full kernel, the bound, and the true distance on new rows.
+# For each number of landmarks, the gap on the full kernel, the bound, and the true
+# distance on new rows.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,8 +43,9 @@ for d in (2, 10):
         seen[d, rank] = certificate.gap, certificate.bound, distance
 
 # %%
-# In two columns 100 landmarks are as good as all rows, and the certificate says so. In ten columns even 800 are not: the
-# gap falls slowly. That is what ``PathSVC`` looks at when it decides whether to go on with the full kernel.
+# In two columns 100 landmarks are as good as all rows, and the certificate says so.
+# In ten columns even 800 are not: the gap falls slowly. That is what ``PathSVC`` looks
+# at when it decides whether to go on with the full kernel.
 
 figure, axes = plt.subplots(
     1, 2, figsize=(9, 3.6), sharey=True, layout="constrained"
