@@ -44,8 +44,8 @@ for d in (2, 10):
 
 # %%
 # In two columns 100 landmarks are as good as all rows, and the certificate says so.
-# In ten columns even 800 are not: the gap falls slowly. That is what ``PathSVC`` looks
-# at when it decides whether to go on with the full kernel.
+# In ten columns even 800 are not: the gap falls slowly. ``PathSVC`` looks at the gap
+# when it decides whether to go on with the full kernel.
 
 figure, axes = plt.subplots(
     1, 2, figsize=(9, 3.6), sharey=True, layout="constrained"
