@@ -44,7 +44,7 @@ for d in (2, 10):
 
 # %%
 # In two columns 100 landmarks are as good as all rows, and the certificate says so.
-# In ten columns even 800 are not: the gap falls slowly. ``PathSVC`` looks at the gap
+# In ten columns even 800 are not: the gap falls slowly. ``PathSVC`` looks at it
 # when it decides whether to go on with the full kernel.
 
 figure, axes = plt.subplots(
