@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from svmpath import PathSVC, PathSVR, Range
+from svmpath import PathSVC, PathSVR, Range, Report
 from svmpath.paths import FullKernelPath
 from svmpath.search import limits
 
@@ -150,3 +150,14 @@ def test_a_large_C_is_left_to_higher_ranks(few_are_many, monkeypatch):
 def test_unknown_effort():
     with pytest.raises(ValueError, match="effort must be one of 'quick', 'auto', 'best'; got 'fast'"):
         PathSVC(effort="fast").fit([[0.0], [1.0], [2.0]], [0, 1, 1])
+
+
+@pytest.mark.filterwarnings("ignore::svmpath.WeakModelWarning")
+def test_the_report_says_so(few_are_many, monkeypatch):
+    X, _, y = noisy(200)
+    options = {"gamma": [0.05, 0.1], "C": [0.3, 1.0], "random_state": 0}
+    full, low = (PathSVC(effort=effort, **options).fit(X, y) for effort in ("auto", "quick"))
+    notes, others = ([each["text"] for each in Report(model, X, y).facts["overview"]["notes"]] for model in (full, low))
+    assert any("compared on the full kernel, by 5-fold" in note for note in notes)
+    assert not any("duality gap of" in note and "low rank" in note for note in notes)
+    assert any("On the full kernel this machine of low rank has a relative duality gap of" in note for note in others)

@@ -13,6 +13,7 @@ import numpy as np
 
 from svmpath.criteria.curve import error
 from svmpath.criteria.table import is_bound, is_by_folds, plain_name
+from svmpath.paths import FullKernelPath
 from svmpath.report.facts import Facts, plain
 from svmpath.validation import is_whole_number
 
@@ -214,6 +215,8 @@ def _switched(model: Any) -> str | None:
     """Why "auto" was k-fold and not leave-one-out, in one sentence; None if it was leave-one-out."""
     if model.criterion != "auto" or not is_by_folds(getattr(model, "criterion_", None)):
         return None
+    if isinstance(model.path_, FullKernelPath):
+        return f"a low rank was not enough, so pairs were compared on the full kernel, by {model.cv}-fold"
     if not model.path_.is_exact:
         return f"there is no exact leave-one-out along approximate paths, so {model.cv}-fold was used instead"
     policy, n = model.path_.loss.policy, model.path_.problem.n
