@@ -77,6 +77,7 @@ def hundred_thousand_rows(v):
 
 # What each page says, checked in the names that its script has defined.
 CLAIMS = {
+    "certificate": certificate,
     "feature_selection": feature_selection,
     "first_path": lambda v: v["difference"] < 1e-6,
     "grid_misses": grid_misses,

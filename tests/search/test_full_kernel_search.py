@@ -95,7 +95,7 @@ def test_predictions_from_landmarks_where_that_changes_no_held_out_decision(few_
     X, t, y = noisy(240)
     make, target = (PathSVR, t) if kind == "regression" else (PathSVC, y)
     options = {"C": 1.0, "gamma": 0.02, "effort": "best", "random_state": 0}
-    monkeypatch.setattr("svmpath.search.full_kernel._ENOUGH", 0.0)
+    monkeypatch.setattr("svmpath.search.full_kernel._SMALL_GAP", 0.0)
     monkeypatch.setattr(limits, "MOST_RANK", 230)
     monkeypatch.setattr(limits, "PRECONDITIONER", 14.0)  # nearly all rows
     small = make(**options).fit(X, target)

@@ -64,3 +64,5 @@ for (d, rank), values in seen.items():
     print(f"{d:7d} {rank:5d} " + " ".join(f"{value:9.2g}" for value in values))
 
 plt.show()
+
+# sphinx_gallery_thumbnail_number = 1

@@ -23,9 +23,9 @@ from svmpath.paths.store import KernelStore
 from svmpath.solvers.full_kernel import FullMachines, solve_full
 from svmpath.solvers.threads import blas_threads
 
-GAP = 1e-4  # relative; decision values are then about 1e-2 of the margin from those of the machine without a gap
+FULL_GAP = 1e-4  # relative; decision values are then about 1e-2 of the margin from those of the machine without a gap
 RANKING_GAP = 2e-3  # of machines that are only compared: at 1e-2 their held-out errors vary by half a standard error
-_FIRST = 0.5  # of a gap that is refined: what the products in single precision leave of it
+_UNREFINED = 0.5  # of a gap that is refined: what the products in single precision leave of it
 _ENTRIES = 8_000_000  # of the columns that are solved together: a dozen arrays of this size
 
 
@@ -76,7 +76,7 @@ class FullKernelPath(Path):
     """
 
     loss: PiecewiseQuadratic
-    tol: float = GAP
+    tol: float = FULL_GAP
 
     @classmethod
     def of(cls, problem: Problem, request: Request, store: KernelStore) -> FullKernelPath:
@@ -90,7 +90,7 @@ class FullKernelPath(Path):
         together = store.of_weights.together = store.of_weights.together or Together()
         if not any(each.y is problem.y for each in together.problems):
             together.problems.append(problem)
-        tol = GAP if request.tol is None else request.tol
+        tol = FULL_GAP if request.tol is None else request.tol
         return cls(problem, loss, request.path_parameter, request.span, tol, store=store)
 
     def __repr__(self) -> str:
@@ -139,7 +139,7 @@ class FullKernelPath(Path):
             C = np.tile(np.repeat(values, weights.shape[1]), len(some))
             with blas_threads(gram.entries):
                 given = self.loss.pieces, gram.low.Z, y, s, C, gram.fast
-                found = solve_full(*given, tol=_FIRST * tol if refined else tol)
+                found = solve_full(*given, tol=_UNREFINED * tol if refined else tol)
                 if refined:  # with one product more, unless rounding was in the way
                     found = solve_full(*given, exact=gram.matmul, tol=tol, start=found.a)
             answers += [found.take(slice(k, k + width)) for k in range(0, len(C), width)]
@@ -205,4 +205,7 @@ class FullKernelPath(Path):
         for value in self.breakpoints:
             gap, allowed = self(float(value)).gap, max(self.tol, tol)
             if not gap <= allowed * (1.0 + 1e-6):
-                raise PathError(f"At C = {value:.6g} the relative duality gap is {gap:.2e} > {allowed:.2e}.")
+                raise PathError(
+                    f"At C = {value:.6g} the relative duality gap is {gap:.2e} > {allowed:.2e}: scale the columns, or "
+                    "use a smaller C."
+                )

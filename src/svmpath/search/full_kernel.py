@@ -41,7 +41,7 @@ Array = np.ndarray
 EFFORTS = ("quick", "auto", "best")
 _STEP = 10**0.5  # factor from one C to the next
 _VALUES = 3  # of C at a gamma
-_ENOUGH = 0.01  # duality gap of low rank on the full kernel
+_SMALL_GAP = 0.01  # duality gap of low rank on the full kernel
 _GAIN = 0.25  # standard errors that a gamma must gain for the next one to be tried
 _WIDENINGS = 2  # times that a C beyond the last is tried at the best gamma
 _MOST_GAMMAS = 4
@@ -95,7 +95,7 @@ def on_full_kernel(tuner: Tuner, low: Trials, valley: Callable[[float], float]) 
     full = ProductGram(gram.kernel, gram.X, Nystroem(max(int(rank), 1), "uniform"), tuner.seed, gram.rows)
     on_full = low.evaluator.on(full)
     pairs = zip(on_full.paths(full, (C, C)), low.machines(), strict=True)
-    if all(path.gap_of(machine(C).alpha, C) < _ENOUGH for path, machine in pairs):  # type: ignore[attr-defined]
+    if all(path.gap_of(machine(C).alpha, C) < _SMALL_GAP for path, machine in pairs):  # type: ignore[attr-defined]
         return low
     assert tuner.draw_folds is not None
     folds = tuner.draw_folds() if tuner.folds is None else tuner.folds
