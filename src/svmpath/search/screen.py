@@ -41,6 +41,7 @@ _CUT = 9.0
 _OTHER_VALLEY = 16.0  # factor between two gammas from which on they are far from each other
 _MISSED = 0.2  # share of the trace that landmarks miss, from which on more of them are worth a look
 _TINY = 1e-300
+_LEVEL = 0.05  # standard errors: scores that differ by less are as good as each other
 _ROUNDING = 1e-6  # relative, of scores at a large C, where what is left of an eigenvalue is rounding
 _ROW_DRAW, _LANDMARK_DRAW = 1, 2  # so that the landmarks are not the first of the rows that are drawn
 
@@ -137,6 +138,24 @@ class Screen:
             self.tried[gamma], self.promised[gamma] = now, closer.promised[gamma]
             if now.lowest[0] > low + now.standard_error(best_value(now)):
                 break
+
+    def leave_corner(self) -> None:
+        """Forget small gammas that are best with the largest C, where a larger gamma is as good.
+
+        The kernel is nearly a polynomial there, and a regression extrapolates like one: a row far from all others gets
+        a target far from all others. Where a long valley of gammas has the same score, its other end is safer.
+        """
+        best = self.best()[0]
+        low = self.tried[best]
+        if not low.best >= self.C.max():
+            return
+        bar = low.lowest[0] + _LEVEL * low.standard_error(low.position)
+        level = [
+            gamma
+            for gamma, each in self.tried.items()
+            if gamma > best and each.lowest[0] <= bar and each.best < self.C.max()
+        ]
+        self.tried = {gamma: each for gamma, each in self.tried.items() if gamma >= max(level, default=0.0)}
 
     def enter(self, name: str, log: TrialLog) -> None:
         """Enter what was tried so far in a log, as a stage of this name."""

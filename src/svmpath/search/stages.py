@@ -115,6 +115,8 @@ def screen(tuner: Tuner) -> Screen:
             Screen(tuner.evaluator.problems, tuner.C.values, tuner.over, tuner.seed, rows, landmarks, tuner.folds)
         )
     screened.enter("screen", tuner.log)
+    if screened.task == "regression" and tuner.gamma is not None:
+        screened.leave_corner()
     return screened
 
 
