@@ -117,7 +117,7 @@ def report(entries: list[dict[str, Any]]) -> str:
         by.setdefault(each["set"], {})[each["method"]] = each
     rows, ratios, over = [], {method: [] for method in ("before", *PEERS)}, dict.fromkeys(("before", *PEERS), 0)
     for name, methods in by.items():
-        if "seconds" not in methods.get("after", {}):
+        if any("seconds" not in methods.get(method, {}) for method in OURS):
             continue
         ours = methods["after"]
         for method, found in ratios.items():
@@ -127,7 +127,7 @@ def report(entries: list[dict[str, Any]]) -> str:
                 over[method] += 1
         cells = [methods.get(method, {}).get("seconds", "-") for method in (*OURS, *PEERS)]
         cells = [each if each == "-" else f"{each:.3g}" for each in cells]
-        change = f"{ours['seconds'] / methods['before']['seconds']:.2f}" if "seconds" in methods["before"] else "-"
+        change = f"{ours['seconds'] / methods['before']['seconds']:.2f}"
         errors = [methods.get(method, {}).get("error") for method in OURS]
         shown = ["-" if each is None else f"{100 * each:.2f}" for each in errors]
         rows.append([name, *(str(ours[key]) for key in ("n", "d", "classes")), *cells, change, *shown])
