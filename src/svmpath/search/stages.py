@@ -2,6 +2,7 @@
 
 1. **Screen.** Least squares on a few landmarks scores gamma over a factor of 65 000 and C over nine decades
    (``search.screen``), then the two values next to the best gamma. If the best is at an end, the range is widened.
+   For two classes, narrow kernels of which the landmarks miss much are looked at again with more of them.
 2. **Narrow** (more than 700 samples). The best gammas, and twice the best, which a low rank makes look worse than it
    is, are scored on all rows in a low rank; by the squared hinge for two classes, by least squares otherwise.
 3. **Confirm.** The requested loss, on the requested kernel, decides. For two classes up to 700 samples, and for losses
