@@ -257,3 +257,13 @@ def test_waiting(script, capsys):
         ["in", "a", "notebook"],
         ["after", "Ctrl-C", "ten"],
     ]
+
+
+def test_times_before_and_after_are_compared_on_the_sets_that_both_have(script):
+    seconds = {("a", "before"): 1.0, ("a", "after"): 2.0, ("a", "grid"): 8.0, ("b", "after"): 1.0}
+    facts = {"n": 10, "d": 2, "classes": 2, "error": 0.25}
+    entries = [{"set": name, "method": method, "seconds": each, **facts} for (name, method), each in seconds.items()]
+    text = script("tuning_times").report([*entries, {"set": "a", "method": "optuna", "limit": 10}])
+    assert "after / before: 2.00 (geometric mean of 1 sets)" in text
+    assert "grid / after: 4.0 (1 sets; over the limit on 0 more)" in text
+    assert sum(line.startswith(("a ", "b ")) for line in text.splitlines()) == 1

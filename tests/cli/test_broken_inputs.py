@@ -167,7 +167,7 @@ ARGUMENTS = {
     ("path", "data.csv", "--target", "y", *OUT, "--rank", "many"): "--rank must be",
     ("select", "data.csv", "--target", "y", "--rule", "one-se"): "Did you mean 'one_se'?",
     ("select", "data.csv", "--target", "y", "--criterion", "span"): "--criterion must be one of 'auto', 'kfold', 'loo'",
-    ("select", "data.csv", "--target", "y", "--lambda1", "-1"): "--lambda1 must be tune or a number >= 0",
+    ("select", "data.csv", "--target", "y", "--lambda1", "-1"): "--lambda1 must be tune, a number >= 0",
     ("select", "data.csv", "--target", "y", "--lambda2", "tun"): "Did you mean 'tune'?",
     ("select", "data.csv", "--target", "y", "--max-features", "0"): "'--max-features'",
     ("compare", "data.csv", "--target", "y", "--kernels", "rbf,lineer"): "Did you mean 'linear'?",

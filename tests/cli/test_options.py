@@ -78,7 +78,7 @@ def test_a_typo_in_an_option_or_a_command_is_answered(refused):
 
 # Three wrong values for each option that is a number, as users get them wrong.
 WRONG = {
-    ("--epsilon", "wide"): "--epsilon must be tune or a number >= 0",
+    ("--epsilon", "wide"): "--epsilon must be tune, a number >= 0, a list such as 0.1,1,10 or LOW:HIGH",
     ("--epsilon", "-0.1"): "--epsilon must be",
     ("--epsilon", "inf"): "--epsilon must be",
     ("--degree", "0"): "'--degree'",
@@ -137,7 +137,7 @@ WRONG = {
     ("--gamma", "tun"): "LOW:HIGH, not 'tun'. Did you mean 'tune'?",
     ("--C", "Tune"): "LOW:HIGH, not 'Tune'. Did you mean 'tune'?",
     ("--rank", "atuo"): "between 0 and 1, not 'atuo'. Did you mean 'auto'?",
-    ("--epsilon", "tun"): "a number >= 0, not 'tun'. Did you mean 'tune'?",
+    ("--epsilon", "tun"): "LOW:HIGH, not 'tun'. Did you mean 'tune'?",
 }
 PYTHON = re.compile(rf"\b(?:{'|'.join(OPTIONS)})=|\b(?:n_jobs|random_state|n_splits)\b|\bNone\b")
 

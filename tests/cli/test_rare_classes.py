@@ -26,7 +26,7 @@ def test_the_table_and_the_summary_have_recall_and_a_note_names_options(tune):
     assert "of 8 rows of fraud" in out
     assert "balanced accuracy" in out
     assert err.count("of 8 rows of class 'fraud' are found") == 1  # fit has said it, too
-    assert "--class-weight balanced, --scoring balanced_accuracy or --threshold tune" in err
+    assert "--class-weight balanced or --scoring balanced_accuracy with --threshold tune" in err
 
 
 def test_no_note_with_weights(tune):

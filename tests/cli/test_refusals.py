@@ -65,7 +65,7 @@ REFUSED_OPTIONS = {
         "--criterion",
         "alo",
     ): "not for --loss least_squares: use exact leave-one-out (--criterion loo) instead",
-    ("--loss", "epsilon_insensitive", "--epsilon", "wide"): "--epsilon must be tune or a number >= 0, not 'wide'",
+    ("--loss", "epsilon_insensitive", "--epsilon", "wide"): "LOW:HIGH, not 'wide'",
     ("--loss", "epsilon_insensitive", "--epsilon", "-1"): "--epsilon must be",
     ("--landmarks", "magic", "--rank", "5"): "'magic'",
     ("--criterion", "magic"): "--criterion",

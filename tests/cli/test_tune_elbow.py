@@ -123,6 +123,8 @@ def test_the_tube_is_tuned_or_given(tune, run):
     out, _, summary = tune(*arguments, "--C", "1", "--epsilon", "2.5")
     assert summary["choice"]["epsilon"] == 2.5
     assert "epsilon" in out
+    assert tune(*arguments, "--C", "1", "--epsilon", "0,2.5")[2]["choice"]["epsilon"] in (0, 2.5)
+    assert 0.5 <= tune(*arguments, "--C", "1", "--epsilon", "0.5:2.5")[2]["choice"]["epsilon"] <= 2.5
 
 
 @pytest.mark.slow

@@ -539,6 +539,18 @@ def test_a_range_is_checked_printed_and_cloned():
             Range(low, high)
 
 
+def test_removed_parameters_name_their_successors():
+    for kind in (PathSVC, PathSVR, ElasticNetSVC):
+        with pytest.raises(TypeError, match=rf"{kind.__name__} has no parameter warm_start any more: use fit"):
+            kind(**{"warm_start": True})
+    with pytest.raises(TypeError, match=r"use rank=svmpath\.gram\.Nystroem"):
+        PathSVC(**{"landmarks": "kmeans"})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'landmark'"):
+        PathSVC(**{"landmark": "kmeans"})
+    with pytest.raises(ValueError, match=r"got 'continuous'\. A search over a Range with search='grid'"):
+        PathSVC(search="continuous").fit(X, Y)
+
+
 def test_parameters_are_given_by_name():
     with pytest.raises(TypeError, match=r"by name, as in \w+\((C|lambda1)=1.0\)"):
         PathSVC(*["hinge"])

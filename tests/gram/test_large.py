@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from svmpath import config_context
 from svmpath.gram import DenseGram, LowRankGram, Nystroem, features, make_gram, memory
 from svmpath.gram.landmarks import uniform
 from svmpath.gram.products import times, transposed_times
@@ -74,6 +75,11 @@ def test_a_full_matrix_without_room_is_refused_before_it_is_made(monkeypatch):
         gram.K  # noqa: B018
     with pytest.raises(MemoryError, match="rank="):
         gram.at("gamma", 2.0)
+
+
+def test_a_rank_is_proposed_that_is_smaller_than_the_matrix():
+    with config_context(memory_limit="100kB"), pytest.raises(MemoryError, match=r"rank=50, say"):
+        DenseGram(RBF(1.0), np.arange(200.0)[:, None]).K  # noqa: B018
 
 
 def test_features_without_room_are_refused_before_they_are_made(monkeypatch):

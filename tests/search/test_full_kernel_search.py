@@ -41,7 +41,7 @@ def test_the_full_kernel_follows_low_rank(few_are_many, kind):
     quick, model = (make(effort=effort, random_state=0).fit(X, target) for effort in ("quick", "auto"))
     assert not isinstance(quick.path_, FullKernelPath)
     assert isinstance(model.path_, FullKernelPath)
-    assert [stage.name for stage in model.choice_.stages][-1] == "full kernel"
+    assert "full kernel" in [stage.name for stage in model.choice_.stages]
     assert model.rank_ == 300
     assert model.residual_ == 0.0
     assert model.criterion_ == "kfold"

@@ -8,6 +8,7 @@ from svmpath.gram import Clipped, make_gram
 from svmpath.kernels import make_kernel
 from svmpath.losses import Problem
 from svmpath.search.axis import Axis
+from svmpath.search.choice import Scores
 from svmpath.search.log import NO_GAMMA, TrialLog
 from svmpath.search.screen import Screen, drawn_rows
 from tests import reference
@@ -158,3 +159,42 @@ def test_the_best_come_first_and_have_their_best_C():
     (stage,) = log.stages
     assert (stage.name, stage.loss, stage.criterion, stage.rank) == ("screen", "least_squares", "press", N)
     assert "9 pairs" in sentences[0]
+
+
+def test_more_landmarks_are_tried_where_few_miss_a_narrow_kernel():
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-2, 2, size=(300, 2))
+    problem = problem_of(X=X, y=np.sign(X[:, 1] - np.sin(8 * X[:, 0])))
+    few, many = (Screen([problem], C, "gamma", 0, landmarks=number) for number in (20, 300))
+    gammas = [0.01, 1.0, 16.0, 64.0]
+    few.score(gammas)
+    assert few.missed[0.01] < 0.01
+    assert few.missed[16.0] > 0.3
+    before = dict(few.tried)
+    few.look_closer(many)
+    looked_at = [gamma for gamma in gammas if few.tried[gamma] is not before[gamma]]
+    assert looked_at
+    assert looked_at == sorted(many.tried)
+    assert all(few.tried[gamma] is many.tried[gamma] for gamma in looked_at)
+    assert 0.01 not in looked_at  # which few landmarks know
+    assert few.best()[0] in (1.0, 16.0)
+
+
+def test_a_regression_keeps_away_from_the_largest_C_where_a_larger_gamma_is_as_good():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 2))
+    screen = Screen([problem_of(X=X, y=X[:, 0] + 0.5 * rng.normal(size=60), task="regression")], C, "gamma", 0)
+
+    def scores(at, low):
+        values = np.where(np.arange(3) == at, low, low + 0.1)
+        return Scores(C, values, np.full(3, 0.1), values)
+
+    valley = {1e-4: scores(2, 0.4), 1e-2: scores(2, 0.401), 0.1: scores(1, 0.402), 1.0: scores(0, 0.404)}
+    screen.tried = {**valley, 10.0: scores(0, 0.5)}
+    screen.leave_corner()
+    assert sorted(screen.tried) == [1.0, 10.0]
+    # Not where the corner is better, nor where the best is elsewhere.
+    for low in ({1e-4: scores(2, 0.3)}, {1e-4: scores(1, 0.4)}):
+        screen.tried = valley | low
+        screen.leave_corner()
+        assert sorted(screen.tried) == sorted(valley)

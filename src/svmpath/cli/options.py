@@ -242,8 +242,9 @@ TABLE = (
     ),
     Option(
         "--epsilon", "tune", ADVANCED,
-        "Half the width of the tube of --loss epsilon_insensitive: tune (the default) or a number.",
-        "NUMBER", names=("tune",), read=read_tuned, sets="epsilon",
+        "Half the width of the tube of --loss epsilon_insensitive: tune (the default), a number, candidates such as "
+        "0.05,0.1,0.2 or LOW:HIGH.",
+        "VALUE", names=("tune",), read=read_tuned, sets="epsilon",
     ),
     Option(
         "--epsilon", "path", ADVANCED,
@@ -319,12 +320,13 @@ TABLE = (
         "LABEL", sets="pos_label",
     ),
     Option(
-        "--lambda1", "select", MACHINE, "Weight of the l1 penalty, which selects features: tune or a number.", "VALUE",
-        "tune", names=("tune",), read=read_tuned, sets="lambda1",
+        "--lambda1", "select", MACHINE,
+        "Weight of the l1 penalty, which selects features: tune, a number, candidates such as 1,3,10 or LOW:HIGH.",
+        "VALUE", "tune", names=("tune",), read=read_tuned, sets="lambda1",
     ),
     Option(
         "--lambda2", "select", MACHINE,
-        "Weight of the l2 penalty, which keeps correlated features together: tune or a number.",
+        "Weight of the l2 penalty, which keeps correlated features together: tune, a number, candidates or LOW:HIGH.",
         "VALUE", "tune", names=("tune",), read=read_tuned, sets="lambda2",
     ),
     Option(
@@ -347,7 +349,7 @@ TABLE = (
     Option(
         "--values", "path", SEARCH,
         "Where solutions are written: a number of values along the span, breakpoints, or a list 0.1,1,10.",
-        "VALUES", "50", names=("breakpoints",), read=read_values,
+        "VALUE", "50", names=("breakpoints",), read=read_values,
     ),
     Option(
         "--folds", "compare", SEARCH,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 FOLDS = 5  # where --cv is not given
 _INFINITY = float("inf")
+_AMOUNT = "a number >= 0"
 
 
 def check_name(option: str, text: str | None, names: Sequence[str]) -> str | None:
@@ -48,7 +49,9 @@ def to_number(text: str) -> float:
         return float("nan")
 
 
-def read_tried(option: str, text: str, words: Sequence[str]) -> str | float | Range | list[float]:
+def read_tried(
+    option: str, text: str, words: Sequence[str], least: str = "a positive number"
+) -> str | float | Range | list[float]:
     """What is tried: one of a few words, a positive number, a range LOW:HIGH, or candidates with commas between them.
 
     Examples
@@ -61,12 +64,15 @@ def read_tried(option: str, text: str, words: Sequence[str]) -> str | float | Ra
         return text
     is_list = "," in text
     values = [to_number(part) for part in text.split("," if is_list else ":")]
-    if not all(0 < value < _INFINITY for value in values) or (len(values) > 2 and not is_list):
+    is_range = len(values) > 1 and not is_list  # in the logarithm, which zero has none of
+    may_be_zero = least == _AMOUNT and not is_range
+    is_allowed = all((value > 0 or (value == 0 and may_be_zero)) and value < _INFINITY for value in values)
+    if not is_allowed or (is_range and len(values) > 2):
         raise DataError(
-            f"{option} must be {', '.join(words)}, a positive number, a list such as 0.1,1,10 or LOW:HIGH, not "
+            f"{option} must be {', '.join(words)}, {least}, a list such as 0.1,1,10 or LOW:HIGH, not "
             f"{text!r}.{did_you_mean(text, words)}"
         )
-    if is_list or len(values) == 1:
+    if not is_range:
         return values if is_list else values[0]
     if not values[0] < values[1]:
         raise DataError(f"{option} LOW:HIGH needs LOW smaller than HIGH, not {text!r}")
@@ -75,14 +81,16 @@ def read_tried(option: str, text: str, words: Sequence[str]) -> str | float | Ra
     return Range(values[0], values[1])
 
 
-def read_tuned(option: str, text: str | None, words: Sequence[str] = ("tune",)) -> str | float:
-    """The value of an option that is a number, not negative, or "tune"."""
-    if text is None or text == "tune":
-        return "tune"
-    value = to_number(text)
-    if not 0 <= value < _INFINITY:
-        raise DataError(f"{option} must be tune or a number >= 0, not {text!r}.{did_you_mean(text, words)}")
-    return value
+def read_tuned(option: str, text: str | None, words: Sequence[str] = ("tune",)) -> str | float | Range | list[float]:
+    """The same of a parameter that may be zero; "tune" if it is not given.
+
+    Examples
+    --------
+    >>> from svmpath.cli.values import read_tuned
+    >>> [read_tuned("--epsilon", text) for text in (None, "0", "0,0.1", "0.01:1")]
+    ['tune', 0.0, [0.0, 0.1], Range(0.01, 1)]
+    """
+    return "tune" if text is None else read_tried(option, text, words, _AMOUNT)
 
 
 def read_fixed(option: str, text: str, words: Sequence[str]) -> str | float:

@@ -100,13 +100,16 @@ class Recall:
         """
         if self.baseline == 0.0:  # only one class has weight
             return None
-        remedies = {
-            "class_weight='balanced'": options.get("class_weight") is None,
-            "scoring='balanced_accuracy'": options.get("scoring") in _PLAIN_SCORES,
+        is_weighted = options.get("class_weight") is not None
+        is_plain, is_cut = options.get("scoring") in _PLAIN_SCORES, options.get("threshold", 0.0) != 0.0
+        is_aware = is_weighted or not is_plain or is_cut
+        # A score of all classes moves the choice, but only a threshold, or weights, move many decisions.
+        parts = {
+            "scoring='balanced_accuracy'": is_plain,
+            "threshold='tune'": len(self.classes) == 2 and not is_cut,
         }
-        if len(self.classes) == 2:
-            remedies["threshold='tune'"] = options.get("threshold", 0.0) == 0.0
-        is_aware = not all(remedies.values())
+        together = " with ".join(name for name, is_free in parts.items() if is_free)
+        remedies = [name for name in ("" if is_weighted else "class_weight='balanced'", together) if name]
         least = _HALF / len(self.classes) if is_aware else _HALF
         missed = [c for c in self.lowest if self.recall[c] < least]
         is_guessing = self.balanced_accuracy <= 1.0 / len(self.classes)
@@ -127,7 +130,7 @@ class Recall:
                 f"The held-out balanced accuracy of {100 * self.balanced_accuracy:.3g} % is not above the "
                 f"{100 / len(self.classes):.3g} % of guessing"
             )
-        return f"{sentence}: {self._remedy([name for name, is_free in remedies.items() if is_free], bool(missed))}."
+        return f"{sentence}: {self._remedy(remedies, bool(missed))}."
 
     def _missed(self, missed: list[Any]) -> str:
         """Which classes are mostly missed."""
@@ -144,11 +147,8 @@ class Recall:
         """What may help."""
         held = self.rows[self.rows > 0]
         is_uneven = is_missed or held.max() >= _UNEVEN * held.min()
-        if not free or not is_uneven:
-            return "give more rows, or columns that tell the classes apart"
-        *others, last = free
-        named = f"{', '.join(others)} or {last}" if others else last
-        return f"if each class matters, use {named}; else give more rows, or columns that tell the classes apart"
+        otherwise = "give more rows, or columns that tell the classes apart"
+        return f"if each class matters, use {' or '.join(free)}; else {otherwise}" if free and is_uneven else otherwise
 
 
 def recall_by_class(

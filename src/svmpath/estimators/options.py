@@ -26,7 +26,10 @@ SEARCHES = ("auto", "grid", "gradient")
 def check_options(model: PathMachine) -> None:
     """Refuse what no search can use."""
     if model.search not in SEARCHES:
-        raise ValueError(unknown_name("search", model.search, SEARCHES))
+        instead = ""
+        if model.search == "continuous":  # of svmpath 0.1
+            instead = " A search over a Range with search='grid' and a smooth scoring='squared' is continuous."
+        raise ValueError(f"{unknown_name('search', model.search, SEARCHES)}{instead}")
     if model.effort not in EFFORTS:
         raise ValueError(unknown_name("effort", model.effort, EFFORTS))
     if model.time_limit is not None:

@@ -21,7 +21,11 @@ from svmpath.lazy import lazy
 
 # Below this share of the largest eigenvalue a negative one is rounding, not the kernel.
 _NEGATIVE_EIGENVALUE = 1e-8
-_REMEDY = "an approximation of low rank: rank=1000, say"
+
+
+def _remedy(n: int) -> str:
+    """What to use instead of the full matrix of n rows."""
+    return f"an approximation of low rank: rank={min(1000, max(n // 4, 1))}, say"
 
 
 @dataclass(eq=False)
@@ -68,7 +72,7 @@ class Distinct:
         """Raise an error, before any work, if there is no room for the matrix."""
         if not self.kernel.pairwise:  # which is held already
             k = self.X.shape[0]
-            require(8.0 * k**2, f"The full kernel matrix of {k} rows", _REMEDY)
+            require(8.0 * k**2, f"The full kernel matrix of {k} rows", _remedy(k))
 
     def at(self, name: str, value: float) -> Distinct:
         """The same rows with one kernel parameter at another value."""
@@ -195,7 +199,7 @@ class DenseGram(Gram):
     def _expand(self, K: Array) -> Array:
         if self._ids is None:
             return K
-        require(8.0 * self.n**2, f"The full kernel matrix of {self.n} rows", _REMEDY)
+        require(8.0 * self.n**2, f"The full kernel matrix of {self.n} rows", _remedy(self.n))
         return K.take(self._ids, axis=0).take(self._ids, axis=1)
 
     def _collapse(self, v: Array) -> Array:

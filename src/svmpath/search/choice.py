@@ -111,6 +111,11 @@ class Scores:
         """What decides between machines."""
         return self.scores + self.share * self.smooth if self.share else self.scores
 
+    @lazy
+    def position(self) -> int:
+        """The position of the best value, which is asked for again and again."""
+        return _best_position(self, "min", 1.0)
+
     @property
     def best(self) -> float:
         """The value with the best score."""
@@ -265,12 +270,18 @@ def check_rule(rule: Any, known: Sequence[str] = RULES) -> str:
 
 def best_value(curve: Curve | Scores, rule: str = "min", sign: float = 1.0) -> int:
     """The position of the best value of a curve; a sign of -1 means that larger values make simpler machines."""
+    if check_rule(rule) != "one_se" and sign == 1.0 and isinstance(curve, Scores):
+        return curve.position
+    return _best_position(curve, rule, sign)
+
+
+def _best_position(curve: Curve | Scores, rule: str, sign: float) -> int:
     scores = curve.scores
     if not np.isfinite(scores).all():
         raise ValueError("The curve has scores that are not finite, so no value can be chosen; scale the data first.")
     rounding = getattr(curve, "rounding", _SAME_SCORE)
     best = lowest(_decisive(curve), curve.smooth, rounding=rounding)
-    if check_rule(rule) == "one_se":
+    if rule == "one_se":
         low = float(scores[best].min())
         bar = low + curve.standard_error(int(best[np.argmin(sign * curve.values[best])]))
         best = np.flatnonzero(scores <= bar + same_score(low, scores, rounding))

@@ -18,7 +18,9 @@ SCREENED_PER_CLASS = 20  # rows of a rare class that are kept when rows are draw
 LANDMARKS = ((700, 64), (float("inf"), 100))  # of a screen of two classes: up to so many rows, so many
 LANDMARKS_OF_TARGETS = 128  # of a regression
 LANDMARKS_OF_CLASSES = 200  # of several classes, whose kernels are narrower: with 64 a large gamma looked bad
+CLOSER_LANDMARKS = 200  # for a second look at narrow kernels, of which few landmarks know little
 FIRST_RANK = 300  # in which gammas are narrowed, and which is doubled
+SMOOTHER_RANK = 100  # in which smooth kernels are tried with the squared hinge of several classes
 MOST_RANK = 1200  # the next one takes four to six times as long, and gained at most a tenth of a point
 SINGLE_PRECISION_ENTRIES = 2_000_000  # of features, from which on they are kept in single precision
 
@@ -34,6 +36,8 @@ BROKEN_PROMISES = 2  # gammas that are tried after the best, where none is as go
 CONTRADICTED = 1 / 3  # share of rows with an equal one of another class, from which on the hinge is compared, too
 NOISY = 0.15  # share of errors of the squared hinge, from which on it is
 RIVAL_C = 100.0  # of the squared hinge, up to which it is: with a larger one its path is long
+SMOOTHER = (3, 2)  # powers of the factors to a smaller gamma and a larger C: a 64th of that of least squares, a 16th
+GOOD = 0.02  # share of errors below which there is little to gain far from the best pair
 DESCENT_PAIRS = 8
 BRENT_GAMMAS = 16  # evaluations of Brent's method over log gamma
 

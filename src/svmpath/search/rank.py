@@ -13,12 +13,14 @@ four times as much as the one before.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
 
 from svmpath.criteria.curve import Curve
+from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram, Gram, LowRankGram, Nystroem
 from svmpath.gram.memory import memory_limit
 from svmpath.kernels import Kernel, Linear
@@ -36,6 +38,7 @@ Array = np.ndarray
 GAIN = 0.25  # standard errors that a doubled rank must gain
 _SMALL_GAIN = 0.005  # of the score; with very many rows a standard error is less than anyone cares about
 _NOTHING_LEFT = 1e-6  # relative residual of features, perhaps in single precision, that are all of the kernel
+_SMOOTHER, _LARGER = 4.0, 30.0  # factors of gamma and of C: where f bends by its second order, C ~ gamma^-2.5
 _MORE = 4.0  # times the seconds of a rank that its double takes
 _REASONS = {
     "enough": "the last gains too little to go on",
@@ -67,17 +70,36 @@ def grow(
         evaluator = tuner.evaluators[lowest(np.array([each.score() for each in compared]))[0]]
     if first is not None and first.path.gram.kernel.parameters != kernel.parameters:
         first = None  # with rule="one_se" the curve that was kept may be that of another gamma
-    for passes in (Passes(tuner, evaluator.loss), None):
-        grown = double_rank(tuner, evaluator, kernel, (gamma, C), starts.get(gamma), first, passes)
-        steps = ", ".join(f"{each.rank}: {each.tried[gamma].score:.4g} ({each.seconds:.2f} s)" for each in grown.stages)
-        sentence = f"rank: score of {evaluator.loss.name} by rank, {tuner.n} rows: {steps}; {_REASONS[grown.reason]}"
-        tuner.log.enter(grown.stages, sentence, f"raising the rank to {grown.stages[-1].rank}")
-        trials = Trials(tuner, evaluator.on(grown.curve.path.gram), starts)
-        trials.adopt(gamma, grown.curve, grown.paths)
-        full = on_full_kernel(tuner, trials, valley) if grown.reason == "full" else trials
-        if full is not None:
-            return full
-    raise AssertionError("without passes over the full kernel, there is a rank")
+    best, is_full_next = _grow_at(tuner, evaluator, kernel, (gamma, C), starts, first, Passes(tuner, evaluator.loss))
+    if is_full_next:
+        full = on_full_kernel(tuner, best, valley)
+        best = _grow_at(tuner, evaluator, kernel, (gamma, C), starts, first)[0] if full is None else full
+    for other in tuner.evaluators[1:]:
+        smooth = smoother(tuner, other, best)
+        if smooth is not None:
+            trials, _ = _grow_at(tuner, other, smooth.evaluator.gram.kernel, smooth.best(), {})
+            best = trials if is_lower([trials.score()], [best.score()]) else best
+    return best
+
+
+def _grow_at(
+    tuner: Tuner,
+    evaluator: Evaluator,
+    kernel: Kernel,
+    pair: tuple[float, float],
+    starts: StartsByGamma,
+    first: Curve | None = None,
+    passes: Passes | None = None,
+) -> tuple[Trials, bool]:
+    """One loss on one kernel in low rank, and whether the full kernel is next."""
+    gamma = pair[0]
+    grown = double_rank(tuner, evaluator, kernel, pair, starts.get(gamma), first, passes)
+    steps = ", ".join(f"{each.rank}: {each.tried[gamma].score:.4g} ({each.seconds:.2f} s)" for each in grown.stages)
+    sentence = f"rank: score of {evaluator.loss.name} by rank, {tuner.n} rows: {steps}; {_REASONS[grown.reason]}"
+    tuner.log.enter(grown.stages, sentence, f"raising the rank to {grown.stages[-1].rank}")
+    trials = Trials(tuner, evaluator.on(grown.curve.path.gram), starts)
+    trials.adopt(gamma, grown.curve, grown.paths)
+    return trials, grown.reason == "full"
 
 
 class Grown(NamedTuple):
@@ -240,6 +262,31 @@ def in_low_rank(
         compared[-1].visit(*pair)
         compared[-1].enter("compare")
     return compared
+
+
+def smoother(tuner: Tuner, evaluator: Evaluator, best: Trials) -> Trials | None:
+    """A much smaller gamma with a much larger C, if another loss is better there than the best so far, in low rank.
+
+    Least squares wants every sample at its label, and where one class surrounds another it needs a narrow kernel for
+    that. A loss with a margin does not: a smooth machine with a large C may be far better, and nothing near the pair of
+    least squares shows it. Of smooth kernels a few landmarks know nearly all, so that this costs little.
+    """
+    is_walk = evaluator.loss.policy.cost_grows_with_span
+    is_good = evaluator.scoring is None and best.score() < limits.GOOD
+    if tuner.gamma is None or tuner.C.is_fixed or is_walk or is_good or tuner.deadline.is_over():
+        return None
+    (gamma, C), rank, found = best.best(), min(limits.SMOOTHER_RANK, first_rank(tuner), tuner.n), None
+    for power in limits.SMOOTHER:
+        pair = tuner.gamma.nearest(gamma / _SMOOTHER**power), tuner.C.nearest(C * _LARGER**power)
+        kernel = tuner.gram_at(tuner.gram, pair[0]).kernel
+        trials = Trials(tuner, evaluator.on(low_rank(tuner, kernel, rank)))
+        with suppress(PathError):
+            trials.visit(*pair)
+            trials.enter("compare")
+            found = trials if is_lower([trials.score()], [(found or best).score()]) else found
+        if found is None:  # the smoothest of them, by which the others are judged
+            break
+    return found
 
 
 def first_rank(tuner: Tuner) -> int:

@@ -39,6 +39,9 @@ Array = np.ndarray
 
 _CUT = 9.0
 _OTHER_VALLEY = 16.0  # factor between two gammas from which on they are far from each other
+_MISSED = 0.2  # share of the trace that landmarks miss, from which on more of them are worth a look
+_TINY = 1e-300
+_LEVEL = 0.05  # standard errors: scores that differ by less are as good as each other
 _ROUNDING = 1e-6  # relative, of scores at a large C, where what is left of an eigenvalue is rounding
 _ROW_DRAW, _LANDMARK_DRAW = 1, 2  # so that the landmarks are not the first of the rows that are drawn
 
@@ -69,6 +72,8 @@ class Screen:
         The scores at each value of the parameter; NaN stands for a kernel without one.
     promised : dict
         What the score of the task is there, at the best C: the share of errors, or the mean square.
+    missed : dict
+        What share of the trace of the kernel matrix the landmarks miss there.
     """
 
     def __init__(
@@ -85,6 +90,7 @@ class Screen:
         self.C, self.over, self.task = C, over, problems[0].task
         self.tried: dict[float, Scores] = {}
         self.promised: dict[float, float] = {}
+        self.missed: dict[float, float] = {}
         gram = problems[0].gram
         self.kernel = gram.kernel
         self.rows = drawn_rows(problems, rows, seed)
@@ -120,6 +126,37 @@ class Screen:
         if wide:
             self.score([each for each in gamma.neighbours(self.best()[0]) if not is_among(each, self.tried)])
 
+    def look_closer(self, closer: Screen) -> None:
+        """Larger gammas once more, by a screen with more landmarks, for as long as one of them is about the best.
+
+        Few landmarks know little of a narrow kernel, and make it look worse than it is.
+        """
+        best = self.best()[0]
+        for gamma in sorted(each for each in self.tried if each > best and self.missed[each] > _MISSED):
+            closer.score([gamma])
+            now, low = closer.tried[gamma], min(each.lowest[0] for each in self.tried.values())
+            self.tried[gamma], self.promised[gamma] = now, closer.promised[gamma]
+            if now.lowest[0] > low + now.standard_error(best_value(now)):
+                break
+
+    def leave_corner(self) -> None:
+        """Forget small gammas that are best with the largest C, where a larger gamma is as good.
+
+        The kernel is nearly a polynomial there, and a regression extrapolates like one: a row far from all others gets
+        a target far from all others. Where a long valley of gammas has the same score, its other end is safer.
+        """
+        best = self.best()[0]
+        low = self.tried[best]
+        if not low.best >= self.C.max():
+            return
+        bar = low.lowest[0] + _LEVEL * low.standard_error(low.position)
+        level = [
+            gamma
+            for gamma, each in self.tried.items()
+            if gamma > best and each.lowest[0] <= bar and each.best < self.C.max()
+        ]
+        self.tried = {gamma: each for gamma, each in self.tried.items() if gamma >= max(level, default=0.0)}
+
     def enter(self, name: str, log: TrialLog) -> None:
         """Enter what was tried so far in a log, as a stage of this name."""
         criterion, seconds = "kfold" if self.folds else "press", time.perf_counter() - self._start
@@ -144,6 +181,8 @@ class Screen:
         kernel = self.kernel if self.over is None else self.kernel.at(self.over, gamma)
         with blas_threads(len(self.rows) * len(self.landmarks)):
             Z = kernel.evaluate(self.S) @ inverse_root(kernel, kernel.evaluate(self.SW))
+            own = Z[np.searchsorted(self.rows, self.landmarks)]  # where nothing is missed
+            self.missed[gamma] = float(1.0 - np.vdot(Z, Z) / len(Z) / max(np.vdot(own, own) / len(own), _TINY))
             if self.folds:
                 residuals = fold_residuals(Z, self.Y, self.s, self.C, self.folds)  # of shape (N, m, k)
             else:

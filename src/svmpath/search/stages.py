@@ -2,6 +2,7 @@
 
 1. **Screen.** Least squares on a few landmarks scores gamma over a factor of 65 000 and C over nine decades
    (``search.screen``), then the two values next to the best gamma. If the best is at an end, the range is widened.
+   For two classes, narrow kernels of which the landmarks miss much are looked at again with more of them.
 2. **Narrow** (more than 700 samples). The best gammas, and twice the best, which a low rank makes look worse than it
    is, are scored on all rows in a low rank; by the squared hinge for two classes, by least squares otherwise.
 3. **Confirm.** The requested loss, on the requested kernel, decides. For two classes up to 700 samples, and for losses
@@ -36,7 +37,7 @@ from svmpath.search.axis import is_among
 from svmpath.search.choice import Choice, Scores, best_value, is_lower, ordered
 from svmpath.search.evaluator import Evaluator
 from svmpath.search.log import NO_GAMMA
-from svmpath.search.rank import first_rank, grow, in_low_rank, low_rank
+from svmpath.search.rank import first_rank, grow, in_low_rank, low_rank, smoother
 from svmpath.search.rival import hinge_or_squared
 from svmpath.search.screen import Screen
 from svmpath.search.trials import StartsByGamma, Trials, on_left_side
@@ -109,7 +110,16 @@ def screen(tuner: Tuner) -> Screen:
     begin("screen", 1 if tuner.gamma is None else len(tuner.gamma.values) + 2)  # and the two next to the best
     screened = Screen(tuner.evaluator.problems, tuner.C.values, tuner.over, tuner.seed, folds=tuner.folds)
     screened.look(tuner.gamma, tuner.n_jobs, tuner.deadline)
+    landmarks = min(limits.CLOSER_LANDMARKS, len(screened.rows))
+    is_good = not tuner.is_binary or screened.promised[screened.best()[0]] < limits.GOOD
+    if tuner.gamma is not None and len(screened.landmarks) < landmarks and not (is_good or tuner.deadline.is_over()):
+        rows = limits.SCREENED_ROWS
+        screened.look_closer(
+            Screen(tuner.evaluator.problems, tuner.C.values, tuner.over, tuner.seed, rows, landmarks, tuner.folds)
+        )
     screened.enter("screen", tuner.log)
+    if screened.task == "regression" and tuner.gamma is not None:
+        screened.leave_corner()
     return screened
 
 
@@ -222,11 +232,18 @@ def compare(tuner: Tuner, best: Trials, scores: Mapping[float, Scores]) -> Trial
         begin("compare")
         full = best.best_curve().path.gram
         is_quick = tuner.size <= limits.UNNARROWED_ROWS or full.Z is not None
+        smooth = smoother(tuner, evaluator, best)
+        if smooth is not None and (is_quick or is_worth_it(smooth.best_curve(), best.best_curve())):
+            trials, (first, C_first) = Trials(tuner, evaluator.on(gram)), smooth.best()
+            with suppress(PathError):
+                trials.descend(first, valley(tuner, scores), jumps=False, C=C_first)
+                trials.enter("compare")
+                best = trials if is_lower([trials.score()], [best.score()]) else best
         if not is_quick and not evaluator.loss.policy.cost_grows_with_span:
             # Is it worth the full kernel matrix? If it gains a lot in low rank.
             pair = in_low_rank(tuner, [tuner.evaluator, evaluator], full.kernel, (gamma, C), starts)
-            first, other = (each.best_curve() for each in pair)
-            if not other.scores[0] < first.scores[0] - first.standard_errors[0]:
+            one, other = (each.best_curve() for each in pair)
+            if not is_worth_it(other, one):
                 continue
         trials = Trials(tuner, evaluator.on(gram), starts)
         with suppress(PathError):  # there are others
@@ -237,6 +254,12 @@ def compare(tuner: Tuner, best: Trials, scores: Mapping[float, Scores]) -> Trial
             trials.enter("compare")
             best = trials if is_lower([trials.score()], [best.score()]) else best
     return best
+
+
+def is_worth_it(curve: Curve, first: Curve) -> bool:
+    """Whether a curve is better than the first by a standard error, each at its best value."""
+    at = best_value(first)
+    return bool(curve.scores[best_value(curve)] < first.scores[at] - first.standard_error(at))
 
 
 def is_full_matrix(tuner: Tuner, starts: StartsByGamma, gamma: float) -> bool:
