@@ -72,15 +72,16 @@ def test_against_exact_paths(loss, task, copies):
 @pytest.mark.parametrize("copies", [False, True], ids=["distinct", "copies"])
 @pytest.mark.parametrize("loss", [SquaredHinge(), LeastSquares()], ids=["squared hinge", "least squares"])
 def test_folds(loss, copies, monkeypatch):
-    monkeypatch.setattr("svmpath.criteria.of_full_kernel.RANKING_GAP", TIGHT)
+    tight = 1e-9  # what products in single precision allow
+    monkeypatch.setattr("svmpath.criteria.of_full_kernel.RANKING_GAP", tight)
     some = problems(2, classes=3, copies=copies)
-    full, exact = follow(loss, some)
+    full, exact = follow(loss, some, tight)
     folds = make_folds(4, some[0].gram.X, some[1].y, is_classification=True, s=some[0].s)
     values = np.array([0.3, 3.0, 1.0])
     for one, other in zip(full, exact, strict=True):
         held, truth = (criteria.kfold(path, values, cv=folds) for path in (one, other))
         np.testing.assert_array_equal(held.rows, truth.rows)
-        np.testing.assert_allclose(held.decisions, truth.decisions, atol=2e-5)
+        np.testing.assert_allclose(held.decisions, truth.decisions, atol=1e-3)
 
 
 def test_classes_are_columns_of_the_same_products(monkeypatch):
@@ -117,6 +118,26 @@ def test_what_paths_have(tmp_path):
         trace_problem(path.problem, Request(HuberHinge(), "C", (0.1, 1.0)))
     with pytest.raises(ValueError, match="over 'gamma'"):
         trace_problem(path.problem, Request(SquaredHinge(), "gamma", (0.1, 1.0)))
+
+
+def test_nothing_stale_is_answered():
+    (problem,) = problems()
+    store = KernelStore()
+    machines = []
+    for loss in (SquaredHinge(), LeastSquares()):
+        path = trace_problem(problem, Request(loss, "C", (0.1, 30.0)), store)
+        machines.append(path(1.0).fitted)
+    assert np.abs(machines[0] - machines[1]).max() > 0.05
+    loose = replace(path, tol=1e-2, store=KernelStore())
+    loose(1.0)
+    assert replace(loose, tol=1e-10)(1.0).gap <= 1e-10
+
+
+def test_folds_that_are_not_solved_are_refused():
+    (path,), _ = follow(SquaredHinge(), problems())
+    folds = make_folds(3, path.problem.gram.X, path.problem.y, is_classification=True)
+    with pytest.raises(PathError, match="no machines of the folds"):
+        criteria.kfold(replace(path, tol=1e-3, span=(1e12, 1e12)), [1e12], cv=folds)
 
 
 def test_certificate_of_low_rank_says_how_far():

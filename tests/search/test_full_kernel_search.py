@@ -7,8 +7,11 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import PredefinedSplit, RepeatedKFold, ShuffleSplit, TimeSeriesSplit
 
 from svmpath import PathSVC, PathSVR, Range, Report
+from svmpath.gram import Nystroem, ProductGram
+from svmpath.kernels import RBF
 from svmpath.paths import FullKernelPath
 from svmpath.search import limits
 
@@ -115,6 +118,90 @@ def test_predictions_from_landmarks_where_that_changes_no_held_out_decision(few_
     seen.clear()
     small.predict(new)
     assert max(shape[1] for shape in seen) < 240
+
+
+def test_what_changes_a_held_out_label_is_noticed(few_are_many):
+    X, t, y = noisy(240)
+    options = {"C": 1.0, "gamma": 0.1, "random_state": 0}
+    model = PathSVC(**options).fit(X, y)
+    f = model._held_out.decisions()
+    for row in (0, 17, 239):
+        change = np.zeros((240, 1))
+        change[row] = -2 * f[row]
+        assert not model._held_out.is_unchanged(change)
+        assert model._held_out.is_unchanged(-0.4 * change)
+    numbers = PathSVR(**options).fit(X, t)
+    error = np.sqrt(numbers.held_out_error())
+    assert numbers._held_out.is_unchanged(np.full((240, 1), 0.0099 * error))
+    assert not numbers._held_out.is_unchanged(np.full((240, 1), 0.0101 * error))
+    cut = PathSVC(threshold=0.5, **options).fit(X, y)
+    change = np.zeros((240, 1))
+    row = np.flatnonzero(cut._held_out.decisions() > 0.5)[0]
+    change[row] = 0.25 - cut._held_out.decisions()[row]
+    assert not cut._held_out.is_unchanged(change)
+
+
+@pytest.mark.filterwarnings("ignore::svmpath.WeakModelWarning")
+@pytest.mark.parametrize(
+    "cv",
+    [
+        ShuffleSplit(3, random_state=0),
+        TimeSeriesSplit(3),
+        RepeatedKFold(n_splits=3, n_repeats=2, random_state=0),
+        PredefinedSplit(np.arange(240) % 3 - 1),
+    ],
+    ids=lambda cv: type(cv).__name__,
+)
+def test_splits_that_do_not_hold_out_each_row_once(few_are_many, cv):
+    X, _, y = noisy(240)
+    model = PathSVC(C=[0.3, 1.0, 3.0], gamma=0.1, cv=cv, effort="best", random_state=0).fit(X, y)
+    assert isinstance(model.path_, FullKernelPath)
+    assert 0.0 < model.held_out_error() < 0.5
+
+
+def test_the_map_to_features_is_saved_where_predictions_use_it(few_are_many, monkeypatch):
+    X, _, y = noisy(240)
+    monkeypatch.setattr("svmpath.search.full_kernel._SMALL_GAP", 0.0)
+    monkeypatch.setattr(limits, "MOST_RANK", 230)
+    monkeypatch.setattr(limits, "PRECONDITIONER", 14.0)
+    model = PathSVC(C=1.0, gamma=0.02, effort="best", random_state=0).fit(X, y)
+    assert model.compression_error_ > 0.0
+    saved = pickle.dumps(model)
+    monkeypatch.setattr(Nystroem, "prepare", lambda *args: pytest.fail("features are made anew"))
+    np.testing.assert_allclose(pickle.loads(saved).decision_function(X[:9]), model.decision_function(X[:9]))
+
+
+def test_weights_count_in_what_is_affordable(few_are_many):
+    X, _, y = noisy(200, 3)
+    model = PathSVC(C=1.0, gamma=0.1, effort="best", random_state=0).fit(X, y, sample_weight=np.full(200, 1e5))
+    assert not isinstance(model.path_, FullKernelPath)
+
+
+@pytest.mark.filterwarnings("ignore::svmpath.WeakModelWarning")
+def test_machines_that_are_not_found_leave_it_to_low_rank(few_are_many, monkeypatch):
+    X, t, y = noisy(200, 3)
+    monkeypatch.setattr("svmpath.paths.full_kernel_path.FULL_GAP", 1e-40)
+    for target in (y, np.digitize(t, [-0.5, 0.5])):
+        model = PathSVC(random_state=0, C=[0.3, 1.0], gamma=[0.05, 0.1]).fit(X, target)
+        assert not isinstance(model.path_, FullKernelPath)
+        assert model.rank_ > 10
+
+
+def test_one_matrix_is_held_and_freed(few_are_many):
+    X, _, y = noisy(120)
+    X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)  # copies
+    gram = ProductGram(RBF(0.1), X, Nystroem(20))
+    parts = [gram.at("gamma", gamma).take(np.arange(120)) for gamma in (0.1, 0.2)]
+    V = np.eye(120)[:, :2]
+    for part in parts:
+        np.testing.assert_allclose(part.fast(V), part.matmul(V), atol=1e-5)
+    assert parts[0]._held is parts[1]._held
+    model = PathSVC(random_state=0, C=[0.3, 1.0], gamma=[0.05, 0.1]).fit(X, y)
+    assert isinstance(model.path_, FullKernelPath)
+    model.predict_set(X[:3])
+    held = model.path_.gram._held
+    assert held.matrix is None
+    assert held.part is None or held.part.matrix is None
 
 
 @pytest.mark.parametrize(

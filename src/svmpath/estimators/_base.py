@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -143,6 +143,11 @@ class PathMachine(TunedModel):
         # Folds that "auto" takes for want of something cheaper may be any: rows are held out one by one before.
         folds = None if self._groups is None and self.criterion == "auto" else self._drawn
         may_fold = self.criterion == "auto" or is_by_folds(self.criterion)
+        drawn = cache(partial(self._draw_folds, X, y, s))
+
+        def draw() -> Folds:
+            return drawn() if self._drawn is None else self._drawn
+
         if axes.is_default:  # the one that is followed in full comes first
             evaluators.insert(0, evaluators.pop((len(evaluators) - 1) // 2))
         tuner = Tuner(
@@ -156,13 +161,13 @@ class PathMachine(TunedModel):
             deadline,
             self._is_rank_free(evaluators[0].loss),
             self.effort,
-            partial(self._folds, "kfold", X, y, s) if may_fold else None,
+            draw if may_fold else None,
             TrialLog(self._log, None if axes.is_gradient else self._count),
         )
         choice, evaluator, paths = STRATEGIES[self._strategy](tuner)
         self.loss_, self.criterion_ = evaluator.loss.name, self._criterion(evaluator.loss, problems)
         if isinstance(choice.curve.path, FullKernelPath):
-            self.criterion_ = choice.curve.criterion
+            self.criterion_, self._drawn = choice.curve.criterion, draw()
         if self._drawn is None and not (callable(self.criterion) or is_bound(self.criterion) or axes.is_gradient):
             warn_of_idle_folds(self.cv)
         self._store(choice, evaluator, paths, labels)
@@ -292,10 +297,12 @@ class PathMachine(TunedModel):
         if not is_by_folds(criterion):
             return None
         if self._drawn is None:
-            kind: dict[str, Any] = {"is_classification": self._task == "classification", "pairwise": self._pairwise}
-            seed = draw_seed(self.random_state)
-            self._drawn = make_folds(self.cv, X, y, **kind, groups=self._groups, s=s, seed=seed)
+            self._drawn = self._draw_folds(X, y, s)
         return self._drawn
+
+    def _draw_folds(self, X: Any, y: Array, s: Array) -> Folds:
+        kind: dict[str, Any] = {"is_classification": self._task == "classification", "pairwise": self._pairwise}
+        return make_folds(self.cv, X, y, **kind, groups=self._groups, s=s, seed=draw_seed(self.random_state))
 
     def _store(self, choice: Choice, evaluator: Evaluator, paths: list[Path], labels: Array) -> None:
         """The choice, and what the model is made of."""
@@ -310,7 +317,10 @@ class PathMachine(TunedModel):
             setattr(self, f"{name}_", value)
         rows = (self._given_weight, self._groups, self._drawn)
         self._held_out = HeldOut(self._machines, choice, self.get_params(deep=False), self._classes, labels, *rows)
-        if isinstance(path, FullKernelPath):
+
+    def _compress(self) -> None:
+        """Predict from landmarks where that changes nothing; after the threshold is known, which decides on labels."""
+        if self._scoring is None:  # a scorer may look at more than labels
             self._machines = self._held_out.machines = self._machines.compressed(self._held_out.is_unchanged)
 
     def _name_choice(self, choice: Choice) -> None:

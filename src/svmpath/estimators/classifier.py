@@ -107,7 +107,8 @@ class PathSVC(ClassifierMixin, PathMachine):
         with an elbow, use 500.
     effort : {"quick", "auto", "best"}, default="auto"
         How much may be done with more than 2000 samples. "quick" stays in low rank. "auto" goes on with the full kernel
-        matrix where the low rank is not enough, up to about 24 000 samples; "best" up to about 75 000.
+        matrix where the low rank is not enough, up to about 20 000 samples (there pairs are compared by
+        k-fold, whatever "auto" means before); "best" up to about 75 000.
     class_weight : dict or "balanced", optional
         Multiplies C for each class; "balanced" makes the classes weigh the same: their sums of sample weights are equal
         (those of scikit-learn's SVC are only without sample weights, since it counts rows).
@@ -359,6 +360,7 @@ class PathSVC(ClassifierMixin, PathMachine):
             X = self._to_scale(X, sample_weight, s)
             self._fit(X, one_vs_rest_targets(code, len(self.classes_)), s, y, code)
             self.threshold_ = fit_threshold(self.threshold, self._scoring, self._held_out)
+            self._compress()
             warn_of_a_weak_model(self._held_out)
         return self
 

@@ -134,7 +134,7 @@ class HeldOut:
         Of a regression: whether no prediction changes by more than a hundredth of the root mean squared residual.
         """
         curve = self.as_chosen()
-        f, change = curve.decisions[0], squeezed(difference)[curve.rows]
+        f, change = curve.held[0], squeezed(difference)[curve.rows]  # one entry each time that a row was held out
         if self.classes is None:
             residual = self.labels[curve.rows] - f
             return bool(np.abs(change).max() <= _HARMLESS * np.sqrt(np.mean(residual**2)))

@@ -113,7 +113,10 @@ class Machines:
         with blas_threads(low.entries):
             w = lstsq(low.Z, f)[0]
         difference = low.Z @ w - f
-        return replace(self, w=w, compression=float(np.abs(difference).max())) if is_harmless(difference) else self
+        if is_harmless(difference):
+            return replace(self, w=w, compression=float(np.abs(difference).max()))
+        self.gram.forget_features()  # a saved model needs none
+        return self
 
     def scored(self, criterion: Callable[..., Curve]) -> Curve:
         """What a criterion says of these machines, and of no others on their paths."""
@@ -130,7 +133,9 @@ class Machines:
         """The machines without each fold."""
         # A path from C to C: nothing else is walked through.
         paths = [path.over_span((value, value)) for path, value in zip(self.paths, self.values, strict=True)]
-        return fold_machines(paths, self.values, folds)
+        machines = fold_machines(paths, self.values, folds)
+        self.paths[0].forget()
+        return machines
 
 
 @dataclass(frozen=True, eq=False)

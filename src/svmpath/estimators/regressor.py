@@ -75,7 +75,8 @@ class PathSVR(RegressorMixin, PathMachine):
         to 2000 samples; with more, landmarks are added while they help. More in :class:`svmpath.PathSVC`.
     effort : {"quick", "auto", "best"}, default="auto"
         How much may be done with more than 2000 samples. "quick" stays in low rank. "auto" goes on with the full kernel
-        matrix where the low rank is not enough, up to about 24 000 samples; "best" up to about 75 000.
+        matrix where the low rank is not enough, up to about 20 000 samples (there pairs are compared by
+        k-fold, whatever "auto" means before); "best" up to about 75 000.
     scale : bool, default=False
         Whether to standardise the columns in ``fit``. New rows are scaled alike.
     n_jobs : int, optional
@@ -203,6 +204,7 @@ class PathSVR(RegressorMixin, PathMachine):
             self._keep_rows(X, sample_weight, groups)
             X = self._to_scale(X, sample_weight, s)
             self._fit(X, [target], s, y, target)
+            self._compress()
         return self
 
     @lazy_for_chunks

@@ -68,10 +68,26 @@ def exact_product(
 
 @dataclass(eq=False)
 class HeldMatrix:
-    """The one matrix that is held: that of the last kernel asked about, so that two never take up memory."""
+    """The one matrix that is held: that of the last kernel asked about, so that two never take up memory.
 
-    kernel: Kernel | None = None
-    K: Array | None = None
+    Attributes
+    ----------
+    matrix : tuple of Kernel, rows and array, or None
+        In single precision; replaced as a whole, never written to, as another thread may be multiplying with it.
+    part : HeldMatrix or None
+        That of some of the rows, such as those that are distinct.
+    """
+
+    matrix: tuple[Kernel, Any, Array] | None = None
+    part: HeldMatrix | None = None
+
+    def of(self, kernel: Kernel, rows: Any) -> Array | None:
+        """The matrix of this kernel and these rows, if that is the one that is held."""
+        if self.matrix is None:
+            return None
+        known, places, K = self.matrix
+        is_same = known is kernel or known.parameters == kernel.parameters
+        return K if is_same and np.array_equal(places, rows) else None
 
 
 class ProductGram(Gram):
@@ -128,9 +144,9 @@ class ProductGram(Gram):
         self._held = HeldMatrix() if held is None else held
 
     def __getstate__(self) -> dict[str, Any]:
-        # A saved model holds the rows; matrices and features are made again when they are needed.
-        names = ("kernel", "X", "approximation", "seed", "rows")
-        return {**{name: self.__dict__[name] for name in names}, "_low": None, "_held": HeldMatrix()}
+        # A saved model holds the rows, and the map to features if it predicts by them; matrices are made again.
+        names = ("kernel", "X", "approximation", "seed", "rows", "_low")
+        return {**{name: self.__dict__[name] for name in names}, "_held": HeldMatrix()}
 
     @property
     def low(self) -> LowRankGram:
@@ -142,8 +158,7 @@ class ProductGram(Gram):
     @lazy
     def is_held(self) -> bool:
         """Whether K is held, in single precision."""
-        has_matrix = self._held.kernel is not None
-        return has_matrix or 4.0 * self.n**2 <= memory_limit()
+        return self._held.matrix is not None or 4.0 * self.n**2 <= memory_limit()
 
     @property
     def diag(self) -> Array:
@@ -167,19 +182,24 @@ class ProductGram(Gram):
 
     def _matrix(self) -> Array:
         """K in single precision, made by blocks."""
-        held, every = self._held, self.places(slice(None))
-        if held.K is None or held.kernel is not self.kernel:
-            held.kernel = None  # what is written over it belongs to no kernel until it is whole
-            held.K = np.empty((self.n, self.n), dtype=np.float32) if held.K is None else held.K
-            for part in blocks(held.K, _BLOCK):
-                checkpoint()
-                held.K[part] = self.kernel(self.X[every[part]], self.X, self.rows)
-            held.kernel = self.kernel
-        return held.K
+        known, every = self._held.of(self.kernel, self.rows), self.places(slice(None))
+        if known is not None:
+            return known
+        self.release()
+        K = np.empty((self.n, self.n), dtype=np.float32)
+        for part in blocks(K, _BLOCK):
+            checkpoint()
+            K[part] = self.kernel(self.X[every[part]], self.X, self.rows)
+        self._held.matrix = self.kernel, self.rows, K
+        return K
 
     def release(self) -> None:
         """Free the matrix that is held; it is made again if it is needed."""
-        self._held.kernel = self._held.K = None
+        self._held.matrix = self._held.part = None
+
+    def forget_features(self) -> None:
+        """Free the features in low rank; they are made again if they are needed."""
+        self._low = None
 
     def cross(self, X: Any) -> Array:
         return self.kernel(X, self.X, self.rows)
@@ -201,4 +221,6 @@ class ProductGram(Gram):
 
     def take(self, rows: Any) -> ProductGram:
         """Some of the rows, with the same landmarks."""
-        return ProductGram(self.kernel, self.X, self.approximation, self.seed, self.places(rows), self.low.take(rows))
+        part = self._held.part = self._held.part or HeldMatrix()
+        places, low = self.places(rows), self.low.take(rows)
+        return ProductGram(self.kernel, self.X, self.approximation, self.seed, places, low, part)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.exceptions import PathError
+from svmpath.gram.memory import memory_limit
 from svmpath.lazy import with_known
 from svmpath.losses import PiecewiseQuadratic, Problem, Solution
 from svmpath.paths.copies import merge
@@ -26,24 +27,23 @@ from svmpath.solvers.threads import blas_threads
 FULL_GAP = 1e-4  # relative; decision values are then about 1e-2 of the margin from those of the machine without a gap
 RANKING_GAP = 2e-3  # of machines that are only compared: at 1e-2 their held-out errors vary by half a standard error
 _UNREFINED = 0.5  # of a gap that is refined: what the products in single precision leave of it
-_ENTRIES = 8_000_000  # of the columns that are solved together: a dozen arrays of this size
+_COLUMN_BYTES = 1e9  # of the columns that are solved together
 
 
 @dataclass
 class Together:
-    """The problems that are solved together, and what was asked last, with its answer.
+    """The problems that are solved together.
 
     Attributes
     ----------
     problems : list of Problem
         One for each machine, before copies are merged.
-    asked : tuple
-    answer : list of FullMachines
+    last : tuple or None
+        What was asked last, and its answer: the machines of each problem.
     """
 
     problems: list[Problem] = field(default_factory=list)
-    asked: tuple[Any, ...] = ()
-    answer: list[FullMachines] = field(default_factory=list)
+    last: tuple[tuple[Any, ...], list[FullMachines]] | None = None
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -120,43 +120,45 @@ class FullKernelPath(Path):
         numbers = [k for k, each in enumerate(together.problems) if each.y is self.problem.y] if together else []
         if together is None or not numbers:  # with other weights than those problems
             together, numbers = Together([self.problem]), [0]
-        asked = (values.tobytes(), weights.tobytes(), tol, refined)
-        if together.asked != asked:
-            together.answer, together.asked = self._solve_all(together.problems, values, weights, tol, refined), asked
-        return together.answer[numbers[0]]
+        asked = (self.loss.name, values.tobytes(), weights.tobytes(), tol, refined)
+        if together.last is None or together.last[0] != asked:
+            together.last = asked, self._solve_all(together.problems, values, weights, tol, refined)
+        return together.last[1][numbers[0]]
 
     def _solve_all(
         self, problems: list[Problem], values: Array, weights: Array, tol: float, refined: bool
     ) -> list[FullMachines]:
         """The columns of each problem, as many problems at a time as there is room for."""
         gram: Any = self.distinct.gram
-        n, width = len(weights), len(values) * weights.shape[1]
-        at_once, answers = max(1, _ENTRIES // (n * width)), list[FullMachines]()
-        for start in range(0, len(problems), at_once):
-            some = problems[start : start + at_once]
-            targets = [each.y if each.copies is None else merge(each, gram).y for each in some]
-            y, s = np.repeat(np.stack(targets, axis=1), width, axis=1), np.tile(weights, (1, len(some) * len(values)))
-            C = np.tile(np.repeat(values, weights.shape[1]), len(some))
+        (n, q), width = weights.shape, len(values) * weights.shape[1]
+        targets = np.stack([each.y if each.copies is None else merge(each, gram).y for each in problems], axis=1)
+        # A dozen arrays of n numbers, and three of the size of the preconditioner, for each column.
+        room = min(_COLUMN_BYTES, 0.25 * memory_limit()) / (8.0 * (12 * n + 3 * gram.low.rank**2))
+        every, answers = np.arange(len(problems) * width), list[FullMachines]()
+        for start in range(0, len(every), max(1, int(room))):
+            some = every[start : start + max(1, int(room))]
+            y, C, s = targets[:, some // width], values[some % width // q], weights[:, some % q]
             with blas_threads(gram.entries):
                 given = self.loss.pieces, gram.low.Z, y, s, C, gram.fast
                 found = solve_full(*given, tol=_UNREFINED * tol if refined else tol)
                 if refined:  # with one product more, unless rounding was in the way
                     found = solve_full(*given, exact=gram.matmul, tol=tol, start=found.a)
-            answers += [found.take(slice(k, k + width)) for k in range(0, len(C), width)]
-        return answers
+            answers.append(found)
+        joined = FullMachines.join(answers)
+        return [joined.take(slice(k, k + width)) for k in range(0, len(every), width)]
 
     def machine(self, value: float) -> tuple[Array, float, Array]:
         """Coefficients, offset and decision values of the distinct rows, which are kept."""
         machines = self.store.of_path.machines
-        if value not in machines:
+        if value not in machines or machines[value][1] > self.tol:
             found = self.columns(np.array([value]), self.distinct.s[:, None], self.tol, refined=True)
             if not found.gap[0] <= self.tol:
                 raise PathError(
                     f"At C = {value:.6g} no machine with a gap below {self.tol:.1e} was found on the full kernel, but "
                     f"one of {found.gap[0]:.1e}: use a smaller C, scale the columns, or use rank=."
                 )
-            machines[value] = found.a[:, 0], float(found.b[0]), found.f[:, 0]
-        return machines[value]
+            machines[value] = (found.a[:, 0], float(found.b[0]), found.f[:, 0]), self.tol
+        return machines[value][0]
 
     def gap_of(self, alpha: Array, value: float) -> float:
         """The relative duality gap that coefficients of all rows have on the full kernel at a value of C."""
@@ -181,7 +183,7 @@ class FullKernelPath(Path):
     def _known_decisions(self, value: float) -> Array | None:
         machines = self.store.of_path.machines
         nearest = min(list(machines), key=lambda each: abs(np.log(each / value)), default=None)
-        return None if nearest is None else machines[nearest][2]
+        return None if nearest is None else machines[nearest][0][2]
 
     @property
     def breakpoints(self) -> Array:
@@ -197,8 +199,10 @@ class FullKernelPath(Path):
     def forget(self) -> None:
         """Free the kernel matrix, too."""
         super().forget()
-        gram: Any = self.distinct.gram
+        gram: Any = self.problem.gram
         gram.release()
+        if self.store.of_weights.together is not None:
+            self.store.of_weights.together.last = None
 
     def check(self, tol: float = 1e-8) -> None:
         """Raise :class:`svmpath.PathError` if the gap is larger than guaranteed, or than ``tol`` if that is larger."""

@@ -170,7 +170,8 @@ def _notes(fitted: Fitted, summary: Facts) -> Iterator[tuple[str, str]]:
             f"The kernel matrix is approximated in rank {choice['rank']}; its relative error is "
             f"{choice['residual']:.2g}.",
         )
-    if choice["rank"] is not None and fitted.n * summary["support_vectors"] <= _CERTIFIED:
+    is_quick = fitted.n * summary["support_vectors"] <= _CERTIFIED
+    if choice["rank"] is not None and fitted.path.gram.kernel.psd is True and is_quick:
         value = float(fitted.choice.value)
         known = [approximation_gap(machine_at(path, value)) for path in fitted.paths]
         gap, bound = max(each.gap for each in known), max(each.bound for each in known)

@@ -216,7 +216,8 @@ def _switched(model: Any) -> str | None:
     if model.criterion != "auto" or not is_by_folds(getattr(model, "criterion_", None)):
         return None
     if isinstance(model.path_, FullKernelPath):
-        return f"a low rank was not enough, so pairs were compared on the full kernel, by {model.cv}-fold"
+        by = f"{model.cv}-fold" if is_whole_number(model.cv, least=2) else "the folds of cv"
+        return f"a low rank was not enough, so pairs were compared on the full kernel, by {by}"
     if not model.path_.is_exact:
         return f"there is no exact leave-one-out along approximate paths, so {model.cv}-fold was used instead"
     policy, n = model.path_.loss.policy, model.path_.problem.n

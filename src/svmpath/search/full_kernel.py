@@ -24,6 +24,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from svmpath.criteria.held_out import Folds
 from svmpath.criteria.table import make_criterion
 from svmpath.exceptions import PathError
 from svmpath.gram import LowRankGram, Nystroem, ProductGram
@@ -64,9 +65,11 @@ class Passes:
         self.left = min(each * (2 if loss.is_linear else 1), values / float(tuner.size) ** 2) if can_be else 0.0
         if 4.0 * tuner.size**2 > memory_limit():  # kernel values are computed anew in every product
             self.left /= _ANEW
-        self._tuner, self._loss = tuner, loss
-        columns = _VALUES * limits.FULL_KERNEL_FOLDS * len(tuner.evaluator.problems)
-        self._per_product = 1.0 + columns / _COLUMNS_PER_PASS
+        problem = tuner.evaluator.problems[0]
+        s = problem.s if problem.copies is None else np.bincount(problem.copies, problem.s)
+        self._tuner, self._loss, self._weight = tuner, loss, float(s.max())
+        folds = len(folds_of(tuner)) if self.left > 0.0 else 0
+        self._per_product = 1.0 + _VALUES * folds * len(tuner.evaluator.problems) / _COLUMNS_PER_PASS
 
     def afford(self, low: LowRankGram, C: float) -> bool:
         """Whether a look at a few values around C, and then a machine there, can be afforded; takes the former away."""
@@ -76,11 +79,19 @@ class Passes:
         some = np.sort(rng.choice(n, min(n, _LOOKED_AT), replace=False))
         rest = low.kernel(low.X[low.places(some)]) - low.block(some, some)
         largest = max(float(np.linalg.eigvalsh(rest)[-1]), 0.0) * n / len(some)
-        products = _PRODUCTS[self._loss.is_linear] * np.sqrt(1.0 + 2.0 * _STEP * C * largest)
+        products = _PRODUCTS[self._loss.is_linear] * np.sqrt(1.0 + 2.0 * _STEP * C * self._weight * largest)
         cost = products * self._per_product
         is_affordable = cost + products <= self.left
         self.left -= cost
         return is_affordable
+
+
+def folds_of(tuner: Tuner) -> Folds:
+    """The folds by which machines on the full kernel are compared."""
+    if tuner.folds is not None:
+        return tuner.folds
+    assert tuner.draw_folds is not None
+    return tuner.draw_folds()
 
 
 def on_full_kernel(tuner: Tuner, low: Trials, valley: Callable[[float], float]) -> Trials | None:
@@ -97,9 +108,7 @@ def on_full_kernel(tuner: Tuner, low: Trials, valley: Callable[[float], float]) 
     pairs = zip(on_full.paths(full, (C, C)), low.machines(), strict=True)
     if all(path.gap_of(machine(C).alpha, C) < _SMALL_GAP for path, machine in pairs):  # type: ignore[attr-defined]
         return low
-    assert tuner.draw_folds is not None
-    folds = tuner.draw_folds() if tuner.folds is None else tuner.folds
-    trials = Trials(tuner, replace(on_full, criterion=make_criterion("kfold", folds)))
+    trials = Trials(tuner, replace(on_full, criterion=make_criterion("kfold", folds_of(tuner))))
 
     def look(gamma: float, C: float) -> Scores | None:
         """Three values of C at a gamma, in one system; None if that is too costly."""
@@ -129,10 +138,17 @@ def on_full_kernel(tuner: Tuner, low: Trials, valley: Callable[[float], float]) 
             gamma, C = trials.best()
             values = trials.tried[gamma].values
             beyond = [each for each in tuner.C.neighbours(C, _STEP) if not values.min() <= each <= values.max()]
-            if not beyond or tuner.deadline.is_over():
+            at = tuner.gram_at(full, gamma)
+            assert isinstance(at, ProductGram)
+            if not beyond or tuner.deadline.is_over() or not passes.afford(at.low, C):
                 break
             trials.look(gamma, np.array(beyond))
     if not trials.tried:
+        return None
+    try:
+        for path in trials.machines():
+            path(trials.best()[1])  # the machines that are taken; they are kept
+    except PathError:
         return None
     trials.enter("full kernel")
     return trials

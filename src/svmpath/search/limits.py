@@ -50,7 +50,6 @@ DESCENT_OPERATIONS = 4e10  # of a descent
 # eightieth of a fit of SVC; and kernel values in all of them, a nanosecond each.
 FULL_KERNEL_PASSES = {"quick": 0.0, "auto": 160.0, "best": 2000.0}
 FULL_KERNEL_VALUES = {"quick": 0.0, "auto": 8e10, "best": 1e12}
-FULL_KERNEL_FOLDS = 5  # that are counted on
 
 # --- memory ----------------------------------------------------------------------------------------------------------
 KEPT_ENTRIES = 5e7  # of the kernel matrices that trials keep: 400 MB

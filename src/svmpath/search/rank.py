@@ -73,7 +73,10 @@ def grow(
     best, is_full_next = _grow_at(tuner, evaluator, kernel, (gamma, C), starts, first, Passes(tuner, evaluator.loss))
     if is_full_next:
         full = on_full_kernel(tuner, best, valley)
-        best = _grow_at(tuner, evaluator, kernel, (gamma, C), starts, first)[0] if full is None else full
+        if full is None:
+            first = best.best_curve() if tuner.is_single else None
+            full, _ = _grow_at(tuner, evaluator, kernel, (gamma, C), starts, first)
+        best = full
     for other in tuner.evaluators[1:]:
         smooth = smoother(tuner, other, best)
         if smooth is not None:

@@ -59,6 +59,14 @@ class FullMachines:
     products: int
     steps: int
 
+    @staticmethod
+    def join(parts: list[FullMachines]) -> FullMachines:
+        """The columns of all parts."""
+        a, b, f, gap = (
+            np.concatenate([getattr(each, name) for each in parts], axis=-1) for name in ("a", "b", "f", "gap")
+        )
+        return FullMachines(a, b, f, gap, sum(each.products for each in parts), sum(each.steps for each in parts))
+
     def take(self, some: slice) -> FullMachines:
         """Some of the columns."""
         return FullMachines(self.a[:, some], self.b[some], self.f[:, some], self.gap[some], self.products, self.steps)
