@@ -141,8 +141,9 @@ class Pinball(ElbowLoss):
         return np.where(above, 2, np.where(below, 0, 1))
 
     def scale(self, problem: Problem) -> float:
-        """The range of y."""
-        return max(float(np.ptp(problem.y[problem.active])), np.finfo(float).tiny)
+        """The range of y; of targets that are all alike their size, as their rounding is all that is left."""
+        y = problem.y[problem.active]
+        return float(np.ptp(y)) or float(np.abs(y).max(initial=0.0)) or 1.0
 
     def violation(self, solution: Solution) -> float:
         """The largest distance of a residual from where its coefficient wants it."""
