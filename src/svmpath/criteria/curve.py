@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -140,6 +140,19 @@ class OneVsRest:
         if self.loss is error:
             return (np.argmax(f, axis=1) != np.argmax(y, axis=1)).astype(float)
         return np.mean([self.loss(y[:, c], f[:, c]) for c in range(y.shape[1])], axis=0)
+
+
+def joint_score(loss: Callable[[Array, Array], Array], paths: Sequence[Path]) -> Callable[[Array, Array], Array]:
+    """The per-sample loss of several machines, from that of the first."""
+    if isinstance(loss, OwnLoss):
+        return replace(loss, losses=tuple(path.loss for path in paths))
+    return OneVsRest(loss)
+
+
+def own_parameters(curve: Any) -> Mapping[str, float]:
+    """The parameters of the loss of a curve's machines; none if each machine has its own."""
+    has_several = isinstance(getattr(curve, "loss", None), OwnLoss) and len(curve.loss.losses) > 1
+    return {} if has_several else curve.path.loss.fixed_parameters
 
 
 @dataclass(frozen=True)
@@ -469,9 +482,7 @@ def one_vs_rest(curves: list[Curve]) -> Curve:
     """
     first = curves[0]
     target = np.stack([curve.target for curve in curves], axis=1)
-    loss: Callable[[Array, Array], Array] = OneVsRest(first.loss)
-    if isinstance(first.loss, OwnLoss):
-        loss = replace(first.loss, losses=tuple(curve.path.loss for curve in curves))
+    loss = joint_score(first.loss, [curve.path for curve in curves])
     doubts = Rowwise(_largest, [curve.doubts for curve in curves])
     seen = [curve.screened for curve in curves if curve.screened is not None]
     if len(seen) < len(curves) or first.loss is not error:

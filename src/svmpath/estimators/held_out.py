@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from svmpath.criteria.calibration import Calibration, fit_calibration
-from svmpath.criteria.conformal import LeftOut, intervals, label_sets, ten_folds
+from svmpath.criteria.conformal import LeftOut, fold_machines, intervals, label_sets, quantile_intervals, ten_folds
 from svmpath.criteria.curve import Curve, ErrorAbove
 from svmpath.criteria.effective import counted
 from svmpath.criteria.folds import deal, random_places
@@ -26,6 +26,7 @@ from svmpath.criteria.table import is_bound, is_by_folds, is_estimate, make_crit
 from svmpath.estimators.honest import HonestError, can_be_corrected, error_of_procedure
 from svmpath.estimators.machines import Machines
 from svmpath.estimators.probabilities import CalibrationCurve, binned
+from svmpath.estimators.quantiles import LevelMachines
 from svmpath.estimators.samples import classification_table, regression_table
 from svmpath.search.choice import Choice
 from svmpath.solvers.threads import jobs
@@ -75,6 +76,7 @@ class HeldOut:
     _calibrations: dict[str, Calibration] = field(default_factory=dict)
     _left_out: LeftOut | None = None
     _nested: dict[str, HonestError] = field(default_factory=dict)  # a saved model has texts as keys
+    _between: dict[str, LeftOut] = field(default_factory=dict)
 
     # --- how rows are held out ---------------------------------------------------------------------------------------
 
@@ -114,8 +116,13 @@ class HeldOut:
         return self.curve(self.chosen_by())
 
     def of_predictions(self, curve: Curve) -> Curve:
-        """The curve with the errors of what ``predict`` predicts, or squared errors."""
+        """The curve with the errors of what ``predict`` predicts; of a regression squares, or what its loss declares."""
         return curve.rescored(ErrorAbove(self.cut) if self.cut else None)
+
+    def losses_of(self, y: Array, predicted: Array) -> Array:
+        """The same losses of other targets and what is predicted for them, of a regression."""
+        loss = self.of_predictions(self.choice.curve).loss
+        return np.asarray(loss(y if predicted.ndim == 1 else np.broadcast_to(y[:, None], predicted.shape), predicted))
 
     @property
     def seed(self) -> int:
@@ -237,20 +244,31 @@ class HeldOut:
         if self._left_out is None:
             has_folds = is_by_folds(self.choice.curve.criterion) or self.groups is not None
             left_out = None if has_folds else self.machines.without_each()
-            if left_out is None:
-                folds = self.folds  # that the choice was made by
-                if not is_by_folds(self.choice.curve.criterion) or folds is None:
-                    gram, s = self.machines.gram, self.machines.paths[0].problem.s
-                    kind: dict[str, Any] = {"is_classification": self.classes is not None, "groups": self.groups}
-                    folds = ten_folds(gram.X, self.labels, **kind, s=s, pairwise=gram.kernel.pairwise)
-                left_out = self.machines.without(folds)
-            self._left_out = left_out
+            self._left_out = self.machines.without(self.outer_folds()) if left_out is None else left_out
         return self._left_out
+
+    def outer_folds(self) -> Folds:
+        """The folds that the choice was made by, or ten."""
+        if is_by_folds(self.choice.curve.criterion) and self.folds is not None:
+            return self.folds
+        gram, s = self.machines.gram, self.machines.paths[0].problem.s
+        kind: dict[str, Any] = {"is_classification": self.classes is not None, "groups": self.groups}
+        return ten_folds(gram.X, self.labels, **kind, s=s, pairwise=gram.kernel.pairwise)
 
     def intervals(self, X: Any, coverage: float) -> Array:
         """Prediction intervals of new rows, of shape (m, 2)."""
         with jobs(self.options["n_jobs"]):
             return intervals(self.left_out(), self.labels, X, check_coverage(coverage), self.weight)
+
+    def quantile_intervals(self, X: Any, coverage: float) -> Array:
+        """Conformalised intervals between two quantiles, of shape (m, 2)."""
+        key, low = repr(check_coverage(coverage)), 0.5 * (1.0 - coverage)
+        with jobs(self.options["n_jobs"]):
+            if key not in self._between:
+                C = self.machines.values[0]
+                paths = LevelMachines(self.machines.paths[0], C).paths(np.array([low, 1.0 - low]))
+                self._between[key] = fold_machines(paths, [C, C], self.outer_folds())
+            return quantile_intervals(self._between[key], self.labels, X, coverage, self.weight)
 
     def label_sets(self, X: Any, coverage: float) -> Array:
         """Which labels are plausible for new rows, of shape (m, k)."""
