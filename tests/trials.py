@@ -532,7 +532,9 @@ def _register() -> None:
         "elastic_hinge": ("lambda1", "lambda2", "ray"),
     }
     for loss, many in overs.items():
-        targets = {"least_squares": ("labels", "numbers"), **dict.fromkeys(NUMBERS, ("numbers",))}.get(loss, ("labels",))
+        targets = {"least_squares": ("labels", "numbers"), **dict.fromkeys(NUMBERS, ("numbers",))}.get(
+            loss, ("labels",)
+        )
         for over in many:
             linear = over != "gamma" and loss != "elastic_hinge"
             for name, check in (("path", check_path), ("loo", check_loo), ("kfold", check_kfold)):

@@ -116,7 +116,7 @@ class HeldOut:
         return self.curve(self.chosen_by())
 
     def of_predictions(self, curve: Curve) -> Curve:
-        """The curve with the errors of what ``predict`` predicts; of a regression squares, or what its loss declares."""
+        """The curve with the errors of what ``predict`` predicts; of a regression, squares or the losses it declares."""
         return curve.rescored(ErrorAbove(self.cut) if self.cut else None)
 
     def losses_of(self, y: Array, predicted: Array) -> Array:

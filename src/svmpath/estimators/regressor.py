@@ -72,10 +72,10 @@ class PathSVR(RegressorMixin, PathMachine):
         ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for least squares; for "epsilon_insensitive" it
         is "loo" up to 200 samples and "kfold" with more.
     scoring : str, scorer or callable, optional
-        What a held-out prediction is worth: by default the squared residual ("squared"), or a function ``loss(y, f)``,
-        is minimised; for "pinball" and "expectile" by default the loss itself at its level. A score of scikit-learn is maximised: a name such as "r2", "neg_mean_absolute_error" or
-        "neg_median_absolute_error", a scorer of ``make_scorer``, or a function ``scoring(estimator, X, y)``. It is
-        evaluated on all held-out predictions together, with the weights of the
+        What a held-out prediction is worth: by default the squared residual ("squared"), for "pinball" and "expectile"
+        their own loss, or a function ``loss(y, f)``, is minimised. A score of scikit-learn is maximised: a name such as
+        "r2", "neg_mean_absolute_error" or "neg_median_absolute_error", a scorer of ``make_scorer``, or a function
+        ``scoring(estimator, X, y)``. It is evaluated on all held-out predictions together, with the weights of the
         rows; see :func:`svmpath.criteria.score`.
     rule : {"auto", "min", "one_se"}, default="auto"
         How a value is chosen on the curve; see :func:`svmpath.select`. "auto" is "min" here.
@@ -264,7 +264,7 @@ class PathSVR(RegressorMixin, PathMachine):
         self.models_ = [clone(self).set_params(quantile=float(q)).fit(X, y, **given) for q in self._levels]
         first = self.models_[0]
         self.quantile_, self.loss_, self.criterion_ = self._levels.copy(), first.loss_, first.criterion_
-        self.C_ = np.array([model.C_ for model in self.models_])
+        self.C_: Any = np.array([model.C_ for model in self.models_])
         self.gamma_ = None if first.gamma_ is None else np.array([model.gamma_ for model in self.models_])
 
     def _name_levels(self) -> None:
@@ -468,7 +468,9 @@ class PathSVR(RegressorMixin, PathMachine):
         known, X = self._known, self._check_new(X)
         is_quantile = self.path_.loss.level == "quantile"
         if method == "cqr" and not is_quantile:
-            raise ValueError(f"method='cqr' needs quantiles, but this model has loss={self.loss_!r}: use loss='pinball'.")
+            raise ValueError(
+                f"method='cqr' needs quantiles, but this model has loss={self.loss_!r}: use loss='pinball'."
+            )
         if is_quantile and method != "jackknife+":
             return known.quantile_intervals(X, coverage)
         if self._has_columns:

@@ -113,7 +113,7 @@ class Pinball(ElbowLoss):
         return Program(K, rows, group, c0, c1, l0, l1, u0, u1, none, none, path_parameter.unit)
 
     def guess(self, problem: Problem, program: Program, t: float) -> tuple[Array, Array]:
-        """The best constant, the quantile of y: from the largest y on, theta is at its upper bound until it sums to 0."""
+        """The best constant, the quantile of y: theta is at its upper bound for the largest y, until it sums to zero."""
         low, up = program.low(t), program.up(t)
         order = np.argsort(-problem.y, kind="stable")
         order = order[up[order] > low[order]]
@@ -171,7 +171,7 @@ class Pinball(ElbowLoss):
         """
         y, f = solution.problem.y, solution.fitted
         gap = self.excess(solution, solution.alpha, f)
-        primal = self.losses(solution, f) + 0.5 * solution.alpha @ (f - solution.b)
+        primal = self.losses(solution, f) + float(0.5 * solution.alpha @ (f - solution.b))
         constant = weighted_quantile(y, solution.problem.s, solution.parameters["quantile"])
         left = self.losses(solution, np.full(len(y), constant)) or self.losses(solution, np.zeros(len(y)))
         return relative_gap(gap, primal, left)
