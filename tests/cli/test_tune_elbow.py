@@ -156,7 +156,7 @@ def test_losses_that_do_not_fit_the_task_are_refused(refused):
         "tune", *arguments, "--loss", "epsilon_insensitive"
     )
     # The nu machine is followed over nu and has no C to choose.
-    names = "'least_squares', 'squared_hinge', 'hinge', 'huber_hinge', 'epsilon_insensitive', 'expectile'"
+    names = "'least_squares', 'squared_hinge', 'hinge', 'huber_hinge', 'epsilon_insensitive', 'expectile', 'pinball'"
     assert f"--loss must be one of {names}; got 'nu'" in refused("tune", *arguments, "--loss", "nu")
 
 

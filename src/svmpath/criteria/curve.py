@@ -149,6 +149,11 @@ def joint_score(loss: Callable[[Array, Array], Array], paths: Sequence[Path]) ->
     return OneVsRest(loss)
 
 
+def is_own(curve: Any) -> bool:
+    """Whether a curve is scored by what its machines keep small themselves."""
+    return isinstance(getattr(curve, "loss", None), OwnLoss) and curve.scoring is None
+
+
 def own_parameters(curve: Any) -> Mapping[str, float]:
     """The parameters of the loss of a curve's machines; none if each machine has its own."""
     has_several = isinstance(getattr(curve, "loss", None), OwnLoss) and len(curve.loss.losses) > 1

@@ -34,6 +34,7 @@ from svmpath.validation import check_coverage, is_whole_number
 
 Array = np.ndarray
 
+ERROR_RATE, SQUARED_ERROR = "error rate", "mean squared error"
 _EXACT = ("loo", "press")  # criteria that are exact leave-one-out
 _EQUAL_WEIGHTS = 1e-9  # relative variance of weights of rows in chunks up to which all are equal
 _CURVE_FOLDS = 5  # for a calibration curve it is calibrated on the other folds
@@ -116,8 +117,15 @@ class HeldOut:
         return self.curve(self.chosen_by())
 
     def of_predictions(self, curve: Curve) -> Curve:
-        """The curve with the errors of what ``predict`` predicts; of a regression, squares or the losses it declares."""
+        """The curve with the errors of what ``predict`` predicts; of a regression, squares or its own losses."""
         return curve.rescored(ErrorAbove(self.cut) if self.cut else None)
+
+    @property
+    def kind(self) -> str:
+        """What the mean of these losses is called."""
+        if self.classes is not None:
+            return ERROR_RATE
+        return self.machines.paths[0].loss.own_score or SQUARED_ERROR
 
     def losses_of(self, y: Array, predicted: Array) -> Array:
         """The same losses of other targets and what is predicted for them, of a regression."""

@@ -56,17 +56,23 @@ def rearranged(f: Array, levels: Array) -> Array:
     return result
 
 
+def constant_loss(loss: Loss, y: Array, s: Array) -> float:
+    """The weighted mean loss of the best constant prediction."""
+
+    def mean(constant: float) -> float:
+        return float(np.average(loss.margin_loss(y, np.full(len(y), constant)), weights=s))
+
+    low, high = float(y.min()), float(y.max())
+    if low == high:
+        return 0.0
+    best = minimize_scalar(mean, bounds=(low, high), method="bounded", options={"xatol": 1e-10 * (high - low)})
+    return min(mean(float(best.x)), mean(low), mean(high))
+
+
 def explained(loss: Loss, y: Array, f: Array, s: Array) -> float:
     """D^2: one minus the loss of predictions over that of the best constant; 1 or 0 where y is constant."""
-
-    def total(constant: float) -> float:
-        return float(s @ loss.margin_loss(y, np.full(len(y), constant)))
-
-    own, (low, high) = float(s @ loss.margin_loss(y, f)), (float(y.min()), float(y.max()))
-    if low == high:
-        return float(own == 0.0)
-    best = minimize_scalar(total, bounds=(low, high), method="bounded", options={"xatol": 1e-10 * (high - low)})
-    return 1.0 - own / min(total(float(best.x)), total(low), total(high))
+    own, constant = float(np.average(loss.margin_loss(y, f), weights=s)), constant_loss(loss, y, s)
+    return float(own == 0.0) if constant == 0.0 else 1.0 - own / constant
 
 
 @dataclass(frozen=True, eq=False)

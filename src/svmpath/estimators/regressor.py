@@ -279,7 +279,7 @@ class PathSVR(RegressorMixin, PathMachine):
     def _known(self) -> HeldOut:
         """What the fitted model knows of rows that its machines have not seen."""
         if hasattr(self, "models_"):
-            raise ValueError(
+            raise AttributeError(
                 "With one_choice=False each quantile has a model of its own: ask those in models_, or fit with "
                 "one_choice=True."
             )

@@ -113,7 +113,7 @@ class Pinball(ElbowLoss):
         return Program(K, rows, group, c0, c1, l0, l1, u0, u1, none, none, path_parameter.unit)
 
     def guess(self, problem: Problem, program: Program, t: float) -> tuple[Array, Array]:
-        """The best constant, the quantile of y: theta is at its upper bound for the largest y, until it sums to zero."""
+        """The best constant, the quantile of y: the largest y have theta at its upper bound, until it sums to zero."""
         low, up = program.low(t), program.up(t)
         order = np.argsort(-problem.y, kind="stable")
         order = order[up[order] > low[order]]
