@@ -146,9 +146,10 @@ class PathMachine(TunedModel):
             warn_of_idle_folds(self.cv)
         if axes.is_default:  # the one that is followed in full comes first
             evaluators.insert(0, evaluators.pop((len(evaluators) - 1) // 2))
+        unit = evaluators[0].loss.unit_of_C(targets[0], s)
         tuner = Tuner(
             evaluators,
-            axes.C_axis(evaluators[0].loss),
+            axes.C_axis(evaluators[0].loss, unit),
             gamma,
             over,
             draw_seed(self.random_state),
@@ -158,6 +159,7 @@ class PathMachine(TunedModel):
             deadline,
             self._is_rank_free(evaluators[0].loss),
             TrialLog(self._log, None if axes.is_gradient else self._count),
+            unit,
         )
         choice, evaluator, paths = STRATEGIES[self._strategy](tuner)
         self.loss_, self.criterion_ = evaluator.loss.name, self._criterion(evaluator.loss, problems)

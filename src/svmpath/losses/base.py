@@ -318,6 +318,10 @@ class Loss(ABC):
         """The largest feasible value of a parameter for these targets and weights."""
         return float("inf")
 
+    def unit_of_C(self, y: Array, s: Array) -> float:
+        """What C is measured in: one where a common factor of all targets changes no C, as with squares."""
+        return 1.0
+
     def limits(self, solution: Solution) -> Array:
         """The largest coefficient of each sample, for losses that have one."""
         return np.asarray(solution.parameters["C"] * solution.problem.s)

@@ -117,6 +117,11 @@ class ElbowLoss(Loss):
         """For each variable 1 where its box begins at zero and -1 where it ends there."""
 
 
+def deviation(y: Array, s: Array) -> float:
+    """The weighted standard deviation of targets; 1 if they are all alike."""
+    return float(np.sqrt(np.average((y - np.average(y, weights=s)) ** 2, weights=s))) or 1.0
+
+
 def labelled_box(y: Array, s: Array) -> tuple[Array, Array]:
     """Lower and upper bounds of theta: from 0 to y s."""
     return np.where(y > 0, 0.0, -s), np.where(y > 0, s, 0.0)

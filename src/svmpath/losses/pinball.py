@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmpath.losses.base import Problem, Solution, relative_gap
-from svmpath.losses.elbow import NEAR, WEIGHT, ElbowLoss
+from svmpath.losses.elbow import NEAR, WEIGHT, ElbowLoss, deviation
 from svmpath.losses.path_parameter import PathParameter
 from svmpath.losses.policies import Policy
 from svmpath.parameters import Parameter
@@ -92,6 +92,10 @@ class Pinball(ElbowLoss):
     def default_span(self, over: str, y: Array, s: Array) -> tuple[float, float] | None:
         """quantile from 0.01 to 0.99."""
         return (0.01, 0.99) if over == "quantile" else super().default_span(over, y, s)
+
+    def unit_of_C(self, y: Array, s: Array) -> float:
+        """The deviation of y: with twice the targets, twice the C gives twice the machine."""
+        return deviation(y, s)
 
     def terms(self, problem: Problem, fixed: Mapping[str, float]) -> tuple[Array, Array, Array]:
         """Two hinges for each sample, one for each side of the kink."""

@@ -68,6 +68,8 @@ class Tuner:
     is_rank_free : bool
         Whether the search also chooses the rank of the kernel matrix.
     log : TrialLog
+    unit : float
+        The unit of C: least squares with C = 1 stands in for machines with this C.
     evaluator, gram : Evaluator, Gram
         The first of the evaluators, and its kernel matrix.
     n, size : int
@@ -86,6 +88,7 @@ class Tuner:
     deadline: Deadline = field(default_factory=Deadline)
     is_rank_free: bool = False
     log: TrialLog = field(default_factory=TrialLog)
+    unit: float = 1.0
 
     def __post_init__(self) -> None:
         # The default search follows the first loss in full, and the others at its gamma only.
