@@ -11,8 +11,9 @@ from sklearn.model_selection import KFold
 
 import svmpath
 from svmpath import PathSVC, PathSVR, criteria
-from svmpath.estimators.quantiles import check_levels, constant_loss, crossing, explained, rearranged
+from svmpath.estimators.quantiles import constant_loss, crossing, explained, rearranged
 from svmpath.losses import EpsilonInsensitive, Expectile, Pinball
+from svmpath.validation import check_levels
 from tests.rounding import assert_same
 
 

@@ -18,24 +18,10 @@ from scipy.optimize import minimize_scalar
 
 from svmpath.criteria.conformal import Expansions
 from svmpath.losses import Loss, Solution
-from svmpath.parameters import Parameter
 from svmpath.paths import Path, Request, trace_problem
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
-
-_LEVEL = Parameter("quantile", lowest="fraction", log=False)
-
-
-def check_levels(quantile: Any, name: str = "quantile") -> Array:
-    """One level or several different ones, as an array."""
-    given = np.atleast_1d(np.asarray(quantile, dtype=object))
-    if given.ndim > 1 or len(given) == 0:
-        raise ValueError(f"{name} must be a number between 0 and 1 or a list of such numbers, got {quantile!r}.")
-    levels = np.array([replace(_LEVEL, name=name).check(each, " or a list of such numbers") for each in given])
-    if len(np.unique(levels)) < len(levels):
-        raise ValueError(f"{name} must hold different numbers, got {quantile!r}.")
-    return levels
 
 
 def at_level(loss: Any, level: float) -> Loss:

@@ -15,7 +15,7 @@ from svmpath.estimators._base import Array, PathMachine
 from svmpath.estimators.chunks import fit_chunks, lazy_for_chunks
 from svmpath.estimators.held_out import HeldOut
 from svmpath.estimators.keywords import by_name
-from svmpath.estimators.quantiles import LevelMachines, at_level, check_levels, crossing, explained, rearranged
+from svmpath.estimators.quantiles import LevelMachines, at_level, crossing, explained, rearranged
 from svmpath.estimators.scoring import resolve_scoring
 from svmpath.estimators.tuned import unchanged_by_failure
 from svmpath.gram import Approximation
@@ -24,7 +24,7 @@ from svmpath.losses import Loss, make_loss
 from svmpath.names import unknown_name
 from svmpath.ranges import Range
 from svmpath.solvers.threads import jobs
-from svmpath.validation import check_weights
+from svmpath.validation import check_levels, check_weights
 
 _METHODS = ("auto", "jackknife+", "cqr")  # of intervals
 

@@ -93,6 +93,11 @@ class Pinball(ElbowLoss):
         """quantile from 0.01 to 0.99."""
         return (0.01, 0.99) if over == "quantile" else super().default_span(over, y, s)
 
+    def limits(self, solution: Solution) -> Array:
+        """C s q above, C s (1 - q) below."""
+        q = solution.parameters["quantile"]
+        return super().limits(solution) * np.where(solution.alpha > 0, q, 1.0 - q)
+
     def unit_of_C(self, y: Array, s: Array) -> float:
         """The deviation of y: with twice the targets, twice the C gives twice the machine."""
         return deviation(y, s)
