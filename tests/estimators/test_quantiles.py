@@ -152,6 +152,15 @@ def test_crossings_are_counted_and_rearranged():
     assert model.count_crossings(new, [0.1, 0.9]) <= model.count_crossings(new)
 
 
+@pytest.mark.parametrize("options", [{"loss": "pinball", "quantile": 0.8}, {"loss": "epsilon_insensitive"}])
+def test_a_common_factor_of_the_targets_changes_no_choice(options):
+    one = PathSVR(gamma=[0.3, 1.0], random_state=0, **options).fit(X, Y)
+    many = PathSVR(gamma=[0.3, 1.0], random_state=0, **options).fit(X, 1024.0 * Y)
+    assert many.gamma_ == one.gamma_
+    np.testing.assert_allclose(many.C_, 1024.0 * one.C_)
+    np.testing.assert_allclose(many.predict(X), 1024.0 * one.predict(X), rtol=1e-6, atol=1e-6)
+
+
 def test_one_level_in_a_list_has_a_column():
     model = PathSVR(loss="pinball", quantile=[0.3], gamma=1.0, C=1.0).fit(X, Y)
     assert model.predict(X).shape == (80, 1)
@@ -261,6 +270,20 @@ def test_a_level_without_effect_is_noted(loss):
 
 def test_a_classifier_has_no_levels():
     assert "quantile" not in signature(PathSVC).parameters
+
+
+def test_the_report_speaks_of_the_pinball_loss():
+    model = PathSVR(loss="pinball", quantile=0.8, gamma=1.0, C=[1.0, 3.0]).fit(X, Y)
+    facts = svmpath.Report(model, X, Y).facts
+    cells = {cell["name"]: cell["value"] for cell in facts["overview"]["sure"]}
+    assert float(cells["Held-out pinball loss"]) == pytest.approx(model.held_out_error(), rel=1e-3)
+    assert {"name": "quantile", "value": "0.8", "more": ""} in facts["overview"]["chosen"]
+    measure = facts["curves"][0]["measures"][0]
+    assert (measure["words"], facts["walk"]["training_kind"]) == ("pinball loss", "pinball loss")
+    np.testing.assert_allclose(min(measure["scores"]), model.curve_.scores.min(), rtol=0.2)
+    fitted = model.path_(model.C_).fitted
+    start = facts["walk"]["start"]
+    assert facts["walk"]["training"][start] == pytest.approx(mean_pinball_loss(Y, fitted, alpha=0.8), rel=1e-4)
 
 
 @pytest.mark.parametrize("one_choice", [True, False])

@@ -28,7 +28,7 @@ def approximate(monkeypatch):
 
 
 OPTIONS = [{}, {"rank": 40}, {"sample_weight": S}, {"kernel": "linear"}]
-KINDS = [(loss, options) for loss in ("hinge", "epsilon_insensitive") for options in OPTIONS]
+KINDS = [(loss, options) for loss in ("hinge", "epsilon_insensitive", "pinball") for options in OPTIONS]
 
 
 @first_quick(5)

@@ -12,7 +12,7 @@ _COLUMN_WORDS = {"numbers": "numeric", "categories": "categorical", "booleans": 
 _RATE = "error rate"
 _SQUARED = "mean squared error"
 # What an error is called where it is shown, and the constant prediction that it is compared with.
-_KINDS = {_RATE: (_RATE, "most frequent class"), _SQUARED: ("root mean squared error", "mean of the target")}
+_ERROR_WORDS = {_RATE: (_RATE, "most frequent class"), _SQUARED: ("root mean squared error", "mean of the target")}
 _MINUS = "minus "  # a score that is maximised
 _METHODS = {
     "nested": "nested cross-validation, {fits} fits",
@@ -73,7 +73,7 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
     data, choice, held_out = facts["data"], facts["choice"], facts["held_out"]
     classes = f" ({len(data['classes'])} classes)" if "classes" in data else ""
     how, honest, kind = held_out_by(facts["curve"]["criterion"], held_out["folds"]), facts["honest"], held_out["kind"]
-    words, constant = _KINDS.get(kind, (kind, "best constant"))
+    words, constant = _ERROR_WORDS.get(kind, (kind, "best constant"))
     return {
         "Task": data["task"] + classes,
         "Target": data["target"],

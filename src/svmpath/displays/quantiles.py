@@ -13,10 +13,10 @@ from svmpath.validation import check_levels
 if TYPE_CHECKING:
     import pandas as pd
 
-_LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
+_QUANTILES = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 _NODES = 200  # places along the column
-_PALE = 0.18  # of each band
-_ROOM = 0.03  # on either side of the column's range
+_PALE = 0.16  # of the widest band
+_BESIDE = 0.03  # on either side of the column's range
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -122,8 +122,8 @@ class QuantileDisplay(Display):
             )
         if kind not in ("auto", "fan", "calibration"):
             raise ValueError(f"kind must be 'auto', 'fan' or 'calibration', got {kind!r}.")
-        own = np.atleast_1d(getattr(estimator, "quantile_", _LEVELS[3]))
-        levels = np.sort(check_levels((own if len(own) > 1 else _LEVELS) if quantiles is None else quantiles))
+        own = np.atleast_1d(getattr(estimator, "quantile_", _QUANTILES[3]))
+        levels = np.sort(check_levels((own if len(own) > 1 else _QUANTILES) if quantiles is None else quantiles))
         y, is_one = np.asarray(y, dtype=float), np.ndim(X) == 2 and X.shape[1] == 1
         if kind == "fan" and not is_one:
             raise ValueError("kind='fan' needs X with one column; use kind='calibration'.")
@@ -139,7 +139,7 @@ class QuantileDisplay(Display):
         """The quantiles along the one column."""
         self.x, self.y = np.asarray(X, dtype=float)[:, 0], y
         low, high = float(self.x.min()), float(self.x.max())
-        room = _ROOM * (high - low) or 1.0
+        room = _BESIDE * (high - low) or 1.0
         self.nodes = np.linspace(low - room, high + room, _NODES)
         rows: Any = self.nodes[:, None]
         if hasattr(X, "columns"):
@@ -171,11 +171,12 @@ class QuantileDisplay(Display):
     def _draw_fan(self, ax: Any, options: dict[str, Any]) -> None:
         assert self.bands is not None
         assert self.nodes is not None
-        k, look = len(self.levels), {"color": colour(0), "alpha": _PALE, "linewidth": 0.0}
+        k, look = len(self.levels), {"color": colour(0), "linewidth": 0.0}
         for low in range(k // 2):
             high = k - 1 - low
             name = f"{self.levels[low]:g} to {self.levels[high]:g}"
-            band = ax.fill_between(self.nodes, self.bands[:, low], self.bands[:, high], label=name, **look)
+            pale = _PALE * (1 + low) ** 0.8  # the inner ones are darker, also in the legend
+            band = ax.fill_between(self.nodes, self.bands[:, low], self.bands[:, high], label=name, alpha=pale, **look)
             self.bands_.append(band)
         self.line_ = None
         if k % 2:

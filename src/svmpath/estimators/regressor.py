@@ -48,7 +48,8 @@ class PathSVR(RegressorMixin, PathMachine):
         the values to try. "ard" is one gamma per feature. A kernel or function without gamma ignores it. More in
         :class:`svmpath.PathSVC`.
     C : "tune", float, Range or array, default="tune"
-        "tune" searches from 1e-3 to 1e6, for "epsilon_insensitive" up to 1e4 (1e3 if ``search`` is not "auto").
+        "tune" searches from 1e-3 to 1e6; for "epsilon_insensitive" and "pinball" up to 1e4 (1e3 if ``search`` is not
+        "auto"), times the standard deviation of y; for "expectile" up to 1e4.
     epsilon : "tune", float, Range or array, default="tune"
         For "epsilon_insensitive": half the width of the tube; "tune" tries five values from 0.01 to 1 times the
         standard deviation of y; the default search, all but the middle one at the gamma that is best with that. Given
@@ -68,9 +69,9 @@ class PathSVR(RegressorMixin, PathMachine):
         Constant of the "poly" and "sigmoid" kernels.
     criterion : {"auto", "loo", "press", "alo", "kfold"} or callable, default="auto"
         What to minimise: exact leave-one-out ("loo"; "press" is its name for least squares), its approximation for
-        "epsilon_insensitive" ("alo" or "span"), exact k-fold ("kfold"), or a function
-        ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for least squares; for "epsilon_insensitive" it
-        is "loo" up to 200 samples and "kfold" with more.
+        "epsilon_insensitive", "pinball" and "expectile" ("alo" or "span"), exact k-fold ("kfold"), or a function
+        ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for least squares; for "epsilon_insensitive" and
+        "pinball" it is "loo" up to 200 samples, for "expectile" up to 20, and "kfold" with more.
     scoring : str, scorer or callable, optional
         What a held-out prediction is worth: by default the squared residual ("squared"), for "pinball" and "expectile"
         their own loss, or a function ``loss(y, f)``, is minimised. A score of scikit-learn is maximised: a name such as
@@ -442,14 +443,17 @@ class PathSVR(RegressorMixin, PathMachine):
         6 n r in rank r; one of CV+ as much as a prediction by each of the machines, and n more numbers to sort. New
         rows are taken in blocks, so that memory stays bounded.
 
+        Conformalised quantiles [3]_ are those of machines without each fold: two per fold, trained at the first call
+        with a coverage, and kept. The guarantee is that of CV+.
+
         References
         ----------
         .. [1] R. F. Barber, E. J. Candes, A. Ramdas and R. J. Tibshirani, "Predictive inference with the jackknife+",
            Annals of Statistics 49 (2021), 486-507.
-        .. [3] Y. Romano, E. Patterson and E. J. Candes, "Conformalized quantile regression", Advances in Neural
-           Information Processing Systems 32 (2019).
         .. [2] R. J. Tibshirani, R. F. Barber, E. J. Candes and A. Ramdas, "Conformal prediction under covariate
            shift", Advances in Neural Information Processing Systems 32 (2019).
+        .. [3] Y. Romano, E. Patterson and E. J. Candes, "Conformalized quantile regression", Advances in Neural
+           Information Processing Systems 32 (2019).
 
         Examples
         --------
