@@ -255,9 +255,10 @@ class HeldOut:
             self._left_out = self.machines.without(self.outer_folds()) if left_out is None else left_out
         return self._left_out
 
-    def outer_folds(self) -> Folds:
-        """The folds that the choice was made by, or ten."""
-        if is_by_folds(self.choice.curve.criterion) and self.folds is not None:
+    def outer_folds(self, *, as_chosen: bool = True) -> Folds:
+        """The folds that the choice was made by, or ten; with ``as_chosen=False`` ten, unless folds were given."""
+        is_given = as_chosen or not is_whole_number(self.options["cv"], least=2)
+        if is_by_folds(self.choice.curve.criterion) and self.folds is not None and is_given:
             return self.folds
         gram, s = self.machines.gram, self.machines.paths[0].problem.s
         kind: dict[str, Any] = {"is_classification": self.classes is not None, "groups": self.groups}
@@ -275,7 +276,8 @@ class HeldOut:
             if key not in self._between:
                 C = self.machines.values[0]
                 paths = LevelMachines(self.machines.paths[0], C).paths(np.array([low, 1.0 - low]))
-                self._between[key] = fold_machines(paths, [C, C], self.outer_folds())
+                # Machines at these levels are new, so that the folds may be, too: of more rows each, as ten are.
+                self._between[key] = fold_machines(paths, [C, C], self.outer_folds(as_chosen=False))
             return quantile_intervals(self._between[key], self.labels, X, coverage, self.weight)
 
     def label_sets(self, X: Any, coverage: float) -> Array:

@@ -443,8 +443,8 @@ class PathSVR(RegressorMixin, PathMachine):
         6 n r in rank r; one of CV+ as much as a prediction by each of the machines, and n more numbers to sort. New
         rows are taken in blocks, so that memory stays bounded.
 
-        Conformalised quantiles [3]_ are those of machines without each fold: two per fold, trained at the first call
-        with a coverage, and kept. The guarantee is that of CV+.
+        Conformalised quantiles [3]_ are those of machines without each of ten folds, or of the folds that ``cv`` has
+        given: two per fold, trained at the first call with a coverage, and kept. The guarantee is that of CV+.
 
         References
         ----------
