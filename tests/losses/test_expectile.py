@@ -200,5 +200,6 @@ def test_no_other_file_needs_to_know_it():
         "losses/pinball.py",
         "cli/options.py",
         "estimators/quantiles.py",
+        "paths/trace.py",
         "estimators/regressor.py",
     }
