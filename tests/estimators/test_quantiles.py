@@ -1,6 +1,7 @@
 """Quantiles and expectiles of ``PathSVR``: the score, several levels, levels after the fit, order, intervals."""
 
 import pickle
+import sys
 from inspect import signature
 
 import numpy as np
@@ -131,6 +132,18 @@ def test_levels_with_scaled_columns_weights_and_low_rank():
         model = PathSVR(quantile=0.3, **options).fit(rows, Y, sample_weight=s)
         refit = PathSVR(quantile=0.8, **options).fit(rows, Y, sample_weight=s)
         np.testing.assert_allclose(model.predict_quantiles(rows, [0.8])[:, 0], refit.predict(rows), atol=1e-7)
+
+
+def test_levels_of_an_approximate_path(monkeypatch):
+    monkeypatch.setattr("svmpath.paths.jump.WHOLE_ROWS", 30)
+    for module in ("svmpath.paths.trackers", "svmpath.estimators._base"):  # as with many rows
+        monkeypatch.setattr(sys.modules[module], "exact_is_cheaper", lambda n, rank: False)
+    options = {"loss": "pinball", "gamma": 1.0, "C": 3.0, "rank": 20, "random_state": 0}
+    model = PathSVR(quantile=[0.3, 0.7], **options).fit(X, Y)
+    assert not model.path_.is_exact
+    refit = PathSVR(quantile=0.8, **options).fit(X, Y)
+    np.testing.assert_allclose(model.predict_quantiles(X, 0.8)[:, 0], refit.predict(X), atol=1e-6)
+    assert np.isfinite(model.predict_interval(X, 0.8)).all()
 
 
 def test_crossings_are_counted_and_rearranged():

@@ -223,6 +223,7 @@ class PathSVR(RegressorMixin, PathMachine):
         """
         with unchanged_by_failure(self), jobs(self.n_jobs):
             self._begin(start_from)
+            self._levels, given = None, (X, y)
             if is_chunked(X, y, sample_weight):
                 fit_chunks(self, X, y, sample_weight, groups)
                 return self
@@ -231,7 +232,7 @@ class PathSVR(RegressorMixin, PathMachine):
             self._held_out_loss, self._scoring = resolve_scoring(self.scoring, None, target, s)
             self._levels = self._check_levels()
             if not self.one_choice and self._has_columns:
-                self._fit_each(X, y, sample_weight=sample_weight, groups=groups)
+                self._fit_each(*given, sample_weight=sample_weight, groups=groups)
                 return self
             self._keep_rows(X, sample_weight, groups)
             X = self._to_scale(X, sample_weight, s)
