@@ -5,6 +5,7 @@ import sys
 from inspect import signature
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import d2_pinball_score, mean_pinball_loss
@@ -104,6 +105,9 @@ def test_each_level_may_have_its_own_choice():
     np.testing.assert_allclose(model.predict(X)[:, 1], alone.predict(X), atol=1e-9)
     np.testing.assert_allclose(model.predict_quantiles(X, [0.85])[:, 0], alone.predict_quantiles(X, [0.85])[:, 0])
     assert model.count_crossings(X) == 0
+    frame = pd.DataFrame(X, columns=["hours"])
+    named = PathSVR(loss="pinball", quantile=[0.1, 0.9], one_choice=False, gamma=1.0, C=3.0).fit(frame, Y)
+    assert named.predict(frame).shape == (80, 2)  # without a warning about names
     with pytest.raises(
         AttributeError, match="With one_choice=False each quantile has a model of its own: ask those in"
     ):
