@@ -40,6 +40,7 @@ def _terms(solution) -> tuple[float, float, float]:
         "huber_hinge": huber_hinge,
         "nu": hinge,
         "epsilon_insensitive": epsilon_insensitive,
+        "pinball": pinball,
         "elastic_hinge": elastic_hinge,
     }[solution.loss.name](solution)
 
@@ -111,6 +112,18 @@ def epsilon_insensitive(solution):
     gap = losses + 2.0 * half - alpha @ y + tube + uneven
     size = losses + abs(half) + tube + 1e-6 * limit.sum() * np.ptp(y)
     return gap, size, slip * (limit.sum() + np.abs(alpha).sum())
+
+
+def pinball(solution):
+    product, f, limit, slip = _parts(solution)
+    y, q = solution.problem.y, solution.parameters["quantile"]
+    alpha, e = np.clip(solution.alpha, (q - 1.0) * limit, q * limit), y - f
+    half, losses = 0.5 * alpha @ product, limit @ np.where(e > 0, q * e, (q - 1.0) * e)
+    uneven = abs(alpha.sum()) * (1.0 + np.abs(f).max())
+    size = losses + abs(half) + 1e-6 * limit.sum() * (np.ptp(y) or np.abs(y).max() or 1.0)
+    # Every residual is at a kink or pays for it: ten times what rounding does to f given the coefficients, as these are
+    # solved for, too.
+    return losses + 2.0 * half - alpha @ y + uneven, size, 10.0 * slip * (limit.sum() + np.abs(alpha).sum())
 
 
 def least_squares(solution):

@@ -76,6 +76,14 @@ def hundred_thousand_rows(v):
 
 
 # What each page says, checked in the names that its script has defined.
+def quantiles(v):
+    """Quantiles keep what they promise, sorting does no harm, and intervals cover small and large x alike."""
+    assert np.abs(v["shares"] - v["levels"]).max() < 0.08
+    assert v["pinball"](v["ordered"]) <= v["pinball"](v["plain"]) * (1 + 1e-12)
+    assert np.abs(np.array(v["covered"]["quantiles"]) - 0.8).max() < 0.08
+    assert v["covered"]["least squares"][1] - v["covered"]["least squares"][2] > 0.2
+
+
 CLAIMS = {
     "certificate": certificate,
     "feature_selection": feature_selection,
@@ -87,6 +95,7 @@ CLAIMS = {
     "loo_steps": lambda v: np.isclose(v["steps"](v["C"]), v["refitted"]),
     "low_rank": low_rank,
     "prediction_intervals": lambda v: np.abs(v["measured"] - v["levels"]).max() < 0.05,
+    "quantiles": quantiles,
     "s_path": s_path,
     "several_classes": several_classes,
     "surface": lambda v: v["difference"] < 1e-4,

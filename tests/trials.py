@@ -25,6 +25,7 @@ import svmpath
 from svmpath import criteria
 from svmpath.exceptions import NoMarginError
 from svmpath.kernels import gamma_value
+from svmpath.losses import Pinball
 from tests import (
     certificates,
     fuzz_auto,
@@ -43,6 +44,7 @@ HELD = 3  # samples whose held-out value is compared
 CLOSE = 1e-6  # held-out values that differ by less, relative, are the same
 PROMISED = 1e-4  # what criteria promise wherever they do not doubt
 OWN = 0.15  # share of trials with problems made for one engine
+NUMBERS = ("epsilon_insensitive", "pinball")  # losses with an elbow of a regression
 SPANS = {"least_squares": (1e-3, 1e6), "squared_hinge": (1e-3, 1e4)}
 
 
@@ -226,6 +228,8 @@ def setting(data: Data, rng, loss: str, over: str, **more) -> Setting:
         options |= {"task": "regression"}
         if over != "epsilon":
             options["epsilon"] = float(rng.choice([0.0, 0.01, 0.1, 0.5]) * (data.y.std() or 1.0))
+    elif loss == "pinball":
+        options |= {"loss": Pinball(float(rng.choice([0.05, 0.25, 0.5, 0.8, 0.97]))), "task": "regression"}
     elif loss == "least_squares":
         options["task"] = "classification" if set(np.unique(data.y)) == {-1.0, 1.0} else "regression"
     if over == "gamma":
@@ -364,7 +368,7 @@ def check_loo(data: Data, rng, loss: str, over: str) -> None:
             compare(here, curve.decisions[k, [i]], np.delete(np.arange(n), i), [i], value, f"loo of row {i}", rng)
     if loss == "hinge":
         check_counts(here, curve)
-    if loss in ("hinge", "epsilon_insensitive", "squared_hinge"):
+    if loss in ("hinge", "epsilon_insensitive", "pinball", "squared_hinge"):
         check_approximation(here, curve)
 
 
@@ -455,7 +459,7 @@ def check_surface(data: Data, rng, loss: str) -> None:
     """Machines on a surface, at its gammas and between them; k-fold along it."""
     scale = gamma_value("scale", data.X)
     gammas = scale * 4.0 ** np.sort(rng.uniform(-3, 3, size=3))
-    more = {"epsilon": 0.1 * (data.y.std() or 1.0), "task": "regression"} if loss == "epsilon_insensitive" else {}
+    more = {"epsilon": 0.1 * (data.y.std() or 1.0), "task": "regression"} if loss in NUMBERS else {}
     kernel = str(rng.choice(["rbf", "rbf", "laplacian"]))
     surface = svmpath.surface(
         data.X, data.y, loss=loss, C=(1e-2, 1e2), gamma=gammas.tolist(), kernel=kernel, sample_weight=data.s, **more
@@ -492,7 +496,7 @@ def check_fit(data: Data, rng, make: Callable, loss: str) -> None:
     decided = decided if decided.ndim == 1 else decided[:, 0]
     off, size = np.abs(decided - solution.fitted).max(), 1.0 + np.abs(solution.fitted).max()
     assert off <= CLOSE * size, f"fit {options}: decision values off by {off:.2e}"
-    if loss == "epsilon_insensitive" or len(np.unique(data.y)) != 2 or model.error_criterion_ != "loo":
+    if loss in NUMBERS or len(np.unique(data.y)) != 2 or model.error_criterion_ != "loo":
         return
     curve = criteria.loo(svmpath.trace(
         data.X, data.y, loss=loss, kernel=model.kernel_, gamma=None, sample_weight=data.s, task="classification",
@@ -523,11 +527,14 @@ def _register() -> None:
         "hinge": ("C", "weight", "gamma"),
         "huber_hinge": ("C",),
         "epsilon_insensitive": ("C", "epsilon", "gamma"),
+        "pinball": ("C", "quantile", "weight", "gamma"),
         "nu": ("nu",),
         "elastic_hinge": ("lambda1", "lambda2", "ray"),
     }
     for loss, many in overs.items():
-        targets = {"least_squares": ("labels", "numbers"), "epsilon_insensitive": ("numbers",)}.get(loss, ("labels",))
+        targets = {"least_squares": ("labels", "numbers"), **dict.fromkeys(NUMBERS, ("numbers",))}.get(
+            loss, ("labels",)
+        )
         for over in many:
             linear = over != "gamma" and loss != "elastic_hinge"
             for name, check in (("path", check_path), ("loo", check_loo), ("kfold", check_kfold)):
@@ -542,12 +549,12 @@ def _register() -> None:
     TASKS["steps:hinge:C"] = Task(check_steps, share=0.5)
     TASKS["bounds:squared_hinge:C"] = Task(_bound(check_bounds, "squared_hinge"))
     TASKS["bounds:hinge:C"] = Task(_bound(check_bounds, "hinge"))
-    for loss in ("least_squares", "squared_hinge", "hinge", "huber_hinge", "epsilon_insensitive"):
-        targets = ("numbers",) if loss == "epsilon_insensitive" else ("labels",)
+    for loss in ("least_squares", "squared_hinge", "hinge", "huber_hinge", *NUMBERS):
+        targets = ("numbers",) if loss in NUMBERS else ("labels",)
         TASKS[f"surface:{loss}"] = Task(_bound(check_surface, loss), targets, 0.5, False)
-        if loss != "epsilon_insensitive":
+        if loss not in NUMBERS:
             TASKS[f"fit:PathSVC:{loss}"] = Task(_bound(check_fit, svmpath.PathSVC, loss), ("labels", "classes"), 0.3)
-        if loss in ("least_squares", "epsilon_insensitive"):
+        if loss in ("least_squares", *NUMBERS):
             TASKS[f"fit:PathSVR:{loss}"] = Task(_bound(check_fit, svmpath.PathSVR, loss), ("numbers",), 0.3)
     TASKS["auto:PathSVC"] = Task(fuzz_auto.check, ("labels", "classes"), 2.0)
     TASKS["auto:PathSVR"] = Task(fuzz_auto.check, ("numbers",))

@@ -8,13 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-Lowest = Literal["positive", "not negative", "any"]
+Lowest = Literal["positive", "not negative", "any", "fraction"]
 
 # What a user reads where a value is refused, or several are.
 _WORDS: dict[Lowest, tuple[str, str]] = {
     "positive": ("a positive number", "positive numbers"),
     "not negative": ("a number >= 0", "numbers >= 0"),
     "any": ("a finite number", "numbers"),
+    "fraction": ("a number between 0 and 1", "numbers between 0 and 1"),
 }
 
 
@@ -25,8 +26,8 @@ class Parameter:
     Parameters
     ----------
     name : str
-    lowest : {"positive", "not negative", "any"}, default="positive"
-        Which finite values make sense.
+    lowest : {"positive", "not negative", "any", "fraction"}, default="positive"
+        Which finite values make sense; a fraction is more than 0 and less than 1.
     log : bool, default=True
         Whether the parameter is a scale: grids and searches then step in its logarithm.
 
@@ -58,6 +59,8 @@ class Parameter:
         """Whether the parameter can have this value."""
         if not isfinite(value):
             return False
+        if self.lowest == "fraction":
+            return 0.0 < value < 1.0
         return self.lowest == "any" or value > 0 or (value == 0 and self.lowest == "not negative")
 
     @property

@@ -234,6 +234,18 @@ def check_amount(value: Any, name: str) -> float:
     return Parameter(name, lowest="not negative").check(value)
 
 
+def check_levels(quantile: Any, name: str = "quantile") -> Array:
+    """One number between 0 and 1, or several different ones, as an array."""
+    given = np.atleast_1d(np.asarray(quantile, dtype=object))
+    if given.ndim > 1 or len(given) == 0:
+        raise ValueError(f"{name} must be a number between 0 and 1 or a list of such numbers, got {quantile!r}.")
+    level = Parameter(name, lowest="fraction", log=False)
+    levels = np.array([level.check(each, " or a list of such numbers") for each in given])
+    if len(np.unique(levels)) < len(levels):
+        raise ValueError(f"{name} must hold different numbers, got {quantile!r}.")
+    return levels
+
+
 def check_coverage(value: Any) -> float:
     """The value as a float between 0 and 1."""
     if not isinstance(value, (int, float, np.integer, np.floating)) or not 0 < value < 1:

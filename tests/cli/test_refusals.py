@@ -60,7 +60,7 @@ REFUSED_OPTIONS = {
     ("--kernel", "precomputed"): "--kernel precomputed needs kernel values",
     ("--kernel", "magic"): "'magic'",
     ("--loss", "magic"): "'magic'",
-    ("--loss", "hinge"): "not regression; use --loss least_squares, epsilon_insensitive or expectile.",
+    ("--loss", "hinge"): "not regression; use --loss least_squares, epsilon_insensitive, expectile or pinball.",
     (
         "--criterion",
         "alo",

@@ -127,6 +127,43 @@ def test_the_tube_is_tuned_or_given(tune, run):
     assert 0.5 <= tune(*arguments, "--C", "1", "--epsilon", "0.5:2.5")[2]["choice"]["epsilon"] <= 2.5
 
 
+@pytest.mark.filterwarnings("always::svmpath.EdgeWarning")
+def test_a_quantile_is_tuned_by_the_pinball_loss(tune, run):
+    table = flats().drop(columns="sold")
+    table.to_csv("data.csv", index=False)
+    arguments = ("data.csv", "--target", "price", "--gamma", "0.1", "--C", "1000,10000", "--honest", "bootstrap")
+    out, _, summary = tune(*arguments, "--loss", "pinball", "--quantile", "0.9")
+    assert "pinball, rbf kernel" in out
+    assert "pinball loss (exact leave-one-out)" in out
+    assert "(best constant)" in out
+    assert summary["choice"]["quantile"] == 0.9
+    assert summary["held_out"]["kind"] == summary["curve"]["kind"] == "pinball loss"
+    assert "root_mean_squared_error" not in summary["held_out"]
+    y = table["price"].to_numpy(dtype=float)
+    best = min(np.mean(np.maximum(0.9 * (y - b), -0.1 * (y - b))) for b in y)
+    assert summary["held_out"]["baseline"] == pytest.approx(best, rel=1e-6)
+    model = load()["model"]
+    e = y - model.held_out_decisions()
+    assert summary["held_out"]["value"] == pytest.approx(np.mean(np.maximum(0.9 * e, -0.1 * e)))
+    assert run("predict", "model.skops", "data.csv", "--interval", "0.8", "-o", "out.csv")[0] == 0
+    predicted = pd.read_csv("out.csv")
+    assert (predicted["lower"] <= predicted["upper"]).mean() > 0.9
+    assert tune(*arguments, "--loss", "expectile", "--quantile", "0.7")[2]["held_out"]["kind"] == (
+        "asymmetric squared error"
+    )
+    note = "Note: --quantile has an effect with --loss expectile or pinball only."
+    assert note in tune(*arguments, "--quantile", "0.7")[1]
+
+
+def test_a_path_over_the_quantile(run):
+    flats().drop(columns="sold").to_csv("data.csv", index=False)
+    options = ("--target", "price", "--loss", "pinball", "--over", "quantile", "--span", "0.1:0.9", "-o", "p.npz")
+    assert run("path", "data.csv", *options)[0] == 0
+    with np.load("p.npz") as arrays:
+        assert str(arrays["over"]) == "quantile"
+        assert set(arrays["event_to"]) <= {"below", "elbow", "above"}
+
+
 @pytest.mark.slow
 def test_many_rows_are_followed_to_a_gap(tune, refused, monkeypatch):
     monkeypatch.setattr("svmpath.paths.jump.WHOLE_ROWS", 30)
@@ -158,7 +195,7 @@ def test_losses_that_do_not_fit_the_task_are_refused(refused):
         "tune", *arguments, "--loss", "epsilon_insensitive"
     )
     # The nu machine is followed over nu and has no C to choose.
-    names = "'least_squares', 'squared_hinge', 'hinge', 'huber_hinge', 'epsilon_insensitive', 'expectile'"
+    names = "'least_squares', 'squared_hinge', 'hinge', 'huber_hinge', 'epsilon_insensitive', 'expectile', 'pinball'"
     assert f"--loss must be one of {names}; got 'nu'" in refused("tune", *arguments, "--loss", "nu")
 
 

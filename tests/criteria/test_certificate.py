@@ -10,7 +10,7 @@ from svmpath import criteria
 from svmpath.criteria.certificate import _of_sum_zero
 from svmpath.gram import Clipped, Nystroem, RandomFourier
 from svmpath.gram.exact import exact_product
-from svmpath.losses import Expectile, HuberHinge
+from svmpath.losses import Expectile, HuberHinge, Pinball
 from svmpath.losses.enclosure import best_offsets
 from svmpath.progress import watched
 from tests.speed import slow_except
@@ -23,6 +23,7 @@ LOSSES = {
     "least_squares regression": ("least_squares", "regression"),
     "epsilon_insensitive": ("epsilon_insensitive", "regression"),
     "expectile": (Expectile(0.8), "regression"),
+    "pinball": (Pinball(0.8), "regression"),
     "nu": ("nu", "classification"),
 }
 ROUNDING = 1e-9  # of decision values: the machines themselves are not known more closely

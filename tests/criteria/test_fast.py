@@ -15,8 +15,8 @@ X, LABELS = make_moons(24, noise=0.3, random_state=0)
 AMOUNTS = X[:, 0] + 0.3 * np.random.default_rng(0).normal(size=24)
 WEIGHTS = np.array([1.0, 2.0, 0.5, 1.0] * 6)
 TWICE = np.repeat(X[:12], 2, axis=0)
-VALUES = {"C": [0.3, 2.0, 15.0], "gamma": [0.4, 1.3], "epsilon": [0.05, 0.2], "nu": [0.3, 0.5]}
-SPANS = {"C": (0.1, 50.0), "gamma": (0.3, 2.0), "epsilon": (0.01, 0.5), "nu": (0.2, 0.6)}
+VALUES = {"C": [0.3, 2.0, 15.0], "gamma": [0.4, 1.3], "epsilon": [0.05, 0.2], "nu": [0.3, 0.5], "quantile": [0.23, 0.7]}
+SPANS = {"C": (0.1, 50.0), "gamma": (0.3, 2.0), "epsilon": (0.01, 0.5), "nu": (0.2, 0.6), "quantile": (0.1, 0.9)}
 MACHINES = {
     "least squares": {"loss": "least_squares"},
     "least squares over gamma": {"loss": "least_squares", "over": "gamma"},
@@ -27,6 +27,8 @@ MACHINES = {
     "hinge over gamma": {"loss": "hinge", "over": "gamma", "C": 2.0},
     "epsilon": {"loss": "epsilon_insensitive", "over": "epsilon"},
     "epsilon over C": {"loss": "epsilon_insensitive"},
+    "pinball": {"loss": "pinball", "over": "quantile", "C": 2.0},
+    "pinball over C": {"loss": "pinball"},
     "nu": {"loss": "nu", "over": "nu"},
     "elastic": {"over": "lambda1"},
 }
@@ -38,7 +40,7 @@ def traced(name, X=X, labels=LABELS, amounts=AMOUNTS):
     if name == "elastic":
         path = svmpath.trace_elastic(X, labels, lambda2=0.5, sample_weight=WEIGHTS, **options)
         return path, path.span[0] * np.array([0.6, 0.1])
-    target = amounts if options["loss"] == "epsilon_insensitive" else labels
+    target = amounts if options["loss"] in ("epsilon_insensitive", "pinball") else labels
     weights = None if over == "nu" else WEIGHTS
     gamma = None if over == "gamma" else 1.0
     path = svmpath.trace(X, target, sample_weight=weights, gamma=gamma, span=SPANS[over], **options)

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 
 import svmpath
-from svmpath.losses import HuberHinge
+from svmpath.losses import HuberHinge, Pinball
 
 
 @cache
@@ -31,10 +31,12 @@ PATHS = {
     "nu": {"loss": "nu", "over": "nu", "span": (0.6, 0.2)},
     "epsilon_insensitive": {"loss": "epsilon_insensitive", "span": (1e-1, 1e1)},
     "epsilon_insensitive/epsilon": {"loss": "epsilon_insensitive", "over": "epsilon", "span": (0.5, 0.01)},
+    "pinball": {"loss": Pinball(0.8), "span": (1e-1, 1e1)},
+    "pinball/quantile": {"loss": "pinball", "over": "quantile", "span": (0.1, 0.9)},
     "elastic_hinge": None,
     "elastic_hinge/lambda2": None,
 }
-REGRESSION = ("epsilon_insensitive", "epsilon_insensitive/epsilon")
+REGRESSION = ("epsilon_insensitive", "epsilon_insensitive/epsilon", "pinball", "pinball/quantile")
 
 
 @cache

@@ -55,6 +55,7 @@ MODELS = {
     "regression": (PathSVR(**COMMON), NUMBERS),
     "regression_scaled": (PathSVR(scale=True, criterion="kfold", **COMMON), NUMBERS),
     "epsilon": (PathSVR(loss="epsilon_insensitive", gamma=[0.5, 2.0], C=[0.1, 1.0, 10.0], **COMMON), NUMBERS),
+    "quantiles": (PathSVR(loss="pinball", quantile=[0.3, 0.8], gamma=[0.5, 2.0], **COMMON), NUMBERS),
     "elastic": (ElasticNetSVC(lambda2=[0.0, 1.0], threshold="tune"), Y),
     "elastic_tune": (ElasticNetSVC(), Y),
     "elastic_list": (ElasticNetSVC(lambda1=[0.1, 1.0], lambda2=[0.1, 10.0], criterion="loo"), Y),

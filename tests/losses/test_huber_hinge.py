@@ -387,8 +387,14 @@ def test_a_surface_comes_with_the_path():
     ("options", "words"),
     [
         ({"over": "gamma"}, "With loss='huber_hinge' over must be 'C'; got 'gamma'."),
-        ({"tol": 1e-3}, "tol= works for loss='hinge' or 'epsilon_insensitive' over C, not for HuberHinge(h=0.5)"),
-        ({"start": np.zeros(30)}, "start= works for losses with an elbow ('hinge', 'epsilon_insensitive', 'nu')"),
+        (
+            {"tol": 1e-3},
+            "tol= works for loss='hinge', 'epsilon_insensitive' or 'pinball' over C, not for HuberHinge(h=0.5)",
+        ),
+        (
+            {"start": np.zeros(30)},
+            "start= works for losses with an elbow ('hinge', 'epsilon_insensitive', 'pinball', 'nu')",
+        ),
         ({"max_events": 3}, "max_events and time_limit work for exact paths of losses with an elbow"),
         ({"task": "regression"}, "loss='huber_hinge' does classification, not regression; use loss='least_squares'"),
     ],

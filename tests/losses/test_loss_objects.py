@@ -38,9 +38,11 @@ def test_an_object_that_does_not_do_the_task_is_refused_like_its_name():
 
 
 def test_refusals_list_the_losses_that_are_possible():
-    with pytest.raises(ValueError, match="tol= works for loss='hinge' or 'epsilon_insensitive' over C"):
+    with pytest.raises(ValueError, match="tol= works for loss='hinge', 'epsilon_insensitive' or 'pinball' over C"):
         svmpath.trace(X, LABELS, loss="squared_hinge", tol=1e-3)
-    with pytest.raises(ValueError, match=r"start= works for .* \('hinge', 'epsilon_insensitive', 'nu'\), not for"):
+    with pytest.raises(
+        ValueError, match=r"start= works for .* \('hinge', 'epsilon_insensitive', 'pinball', 'nu'\), not"
+    ):
         svmpath.trace(X, LABELS, loss="squared_hinge", start=np.zeros(40))
 
 

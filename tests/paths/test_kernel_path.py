@@ -361,7 +361,7 @@ def test_what_cannot_be_traced_is_refused():
         svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.0, 1.0))
     with pytest.raises(ValueError, match="lies outside the span"):
         svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.5, 1.0))(2.0)
-    with pytest.raises(ValueError, match="tol= works for loss='hinge' or 'epsilon_insensitive' over C"):
+    with pytest.raises(ValueError, match="tol= works for loss='hinge', 'epsilon_insensitive' or 'pinball' over C"):
         svmpath.trace(X, Y, loss="hinge", over="gamma", span=(0.5, 1.0), tol=1e-3)
 
 

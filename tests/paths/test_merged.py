@@ -52,6 +52,10 @@ MACHINES = {
     "epsilon over epsilon": (
         {"loss": "epsilon_insensitive", "over": "epsilon", "C": 2.0, "span": (1.0, 0.05)}, AMOUNTS, [0.9, 0.31, 0.06],
     ),
+    "pinball over C": ({"loss": "pinball", "span": C_SPAN}, AMOUNTS, [0.013, 0.7, 55.0]),
+    "pinball over the quantile": (
+        {"loss": "pinball", "over": "quantile", "C": 2.0, "span": (0.9, 0.1)}, AMOUNTS, [0.83, 0.41, 0.17],
+    ),
     "nu": ({"loss": "nu", "over": "nu", "span": (0.9, 0.6)}, LABELS, [0.89, 0.75, 0.61]),
     "weight": (
         {"loss": "hinge", "over": "weight", "sample": np.arange(40), "C": 2.0}, LABELS, [0.95, 0.4, 0.0],

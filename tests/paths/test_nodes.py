@@ -28,7 +28,7 @@ def approximate(monkeypatch):
 
 
 OPTIONS = [{}, {"rank": 40}, {"sample_weight": S}, {"kernel": "linear"}]
-KINDS = [(loss, options) for loss in ("hinge", "epsilon_insensitive") for options in OPTIONS]
+KINDS = [(loss, options) for loss in ("hinge", "epsilon_insensitive", "pinball") for options in OPTIONS]
 
 
 @first_quick(5)
@@ -103,9 +103,9 @@ def test_kfold_along_an_approximate_path_is_near_the_exact_one():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"loss": "least_squares"}, "tol= works for loss='hinge' or 'epsilon_insensitive' over C"),
-        ({"loss": "squared_hinge"}, "tol= works for loss='hinge' or 'epsilon_insensitive' over C"),
-        ({"loss": "nu", "over": "nu"}, "tol= works for loss='hinge' or 'epsilon_insensitive' over C"),
+        ({"loss": "least_squares"}, "tol= works for loss='hinge', 'epsilon_insensitive' or 'pinball' over C"),
+        ({"loss": "squared_hinge"}, "tol= works for loss='hinge', 'epsilon_insensitive' or 'pinball' over C"),
+        ({"loss": "nu", "over": "nu"}, "tol= works for loss='hinge', 'epsilon_insensitive' or 'pinball' over C"),
         ({"loss": "hinge", "tol": -1.0}, "tol must be a positive number"),
     ],
 )

@@ -10,7 +10,12 @@ from svmpath.exceptions import DataError
 if TYPE_CHECKING:
     from svmpath.cli.data_options import TrainingData
 
-_FOR_ONE_TASK = {"epsilon": "regression", "threshold": "classification", "pos_label": "classification"}
+_FOR_ONE_TASK = {
+    "epsilon": "regression",
+    "quantile": "regression",
+    "threshold": "classification",
+    "pos_label": "classification",
+}
 
 
 class TuneResult(NamedTuple):

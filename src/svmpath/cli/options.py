@@ -24,6 +24,7 @@ from svmpath.cli.values import (
     check_name,
     read_fixed,
     read_folds,
+    read_level,
     read_names,
     read_rank,
     read_scoring,
@@ -145,7 +146,7 @@ def _check_seed(value: int) -> int:
 
 
 _TABLES, _TUNING, _WITH_KERNEL = "tune compare select path", "tune compare", "tune compare path"
-_LOSSES = ("least_squares", "squared_hinge", "hinge", "huber_hinge", "epsilon_insensitive", "expectile")
+_LOSSES = ("least_squares", "squared_hinge", "hinge", "huber_hinge", "epsilon_insensitive", "expectile", "pinball")
 _KERNELS = ("linear", "rbf", "poly", "laplacian", "sigmoid")
 _FORMATS = ("csv", "tsv", "parquet", "arff", "libsvm", "npz")
 _SETS = ("banana", "mixture", "ringnorm", "twonorm", "waveform", "flats")
@@ -224,20 +225,20 @@ TABLE = (
     Option(
         "--loss", "tune", MACHINE,
         "Loss of the machine: squared_hinge (default for two classes), hinge, huber_hinge, least_squares (default for "
-        "regression), epsilon_insensitive or expectile. With several classes, the better of squared_hinge and "
-        "least_squares is the default.",
+        "regression), epsilon_insensitive, expectile or pinball (quantiles). With several classes, the better of "
+        "squared_hinge and least_squares is the default.",
         "NAME", names=_LOSSES, sets="loss",
     ),
     Option(
         "--loss", "path", MACHINE,
         "Loss of the machine: squared_hinge (default for two classes), hinge, huber_hinge, least_squares (default for "
-        "regression), epsilon_insensitive, expectile or nu.",
+        "regression), epsilon_insensitive, expectile, pinball or nu.",
         "NAME", names=(*_LOSSES, "nu"), sets="loss",
     ),
     Option(
         "--losses", "compare", MACHINE,
-        "Losses to compare: squared_hinge, hinge, huber_hinge, least_squares, epsilon_insensitive or expectile. If not "
-        "given, squared_hinge and least_squares, or least_squares for regression.",
+        "Losses to compare: squared_hinge, hinge, huber_hinge, least_squares, epsilon_insensitive, expectile or "
+        "pinball. If not given, squared_hinge and least_squares, or least_squares for regression.",
         "NAME,...", names=_LOSSES, read=read_names,
     ),
     Option(
@@ -245,6 +246,12 @@ TABLE = (
         "Half the width of the tube of --loss epsilon_insensitive: tune (the default), a number, candidates such as "
         "0.05,0.1,0.2 or LOW:HIGH.",
         "VALUE", names=("tune",), read=read_tuned, sets="epsilon",
+    ),
+    Option(
+        "--quantile", "tune", ADVANCED,
+        "The level that --loss pinball or expectile predicts, between 0 and 1; if not given, 0.5 for pinball and 0.9 "
+        "for expectile.",
+        "NUMBER", read=read_level, sets="quantile",
     ),
     Option(
         "--epsilon", "path", ADVANCED,
@@ -336,8 +343,8 @@ TABLE = (
     # The search
     Option(
         "--over", "path", SEARCH,
-        "Hyper-parameter to follow: C, epsilon (for epsilon_insensitive), nu (for nu), gamma or coef0. If not given, "
-        "C, or nu for nu.",
+        "Hyper-parameter to follow: C, epsilon (for epsilon_insensitive), quantile (for pinball), nu (for nu), gamma "
+        "or coef0. If not given, C, or nu for nu.",
         "NAME", sets="over",
     ),
     Option(

@@ -10,6 +10,9 @@ from svmpath.cli.messages import in_options
 
 _COLUMN_WORDS = {"numbers": "numeric", "categories": "categorical", "booleans": "boolean", "dates": "date"}  # columns
 _RATE = "error rate"
+_SQUARED = "mean squared error"
+# What an error is called where it is shown, and the constant prediction that it is compared with.
+_ERROR_WORDS = {_RATE: (_RATE, "most frequent class"), _SQUARED: ("root mean squared error", "mean of the target")}
 _MINUS = "minus "  # a score that is maximised
 _METHODS = {
     "nested": "nested cross-validation, {fits} fits",
@@ -70,9 +73,7 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
     data, choice, held_out = facts["data"], facts["choice"], facts["held_out"]
     classes = f" ({len(data['classes'])} classes)" if "classes" in data else ""
     how, honest, kind = held_out_by(facts["curve"]["criterion"], held_out["folds"]), facts["honest"], held_out["kind"]
-    words, constant = "root mean squared error", "mean of the target"
-    if kind == _RATE:
-        words, constant = kind, "most frequent class"
+    words, constant = _ERROR_WORDS.get(kind, (kind, "best constant"))
     return {
         "Task": data["task"] + classes,
         "Target": data["target"],
@@ -82,6 +83,7 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
         "C": _figures(choice["C"]),
         "gamma": _figures(choice["gamma"]),
         "epsilon": _figures(choice.get("epsilon")),
+        "quantile": _figures(choice.get("quantile")),
         "Rank": "full" if choice["rank"] is None else f"{choice['rank']} (residual {choice['residual']:.2g})",
         "Threshold": _figures(choice.get("threshold")),
         "Chosen by": how if not is_by_folds(facts["curve"]["criterion"]) else f"{how}, {held_out['folds_are']}",
@@ -171,8 +173,8 @@ def _error(facts: Mapping[str, Any], kind: str, words: str) -> str:
 
 
 def amount(value: float, kind: str) -> str:
-    """An error rate in per cent, or the root of a mean squared error."""
-    return f"{100 * value:.2f} %" if kind == _RATE else f"{value**0.5:.6g}"
+    """An error rate in per cent, the root of a mean squared error, or another error as it is."""
+    return f"{100 * value:.2f} %" if kind == _RATE else f"{value**0.5 if kind == _SQUARED else value:.6g}"
 
 
 def interval(ends: Sequence[float], kind: str) -> str:

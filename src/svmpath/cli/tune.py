@@ -56,10 +56,16 @@ def tune(given: Given) -> Outcome:
 
 def _note_options_without_effect(given: Given) -> None:
     """Say which options have no effect beside the others."""
+    from svmpath.losses import LOSSES
+
+    with_levels = [name for name, kind in LOSSES.items() if kind.level]
     is_auto = given.search == "auto" and given.gamma != "ard"
     without = {
         "--epsilon has an effect with --loss epsilon_insensitive only.": (
             given.context.params["epsilon"] is not None and given.loss != "epsilon_insensitive"
+        ),
+        f"--quantile has an effect with --loss {' or '.join(with_levels)} only.": (
+            given.settings["quantile"] is not None and given.loss not in with_levels
         ),
         "--gamma has no effect with --kernel linear.": (
             given.kernel == "linear" and given.gamma not in ("tune", "ard")  # ard is refused
@@ -71,6 +77,8 @@ def _note_options_without_effect(given: Given) -> None:
             note(sentence)
             if "--epsilon" in sentence:
                 given.settings["epsilon"] = "tune"  # the estimator need not say it, too
+            if "--quantile" in sentence:
+                given.settings["quantile"] = None
 
 
 def _tune(given: Given, options: DataOptions, live: Live) -> TuneResult:

@@ -81,6 +81,23 @@ def read_tried(
     return Range(values[0], values[1])
 
 
+def read_level(option: str, text: str | None, words: Sequence[str] = ()) -> float | None:
+    """The value of an option that is a number between 0 and 1; None if it is not given.
+
+    Examples
+    --------
+    >>> from svmpath.cli.values import read_level
+    >>> read_level("--quantile", "0.9"), read_level("--quantile", None)
+    (0.9, None)
+    """
+    if text is None:
+        return None
+    value = to_number(text)
+    if not 0.0 < value < 1.0:
+        raise DataError(f"{option} must be a number between 0 and 1, such as 0.9, not {text!r}")
+    return value
+
+
 def read_tuned(option: str, text: str | None, words: Sequence[str] = ("tune",)) -> str | float | Range | list[float]:
     """The same of a parameter that may be zero; "tune" if it is not given.
 

@@ -20,8 +20,8 @@ def alo(path: Path, values: Any, *, loss: HeldOutLoss = None, form: str = "direc
     Parameters
     ----------
     path : Path
-        A path with ``loss="hinge"``, ``"epsilon_insensitive"`` or ``"nu"`` over any of their parameters. It may be
-        approximate (``tol=``); then its features and smoothed loss are used. Or a path with
+        A path with ``loss="hinge"``, ``"epsilon_insensitive"``, ``"pinball"`` or ``"nu"`` over any of their parameters.
+        It may be approximate (``tol=``); then its features and smoothed loss are used. Or a path with
         ``loss="squared_hinge"``, for which this is :func:`svmpath.criteria.span`. Or a path of
         :func:`svmpath.trace_elastic`; then the places of the features are kept fixed as well.
     values : float or array of shape (m,)

@@ -1,4 +1,4 @@
-"""Prediction intervals and sets from machines that have not seen a sample: jackknife+ and CV+.
+"""Prediction intervals and sets from machines that have not seen a sample: jackknife+, CV+ and conformal quantiles.
 
 With f^(-i) the machine without sample i (jackknife+), or without the fold of i (CV+), weights w_i >= 0 in units in
 which their sum W is the effective number of samples (``criteria.effective``), and r_i = |y_i - f^(-i)(x_i)|, the
@@ -8,6 +8,11 @@ interval of a new row x at coverage 1 - alpha is
 
 and infinite where no t is large enough. Equal weights are 1, and the ends are the floor(alpha (n + 1))-th smallest of
 f^(-i)(x) - r_i and the ceil((1 - alpha) (n + 1))-th smallest of f^(-i)(x) + r_i. The new row counts as one sample.
+
+With two machines l and u, of a low and a high quantile, E_i = max(l^(-i)(x_i) - y_i, y_i - u^(-i)(x_i)) says how far
+y_i is beyond them (below zero: between them), and the interval is, as wide as the two are apart at x,
+
+    [-q(E_i - l^(-i)(x)),  q(u^(-i)(x) + E_i)]        (conformalised quantile regression, in the form of CV+)
 
 With E(y, f) = max_{c != y} f_c - f_y, minus the margin of label y (two classes: f = (-f, f) / 2, so that E = -y f),
 label y is in the set of x if
@@ -245,6 +250,17 @@ def intervals(left_out: LeftOut, y: Array, X: Any, coverage: float, weights: Arr
     for part, f in left_out.blocks(X):
         ends[part, 0] = -upper_quantile(spread - f[:, :, 0], w, coverage)
         ends[part, 1] = upper_quantile(f[:, :, 0] + spread, w, coverage)
+    return ends
+
+
+def quantile_intervals(left_out: LeftOut, y: Array, X: Any, coverage: float, weights: Array | None = None) -> Array:
+    """Intervals between two machines, conformalised, of shape (m, 2); ``left_out`` has a column for each of the two."""
+    w, held = entry_weights(left_out, weights), np.sort(left_out.held, axis=1)
+    beyond = np.maximum(held[:, 0] - y[left_out.rows], y[left_out.rows] - held[:, 1])
+    ends = np.empty((X.shape[0], 2))
+    for part, f in left_out.blocks(X):
+        ends[part, 0] = -upper_quantile(beyond - f.min(axis=2), w, coverage)
+        ends[part, 1] = upper_quantile(f.max(axis=2) + beyond, w, coverage)
     return ends
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from svmpath.criteria.sources import Joined, Rowwise, at_some, computed
 from svmpath.lazy import lazy, with_known
+from svmpath.losses import Loss
 from svmpath.names import unknown_name
 from svmpath.notebook import Shown
 from svmpath.paths import Path
@@ -66,6 +67,34 @@ class ErrorAbove:
         return ((f > self.threshold) != (y > 0)).astype(float)
 
 
+@dataclass(frozen=True)
+class OwnLoss:
+    """What machines keep small themselves: of one machine, or the mean over several with losses of their own.
+
+    Attributes
+    ----------
+    losses : tuple of Loss
+        One per machine.
+    over : str
+        The parameter of the path, which may be one of theirs.
+    """
+
+    losses: tuple[Loss, ...]
+    over: str
+
+    def __call__(self, y: Array, f: Array) -> Array:
+        """Per-sample losses from targets and decision values of shape (n,), or (n, k) for k machines."""
+        if y.ndim == 1:
+            return self.losses[0].margin_loss(y, f)
+        return np.mean([loss.margin_loss(y[:, c], f[:, c]) for c, loss in enumerate(self.losses)], axis=0)
+
+    def at(self, value: float) -> OwnLoss:
+        """With the parameter of the path at a value."""
+        if self.over not in self.losses[0].fixed_parameters:
+            return self
+        return replace(self, losses=tuple(type(loss)(**{self.over: value}) for loss in self.losses))
+
+
 HELD_OUT_LOSSES: dict[str, Callable[[Array, Array], Array]] = {
     "error": error,
     "squared": squared,
@@ -93,6 +122,13 @@ def held_out_loss(loss: HeldOutLoss, task: str, parameter: str = "loss") -> Call
     return HELD_OUT_LOSSES[loss]
 
 
+def score_by(loss: HeldOutLoss, path: Path) -> Callable[[Array, Array], Array]:
+    """The per-sample loss that held-out values of a path are scored by; None is the one that its loss declares."""
+    if loss is None and path.loss.own_score:
+        return OwnLoss((path.loss,), path.over)
+    return held_out_loss(loss, path.problem.task)
+
+
 @dataclass(frozen=True)
 class OneVsRest:
     """A loss of k machines, one per class: the error of the largest decision value; other losses are averaged."""
@@ -104,6 +140,24 @@ class OneVsRest:
         if self.loss is error:
             return (np.argmax(f, axis=1) != np.argmax(y, axis=1)).astype(float)
         return np.mean([self.loss(y[:, c], f[:, c]) for c in range(y.shape[1])], axis=0)
+
+
+def joint_score(loss: Callable[[Array, Array], Array], paths: Sequence[Path]) -> Callable[[Array, Array], Array]:
+    """The per-sample loss of several machines, from that of the first."""
+    if isinstance(loss, OwnLoss):
+        return replace(loss, losses=tuple(path.loss for path in paths))
+    return OneVsRest(loss)
+
+
+def is_own(curve: Any) -> bool:
+    """Whether a curve is scored by what its machines keep small themselves."""
+    return isinstance(getattr(curve, "loss", None), OwnLoss) and curve.scoring is None
+
+
+def own_parameters(curve: Any) -> Mapping[str, float]:
+    """The parameters of the loss of a curve's machines; none if each machine has its own."""
+    has_several = isinstance(getattr(curve, "loss", None), OwnLoss) and len(curve.loss.losses) > 1
+    return {} if has_several else curve.path.loss.fixed_parameters
 
 
 @dataclass(frozen=True)
@@ -150,7 +204,7 @@ class HeldOutCurve(Shown):
     @property
     def margin_loss(self) -> Callable[[Array, Array], Array]:
         """The loss of the machine itself; of labels it is cut off, so that no single sample decides."""
-        own = self.path.loss.margin_loss
+        own = self.loss if isinstance(self.loss, OwnLoss) else self.path.loss.margin_loss
         return CutOff(own) if self.path.problem.task == "classification" else own
 
     @property
@@ -252,7 +306,9 @@ class Curve(HeldOutCurve):
         if self.loss in HELD_OUT_LOSSES.values():
             return self.loss(self.target[self.rows], self.finite)
         # One value at a time: a user's loss gets targets and decision values of the same shape.
-        rows = [np.asarray(self.loss(self.target[self.rows], f), dtype=float) for f in self.finite]
+        at = self.loss.at if isinstance(self.loss, OwnLoss) else lambda _: self.loss
+        pairs = zip(self.values.tolist(), self.finite, strict=True)
+        rows = [np.asarray(at(value)(self.target[self.rows], f), dtype=float) for value, f in pairs]
         table = np.array(rows).reshape(len(self.values), -1)
         if table.shape[1] != len(self.rows):
             raise ValueError(
@@ -380,8 +436,10 @@ class Curve(HeldOutCurve):
 
     def rescored(self, loss: Any) -> Curve:
         """The same held-out decision values under another loss."""
+        if loss is None and isinstance(self.loss, OwnLoss):
+            return replace(self, scoring=None)
         if not callable(loss):
-            loss = held_out_loss(loss, self.path.problem.task)
+            loss = score_by(loss, self.path)
         if isinstance(self.loss, OneVsRest) and not isinstance(loss, OneVsRest):
             loss = OneVsRest(loss)
         return replace(self, loss=loss, scoring=None)
@@ -422,14 +480,15 @@ def _costly(parts: list[Curve]) -> dict[str, Array]:
 
 
 def one_vs_rest(curves: list[Curve]) -> Curve:
-    """One curve from those of k one-vs-rest machines with the same values, rows and weights.
+    """One curve from those of k machines (one-vs-rest, or one per quantile) with the same values, rows and weights.
 
     Where each was screened, the errors are those of the estimated decision values: what an estimate of the leverages
     changes is small compared to the distance from one machine's value to the next.
     """
     first = curves[0]
     target = np.stack([curve.target for curve in curves], axis=1)
-    loss, doubts = OneVsRest(first.loss), Rowwise(_largest, [curve.doubts for curve in curves])
+    loss = joint_score(first.loss, [curve.path for curve in curves])
+    doubts = Rowwise(_largest, [curve.doubts for curve in curves])
     seen = [curve.screened for curve in curves if curve.screened is not None]
     if len(seen) < len(curves) or first.loss is not error:
         source = np.stack([curve.held for curve in curves], axis=2)

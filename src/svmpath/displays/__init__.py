@@ -8,6 +8,7 @@ from svmpath.displays.coefficients import PathDisplay
 from svmpath.displays.curve import CurveDisplay
 from svmpath.displays.elbow import ElbowDisplay
 from svmpath.displays.margin import MarginDisplay
+from svmpath.displays.quantiles import QuantileDisplay
 from svmpath.displays.surface import SurfaceDisplay
 
 __all__ = [
@@ -16,5 +17,6 @@ __all__ = [
     "ElbowDisplay",
     "MarginDisplay",
     "PathDisplay",
+    "QuantileDisplay",
     "SurfaceDisplay",
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svmpath.criteria import BoundCurve, Curve
-from svmpath.criteria.curve import HeldOutCurve, OneVsRest, error, squared
+from svmpath.criteria.curve import HeldOutCurve, OneVsRest, error, is_own, squared
 from svmpath.criteria.table import make_criterion
 from svmpath.displays._base import (
     Display,
@@ -242,5 +242,7 @@ def describe(curve: AnyCurve) -> str:
     """What the scores are, in words."""
     if isinstance(curve, BoundCurve):
         return "bound on the error rate"
+    if is_own(curve):
+        return f"held-out {curve.path.loss.own_score}"
     loss = curve.loss.loss if isinstance(curve.loss, OneVsRest) else curve.loss
     return _WORDS.get(loss, "mean held-out loss")

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath import criteria
-from svmpath.criteria.curve import HeldOutLoss
+from svmpath.criteria.curve import HeldOutLoss, own_parameters
 from svmpath.criteria.folds import make_folds
 from svmpath.criteria.held_out import Folds
 from svmpath.criteria.scoring import Scoring
@@ -25,6 +25,7 @@ from svmpath.estimators.cautions import (
 from svmpath.estimators.held_out import HeldOut
 from svmpath.estimators.machines import Machines
 from svmpath.estimators.options import check_bound, check_gradient, check_options, check_scorer
+from svmpath.estimators.quantiles import at_level
 from svmpath.estimators.scaling import fit_scaler, scaled, shift_of_offset, warn_of_uneven_columns
 from svmpath.estimators.tuned import TunedModel
 from svmpath.gram import DenseGram, make_gram
@@ -62,6 +63,7 @@ class PathMachine(TunedModel):
     _start: Start | None = None
     _scoring: Scoring | None = None  # what ``scoring`` stands for: a scorer,
     _held_out_loss: HeldOutLoss = None  # or a loss of each held-out decision value; or neither
+    _levels: Array | None = None  # of a loss that has one: those asked for
     sample_size_: int
 
     @property
@@ -150,9 +152,10 @@ class PathMachine(TunedModel):
 
         if axes.is_default:  # the one that is followed in full comes first
             evaluators.insert(0, evaluators.pop((len(evaluators) - 1) // 2))
+        unit = evaluators[0].loss.unit_of_C(targets[0], s)
         tuner = Tuner(
             evaluators,
-            axes.C_axis(evaluators[0].loss),
+            axes.C_axis(evaluators[0].loss, unit),
             gamma,
             over,
             draw_seed(self.random_state),
@@ -163,6 +166,7 @@ class PathMachine(TunedModel):
             self.effort,
             draw if may_fold else None,
             TrialLog(self._log, None if axes.is_gradient else self._count),
+            unit,
         )
         choice, evaluator, paths = STRATEGIES[self._strategy](tuner)
         self.loss_, self.criterion_ = evaluator.loss.name, self._criterion(evaluator.loss, problems)
@@ -193,6 +197,8 @@ class PathMachine(TunedModel):
         loss = make_loss(self.get_params(deep=False)["loss"], self._task, over="C")
         if "epsilon" in loss.fixed_parameters and loss is not self.loss:  # an object has its own
             return [make_loss(loss.name, self._task, epsilon=each) for each in epsilons(self.epsilon, y, s)]
+        if self._levels is not None:
+            return [at_level(loss, self._levels[0])]
         if self._is_loss_free and machines > 1:
             return [make_loss(name, self._task) for name in quick_losses(self._task)][::-1]
         return [loss]
@@ -243,7 +249,8 @@ class PathMachine(TunedModel):
             criterion = partial(criteria.loo, count_only=True)
         tol = automatic_gap(type(loss), problems[0].n)
         rule = check_rule(self.rule)
-        return Evaluator(problems, loss, criterion, held_out, rule, tol, self._scoring, self._row_units)
+        losses = () if len(problems) == 1 or self._levels is None else tuple(at_level(loss, q) for q in self._levels)
+        return Evaluator(problems, loss, criterion, held_out, rule, tol, self._scoring, self._row_units, losses)
 
     def _is_rough(self, loss: Loss, problem: Problem) -> bool:
         """Whether paths are approximate."""
@@ -313,7 +320,7 @@ class PathMachine(TunedModel):
         warn_of_a_loose_bound(choice)
         self.tol_ = None if path.is_exact else getattr(path, "tol", evaluator.tol)
         self._name_choice(choice)
-        for name, value in evaluator.loss.fixed_parameters.items():
+        for name, value in own_parameters(choice.curve).items():
             setattr(self, f"{name}_", value)
         rows = (self._given_weight, self._groups, self._drawn)
         self._held_out = HeldOut(self._machines, choice, self.get_params(deep=False), self._classes, labels, *rows)

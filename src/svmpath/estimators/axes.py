@@ -10,6 +10,7 @@ import numpy as np
 
 from svmpath.kernels import Kernel, gamma_value, make_kernel
 from svmpath.losses import Loss
+from svmpath.losses.elbow import deviation
 from svmpath.names import unknown_name
 from svmpath.ranges import Range
 from svmpath.search.axis import Axis
@@ -77,22 +78,25 @@ class Axes:
             raise ValueError(unknown_name(name, value, ["tune"], _NUMBERS))
         return numbers_of(value, name, size, check_positive)
 
-    def C_values(self, loss: Loss) -> Array:
-        """The values of C to try where all of them are scored."""
+    def C_values(self, loss: Loss, unit: float = 1.0) -> Array:
+        """The values of C to try where all of them are scored; by default in units of that."""
         policy = loss.policy
         low, high = (self.C.low, self.C.high) if isinstance(self.C, Range) else policy.tuned
         size = 1 + round(policy.per_decade * abs(np.log10(high / low)))
-        return np.unique(self._candidates("C", np.geomspace(*policy.tuned, size), max(size, 2)))
+        return np.unique(self._candidates("C", unit * np.geomspace(*policy.tuned, size), max(size, 2)))
 
-    def C_axis(self, loss: Loss) -> Axis:
-        """The values of C that a search may take: it begins with a screen of many, or scores all of them."""
-        how, values, (low, high) = self.given("C"), self.C_values(loss), loss.policy.tuned
+    def C_axis(self, loss: Loss, unit: float = 1.0) -> Axis:
+        """The values of C that a search may take: it begins with a screen of many, or scores all of them.
+
+        What "tune" tries is in units of ``unit``.
+        """
+        how, values, (low, high) = self.given("C"), self.C_values(loss, unit), loss.policy.tuned
         if how == "tune" and (self.is_default or self.is_gradient):
-            values, start = _SCREENED_C, self._start("C")
+            values, start = unit * _SCREENED_C, self._start("C")
             if start is not None and values[0] <= start <= values[-1]:
                 distance = np.abs(np.log(values / start))
                 values = values[distance <= max(np.log(_C_NEAR) * (1 + 1e-9), distance.min())]
-            return Axis(values, _C_STEP, (low / 100, min(high * 10, _SCREENED_C[-1])))
+            return Axis(values, _C_STEP, (unit * low / 100, unit * min(high * 10, _SCREENED_C[-1])))
         return Axis(values, _C_STEP, (float(values[0]), float(values[-1])) if how in ("range", "tune") else None)
 
     def make_kernel(self, X: Any, s: Array | None) -> tuple[Kernel, str | None, Axis | None]:
@@ -150,6 +154,5 @@ def numbers_of(value: Any, name: str, size: int, check: Any) -> Array:
 def epsilons(epsilon: Any, y: Array, s: Array) -> list[float]:
     """The values of epsilon to be tried for targets y with weights s."""
     if isinstance(epsilon, str) and epsilon == "tune":
-        mean = np.average(y, weights=s)
-        return (_EPSILONS * float(np.sqrt(np.average((y - mean) ** 2, weights=s)) or 1.0)).tolist()
+        return (_EPSILONS * deviation(y, s)).tolist()
     return numbers_of(epsilon, "epsilon", len(_EPSILONS), check_amount).tolist()

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from svmpath.criteria.calibration import Calibration, fit_calibration
-from svmpath.criteria.conformal import LeftOut, intervals, label_sets, ten_folds
+from svmpath.criteria.conformal import LeftOut, fold_machines, intervals, label_sets, quantile_intervals, ten_folds
 from svmpath.criteria.curve import Curve, ErrorAbove
 from svmpath.criteria.effective import counted
 from svmpath.criteria.folds import deal, random_places
@@ -26,6 +26,7 @@ from svmpath.criteria.table import is_bound, is_by_folds, is_estimate, make_crit
 from svmpath.estimators.honest import HonestError, can_be_corrected, error_of_procedure
 from svmpath.estimators.machines import Machines, squeezed
 from svmpath.estimators.probabilities import CalibrationCurve, binned
+from svmpath.estimators.quantiles import LevelMachines
 from svmpath.estimators.samples import classification_table, regression_table
 from svmpath.search.choice import Choice
 from svmpath.solvers.threads import jobs
@@ -33,6 +34,7 @@ from svmpath.validation import check_coverage, is_whole_number
 
 Array = np.ndarray
 
+ERROR_RATE, SQUARED_ERROR = "error rate", "mean squared error"
 _EXACT = ("loo", "press")  # criteria that are exact leave-one-out
 _EQUAL_WEIGHTS = 1e-9  # relative variance of weights of rows in chunks up to which all are equal
 _HARMLESS = 0.01  # of the root mean squared residual: a change of predictions that is not worth n kernel values each
@@ -76,6 +78,7 @@ class HeldOut:
     _calibrations: dict[str, Calibration] = field(default_factory=dict)
     _left_out: LeftOut | None = None
     _nested: dict[str, HonestError] = field(default_factory=dict)  # a saved model has texts as keys
+    _between: dict[str, LeftOut] = field(default_factory=dict)
 
     # --- how rows are held out ---------------------------------------------------------------------------------------
 
@@ -115,8 +118,20 @@ class HeldOut:
         return self.curve(self.chosen_by())
 
     def of_predictions(self, curve: Curve) -> Curve:
-        """The curve with the errors of what ``predict`` predicts, or squared errors."""
+        """The curve with the errors of what ``predict`` predicts; of a regression, squares or its own losses."""
         return curve.rescored(ErrorAbove(self.cut) if self.cut else None)
+
+    @property
+    def kind(self) -> str:
+        """What the mean of these losses is called."""
+        if self.classes is not None:
+            return ERROR_RATE
+        return self.machines.paths[0].loss.own_score or SQUARED_ERROR
+
+    def losses_of(self, y: Array, predicted: Array) -> Array:
+        """The same losses of other targets and what is predicted for them, of a regression."""
+        loss = self.of_predictions(self.choice.curve).loss
+        return np.asarray(loss(y if predicted.ndim == 1 else np.broadcast_to(y[:, None], predicted.shape), predicted))
 
     @property
     def seed(self) -> int:
@@ -250,20 +265,33 @@ class HeldOut:
         if self._left_out is None:
             has_folds = is_by_folds(self.choice.curve.criterion) or self.groups is not None
             left_out = None if has_folds else self.machines.without_each()
-            if left_out is None:
-                folds = self.folds  # that the choice was made by
-                if not is_by_folds(self.choice.curve.criterion) or folds is None:
-                    gram, s = self.machines.gram, self.machines.paths[0].problem.s
-                    kind: dict[str, Any] = {"is_classification": self.classes is not None, "groups": self.groups}
-                    folds = ten_folds(gram.X, self.labels, **kind, s=s, pairwise=gram.kernel.pairwise)
-                left_out = self.machines.without(folds)
-            self._left_out = left_out
+            self._left_out = self.machines.without(self.outer_folds()) if left_out is None else left_out
         return self._left_out
+
+    def outer_folds(self, *, as_chosen: bool = True) -> Folds:
+        """The folds that the choice was made by, or ten; with ``as_chosen=False`` ten, unless folds were given."""
+        is_given = as_chosen or not is_whole_number(self.options["cv"], least=2)
+        if is_by_folds(self.choice.curve.criterion) and self.folds is not None and is_given:
+            return self.folds
+        gram, s = self.machines.gram, self.machines.paths[0].problem.s
+        kind: dict[str, Any] = {"is_classification": self.classes is not None, "groups": self.groups}
+        return ten_folds(gram.X, self.labels, **kind, s=s, pairwise=gram.kernel.pairwise)
 
     def intervals(self, X: Any, coverage: float) -> Array:
         """Prediction intervals of new rows, of shape (m, 2)."""
         with jobs(self.options["n_jobs"]):
             return intervals(self.left_out(), self.labels, X, check_coverage(coverage), self.weight)
+
+    def quantile_intervals(self, X: Any, coverage: float) -> Array:
+        """Conformalised intervals between two quantiles, of shape (m, 2)."""
+        key, low = repr(check_coverage(coverage)), 0.5 * (1.0 - coverage)
+        with jobs(self.options["n_jobs"]):
+            if key not in self._between:
+                C = self.machines.values[0]
+                paths = LevelMachines(self.machines.paths[0], C).paths(np.array([low, 1.0 - low]))
+                # Machines at these levels are new, so that the folds may be, too: of more rows each, as ten are.
+                self._between[key] = fold_machines(paths, [C, C], self.outer_folds(as_chosen=False))
+            return quantile_intervals(self._between[key], self.labels, X, coverage, self.weight)
 
     def label_sets(self, X: Any, coverage: float) -> Array:
         """Which labels are plausible for new rows, of shape (m, k)."""

@@ -188,7 +188,7 @@ def _losses_of(make: Callable[..., Any], options: dict[str, Any], data: _Rows, f
         cv = min(5 if cv is None else int(cv), max(most, 2))
     model = clone(make(**{**options, "cv": cv}))
     predicted = model.fit(data.at(train, train), y, sample_weight=weight, groups=groups).predict(data.at(test, train))
-    return (predicted != truth).astype(float) if data.is_classification else (predicted - truth) ** 2
+    return (predicted != truth).astype(float) if data.is_classification else model._known.losses_of(truth, predicted)
 
 
 def _outer_folds(held_out: HeldOut, data: _Rows, n_splits: int) -> list[Fold]:

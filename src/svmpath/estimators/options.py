@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from svmpath.criteria.gradients import check_full_matrix, smooth_loss
 from svmpath.criteria.table import is_bound
-from svmpath.estimators.axes import how_given
 from svmpath.gram import Gram
 from svmpath.kernels import RBF
 from svmpath.losses import LOSSES, Loss, make_loss
-from svmpath.names import unknown_name
+from svmpath.names import either, unknown_name
 from svmpath.search.full_kernel import EFFORTS
 from svmpath.validation import check_positive
 
@@ -36,23 +36,25 @@ def check_options(model: PathMachine) -> None:
         check_positive(model.time_limit, "time_limit")
     if not isinstance(model.scale, (bool, np.bool_)):
         raise ValueError(f"scale must be True or False, got {model.scale!r}.")
-    _warn_of_an_idle_epsilon(model)
+    _warn_of_idle(model, "epsilon", "tune", lambda loss: "epsilon" in loss.fixed_parameters)
+    _warn_of_idle(model, "quantile", None, lambda loss: bool(loss.level))
     if callable(model.verbose):
         raise ValueError(
             "verbose must be a number: 0 for silence, 1 to print the stages of the search; got a function."
         )
 
 
-def _warn_of_an_idle_epsilon(model: PathMachine) -> None:
-    """An epsilon that was given, but not to a loss that takes it."""
-    epsilon = getattr(model, "epsilon", "tune")
-    if how_given(epsilon) == "tune":
+def _warn_of_idle(model: PathMachine, name: str, default: str | None, takes: Callable[[Any], bool]) -> None:
+    """A parameter of some losses that was given, but not to a loss that takes it."""
+    given = getattr(model, name, default)
+    if given is None or (isinstance(given, str) and given == default):
         return
     loss = make_loss(model.get_params(deep=False)["loss"], model._task, over="C")
-    why = f"which has its own ({loss!r})" if loss is model.loss else "which has none: use loss='epsilon_insensitive'"
-    if loss is model.loss or "epsilon" not in loss.fixed_parameters:
+    others = either(each for each, kind in LOSSES.items() if kind.has_kernel and kind.tasks and takes(kind()))
+    why = f"which has its own ({loss!r})" if loss is model.loss else f"which has none: use loss={others}"
+    if loss is model.loss or not takes(loss):
         warnings.warn(
-            f"epsilon={epsilon!r} has no effect with loss={loss.name!r}, {why}, or leave epsilon out.",
+            f"{name}={given!r} has no effect with loss={loss.name!r}, {why}, or leave {name} out.",
             UserWarning,
             stacklevel=5,
         )

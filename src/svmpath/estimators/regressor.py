@@ -7,20 +7,26 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import RegressorMixin
+from sklearn.base import RegressorMixin, clone
+from sklearn.utils.validation import check_is_fitted
 
 from svmpath.chunked import is_chunked
 from svmpath.estimators._base import Array, PathMachine
 from svmpath.estimators.chunks import fit_chunks, lazy_for_chunks
+from svmpath.estimators.held_out import HeldOut
 from svmpath.estimators.keywords import by_name
+from svmpath.estimators.quantiles import LevelMachines, at_level, crossing, explained, rearranged
 from svmpath.estimators.scoring import resolve_scoring
 from svmpath.estimators.tuned import unchanged_by_failure
 from svmpath.gram import Approximation
 from svmpath.kernels import Kernel
-from svmpath.losses import Loss
+from svmpath.losses import Loss, make_loss
+from svmpath.names import unknown_name
 from svmpath.ranges import Range
 from svmpath.solvers.threads import jobs
-from svmpath.validation import check_weights
+from svmpath.validation import check_levels, check_weights
+
+_METHODS = ("auto", "jackknife+", "cqr")  # of intervals
 
 
 class PathSVR(RegressorMixin, PathMachine):
@@ -31,8 +37,9 @@ class PathSVR(RegressorMixin, PathMachine):
 
     Parameters
     ----------
-    loss : {"least_squares", "epsilon_insensitive"} or Loss, optional
-        Least squares by default. ``losses.EpsilonInsensitive(0.3)`` has its own epsilon.
+    loss : {"least_squares", "epsilon_insensitive", "pinball", "expectile"} or Loss, optional
+        Least squares by default. "pinball" is quantile regression, "expectile" its counterpart with squares.
+        ``losses.EpsilonInsensitive(0.3)`` has its own epsilon, ``losses.Pinball(0.9)`` its own quantile.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         A name ("linear", "rbf", "poly", ...), a kernel object or a function k(X, Z), which is given CSR matrices if X
         is sparse.
@@ -41,25 +48,35 @@ class PathSVR(RegressorMixin, PathMachine):
         the values to try. "ard" is one gamma per feature. A kernel or function without gamma ignores it. More in
         :class:`svmpath.PathSVC`.
     C : "tune", float, Range or array, default="tune"
-        "tune" searches from 1e-3 to 1e6, for "epsilon_insensitive" up to 1e4 (1e3 if ``search`` is not "auto").
+        "tune" searches from 1e-3 to 1e6; for "epsilon_insensitive" and "pinball" up to 1e4 (1e3 if ``search`` is not
+        "auto"), times the standard deviation of y; for "expectile" up to 1e4.
     epsilon : "tune", float, Range or array, default="tune"
         For "epsilon_insensitive": half the width of the tube; "tune" tries five values from 0.01 to 1 times the
         standard deviation of y; the default search, all but the middle one at the gamma that is best with that. Given
         beside another loss it has no effect, and there is a warning.
+    quantile : float or list of floats, optional
+        For "pinball" and "expectile": the level between 0 and 1 that is predicted, such as 0.9; by default that of the
+        loss, the median and the expectile of 0.9. With a list, ``predict`` has one column per level. Given beside
+        another loss it has no effect, and there is a warning.
+    one_choice : bool, default=True
+        Whether all levels of a list have the same C and gamma, chosen by the mean of their held-out losses. With False
+        each level is a model of its own (``models_``).
+    rearrange : bool, default=True
+        Whether predictions at several levels are sorted, so that they do not cross ("rearrangement").
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
         Constant of the "poly" and "sigmoid" kernels.
     criterion : {"auto", "loo", "press", "alo", "kfold"} or callable, default="auto"
         What to minimise: exact leave-one-out ("loo"; "press" is its name for least squares), its approximation for
-        "epsilon_insensitive" ("alo" or "span"), exact k-fold ("kfold"), or a function
-        ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for least squares; for "epsilon_insensitive" it
-        is "loo" up to 200 samples and "kfold" with more.
+        "epsilon_insensitive", "pinball" and "expectile" ("alo" or "span"), exact k-fold ("kfold"), or a function
+        ``criterion(path, values, loss=...) -> Curve``. "auto" is "loo" for least squares; for "epsilon_insensitive" and
+        "pinball" it is "loo" up to 200 samples, for "expectile" up to 20, and "kfold" with more.
     scoring : str, scorer or callable, optional
-        What a held-out prediction is worth: by default the squared residual ("squared"), or a function ``loss(y, f)``,
-        is minimised. A score of scikit-learn is maximised: a name such as "r2", "neg_mean_absolute_error" or
-        "neg_median_absolute_error", a scorer of ``make_scorer``, or a function ``scoring(estimator, X, y)``. It is
-        evaluated on all held-out predictions together, with the weights of the
+        What a held-out prediction is worth: by default the squared residual ("squared"), for "pinball" and "expectile"
+        their own loss, or a function ``loss(y, f)``, is minimised. A score of scikit-learn is maximised: a name such as
+        "r2", "neg_mean_absolute_error" or "neg_median_absolute_error", a scorer of ``make_scorer``, or a function
+        ``scoring(estimator, X, y)``. It is evaluated on all held-out predictions together, with the weights of the
         rows; see :func:`svmpath.criteria.score`.
     rule : {"auto", "min", "one_se"}, default="auto"
         How a value is chosen on the curve; see :func:`svmpath.select`. "auto" is "min" here.
@@ -99,6 +116,11 @@ class PathSVR(RegressorMixin, PathMachine):
         How rows are held out for :meth:`held_out_error`: "loo" (exact leave-one-out), "alo" or "kfold".
     n_support_ : array of shape (1,)
         Number of support vectors.
+    quantile_ : float or array of shape (k,)
+        For "pinball" and "expectile": the levels that are predicted.
+    models_ : list of PathSVR
+        With ``one_choice=False``: a fitted model for each level. ``C_`` and ``gamma_`` are arrays of theirs, and what
+        else may be asked of a model is asked of them.
     loss_ : str
         The loss of the machine.
     criterion_ : str or callable
@@ -125,9 +147,15 @@ class PathSVR(RegressorMixin, PathMachine):
     >>> table = model.search_table_
     >>> list(table["stage"].unique()), bool(table.loc[table["kept"], "C"].iloc[-1] == model.C_)
     (['screen', 'confirm'], True)
+    >>> bands = PathSVR(loss="pinball", quantile=[0.1, 0.5, 0.9], gamma=1.0, C=[1.0, 10.0]).fit(X, y)
+    >>> bands.predict(X[:2]).shape, bool(abs((y < bands.predict(X)[:, 2]).mean() - 0.9) < 0.1)
+    ((2, 3), True)
     """
 
     _task = "regression"
+    quantile_: Any
+    models_: list[PathSVR]
+    _at_levels: LevelMachines
 
     @by_name("C=1.0")
     def __init__(
@@ -138,6 +166,9 @@ class PathSVR(RegressorMixin, PathMachine):
         gamma: float | str | Range | ArrayLike | None = "tune",
         C: float | str | Range | ArrayLike = "tune",
         epsilon: float | str | Range | ArrayLike = "tune",
+        quantile: float | ArrayLike | None = None,
+        one_choice: bool = True,
+        rearrange: bool = True,
         degree: int = 3,
         coef0: float = 0.0,
         criterion: str | Callable[..., Any] = "auto",
@@ -158,6 +189,9 @@ class PathSVR(RegressorMixin, PathMachine):
         self.gamma = gamma
         self.C = C
         self.epsilon = epsilon
+        self.quantile = quantile
+        self.one_choice = one_choice
+        self.rearrange = rearrange
         self.degree = degree
         self.coef0 = coef0
         self.criterion = criterion
@@ -195,25 +229,184 @@ class PathSVR(RegressorMixin, PathMachine):
         """
         with unchanged_by_failure(self), jobs(self.n_jobs):
             self._begin(start_from)
+            self._levels, given = None, (X, y)
             if is_chunked(X, y, sample_weight):
                 fit_chunks(self, X, y, sample_weight, groups)
                 return self
             X, y = self._check_training(X, y, y_numeric=True)
             target, s = np.asarray(y, dtype=float), self._seen_weights(check_weights(sample_weight, X))
             self._held_out_loss, self._scoring = resolve_scoring(self.scoring, None, target, s)
+            self._levels = self._check_levels()
+            if not self.one_choice and self._has_columns:
+                self._fit_each(*given, sample_weight=sample_weight, groups=groups)
+                return self
             self._keep_rows(X, sample_weight, groups)
             X = self._to_scale(X, sample_weight, s)
-            self._fit(X, [target], s, y, target)
+            self._fit(X, [target] * (1 if self._levels is None else len(self._levels)), s, y, target)
+            self._name_levels()
             self._compress()
         return self
 
+    # --- levels: quantiles and expectiles ----------------------------------------------------------------------------
+
+    def _check_levels(self) -> Array | None:
+        """The levels that are asked for; None if the loss has none, or its own."""
+        loss = make_loss(self.loss, self._task, over="C")
+        if self.quantile is None or not loss.level or loss is self.loss:
+            return None
+        levels = check_levels(self.quantile)
+        if len(levels) > 1 and self.scoring is not None:
+            raise ValueError(
+                f"scoring={self.scoring!r} scores one prediction per row, but there are {len(levels)} quantiles: leave "
+                "scoring out, and the mean of their own losses decides."
+            )
+        return levels
+
+    @property
+    def _has_columns(self) -> bool:
+        """Whether there is a column of predictions for each level."""
+        return self._levels is not None and np.ndim(self.quantile) > 0  # type: ignore[arg-type]
+
+    def _fit_each(self, X: Any, y: Any, **given: Any) -> None:
+        """A model of its own for each level."""
+        assert self._levels is not None
+        self.models_ = [clone(self).set_params(quantile=float(q)).fit(X, y, **given) for q in self._levels]
+        first = self.models_[0]
+        self.quantile_, self.loss_, self.criterion_ = self._levels.copy(), first.loss_, first.criterion_
+        self.C_: Any = np.array([model.C_ for model in self.models_])
+        self.gamma_ = None if first.gamma_ is None else np.array([model.gamma_ for model in self.models_])
+
+    def _name_levels(self) -> None:
+        """The levels of the fitted machines, as ``quantile_``, and the machine at others."""
+        loss: Any = self.path_.loss
+        if loss.level:
+            own = getattr(loss, loss.level)
+            self.quantile_ = self._levels.copy() if self._has_columns else own  # type: ignore[union-attr]
+            self._at_levels = LevelMachines(self._machines.paths[0], self._machines.values[0])
+
+    @property
+    def _known(self) -> HeldOut:
+        """What the fitted model knows of rows that its machines have not seen."""
+        if hasattr(self, "models_"):
+            raise AttributeError(
+                "With one_choice=False each quantile has a model of its own: ask those in models_, or fit with "
+                "one_choice=True."
+            )
+        return super()._known
+
+    def predict_quantiles(self, X: Any, quantiles: Any, *, rearrange: bool | None = None) -> Array:
+        """Predictions at any levels, from one fit: with the chosen C and gamma.
+
+        For "pinball" the machines lie on a path over the quantile that is followed at the first call for these levels,
+        and kept; for "expectile" each is one more fit.
+
+        Parameters
+        ----------
+        X : array, DataFrame or CSR matrix of shape (m, d)
+        quantiles : float or list of floats
+            Levels between 0 and 1.
+        rearrange : bool, optional
+            Whether the predictions of a row are sorted, so that they do not cross; by default as the model has it.
+
+        Returns
+        -------
+        array of shape (m, k)
+            One column per level.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from svmpath import PathSVR
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(0, 6, (150, 1)); y = np.sin(X[:, 0]) + 0.1 * (1 + X[:, 0]) * rng.normal(size=150)
+        >>> model = PathSVR(loss="pinball", gamma=0.5, random_state=0).fit(X, y)
+        >>> f = model.predict_quantiles(X, [0.1, 0.5, 0.9])
+        >>> f.shape, bool(np.all(np.diff(f, axis=1) >= 0)), bool(abs((y < f[:, 2]).mean() - 0.9) < 0.05)
+        ((150, 3), True, True)
+        """
+        levels = check_levels(quantiles, "quantiles")
+        f = self._at(X, levels)
+        return rearranged(f, levels) if (self.rearrange if rearrange is None else rearrange) else f
+
+    def count_crossings(self, X: Any, quantiles: Any = None) -> int:
+        """In how many rows predictions at several levels cross, before they are rearranged.
+
+        Parameters
+        ----------
+        X : array, DataFrame or CSR matrix of shape (m, d)
+        quantiles : list of floats, optional
+            Levels between 0 and 1; by default those that the model was fitted for.
+
+        Returns
+        -------
+        int
+            The number of rows in which a prediction falls where the level rises.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from svmpath import PathSVR
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(0, 6, (60, 1)); y = np.sin(X[:, 0]) + rng.normal(size=60)
+        >>> model = PathSVR(loss="pinball", quantile=[0.45, 0.5, 0.55], gamma=30.0, C=10.0).fit(X, y)
+        >>> model.count_crossings(X) > 0
+        True
+        """
+        check_is_fitted(self)
+        levels = np.atleast_1d(self.quantile_) if quantiles is None else check_levels(quantiles, "quantiles")
+        return int(np.count_nonzero(crossing(self._at(X, levels), levels)))
+
+    def _at(self, X: Any, levels: Array) -> Array:
+        """Decision values at these levels, one column each, as they are."""
+        check_is_fitted(self)
+        if hasattr(self, "models_"):  # the nearest model
+            nearest = [self.models_[int(np.argmin(np.abs(self.quantile_ - q)))] for q in levels]
+            return np.hstack([model._at(X, levels[[k]]) for k, model in enumerate(nearest)])
+        if not self.path_.loss.level:
+            raise ValueError(
+                f"loss={self.loss_!r} predicts one value per row and has no quantiles: use loss='pinball', or "
+                "predict_interval."
+            )
+        X = self._check_new(X)
+        with jobs(self.n_jobs):
+            return self._at_levels(X, levels)
+
     @lazy_for_chunks
     def predict(self, X: Any) -> Array:
-        """The predicted value of each row."""
-        return self._decide(X)[:, 0]
+        """The predicted value of each row; with several quantiles, of shape (m, k)."""
+        check_is_fitted(self)
+        if hasattr(self, "models_"):
+            f = np.column_stack([model.predict(X) for model in self.models_])
+        else:
+            f = self._decide(X)
+        if not self._has_columns:
+            return f[:, 0]
+        return rearranged(f, self.quantile_) if self.rearrange else f
 
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> Array:
-        """An interval for the target of each row, by jackknife+ or CV+.
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R^2 of the predictions; with several quantiles, the mean of D^2 by their own losses.
+
+        Parameters
+        ----------
+        X : array, DataFrame or CSR matrix of shape (m, d)
+        y : array of shape (m,)
+        sample_weight : array of shape (m,), optional
+
+        Returns
+        -------
+        float
+            At most 1. D^2 is one minus the loss of the predictions over that of the best constant.
+        """
+        f = self.predict(X)
+        if f.ndim == 1:
+            return float(super().score(X, y, sample_weight))
+        y, s = np.asarray(y, dtype=float), check_weights(sample_weight, f)
+        loss = make_loss(self.loss, self._task)
+        pairs = zip(f.T, self.quantile_, strict=True)
+        return float(np.mean([explained(at_level(loss, level), y, column, s) for column, level in pairs]))
+
+    def predict_interval(self, X: Any, coverage: float = 0.9, *, method: str = "auto") -> Array:
+        """An interval for the target of each row, by jackknife+ or CV+, or by conformalised quantiles.
 
         Each end is a quantile, over the training rows i, of the prediction of a machine that has not seen row i, plus
         or minus the residual of row i by that machine. For least squares this is the machine without row i
@@ -226,6 +419,11 @@ class PathSVR(RegressorMixin, PathMachine):
         X : array, DataFrame or CSR matrix of shape (m, d)
         coverage : float, default=0.9
             The probability that an interval is meant to contain the target, between 0 and 1.
+        method : {"auto", "jackknife+", "cqr"}, default="auto"
+            "cqr" (conformalised quantile regression) is for "pinball", whose default it is: the ends are the quantiles
+            (1 - coverage) / 2 and (1 + coverage) / 2 with the chosen C and gamma, moved by as much as held-out targets
+            are beyond them. Such intervals are wide where targets vary much, and narrow elsewhere. "jackknife+" moves
+            one prediction up and down by held-out residuals.
 
         Returns
         -------
@@ -253,12 +451,17 @@ class PathSVR(RegressorMixin, PathMachine):
         6 n r in rank r; one of CV+ as much as a prediction by each of the machines, and n more numbers to sort. New
         rows are taken in blocks, so that memory stays bounded.
 
+        Conformalised quantiles [3]_ are those of machines without each of ten folds, or of the folds that ``cv`` has
+        given: two per fold, trained at the first call with a coverage, and kept. The guarantee is that of CV+.
+
         References
         ----------
         .. [1] R. F. Barber, E. J. Candes, A. Ramdas and R. J. Tibshirani, "Predictive inference with the jackknife+",
            Annals of Statistics 49 (2021), 486-507.
         .. [2] R. J. Tibshirani, R. F. Barber, E. J. Candes and A. Ramdas, "Conformal prediction under covariate
            shift", Advances in Neural Information Processing Systems 32 (2019).
+        .. [3] Y. Romano, E. Patterson and E. J. Candes, "Conformalized quantile regression", Advances in Neural
+           Information Processing Systems 32 (2019).
 
         Examples
         --------
@@ -272,7 +475,19 @@ class PathSVR(RegressorMixin, PathMachine):
         >>> ends.shape, bool(inside.mean() > 0.8)
         ((100, 2), True)
         """
-        return self._known.intervals(self._check_new(X), coverage)
+        if method not in _METHODS:
+            raise ValueError(unknown_name("method", method, _METHODS))
+        known, X = self._known, self._check_new(X)
+        is_quantile = self.path_.loss.level == "quantile"
+        if method == "cqr" and not is_quantile:
+            raise ValueError(
+                f"method='cqr' needs quantiles, but this model has loss={self.loss_!r}: use loss='pinball'."
+            )
+        if is_quantile and method != "jackknife+":
+            return known.quantile_intervals(X, coverage)
+        if self._has_columns:
+            raise ValueError("method='jackknife+' needs one prediction per row, but there are several: use 'cqr'.")
+        return known.intervals(X, coverage)
 
     @property
     def n_support_(self) -> Array:

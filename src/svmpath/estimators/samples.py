@@ -42,15 +42,19 @@ def classification_table(
 
 
 def regression_table(curve: Curve, fitted: Array) -> pd.DataFrame:
-    """The samples of a regression, those with the largest loss first; ``curve`` has one value."""
-    held = curve.decisions[0]
+    """The samples of a regression, those with the largest loss first; ``curve`` has one value.
+
+    Of several machines, each has its column of decision values, and the influence is that on their mean.
+    """
+    held, loss = curve.decisions[0], curve.rescored(None).loss
+    several = {f"decision {at}": column for at, column in enumerate(held.T)} if held.ndim == 2 else {"decision": held}
     columns = {
-        "target": curve.target,
-        "decision": held,
-        "loss": (curve.target - held) ** 2,
-        "influence": fitted - held,
+        "target": curve.target if held.ndim == 1 else curve.target[:, 0],
+        **several,
+        "loss": loss(curve.target, held),
+        "influence": fitted - held if held.ndim == 1 else (fitted - held).mean(axis=1),
     }
-    return _sorted_table(curve, columns, np.isfinite(held))
+    return _sorted_table(curve, columns, np.isfinite(columns["loss"]))
 
 
 def _sorted_table(curve: Curve, columns: dict[str, Any], is_seen: Array) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from svmpath.losses.least_squares import LeastSquares
 from svmpath.losses.nu import Nu
 from svmpath.losses.path_parameter import PathParameter
 from svmpath.losses.pieces import PiecewiseQuadratic
+from svmpath.losses.pinball import Pinball
 from svmpath.losses.policies import Policy
 from svmpath.losses.squared_hinge import SquaredHinge
 from svmpath.names import either, unknown_name
@@ -34,6 +35,7 @@ __all__ = [
     "Nu",
     "PathParameter",
     "PiecewiseQuadratic",
+    "Pinball",
     "Policy",
     "Problem",
     "Solution",
@@ -47,7 +49,17 @@ __all__ = [
 
 LOSSES: dict[str, type[Loss]] = {
     loss.name: loss
-    for loss in (LeastSquares, SquaredHinge, Hinge, HuberHinge, EpsilonInsensitive, Expectile, Nu, ElasticHinge)
+    for loss in (
+        LeastSquares,
+        SquaredHinge,
+        Hinge,
+        HuberHinge,
+        EpsilonInsensitive,
+        Expectile,
+        Pinball,
+        Nu,
+        ElasticHinge,
+    )
 }
 DEFAULT_LOSS = {"classification": "squared_hinge", "regression": "least_squares"}
 

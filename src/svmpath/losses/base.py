@@ -268,6 +268,11 @@ class Loss(ABC):
         Where coefficients are between zero and their limit, if they have one.
     equivalent : {"SVC", "SVR", "KernelRidge", "SVC on a ridged kernel", ""}
         The same machine in scikit-learn.
+    level : str
+        The name of its parameter between 0 and 1 that says how much residuals above count; "" if it has none.
+    own_score : str
+        What ``margin_loss`` is called in prose, if held-out values are scored by it unless something else is asked for;
+        "" if they are by the loss of the task, the error or the square.
     """
 
     name: ClassVar[str]
@@ -282,6 +287,8 @@ class Loss(ABC):
     rival: ClassVar[str] = ""
     kink: ClassVar[str] = ""
     equivalent: ClassVar[str] = ""
+    level: ClassVar[str] = ""
+    own_score: ClassVar[str] = ""
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("C"),)
     has_kernel: ClassVar[bool] = True
     falls_when_left_out: ClassVar[bool] = False
@@ -289,8 +296,7 @@ class Loss(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
-    @staticmethod
-    def margin_loss(y: Array, f: Array) -> Array:
+    def margin_loss(self, y: Array, f: Array) -> Array:
         """What its machines keep small, of targets and held-out decision values."""
         return np.square(y - f)
 
@@ -311,6 +317,10 @@ class Loss(ABC):
     def largest(self, over: str, y: Array, s: Array) -> float:
         """The largest feasible value of a parameter for these targets and weights."""
         return float("inf")
+
+    def unit_of_C(self, y: Array, s: Array) -> float:
+        """What C is measured in: one where a common factor of all targets changes no C, as with squares."""
+        return 1.0
 
     def limits(self, solution: Solution) -> Array:
         """The largest coefficient of each sample, for losses that have one."""

@@ -30,7 +30,7 @@ class ElbowLoss(Loss):
     Attributes
     ----------
     names : tuple of three str
-        The places of a sample: coefficient zero, in between, at its limit.
+        The places of a sample: coefficient zero (or at its lower bound, if none is zero), in between, at its limit.
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("C"), WEIGHT)
@@ -107,9 +107,19 @@ class ElbowLoss(Loss):
             return elbow
         return zero if (status == LOW) == (sign > 0) else limit
 
+    def term_places(self, a: Array, s: Array, near: float) -> Array:
+        """The place of each sample, 0 to 2 as in ``names``, from the coefficients of its hinges and their limits s."""
+        size, limit = a.max(axis=0), s.max(axis=0)
+        return np.where(size <= near * limit, 0, np.where(size >= (1.0 - near) * limit, 2, 1))
+
     @abstractmethod
     def signs(self, problem: Problem) -> Array:
         """For each variable 1 where its box begins at zero and -1 where it ends there."""
+
+
+def deviation(y: Array, s: Array) -> float:
+    """The weighted standard deviation of targets; 1 if they are all alike."""
+    return float(np.sqrt(np.average((y - np.average(y, weights=s)) ** 2, weights=s))) or 1.0
 
 
 def labelled_box(y: Array, s: Array) -> tuple[Array, Array]:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmpath.losses.base import Problem, Solution, relative_gap
-from svmpath.losses.elbow import NEAR, WEIGHT, ElbowLoss
+from svmpath.losses.elbow import NEAR, WEIGHT, ElbowLoss, deviation
 from svmpath.losses.path_parameter import PathParameter
 from svmpath.losses.policies import Policy
 from svmpath.parameters import Parameter
@@ -68,6 +68,10 @@ class EpsilonInsensitive(ElbowLoss):
             return super().default_span(over, y, s)
         half = 0.5 * float(np.ptp(y)) or 1.0
         return half, 1e-3 * half
+
+    def unit_of_C(self, y: Array, s: Array) -> float:
+        """The deviation of y: with twice the targets and epsilon, twice the C gives twice the machine."""
+        return deviation(y, s)
 
     def terms(self, problem: Problem, fixed: Mapping[str, float]) -> tuple[Array, Array, Array]:
         """Two hinges for each sample, one for each side of the tube."""

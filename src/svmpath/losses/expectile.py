@@ -18,9 +18,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from svmpath.losses.pieces import PiecewiseQuadratic
 from svmpath.losses.policies import Policy
 from svmpath.solvers.pieces import Pieces
+
+Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,7 @@ class Expectile(PiecewiseQuadratic):
     name = "expectile"
     tasks = ("regression",)
     label, also_called = "expectile", "expectile regression"
+    level, own_score = "tau", "asymmetric squared error"
     followed_by: ClassVar[Mapping[str, str]] = {"machine": "newton"}
     policy = Policy(shown=("kfold", "alo"))
     is_sparse = False
@@ -66,6 +71,10 @@ class Expectile(PiecewiseQuadratic):
     def fixed_parameters(self) -> Mapping[str, float]:
         """tau."""
         return {"tau": self.tau}
+
+    def margin_loss(self, y: Array, f: Array) -> Array:
+        """|tau - 1(e < 0)| e^2, with e = y - f."""
+        return self.pieces.value(y - f)
 
     @property
     def pieces(self) -> Pieces:

@@ -39,8 +39,7 @@ class Hinge(ElbowLoss):
     names = ("right", "elbow", "left")
     falls_when_left_out = True
 
-    @staticmethod
-    def margin_loss(y: Array, f: Array) -> Array:
+    def margin_loss(self, y: Array, f: Array) -> Array:
         """max(0, 1 - y f), cut off at 3."""
         return np.clip(1.0 - y * f, 0.0, 3.0)
 

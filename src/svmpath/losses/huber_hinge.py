@@ -67,8 +67,7 @@ class HuberHinge(PiecewiseQuadratic):
     kink = "slope"
     names = ("right", "slope", "left")
 
-    @staticmethod
-    def margin_loss(y: Array, f: Array) -> Array:
+    def margin_loss(self, y: Array, f: Array) -> Array:
         """max(0, 1 - y f), cut off at 3."""
         return np.clip(1.0 - y * f, 0.0, 3.0)
 

@@ -56,8 +56,7 @@ class SquaredHinge(PiecewiseQuadratic):
         chunked=("span", "alo"),
     )
 
-    @staticmethod
-    def margin_loss(y: Array, f: Array) -> Array:
+    def margin_loss(self, y: Array, f: Array) -> Array:
         """max(0, 1 - y f)^2, cut off at 9."""
         return np.clip(1.0 - y * f, 0.0, 3.0) ** 2
 

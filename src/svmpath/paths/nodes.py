@@ -138,8 +138,7 @@ class NodePath(Path):
     def _events(self) -> Iterable[Event]:
         """Changes of place between one node and the next, recorded where first seen."""
         nodes = self.nodes if self.span[0] <= self.span[1] else self.nodes[::-1]
-        s, sizes = self.distinct.s, (node.a.max(axis=0) for node in nodes)
-        places = (np.where(size <= _AT_BOUND * s, 0, np.where(size >= (1 - _AT_BOUND) * s, 2, 1)) for size in sizes)
+        places = (self.loss.term_places(node.a, self.terms.s, _AT_BOUND) for node in nodes)
         return changes((1.0 / node.lam for node in nodes), places, self.loss.names)
 
     def _solve(self, value: float) -> Solution:

@@ -205,7 +205,7 @@ def surface(
         The data.
     y : array of shape (n,)
         Two labels of any kind (classification) or numbers (regression).
-    loss : {"hinge", "huber_hinge", "epsilon_insensitive", "squared_hinge", "least_squares"} or Loss, default="hinge"
+    loss : {"hinge", "huber_hinge", "epsilon_insensitive", "pinball", "squared_hinge", ...} or Loss, default="hinge"
         A name, or an object of ``svmpath.losses``.
     C : (float, float), default=(0.001, 1000.0)
         The first and the last value of C.

@@ -78,18 +78,21 @@ def trace(
         The data; the (n, n) kernel values for ``kernel="precomputed"``.
     y : array of shape (n,)
         Two labels of any kind (classification) or numbers (regression).
-    loss : {"least_squares", "squared_hinge", "hinge", "huber_hinge", "epsilon_insensitive", "nu"} or Loss, optional
-        A name, or an object of ``svmpath.losses`` with parameters of its own. Default: "squared_hinge" for
-        classification, "least_squares" for regression. For the elastic hinge, see :func:`svmpath.trace_elastic`.
+    loss : str or Loss, optional
+        "least_squares", "squared_hinge", "hinge", "huber_hinge", "epsilon_insensitive", "expectile", "pinball" or "nu";
+        or an object of ``svmpath.losses`` with parameters of its own, such as ``Pinball(0.9)``. Default:
+        "squared_hinge" for classification, "least_squares" for regression. For the elastic hinge, see
+        :func:`svmpath.trace_elastic`.
     over : str, optional
         The hyper-parameter to follow: "C" (the default) for all losses but "nu"; "nu" for the loss "nu", which has no
-        C; "epsilon" for "epsilon_insensitive"; "weight" (of some samples) for "hinge" and "epsilon_insensitive"; a real
-        parameter of the kernel ("gamma", "coef0", ...) for all losses but "nu" and "huber_hinge".
+        C; "epsilon" for "epsilon_insensitive"; "quantile" for "pinball"; "weight" (of some samples) for "hinge",
+        "epsilon_insensitive" and "pinball"; a real parameter of the kernel ("gamma", "coef0", ...) for all losses but
+        "nu", "huber_hinge" and "expectile".
     span : (float, float), optional
         The first and the last value of the hyper-parameter; the path may go up or down. Default: (1e-3, 1e6) for C,
         (1e-3, 1e3) for losses with an elbow and "huber_hinge"; scikit-learn's "scale" times 1/256 to 256 for gamma;
-        half the range of y to a thousandth of it for epsilon; the largest feasible nu to a hundredth of it; (1, 0) for
-        a weight, which removes the samples.
+        half the range of y to a thousandth of it for epsilon; (0.01, 0.99) for a quantile; the largest feasible nu to a
+        hundredth of it; (1, 0) for a weight, which removes the samples.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object, or a function
         k(X, Z) -> matrix, which is given CSR matrices if X is sparse.

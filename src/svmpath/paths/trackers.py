@@ -9,6 +9,7 @@ import numpy as np
 
 from svmpath.gram import ProductGram
 from svmpath.losses import LOSSES, Loss, Problem
+from svmpath.names import either
 from svmpath.paths import jump
 from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.copies import refine
@@ -63,7 +64,7 @@ def trace_problem(problem: Problem, request: Request, store: KernelStore | None 
         )
     if request.tol is not None:
         if over != "C" or GAP not in loss.followed_by:
-            names = " or ".join(repr(name) for name, kind in LOSSES.items() if GAP in kind.followed_by)
+            names = either(name for name, kind in LOSSES.items() if GAP in kind.followed_by)
             raise ValueError(f"tol= works for loss={names} over C, not for {loss!r} over {over!r}; leave it out.")
         n = problem.n if problem.copies is None else int(problem.copies.max()) + 1
         what = MACHINE if exact_is_cheaper(n, problem.gram.rank) else GAP

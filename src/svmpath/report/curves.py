@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.curve import Curve, one_vs_rest
+from svmpath.criteria.curve import Curve, is_own, one_vs_rest
 from svmpath.criteria.table import CRITERIA, is_bound, is_by_folds, plain_name
 from svmpath.exceptions import PathError
 from svmpath.paths import Path
@@ -22,6 +22,7 @@ Array = np.ndarray
 
 _STEPS = np.arange(-8, 9)
 _WIDE, _NARROW = 4, 8  # steps per factor of ten; the latter for paths that cost more the longer they are
+_OWN = "own"  # the measure that the loss of the machine declares
 _TOO_NEAR = 0.02  # in the logarithm: two values that look the same
 _MEASURES: dict[str, dict[str, tuple[Any, str]]] = {
     "classification": {
@@ -99,7 +100,8 @@ def _dense(fitted: Fitted, values: Array, paths: list[Path], name: str) -> Itera
                 yield _facts(fitted, each, curve, [_as_searched(curve, fitted.task)])
                 continue
             measures = []
-            for key, (loss, words) in _MEASURES[fitted.task].items():
+            own = {_OWN: (None, fitted.path.loss.own_score)} if fitted.path.loss.own_score else {}
+            for key, (loss, words) in (own | _MEASURES[fitted.task]).items():
                 again = curve.rescored(loss)
                 measures.append(_measure(key, words, again if key == "error" else replace(again, screened=None)))
             yield _facts(fitted, each, curve, measures)
@@ -117,6 +119,8 @@ def _as_searched(curve: Curve, task: str) -> Facts:
         return _measure("score", "bound on the error rate", curve)
     if curve.scoring is not None:
         return _measure("score", f"minus {curve.scoring.name}", curve)
+    if is_own(curve):
+        return _measure(_OWN, curve.path.loss.own_score, curve)
     name = getattr(getattr(curve.loss, "loss", curve.loss), "__name__", "")
     return (
         _measure(name, _MEASURES[task][name][1], curve)

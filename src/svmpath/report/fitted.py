@@ -77,6 +77,11 @@ class Fitted:
                 f"A report needs one of {names}, or a pipeline that ends with one, not {type(last).__name__}."
             )
         check_is_fitted(last)
+        if np.ndim(getattr(last, "quantile_", 0.0)) > 0:
+            raise ValueError(
+                "A report shows one prediction per row, but this model predicts several quantiles; fit it with one, "
+                "such as quantile=0.5, and report on that."
+            )
         if last.path_.is_chunked:
             raise ValueError(
                 "A report shows single rows, so it does not work for a model that was fitted on rows in chunks; fit a "

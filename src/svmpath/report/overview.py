@@ -10,6 +10,7 @@ import numpy as np
 
 from svmpath.criteria.certificate import approximation_gap
 from svmpath.criteria.table import CRITERIA, is_by_folds, is_exact
+from svmpath.estimators.held_out import ERROR_RATE, SQUARED_ERROR
 from svmpath.losses import labels_of
 from svmpath.report.facts import Facts
 from svmpath.report.fitted import Fitted, machine_at
@@ -94,12 +95,13 @@ def _chosen(fitted: Fitted, summary: Facts) -> Iterator[tuple[str, ...]]:
 
 def _sure(summary: Facts) -> Iterator[tuple[str, ...]]:
     held_out, honest = summary["held_out"], summary["honest"]
-    is_rate = held_out["kind"] == "error rate"
-    what = "error" if is_rate else "root mean squared error"
-    constant = "always the most frequent class" if is_rate else "always the mean of the target"
+    is_rate, is_squared = held_out["kind"] == ERROR_RATE, held_out["kind"] == SQUARED_ERROR
+    what = "error" if is_rate else "root mean squared error" if is_squared else held_out["kind"]
+    other = "always the mean of the target" if is_squared else "always the best constant"
+    constant = "always the most frequent class" if is_rate else other
 
     def show(value: float) -> str:
-        return percent(value) if is_rate else number(math.sqrt(max(value, 0.0)))
+        return percent(value) if is_rate else number(math.sqrt(max(value, 0.0)) if is_squared else value)
 
     def interval(facts: Facts) -> str:
         low, high = facts["interval"]

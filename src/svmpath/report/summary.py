@@ -11,15 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.curve import error
+from svmpath.criteria.curve import error, is_own
 from svmpath.criteria.table import is_bound, is_by_folds, plain_name
+from svmpath.estimators.held_out import ERROR_RATE, SQUARED_ERROR
+from svmpath.estimators.quantiles import constant_loss
 from svmpath.paths import FullKernelPath
 from svmpath.report.facts import Facts, plain
 from svmpath.validation import is_whole_number
 
 __all__ = ["PARAMETERS", "recall_facts", "summarise"]
 
-PARAMETERS = ("C", "gamma", "epsilon", "lambda1", "lambda2")
+PARAMETERS = ("C", "gamma", "epsilon", "quantile", "lambda1", "lambda2")
 _KINDS = {"numbers": "number", "categories": "category", "booleans": "boolean", "dates": "date"}
 _SHOWN_CLASSES = 5
 _PACKAGES = ("svmpath", "numpy", "scipy", "scikit-learn", "skops")
@@ -101,7 +103,7 @@ def summarise(
         data["classes"] = [{"label": label, "rows": count} for label, count in zip(labels, counts, strict=True)]
         more = recall_facts(model)
     else:
-        more = {"baseline": np.var(y)}  # the error of a constant prediction: the mean of the target
+        more = {"baseline": _baseline(model, y)}
     facts: Facts = plain(
         {
             "versions": _versions(),
@@ -109,10 +111,10 @@ def summarise(
             "choice": _choice(model),
             "held_out": {
                 **_held_out(model, is_class),
-                **_error(model.held_out_error(), model.held_out_interval(), is_class),
+                **_error(model.held_out_error(), model.held_out_interval(), model._known.kind),
                 **more,
             },
-            "honest": None if honest is None else _honest(honest, is_class),
+            "honest": None if honest is None else _honest(honest, model._known.kind),
             "curve": _curve(model, is_class),
             "support_vectors": len(model.support_ if hasattr(model, "support_") else model.choice_.solution.support),
             "seconds": seconds,
@@ -175,19 +177,25 @@ def _held_out(model: Any, is_class: bool) -> Facts:
         "criterion": model.error_criterion_,  # "loo" is exact, "span" and "alo" predict it
         "folds": model.cv if is_by_folds(model.error_criterion_) else None,  # also where "auto" meant it
         "folds_are": folds_are,
-        "kind": "error rate" if is_class else "mean squared error",
+        "kind": model._known.kind,
     }
 
 
-def _honest(honest: Any, is_class: bool) -> Facts:
+def _baseline(model: Any, y: Any) -> float:
+    """The error of a constant prediction: of the mean of the target, or of the best one by the loss of the machine."""
+    loss = model.path_.loss
+    return constant_loss(loss, np.asarray(y, dtype=float), np.ones(len(y))) if loss.own_score else float(np.var(y))
+
+
+def _honest(honest: Any, kind: str) -> Facts:
     """The estimated error of the whole procedure."""
     how = {"method": honest.method, "fits": honest.n_fits, "has_optimism": honest.has_optimism}
-    return {**how, **_error(honest.value, honest.interval, is_class)}
+    return {**how, **_error(honest.value, honest.interval, kind)}
 
 
-def _error(value: float, interval: Any, is_class: bool) -> Facts:
+def _error(value: float, interval: Any, kind: str) -> Facts:
     """An error with its interval of 95 %, as if the hyper-parameters had been given."""
-    root = {} if is_class else {"root_mean_squared_error": math.sqrt(value)}
+    root = {"root_mean_squared_error": math.sqrt(value)} if kind == SQUARED_ERROR else {}
     return {"value": value, "interval": interval, **root}
 
 
@@ -200,7 +208,7 @@ def _curve(model: Any, is_class: bool) -> Facts:
         kind = f"minus {curve.scoring.name}"
     else:  # a continuous search needs a smooth loss, which knows what it is a smooth form of
         is_rate = is_class and getattr(curve.loss, "loss", curve.loss) is error
-        kind = "error rate" if is_rate else "mean squared error"
+        kind = ERROR_RATE if is_rate else curve.path.loss.own_score if is_own(curve) else SQUARED_ERROR
     return {
         "over": curve.path.over,
         "criterion": plain_name(curve.criterion),

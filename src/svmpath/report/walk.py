@@ -50,6 +50,7 @@ def walk(fitted: Fitted, values: Array, paths: Sequence[Path], curves: Sequence[
         **scene,
         **columns,
         "start": int(np.argmin(distance)),
+        "training_kind": fitted.held_out.kind,
         "features": columns["features"] if fitted.is_elastic else None,
         "pictures": list(zip(*columns["pictures"], strict=True)),  # by machine first
         "of": fitted.n,
@@ -65,7 +66,7 @@ def _frame(fitted: Fitted, paths: Sequence[Path], value: float, shown: Array, no
     else:
         pictures = np.array([solution(nodes) for solution in solutions[:_MOST_MACHINES]])
     if fitted.task == "regression":
-        losses = (fits[0] - fitted.targets[0]) ** 2
+        losses = fitted.held_out.losses_of(fitted.targets[0], fits[0])
     else:
         losses = ((fits[0] > 0).astype(int) if len(fits) == 1 else np.argmax(fits, axis=0)) != fitted.code
     return {

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.curve import MARGIN_SHARE, Curve, HeldOutLoss, OneVsRest, held_out_loss, one_vs_rest
+from svmpath.criteria.curve import MARGIN_SHARE, Curve, HeldOutLoss, joint_score, one_vs_rest, score_by
 from svmpath.criteria.scoring import Scoring
 from svmpath.criteria.table import row_of
 from svmpath.gram import Gram
@@ -22,7 +22,7 @@ Starts = Sequence[Array | None]  # for each machine its decision values on all r
 
 @dataclass(frozen=True)
 class Evaluator:
-    """Scores the machines of one loss on problems that share a Gram matrix and weights (one per class, one-vs-rest).
+    """Scores the machines of one loss on problems that share a Gram matrix and weights: one per class or quantile.
 
     Attributes
     ----------
@@ -40,6 +40,8 @@ class Evaluator:
         A scorer of scikit-learn instead of the mean of ``held_out``.
     units : array of int of shape (n,) or None
         The group of each sample, for standard errors.
+    losses : tuple of Loss
+        One per machine, where they are at different levels; else empty.
     """
 
     problems: list[Problem]
@@ -50,6 +52,12 @@ class Evaluator:
     tol: float | None = None
     scoring: Scoring | None = None
     units: Array | None = None
+    losses: tuple[Loss, ...] = ()
+
+    @property
+    def targets(self) -> list[Problem]:
+        """The problems, those with the same targets once."""
+        return list({id(problem.y): problem for problem in self.problems}.values())
 
     @property
     def gram(self) -> Gram:
@@ -69,8 +77,11 @@ class Evaluator:
         self, gram: Gram, span: tuple[float, float], store: KernelStore | None = None, starts: Starts | None = None
     ) -> list[Path]:
         """The paths of all machines on one kernel matrix; they share what is computed of it and of the weights."""
-        store, request = KernelStore() if store is None else store, Request(self.loss, "C", span, tol=self.tol)
-        paths = [trace_problem(replace(problem, gram=gram), request, store) for problem in self.problems]
+        store, losses = KernelStore() if store is None else store, self.losses or [self.loss] * len(self.problems)
+        paths = [
+            trace_problem(replace(problem, gram=gram), Request(loss, "C", span, tol=self.tol), store)
+            for problem, loss in zip(self.problems, losses, strict=True)
+        ]
         if starts is None:
             return paths
         return [path.start_from(f) for path, f in zip(paths, starts, strict=True)]
@@ -101,9 +112,9 @@ class Evaluator:
         if row is None or not row.one_row_each:
             return self.curve(paths, values)
         problems = [path.problem for path in paths]
-        loss, target = held_out_loss(self.held_out, problems[0].task), problems[0].y
+        loss, target = score_by(self.held_out, paths[0]), problems[0].y
         if len(paths) > 1:
-            loss, target = OneVsRest(loss), np.stack([problem.y for problem in problems], axis=1)
+            loss, target = joint_score(loss, paths), np.stack([problem.y for problem in problems], axis=1)
         whole = _Whole(self, paths, values)
         held, doubts = (_Later(whole, what) for what in ("held", "unreliable"))
         name, rows = self.criterion.__name__, np.arange(problems[0].n)

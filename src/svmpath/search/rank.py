@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from svmpath.criteria.curve import Curve
+from svmpath.criteria.curve import Curve, own_parameters
 from svmpath.exceptions import PathError
 from svmpath.gram import DenseGram, Gram, LowRankGram, Nystroem
 from svmpath.gram.memory import memory_limit
@@ -178,7 +178,7 @@ def double_rank(
 
     def enter(curve: Curve, seconds: float) -> None:
         tried = {gamma: Scores.of(curve)}
-        rank, own = curve.path.gram.rank, dict(loss.fixed_parameters)
+        rank, own = curve.path.gram.rank, dict(own_parameters(curve))
         stages.append(Stage("rank", loss.name, curve.criterion, rank, tried, seconds, own=own))
 
     def is_full_next(curve: Curve) -> bool:

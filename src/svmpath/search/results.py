@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from svmpath.criteria.curve import Curve, OneVsRest, error
+from svmpath.criteria.curve import Curve, OneVsRest, error, own_parameters
 from svmpath.search.axis import is_among
 from svmpath.search.choice import Choice, Scores, Stage
 
@@ -32,9 +32,8 @@ def only_stage(choice: Choice) -> Stage:
         # The curve of the choice may have been made finer since.
         if is_among(gamma, here) and len(tried[gamma].values) < len(choice.curve.values):
             tried[gamma] = Scores.of(choice.curve)
-    return Stage(
-        "grid", path.loss.name, choice.curve.criterion, path.gram.rank, tried, np.nan, own=path.loss.fixed_parameters
-    )
+    own = own_parameters(choice.curve)
+    return Stage("grid", path.loss.name, choice.curve.criterion, path.gram.rank, tried, np.nan, own=own)
 
 
 def deciding_stages(choice: Choice) -> list[Stage]:
@@ -107,8 +106,9 @@ def _chosen(choice: Choice, stages: Sequence[Stage]) -> set[tuple[int, float, in
         return {(number, key, 0) for number, key in points if key is not None}
     path = choice.curve.path
     gammas = [*path.gram.kernel.parameters.values(), float("nan")]
+    own = dict(own_parameters(choice.curve))
     for number, stage in enumerate(stages):
-        if stage.name in _FIRST or stage.loss != path.loss.name or dict(stage.own) != dict(path.loss.fixed_parameters):
+        if stage.name in _FIRST or stage.loss != path.loss.name or dict(stage.own) != own:
             continue
         for gamma, scores in stage.tried.items():
             is_here = np.isclose(scores.values, choice.value, atol=0.0)
@@ -175,7 +175,7 @@ def entries_of(choice: Choice, gamma: Any, names: Iterable[str]) -> Iterator[Ent
     """
     stages = deciding_stages(choice)
     if not stages:
-        yield _of_gamma(gamma, choice.curve.path.loss.fixed_parameters, names), Scores.of(choice.curve)
+        yield _of_gamma(gamma, own_parameters(choice.curve), names), Scores.of(choice.curve)
     losses = {stage.loss for stage in stages}
     for stage in stages:
         for each, scores in stage.tried.items():

@@ -65,6 +65,8 @@ class Screen:
         a regression, and 200 for several classes.
     folds : sequence of (train, test), optional
         Rows that are held out together; leave-one-out if it is not given.
+    unit : float, default=1.0
+        The unit of C: what is scored at C are least squares with C / unit.
 
     Attributes
     ----------
@@ -85,9 +87,10 @@ class Screen:
         rows: int = limits.SCREENED_ROWS,
         landmarks: int | None = None,
         folds: Folds | None = None,
+        unit: float = 1.0,
     ) -> None:
         self._start = time.perf_counter()
-        self.C, self.over, self.task = C, over, problems[0].task
+        self.C, self.unit, self.over, self.task = C, unit, over, problems[0].task
         self.tried: dict[float, Scores] = {}
         self.promised: dict[float, float] = {}
         self.missed: dict[float, float] = {}
@@ -184,9 +187,9 @@ class Screen:
             own = Z[np.searchsorted(self.rows, self.landmarks)]  # where nothing is missed
             self.missed[gamma] = float(1.0 - np.vdot(Z, Z) / len(Z) / max(np.vdot(own, own) / len(own), _TINY))
             if self.folds:
-                residuals = fold_residuals(Z, self.Y, self.s, self.C, self.folds)  # of shape (N, m, k)
+                residuals = fold_residuals(Z, self.Y, self.s, self.C / self.unit, self.folds)  # of shape (N, m, k)
             else:
-                residuals = press_residuals(Z, self.Y, self.s, self.C)
+                residuals = press_residuals(Z, self.Y, self.s, self.C / self.unit)
             Y = self.Y[self.held][:, None, :]
             is_error = _errors(Y, Y - residuals) if self.task == "classification" else None
             squares = np.square(residuals, out=residuals)

@@ -108,7 +108,8 @@ def only_pair(tuner: Tuner) -> Tuned:
 def screen(tuner: Tuner) -> Screen:
     """Least squares on landmarks, at all values of C and many of gamma."""
     begin("screen", 1 if tuner.gamma is None else len(tuner.gamma.values) + 2)  # and the two next to the best
-    screened = Screen(tuner.evaluator.problems, tuner.C.values, tuner.over, tuner.seed, folds=tuner.folds)
+    targets, C = tuner.evaluator.targets, tuner.C.values
+    screened = Screen(targets, C, tuner.over, tuner.seed, folds=tuner.folds, unit=tuner.unit)
     screened.look(tuner.gamma, tuner.n_jobs, tuner.deadline)
     landmarks = min(limits.CLOSER_LANDMARKS, len(screened.rows))
     is_good = not tuner.is_binary or screened.promised[screened.best()[0]] < limits.GOOD
@@ -134,7 +135,8 @@ def narrow(tuner: Tuner, screened: Screen) -> Shortlist:
     begin("narrow", len(gammas))
     if not tuner.is_binary:  # least squares on more landmarks and rows
         rows, landmarks = limits.NARROWED_ROWS, first_rank(tuner)
-        screened = Screen(evaluator.problems, tuner.C.values, tuner.over, tuner.seed, rows, landmarks, tuner.folds)
+        targets, C = evaluator.targets, tuner.C.values
+        screened = Screen(targets, C, tuner.over, tuner.seed, rows, landmarks, tuner.folds, tuner.unit)
         axis = None if tuner.gamma is None else replace(tuner.gamma, values=np.sort(gammas))
         screened.look(axis, tuner.n_jobs, tuner.deadline, wide=False)
         screened.enter("narrow", tuner.log)

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from svmpath.criteria.curve import Curve
+from svmpath.criteria.curve import Curve, own_parameters
 from svmpath.exceptions import PathError
 from svmpath.paths import Path
 from svmpath.progress import best_so_far, doing, part_done
@@ -89,7 +89,8 @@ class Trials:
         (gamma, C), tried, loss = self.best(), self.tried, self.evaluator.loss
         if name == "narrow":  # a stand-in, between whose machines nothing is chosen in the end
             tried = {each: scores.without_losses() for each, scores in tried.items()}
-        curve, seconds, own = self.best_curve(), time.perf_counter() - self._clock, dict(loss.fixed_parameters)
+        curve, seconds = self.best_curve(), time.perf_counter() - self._clock
+        own = dict(own_parameters(curve))
         stage = Stage(name, loss.name, curve.criterion, curve.path.gram.rank, tried, seconds, own=own)
         self.tuner.log.add(stage, self.tuner.n, f"{pair_text(gamma, C)}, score {self.score():.4g}")
 

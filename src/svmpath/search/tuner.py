@@ -73,6 +73,8 @@ class Tuner:
     draw_folds : callable or None
         ``draw_folds()`` are the folds by which machines on the full kernel are compared; None if they must not be.
     log : TrialLog
+    unit : float
+        The unit of C: least squares with C = 1 stands in for machines with this C.
     evaluator, gram : Evaluator, Gram
         The first of the evaluators, and its kernel matrix.
     n, size : int
@@ -93,6 +95,7 @@ class Tuner:
     effort: str = "quick"
     draw_folds: Callable[[], Folds] | None = None
     log: TrialLog = field(default_factory=TrialLog)
+    unit: float = 1.0
 
     def __post_init__(self) -> None:
         # The default search follows the first loss in full, and the others at its gamma only.

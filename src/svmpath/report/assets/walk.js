@@ -55,12 +55,13 @@ function showFrame() {
   const isRoot = first.name === "squared" && facts.task === "regression";
   const show = (value, isRate) => (value === null || value === undefined ? "not computed here" : isRate ? rate(value) : figure(isRoot ? Math.sqrt(value) : value));
   const isClass = facts.task === "classification";
-  const training = isClass ? rate(walk.training[frame]) : figure(Math.sqrt(walk.training[frame]));
+  const isSquared = walk.training_kind === "mean squared error";
+  const training = isClass ? rate(walk.training[frame]) : figure(isSquared ? Math.sqrt(walk.training[frame]) : walk.training[frame]);
   fillCells(byId("walk-cells"), [
     ["Support vectors", groups(walk.support[frame]), `of ${groups(walk.of)}`],
     ...(walk.features ? [["Features used", groups(walk.features[frame])]] : []),
     [`Held-out ${first.is_rate ? "error" : isRoot ? "root mean squared error" : first.words}`, show(walk.held_out[frame], first.is_rate)],
-    [isClass ? "Training error" : "Training root mean squared error", training],
+    [`Training ${isClass ? "error" : isSquared ? "root mean squared error" : walk.training_kind}`, training],
   ]);
   redraw("walk-plot");
 }
