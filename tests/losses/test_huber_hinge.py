@@ -388,7 +388,10 @@ def test_a_surface_comes_with_the_path():
     [
         ({"over": "gamma"}, "With loss='huber_hinge' over must be 'C'; got 'gamma'."),
         ({"tol": 1e-3}, "tol= works for loss='hinge' or 'epsilon_insensitive' over C, not for HuberHinge(h=0.5)"),
-        ({"start": np.zeros(30)}, "start= works for losses with an elbow ('hinge', 'epsilon_insensitive', 'nu')"),
+        (
+            {"start": np.zeros(30)},
+            "start= works for losses with an elbow ('hinge', 'epsilon_insensitive', 'nu', 'one_class')",
+        ),
         ({"max_events": 3}, "max_events and time_limit work for exact paths of losses with an elbow"),
         ({"task": "regression"}, "loss='huber_hinge' does classification, not regression; use loss='least_squares'"),
     ],

@@ -40,7 +40,9 @@ def test_an_object_that_does_not_do_the_task_is_refused_like_its_name():
 def test_refusals_list_the_losses_that_are_possible():
     with pytest.raises(ValueError, match="tol= works for loss='hinge' or 'epsilon_insensitive' over C"):
         svmpath.trace(X, LABELS, loss="squared_hinge", tol=1e-3)
-    with pytest.raises(ValueError, match=r"start= works for .* \('hinge', 'epsilon_insensitive', 'nu'\), not for"):
+    with pytest.raises(
+        ValueError, match=r"start= works for .* \('hinge', 'epsilon_insensitive', 'nu', 'one_class'\), not for"
+    ):
         svmpath.trace(X, LABELS, loss="squared_hinge", start=np.zeros(40))
 
 

@@ -43,7 +43,7 @@ class OneClass(ElbowLoss):
     name = "one_class"
     tasks = ("novelty",)
     label, also_called = "one-class", "one-class SVM"
-    followed_by: ClassVar[Mapping[str, str]] = {"machine": "jump"}
+    followed_by: ClassVar[Mapping[str, str]] = {"machine": "jump or interior point"}
     parameters = (Parameter("nu"),)
     names = ("inside", "elbow", "outside")
     sums_to_zero = False

@@ -2,6 +2,7 @@
 
 from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.elastic import ElasticPath
+from svmpath.paths.interior import InteriorPath
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath, OverKernel
 from svmpath.paths.march import MarchPath
@@ -21,6 +22,7 @@ __all__ = [
     "Curves",
     "ElasticPath",
     "Event",
+    "InteriorPath",
     "JumpPath",
     "KernelPath",
     "KernelStore",

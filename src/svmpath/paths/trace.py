@@ -83,7 +83,8 @@ def trace(
         classification, "least_squares" for regression. For the elastic hinge, see :func:`svmpath.trace_elastic`.
     over : str, optional
         The hyper-parameter to follow: "C" (the default) for all losses but two; "nu" for "nu" and "one_class", which
-        have no C; "epsilon" for "epsilon_insensitive"; "weight" (of some samples) for "hinge" and "epsilon_insensitive"; a real
+        have no C; "epsilon" for "epsilon_insensitive"; "weight" (of some samples) for "hinge" and
+        "epsilon_insensitive"; a real
         parameter of the kernel ("gamma", "coef0", ...) for all losses but "nu", "one_class" and "huber_hinge".
     span : (float, float), optional
         The first and the last value of the hyper-parameter; the path may go up or down. Default: (1e-3, 1e6) for C,
