@@ -4,7 +4,8 @@ Of two machines that accept the same share of rows like the training rows, the o
 volume of its region is smaller (mass-volume curve; Clemencon & Jakubowicz 2013). In many columns a box is nearly empty,
 and draws from it are inside no region. A reference that stays near the rows serves in any dimension (as feature
 subsets do, Goix 2016): rows of which some columns, at random from one to all of them, are replaced by uniform draws
-between the least and the largest number in the column. In one column it is the uniform distribution itself.
+between the least and the largest number in the column. In one column it is the uniform distribution itself. In a column
+whose values repeat, such as an indicator, draws are among these values: in between there is nothing to be told apart.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ Array = np.ndarray
 _DRAWS = 2000
 _FEWEST, _ENTRIES = 100, 20_000_000  # rows at least, and numbers that they may hold
 _DRAW = 6  # so that draws have nothing to do with what else is drawn by the same seed
+_FEW_VALUES = 0.5  # different values per row up to which a column has few of them
 _WIDER = 2.0  # deviations of the envelope in units of those of the rows
 
 
@@ -35,9 +37,14 @@ def _in_columns(X: Array, size: int, rng: np.random.Generator) -> Array:
 
 
 def _in_box(X: Array, size: int, rng: np.random.Generator) -> Array:
-    """Uniform in the smallest box around the rows."""
+    """Uniform in the smallest box around the rows; in columns of few values, among these."""
     low, high = X.min(axis=0), X.max(axis=0)
-    return low + (high - low) * rng.random((size, X.shape[1]))
+    draws = low + (high - low) * rng.random((size, X.shape[1]))
+    for j in range(X.shape[1]):
+        values = np.unique(X[:, j])
+        if len(values) <= _FEW_VALUES * len(X):
+            draws[:, j] = rng.choice(values, size)
+    return draws
 
 
 def _in_envelope(X: Array, size: int, rng: np.random.Generator) -> Array:

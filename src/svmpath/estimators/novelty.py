@@ -127,7 +127,8 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
         Rank of the kernel matrix; the number of rows for the full matrix.
     search_table_ : DataFrame
         Every pair that was tried: ``gamma``, ``nu``, ``rejected`` (share of held-out rows that the plain machine
-        rejects), ``mean_p`` (mean p-value of the reference) and ``volume`` (its accepted share), or ``score``; ``kept``.
+        rejects), ``mean_p`` (mean p-value of the reference) and ``volume`` (its accepted share), or ``score``; and
+        ``kept``.
     scaler_ : StandardScaler or None
     n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -229,7 +230,9 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
             axes = Axes(1.0, self.gamma, self.kernel, self.degree, self.coef0, "grid")
             kernel, over, axis = axes.make_kernel(X, s)
             chosen = self._choose(X, kernel, over, axis, s, given, labels)
-            self._finish(X, kernel if over is None else kernel.at(over, chosen.gamma), chosen.nu, s)
+            if over is not None and chosen.gamma is not None:
+                kernel = kernel.at(over, chosen.gamma)
+            self._finish(X, kernel, chosen.nu, s)
         return self
 
     def _check_options(self) -> None:
@@ -341,9 +344,8 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
         self._conformity = Conformity(self._held[is_held], s[is_held])
         if nu < self._conformity.least:
             warnings.warn(
-                f"nu = {nu:.3g} is less than one of the {np.count_nonzero(s)} rows that no machine has seen: rows below "
-                f"all of them are rejected, which are about {self._conformity.least:.2g} of new rows. Give a larger "
-                "nu, or more rows.",
+                f"nu = {nu:.3g} is less than one of the {np.count_nonzero(s)} rows: what is rejected is below all of "
+                f"them, which {self._conformity.least:.2g} of new rows are. Give a larger nu, or more rows.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -496,6 +498,31 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
         """The training rows with a coefficient, in the units of X."""
         rows = self._machines.gram.X[self.support_]
         return rows if self.scaler_ is None else self.scaler_.inverse_transform(rows)
+
+
+def novelty_of(model: Any, **options: Any) -> PathOneClassSVM:
+    """A one-class machine of the rows that a tuned model was fitted to, in the units that its machines see.
+
+    Parameters
+    ----------
+    model : PathSVC or PathSVR
+        Fitted to rows that it holds.
+    **options : object
+        Parameters of :class:`PathOneClassSVM`.
+
+    Examples
+    --------
+    >>> from svmpath import PathSVC
+    >>> from svmpath.datasets import banana
+    >>> from svmpath.estimators.novelty import novelty_of
+    >>> X, y = banana(80, random_state=0)
+    >>> seen = novelty_of(PathSVC(gamma=1.0, C=[1.0]).fit(X, y))
+    >>> bool(seen.p_values([[30.0, 30.0]])[0] < 0.05)
+    True
+    """
+    gram = model.path_.gram
+    detector = PathOneClassSVM(random_state=model.random_state, **options)
+    return detector.fit(gram.contents(), sample_weight=model._given_weight)
 
 
 def _normal_weights(s: Array, labels: Array) -> Array:

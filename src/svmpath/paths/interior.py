@@ -70,8 +70,9 @@ class InteriorPath(Path):
     def _coefficients(self, nu: float) -> tuple[Array, float]:
         """theta and nu W rho; coefficients next to a bound are put on it, and those between make up for that."""
         problem = self.distinct
-        rows, gram = problem.active, problem.gram
-        Z, s, theta = np.asarray(gram.Z[rows], dtype=float), problem.s[rows], np.zeros(problem.n)
+        rows, every = problem.active, problem.gram.Z
+        assert every is not None
+        Z, s, theta = every[rows].astype(np.float64, copy=False), problem.s[rows], np.zeros(problem.n)
         total = nu * float(s.sum())
         if total >= (1.0 - _NEARLY_ALL) * s.sum():
             theta[rows] = s
