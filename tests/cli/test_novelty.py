@@ -29,12 +29,14 @@ def test_novel_rows_are_found(run):
     code, out, err = run("novelty", "data.csv", "new.csv", "-o", "out.csv", "--json")
     assert code == 0, err
     facts, table = json.loads(out), pd.read_csv("out.csv")
-    assert list(table.columns) == ["prediction", "p_value"]
+    assert list(table.columns) == ["prediction", "p_value", "decision"]
+    np.testing.assert_array_equal(table["prediction"] == -1, table["decision"] < 0)
     assert table["p_value"].iloc[-1] < 0.03
     np.testing.assert_array_equal(table["prediction"] == -1, table["p_value"] <= 0.1)
     assert facts["novelties"] == int((table["prediction"] == -1).sum())
     assert (facts["rows"], facts["new_rows"], facts["nu"], facts["held_out_by"]) == (80, 80, 0.1, "loo")
-    assert facts["table"][-1] == {"row": 80, "prediction": -1, "p_value": table["p_value"].iloc[-1]}
+    last = facts["table"][-1]
+    assert (last["row"], last["prediction"], last["p_value"]) == (80, -1, table["p_value"].iloc[-1])
     assert facts["written"] == ["out.csv"]
 
 

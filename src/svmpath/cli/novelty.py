@@ -50,7 +50,8 @@ def _novelty(given: Given, options: DataOptions, live: Live) -> tuple[dict[str, 
     live.stage("Comparing the new rows")
     rows = read_rows(with_data(pipeline, data.trained()), given.new, given.format)
     Z = pipeline[:-1].transform(rows.X)
-    table = pd.DataFrame({"prediction": model.predict(Z), "p_value": model.p_values(Z)})
+    parts = {"prediction": model.predict, "p_value": model.p_values, "decision": model.decision_function}
+    table = pd.DataFrame({name: decide(Z) for name, decide in parts.items()})
     seconds = time.perf_counter() - start
     count = int((table["prediction"] == -1).sum())
     if count > 3 * model.nu_ * len(table) and count > 5:
@@ -77,7 +78,7 @@ def _print(facts: dict[str, Any]) -> None:
     """The most surprising rows, and how many there are."""
     from svmpath.cli.results import print_table
 
-    first = sorted(facts["table"], key=lambda row: row["p_value"])[:_MOST_SHOWN]
+    first = sorted(facts["table"], key=lambda row: row["decision"])[:_MOST_SHOWN]
     shown = [
         (str(row["row"]), f"{row['p_value']:.4f}", "novel" if row["prediction"] == -1 else "usual") for row in first
     ]

@@ -450,7 +450,7 @@ TABLE = (
         "FILE", type=Path,
     ),
     Option(
-        "--output -o", "novelty", OUTPUT, "csv file for the p-value and the label of each row of NEW, in their order.",
+        "--output -o", "novelty", OUTPUT, "csv file for the label, the p-value and the decision value of each row of NEW.",
         "FILE", type=Path,
     ),
     Option(

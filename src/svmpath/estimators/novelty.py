@@ -56,7 +56,7 @@ _LANDMARKS = 200  # of rank="auto": a machine takes n r^2 operations, some twent
 _SAMPLE_DRAW = 7  # so that the rows of the search have nothing to do with what else is drawn by the same seed
 _SHORT = 0.99  # relative length of a path that is followed for one value
 _LEAST_NU = 0.01  # where path_ ends, or at half the chosen nu
-_CRITERIA = ("auto", "loo", "kfold")
+_CRITERIA = ("auto", "kfold", "loo")
 
 
 def _check_nu(value: Any, name: str) -> float:

@@ -28,7 +28,7 @@ from svmpath.interrupts import checkpoint
 
 Array = np.ndarray
 
-_MOST_STEPS = 100
+_INTERIOR_STEPS = 100
 _TO_THE_WALL = 0.995  # share of the way to the nearest bound that a step goes at most
 _START = 0.1  # least multiplier of a bound at the start, in units of the largest |Z Z'x|
 _NEGLIGIBLE = 1e-12  # progress, relative to the gap, below which rounding has the last word
@@ -78,7 +78,7 @@ def minimise_in_box(Z: Array, u: Array, m: float, tol: float) -> BoxOptimum:
     least = _START * max(float(np.abs(product).max()), np.finfo(float).tiny)
     p, q = np.maximum(slack, 0.0) + least, np.maximum(-slack, 0.0) + least
     best = np.inf
-    for _ in range(_MOST_STEPS):
+    for _ in range(_INTERIOR_STEPS):
         checkpoint()
         gap, half = float(x @ p + v @ q), 0.5 * float(x @ product)
         relative = gap / max(half, np.finfo(float).tiny)
