@@ -450,7 +450,8 @@ TABLE = (
         "FILE", type=Path,
     ),
     Option(
-        "--output -o", "novelty", OUTPUT, "csv file for the label, the p-value and the decision value of each row of NEW.",
+        "--output -o", "novelty", OUTPUT,
+        "csv file for the label, the p-value and the decision value of each row of NEW.",
         "FILE", type=Path,
     ),
     Option(

@@ -49,14 +49,15 @@ Array = np.ndarray
 
 _NUS = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5])  # nu="tune" tries these
 _NU_VALUES = 7  # of a Range
-_LOO_ROWS = 2000  # rows up to which "auto" leaves out each of them
+_LOO_ROWS = 500  # rows up to which "auto" leaves out each of them; a narrow kernel makes that slow with more
+_SEARCH_LOO_ROWS = 300  # the same while pairs are tried
 _FOLD_ROWS = 20_000  # rows up to which every fold is held out; with more, one of them tells enough
 _SEARCH_ROWS = 1000  # rows that pairs are tried on
 _LANDMARKS = 200  # of rank="auto": a machine takes n r^2 operations, some twenty times
 _SAMPLE_DRAW = 7  # so that the rows of the search have nothing to do with what else is drawn by the same seed
 _SHORT = 0.99  # relative length of a path that is followed for one value
 _LEAST_NU = 0.01  # where path_ ends, or at half the chosen nu
-_CRITERIA = ("auto", "kfold", "loo")
+_HOLD_OUT = ("auto", "loo", "kfold")  # what criterion may be
 
 
 def _check_nu(value: Any, name: str) -> float:
@@ -97,7 +98,7 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
         scores that are named.
     criterion : {"auto", "loo", "kfold"}, default="auto"
         How rows are held out for the threshold and the p-values: exact leave-one-out, or folds. "auto" is "loo" up to
-        2000 rows, all folds up to 20 000, and one of the folds with more.
+        500 rows, all folds up to 20 000, and one of the folds with more.
     cv : int, splitter or iterable, default=5
         Folds. A number means random folds; a splitter, or splits, are also used where "auto" would be "loo".
     rank : "auto", None, int, float or Approximation, default="auto"
@@ -238,8 +239,8 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
     def _check_options(self) -> None:
         if not isinstance(self.scale, (bool, np.bool_)):
             raise ValueError(f"scale must be True or False, got {self.scale!r}.")
-        if self.criterion not in _CRITERIA:
-            raise ValueError(unknown_name("criterion", self.criterion, _CRITERIA))
+        if self.criterion not in _HOLD_OUT:
+            raise ValueError(unknown_name("criterion", self.criterion, _HOLD_OUT))
         if isinstance(self.gamma, str) and self.gamma == "ard":
             raise ValueError("gamma='ard' needs targets, which a one-class machine does not have; use gamma='tune'.")
         if isinstance(self.nu, str) and self.nu != "tune":
@@ -289,7 +290,8 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
             return _path_at(at, float(nus.min()), float(nus.max()))
 
         def hold_out(path: Path, values: Array) -> Curve:
-            if self.criterion != "kfold":
+            is_few = len(problem.active) <= _SEARCH_LOO_ROWS
+            if self.criterion == "loo" or (self.criterion == "auto" and is_few):
                 return criteria.loo(path, values)
             return self._by_folds(path, values, self.cv if isinstance(self.cv, Real) else None)
 
