@@ -302,7 +302,7 @@ def compare(here: Setting, found, train, test, value: float, what: str, rng) -> 
     if off > close * size:
         # How far is it known? The same rows in another order are rounded otherwise.
         again = [here.held(rng.permutation(train), test, value) for _ in range(3)]
-        known = 10.0 * np.abs(again - expected).max()
+        known = 10.0 * np.abs(again - expected).max() + here.machine(train, value).rounding
         text = f"{what} at {value:.8g}: {found} is not {expected}, off by {off:.2e} ({here.options})"
         assert off <= known + close * size, text
     if rng.random() < 0.1:
