@@ -252,6 +252,22 @@ def test_what_is_refused():
         traced(np.full((5, 2), np.nan))
 
 
+def test_pictures():
+    import matplotlib
+
+    matplotlib.use("agg")
+    from svmpath.displays import BoundaryDisplay, CurveDisplay, ElbowDisplay, MarginDisplay
+
+    path = traced()
+    curve = criteria.loo(path, NUS)
+    assert len(ElbowDisplay.from_path(path, [0.1, 0.3]).elbow) == 2
+    assert CurveDisplay.from_curve(curve) is not None
+    with pytest.raises(ValueError, match="this is a one-class machine"):
+        BoundaryDisplay.from_path(path)
+    with pytest.raises(ValueError, match="this is a one-class machine"):
+        MarginDisplay.from_curve(curve)
+
+
 @pytest.mark.parametrize("seed", slow_except(range(200), range(12)))
 def test_random_problems(seed):
     fuzz_one_class.run(seed)

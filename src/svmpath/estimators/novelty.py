@@ -49,8 +49,9 @@ Array = np.ndarray
 
 _NUS = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5])  # nu="tune" tries these
 _NU_VALUES = 7  # of a Range
-_LOO_ROWS = 500  # rows up to which "auto" leaves out each of them; a narrow kernel makes that slow with more
-_SEARCH_LOO_ROWS = 300  # the same while pairs are tried
+_LOO_ROWS, _MANY_LOO_ROWS = 500, 2000  # rows up to which "auto" leaves out each of them: always, and where the
+_SMALL_ELBOW = 100  # elbow has no more rows than this; with a wide one that takes long
+_SEARCH_LOO_ROWS = 300  # rows up to which each is left out while pairs are tried
 _FOLD_ROWS = 20_000  # rows up to which every fold is held out; with more, one of them tells enough
 _SEARCH_ROWS = 1000  # rows that pairs are tried on
 _LANDMARKS = 200  # of rank="auto": a machine takes n r^2 operations, some twenty times
@@ -98,7 +99,8 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
         scores that are named.
     criterion : {"auto", "loo", "kfold"}, default="auto"
         How rows are held out for the threshold and the p-values: exact leave-one-out, or folds. "auto" is "loo" up to
-        500 rows, all folds up to 20 000, and one of the folds with more.
+        500 rows, and up to 2000 if few of them are on the elbow, else all folds up to 20 000 rows, and one of the folds
+        with more.
     cv : int, splitter or iterable, default=5
         Folds. A number means random folds; a splitter, or splits, are also used where "auto" would be "loo".
     rank : "auto", None, int, float or Approximation, default="auto"
@@ -361,8 +363,10 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
         """Held-out decision values at nu; ``criterion_`` says how."""
         n, values = len(path.problem.active), np.array([nu])
         is_number = isinstance(self.cv, Real)
-        is_few = is_number and path.is_exact and n <= _LOO_ROWS
-        if self.criterion == "loo" or (self.criterion == "auto" and is_few):
+        machine = path(nu)
+        elbow = np.count_nonzero((machine.alpha > 0.0) & (machine.alpha < path.loss.limits(machine)))
+        is_few = n <= (_MANY_LOO_ROWS if elbow <= _SMALL_ELBOW else _LOO_ROWS)
+        if self.criterion == "loo" or (self.criterion == "auto" and is_number and path.is_exact and is_few):
             self.criterion_ = "loo"
             return criteria.loo(path, values)
         self.criterion_ = "kfold" if self.criterion == "kfold" or not is_number or n <= _FOLD_ROWS else "split"

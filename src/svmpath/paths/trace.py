@@ -173,6 +173,8 @@ def trace(
     (True, np.True_)
     """
     if is_chunked(X, y, sample_weight):
+        if y is None:
+            raise ValueError("Without y there is a path of rows in memory only: give X as an array (X.compute()).")
         options = {name: value for name, value in locals().items() if name not in ("X", "y")}
         return distributed().trace(X, y, {**options, "over": "C" if over is None else over})
     X = check_data(X, kernel)
