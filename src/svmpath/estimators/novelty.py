@@ -50,7 +50,8 @@ Array = np.ndarray
 _NUS = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5])  # nu="tune" tries these
 _NU_VALUES = 7  # of a Range
 _LOO_ROWS, _MANY_LOO_ROWS = 500, 2000  # rows up to which "auto" leaves out each of them: always, and where the
-_SMALL_ELBOW = 100  # elbow has no more rows than this; with a wide one that takes long
+_SMALL_ELBOW = 200  # elbow has no more rows than this; with a wide one that takes long
+_MANY_FOLDS = 20  # in its place: machines without a fifth of the rows reject too few
 _SEARCH_LOO_ROWS = 300  # rows up to which each is left out while pairs are tried
 _FOLD_ROWS = 20_000  # rows up to which every fold is held out; with more, one of them tells enough
 _SEARCH_ROWS = 1000  # rows that pairs are tried on
@@ -99,8 +100,8 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
         scores that are named.
     criterion : {"auto", "loo", "kfold"}, default="auto"
         How rows are held out for the threshold and the p-values: exact leave-one-out, or folds. "auto" is "loo" up to
-        500 rows, and up to 2000 if few of them are on the elbow, else all folds up to 20 000 rows, and one of the folds
-        with more.
+        500 rows, and up to 2000 if few of them are on the elbow, else all folds up to 20 000 rows (at
+        least 20 of them up to 2000), and one of the folds with more.
     cv : int, splitter or iterable, default=5
         Folds. A number means random folds; a splitter, or splits, are also used where "auto" would be "loo".
     rank : "auto", None, int, float or Approximation, default="auto"
@@ -370,7 +371,9 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
             self.criterion_ = "loo"
             return criteria.loo(path, values)
         self.criterion_ = "kfold" if self.criterion == "kfold" or not is_number or n <= _FOLD_ROWS else "split"
-        return self._by_folds(path, values, self.cv, 1 if self.criterion_ == "split" else None)
+        is_raised = self.criterion == "auto" and is_number and n <= _MANY_LOO_ROWS
+        cv = max(self.cv, _MANY_FOLDS) if is_raised else self.cv
+        return self._by_folds(path, values, cv, 1 if self.criterion_ == "split" else None)
 
     def _by_folds(self, path: Path, values: Array, cv: Any, most: int | None = None) -> Curve:
         problem, seed, is_matrix = path.problem, draw_seed(self.random_state), is_pairwise(self.kernel)
