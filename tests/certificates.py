@@ -39,6 +39,7 @@ def _terms(solution) -> tuple[float, float, float]:
         "hinge": hinge,
         "huber_hinge": huber_hinge,
         "nu": hinge,
+        "one_class": one_class,
         "epsilon_insensitive": epsilon_insensitive,
         "pinball": pinball,
         "elastic_hinge": elastic_hinge,
@@ -89,6 +90,17 @@ def hinge(solution):
     uneven = abs((y * a).sum()) * (1.0 + np.abs(f).max())
     size = losses + abs(half) + _NOTHING * limit.sum()
     return losses + 2.0 * half - a.sum() + uneven, size, slip * (limit.sum() + a.sum())
+
+
+def one_class(solution):
+    problem, rho = solution.problem, -solution.b
+    product = problem.gram.matmul(solution.alpha)
+    limit = problem.s / (solution.parameters["nu"] * problem.s.sum())
+    a = np.clip(solution.alpha, 0.0, limit)
+    half, losses = 0.5 * solution.alpha @ product, limit @ np.maximum(rho - product, 0.0)
+    uneven = abs(a.sum() - 1.0) * (rho + np.abs(product).max())
+    slip = 8.0 * solution.rounding
+    return 2.0 * half - rho + losses + uneven, abs(half) + losses + rho, slip
 
 
 def huber_hinge(solution):

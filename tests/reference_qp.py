@@ -58,6 +58,17 @@ def nu(K, y, s, nu):
     return f.value / rho.value
 
 
+def one_class(K, s, nu):
+    """Decision values of the rows, and the primal objective."""
+    import cvxpy as cp
+
+    Z = root(K)
+    w, rho, xi = cp.Variable(Z.shape[1]), cp.Variable(), cp.Variable(len(s), nonneg=True)
+    f = Z @ w - rho
+    problem = solve(0.5 * cp.sum_squares(w) - rho + (s / (nu * s.sum())) @ xi, [f >= -xi])
+    return f.value, problem.value
+
+
 def hinge_objective(K, y, s, C, alpha, b):
     """The primal objective of a machine."""
     f = K @ alpha + b

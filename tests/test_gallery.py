@@ -75,6 +75,12 @@ def hundred_thousand_rows(v):
     assert few / many == pytest.approx(4.0, rel=0.1)
 
 
+def novelty(v):
+    assert max(v["centre"], v["outside"]) < 0.01
+    assert np.abs(v["ours"] - v["levels"]).max() < 0.03
+    assert v["theirs"][2] > 1.8 * v["levels"][2]
+
+
 # What each page says, checked in the names that its script has defined.
 def quantiles(v):
     """Quantiles keep what they promise, sorting does no harm, and intervals cover small and large x alike."""
@@ -94,6 +100,7 @@ CLAIMS = {
     "label_errors": lambda v: v["found"][27] >= 24 and v["found"][55] == 28,
     "loo_steps": lambda v: np.isclose(v["steps"](v["C"]), v["refitted"]),
     "low_rank": low_rank,
+    "novelty": novelty,
     "prediction_intervals": lambda v: np.abs(v["measured"] - v["levels"]).max() < 0.05,
     "quantiles": quantiles,
     "s_path": s_path,

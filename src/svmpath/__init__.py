@@ -18,7 +18,7 @@ from svmpath.exceptions import (
 
 if TYPE_CHECKING:
     from svmpath import criteria, datasets, displays, gram, kernels
-    from svmpath.estimators import ElasticNetSVC, KernelDictionary, PathSVC, PathSVR
+    from svmpath.estimators import ElasticNetSVC, KernelDictionary, PathOneClassSVM, PathSVC, PathSVR
     from svmpath.gram.memory import config_context, set_config
     from svmpath.paths import surface, trace, trace_elastic
     from svmpath.ranges import Range
@@ -36,6 +36,7 @@ __all__ = [
     "KernelDictionary",
     "LimitWarning",
     "PathError",
+    "PathOneClassSVM",
     "PathSVC",
     "PathSVR",
     "PrecisionWarning",
@@ -61,6 +62,7 @@ __all__ = [
 _MODULES = {
     "ElasticNetSVC": "svmpath.estimators",
     "KernelDictionary": "svmpath.estimators",
+    "PathOneClassSVM": "svmpath.estimators",
     "PathSVC": "svmpath.estimators",
     "PathSVR": "svmpath.estimators",
     "Range": "svmpath.ranges",

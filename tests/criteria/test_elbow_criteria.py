@@ -97,7 +97,8 @@ def frozen_by_hand(path, walker, i):
     right = np.concatenate([b - G[bound].T @ walker.theta[bound], -here.c0[F] - still[here.rows[F]]])
     solved = np.linalg.solve(M, right)
     product = still[i] + K[i, here.rows[F]] @ solved[q:]
-    return path.loss.decision_values(product, solved[:q], path.path_parameter.at_t(t))
+    total = path.problem.s.sum() - path.problem.s[i]
+    return path.loss.decision_values(product, solved[:q], path.path_parameter.at_t(t), total)
 
 
 @each_once

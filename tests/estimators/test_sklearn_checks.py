@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from svmpath import PathSVC, PathSVR, Range
+from svmpath import PathOneClassSVM, PathSVC, PathSVR, Range
 
 # A weight of two is not two samples to a leave-one-out choice: the copy left in the fit gives the other one away.
 REPETITION = "leaving one sample out tells a weight of two from a sample that is there twice"
@@ -15,8 +15,11 @@ EXCUSED = {
 QUICK = [
     PathSVC(gamma=1.0, C=[1.0]),  # they choose among few values
     PathSVR(kernel="linear", C=[1.0], scale=True),
+    PathOneClassSVM(gamma=1.0, nu=0.3),  # some checks have few rows
 ]
 ESTIMATORS = [
+    PathOneClassSVM(nu=0.3),
+    PathOneClassSVM(nu=[0.3, 0.5], rank=10, scale=True),
     PathSVC(loss="least_squares", gamma=1.0, C=[0.1, 1.0]),
     PathSVC(calibration="temperature"),  # as below
     PathSVR(),

@@ -393,7 +393,7 @@ def test_a_surface_comes_with_the_path():
         ),
         (
             {"start": np.zeros(30)},
-            "start= works for losses with an elbow ('hinge', 'epsilon_insensitive', 'pinball', 'nu')",
+            "start= works for losses with an elbow ('hinge', 'epsilon_insensitive', 'pinball', 'nu', 'one_class')",
         ),
         ({"max_events": 3}, "max_events and time_limit work for exact paths of losses with an elbow"),
         ({"task": "regression"}, "loss='huber_hinge' does classification, not regression; use loss='least_squares'"),

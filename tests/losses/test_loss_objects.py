@@ -41,7 +41,7 @@ def test_refusals_list_the_losses_that_are_possible():
     with pytest.raises(ValueError, match="tol= works for loss='hinge', 'epsilon_insensitive' or 'pinball' over C"):
         svmpath.trace(X, LABELS, loss="squared_hinge", tol=1e-3)
     with pytest.raises(
-        ValueError, match=r"start= works for .* \('hinge', 'epsilon_insensitive', 'pinball', 'nu'\), not"
+        ValueError, match=r"start= works for .* \('hinge', 'epsilon_insensitive', 'pinball', 'nu', 'one_class'\), not"
     ):
         svmpath.trace(X, LABELS, loss="squared_hinge", start=np.zeros(40))
 

@@ -171,7 +171,8 @@ def test_landmarks_are_chosen_with_one_thread(threads, monkeypatch, loss):
 
     monkeypatch.setattr("svmpath.gram.nystroem.pivoted_cholesky", spy)
     X, y = problem(40)
-    path = svmpath.trace(X, y if "classification" in LOSSES[loss].tasks else X[:, 0], loss=loss, gamma=0.1, rank=10)
+    targets = {"classification": y, "regression": X[:, 0], "novelty": None}
+    path = svmpath.trace(X, targets[LOSSES[loss].tasks[0]], loss=loss, gamma=0.1, rank=10)
     path(min(path.span) + 0.5 * abs(path.span[1] - path.span[0]))
     assert set(seen) == {1}
 

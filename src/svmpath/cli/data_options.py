@@ -8,7 +8,7 @@ and the rest of what ``fit`` takes, the kind of every column, and sentences that
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,7 +76,7 @@ class TrainingData:
     table : Table
         The features, of the columns that are used; weights and groups; and the row of the file that each row was.
     y : ndarray of shape (n,)
-    task : {"classification", "regression"}
+    task : {"classification", "regression", "novelty"}
     class_weight : dict, "balanced" or None
     notes : tuple of str
         Sentences for the user.
@@ -104,7 +104,7 @@ class TrainingData:
 
     def trained(self) -> dict[str, Any]:
         """What prediction must know beyond the fitted pipeline: see :func:`svmpath.cli.saved_model.write_model`."""
-        others = (self.table.target, self.options.weight_column, self.options.group_column)
+        others = (self.table.target or None, self.options.weight_column, self.options.group_column)
         dropped = [column["name"] for column in self.columns if not column["used"]]
         return {
             "target": self.table.target,
@@ -147,9 +147,32 @@ def read_data(options: DataOptions) -> TrainingData:
     return TrainingData(table, y, task, weights, (*notes, *dropped, *label_notes(y)), options)
 
 
-def read_noted(options: DataOptions) -> TrainingData:
+def read_untargeted(options: DataOptions) -> TrainingData:
+    """Read data of which no column is to be predicted."""
+    from svmpath.cli.data_notes import data_notes
+    from svmpath.datasets import read_table
+
+    table = read_table(
+        options.data,
+        format=options.format,
+        drop=split_names(options.drop),
+        columns=split_names(options.columns),
+        categorical=split_names(options.categorical),
+        weight=options.weight_column,
+        keeps_missing=options.impute == "auto",
+        has_target=False,
+    )
+    notes = data_notes(table, options.impute)
+    try:
+        table, dropped = _without_gaps(table, options.impute)
+    except DataError as error:
+        raise DataError(f"{table.source}: {error}") from error
+    return TrainingData(table, table.y, "novelty", None, (*notes, *dropped), options)
+
+
+def read_noted(options: DataOptions, read: Callable[[DataOptions], TrainingData] = read_data) -> TrainingData:
     """The data, with a note for what was done to them."""
-    data = read_data(options)
+    data = read(options)
     for sentence in data.notes:
         note(sentence)
     return data

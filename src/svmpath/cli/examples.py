@@ -14,6 +14,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "predict": (
         "svmpath predict model/model.skops new.csv -o predictions.csv",
         "svmpath predict model/model.skops new.csv --proba --interval 0.9 -o predictions.csv",
+        "svmpath predict model/model.skops new.csv --novelty -o predictions.csv",
     ),
     "compare": (
         "svmpath compare banana.csv --target y",
@@ -22,6 +23,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "select": (
         "svmpath select twonorm.csv --target y -o features.csv",
         "svmpath select flats.csv --target sold --drop price --max-features 5",
+    ),
+    "novelty": (
+        "svmpath novelty flats.csv new.csv --drop price,sold",
+        "svmpath novelty flats.csv new.csv --drop price,sold --nu 0.05 -o novelty.csv",
     ),
     "path": (
         "svmpath path banana.csv --target y --loss hinge --over C --span 0.01:100 -o path.npz",

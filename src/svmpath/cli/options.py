@@ -158,9 +158,13 @@ TABLE = (
         "MODEL", "predict report", "", "The model.skops that svmpath tune has written.", "MODEL", REQUIRED, type=Path
     ),
     Option(
-        "DATA", f"{_TABLES} predict", "",
+        "DATA", f"{_TABLES} novelty predict", "",
         "Data file: csv, tsv, parquet, arff, libsvm or npz, also compressed (.gz, .bz2); - reads standard input.",
         "DATA", REQUIRED, type=Path,
+    ),
+    Option(
+        "NEW", "novelty", "", "The rows to be compared with those of DATA, in a file of the same columns.", "NEW",
+        REQUIRED, type=Path,
     ),
     Option("DATA", "report", "", "The data file that it was tuned on.", "DATA", REQUIRED, type=Path),
     Option(
@@ -174,7 +178,7 @@ TABLE = (
     ),
     # Data
     Option(
-        "--format", f"{_TABLES} predict", ADVANCED,
+        "--format", f"{_TABLES} novelty predict", ADVANCED,
         "Format of the data: csv, tsv, parquet, arff, libsvm or npz; found from the file's name or its content if not "
         "given.",
         "NAME", names=_FORMATS,
@@ -186,19 +190,21 @@ TABLE = (
         "NAME", names=("classification", "regression"),
     ),
     Option(
-        "--drop", _TABLES, DATA, "Columns to leave out; can be given several times.", "COLUMN,...", type=list[str]
+        "--drop", f"{_TABLES} novelty", DATA, "Columns to leave out; can be given several times.", "COLUMN,...",
+        type=list[str],
     ),
     Option(
-        "--columns", _TABLES, ADVANCED, "Columns to predict from, and no others; can be given several times.",
+        "--columns", f"{_TABLES} novelty", ADVANCED,
+        "Columns to predict from, and no others; can be given several times.",
         "COLUMN,...", type=list[str],
     ),
     Option(
-        "--categorical", _TABLES, DATA,
+        "--categorical", f"{_TABLES} novelty", DATA,
         "Columns whose values are categories, even if they are numbers; can be given several times.",
         "COLUMN,...", type=list[str],
     ),
     Option(
-        "--impute", _TABLES, ADVANCED,
+        "--impute", f"{_TABLES} novelty", ADVANCED,
         "Missing values: auto (numbers by the median with an indicator column, words as a category of their own), "
         "median, mean, most-frequent, drop-rows, or none (they are an error).",
         "NAME", "auto", names=("auto", "median", "mean", "most-frequent", "drop-rows", "none"),
@@ -207,7 +213,7 @@ TABLE = (
         "--class-weight", _TABLES, ADVANCED, "Weights of the classes: balanced, or LABEL:WEIGHT,LABEL:WEIGHT.",
         "WEIGHTS", sets="class_weight",
     ),
-    Option("--weight-column", _TABLES, ADVANCED, "Column with the weight of each row.", "COLUMN"),
+    Option("--weight-column", f"{_TABLES} novelty", ADVANCED, "Column with the weight of each row.", "COLUMN"),
     Option(
         "--group-column", "tune compare select", ADVANCED,
         "Column that says which rows belong together, such as the visits of a patient; they are held out together.",
@@ -259,7 +265,7 @@ TABLE = (
         "NUMBER", 0.1, type=float, sets="epsilon",
     ),
     Option(
-        "--kernel", "tune path", MACHINE, "Kernel: linear, rbf, poly, laplacian or sigmoid.", "NAME", "rbf",
+        "--kernel", "tune novelty path", MACHINE, "Kernel: linear, rbf, poly, laplacian or sigmoid.", "NAME", "rbf",
         names=_KERNELS, sets="kernel",
     ),
     Option(
@@ -278,6 +284,17 @@ TABLE = (
         "Parameter of the kernel: tune, scale, auto, a number, LOW:HIGH to search between, candidates such as "
         "0.1,1,10, or ard for one per column.",
         "VALUE", "tune", names=("tune", "scale", "auto", "ard"), read=read_tried, sets="gamma",
+    ),
+    Option(
+        "--gamma", "novelty", MACHINE,
+        "Parameter of the kernel: tune, scale, auto, a number, LOW:HIGH to search between, or candidates such as "
+        "0.1,1,10.",
+        "VALUE", "tune", names=("tune", "scale", "auto"), read=read_tried, sets="gamma",
+    ),
+    Option(
+        "--nu", "novelty", MACHINE,
+        "False-alarm rate: the share of rows like those of DATA that are taken for novelties; tune or a number.",
+        "VALUE", "0.1", names=("tune",), read=read_tuned, sets="nu",
     ),
     Option(
         "--gamma", "path", MACHINE,
@@ -426,7 +443,7 @@ TABLE = (
         "SIZE", read=read_size,
     ),
     Option(
-        "--seed --random-state", "tune compare path datasets", SEARCH,
+        "--seed --random-state", "tune compare novelty path datasets", SEARCH,
         "Random seed: the same seed gives the same result.",
         "N", 0, type=int, sets="random_state", callback=_check_seed,
     ),
@@ -448,6 +465,11 @@ TABLE = (
         "FILE", type=Path,
     ),
     Option(
+        "--output -o", "novelty", OUTPUT,
+        "csv file for the label, the p-value and the decision value of each row of NEW.",
+        "FILE", type=Path,
+    ),
+    Option(
         "--output -o", "path", OUTPUT,
         "NAME.npz for one file with all arrays, or NAME.csv for NAME_breakpoints.csv, NAME_events.csv and "
         "NAME_solutions.csv.",
@@ -463,6 +485,11 @@ TABLE = (
         "COVERAGE", type=float,
     ),
     Option(
+        "--novelty", "predict", OUTPUT,
+        "Add the p-value of each row among the training rows: small if it is not like them.",
+        "", False, type=bool,
+    ),
+    Option(
         "--held-out", "tune", ADVANCED,
         "csv file for the rows as machines see them that have not seen them: held-out decision value, probability of "
         "the label, loss, influence; likely label errors first.",
@@ -473,17 +500,17 @@ TABLE = (
         type=bool,
     ),
     Option(
-        "--config", f"{_TABLES} predict report datasets", OUTPUT,
+        "--config", f"{_TABLES} novelty predict report datasets", OUTPUT,
         "toml file with values for options, by their names; the command line wins over it.",
         "FILE", type=Path, callback=read_config,
     ),
     Option(
-        "--json", f"{_TABLES} predict report datasets compile", OUTPUT,
+        "--json", f"{_TABLES} novelty predict report datasets compile", OUTPUT,
         "Print the results as JSON on standard output.",
         "", False, type=bool,
     ),
     Option(
-        "--quiet -q", f"{_TABLES} predict report datasets compile", OUTPUT,
+        "--quiet -q", f"{_TABLES} novelty predict report datasets compile", OUTPUT,
         "Print neither tables nor notes nor progress, only errors, and what --json prints.",
         "", False, type=bool,
     ),

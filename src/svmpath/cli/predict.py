@@ -31,7 +31,7 @@ def _predict(given: Given, live: Live) -> pd.DataFrame:
     from svmpath.cli.saved_model import read_model
 
     pipeline = read_model(given.model)
-    check_wanted(pipeline, given.model.name, given.proba, given.interval)
+    check_wanted(pipeline, given.model.name, given.proba, given.interval, given.novelty)
     rows = read_rows(pipeline, given.data, given.format)
     live.stage("Predicting")
-    return predictions(pipeline, rows.X, given.proba, given.interval)
+    return predictions(pipeline, rows.X, given.proba, given.interval, given.novelty)

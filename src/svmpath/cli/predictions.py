@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _BETWEEN = "|"  # two labels of a set
 
 
-def check_wanted(pipeline: Any, model_name: str, proba: bool, interval: float | None) -> None:
+def check_wanted(pipeline: Any, model_name: str, proba: bool, interval: float | None, novelty: bool = False) -> None:
     """Refuse what the model cannot give."""
     if interval is not None and not 0.0 < interval < 1.0:
         raise DataError(f"--interval must be a coverage between 0 and 1, such as 0.9, not {interval:g}")
@@ -23,10 +23,14 @@ def check_wanted(pipeline: Any, model_name: str, proba: bool, interval: float | 
         )
     if interval is not None and not hasattr(model, "predict_interval") and not hasattr(model, "predict_set"):
         raise DataError(f"--interval: {model_name} has neither intervals nor sets of labels; leave it out")
+    if novelty and model.path_.is_chunked:
+        raise DataError(f"--novelty: {model_name} was tuned on rows in chunks, which it does not hold; leave it out")
 
 
-def predictions(pipeline: Any, X: Any, proba: bool = False, interval: float | None = None) -> pd.DataFrame:
-    """The table: ``prediction``; with ``proba`` a column for each class; with ``interval`` the ends, or the labels.
+def predictions(
+    pipeline: Any, X: Any, proba: bool = False, interval: float | None = None, novelty: bool = False
+) -> pd.DataFrame:
+    """The table: ``prediction``; with ``proba`` a column for each class, with ``interval`` the ends, or the labels.
 
     Parameters
     ----------
@@ -39,6 +43,8 @@ def predictions(pipeline: Any, X: Any, proba: bool = False, interval: float | No
     interval : float, optional
         A coverage: adds ``lower`` and ``upper`` for a regression, and ``set``, the labels that are plausible, with a
         bar between them, for a classification.
+    novelty : bool
+        Whether to add ``p_value``: how surprising each row is among the training rows, by a one-class machine.
     """
     import pandas as pd
 
@@ -56,4 +62,8 @@ def predictions(pipeline: Any, X: Any, proba: bool = False, interval: float | No
         table["set"] = [
             _BETWEEN.join(label for label, inside in zip(labels, row, strict=True) if inside) for row in is_in
         ]
+    if novelty:
+        from svmpath.estimators.novelty import novelty_of
+
+        table["p_value"] = novelty_of(model).p_values(model._check_new(Z))
     return pd.DataFrame(table)

@@ -16,6 +16,7 @@ from svmpath.cli.datasets import datasets
 from svmpath.cli.examples import EXAMPLES
 from svmpath.cli.help import Command, Group
 from svmpath.cli.messages import in_options
+from svmpath.cli.novelty import novelty
 from svmpath.cli.options import Given, read_options, signature_of
 from svmpath.cli.path import path
 from svmpath.cli.predict import predict
@@ -41,6 +42,7 @@ COMMANDS: dict[str, Callable[[Given], Outcome]] = {
     "predict": predict,
     "compare": compare,
     "select": select,
+    "novelty": novelty,
     "path": path,
     "report": report,
     "datasets": datasets,

@@ -53,8 +53,7 @@ def write_model(pipeline: Any, data: Mapping[str, Any], path: Path) -> None:
 
     from svmpath import __version__
 
-    setattr(pipeline, _DATA, dict(data))
-    skops.io.dump(pipeline, path)
+    skops.io.dump(with_data(pipeline, data), path)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(_HEADER, json.dumps({"format": FORMAT, "svmpath": __version__}))
 
@@ -86,6 +85,12 @@ def read_model(path: Path) -> Any:
         ) from error
     if header is None or not isinstance(pipeline, Pipeline) or not hasattr(pipeline, _DATA):
         raise DataError(f"{path.name}: the file contains no model written by svmpath tune; choose another file")
+    return pipeline
+
+
+def with_data(pipeline: Any, data: Mapping[str, Any]) -> Any:
+    """The pipeline, which knows what prediction must know of the training data."""
+    setattr(pipeline, _DATA, dict(data))
     return pipeline
 
 

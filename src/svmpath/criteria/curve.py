@@ -31,6 +31,11 @@ def error(y: Array, f: Array) -> Array:
     return ((f > 0) != (y > 0)).astype(float)
 
 
+def rejected(y: Array, f: Array) -> Array:
+    """1 if the decision value is negative: of a machine without targets, the sample is taken for a novelty."""
+    return (f < 0).astype(float)
+
+
 def squared(y: Array, f: Array) -> Array:
     """(y - f)^2."""
     return (y - f) ** 2
@@ -104,13 +109,21 @@ HELD_OUT_LOSSES: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
+# What is counted where no loss is named.
+TASK_LOSSES: dict[str, Callable[[Array, Array], Array]] = {
+    "classification": error,
+    "regression": squared,
+    "novelty": rejected,
+}
+
+
 def held_out_loss(loss: HeldOutLoss, task: str, parameter: str = "loss") -> Callable[[Array, Array], Array]:
     """The per-sample loss for a name, a callable ``loss(y, f)``, or None (the default of the task).
 
     ``parameter`` is what the user knows it by.
     """
     if loss is None:
-        return error if task == "classification" else squared
+        return TASK_LOSSES[task]
     if callable(loss):
         return loss
     if not isinstance(loss, str) or loss not in HELD_OUT_LOSSES:
@@ -198,8 +211,8 @@ class HeldOutCurve(Shown):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the loss is that of the task: the error, or the squared residual."""
-        return self.loss in (error, OneVsRest(error), squared, OneVsRest(squared))
+        """Whether the loss is that of the task: the error, the squared residual, or the rejection."""
+        return self.loss in (error, OneVsRest(error), squared, OneVsRest(squared), rejected)
 
     @property
     def margin_loss(self) -> Callable[[Array, Array], Array]:

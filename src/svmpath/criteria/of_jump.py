@@ -148,7 +148,9 @@ def drive_out(
             levels=y[rows] * removal.here.c0[removal.variables[:, 0]] if falls else None,
         )
         _check_margin(path, removal, rows, left_out)
-        f[rows] = path.loss.decision_values(left_out.product, left_out.nu, path.path_parameter.at_t(walker.t))
+        total = path.problem.s.sum() - path.problem.s[rows]
+        at = path.path_parameter.at_t(walker.t)
+        f[rows] = path.loss.decision_values(left_out.product, left_out.nu, at, total)
         f[np.abs(f) <= _ZERO] = 0.0  # a tie is one, whatever rounding says
         for i in rows[left_out.failed]:
             try:

@@ -33,6 +33,7 @@ def read_table(
     weight: str | None = None,
     group: str | None = None,
     keeps_missing: bool = True,
+    has_target: bool = True,
 ) -> Table:
     r"""Read a data file and find out what its columns are.
 
@@ -66,6 +67,8 @@ def read_table(
     keeps_missing : bool
         Whether something can be learnt from which values are missing: if not, a column with one value and missing ones
         is constant.
+    has_target : bool
+        Whether one of the columns is to be predicted; if not, all of them are features, and `Table.y` is empty words.
 
     Returns
     -------
@@ -94,7 +97,7 @@ def read_table(
     >>> table.y, table.X["area"].tolist()
     (array([ 900., 1100., 1000.]), [50.0, 70.5, nan])
     """
-    wanted = Wanted(target, task, drop, columns, categorical, weight, group, keeps_missing)
+    wanted = Wanted(target, task, drop, columns, categorical, weight, group, keeps_missing, has_target)
     others = [name for name in (weight, group) if name is not None]
     as_text = {name for name in (target, group, *categorical) if name is not None and name != weight}
     with _named_errors(path):

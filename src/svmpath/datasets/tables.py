@@ -125,6 +125,7 @@ class Wanted:
     weight: str | None = None
     group: str | None = None
     keeps_missing: bool = True
+    has_target: bool = True
 
 
 @dataclass(frozen=True)
@@ -194,17 +195,12 @@ def choose(content: pd.DataFrame | Matrix, file: DataFile, wanted: Wanted, decim
     if is_named and not len(X):
         raise DataError(NO_ROWS)
     series = {**others, **(dict(X.items()) if is_named else {})}
-    if target is None:
-        raise DataError(f"name the column to predict with --target; there are {listed(series)}")
-    if target not in series:
-        raise unknown_column(target, series, " to predict")
-    for option, name in (("--weight-column", wanted.weight), ("--group-column", wanted.group)):
-        if name == target:
-            raise DataError(f"{option} names the target {target!r}; choose another column")
-    y, kept = read_target(series[target], target, wanted.task, decimal)
-    rows = np.flatnonzero(kept)
-    if not len(rows):
-        raise DataError(f"no row has a value in the target {target!r}; choose another target")
+    if not wanted.has_target:
+        target, kept = None, np.ones(X.shape[0], dtype=bool)
+        y, rows = objects([""] * len(kept)), np.arange(len(kept))
+    else:
+        target, y, kept = _target(target, series, wanted, decimal)
+        rows = np.flatnonzero(kept)
     for name in (wanted.weight, wanted.group):
         if name is not None and name not in series:
             raise unknown_column(name, series)
@@ -217,9 +213,26 @@ def choose(content: pd.DataFrame | Matrix, file: DataFile, wanted: Wanted, decim
         X = X[rows]
     zero_based = isinstance(content, Matrix) and content.zero_based
     return Table(
-        file.name, X, y, target, columns, weights, groups, rows, len(kept),
+        file.name, X, y, target or "", columns, weights, groups, rows, len(kept),
         file.format, file.is_guessed, zero_based, decimal,
     )  # fmt: skip
+
+
+def _target(
+    target: str | None, series: Mapping[str, pd.Series], wanted: Wanted, decimal: str
+) -> tuple[str, NDArray[Any], NDArray[np.bool_]]:
+    """The name of the target, its values, and which rows have one."""
+    if target is None:
+        raise DataError(f"name the column to predict with --target; there are {listed(series)}")
+    if target not in series:
+        raise unknown_column(target, series, " to predict")
+    for option, name in (("--weight-column", wanted.weight), ("--group-column", wanted.group)):
+        if name == target:
+            raise DataError(f"{option} names the target {target!r}; choose another column")
+    y, kept = read_target(series[target], target, wanted.task, decimal)
+    if not kept.any():
+        raise DataError(f"no row has a value in the target {target!r}; choose another target")
+    return target, y, kept
 
 
 def named_columns(X: Any) -> pd.DataFrame:
@@ -232,7 +245,7 @@ def named_columns(X: Any) -> pd.DataFrame:
 
 
 def _features(
-    frame: pd.DataFrame, rows: NDArray[Any], target: str, wanted: Wanted, decimal: str
+    frame: pd.DataFrame, rows: NDArray[Any], target: str | None, wanted: Wanted, decimal: str
 ) -> tuple[pd.DataFrame, tuple[Column, ...]]:
     """The features that are used, and what each was read as."""
     values: dict[str, NDArray[Any]] = {}
@@ -266,7 +279,7 @@ def _inferred(series: pd.Series, name: str, rows: NDArray[Any], **how: Any) -> t
         raise
 
 
-def _feature_names(names: list[str], target: str, wanted: Wanted) -> list[str]:
+def _feature_names(names: list[str], target: str | None, wanted: Wanted) -> list[str]:
     """The columns to predict from; every name that was given must be there."""
     others = [name for name in (target, wanted.weight, wanted.group) if name is not None]
     for name in (*wanted.columns, *wanted.drop, *wanted.categorical):
@@ -278,6 +291,8 @@ def _feature_names(names: list[str], target: str, wanted: Wanted) -> list[str]:
     possible = wanted.columns or [name for name in names if name not in others]
     features = [name for name in possible if name not in wanted.drop]
     if not features:
+        if target is None:
+            raise DataError("no column is left; use fewer names in --drop")
         only = f"the target {target!r} is the only column" if len(names) == 1 else "no column is left to predict from"
         raise DataError(f"{only}; at least one more is needed to predict it from")
     return features

@@ -88,6 +88,11 @@ def check_fitted(estimator: Any, owner: str) -> Any:
     raise TypeError(f"{owner}.from_estimator needs a fitted {_ESTIMATORS}; got {kind}.")
 
 
+def without_classes(task: str) -> str:
+    """What a task without classes is, in words."""
+    return "a regression" if task == "regression" else "a one-class machine"
+
+
 def classes_of(path: Path, estimator: Any = None) -> Array | None:
     """The labels of negative and positive decision values; for one class of several that class and "the rest"."""
     if path.problem.task != "classification":

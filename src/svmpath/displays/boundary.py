@@ -20,6 +20,7 @@ from svmpath.displays._base import (
     ink,
     need_matplotlib,
     plain,
+    without_classes,
 )
 from svmpath.paths import Path
 from svmpath.validation import check_whole
@@ -272,7 +273,8 @@ def _check_drawable(path: Path) -> None:
     """Refuse what has no boundary in a plane."""
     if path.problem.task != "classification":
         raise ValueError(
-            "BoundaryDisplay needs classes, but this is a regression, which has no boundary; draw its decision values."
+            f"BoundaryDisplay needs classes, but this is {without_classes(path.problem.task)}, which has no boundary "
+            "between classes; draw its decision values."
         )
     if path.gram.kernel.pairwise:
         raise ValueError(

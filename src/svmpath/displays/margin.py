@@ -14,7 +14,7 @@ import numpy as np
 from svmpath.criteria import BoundCurve, Curve
 from svmpath.criteria.curve import OneVsRest, error
 from svmpath.criteria.frozen import margins
-from svmpath.displays._base import Array, Display, check_fitted, colour, ink
+from svmpath.displays._base import Array, Display, check_fitted, colour, ink, without_classes
 from svmpath.search.choice import best_value
 from svmpath.validation import check_amount
 
@@ -185,6 +185,6 @@ def _check(curve: Any, owner: str) -> None:
         )
     if curve.path.problem.task != "classification":
         raise ValueError(
-            f"{owner} needs classes, but this is a regression, in which samples have residuals and no margins; see "
-            "curve.decisions."
+            f"{owner} needs classes, but this is {without_classes(curve.path.problem.task)}, in which samples have no "
+            "margins; see curve.decisions."
         )

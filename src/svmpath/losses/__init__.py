@@ -14,6 +14,7 @@ from svmpath.losses.hinge import Hinge
 from svmpath.losses.huber_hinge import HuberHinge
 from svmpath.losses.least_squares import LeastSquares
 from svmpath.losses.nu import Nu
+from svmpath.losses.one_class import OneClass
 from svmpath.losses.path_parameter import PathParameter
 from svmpath.losses.pieces import PiecewiseQuadratic
 from svmpath.losses.pinball import Pinball
@@ -24,6 +25,7 @@ from svmpath.names import either, unknown_name
 __all__ = [
     "DEFAULT_LOSS",
     "LOSSES",
+    "NOVELTY",
     "ElasticHinge",
     "ElbowLoss",
     "EpsilonInsensitive",
@@ -33,6 +35,7 @@ __all__ = [
     "LeastSquares",
     "Loss",
     "Nu",
+    "OneClass",
     "PathParameter",
     "PiecewiseQuadratic",
     "Pinball",
@@ -58,9 +61,11 @@ LOSSES: dict[str, type[Loss]] = {
         Expectile,
         Pinball,
         Nu,
+        OneClass,
         ElasticHinge,
     )
 }
+NOVELTY = "novelty"  # the task without targets
 DEFAULT_LOSS = {"classification": "squared_hinge", "regression": "least_squares"}
 
 
@@ -72,7 +77,7 @@ def make_loss(loss: Any, task: str, *, over: str | None = None, **own: float | N
     its own.
     """
     made = loss if isinstance(loss, Loss) else None
-    name = made.name if made else DEFAULT_LOSS[task] if loss is None else loss
+    name = made.name if made else DEFAULT_LOSS.get(task) if loss is None else loss
     if not isinstance(name, str) or name not in loss_names(task, over):
         raise ValueError(_refusal(name, task, over))
     if made:
@@ -102,6 +107,10 @@ def labels_of(name: str) -> tuple[str, str]:
 def _refusal(loss: Any, task: str, over: str | None) -> str:
     """Why a loss cannot be used there."""
     kind = LOSSES.get(loss) if isinstance(loss, str) else None
+    if task == NOVELTY and (loss is None or kind is not None):
+        return f"y is missing: without targets there is loss={either(loss_names(task))} only. Give y, or that loss."
+    if kind is not None and NOVELTY in kind.tasks:
+        return f"loss={loss!r} takes no targets: use svmpath.trace(X, loss={loss!r}), or svmpath.PathOneClassSVM."
     if kind is None:
         return unknown_name("loss", loss, loss_names(task, over))
     if not kind.has_kernel:

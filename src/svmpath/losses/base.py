@@ -191,9 +191,8 @@ class Solution:
 
     @property
     def coefficients(self) -> Array:
-        """alpha / C, in which machines with an elbow are piecewise linear; for the nu machine alpha times rho."""
-        scale = self.parameters["C"] if "C" in self.parameters else 1.0 / getattr(self, "rho", 1.0)
-        return self.alpha / scale
+        """alpha / C, in which machines with an elbow are piecewise linear; alpha times ``loss.unit`` without a C."""
+        return self.alpha / self.parameters["C"] if "C" in self.parameters else self.alpha * self.loss.unit(self)
 
     @property
     def support(self) -> Array:
@@ -247,6 +246,10 @@ class Loss(ABC):
         Its hyper-parameters that a path can follow; those of the kernel are not among them.
     has_kernel : bool
         Whether its machines have a kernel; otherwise they are linear in the columns of X.
+    sums_to_zero : bool
+        Whether the coefficients of a machine sum to zero, so that a constant in the kernel changes nothing.
+    beyond_largest : str
+        Why a parameter has a largest value (``largest``), in words; "" if it has none.
     falls_when_left_out : bool
         Whether y f of a sample can only fall while the sample is removed, as long as the elbow is not empty.
     label, also_called : str
@@ -292,6 +295,8 @@ class Loss(ABC):
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("C"),)
     has_kernel: ClassVar[bool] = True
     falls_when_left_out: ClassVar[bool] = False
+    sums_to_zero: ClassVar[bool] = True
+    beyond_largest: ClassVar[str] = ""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

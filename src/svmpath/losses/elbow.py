@@ -31,12 +31,15 @@ class ElbowLoss(Loss):
     ----------
     names : tuple of three str
         The places of a sample: coefficient zero (or at its lower bound, if none is zero), in between, at its limit.
+    no_machine : str
+        Why there may be no machine at some values, in words.
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("C"), WEIGHT)
     followed_by: ClassVar[Mapping[str, str]] = {"machine": "jump", "kernel": "elbow over the kernel", "gap": "nodes"}
     kink = "elbow"
     names: ClassVar[tuple[str, str, str]]
+    no_machine: ClassVar[str] = ""
 
     @abstractmethod
     def program(self, problem: Problem, path_parameter: PathParameter, K: Array) -> Program:
@@ -58,8 +61,8 @@ class ElbowLoss(Loss):
         """Statuses of the same machine from which its coefficients have the most digits."""
         return status
 
-    def decision_values(self, product: Array, nu: Array, values: Mapping[str, float]) -> Array:
-        """Decision values, from K theta and the multipliers."""
+    def decision_values(self, product: Array, nu: Array, values: Mapping[str, float], total: Array | float) -> Array:
+        """Decision values, from K theta, the multipliers, and the sum of the weights of the machine's samples."""
         return values["C"] * (product + nu[0])
 
     def released(self, problem: Problem, t: float) -> Array:

@@ -73,6 +73,8 @@ class Nu(ElbowLoss):
     followed_by: ClassVar[Mapping[str, str]] = {"machine": "jump"}
     parameters = (Parameter("nu"),)
     names = ("right", "elbow", "left")
+    beyond_largest = "twice the fraction of the smaller class"
+    no_machine = "With this kernel the classes overlap too much"
 
     def limits(self, solution: Solution) -> Array:
         """s / rho."""
@@ -133,7 +135,7 @@ class Nu(ElbowLoss):
         """The rho below which decision values would keep fewer than eight digits."""
         return _NO_MARGIN * float(np.abs(problem.gram.diag).max()) * problem.s.sum() * -t
 
-    def decision_values(self, product: Array, nu: Array, values: Mapping[str, float]) -> Array:
+    def decision_values(self, product: Array, nu: Array, values: Mapping[str, float], total: Array | float) -> Array:
         """With the offset between the multipliers, divided by rho."""
         return (product + 0.5 * (nu[0] + nu[1])) / (0.5 * (nu[0] - nu[1]))
 

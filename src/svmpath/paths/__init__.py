@@ -3,6 +3,7 @@
 from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.elastic import ElasticPath
 from svmpath.paths.full_kernel_path import FullKernelPath
+from svmpath.paths.interior import InteriorPath
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath, OverKernel
 from svmpath.paths.march import MarchPath
@@ -23,6 +24,7 @@ __all__ = [
     "ElasticPath",
     "Event",
     "FullKernelPath",
+    "InteriorPath",
     "JumpPath",
     "KernelPath",
     "KernelStore",

@@ -104,7 +104,8 @@ class ElbowMachines:
         program, t, g = self.program, walker.t, walker.g
         product = g - program.c0 - t * program.c1 - walker.nu[program.group]
         nu = walker.nu + offset_shift(program, t, walker.theta, g)
-        return self.loss.decision_values(product[: self.problem.n], nu, self.path_parameter.at_t(t))
+        values, total = self.path_parameter.at_t(t), float(self.problem.s.sum())
+        return self.loss.decision_values(product[: self.problem.n], nu, values, total)
 
     def solve_from(self, coefficients: Array, program: Program, t: float, tol: float = DEPENDENT_BELOW) -> Walker:
         """The optimum at t, from the coefficients alpha / C of a similar machine."""

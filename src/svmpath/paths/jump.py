@@ -93,7 +93,8 @@ class JumpPath(Path):
                     f"samples, but there are {n}; use tol=1e-3 for a certified approximate path."
                 )
             with blas_threads(n**2):
-                of_kernel.matrix = centred(np.ascontiguousarray(self.distinct.gram.block(slice(None), slice(None))))
+                K = np.ascontiguousarray(self.distinct.gram.block(slice(None), slice(None)))
+                of_kernel.matrix = centred(K) if self.loss.sums_to_zero else Centred(K, np.zeros(n))
         return of_kernel.matrix
 
     @lazy
@@ -219,8 +220,8 @@ class JumpPath(Path):
             return replace(self, walked=self._rescue.measured(record))
         if first == 0:
             raise NoMarginError(
-                f"With this kernel the classes overlap so much that there is no margin for {self.over} below "
-                f"{self.span[0]:.6g}, the largest feasible value; use another kernel."
+                f"{self.loss.no_machine}: there is no machine for {self.over} below {self.span[0]:.6g}, the largest "
+                "feasible value; use another kernel."
             )
         end = float(self.path_parameter.value(nodes[first]))
         return replace(self, span=(end, self.span[1]) if self._is_reversed else (self.span[0], end))

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length
 from svmpath.chunked import distributed, is_chunked
 from svmpath.gram import Approximation, make_gram
 from svmpath.kernels import Kernel, gamma_value, make_kernel
-from svmpath.losses import LOSSES, ElbowLoss, Loss, Problem, Solution, make_loss
+from svmpath.losses import LOSSES, NOVELTY, ElbowLoss, Loss, Problem, Solution, make_loss
 from svmpath.names import unknown_name
 from svmpath.parameters import Parameter
 from svmpath.paths.copies import find_copies
@@ -43,7 +43,7 @@ _ROUNDING = 1e-12  # relative; a value larger than feasible by no more is feasib
 
 def trace(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     loss: str | Loss | None = None,
     over: str | None = None,
@@ -76,18 +76,18 @@ def trace(
     ----------
     X : array, CSR matrix, or Dask array or data frame, of shape (n, d)
         The data; the (n, n) kernel values for ``kernel="precomputed"``.
-    y : array of shape (n,)
-        Two labels of any kind (classification) or numbers (regression).
+    y : array of shape (n,), optional
+        Two labels of any kind (classification) or numbers (regression); None for the loss "one_class" only.
     loss : str or Loss, optional
-        "least_squares", "squared_hinge", "hinge", "huber_hinge", "epsilon_insensitive", "expectile", "pinball" or "nu";
-        or an object of ``svmpath.losses`` with parameters of its own, such as ``Pinball(0.9)``. Default:
+        "least_squares", "squared_hinge", "hinge", "huber_hinge", "epsilon_insensitive", "expectile", "pinball", "nu" or
+        "one_class"; or an object of ``svmpath.losses`` with parameters of its own, such as ``Pinball(0.9)``. Default:
         "squared_hinge" for classification, "least_squares" for regression. For the elastic hinge, see
         :func:`svmpath.trace_elastic`.
     over : str, optional
-        The hyper-parameter to follow: "C" (the default) for all losses but "nu"; "nu" for the loss "nu", which has no
-        C; "epsilon" for "epsilon_insensitive"; "quantile" for "pinball"; "weight" (of some samples) for "hinge",
-        "epsilon_insensitive" and "pinball"; a real parameter of the kernel ("gamma", "coef0", ...) for all losses but
-        "nu", "huber_hinge" and "expectile".
+        The hyper-parameter to follow: "C" (the default) for all losses but two; "nu" for "nu" and "one_class", which
+        have no C; "epsilon" for "epsilon_insensitive"; "quantile" for "pinball"; "weight" (of some samples) for
+        "hinge", "epsilon_insensitive" and "pinball"; a real parameter of the kernel ("gamma", "coef0", ...) for all
+        losses but "nu", "one_class", "huber_hinge" and "expectile".
     span : (float, float), optional
         The first and the last value of the hyper-parameter; the path may go up or down. Default: (1e-3, 1e6) for C,
         (1e-3, 1e3) for losses with an elbow and "huber_hinge"; scikit-learn's "scale" times 1/256 to 256 for gamma;
@@ -175,10 +175,12 @@ def trace(
     (True, np.True_)
     """
     if is_chunked(X, y, sample_weight):
+        if y is None:
+            raise ValueError("Without y there is a path of rows in memory only: give X as an array (X.compute()).")
         options = {name: value for name, value in locals().items() if name not in ("X", "y")}
         return distributed().trace(X, y, {**options, "over": "C" if over is None else over})
     X = check_data(X, kernel)
-    y, classes, task = encode_target(y, task)
+    y, classes, task = encode_target(y, task) if y is not None else (np.ones(X.shape[0]), None, NOVELTY)
     check_consistent_length(X, y)
     machine = make_loss(loss, task, epsilon=check_amount(epsilon, "epsilon"))
     s = check_weights(sample_weight, X, class_weight, classes, None if classes is None else (y > 0).astype(int))
@@ -244,8 +246,8 @@ def span_of(
         first, last = check_span(span, parameter_of(over, loss, kernel))
     if max(first, last) > largest * (1 + _ROUNDING):
         raise ValueError(
-            f"{over} = {max(first, last):.6g} is infeasible: with these classes and weights it is at most "
-            f"{largest:.6g} (twice the fraction of the smaller class)."
+            f"{over} = {max(first, last):.6g} is infeasible: with these samples and weights it is at most "
+            f"{largest:.6g} ({loss.beyond_largest})."
         )
     return min(first, largest), min(last, largest)
 

@@ -14,6 +14,7 @@ from svmpath.paths import jump
 from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.copies import refine
 from svmpath.paths.full_kernel_path import FullKernelPath
+from svmpath.paths.interior import InteriorPath
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath
 from svmpath.paths.newton_path import NewtonPath
@@ -21,12 +22,22 @@ from svmpath.paths.nodes import NodePath
 from svmpath.paths.path import Path, Request
 from svmpath.paths.sample_path import squared_hinge_path
 from svmpath.paths.store import KernelStore
+from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 Tracker = Callable[[Problem, Request, KernelStore], Path]
 
 # What a path goes over: a parameter of the machine, one of its kernel, or C with a duality gap that is enough.
 MACHINE, KERNEL, GAP = "machine", "kernel", "gap"
+
+
+def one_class_path(problem: Problem, request: Request, store: KernelStore) -> Path:
+    """The exact path, or on many rows in low rank one whose machines are found one by one."""
+    distinct = problem.n if problem.copies is None else int(problem.copies.max()) + 1
+    with blas_threads(problem.gram.entries):  # Z may be computed here
+        is_many = problem.gram.Z is not None and not exact_is_cheaper(distinct, problem.gram.rank)
+    return (InteriorPath if is_many else JumpPath).of(problem, request, store)
+
 
 # The kinds of path, by the names under which losses declare them (``Loss.followed_by``).
 TRACKERS: dict[str, Tracker] = {
@@ -35,6 +46,7 @@ TRACKERS: dict[str, Tracker] = {
     "newton over the kernel": NewtonKernelPath.of,
     "newton": NewtonPath.of,
     "jump": JumpPath.of,
+    "jump or interior point": one_class_path,
     "elbow over the kernel": KernelPath.of,
     "nodes": NodePath.of,
 }
