@@ -76,10 +76,13 @@ class HeldMatrix:
         In single precision; replaced as a whole, never written to, as another thread may be multiplying with it.
     part : HeldMatrix or None
         That of some of the rows, such as those that are distinct.
+    products : int
+        How many products there were.
     """
 
     matrix: tuple[Kernel, Any, Array] | None = None
     part: HeldMatrix | None = None
+    products: int = 0
 
     def of(self, kernel: Kernel, rows: Any) -> Array | None:
         """The matrix of this kernel and these rows, if that is the one that is held."""
@@ -172,6 +175,7 @@ class ProductGram(Gram):
 
     def fast(self, V: Array) -> Array:
         """K V in single precision where K is held."""
+        self._held.products += 1
         if not self.is_held:
             return self.matmul(V)
         K, V, result = self._matrix(), V.astype(np.float32), np.empty(V.shape)
@@ -195,7 +199,14 @@ class ProductGram(Gram):
 
     def release(self) -> None:
         """Free the matrix that is held; it is made again if it is needed."""
-        self._held.matrix = self._held.part = None
+        self._held.matrix = None
+        if self._held.part is not None:
+            self._held.part.matrix = None
+
+    @property
+    def products(self) -> int:
+        """How many products with the matrix there were, at any value of the kernel's parameters."""
+        return self._held.products + (0 if self._held.part is None else self._held.part.products)
 
     def forget_features(self) -> None:
         """Free the features in low rank; they are made again if they are needed."""

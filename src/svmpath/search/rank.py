@@ -29,7 +29,7 @@ from svmpath.progress import begin, doing
 from svmpath.search import limits
 from svmpath.search.choice import Scores, Stage, best_value, is_lower, lowest
 from svmpath.search.evaluator import Evaluator, Starts
-from svmpath.search.full_kernel import Passes, on_full_kernel
+from svmpath.search.full_kernel import Passes, larger_pair, on_full_kernel
 from svmpath.search.trials import StartsByGamma, Trials, on_left_side
 from svmpath.search.tuner import Tuner
 
@@ -77,11 +77,29 @@ def grow(
             first = best.best_curve() if tuner.is_single else None
             full, _ = _grow_at(tuner, evaluator, kernel, (gamma, C), starts, first)
         best = full
+    else:
+        best = _from_larger_gamma(tuner, best, valley)
     for other in tuner.evaluators[1:]:
         smooth = smoother(tuner, other, best)
         if smooth is not None:
             trials, _ = _grow_at(tuner, other, smooth.evaluator.gram.kernel, smooth.best(), {})
             best = trials if is_lower([trials.score()], [best.score()]) else best
+    return best
+
+
+def _from_larger_gamma(tuner: Tuner, best: Trials, valley: Callable[[float], float]) -> Trials:
+    """The best so far, or the full kernel at a larger gamma where that is affordable and better, also by the first loss."""
+    gamma, gram = best.best()[0], best.best_curve().path.gram
+    if not isinstance(gram, LowRankGram):
+        return best
+    low = low_rank(tuner, gram.kernel, min(first_rank(tuner), tuner.n))
+    for evaluator in {each.loss.name: each for each in (best.evaluator, tuner.evaluator)}.values():
+        pair = larger_pair(tuner, evaluator, low, gamma, valley)
+        if pair is not None:
+            trials = Trials(tuner, evaluator.on(gram))
+            trials.adopt(gamma, best.best_curve(), best.machines())
+            full = on_full_kernel(tuner, trials, valley, pair)
+            best = full if full is not None and is_lower([full.score()], [best.score()]) else best
     return best
 
 
