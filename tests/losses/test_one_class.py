@@ -34,7 +34,7 @@ def random_problem(seed):
     return X, s, kernel, float(rng.uniform(0.02, 0.98))
 
 
-@pytest.mark.parametrize("seed", slow_except(range(60), range(10)))
+@pytest.mark.parametrize("seed", slow_except(range(60), range(6)))
 def test_machines_equal_a_convex_programme(seed):
     X, s, kernel, nu = random_problem(seed)
     solution = svmpath.trace(X, loss="one_class", sample_weight=s, **kernel)(max(nu, 0.01))
@@ -95,7 +95,9 @@ def test_theta_is_linear_between_breakpoints():
         np.testing.assert_allclose(path(0.5 * (left + right)).coefficients, np.mean(ends, axis=0), atol=1e-9)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", slow_except(list(CASES), [name for name in CASES if name != "many_samples_one_feature"])
+)
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_the_hard_cases(name, kernel):
     X, _, s = CASES[name]()
@@ -268,7 +270,7 @@ def test_pictures():
         MarginDisplay.from_curve(curve)
 
 
-@pytest.mark.parametrize("seed", slow_except(range(200), range(12)))
+@pytest.mark.parametrize("seed", slow_except(range(200), range(8)))
 def test_random_problems(seed):
     fuzz_one_class.run(seed)
 
