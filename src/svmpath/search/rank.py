@@ -88,7 +88,7 @@ def grow(
 
 
 def _from_larger_gamma(tuner: Tuner, best: Trials, valley: Callable[[float], float]) -> Trials:
-    """The best so far, or the full kernel at a larger gamma if that is affordable and better, also by the first loss."""
+    """The best so far, or the full kernel at a larger gamma if affordable and better, also by the first loss."""
     gamma, gram = best.best()[0], best.best_curve().path.gram
     if not isinstance(gram, LowRankGram):
         return best
