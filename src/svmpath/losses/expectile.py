@@ -73,7 +73,7 @@ class Expectile(PiecewiseQuadratic):
         return {"tau": self.tau}
 
     def margin_loss(self, y: Array, f: Array) -> Array:
-        """|tau - 1(e < 0)| e^2, with e = y - f."""
+        """tau e^2 where e = y - f is positive, (1 - tau) e^2 elsewhere."""
         return self.pieces.value(y - f)
 
     @property
