@@ -204,6 +204,8 @@ class Curve(HeldOutCurve):
         The group that each sample belongs to: losses of different groups only are independent.
     margin_share : float, default=0.0
         How much of the mean margin loss is added to the share of errors where machines are compared.
+    margins : array of shape (m, N), optional
+        For machines of pairs of classes: the margin losses, which are not those of the k numbers of each row.
 
     See Also
     --------
@@ -239,6 +241,7 @@ class Curve(HeldOutCurve):
     splits: Array | None = None
     units: Array | None = None
     margin_share: float = 0.0
+    margins: Array | None = None
 
     def __repr__(self) -> str:
         low, high = self.values.min(), self.values.max()
@@ -324,6 +327,8 @@ class Curve(HeldOutCurve):
     @lazy
     def _margin_losses(self) -> Array:
         """Of shape (m, N); with ``screen``, of the estimated decision values."""
+        if self.margins is not None:
+            return self.margins
         if self.screened is None:
             return self.rescored(self.margin_loss).losses
         losses = self.margin_loss(self.target[self.rows], self.screened.estimate)
@@ -333,6 +338,11 @@ class Curve(HeldOutCurve):
     def machines(self) -> int:
         """How many machines there are: one, or one per class."""
         return self.target.shape[1] if self.target.ndim == 2 else 1
+
+    @property
+    def multi_class(self) -> str:
+        """Whether there is a machine for each class against the rest ("ovr"), or for each pair of classes ("ovo")."""
+        return "ovr" if self.margins is None else "ovo"
 
     @property
     def is_screened(self) -> bool:
@@ -394,7 +404,10 @@ class Curve(HeldOutCurve):
         if self.screened is not None and other.screened is not None:
             pairs = zip(self.screened.parts, other.screened.parts, strict=True)
             seen = Screened(*(np.vstack(pair) for pair in pairs))
-        longer = replace(self, values=values, source=source, doubts=doubts, screened=seen)
+        of_pairs = None
+        if self.margins is not None and other.margins is not None:
+            of_pairs = np.vstack([self.margins, other.margins])
+        longer = replace(self, values=values, source=source, doubts=doubts, screened=seen, margins=of_pairs)
         return with_known(longer, **_costly([self, other]))
 
     def in_order(self) -> Curve:
@@ -408,7 +421,10 @@ class Curve(HeldOutCurve):
         known = vars(self)  # what has been computed is not computed again
         source, doubts = (known.get("held", self.source), known.get("unreliable", self.doubts))
         source, doubts = at_some(source, order), at_some(doubts, order)
-        shorter = replace(self, values=self.values[order], source=source, doubts=doubts, screened=seen)
+        of_pairs = None if self.margins is None else self.margins[order]
+        shorter = replace(
+            self, values=self.values[order], source=source, doubts=doubts, screened=seen, margins=of_pairs
+        )
         return with_known(shorter, **{name: known[order] for name, known in _costly([self]).items()})
 
     def __getstate__(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from svmpath.chunked import is_chunked
 from svmpath.criteria.calibration import check_method
@@ -462,6 +463,12 @@ class PathSVC(ClassifierMixin, PathMachine):
         ((200, 2), True)
         """
         return self._known.label_sets(self._check_new(X), coverage)
+
+    @property
+    def multi_class_(self) -> str:
+        """Whether the machines are those of each class against the rest ("ovr"), or of each pair of classes ("ovo")."""
+        check_is_fitted(self)
+        return self._machines.multi_class
 
     @property
     def n_support_(self) -> Array:
