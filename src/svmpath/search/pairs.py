@@ -5,7 +5,7 @@ shells, all but the innermost and the outermost lie between others. So where the
 err, those of all pairs of classes (``criteria.pairs``) are tried: at the pair of C and gamma that was chosen, and at
 smoother ones, since two classes alone need a narrow kernel less than one class against all others; then from the best
 of these to better neighbours. They are chosen if their errors are fewer by more than a standard error of the difference
-(``search.rival``).
+(``search.rival``), or a scorer says that they are better by a standard error.
 
 A machine of two classes of n / k rows each takes (2 n / k)^3 operations, all of them less than k machines of n rows.
 """
@@ -27,9 +27,8 @@ from svmpath.losses import Problem
 from svmpath.paths import KernelStore, Path, Request, trace_problem
 from svmpath.progress import begin
 from svmpath.search import limits
-from svmpath.search.choice import best_value
 from svmpath.search.evaluator import Evaluator, Starts
-from svmpath.search.rival import is_clearly_better
+from svmpath.search.rival import is_clearly_better, is_worth_it
 from svmpath.search.trials import Trials
 from svmpath.search.tuner import Tuner
 
@@ -106,7 +105,7 @@ def pairs_or_rest(tuner: Tuner, best: Trials, C_at: Callable[[float], float]) ->
     if evaluator is None or is_good or is_other or is_linear or tuner.deadline.is_over():
         return best
     (gamma, C), first = best.best(), best.best_curve()
-    first = first.taken(np.array([best_value(first, best.evaluator.rule)]))
+    first = first.taken(np.array([np.argmin(np.abs(np.log(first.values / C)))]))
     pairs = PairEvaluator.of(evaluator.on(best.evaluator.gram))
     if pairs.operations() > limits.PAIR_OPERATIONS:
         return best
@@ -126,4 +125,5 @@ def pairs_or_rest(tuner: Tuner, best: Trials, C_at: Callable[[float], float]) ->
         with suppress(PathError):
             trials.descend(each, C_at, jumps=False, C=value)
     trials.enter("pairs")
-    return trials if is_clearly_better(trials.best_curve(), first) else best
+    is_better = is_clearly_better if evaluator.scoring is None else is_worth_it
+    return trials if is_better(trials.best_curve(), first) else best

@@ -39,7 +39,7 @@ from svmpath.search.evaluator import Evaluator
 from svmpath.search.log import NO_GAMMA
 from svmpath.search.pairs import pairs_or_rest
 from svmpath.search.rank import first_rank, grow, in_low_rank, low_rank, smoother
-from svmpath.search.rival import hinge_or_squared
+from svmpath.search.rival import hinge_or_squared, is_worth_it
 from svmpath.search.screen import Screen
 from svmpath.search.trials import StartsByGamma, Trials, on_left_side
 from svmpath.search.tuner import Tuned, Tuner
@@ -256,12 +256,6 @@ def compare(tuner: Tuner, best: Trials, scores: Mapping[float, Scores]) -> Trial
             best = trials if is_lower([trials.score()], [best.score()]) else best
     is_several = not tuner.is_single and len(tuner.evaluators) > 1  # classes, whose machines may be of any loss
     return pairs_or_rest(tuner, best, valley(tuner, scores)) if is_several else best
-
-
-def is_worth_it(curve: Curve, first: Curve) -> bool:
-    """Whether a curve is better than the first by a standard error, each at its best value."""
-    at = best_value(first)
-    return bool(curve.scores[best_value(curve)] < first.scores[at] - first.standard_error(at))
 
 
 def is_full_matrix(tuner: Tuner, starts: StartsByGamma, gamma: float) -> bool:
