@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit
 
-from svmpath.criteria.sources import Joined, Rowwise, at_some, computed
+from svmpath.criteria.sources import Rowwise, at_some, computed, joined
 from svmpath.lazy import lazy, with_known
 from svmpath.names import unknown_name
 from svmpath.notebook import Shown
@@ -399,7 +399,7 @@ class Curve(HeldOutCurve):
     def joined(self, other: Curve) -> Curve:
         """The curve, and another one of the same machines at other values."""
         values = np.concatenate([self.values, other.values])
-        source, doubts = Joined([self.source, other.source]), Joined([self.doubts, other.doubts])
+        source, doubts = joined(self.source, other.source), joined(self.doubts, other.doubts)
         seen = None
         if self.screened is not None and other.screened is not None:
             pairs = zip(self.screened.parts, other.screened.parts, strict=True)
