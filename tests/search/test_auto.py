@@ -78,8 +78,8 @@ def test_few_samples_are_screened_and_confirmed():
     X, y = moons(80, 0)
     assert stages_of(PathSVC(random_state=0).fit(X, y)) == ["screen", "confirm"]
     three = np.digitize(X[:, 0], [0.0, 1.0])
-    # The squared hinge is first tried with a much smoother kernel, then at the pair of least squares.
-    assert stages_of(PathSVC(random_state=0).fit(X, three)) == ["screen", "confirm", "compare", "compare"]
+    # The squared hinge is first tried with a much smoother kernel, then at the pair of least squares; then pairs.
+    assert stages_of(PathSVC(random_state=0).fit(X, three)) == ["screen", "confirm", "compare", "compare", "pairs"]
     assert stages_of(PathSVR(random_state=0).fit(X, X[:, 0])) == ["screen", "confirm"]
 
 
@@ -92,7 +92,8 @@ def test_more_samples_are_narrowed_in_between(small_limits, what, kernel):
     model = (PathSVR if what == "numbers" else PathSVC)(kernel=kernel, random_state=0).fit(X, target)
     screen, narrow, confirm, *others = model.choice_.stages
     assert [screen.name, narrow.name, confirm.name] == ["screen", "narrow", "confirm"]
-    assert {stage.name for stage in others} == ({"compare"} if what == "classes" else set())
+    of_classes = {"compare"} | ({"pairs"} if kernel == "rbf" else set())
+    assert {stage.name for stage in others} == (of_classes if what == "classes" else set())
     assert narrow.rank == (2 if (what, kernel) == ("labels", "linear") else 30)  # two columns have no more
     assert confirm.rank == model.rank_ == 120
     assert narrow.loss == ("squared_hinge" if what == "labels" else "least_squares")
@@ -113,6 +114,7 @@ def test_another_loss_sees_the_full_matrix_if_it_gains_in_low_rank(small_limits,
         return [first, other]
 
     monkeypatch.setattr(stages, "in_low_rank", better_or_worse)
+    monkeypatch.setattr(limits, "PAIR_OPERATIONS", 0.0)
     X, _ = moons(120, 0)
     model = PathSVC(random_state=0).fit(X, np.digitize(X[:, 0], [0.0, 1.0]))
     compared = [(stage.loss, stage.rank) for stage in model.choice_.stages if stage.name == "compare"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit
 
-from svmpath.criteria.sources import Joined, Rowwise, at_some, computed
+from svmpath.criteria.sources import Rowwise, at_some, computed, joined
 from svmpath.lazy import lazy, with_known
 from svmpath.losses import Loss
 from svmpath.names import unknown_name
@@ -271,6 +271,8 @@ class Curve(HeldOutCurve):
         The group that each sample belongs to: losses of different groups only are independent.
     margin_share : float, default=0.0
         How much of the mean margin loss is added to the share of errors where machines are compared.
+    margins : array of shape (m, N), optional
+        For machines of pairs of classes: the margin losses, which are not those of the k numbers of each row.
 
     See Also
     --------
@@ -306,6 +308,7 @@ class Curve(HeldOutCurve):
     splits: Array | None = None
     units: Array | None = None
     margin_share: float = 0.0
+    margins: Array | None = None
 
     def __repr__(self) -> str:
         low, high = self.values.min(), self.values.max()
@@ -393,6 +396,8 @@ class Curve(HeldOutCurve):
     @lazy
     def _margin_losses(self) -> Array:
         """Of shape (m, N); with ``screen``, of the estimated decision values."""
+        if self.margins is not None:
+            return self.margins
         if self.screened is None:
             return self.rescored(self.margin_loss).losses
         losses = self.margin_loss(self.target[self.rows], self.screened.estimate)
@@ -402,6 +407,11 @@ class Curve(HeldOutCurve):
     def machines(self) -> int:
         """How many machines there are: one, or one per class."""
         return self.target.shape[1] if self.target.ndim == 2 else 1
+
+    @property
+    def multi_class(self) -> str:
+        """Whether there is a machine for each class against the rest ("ovr"), or for each pair of classes ("ovo")."""
+        return "ovr" if self.margins is None else "ovo"
 
     @property
     def is_screened(self) -> bool:
@@ -460,12 +470,15 @@ class Curve(HeldOutCurve):
     def joined(self, other: Curve) -> Curve:
         """The curve, and another one of the same machines at other values."""
         values = np.concatenate([self.values, other.values])
-        source, doubts = Joined([self.source, other.source]), Joined([self.doubts, other.doubts])
+        source, doubts = joined(self.source, other.source), joined(self.doubts, other.doubts)
         seen = None
         if self.screened is not None and other.screened is not None:
             pairs = zip(self.screened.parts, other.screened.parts, strict=True)
             seen = Screened(*(np.vstack(pair) for pair in pairs))
-        longer = replace(self, values=values, source=source, doubts=doubts, screened=seen)
+        of_pairs = None
+        if self.margins is not None and other.margins is not None:
+            of_pairs = np.vstack([self.margins, other.margins])
+        longer = replace(self, values=values, source=source, doubts=doubts, screened=seen, margins=of_pairs)
         return with_known(longer, **_costly([self, other]))
 
     def in_order(self) -> Curve:
@@ -479,7 +492,10 @@ class Curve(HeldOutCurve):
         known = vars(self)  # what has been computed is not computed again
         source, doubts = (known.get("held", self.source), known.get("unreliable", self.doubts))
         source, doubts = at_some(source, order), at_some(doubts, order)
-        shorter = replace(self, values=self.values[order], source=source, doubts=doubts, screened=seen)
+        of_pairs = None if self.margins is None else self.margins[order]
+        shorter = replace(
+            self, values=self.values[order], source=source, doubts=doubts, screened=seen, margins=of_pairs
+        )
         return with_known(shorter, **{name: known[order] for name, known in _costly([self]).items()})
 
     def __getstate__(self) -> dict[str, Any]:

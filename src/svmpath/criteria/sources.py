@@ -48,6 +48,16 @@ def at_some(rows: Any, order: Array) -> Any:
     return rows.take(order) if isinstance(rows, LazyRows) else computed(rows)[order]
 
 
+def joined(first: Any, second: Any) -> Any:
+    """Rows, and others after them; what computes both in the same way, from one path, stays one."""
+    is_alike = isinstance(first, AtValues) and isinstance(second, AtValues) and first.compute is second.compute
+    if is_alike and first.path is second.path:
+        return replace(first, values=np.concatenate([first.values, second.values]))
+    if isinstance(first, Rowwise) and isinstance(second, Rowwise) and first.function is second.function:
+        return Rowwise(first.function, [joined(*parts) for parts in zip(first.parts, second.parts, strict=True)])
+    return Joined([first, second])
+
+
 def is_at_hand(rows: Any) -> bool:
     """Whether nothing is left to be computed."""
     return all(map(is_at_hand, rows.parts)) if isinstance(rows, Joined) else not callable(rows)

@@ -23,7 +23,7 @@ from svmpath.estimators.cautions import (
     warn_of_time,
 )
 from svmpath.estimators.held_out import HeldOut
-from svmpath.estimators.machines import Machines
+from svmpath.estimators.machines import Machines, PairMachines
 from svmpath.estimators.options import check_bound, check_gradient, check_options, check_scorer
 from svmpath.estimators.quantiles import at_level
 from svmpath.estimators.scaling import fit_scaler, scaled, shift_of_offset, warn_of_uneven_columns
@@ -314,7 +314,8 @@ class PathMachine(TunedModel):
     def _store(self, choice: Choice, evaluator: Evaluator, paths: list[Path], labels: Array) -> None:
         """The choice, and what the model is made of."""
         path = choice.curve.path
-        self._machines = Machines.of(paths, choice.value)
+        machines = Machines.of(paths, choice.value)
+        self._machines = machines if evaluator.multi_class == "ovr" else PairMachines.voting(machines, path)
         path.forget()  # what every value tried took up: the chosen machines are known now
         warn_of_rounding(choice, self._machines.violation)
         warn_of_a_loose_bound(choice)
@@ -395,7 +396,7 @@ class PathMachine(TunedModel):
 
     @property
     def dual_coef_(self) -> Array:
-        """Their signed coefficients; one row per class if there are more than two."""
+        """Their signed coefficients; one row per class, or pair of classes, if there are more than two classes."""
         support = self.support_
         return self._machines.alpha[support].T
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from svmpath.chunked import is_chunked
 from svmpath.criteria.calibration import check_method
@@ -169,6 +170,9 @@ class PathSVC(ClassifierMixin, PathMachine):
         held-out rows together, whatever the ``threshold`` with the cut at 0; minus the mean of another
         loss), ``std_test_score`` (its standard error),
         ``rank_test_score`` and, for k-fold, ``split0_test_score``, ... for each fold alone.
+    multi_class_ : {"ovr", "ovo"}
+        Whether the machines are those of each class against the rest, or of each pair of classes; "ovr" for two
+        classes.
     loss_ : str
         The loss of the machine, also where it was chosen; its own parameters have names of the same form (``h_`` for
         "huber_hinge").
@@ -194,20 +198,23 @@ class PathSVC(ClassifierMixin, PathMachine):
     curve_ : Curve
         The scores over C at the chosen gamma.
     path_ : Path
-        The path over C at the chosen gamma; with several classes, that of the first class against the rest. With
-        ``scale=True`` its machines take rows from ``scaler_.transform``.
+        The path over C at the chosen gamma; with several classes, that of the first class against the rest, which is
+        not part of a model of pairs (``multi_class_``). With ``scale=True`` its machines take rows from
+        ``scaler_.transform``.
     kernel_ : Kernel
         The kernel at the chosen gamma.
     classes_ : array of shape (k,)
     support_ : array of int
         Indices of the support vectors: the samples with a non-zero coefficient.
     dual_coef_ : array of shape (1 or k, n_support)
-        Signed dual coefficients; one row per class if there are more than two.
+        Signed dual coefficients; one row per class if there are more than two. If ``multi_class_`` is "ovo", one row
+        per pair of classes, (0, 1), (0, 2), ..., (k - 2, k - 1), with positive decision values for the second.
     support_vectors_ : array or CSR matrix of shape (n_support, d)
         The support vectors in the units of X.
     intercept_ : array of shape (1 or k,)
-        The offset. For the linear kernel it belongs to ``coef_``, so that ``X @ coef_.T + intercept_`` are the decision
-        values, also with ``scale=True``; for other kernels it is added to the kernel expansion in the scaled columns.
+        The offset; one per row of ``dual_coef_``. For the linear kernel it belongs to ``coef_``, so that
+        ``X @ coef_.T + intercept_`` are the decision values, also with ``scale=True``; for other kernels it is added to
+        the kernel expansion in the scaled columns.
     coef_ : array of shape (1 or k, d)
         For the linear kernel: the weights of the columns in the units of X.
     scaler_ : StandardScaler or None
@@ -234,7 +241,8 @@ class PathSVC(ClassifierMixin, PathMachine):
     2. Narrow, with more than 700 samples: the best values of gamma on all rows, in low rank.
     3. Confirm: the requested loss and criterion, on the requested kernel matrix, decide between the best pairs and
        their neighbours.
-    4. Several classes: the other of the two losses at the gamma that was chosen. Many samples: the rank is doubled.
+    4. Several classes: the other of the two losses at the gamma that was chosen, then machines of pairs of classes.
+       Many samples: the rank is doubled.
 
     If rows belong together (``groups``), or folds are requested (``criterion="kfold"``), all stages use these folds.
 
@@ -243,7 +251,9 @@ class PathSVC(ClassifierMixin, PathMachine):
     falls clearly at the limits of "tune", there is an ``EdgeWarning``. A ``fit`` that fails leaves the model as it was.
 
     With several classes, each class is trained against the rest; all machines share C, gamma and the work on the
-    kernel.
+    kernel. If ``loss`` is None and the kernel matrix is used in full, a machine for each pair of classes is tried, too,
+    and taken where its held-out errors are fewer by more than a standard error of the difference (``multi_class_``);
+    not for the linear kernel, nor where fewer than 2 % of the rows are errors.
 
     Examples
     --------
@@ -258,7 +268,7 @@ class PathSVC(ClassifierMixin, PathMachine):
 
     >>> table = model.search_table_
     >>> list(table["stage"].unique())
-    ['screen', 'confirm', 'compare']
+    ['screen', 'confirm', 'compare', 'pairs']
     >>> last = table[table["stage"] != "screen"]
     >>> bool((last.loc[last["kept"], "C"] == model.C_).all()), sorted(last["loss"].unique())
     (True, ['least_squares', 'squared_hinge'])
@@ -369,7 +379,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         """Decision values of each row.
 
         Shape (m,) for two classes, positive for ``classes_[1]``. For k classes shape (m, k), the largest for the class
-        that is predicted.
+        that is predicted. If ``multi_class_`` is "ovo", these are votes, plus a confidence between -1/3 and 1/3.
         """
         return squeezed(self._decide(X))
 
@@ -464,6 +474,12 @@ class PathSVC(ClassifierMixin, PathMachine):
         ((200, 2), True)
         """
         return self._known.label_sets(self._check_new(X), coverage)
+
+    @property
+    def multi_class_(self) -> str:
+        """Whether the machines are those of each class against the rest ("ovr"), or of each pair of classes ("ovo")."""
+        check_is_fitted(self)
+        return self._machines.multi_class
 
     @property
     def n_support_(self) -> Array:

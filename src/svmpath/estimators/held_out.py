@@ -90,7 +90,7 @@ class HeldOut:
         """
         name = self.choice.curve.criterion
         name = "span" if is_bound(name) else name  # a bound has no held-out values
-        is_affordable = self.machines.paths[0].problem.n <= self.machines.exact_rows
+        is_affordable = self.machines.whole.problem.n <= self.machines.exact_rows
         if name not in _EXACT and is_affordable and (exact or is_estimate(name)):
             name = "loo"
         return None if exact and name not in _EXACT else name
@@ -248,7 +248,7 @@ class HeldOut:
         """How often what was given a probability came true; each probability is calibrated on the other folds."""
         assert self.classes is not None
         f, code, s, rows = self._calibrated_rows()
-        k, places = len(self.classes), random_places(self.machines.paths[0].problem)
+        k, places = len(self.classes), random_places(self.machines.whole.problem)
         fold, p = deal(self.units(rows), code, places[rows], _CURVE_FOLDS), np.empty((len(code), k))
         for each in np.unique(fold):
             out = fold == each
@@ -273,7 +273,7 @@ class HeldOut:
         is_given = as_chosen or not is_whole_number(self.options["cv"], least=2)
         if is_by_folds(self.choice.curve.criterion) and self.folds is not None and is_given:
             return self.folds
-        gram, s = self.machines.gram, self.machines.paths[0].problem.s
+        gram, s = self.machines.gram, self.machines.whole.problem.s
         kind: dict[str, Any] = {"is_classification": self.classes is not None, "groups": self.groups}
         return ten_folds(gram.X, self.labels, **kind, s=s, pairwise=gram.kernel.pairwise)
 
@@ -321,7 +321,7 @@ class ChunkedHeldOut(HeldOut):
 
     def loo_error(self) -> float:
         """Exact leave-one-out error, which does not look at weights; from sums that do."""
-        problem: Any = self.machines.paths[0].problem
+        problem: Any = self.machines.whole.problem
         if self.criterion(exact=True) is not None and problem.share * problem.n > 1.0 + _EQUAL_WEIGHTS:
             raise ValueError(
                 "There is no leave-one-out error, which is unweighted, of a model that was fitted on rows in chunks "

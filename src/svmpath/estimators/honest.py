@@ -104,7 +104,7 @@ class _Rows:
     @classmethod
     def of(cls, held_out: HeldOut) -> _Rows:
         """Rows of weight zero are as good as absent."""
-        problem, classes = held_out.machines.paths[0].problem, held_out.classes
+        problem, classes = held_out.machines.whole.problem, held_out.classes
         gram, at = problem.gram, np.flatnonzero(problem.s > 0)
         y = held_out.labels if classes is None else classes[held_out.labels]
         given, groups = (None if each is None else each[at] for each in (held_out.weight, held_out.groups))

@@ -1,22 +1,24 @@
-"""The machines of a fitted model: one, or one per class against the rest, each a path and a value on it.
+"""The machines of a fitted model: one, one per class against the rest, or one per pair of classes.
 
     f_c(x) = sum_i alpha_ic k(x, x_i) + b_c,        c = 1, ..., k,
 
-with alpha from the path of class c at its value. The paths are those that the search has followed.
+with alpha from the path of class c at its value. The paths are those that the search has followed. Machines of pairs
+vote, and their votes are k numbers, too (``criteria.pairs``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import lstsq
 
-from svmpath.criteria.conformal import LeftOut, Planes, fold_machines, leave_one_out_machines
+from svmpath.criteria.conformal import LeftOut, OfFolds, Planes, fold_machines, leave_one_out_machines
 from svmpath.criteria.curve import Curve, one_vs_rest
 from svmpath.criteria.held_out import Folds
+from svmpath.criteria.pairs import one_vs_one, votes, votes_of_folds
 from svmpath.losses import Solution
 from svmpath.paths import Path
 from svmpath.solvers.threads import blas_threads
@@ -55,6 +57,7 @@ class Machines:
     compression: float = 0.0
 
     why_no_loo: ClassVar[str] = "exact leave-one-out would take too long here"
+    multi_class: ClassVar[str] = "ovr"
 
     @classmethod
     def of(cls, paths: Sequence[Path], value: float) -> Machines:
@@ -64,6 +67,11 @@ class Machines:
         b = np.array([solution.b for solution in solutions])
         violation = max(solution.violation for solution in solutions) if paths[0].is_exact else 0.0
         return cls(list(paths), [value] * len(paths), alpha, paths[0].gram.contract(alpha), b, violation)
+
+    @property
+    def whole(self) -> Path:
+        """A path with the weights of all rows: the first."""
+        return self.paths[0]
 
     @property
     def solutions(self) -> list[Solution]:
@@ -94,11 +102,15 @@ class Machines:
     def decisions(self, X: Any, b: Array | None = None) -> Array:
         """Decision values of new rows, of shape (m, k); with other offsets if these are given."""
         with blas_threads(X.shape[0] * self.gram.rank):
-            return np.asarray(self.gram.apply(X, self.alpha, self.w) + (self.b if b is None else b))
+            return self.by_class(np.asarray(self.gram.apply(X, self.alpha, self.w) + (self.b if b is None else b)))
 
     def fitted(self) -> Array:
         """Decision values of the training rows, of shape (n,), or (n, k) for several machines."""
-        return squeezed(self.gram.matmul(self.alpha) + self.b)
+        return squeezed(self.by_class(self.gram.matmul(self.alpha) + self.b))
+
+    def by_class(self, f: Array) -> Array:
+        """Decision values of the classes from those of the machines, in columns."""
+        return f
 
     def compressed(self, is_harmless: Callable[[Array], bool]) -> Machines:
         """The same machines, which predict from the landmarks of the full kernel's low-rank form if that is harmless.
@@ -121,7 +133,10 @@ class Machines:
     def scored(self, criterion: Callable[..., Curve]) -> Curve:
         """What a criterion says of these machines, and of no others on their paths."""
         pairs = zip(self.paths, self.values, strict=True)
-        curves = [criterion(path, np.array([value]), loss=None) for path, value in pairs]
+        return self.combined([criterion(path, np.array([value]), loss=None) for path, value in pairs])
+
+    def combined(self, curves: list[Curve]) -> Curve:
+        """One curve of those of all machines."""
         return curves[0] if len(curves) == 1 else one_vs_rest(curves)
 
     def without_each(self) -> LeftOut | None:
@@ -129,13 +144,50 @@ class Machines:
         targets = np.stack([path.problem.y for path in self.paths], axis=1)
         return leave_one_out_machines(self.paths[0], self.values[0], targets)
 
-    def without(self, folds: Folds) -> LeftOut:
+    def without(self, folds: Folds) -> OfFolds:
         """The machines without each fold."""
         # A path from C to C: nothing else is walked through.
         paths = [path.over_span((value, value)) for path, value in zip(self.paths, self.values, strict=True)]
         machines = fold_machines(paths, self.values, folds)
         self.paths[0].forget()
         return machines
+
+
+@dataclass(frozen=True, eq=False)
+class PairMachines(Machines):
+    """The machines of all pairs of classes, which vote; ``rest`` is the path of the first class against the rest.
+
+    Columns of ``alpha`` and entries of ``b`` are in the order (0, 1), (0, 2), ..., (k - 2, k - 1).
+    """
+
+    multi_class = "ovo"
+    rest: Path = field(kw_only=True)
+
+    @classmethod
+    def voting(cls, machines: Machines, rest: Path) -> PairMachines:
+        """The machines of pairs of classes, with their votes."""
+        return cls(**{each.name: getattr(machines, each.name) for each in fields(machines)}, rest=rest)
+
+    @property
+    def whole(self) -> Path:
+        """The path that has the weights of all rows."""
+        return self.rest
+
+    def by_class(self, f: Array) -> Array:
+        """The votes of the classes."""
+        return votes(f)
+
+    def combined(self, curves: list[Curve]) -> Curve:
+        """One curve of those of all pairs."""
+        return one_vs_one(curves, self.rest)
+
+    def without_each(self) -> LeftOut | None:
+        """There is no formula."""
+        return None
+
+    def without(self, folds: Folds) -> OfFolds:
+        """The machines without each fold."""
+        return votes_of_folds(super().without(folds))
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +217,7 @@ class LinearMachines(Machines):
         """Decision values of the training rows, of shape (n,), or (n, k) for several machines."""
         return squeezed(self.decisions(self.gram.X))
 
-    def without(self, folds: Folds) -> LeftOut:
+    def without(self, folds: Folds) -> OfFolds:
         """The machines without each fold, by a path per fold and machine."""
         return fold_machines(self.paths, self.values, folds, Planes.of)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from svmpath.criteria.curve import Curve, is_own, one_vs_rest
+from svmpath.criteria.curve import Curve, is_own
 from svmpath.criteria.table import CRITERIA, is_bound, is_by_folds, plain_name
 from svmpath.exceptions import PathError
 from svmpath.paths import Path
@@ -94,8 +94,7 @@ def _dense(fitted: Fitted, values: Array, paths: list[Path], name: str) -> Itera
         if each not in CRITERIA or not is_possible or (is_bound(each) and len(paths) > 1):
             continue
         with suppress(PathError, ValueError):  # a machine that cannot be had without some rows
-            scored = [fitted.criterion(each)(path, values) for path in paths]
-            curve = scored[0] if len(scored) == 1 else one_vs_rest(scored)
+            curve = fitted.model._machines.combined([fitted.criterion(each)(path, values) for path in paths])
             if is_bound(each):
                 yield _facts(fitted, each, curve, [_as_searched(curve, fitted.task)])
                 continue

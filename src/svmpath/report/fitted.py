@@ -100,8 +100,8 @@ class Fitted:
 
     @property
     def path(self) -> Path:
-        """The path of the first machine."""
-        return self.paths[0]
+        """The path of the first machine; where pairs of classes vote, of the first class against the rest."""
+        return self.model._machines.whole
 
     @property
     def n(self) -> int:

@@ -23,6 +23,7 @@ _STAGE_WORDS = {
     "rank": "more landmarks, while that helps",
     "full kernel": "pairs compared on the full kernel, on folds",
     "compare": "another loss, or other values of epsilon",
+    "pairs": "one machine for each pair of classes",
     "grid": "every pair",
     "gradient": "descent along the gradient of the held-out score",
     "penalty": "how strongly gammas are drawn together",

@@ -73,6 +73,12 @@ def _why_not(fitted: Fitted, machine: str, is_weighted: bool) -> str | None:
             "scikit-learn has no exact elastic-net SVM: SGDClassifier(loss='hinge', penalty='elasticnet') minimises a "
             "similar function approximately, and penalises nothing but the coefficients either."
         )
+    if model._machines.multi_class == "ovo":
+        return (
+            "SVC also has a machine for each pair of classes, but no squared hinge: on the kernel matrix with "
+            f"{0.5 / fitted.choice.value:.6g} added to its diagonal (kernel='precomputed'), and with a C that limits "
+            "nothing, its machines are the same up to its tolerance."
+        )
     if not machine:
         return f"scikit-learn has no machine with the loss {path.loss.name!r}."
     if path.gram.Z is not None:

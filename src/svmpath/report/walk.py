@@ -60,11 +60,12 @@ def walk(fitted: Fitted, values: Array, paths: Sequence[Path], curves: Sequence[
 def _frame(fitted: Fitted, paths: Sequence[Path], value: float, shown: Array, nodes: Array | None) -> Facts:
     """Decision values of each machine for the picture, and its numbers."""
     solutions = [machine_at(path, value) for path in paths]
-    fits = np.array([solution.fitted for solution in solutions])
+    by_class = fitted.model._machines.by_class
+    fits = by_class(np.stack([solution.fitted for solution in solutions], axis=1)).T
     if nodes is None:
         pictures = fits[:_MOST_MACHINES, shown]
     else:
-        pictures = np.array([solution(nodes) for solution in solutions[:_MOST_MACHINES]])
+        pictures = by_class(np.stack([solution(nodes) for solution in solutions], axis=1)).T[:_MOST_MACHINES]
     if fitted.task == "regression":
         losses = fitted.held_out.losses_of(fitted.targets[0], fits[0])
     else:

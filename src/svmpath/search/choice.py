@@ -160,7 +160,9 @@ class Stage:
 
     Attributes
     ----------
-    name : {"screen", "narrow", "confirm", "rank", "full kernel", "compare", "grid", "gradient", "penalty", "ard"}
+    name : {"screen", "narrow", "confirm", "rank", "full kernel", "compare", "pairs", "grid", "gradient",
+           "penalty", "ard"}
+        "pairs" has machines of pairs of classes, others one per class against the rest.
     loss : str
         The loss of its machines.
     criterion : str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -43,6 +43,8 @@ class Evaluator:
     losses : tuple of Loss
         One per machine, where they are at different levels; else empty.
     """
+
+    multi_class: ClassVar[str] = "ovr"  # each class against the rest
 
     problems: list[Problem]
     loss: Loss
@@ -98,13 +100,16 @@ class Evaluator:
 
     def curve(self, paths: Sequence[Path], values: Array) -> Curve:
         """The curve of the paths of all machines."""
-        curves = [self.criterion(path, values, loss=self.held_out) for path in paths]
-        curve = curves[0] if len(curves) == 1 else one_vs_rest(curves)
+        curve = self.combined([self.criterion(path, values, loss=self.held_out) for path in paths])
         if isinstance(curve, Curve):
             return replace(curve, scoring=self.scoring, units=self.units, margin_share=self.margin_share)
         if self.scoring is not None:  # a user's criterion may return a bound
             raise ValueError("scoring needs held-out decision values, which the curve of this criterion does not have.")
         return curve
+
+    def combined(self, curves: list[Curve]) -> Curve:
+        """One curve of those of all machines."""
+        return curves[0] if len(curves) == 1 else one_vs_rest(curves)
 
     def later(self, paths: list[Path], values: Array) -> Curve:
         """The curve of the paths; if it can be, computed when it is first looked at."""

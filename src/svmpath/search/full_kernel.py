@@ -106,9 +106,9 @@ def larger_pair(
 
     Where a small gamma is best in low rank, its C may be so large that no system on the full kernel is affordable.
     """
-    passes = Passes(tuner, evaluator.loss)
-    for step in (_WIDE, _WIDE**2) if tuner.gamma is not None and passes.left > 0.0 else ():
-        new = tuner.gamma.next(gamma, 1, step)
+    axis, passes = tuner.gamma, Passes(tuner, evaluator.loss)
+    for step in (_WIDE, _WIDE**2) if passes.left > 0.0 else ():
+        new = None if axis is None else axis.next(gamma, 1, step)
         if new is None or tuner.deadline.is_over():
             break
         at, C = low.at(str(tuner.over), new), tuner.C.nearest(valley(new))

@@ -45,6 +45,7 @@ BRENT_GAMMAS = 16  # evaluations of Brent's method over log gamma
 FULL_OPERATIONS = 2e10  # of a machine on the full kernel matrix of more than FULL_ROWS rows: a second or two
 LAST_FULL_OPERATIONS = 1e11  # of all machines at one C on the full kernel matrix, after the largest rank
 DESCENT_OPERATIONS = 4e10  # of a descent
+PAIR_OPERATIONS = 4e10  # of the machines of all pairs of classes at one C and gamma: some seconds
 
 # Of a search on the full kernel, by effort: passes over the kernel matrix, each of which takes about as long as an
 # eightieth of a fit of SVC; and kernel values in all of them, a nanosecond each.

@@ -18,6 +18,7 @@ _DOING = {
     "narrow": "narrowing down",
     "confirm": "confirming",
     "compare": "comparing",
+    "pairs": "with pairs of classes,",
     "full kernel": "on the full kernel",
     "gradient": "following the gradient over",
     "ard": "following the gradient over",

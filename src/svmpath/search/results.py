@@ -18,7 +18,8 @@ Entry = tuple[Mapping[str, Any], Scores]  # what is the same all along a curve, 
 
 # Stages whose scores can be compared with each other; what was screened or narrowed has scores of another kind, and
 # those of a descent are smoothed.
-_DECIDING = ("confirm", "compare", "rank", "full kernel", "grid")
+_DECIDING = ("confirm", "compare", "pairs", "rank", "full kernel", "grid")
+_WORDS = ("loss", "multi_class")  # parameters that are no numbers
 _FIRST = ("screen", "narrow")  # stages after which other stages decide
 _NUMBERED = ("penalty", "ard")  # stages whose keys are no gammas, but values of eta, and numbers of points
 
@@ -36,6 +37,11 @@ def only_stage(choice: Choice) -> Stage:
     return Stage("grid", path.loss.name, choice.curve.criterion, path.gram.rank, tried, np.nan, own=own)
 
 
+def _multi_class(stage: Stage) -> str:
+    """Whether the machines of a stage are those of classes against the rest, or of pairs of classes."""
+    return "ovo" if stage.name == "pairs" else "ovr"
+
+
 def deciding_stages(choice: Choice) -> list[Stage]:
     """The stages with the scores that decided, on a kernel matrix of the rank that was chosen; none of a descent."""
     if not choice.stages:
@@ -50,6 +56,7 @@ def candidates(choice: Choice) -> list[Scores] | None:
     # rows that were left out one by one are in another order than rows on folds.
     chosen = choice.curve.criterion, choice.curve.path.loss.name
     stages = [stage for stage in deciding_stages(choice) if (stage.criterion, stage.loss) == chosen]
+    stages = [stage for stage in stages if _multi_class(stage) == getattr(choice.curve, "multi_class", "ovr")]
     every = [scores for stage in stages for scores in stage.tried.values()]
     return None if not every or any(scores.losses is None for scores in every) else every
 
@@ -109,6 +116,8 @@ def _chosen(choice: Choice, stages: Sequence[Stage]) -> set[tuple[int, float, in
     own = dict(own_parameters(choice.curve))
     for number, stage in enumerate(stages):
         if stage.name in _FIRST or stage.loss != path.loss.name or dict(stage.own) != own:
+            continue
+        if _multi_class(stage) != getattr(choice.curve, "multi_class", "ovr"):
             continue
         for gamma, scores in stage.tried.items():
             is_here = np.isclose(scores.values, choice.value, atol=0.0)
@@ -176,10 +185,11 @@ def entries_of(choice: Choice, gamma: Any, names: Iterable[str]) -> Iterator[Ent
     stages = deciding_stages(choice)
     if not stages:
         yield _of_gamma(gamma, own_parameters(choice.curve), names), Scores.of(choice.curve)
-    losses = {stage.loss for stage in stages}
+    losses, ways = {stage.loss for stage in stages}, {_multi_class(stage) for stage in stages}
     for stage in stages:
         for each, scores in stage.tried.items():
             more = {"loss": stage.loss} if len(losses) > 1 else {}
+            more |= {"multi_class": _multi_class(stage)} if len(ways) > 1 else {}
             yield {**_of_gamma(each, stage.own, names), **more}, scores
 
 
@@ -195,7 +205,7 @@ def _columns(params: Sequence[dict[str, Any]]) -> dict[str, Any]:
     names = dict.fromkeys(name for each in params for name in each)
     columns = {}
     for name in names:
-        kind = float if all(np.ndim(each.get(name, 0.0)) == 0 for each in params) and name != "loss" else object
+        kind = float if all(np.ndim(each.get(name, 0.0)) == 0 for each in params) and name not in _WORDS else object
         column = np.ma.masked_all(len(params), dtype=kind)
         for at, each in enumerate(params):
             if name in each:

@@ -53,3 +53,9 @@ def is_clearly_better(curve: Curve, first: Curve) -> bool:
     share = share / share.sum()
     mean = share @ gain
     return bool(mean > np.sqrt(np.sum((share * (gain - mean)) ** 2)))
+
+
+def is_worth_it(curve: Curve, first: Curve) -> bool:
+    """Whether a curve is better than the first by a standard error, each at its best value."""
+    at = best_value(first)
+    return bool(curve.scores[best_value(curve)] < first.scores[at] - first.standard_error(at))

@@ -37,8 +37,9 @@ from svmpath.search.axis import is_among
 from svmpath.search.choice import Choice, Scores, best_value, is_lower, ordered
 from svmpath.search.evaluator import Evaluator
 from svmpath.search.log import NO_GAMMA
+from svmpath.search.pairs import pairs_or_rest
 from svmpath.search.rank import first_rank, grow, in_low_rank, low_rank, smoother
-from svmpath.search.rival import hinge_or_squared
+from svmpath.search.rival import hinge_or_squared, is_worth_it
 from svmpath.search.screen import Screen
 from svmpath.search.trials import StartsByGamma, Trials, on_left_side
 from svmpath.search.tuner import Tuned, Tuner
@@ -222,7 +223,7 @@ def valley(tuner: Tuner, scores: Mapping[float, Scores]) -> Callable[[float], fl
 
 
 def compare(tuner: Tuner, best: Trials, scores: Mapping[float, Scores]) -> Trials:
-    """The best of several losses, the others from the pair of the first on."""
+    """The best of several losses, the others from the pair of the first on; then pairs of classes."""
     if tuner.is_binary:
         return hinge_or_squared(tuner, best)
     (gamma, C), gram = best.best(), best.evaluator.gram  # in the rank that is enough
@@ -255,13 +256,8 @@ def compare(tuner: Tuner, best: Trials, scores: Mapping[float, Scores]) -> Trial
                 trials.descend(gamma, valley(tuner, scores), jumps=False, C=trials.best()[1])
             trials.enter("compare")
             best = trials if is_lower([trials.score()], [best.score()]) else best
-    return best
-
-
-def is_worth_it(curve: Curve, first: Curve) -> bool:
-    """Whether a curve is better than the first by a standard error, each at its best value."""
-    at = best_value(first)
-    return bool(curve.scores[best_value(curve)] < first.scores[at] - first.standard_error(at))
+    is_several = not tuner.is_single and len(tuner.evaluators) > 1  # classes, whose machines may be of any loss
+    return pairs_or_rest(tuner, best, valley(tuner, scores)) if is_several else best
 
 
 def is_full_matrix(tuner: Tuner, starts: StartsByGamma, gamma: float) -> bool:

@@ -242,6 +242,10 @@ class Trials:
 
     def visit(self, gamma: float, C: float) -> tuple[float, float]:
         """The score of a pair, and what breaks ties."""
+        known = self.tried.get(gamma)
+        if known is not None and C in known.values:
+            at = int(np.flatnonzero(known.values == C)[0])
+            return float(known.decisive[at]), float(known.smooth[at])
         return Scores.of(self.look(gamma, np.array([C]))).lowest
 
     def look(self, gamma: float, values: Array) -> Curve:
@@ -265,7 +269,10 @@ class Trials:
         if self.evaluator.loss.is_linear:
             return 1.0 * n**3
         ends = [*self.ends.values()][-1]
-        left_side = [n if f is None else on_left_side(each.problem.y, f) for each, f in zip(paths, ends, strict=True)]
+        left_side = [
+            len(each.problem.active) if f is None else on_left_side(each.problem.y, f, each.problem.s)
+            for each, f in zip(paths, ends, strict=True)
+        ]
         return float(sum(20.0 * size**3 + 60.0 * n * n for size in left_side))
 
     # --- machines ----------------------------------------------------------------------------------------------------
@@ -296,6 +303,6 @@ class Trials:
         return paths
 
 
-def on_left_side(y: Array, f: Array) -> int:
-    """How many samples are on the left of the margin."""
-    return int(np.count_nonzero(y * f < 1.0))
+def on_left_side(y: Array, f: Array, s: Array | None = None) -> int:
+    """How many samples are on the left of the margin; with weights, of those that have one."""
+    return int(np.count_nonzero((y * f < 1.0) & (True if s is None else s > 0)))

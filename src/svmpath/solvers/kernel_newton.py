@@ -83,12 +83,13 @@ class KernelNewton(NewtonOnPieces[Coefficients]):
     def _solved(self, E: Array) -> Coefficients | None:
         """The machine of the samples E; None if their system has no factor."""
         K, y, s = self._K, self.y, self.s
-        self.system = SampleSystem(K.take(E, axis=0).take(E, axis=1), y[E], s[E], self.lam)
+        of_E = K.take(E, axis=0)
+        self.system = SampleSystem(of_E.take(E, axis=1), y[E], s[E], self.lam)
         if not self.system.is_regular:
             return None
         u = np.zeros(len(y))
         u[E] = self.system.solve()
-        f = K @ u  # all columns: to pick those of E costs more than the product
+        f = u[E] @ of_E  # K is symmetric
         b = float(s[E] @ (y - f)[E] / s[E].sum())
         return self.machine(u, b, f + b)
 
