@@ -31,7 +31,8 @@ def test_scores_of_every_loss(name):
     best = int(np.flatnonzero(table["chosen"])[0])
     assert curve.scores[best] == pytest.approx(curve.scores.min())
     np.testing.assert_array_equal(display.choices_[criterion].get_xydata(), [[values[best], curve.scores[best]]])
-    assert display.ax_.get_ylabel() == ("mean squared held-out error" if name in REGRESSION else "held-out error rate")
+    label = "mean squared held-out error" if name in REGRESSION else "held-out error rate"
+    assert display.ax_.get_ylabel() == ("held-out pinball loss" if name.startswith("pinball") else label)
 
 
 def test_several_criteria_with_errors_and_doubts():

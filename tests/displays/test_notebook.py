@@ -175,8 +175,11 @@ import numpy as np, svmpath
 from svmpath import PathSVC, criteria, displays
 X = np.random.default_rng(0).normal(size=(20, 2)); y = np.sign(X[:, 0])
 model = PathSVC(loss="hinge", C=[0.1, 1.0], gamma=[0.5, 1.0], search="grid").fit(X, y)
+quantiles = svmpath.PathSVR(loss="pinball", C=1.0, gamma=0.5).fit(X, X[:, 0])
 for name in displays.__all__:
     try:
+        if name == "QuantileDisplay":
+            displays.QuantileDisplay.from_estimator(quantiles, X, X[:, 0])
         getattr(displays, name).from_estimator(model)
     except ImportError as error:
         print(error)
