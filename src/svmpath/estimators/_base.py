@@ -161,7 +161,7 @@ class PathMachine(TunedModel):
         )
         choice, evaluator, paths = STRATEGIES[self._strategy](tuner)
         self.loss_, self.criterion_ = evaluator.loss.name, self._criterion(evaluator.loss, problems)
-        if isinstance(choice.curve.path, FullKernelPath):
+        if isinstance(choice.curve.path, FullKernelPath) or evaluator.multi_class == "ovo":
             self.criterion_ = choice.curve.criterion
         if self._drawn is None and not (callable(self.criterion) or is_bound(self.criterion) or axes.is_gradient):
             warn_of_idle_folds(self.cv)
