@@ -40,7 +40,8 @@ RIVAL_C = 100.0  # of the squared hinge, up to which it is: with a larger one it
 SMOOTHER = (3, 2)  # powers of the factors to a smaller gamma and a larger C: a 64th of that of least squares, a 16th
 GOOD = 0.02  # share of errors below which there is little to gain far from the best pair
 DESCENT_PAIRS = 8
-PAIR_DESCENT = 5  # the same with pairs of classes, which are left out exactly
+PAIR_DESCENT = 5  # the same with pairs of classes, whose rows are left out exactly
+PAIR_MACHINES = 300  # of pairs of classes in such a descent: some ten milliseconds each
 BRENT_GAMMAS = 16  # evaluations of Brent's method over log gamma
 
 # --- operations ------------------------------------------------------------------------------------------------------

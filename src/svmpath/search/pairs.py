@@ -100,10 +100,9 @@ class PairEvaluator(Evaluator):
         problem, gram = path.problem, path.gram.take(rows)
         copies = None if problem.copies is None else np.unique(problem.copies[rows], return_inverse=True)[1]
         alone = replace(problem, gram=gram, y=problem.y[rows], s=problem.s[rows], copies=copies)
-        curve = self.criterion(
-            trace_problem(alone, Request(self.loss, "C", path.span, tol=self.tol)), values, loss=None
-        )
         held = path.decisions(values)
+        few = trace_problem(alone, Request(self.loss, "C", path.span, tol=self.tol)).start_from(held[0, rows])
+        curve = self.criterion(few, values, loss=None)
         held[:, rows] = curve.held
         every, loss = np.arange(problem.n), held_out_loss(self.held_out, problem.task)
         return replace(
@@ -147,21 +146,26 @@ def pairs_or_rest(tuner: Tuner, best: Trials, C_at: Callable[[float], float]) ->
     if pairs.operations() > limits.PAIR_OPERATIONS:
         return best
     trials = Trials(tuner, pairs)
+
+    def is_behind(errors: float) -> bool:
+        return bool(trials.score() > first.scores[0] + errors * first.standard_error(0))
+
     begin("pairs")
     starts = [(gamma, C)]
     if tuner.gamma is not None:
         starts = [(tuner.gamma.nearest(gamma / smoother), times * C) for smoother, times in _FIRST_PAIRS]
     for each, value in starts:
         with suppress(PathError):  # there are others
-            if not tuner.deadline.is_over():
+            if not (tuner.deadline.is_over() or (trials.tried and is_behind(1.0))):
                 trials.visit(each, tuner.C.nearest(value))
     if not trials.tried:
         return best
     is_done = evaluator.scoring is None and trials.score() < limits.GOOD
-    if not is_done and trials.score() <= first.scores[0] + _BEHIND * first.standard_error(0):
+    if not is_done and not is_behind(_BEHIND):
         each, value = trials.best()
+        most = int(np.clip(limits.PAIR_MACHINES / len(pairs.problems), 1, limits.PAIR_DESCENT))
         with suppress(PathError):
-            trials.descend(each, C_at, jumps=False, C=value, most=limits.PAIR_DESCENT)
+            trials.descend(each, C_at, jumps=False, C=value, most=most)
     trials.enter("pairs")
     is_better = is_clearly_better if evaluator.scoring is None else is_worth_it
     return trials if is_better(trials.best_curve(), first) else best
