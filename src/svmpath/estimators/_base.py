@@ -171,7 +171,9 @@ class PathMachine(TunedModel):
         choice, evaluator, paths = STRATEGIES[self._strategy](tuner)
         self.loss_, self.criterion_ = evaluator.loss.name, self._criterion(evaluator.loss, problems)
         if isinstance(choice.curve.path, FullKernelPath):
-            self.criterion_, self._drawn = choice.curve.criterion, draw()
+            self._drawn = draw()
+        if isinstance(choice.curve.path, FullKernelPath) or evaluator.multi_class == "ovo":
+            self.criterion_ = choice.curve.criterion
         if self._drawn is None and not (callable(self.criterion) or is_bound(self.criterion) or axes.is_gradient):
             warn_of_idle_folds(self.cv)
         self._store(choice, evaluator, paths, labels)

@@ -100,12 +100,16 @@ class Evaluator:
 
     def curve(self, paths: Sequence[Path], values: Array) -> Curve:
         """The curve of the paths of all machines."""
-        curve = self.combined([self.criterion(path, values, loss=self.held_out) for path in paths])
+        curve = self.combined([self.scored(path, values) for path in paths])
         if isinstance(curve, Curve):
             return replace(curve, scoring=self.scoring, units=self.units, margin_share=self.margin_share)
         if self.scoring is not None:  # a user's criterion may return a bound
             raise ValueError("scoring needs held-out decision values, which the curve of this criterion does not have.")
         return curve
+
+    def scored(self, path: Path, values: Array) -> Curve:
+        """The curve of one machine."""
+        return self.criterion(path, values, loss=self.held_out)
 
     def combined(self, curves: list[Curve]) -> Curve:
         """One curve of those of all machines."""

@@ -129,7 +129,8 @@ def on_full_kernel(
     gram = low.best_curve().path.gram
     rank = min(limits.PRECONDITIONER * np.sqrt(tuner.size), limits.MOST_RANK, memory_limit() / (8.0 * tuner.n))
     full = ProductGram(gram.kernel, gram.X, Nystroem(max(int(rank), 1), "uniform"), tuner.seed, gram.rows)
-    on_full, step = low.evaluator.on(full), None
+    on_full = low.evaluator.on(full)
+    steps: list[float | None] = [None]  # factors from one gamma to the next; the usual one comes last
     if start is None:
         pairs = zip(on_full.paths(full, (C, C)), low.machines(), strict=True)
         if all(path.gap_of(machine(C).alpha, C) < _SMALL_GAP for path, machine in pairs):  # type: ignore[attr-defined]
@@ -137,7 +138,7 @@ def on_full_kernel(
             new = None if axis is None else axis.next(gamma, 1, _WIDE)
             if new is None or gram.at(str(tuner.over), new).residual < _UNKNOWN:
                 return low
-            step = _WIDE
+            steps = [_WIDE, None]
     trials = Trials(tuner, replace(on_full, criterion=make_criterion("kfold", folds_of(tuner))))
 
     def look(gamma: float, values: list[float]) -> Scores | None:
@@ -157,15 +158,16 @@ def on_full_kernel(
         here = look(gamma, around(C))
         for direction in (1, -1) if tuner.effort == "best" else (1,):
             place = gamma
-            while axis is not None and here is not None and len(trials.tried) < _MOST_GAMMAS:
-                new = axis.next(place, direction, step)
-                there = None if new is None else look(new, around(here.best * valley(new) / valley(place)))
-                if new is None or there is None:
-                    break
-                gain, least = here.lowest[0] - there.lowest[0], _GAIN * here.standard_error(best_value(here))
-                place, here = (new, there) if gain > 0.0 else (place, here)
-                if gain <= least:
-                    break
+            for step in steps if direction == 1 else steps[-1:]:
+                while axis is not None and here is not None and len(trials.tried) < _MOST_GAMMAS:
+                    new = axis.next(place, direction, step)
+                    there = None if new is None else look(new, around(here.best * valley(new) / valley(place)))
+                    if new is None or there is None:
+                        break
+                    gain, least = here.lowest[0] - there.lowest[0], _GAIN * here.standard_error(best_value(here))
+                    place, here = (new, there) if gain > 0.0 else (place, here)
+                    if gain <= least:
+                        break
             if place != gamma:
                 break
         for _ in range(_WIDENINGS if trials.tried else 0):

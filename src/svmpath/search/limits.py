@@ -12,6 +12,7 @@ UNNARROWED_ROWS = 700  # up to here the kernels themselves are confirmed as quic
 FULL_ROWS = 2000  # up to here the full kernel matrix is used whatever the machines cost
 MOST_FULL_ROWS = 8000  # and up to here if few samples are on the left of the margin: n^2 numbers are 0.5 GB
 LAST_FULL_ROWS = 4000  # up to here the full kernel matrix may follow the largest rank, if that still gained
+PAIR_LOO_ROWS = 500  # of two classes, up to which rows are left out exactly: milliseconds per machine
 SCREENED_PER_CLASS = 20  # rows of a rare class that are kept when rows are drawn
 
 # --- landmarks -------------------------------------------------------------------------------------------------------
@@ -39,6 +40,8 @@ RIVAL_C = 100.0  # of the squared hinge, up to which it is: with a larger one it
 SMOOTHER = (3, 2)  # powers of the factors to a smaller gamma and a larger C: a 64th of that of least squares, a 16th
 GOOD = 0.02  # share of errors below which there is little to gain far from the best pair
 DESCENT_PAIRS = 8
+PAIR_DESCENT = 5  # the same with pairs of classes, whose rows are left out exactly
+PAIR_MACHINES = 300  # of pairs of classes in such a descent: some ten milliseconds each
 BRENT_GAMMAS = 16  # evaluations of Brent's method over log gamma
 
 # --- operations ------------------------------------------------------------------------------------------------------

@@ -205,15 +205,23 @@ class Trials:
 
     # --- a descent ---------------------------------------------------------------------------------------------------
 
-    def descend(self, gamma: float, valley: Callable[[float], float], jumps: bool, C: float | None = None) -> None:
+    def descend(
+        self,
+        gamma: float,
+        valley: Callable[[float], float],
+        jumps: bool,
+        C: float | None = None,
+        most: int = limits.DESCENT_PAIRS,
+    ) -> None:
         """From one pair to better neighbours.
 
         ``valley`` is about the best C at a gamma: where gamma moves, C moves in proportion to it. With ``jumps`` much
-        larger gammas are tried, too, as there may be another valley. Begins with ``C``, if it is given.
+        larger gammas are tried, too, as there may be another valley. Begins with ``C``, if it is given. No more than
+        ``most`` pairs are looked at, nor more than the budget allows.
         """
         place = gamma, self.tuner.C.nearest(valley(gamma) if C is None else C)
         known = {place: self.visit(*place)}
-        most = int(np.clip(limits.DESCENT_OPERATIONS / self._operations(), 1, limits.DESCENT_PAIRS))
+        most = int(np.clip(limits.DESCENT_OPERATIONS / self._operations(), 1, most))
         is_better = True
         while is_better:
             is_better = False
