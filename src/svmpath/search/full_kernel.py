@@ -52,7 +52,7 @@ _WIDE = 4.0  # factor to a larger gamma, where low rank is exact at the best one
 _UNKNOWN = 0.01  # relative residual of low rank, above which it says little about a gamma
 _LOOKED_AT = 1000  # rows on which the largest eigenvalue is estimated
 # Products over the root of kappa, as seen: for one system, or for the several of the method of Newton.
-_PRODUCTS = {True: 2.0, False: 8.0}
+_PRODUCTS = {True: 2.0, False: 5.0}
 _ANEW = 8.0  # times as long as a product takes with a matrix that is held
 _COLUMNS_PER_PASS = 60  # with so many columns, a product takes twice as long as with few
 
