@@ -11,6 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from svmpath import PathError
+from svmpath.gram import ProductGram
+from svmpath.paths.full_kernel_path import FULL_GAP
 
 GAP = 1e-8  # relative duality gap that is allowed
 VIOLATION = 1e-8  # of the conditions of optimality, in units of decision values
@@ -55,6 +57,10 @@ def check(solution, what: str) -> None:
     lost = _lost(solution)
     if lost > _FEW_DIGITS:
         return  # a kernel far too large for this C: nothing is promised
+    if isinstance(solution.problem.gram, ProductGram):  # on the full kernel of many rows a machine has a gap
+        found = excess(solution)
+        assert found <= FULL_GAP * (1.0 + 1e-6) + GAP, f"{what}: duality gap {found:.2e}"
+        return
     allowed = (VIOLATION + lost) * max(scale, 1.0)
     if allowed + _ROUNDING * scale < solution.violation <= allowed + solution.rounding:
         raise PathError(f"{what}: too few digits, violation {solution.violation:.2e}")  # as Path.check says it
