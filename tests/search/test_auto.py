@@ -345,3 +345,22 @@ def test_decompositions_of_a_clipped_kernel_count(monkeypatch):
     options = {"kernel": "sigmoid", "coef0": -1.0, "rank": Clipped(), "random_state": 0}
     confirm = PathSVC(loss="least_squares", **options).fit(X, y + (X[:, 0] > 1)).choice_.stages[1]
     assert sum(len(scores.values) for scores in confirm.tried.values()) <= 3
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_two_classes_try_a_smoother_kernel_with_a_larger_C(monkeypatch, seed):
+    """A product of two of six columns: the squared hinge is better at a gamma that least squares never shortlists."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(120, 6))
+    y = np.sign(X[:, 0] * X[:, 1])
+    model = PathSVC().fit(X, y)
+    monkeypatch.setattr(limits, "SMOOTHER_CONFIRMED", 1.0)  # as if there were no such look
+    other = PathSVC().fit(X, y)
+    lowest = [min(each.lowest[0] for each in fit.choice_.stages[-1].tried.values()) for fit in (model, other)]
+    assert model.gamma_ < other.gamma_ / 4.0
+    assert model.C_ > other.C_
+    assert lowest[0] < lowest[1] - 0.03
+    exact = [
+        PathSVC(C=fit.C_, gamma=fit.gamma_, loss="squared_hinge", criterion="loo").fit(X, y) for fit in (model, other)
+    ]
+    assert exact[0].held_out_error() <= exact[1].held_out_error()

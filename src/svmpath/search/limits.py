@@ -38,6 +38,7 @@ CONTRADICTED = 1 / 3  # share of rows with an equal one of another class, from w
 NOISY = 0.15  # share of errors of the squared hinge, from which on it is
 RIVAL_C = 100.0  # of the squared hinge, up to which it is: with a larger one its path is long
 SMOOTHER = (3, 2)  # powers of the factors to a smaller gamma and a larger C: a 64th of that of least squares, a 16th
+SMOOTHER_CONFIRMED = 8.0  # times as small a gamma, with a C as much larger or more, that two classes try, too
 GOOD = 0.02  # share of errors below which there is little to gain far from the best pair
 DESCENT_PAIRS = 8
 PAIR_DESCENT = 5  # the same with pairs of classes, whose rows are left out exactly

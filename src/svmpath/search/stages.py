@@ -6,8 +6,9 @@
 2. **Narrow** (more than 700 samples). The best gammas, and twice the best, which a low rank makes look worse than it
    is, are scored on all rows in a low rank; by the squared hinge for two classes, by least squares otherwise.
 3. **Confirm.** The requested loss, on the requested kernel, decides. For two classes up to 700 samples, and for losses
-   with an elbow, it is followed over C around the best value at each of the best gammas. Otherwise a descent goes from
-   the best pair to better neighbours, as long as there are any and the work is within its budget.
+   with an elbow, it is followed over C around the best value at each of the best gammas; the squared hinge also at a
+   much smaller gamma with a larger C. Otherwise a descent goes from the best pair to better neighbours, as long as
+   there are any and the work is within its budget.
 
 With many samples the rank is doubled instead, and the full matrix may be the last (``search.rank``); where the rank is
 not enough, pairs are compared on the full kernel (``search.full_kernel``). If rows are to be held out together, they
@@ -197,6 +198,12 @@ def confirm(tuner: Tuner, shortlist: Shortlist) -> Trials:
         if not is_promised or trials.score() <= shortlist.promised + 2.0 * curve.standard_error(best_value(curve)):
             break
         look([gamma])
+    if is_followed and not is_walk and tuner.gamma is not None and not tuner.deadline.is_over():
+        # Least squares, by which gammas are shortlisted, wants a narrower kernel than losses with a margin.
+        gamma, C = trials.best()
+        smooth = tuner.gamma.nearest(gamma / limits.SMOOTHER_CONFIRMED)
+        if trials.score() >= limits.GOOD and not is_among(smooth, trials.tried):
+            trials.explore(smooth, limits.SMOOTHER_CONFIRMED * C)
     trials.enter("confirm")
     return trials
 
