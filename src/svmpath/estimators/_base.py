@@ -46,6 +46,7 @@ from svmpath.validation import (
     check_weights,
     draw_seed,
     is_pairwise,
+    is_whole_number,
     plain_target,
     relative_weights,
 )
@@ -148,7 +149,10 @@ class PathMachine(TunedModel):
         drawn = cache(partial(self._draw_folds, X, y, s))
 
         def draw() -> Folds:
-            return drawn() if self._drawn is None else self._drawn
+            if self._drawn is not None:
+                return self._drawn
+            is_cut = self.effort != "best" and is_whole_number(self.cv, least=2)
+            return drawn()[: max(1, limits.FULL_KERNEL_COLUMNS // len(targets)) if is_cut else None]
 
         if axes.is_default:  # the one that is followed in full comes first
             evaluators.insert(0, evaluators.pop((len(evaluators) - 1) // 2))
