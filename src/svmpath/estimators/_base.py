@@ -38,6 +38,7 @@ from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
 from svmpath.search import STRATEGIES, Choice, Evaluator, Tuner, limits
 from svmpath.search.choice import check_rule
 from svmpath.search.deadline import Deadline
+from svmpath.search.full_kernel import folds_of
 from svmpath.search.log import TrialLog
 from svmpath.search.results import cv_results, entries_of, search_table
 from svmpath.validation import (
@@ -148,11 +149,10 @@ class PathMachine(TunedModel):
         may_fold = self.criterion == "auto" or is_by_folds(self.criterion)
         drawn = cache(partial(self._draw_folds, X, y, s))
 
-        def draw() -> Folds:
+        def draw(most: int | None) -> Folds:
             if self._drawn is not None:
                 return self._drawn
-            is_cut = self.effort != "best" and is_whole_number(self.cv, least=2)
-            return drawn()[: max(1, limits.FULL_KERNEL_COLUMNS // len(targets)) if is_cut else None]
+            return drawn()[: most if is_whole_number(self.cv, least=2) else None]
 
         if axes.is_default:  # the one that is followed in full comes first
             evaluators.insert(0, evaluators.pop((len(evaluators) - 1) // 2))
@@ -175,7 +175,7 @@ class PathMachine(TunedModel):
         choice, evaluator, paths = STRATEGIES[self._strategy](tuner)
         self.loss_, self.criterion_ = evaluator.loss.name, self._criterion(evaluator.loss, problems)
         if isinstance(choice.curve.path, FullKernelPath):
-            self._drawn = draw()
+            self._drawn = folds_of(tuner)
         if isinstance(choice.curve.path, FullKernelPath) or evaluator.multi_class == "ovo":
             self.criterion_ = choice.curve.criterion
         if self._drawn is None and not (callable(self.criterion) or is_bound(self.criterion) or axes.is_gradient):

@@ -40,10 +40,21 @@ class Together:
         One for each machine, before copies are merged.
     last : tuple or None
         What was asked last, and its answer: the machines of each problem.
+    near : dict
+        By loss and value of C, coefficients of each problem near those of all rows: those of folds, on average.
     """
 
     problems: list[Problem] = field(default_factory=list)
     last: tuple[tuple[Any, ...], list[FullMachines]] | None = None
+    near: dict[tuple[str, float], list[Array]] = field(default_factory=dict)
+
+    def learn(self, loss: str, values: Array, weights: Array, machines: list[FullMachines]) -> None:
+        """Keep what machines of several columns of weights know of those of all rows, at each value."""
+        folds = weights.shape[1]
+        seen = np.maximum(np.count_nonzero(weights, axis=1), 1)
+        for k, value in enumerate(values.tolist() if folds > 1 else ()):
+            some = slice(k * folds, (k + 1) * folds)
+            self.near[loss, value] = [each.a[:, some].sum(axis=1) / seen for each in machines]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -122,25 +133,32 @@ class FullKernelPath(Path):
             together, numbers = Together([self.problem]), [0]
         asked = (self.loss.name, values.tobytes(), weights.tobytes(), tol, refined)
         if together.last is None or together.last[0] != asked:
-            together.last = asked, self._solve_all(together.problems, values, weights, tol, refined)
+            near = [together.near.get((self.loss.name, value)) for value in values.tolist()]
+            start = None
+            if weights.shape[1] == 1 and all(each is not None and len(each) == len(together.problems) for each in near):
+                start = np.stack([each[k] for k in range(len(together.problems)) for each in near if each], axis=1)
+            machines = self._solve_all(together.problems, values, weights, tol, refined, start)
+            together.last = asked, machines
+            together.learn(self.loss.name, values, weights, machines)
         return together.last[1][numbers[0]]
 
     def _solve_all(
-        self, problems: list[Problem], values: Array, weights: Array, tol: float, refined: bool
+        self, problems: list[Problem], values: Array, weights: Array, tol: float, refined: bool, start: Array | None
     ) -> list[FullMachines]:
-        """The columns of each problem, as many problems at a time as there is room for."""
+        """The columns of each problem, as many problems at a time as there is room for; perhaps from a start."""
         gram: Any = self.distinct.gram
         (n, q), width = weights.shape, len(values) * weights.shape[1]
         targets = np.stack([each.y if each.copies is None else merge(each, gram).y for each in problems], axis=1)
         # A dozen arrays of n numbers, and three of the size of the preconditioner, for each column.
         room = min(_COLUMN_BYTES, 0.25 * memory_limit()) / (8.0 * (12 * n + 3 * gram.low.rank**2))
         every, answers = np.arange(len(problems) * width), list[FullMachines]()
-        for start in range(0, len(every), max(1, int(room))):
-            some = every[start : start + max(1, int(room))]
+        for first in range(0, len(every), max(1, int(room))):
+            some = every[first : first + max(1, int(room))]
             y, C, s = targets[:, some // width], values[some % width // q], weights[:, some % q]
             with blas_threads(gram.entries):
                 given = self.loss.pieces, gram.low.Z, y, s, C, gram.fast
-                found = solve_full(*given, tol=_UNREFINED * tol if refined else tol)
+                near = None if start is None else start[:, some]
+                found = solve_full(*given, tol=_UNREFINED * tol if refined else tol, start=near)
                 if refined:  # with one product more, unless rounding was in the way
                     found = solve_full(*given, exact=gram.matmul, tol=tol, start=found.a)
             answers.append(found)
@@ -203,6 +221,7 @@ class FullKernelPath(Path):
         gram.release()
         if self.store.of_weights.together is not None:
             self.store.of_weights.together.last = None
+            self.store.of_weights.together.near.clear()
 
     def check(self, tol: float = 1e-8) -> None:
         """Raise :class:`svmpath.PathError` if the gap is larger than guaranteed, or than ``tol`` if that is larger."""

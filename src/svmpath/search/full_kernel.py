@@ -55,6 +55,7 @@ _WIDE = 4.0  # factor to a larger gamma, where low rank is exact at the best one
 _SCOUTED = 4  # such steps to larger gammas, where C is too large at the best one
 _SCOUTS = (1500, 4000)  # rows on which these are compared
 _FAR = 30.0  # factor from the best C in low rank to one that is affordable, up to which it may be a good one
+_NARROWER = 2.0  # times as small a C with all rows, at the next larger gamma, as with some of them
 _LEAST_PASSES = 100.0  # below which nothing is to be had at a larger gamma
 _LEFT_SIDE = 0.3  # share of samples left of the margin, below which a fit of SVC takes less
 _UNKNOWN = 0.01  # relative residual of low rank, above which it says little about a gamma
@@ -117,19 +118,20 @@ class Passes:
         return 1.0 + values * self._columns / _COLUMNS_PER_PASS
 
 
-def folds_of(tuner: Tuner) -> Folds:
-    """The folds by which machines on the full kernel are compared."""
+def folds_of(tuner: Tuner, *, every: bool = False) -> Folds:
+    """The folds by which machines on the full kernel are compared; with many classes some of them, unless all must."""
     if tuner.folds is not None:
         return tuner.folds
     assert tuner.draw_folds is not None
-    return tuner.draw_folds()
+    most = max(1, limits.FULL_KERNEL_COLUMNS // len(tuner.evaluator.problems))
+    return tuner.draw_folds(None if every or tuner.effort == "best" else most)
 
 
 def scout(tuner: Tuner, low: Trials, passes: Passes, valley: Callable[[float], float]) -> tuple[float, float] | None:
     """A larger gamma of which low rank knows little, and a C there, if the full kernel is affordable.
 
     Where a small gamma is best in low rank, its C may be so large that no system on the full kernel is affordable.
-    ``valley`` is about the best C at a gamma. Pairs are compared on some of the rows; the first of folds of these.
+    ``valley`` is about the best C at a gamma. Pairs are compared on some of the rows, by all folds.
     """
     axis, gram = tuner.gamma, low.best_curve().path.gram
     if axis is None or passes.left < _LEAST_PASSES or not isinstance(gram, LowRankGram):
@@ -152,18 +154,21 @@ def scout(tuner: Tuner, low: Trials, passes: Passes, valley: Callable[[float], f
     problems = [
         replace(each, gram=part, y=each.y[rows], s=each.s[rows], copies=None) for each in low.evaluator.problems
     ]
-    folds = [(np.flatnonzero(np.isin(rows, a)), np.flatnonzero(np.isin(rows, b))) for a, b in folds_of(tuner)]
+    folds = [
+        (np.flatnonzero(np.isin(rows, a)), np.flatnonzero(np.isin(rows, b))) for a, b in folds_of(tuner, every=True)
+    ]
     criterion = make_criterion("kfold", folds)
     units = None if low.evaluator.units is None else low.evaluator.units[rows]
     trials = Trials(tuner, replace(low.evaluator, problems=problems, criterion=criterion, units=units))
     for gamma, C in candidates.items():
         with suppress(PathError):
             if not (trials.tried and tuner.deadline.is_over()):
-                trials.look(gamma, np.unique([tuner.C.nearest(each) for each in (C / _STEP, C)]))
+                trials.look(gamma, np.array([tuner.C.nearest(C)]))
     if not trials.tried:
         return None
     trials.enter("scout")
-    return trials.best()
+    gamma, C = trials.best()  # of few rows; with more of them a narrower kernel pays
+    return axis.next(gamma, 1) or gamma, tuner.C.nearest(C / _NARROWER)
 
 
 def _rank(tuner: Tuner, n: int) -> int:
@@ -252,5 +257,5 @@ def _climb(
         gamma, C = trials.best()
         values = trials.tried[gamma].values
         beyond = [each for each in tuner.C.neighbours(C, _STEP) if not values.min() <= each <= values.max()]
-        if all(look(gamma, each, beyond=True) is None for each in beyond):
+        if len(values) == 1 or all(look(gamma, each, beyond=True) is None for each in beyond):
             break
