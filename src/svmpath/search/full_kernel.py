@@ -54,6 +54,7 @@ _MOST_GAMMAS = 5
 _WIDE = 4.0  # factor to a larger gamma, where low rank is exact at the best one
 _SCOUTED = 4  # such steps to larger gammas, where C is too large at the best one
 _SCOUTS = (1500, 4000)  # rows on which these are compared
+_SMALLER = 10.0  # times as small a C as was meant, down to which others are looked at
 _FAR = 30.0  # factor from the best C in low rank to one that is affordable, up to which it may be a good one
 _NARROWER = 2.0  # times as small a C with all rows, at the next larger gamma, as with some of them
 _LEAST_PASSES = 100.0  # below which nothing is to be had at a larger gamma
@@ -104,11 +105,15 @@ class Passes:
         return float(max(root**2 - 1.0, 0.0) / (2.0 * self._weight * largest))
 
     def values(self, low: LowRankGram, C: float) -> list[float]:
-        """The values of C around one that can be looked at together, with a machine afterwards: three, one or none."""
+        """The values of C around one that can be looked at together, with a machine afterwards: three, one or none.
+
+        Where these are too costly, those around a smaller one are taken, unless that is far from it.
+        """
         most, three = self.most_C(low), (1.0 + self._per_product(_VALUES)) / (1.0 + self._per_product(1))
-        if most / three**2 >= _STEP * C:
-            return [C * _STEP**k for k in (-1, 0, 1)]
-        return [C] if most >= C else []
+        middle = min(C, most / (_STEP * three**2))
+        if middle >= C / _SMALLER:
+            return [middle * _STEP**k for k in (-1, 0, 1)]
+        return [min(C, most)] if most >= C / _SMALLER else []
 
     def pay(self, products: int, values: int) -> None:
         """Take away what a look has cost."""

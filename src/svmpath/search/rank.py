@@ -80,10 +80,11 @@ def grow(
         is_next = is_full_affordable(passes, grown.curve)
         start = None if is_next else scout(tuner, low, passes, valley)
         best = on_full_kernel(tuner, low, passes, valley, start) if is_next or start is not None else None
-        if best is None or is_lower([low.score()], [best.score()]):
+        if best is None or (start is not None and is_lower([low.score()], [best.score()])):
             more = double_rank(tuner, evaluator, kernel, (gamma, C), starts.get(gamma), before=grown)
             low = _entered(tuner, evaluator, more, gamma, starts, len(grown.stages))
-    best = low if best is None or is_lower([low.score()], [best.score()]) else best
+            best = low if best is None or is_lower([low.score()], [best.score()]) else best
+    best = best or low
     for other in tuner.evaluators[1:]:
         smooth = smoother(tuner, other, best)
         if smooth is not None:

@@ -71,8 +71,8 @@ class Tuner:
     effort : {"quick", "auto", "best"}
         How much may be done on the full kernel of many rows.
     draw_folds : callable or None
-        ``draw_folds(most)`` are the folds by which machines on the full kernel are compared, at most so many unless they
-        are given as such; None if they must not be.
+        ``draw_folds(most)`` are the folds by which machines on the full kernel are compared, at most so many unless
+        they are given as such; None if they must not be.
     log : TrialLog
     unit : float
         The unit of C: least squares with C = 1 stands in for machines with this C.
