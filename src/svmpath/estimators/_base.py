@@ -32,7 +32,7 @@ from svmpath.gram import DenseGram, make_gram
 from svmpath.kernels import ARD, Kernel, Linear
 from svmpath.losses import Loss, Problem, make_loss, quick_losses
 from svmpath.names import unknown_name
-from svmpath.paths import FullKernelPath, Path
+from svmpath.paths import Path
 from svmpath.paths.copies import contradicted, find_copies, has_contradictions
 from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
 from svmpath.search import STRATEGIES, Choice, Evaluator, Tuner, limits
@@ -174,9 +174,10 @@ class PathMachine(TunedModel):
         )
         choice, evaluator, paths = STRATEGIES[self._strategy](tuner)
         self.loss_, self.criterion_ = evaluator.loss.name, self._criterion(evaluator.loss, problems)
-        if isinstance(choice.curve.path, FullKernelPath):
+        is_by_own_folds = choice.curve.path.compared is not None
+        if is_by_own_folds:
             self._drawn = folds_of(tuner)
-        if isinstance(choice.curve.path, FullKernelPath) or evaluator.multi_class == "ovo":
+        if is_by_own_folds or evaluator.multi_class == "ovo":
             self.criterion_ = choice.curve.criterion
         if self._drawn is None and not (callable(self.criterion) or is_bound(self.criterion) or axes.is_gradient):
             warn_of_idle_folds(self.cv)

@@ -8,9 +8,9 @@ asked first is answered for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from svmpath.exceptions import PathError
 from svmpath.gram.memory import memory_limit
 from svmpath.lazy import with_known
 from svmpath.losses import PiecewiseQuadratic, Problem, Solution
-from svmpath.paths.copies import merge
+from svmpath.paths.copies import expand, merge
 from svmpath.paths.path import Array, Event, Path, Request, changes
 from svmpath.paths.store import KernelStore
 from svmpath.solvers.full_kernel import FullMachines, solve_full
@@ -85,6 +85,8 @@ class FullKernelPath(Path):
     >>> type(path).__name__, path(1.0).gap <= path.tol
     ('FullKernelPath', True)
     """
+
+    compared: ClassVar[str] = "a low rank was not enough, so pairs were compared on the full kernel"
 
     loss: PiecewiseQuadratic
     tol: float = FULL_GAP
@@ -171,12 +173,25 @@ class FullKernelPath(Path):
         if value not in machines or machines[value][1] > self.tol:
             found = self.columns(np.array([value]), self.distinct.s[:, None], self.tol, refined=True)
             if not found.gap[0] <= self.tol:
-                raise PathError(
-                    f"At C = {value:.6g} no machine with a gap below {self.tol:.1e} was found on the full kernel, but "
-                    f"one of {found.gap[0]:.1e}: use a smaller C, scale the columns, or use rank=."
-                )
+                raise self._not_found(value, float(found.gap[0]))
             machines[value] = (found.a[:, 0], float(found.b[0]), found.f[:, 0]), self.tol
         return machines[value][0]
+
+    def without_each(self, parts: Sequence[Array], value: float) -> list[Solution]:
+        """The machines with weight zero for each part of the rows: columns of the same products."""
+        problem, distinct, copies, solutions = self.problem, self.distinct, self.problem.copies, list[Solution]()
+        of_row = np.arange(problem.n) if copies is None else copies
+        s = [np.where(np.isin(np.arange(problem.n), rows), 0.0, problem.s) for rows in parts]
+        weights = np.stack([np.bincount(of_row, each, distinct.n) for each in s], axis=1)
+        found = self.columns(np.array([value]), weights, self.tol, refined=True)
+        if not found.gap.max() <= self.tol:
+            raise self._not_found(value, float(found.gap.max()))
+        for k, each in enumerate(s):
+            merged = replace(distinct, s=weights[:, k])
+            solution = self._as_solution(merged, found.a[:, k], float(found.b[k]), found.f[:, k], value)
+            whole = replace(problem, s=each)
+            solutions.append(solution if copies is None else expand(solution, whole, weights[:, k]))
+        return solutions
 
     def gap_of(self, alpha: Array, value: float) -> float:
         """The relative duality gap that coefficients of all rows have on the full kernel at a value of C."""
@@ -191,9 +206,17 @@ class FullKernelPath(Path):
     # --- what a path is asked ----------------------------------------------------------------------------------------
 
     def _solve(self, value: float) -> Solution:
-        alpha, b, f = self.machine(value)
+        return self._as_solution(self.distinct, *self.machine(value), value)
+
+    def _as_solution(self, problem: Problem, alpha: Array, b: float, f: Array, value: float) -> Solution:
         parameters = {**self.path_parameter.fixed, "C": value, **self.gram.kernel.parameters}
-        return with_known(Solution(self.distinct, self.loss, alpha, b, parameters), fitted=f)
+        return with_known(Solution(problem, self.loss, alpha, b, parameters), fitted=f)
+
+    def _not_found(self, value: float, gap: float) -> PathError:
+        return PathError(
+            f"At C = {value:.6g} no machine with a gap below {self.tol:.1e} was found on the full kernel, but one of "
+            f"{gap:.1e}: use a smaller C, scale the columns, or use rank=."
+        )
 
     def _decisions(self, values: Array) -> Array:
         return np.array([self.machine(float(value))[2] for value in values])

@@ -110,9 +110,9 @@ class Passes:
         Where these are too costly, those around a smaller one are taken, unless that is far from it.
         """
         most, three = self.most_C(low), (1.0 + self._per_product(_VALUES)) / (1.0 + self._per_product(1))
-        middle = min(C, most / (_STEP * three**2))
-        if middle >= C / _SMALLER:
-            return [middle * _STEP**k for k in (-1, 0, 1)]
+        middle = most / (_STEP * three**2)
+        if middle >= C or C > most >= middle >= C / _SMALLER:
+            return [min(C, middle) * _STEP**k for k in (-1, 0, 1)]
         return [min(C, most)] if most >= C / _SMALLER else []
 
     def pay(self, products: int, values: int) -> None:
