@@ -175,8 +175,6 @@ class Path(Shown, ABC):
     store: KernelStore = field(default_factory=KernelStore, repr=False, kw_only=True)
     is_chunked = False  # whether the rows are chunks of a Dask collection
     compared: ClassVar[str | None] = None  # why pairs were compared by folds, unless the loss says so
-        None  # why its pairs were compared by folds, where that does not depend on the loss
-    )
     has_statuses = False  # whether the place of a sample is the status of its coefficient in a box
 
     @property

@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -113,7 +114,7 @@ class Passes:
         middle = most / (_STEP * three**2)
         if middle >= C or C > most >= middle >= C / _SMALLER:
             return [min(C, middle) * _STEP**k for k in (-1, 0, 1)]
-        return [min(C, most)] if most >= C / _SMALLER else []
+        return [C] if most >= C else []
 
     def pay(self, products: int, values: int) -> None:
         """Take away what a look has cost."""
@@ -199,8 +200,10 @@ def on_full_kernel(
     steps: list[float | None] = [None]  # factors from one gamma to the next; the usual one comes last
     if start is None:
         gamma, C = start = low.best()
-        pairs = zip(on_full.paths(full, (C, C)), low.machines(), strict=True)
-        if all(path.gap_of(machine(C).alpha, C) < _SMALL_GAP for path, machine in pairs):  # type: ignore[attr-defined]
+        pairs: Any = zip(on_full.paths(full, (C, C)), low.machines(), strict=True)
+        is_enough = all(path.gap_of(machine(C).alpha, C) < _SMALL_GAP for path, machine in pairs)
+        passes.pay(full.products, 0)
+        if is_enough:
             # Is a larger gamma as well known in low rank? If not, it may be better than it looked.
             new = None if tuner.gamma is None else tuner.gamma.next(gamma, 1, _WIDE)
             if new is None or gram.at(str(tuner.over), new).residual < _UNKNOWN:
