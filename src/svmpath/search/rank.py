@@ -75,15 +75,16 @@ def grow(
         tuner, evaluator, kernel, (gamma, C), starts.get(gamma), first, 1 if passes.left > 0.0 else None
     )
     low = _entered(tuner, evaluator, grown, gamma, starts)
-    if grown.reason == "full":
+    if passes.left > 0.0:
         passes.restrict(evaluator.problems, [path.known_decisions(low.best()[1]) for path in grown.paths])
         is_next = is_full_affordable(passes, grown.curve)
         start = None if is_next else scout(tuner, low, passes, valley)
         best = on_full_kernel(tuner, low, passes, valley, start) if is_next or start is not None else None
-        if best is None or (start is not None and is_lower([low.score()], [best.score()])):
+        is_behind = best is None or (start is not None and is_lower([low.score()], [best.score()]))
+        if is_behind and grown.reason == "full":
             more = double_rank(tuner, evaluator, kernel, (gamma, C), starts.get(gamma), before=grown)
             low = _entered(tuner, evaluator, more, gamma, starts, len(grown.stages))
-            best = low if best is None or is_lower([low.score()], [best.score()]) else best
+        best = low if best is None or (is_behind and is_lower([low.score()], [best.score()])) else best
     best = best or low
     for other in tuner.evaluators[1:]:
         smooth = smoother(tuner, other, best)
