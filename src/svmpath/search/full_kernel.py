@@ -142,15 +142,15 @@ def scout(tuner: Tuner, low: Trials, passes: Passes, valley: Callable[[float], f
     axis, gram = tuner.gamma, low.best_curve().path.gram
     if axis is None or passes.left < _LEAST_PASSES or not isinstance(gram, LowRankGram):
         return None
-    candidates, new = dict[float, float](), low.best()[0]
+    candidates, new = dict[float, float](), axis.next(low.best()[0], 1, _WIDE)
     for _ in range(_SCOUTED):
-        new = axis.next(new, 1, _WIDE)
         if new is None or tuner.deadline.is_over():
             break
         at, wanted = gram.at(str(tuner.over), new), valley(new)
         C = min(wanted, passes.most_C(at)) if at.residual > _UNKNOWN else 0.0
         if wanted / _FAR <= C:
             candidates[new] = C
+        new = axis.next(new, 1, _WIDE)
     if len(candidates) <= 1:
         return next(iter(candidates.items()), None)
     begin("full kernel")
