@@ -44,6 +44,9 @@ def data(name: str, n: int) -> tuple[Array, Array, Array, Array]:
     held = load(name)
     if held is None:
         raise SystemExit(f"There is no file {name}.npz in the data folder; use noisy.")
+    if "X" not in held:  # a set in ten parts
+        both = ("train", "test")
+        held = {part: np.concatenate([held[f"fold0-{part.lower()}_{each}"] for each in both]) for part in "Xy"}
     X, y = held["X"].astype(float), held["y"]
     order = np.random.default_rng(0).permutation(len(y))
     train, test = order[:n], order[n : n + NEW]

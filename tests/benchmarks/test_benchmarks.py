@@ -250,6 +250,15 @@ def test_full_kernel_tuning_runs(script, capsys):
 
 
 @pytest.mark.slow
+def test_full_kernel_growth_runs(script, capsys):
+    script("full_kernel_growth").main(["--rows", "2100", "--pair", "2100"])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("2100 ")]
+    assert [" ".join(line[1:3]) for line in lines[-3:]] == ["full kernel", "all of", "one pair,"]
+    assert int(lines[-1][5]) < int(lines[-3][5])  # products of one machine, and of the search
+    assert abs(float(lines[-1][-2]) - float(lines[-2][-2])) < 4.0  # points of error
+
+
+@pytest.mark.slow
 def test_waiting(script, capsys):
     script("waiting").main(["--only", "a path", "ten folds"])
     lines = capsys.readouterr().out.splitlines()

@@ -148,3 +148,40 @@ def test_certificate_of_low_rank_says_how_far():
     full = replace(trace_problem(replace(low.problem, gram=gram), Request(SquaredHinge(), "C", (1.0, 1.0))), tol=TIGHT)
     assert np.abs(full(1.0)(X) - low(X)).max() <= criteria.approximation_gap(low).bound
     assert criteria.approximation_gap(full(1.0)).gap < 1e-12
+
+
+@pytest.mark.parametrize("copies", [False, True], ids=["distinct", "copies"])
+def test_machines_without_parts_are_columns_and_equal_to_those_one_by_one(copies, monkeypatch):
+    full, exact = follow(SquaredHinge(), problems(3, classes=3, copies=copies))
+    parts = [np.arange(k, 120, 4) for k in range(4)]
+    counts, fast = [], ProductGram.fast
+    monkeypatch.setattr(ProductGram, "fast", lambda gram, V: counts.append(V.shape[1]) or fast(gram, V))
+    for one, other in zip(full, exact, strict=True):
+        for rows, machine in zip(parts, one.without_each(parts, 2.0), strict=True):
+            truth = other.without(rows)(2.0)
+            np.testing.assert_allclose(machine.fitted, truth.fitted, atol=1e-5)
+            np.testing.assert_allclose(machine.problem.s, truth.problem.s)
+            assert not machine.alpha[rows].any()
+            np.testing.assert_allclose(
+                machine.problem.gram.matmul(machine.alpha) + machine.b, machine.fitted, atol=1e-6
+            )
+    assert max(counts) == 12  # three classes without each of four parts
+    with pytest.raises(PathError, match="no machine with a gap below"):
+        replace(full[0], tol=1e-40, store=KernelStore()).without_each(parts, 2.0)
+
+
+@pytest.mark.parametrize("folds", [1, 2, 4])
+def test_folds_are_a_start_for_the_machine_of_all_rows(folds, monkeypatch):
+    monkeypatch.setattr("svmpath.criteria.of_full_kernel.RANKING_GAP", 1e-9)
+    some, found = problems(5, classes=2), []
+    parts = make_folds(4, some[0].gram.X, some[1].y, is_classification=True, s=some[0].s)[:folds]
+    for is_known in (True, False):
+        (path, other), _ = follow(SquaredHinge(), some, tol=1e-6)
+        if is_known:
+            for each in (path, other):
+                criteria.kfold(each, np.array([0.5, 3.0]), cv=parts)
+        before = path.gram.products
+        found.append((path(3.0).fitted, path.gram.products - before))
+    np.testing.assert_allclose(found[0][0], found[1][0], atol=1e-2)
+    if folds > 1:
+        assert found[0][1] < found[1][1]

@@ -10,10 +10,12 @@ from sklearn.base import clone
 from sklearn.model_selection import PredefinedSplit, RepeatedKFold, ShuffleSplit, TimeSeriesSplit
 
 from svmpath import PathSVC, PathSVR, Range, Report
-from svmpath.gram import Nystroem, ProductGram
+from svmpath.gram import LowRankGram, Nystroem, ProductGram
 from svmpath.kernels import RBF
+from svmpath.losses import SquaredHinge
 from svmpath.paths import FullKernelPath
-from svmpath.search import limits
+from svmpath.search import STRATEGIES, limits
+from svmpath.search.full_kernel import Passes, folds_of
 
 
 def noisy(n, seed=0):
@@ -248,3 +250,93 @@ def test_the_report_says_so(few_are_many, monkeypatch):
     assert any("compared on the full kernel, by 5-fold" in note for note in notes)
     assert not any("duality gap of" in note and "low rank" in note for note in notes)
     assert any("On the full kernel this machine of low rank has a relative duality gap of" in note for note in others)
+
+
+def budget(options, X, target, effort="auto"):
+    """What a search on the full kernel may do, and a kernel matrix in low rank."""
+    seen = []
+
+    def keep(tuner):
+        seen.append(tuner)
+        raise InterruptedError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(STRATEGIES, "auto", keep)
+        with pytest.raises(InterruptedError):
+            PathSVC(effort=effort, random_state=0, **options).fit(X, target)
+    (tuner,) = seen
+    return tuner, Passes(tuner, SquaredHinge()), LowRankGram(RBF(0.1), tuner.gram.X, Nystroem(20, "uniform"))
+
+
+def test_how_many_values_of_C_are_affordable(few_are_many):
+    X, _, y = noisy(240)
+    _, passes, low = budget({}, X, y)
+    most = passes.most_C(low)
+    assert 0.0 < most < np.inf
+    three = passes.values(low, most / 100.0)
+    np.testing.assert_allclose(three, most / 100.0 * np.array([10**-0.5, 1.0, 10**0.5]))
+    assert passes.values(low, 0.9 * most) == [0.9 * most]
+    smaller = passes.values(low, 2.0 * most)  # too much, so that those around a smaller one are looked at
+    assert len(smaller) == 3
+    assert max(smaller) < most
+    assert passes.values(low, 1e3 * most) == []
+    passes.pay(20, 3)
+    assert passes.most_C(low) < most
+    # All but a few samples are right of the margin: less may be done.
+    left = passes.left
+    passes.restrict([type("P", (), {"y": y, "n": 240, "task": "classification"})], [2.0 * y])
+    assert passes.left == 0.0
+    assert left > 0.0
+
+
+def test_with_many_classes_there_are_fewer_folds(few_are_many):
+    X, t, y = noisy(240)
+    eight = np.argsort(np.argsort(t)) // 30
+    for target, options, number in (
+        (y, {}, 5),
+        (eight, {}, 1),
+        (eight, {"criterion": "kfold"}, 5),
+        (eight, {"cv": ShuffleSplit(4, random_state=0)}, 4),
+    ):
+        tuner, _, _ = budget(options, X, target)
+        assert len(folds_of(tuner)) == number
+    tuner, _, _ = budget({}, X, eight)
+    assert len(folds_of(tuner, every=True)) == 5
+    tuner, _, _ = budget({}, X, eight, effort="best")
+    assert len(folds_of(tuner)) == 5
+
+
+@pytest.mark.filterwarnings("ignore::svmpath.WeakModelWarning", "ignore::svmpath.EdgeWarning")
+def test_larger_gammas_are_scouted_where_C_is_too_large(few_are_many, monkeypatch):
+    X = np.random.default_rng(0).uniform(-1, 1, size=(320, 2))
+    classes = np.digitize(np.sin(6 * X[:, 0]) + np.sin(6 * X[:, 1]), [-1.2, -0.6, -0.2, 0.2, 0.6, 1.2])
+    monkeypatch.setattr(limits, "FIRST_RANK", 8)  # of a kernel that needs more
+    monkeypatch.setattr(limits, "MOST_RANK", 8)
+    monkeypatch.setattr("svmpath.search.full_kernel._SCOUTS", (100, 160))
+    monkeypatch.setattr("svmpath.search.rank.is_full_affordable", lambda passes, curve: False)
+    model = PathSVC(random_state=0, loss="squared_hinge").fit(X, classes)
+    assert isinstance(model.path_, FullKernelPath)
+    stages = {stage.name: stage for stage in model.choice_.stages}
+    assert stages["scout"].rank < 160
+    low = stages["rank"]
+    (first,) = low.tried
+    assert min(stages["scout"].tried) > first
+    assert model.gamma_ > first
+    table = model.search_table_
+    assert table[table.stage == "full kernel"].kept.sum() == 1
+    # One of five folds: what is held out is said.
+    assert 40 < np.isfinite(model.held_out_table().influence).sum() < 90
+    assert 0.0 < model.held_out_error() < 0.9
+    notes = [each["text"] for each in Report(model, X, classes).facts["overview"]["notes"]]
+    assert any("by 5-fold, of which 1 held out" in note for note in notes)
+
+
+@pytest.mark.filterwarnings("ignore::svmpath.WeakModelWarning")
+def test_a_look_that_fails_enters_no_rank_twice(few_are_many, monkeypatch):
+    X, t, y = noisy(200, 3)
+    monkeypatch.setattr("svmpath.paths.full_kernel_path.FULL_GAP", 1e-40)
+    for target in (y, np.digitize(t, [-0.5, 0.5])):
+        model = PathSVC(random_state=0, loss="squared_hinge", C=[0.3, 1.0], gamma=[0.05, 0.1]).fit(X, target)
+        ranks = [stage.rank for stage in model.choice_.stages if stage.name == "rank"]
+        assert len(ranks) > 1
+        assert ranks == sorted(set(ranks))

@@ -186,11 +186,9 @@ def fold_machines(
     """
     every: list[list[Any]] = [[] for _ in folds]
     for path, value in zip(paths, values, strict=True):
-        start = path(value).fitted
-        for (train, _), machines in zip(folds, every, strict=True):
-            checkpoint()
-            out = np.setdiff1d(np.arange(path.problem.n), train)
-            machines.append(path.without(out).start_from(path).start_from(start)(value))
+        parts = [np.setdiff1d(np.arange(path.problem.n), train) for train, _ in folds]
+        for machine, machines in zip(path.without_each(parts, value), every, strict=True):
+            machines.append(machine)
     held_out = [
         np.stack([each.fitted[test] for each in machines], axis=1)
         for (_, test), machines in zip(folds, every, strict=True)

@@ -32,12 +32,13 @@ from svmpath.gram import DenseGram, make_gram
 from svmpath.kernels import ARD, Kernel, Linear
 from svmpath.losses import Loss, Problem, make_loss, quick_losses
 from svmpath.names import unknown_name
-from svmpath.paths import FullKernelPath, Path
+from svmpath.paths import Path
 from svmpath.paths.copies import contradicted, find_copies, has_contradictions
 from svmpath.paths.trackers import automatic_gap, exact_is_cheaper
 from svmpath.search import STRATEGIES, Choice, Evaluator, Tuner, limits
 from svmpath.search.choice import check_rule
 from svmpath.search.deadline import Deadline
+from svmpath.search.full_kernel import folds_of
 from svmpath.search.log import TrialLog
 from svmpath.search.results import cv_results, entries_of, search_table
 from svmpath.validation import (
@@ -46,6 +47,7 @@ from svmpath.validation import (
     check_weights,
     draw_seed,
     is_pairwise,
+    is_whole_number,
     plain_target,
     relative_weights,
 )
@@ -147,8 +149,10 @@ class PathMachine(TunedModel):
         may_fold = self.criterion == "auto" or is_by_folds(self.criterion)
         drawn = cache(partial(self._draw_folds, X, y, s))
 
-        def draw() -> Folds:
-            return drawn() if self._drawn is None else self._drawn
+        def draw(most: int | None) -> Folds:
+            if self._drawn is not None:
+                return self._drawn
+            return drawn()[: most if is_whole_number(self.cv, least=2) else None]
 
         if axes.is_default:  # the one that is followed in full comes first
             evaluators.insert(0, evaluators.pop((len(evaluators) - 1) // 2))
@@ -170,9 +174,10 @@ class PathMachine(TunedModel):
         )
         choice, evaluator, paths = STRATEGIES[self._strategy](tuner)
         self.loss_, self.criterion_ = evaluator.loss.name, self._criterion(evaluator.loss, problems)
-        if isinstance(choice.curve.path, FullKernelPath):
-            self._drawn = draw()
-        if isinstance(choice.curve.path, FullKernelPath) or evaluator.multi_class == "ovo":
+        is_by_own_folds = choice.curve.path.compared is not None
+        if is_by_own_folds:
+            self._drawn = folds_of(tuner)
+        if is_by_own_folds or evaluator.multi_class == "ovo":
             self.criterion_ = choice.curve.criterion
         if self._drawn is None and not (callable(self.criterion) or is_bound(self.criterion) or axes.is_gradient):
             warn_of_idle_folds(self.cv)

@@ -8,9 +8,9 @@ asked first is answered for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from svmpath.exceptions import PathError
 from svmpath.gram.memory import memory_limit
 from svmpath.lazy import with_known
 from svmpath.losses import PiecewiseQuadratic, Problem, Solution
-from svmpath.paths.copies import merge
+from svmpath.paths.copies import expand, merge
 from svmpath.paths.path import Array, Event, Path, Request, changes
 from svmpath.paths.store import KernelStore
 from svmpath.solvers.full_kernel import FullMachines, solve_full
@@ -40,10 +40,21 @@ class Together:
         One for each machine, before copies are merged.
     last : tuple or None
         What was asked last, and its answer: the machines of each problem.
+    near : dict
+        By loss and value of C, coefficients of each problem near those of all rows: those of folds, on average.
     """
 
     problems: list[Problem] = field(default_factory=list)
     last: tuple[tuple[Any, ...], list[FullMachines]] | None = None
+    near: dict[tuple[str, float], list[Array]] = field(default_factory=dict)
+
+    def learn(self, loss: str, values: Array, weights: Array, machines: list[FullMachines]) -> None:
+        """Keep what machines of several columns of weights know of those of all rows, at each value."""
+        folds = weights.shape[1]
+        seen = np.maximum(np.count_nonzero(weights, axis=1), 1)
+        for k, value in enumerate(values.tolist() if folds > 1 else ()):
+            some = slice(k * folds, (k + 1) * folds)
+            self.near[loss, value] = [each.a[:, some].sum(axis=1) / seen for each in machines]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -74,6 +85,8 @@ class FullKernelPath(Path):
     >>> type(path).__name__, path(1.0).gap <= path.tol
     ('FullKernelPath', True)
     """
+
+    compared: ClassVar[str] = "a low rank was not enough, so pairs were compared on the full kernel"
 
     loss: PiecewiseQuadratic
     tol: float = FULL_GAP
@@ -122,25 +135,32 @@ class FullKernelPath(Path):
             together, numbers = Together([self.problem]), [0]
         asked = (self.loss.name, values.tobytes(), weights.tobytes(), tol, refined)
         if together.last is None or together.last[0] != asked:
-            together.last = asked, self._solve_all(together.problems, values, weights, tol, refined)
+            near = [together.near.get((self.loss.name, value)) for value in values.tolist()]
+            start = None
+            if weights.shape[1] == 1 and all(each is not None and len(each) == len(together.problems) for each in near):
+                start = np.stack([each[k] for k in range(len(together.problems)) for each in near if each], axis=1)
+            machines = self._solve_all(together.problems, values, weights, tol, refined, start)
+            together.last = asked, machines
+            together.learn(self.loss.name, values, weights, machines)
         return together.last[1][numbers[0]]
 
     def _solve_all(
-        self, problems: list[Problem], values: Array, weights: Array, tol: float, refined: bool
+        self, problems: list[Problem], values: Array, weights: Array, tol: float, refined: bool, start: Array | None
     ) -> list[FullMachines]:
-        """The columns of each problem, as many problems at a time as there is room for."""
+        """The columns of each problem, as many problems at a time as there is room for; perhaps from a start."""
         gram: Any = self.distinct.gram
         (n, q), width = weights.shape, len(values) * weights.shape[1]
         targets = np.stack([each.y if each.copies is None else merge(each, gram).y for each in problems], axis=1)
         # A dozen arrays of n numbers, and three of the size of the preconditioner, for each column.
         room = min(_COLUMN_BYTES, 0.25 * memory_limit()) / (8.0 * (12 * n + 3 * gram.low.rank**2))
         every, answers = np.arange(len(problems) * width), list[FullMachines]()
-        for start in range(0, len(every), max(1, int(room))):
-            some = every[start : start + max(1, int(room))]
+        for first in range(0, len(every), max(1, int(room))):
+            some = every[first : first + max(1, int(room))]
             y, C, s = targets[:, some // width], values[some % width // q], weights[:, some % q]
             with blas_threads(gram.entries):
                 given = self.loss.pieces, gram.low.Z, y, s, C, gram.fast
-                found = solve_full(*given, tol=_UNREFINED * tol if refined else tol)
+                near = None if start is None else start[:, some]
+                found = solve_full(*given, tol=_UNREFINED * tol if refined else tol, start=near)
                 if refined:  # with one product more, unless rounding was in the way
                     found = solve_full(*given, exact=gram.matmul, tol=tol, start=found.a)
             answers.append(found)
@@ -153,12 +173,25 @@ class FullKernelPath(Path):
         if value not in machines or machines[value][1] > self.tol:
             found = self.columns(np.array([value]), self.distinct.s[:, None], self.tol, refined=True)
             if not found.gap[0] <= self.tol:
-                raise PathError(
-                    f"At C = {value:.6g} no machine with a gap below {self.tol:.1e} was found on the full kernel, but "
-                    f"one of {found.gap[0]:.1e}: use a smaller C, scale the columns, or use rank=."
-                )
+                raise self._not_found(value, float(found.gap[0]))
             machines[value] = (found.a[:, 0], float(found.b[0]), found.f[:, 0]), self.tol
         return machines[value][0]
+
+    def without_each(self, parts: Sequence[Array], value: float) -> list[Solution]:
+        """The machines with weight zero for each part of the rows: columns of the same products."""
+        problem, distinct, copies, solutions = self.problem, self.distinct, self.problem.copies, list[Solution]()
+        of_row = np.arange(problem.n) if copies is None else copies
+        s = [np.where(np.isin(np.arange(problem.n), rows), 0.0, problem.s) for rows in parts]
+        weights = np.stack([np.bincount(of_row, each, distinct.n) for each in s], axis=1)
+        found = self.columns(np.array([value]), weights, self.tol, refined=True)
+        if not found.gap.max() <= self.tol:
+            raise self._not_found(value, float(found.gap.max()))
+        for k, each in enumerate(s):
+            merged = replace(distinct, s=weights[:, k])
+            solution = self._as_solution(merged, found.a[:, k], float(found.b[k]), found.f[:, k], value)
+            whole = replace(problem, s=each)
+            solutions.append(solution if copies is None else expand(solution, whole, weights[:, k]))
+        return solutions
 
     def gap_of(self, alpha: Array, value: float) -> float:
         """The relative duality gap that coefficients of all rows have on the full kernel at a value of C."""
@@ -173,9 +206,17 @@ class FullKernelPath(Path):
     # --- what a path is asked ----------------------------------------------------------------------------------------
 
     def _solve(self, value: float) -> Solution:
-        alpha, b, f = self.machine(value)
+        return self._as_solution(self.distinct, *self.machine(value), value)
+
+    def _as_solution(self, problem: Problem, alpha: Array, b: float, f: Array, value: float) -> Solution:
         parameters = {**self.path_parameter.fixed, "C": value, **self.gram.kernel.parameters}
-        return with_known(Solution(self.distinct, self.loss, alpha, b, parameters), fitted=f)
+        return with_known(Solution(problem, self.loss, alpha, b, parameters), fitted=f)
+
+    def _not_found(self, value: float, gap: float) -> PathError:
+        return PathError(
+            f"At C = {value:.6g} no machine with a gap below {self.tol:.1e} was found on the full kernel, but one of "
+            f"{gap:.1e}: use a smaller C, scale the columns, or use rank=."
+        )
 
     def _decisions(self, values: Array) -> Array:
         return np.array([self.machine(float(value))[2] for value in values])
@@ -203,6 +244,7 @@ class FullKernelPath(Path):
         gram.release()
         if self.store.of_weights.together is not None:
             self.store.of_weights.together.last = None
+            self.store.of_weights.together.near.clear()
 
     def check(self, tol: float = 1e-8) -> None:
         """Raise :class:`svmpath.PathError` if the gap is larger than guaranteed, or than ``tol`` if that is larger."""

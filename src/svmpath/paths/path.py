@@ -6,11 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from svmpath.exceptions import PathError
+from svmpath.interrupts import checkpoint
 from svmpath.lazy import lazy
 from svmpath.losses import Loss, PathParameter, Problem, Solution
 from svmpath.notebook import Shown
@@ -173,6 +174,7 @@ class Path(Shown, ABC):
     span: tuple[float, float]
     store: KernelStore = field(default_factory=KernelStore, repr=False, kw_only=True)
     is_chunked = False  # whether the rows are chunks of a Dask collection
+    compared: ClassVar[str | None] = None  # why pairs were compared by folds, unless the loss says so
     has_statuses = False  # whether the place of a sample is the status of its coefficient in a box
 
     @property
@@ -280,6 +282,14 @@ class Path(Shown, ABC):
         if not min(self.span) < most < max(self.span):
             return path
         return path.over_span((min(self.span[0], most), min(self.span[1], most)))
+
+    def without_each(self, parts: Sequence[Array], value: float) -> list[Solution]:
+        """The machines at a value with weight zero for each part of the rows, started from the whole machine."""
+        start, machines = self(value).fitted, []
+        for rows in parts:
+            checkpoint()
+            machines.append(self.without(rows).start_from(self).start_from(start)(value))
+        return machines
 
     def is_lost_to_rounding(self, values: Array) -> Array:
         """At which values rounding leaves fewer than about four digits of held-out values, if this is known."""

@@ -119,7 +119,8 @@ def trace(
         Multiplies C for each class.
     rank : int, float, "auto" or Approximation, optional
         Low-rank kernel: the number of landmarks, a target for the relative trace residual (between 0 and 1), "auto"
-        (500 landmarks for more than 2000 rows), or an approximation such as
+        (500 landmarks for more than 2000 rows, whatever C is: ``criteria.approximation_gap(path(C))`` tells whether
+        they are enough), or an approximation such as
         ``svmpath.gram.Nystroem(200, truncate=50)`` or ``svmpath.gram.RandomFourier(300)``. None uses the full kernel
         matrix.
     landmarks : {"rpcholesky", "greedy", "uniform", "kmeans", "density"} or array of rows, default="rpcholesky"

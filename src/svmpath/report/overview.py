@@ -21,6 +21,7 @@ _STAGE_WORDS = {
     "narrow": "the best gammas on all rows, in low rank",
     "confirm": "the loss asked for, at the best pairs",
     "rank": "more landmarks, while that helps",
+    "scout": "larger gammas on the full kernel of some rows, on folds",
     "full kernel": "pairs compared on the full kernel, on folds",
     "compare": "another loss, or other values of epsilon",
     "pairs": "one machine for each pair of classes",

@@ -15,7 +15,6 @@ from svmpath.criteria.curve import error, is_own
 from svmpath.criteria.table import is_bound, is_by_folds, plain_name
 from svmpath.estimators.held_out import ERROR_RATE, SQUARED_ERROR
 from svmpath.estimators.quantiles import constant_loss
-from svmpath.paths import FullKernelPath
 from svmpath.report.facts import Facts, plain
 from svmpath.validation import is_whole_number
 
@@ -223,9 +222,11 @@ def _switched(model: Any) -> str | None:
     """Why "auto" was k-fold and not leave-one-out, in one sentence; None if it was leave-one-out."""
     if model.criterion != "auto" or not is_by_folds(getattr(model, "criterion_", None)):
         return None
-    if isinstance(model.path_, FullKernelPath):
+    if model.path_.compared is not None:
         by = f"{model.cv}-fold" if is_whole_number(model.cv, least=2) else "the folds of cv"
-        return f"a low rank was not enough, so pairs were compared on the full kernel, by {by}"
+        held, n = len(np.unique(model.choice_.curve.rows)), model.path_.problem.n
+        some = "" if held == n or by[0] == "t" else f", of which {round(model.cv * held / n)} held out {held} rows"
+        return f"{model.path_.compared}, by {by}{some}"
     if not model.path_.is_exact:
         return f"there is no exact leave-one-out along approximate paths, so {model.cv}-fold was used instead"
     policy, n = model.path_.loss.policy, model.path_.problem.n

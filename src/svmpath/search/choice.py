@@ -160,7 +160,7 @@ class Stage:
 
     Attributes
     ----------
-    name : {"screen", "narrow", "confirm", "rank", "full kernel", "compare", "pairs", "grid", "gradient",
+    name : {"screen", "narrow", "confirm", "rank", "scout", "full kernel", "compare", "pairs", "grid", "gradient",
            "penalty", "ard"}
         "pairs" has machines of pairs of classes, others one per class against the rest.
     loss : str

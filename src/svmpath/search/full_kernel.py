@@ -12,16 +12,21 @@ There all values of C, folds and classes at one gamma are columns of the same pr
    four times as large has a kernel of which the low rank misses more than a hundredth.
 3. Three values of C around the best, at the gamma of low rank; then at the next larger gamma, and on while that gains.
    Smaller gammas, which low rank favours, have been compared there; effort="best" tries them again if no larger one
-   is better. Where the best C is the last one tried, more are tried.
+   is better. Where the best C is the last one tried, more are tried. Where three are too costly, one is.
 
-The budget is a number of passes over the kernel matrix (``limits``), not of seconds.
+If C is too large at the best gamma of low rank, larger gammas with an affordable C are compared on the full kernel of
+some of the rows (``scout``). There a product costs little, and what is best there is nearly so with all rows.
+
+The budget is a number of passes over the kernel matrix (``limits``), not of seconds. It is in proportion to a fit of
+SVC, which takes less where few samples are left of the margin.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -31,12 +36,11 @@ from svmpath.exceptions import PathError
 from svmpath.gram import LowRankGram, Nystroem, ProductGram
 from svmpath.gram.memory import memory_limit
 from svmpath.kernels import Linear
-from svmpath.losses import Loss, PiecewiseQuadratic
+from svmpath.losses import Loss, PiecewiseQuadratic, Problem
 from svmpath.progress import begin
 from svmpath.search import limits
 from svmpath.search.choice import Scores, best_value
-from svmpath.search.evaluator import Evaluator
-from svmpath.search.trials import Trials
+from svmpath.search.trials import Trials, on_left_side
 from svmpath.search.tuner import Tuner
 
 Array = np.ndarray
@@ -49,10 +53,18 @@ _GAIN = 0.25  # standard errors that a gamma must gain for the next one to be tr
 _WIDENINGS = 2  # times that a C beyond the last is tried at the best gamma
 _MOST_GAMMAS = 5
 _WIDE = 4.0  # factor to a larger gamma, where low rank is exact at the best one
+_SCOUTED = 4  # such steps to larger gammas, where C is too large at the best one
+_SCOUTS = (1500, 4000)  # rows on which these are compared
+_SMALLER = 10.0  # times as small a C as was meant, down to which others are looked at
+_FAR = 30.0  # factor from the best C in low rank to one that is affordable, up to which it may be a good one
+_NARROWER = 2.0  # times as small a C with all rows, at the next larger gamma, as with some of them
+_LEAST_PASSES = 100.0  # below which nothing is to be had at a larger gamma
+_LEFT_SIDE = 0.3  # share of samples left of the margin, below which a fit of SVC takes less
 _UNKNOWN = 0.01  # relative residual of low rank, above which it says little about a gamma
 _LOOKED_AT = 1000  # rows on which the largest eigenvalue is estimated
-# Products over the root of kappa, as seen: for one system, or for the several of the method of Newton.
-_PRODUCTS = {True: 2.0, False: 5.0}
+# Products over the root of kappa, as seen: for one system, for the several of the method of Newton, and for those of
+# several classes, of which the slowest counts.
+_PRODUCTS = {"one system": 2.0, "one machine": 5.0, "several": 10.0}
 _ANEW = 8.0  # times as long as a product takes with a matrix that is held
 _COLUMNS_PER_PASS = 60  # with so many columns, a product takes twice as long as with few
 
@@ -66,116 +78,140 @@ class Passes:
         is_kernel = kernel.psd is True and not isinstance(kernel, Linear)  # a linear one is of low rank as it is
         can_be = is_solved and is_kernel and tuner.is_rank_free and tuner.draw_folds is not None
         each, values = limits.FULL_KERNEL_PASSES[tuner.effort], limits.FULL_KERNEL_VALUES[tuner.effort]
-        self.left = min(each * (2 if loss.is_linear else 1), values / float(tuner.size) ** 2) if can_be else 0.0
+        self.left = min(each, values / float(tuner.size) ** 2) if can_be else 0.0
         if 4.0 * tuner.size**2 > memory_limit():  # kernel values are computed anew in every product
             self.left /= _ANEW
-        problem = tuner.evaluator.problems[0]
-        s = problem.s if problem.copies is None else np.bincount(problem.copies, problem.s)
-        self._seed, self._weight, self._factor = tuner.seed, float(s.max()), _PRODUCTS[loss.is_linear]
-        folds = len(folds_of(tuner)) if self.left > 0.0 else 0
-        self._per_product = 1.0 + _VALUES * folds * len(tuner.evaluator.problems) / _COLUMNS_PER_PASS
+        problems = tuner.evaluator.problems
+        s = problems[0].s if problems[0].copies is None else np.bincount(problems[0].copies, problems[0].s)
+        kind = "one system" if loss.is_linear else "one machine" if tuner.is_single else "several"
+        self._seed, self._weight, self._factor = tuner.seed, float(s.max()), _PRODUCTS[kind]
+        self._columns = len(folds_of(tuner)) * len(problems) if self.left > 0.0 else 0
 
-    def afford(self, low: LowRankGram, C: float) -> bool:
-        """Whether a look at a few values around C, and then a machine there, can be afforded."""
+    def restrict(self, problems: Sequence[Problem], decisions: Sequence[Array | None]) -> None:
+        """Less where few samples are left of the margin, so that a fit of SVC would take less, too."""
+        both = zip(problems, decisions, strict=True)
+        shares = [on_left_side(each.y, f) / each.n for each, f in both if f is not None and each.y.min() < 0]
+        if shares and problems[0].task == "classification":
+            self.left *= min(1.0, max(shares) / _LEFT_SIDE)
+
+    def most_C(self, low: LowRankGram) -> float:
+        """The largest C at which a look at one value, and then a machine, can be afforded."""
         if self.left <= 0.0:
-            return False
+            return 0.0
         rng, n = np.random.default_rng(self._seed), low.n
         some = np.sort(rng.choice(n, min(n, _LOOKED_AT), replace=False))
         rest = low.kernel(low.X[low.places(some)]) - low.block(some, some)
-        largest = max(float(np.linalg.eigvalsh(rest)[-1]), 0.0) * n / len(some)
-        products = self._factor * np.sqrt(1.0 + 2.0 * _STEP * C * self._weight * largest)
-        return bool(products * (1.0 + self._per_product) <= self.left)
+        largest = max(float(np.linalg.eigvalsh(rest)[-1]), np.finfo(float).tiny) * n / len(some)
+        root = self.left / (self._factor * (1.0 + self._per_product(1)))
+        return float(max(root**2 - 1.0, 0.0) / (2.0 * self._weight * largest))
 
-    def pay(self, products: int) -> None:
+    def values(self, low: LowRankGram, C: float) -> list[float]:
+        """The values of C around one that can be looked at together, with a machine afterwards: three, one or none.
+
+        Where these are too costly, those around a smaller one are taken, unless that is far from it.
+        """
+        most, three = self.most_C(low), (1.0 + self._per_product(_VALUES)) / (1.0 + self._per_product(1))
+        middle = most / (_STEP * three**2)
+        if middle >= C or C > most >= middle >= C / _SMALLER:
+            return [min(C, middle) * _STEP**k for k in (-1, 0, 1)]
+        return [C] if most >= C else []
+
+    def pay(self, products: int, values: int) -> None:
         """Take away what a look has cost."""
-        self.left -= products * self._per_product
+        self.left -= products * self._per_product(values)
+
+    def _per_product(self, values: int) -> float:
+        return 1.0 + values * self._columns / _COLUMNS_PER_PASS
 
 
-def folds_of(tuner: Tuner) -> Folds:
-    """The folds by which machines on the full kernel are compared."""
+def folds_of(tuner: Tuner, *, every: bool = False) -> Folds:
+    """The folds by which machines on the full kernel are compared; with many classes some of them, unless all must."""
     if tuner.folds is not None:
         return tuner.folds
     assert tuner.draw_folds is not None
-    return tuner.draw_folds()
+    most = max(1, limits.FULL_KERNEL_COLUMNS // len(tuner.evaluator.problems))
+    return tuner.draw_folds(None if every or tuner.effort == "best" else most)
 
 
-def larger_pair(
-    tuner: Tuner, evaluator: Evaluator, low: LowRankGram, gamma: float, valley: Callable[[float], float]
-) -> tuple[float, float] | None:
-    """A larger gamma of which low rank knows little, and about the best C there, if the full kernel is affordable.
+def scout(tuner: Tuner, low: Trials, passes: Passes, valley: Callable[[float], float]) -> tuple[float, float] | None:
+    """A larger gamma of which low rank knows little, and a C there, if the full kernel is affordable.
 
     Where a small gamma is best in low rank, its C may be so large that no system on the full kernel is affordable.
+    ``valley`` is about the best C at a gamma. Pairs are compared on some of the rows, by all folds.
     """
-    axis, passes = tuner.gamma, Passes(tuner, evaluator.loss)
-    for step in (_WIDE, _WIDE**2) if passes.left > 0.0 else ():
-        new = None if axis is None else axis.next(gamma, 1, step)
+    axis, gram = tuner.gamma, low.best_curve().path.gram
+    if axis is None or passes.left < _LEAST_PASSES or not isinstance(gram, LowRankGram):
+        return None
+    candidates, new = dict[float, float](), axis.next(low.best()[0], 1, _WIDE)
+    for _ in range(_SCOUTED):
         if new is None or tuner.deadline.is_over():
             break
-        at, C = low.at(str(tuner.over), new), tuner.C.nearest(valley(new))
-        if at.residual > _UNKNOWN and passes.afford(at, C):
-            return new, C
-    return None
+        at, wanted = gram.at(str(tuner.over), new), valley(new)
+        C = min(wanted, passes.most_C(at)) if at.residual > _UNKNOWN else 0.0
+        if wanted / _FAR <= C:
+            candidates[new] = C
+        new = axis.next(new, 1, _WIDE)
+    if len(candidates) <= 1:
+        return next(iter(candidates.items()), None)
+    begin("full kernel")
+    rng, n = np.random.default_rng(tuner.seed), int(np.clip(tuner.n / 3, _SCOUTS[0], _SCOUTS[1]))
+    rows = np.sort(rng.choice(tuner.n, min(n, tuner.n), replace=False))
+    part = ProductGram(gram.kernel, gram.X, Nystroem(_rank(tuner, len(rows)), "uniform"), tuner.seed, gram.places(rows))
+    problems = [
+        replace(each, gram=part, y=each.y[rows], s=each.s[rows], copies=None) for each in low.evaluator.problems
+    ]
+    folds = [
+        (np.flatnonzero(np.isin(rows, a)), np.flatnonzero(np.isin(rows, b))) for a, b in folds_of(tuner, every=True)
+    ]
+    criterion = make_criterion("kfold", folds)
+    units = None if low.evaluator.units is None else low.evaluator.units[rows]
+    trials = Trials(tuner, replace(low.evaluator, problems=problems, criterion=criterion, units=units))
+    for gamma, C in candidates.items():
+        with suppress(PathError):
+            if not (trials.tried and tuner.deadline.is_over()):
+                trials.look(gamma, np.array([tuner.C.nearest(C)]))
+    if not trials.tried:
+        return None
+    trials.enter("scout")
+    gamma, C = trials.best()  # of few rows; with more of them a narrower kernel pays
+    return axis.next(gamma, 1) or gamma, tuner.C.nearest(C / _NARROWER)
+
+
+def _rank(tuner: Tuner, n: int) -> int:
+    """Of the preconditioner for n rows."""
+    return max(int(min(limits.PRECONDITIONER * np.sqrt(n), limits.MOST_RANK, memory_limit() / (8.0 * tuner.n))), 1)
 
 
 def on_full_kernel(
-    tuner: Tuner, low: Trials, valley: Callable[[float], float], start: tuple[float, float] | None = None
+    tuner: Tuner,
+    low: Trials,
+    passes: Passes,
+    valley: Callable[[float], float],
+    start: tuple[float, float] | None = None,
 ) -> Trials | None:
     """The trials on the full kernel; those in low rank if these are good enough; None if no machine was found.
 
     ``valley`` is about the best C at a gamma. They begin with the best pair in low rank, or with ``start``.
     """
-    axis, (gamma, C), passes = tuner.gamma, start or low.best(), Passes(tuner, low.evaluator.loss)
     begin("full kernel")
     gram = low.best_curve().path.gram
-    rank = min(limits.PRECONDITIONER * np.sqrt(tuner.size), limits.MOST_RANK, memory_limit() / (8.0 * tuner.n))
-    full = ProductGram(gram.kernel, gram.X, Nystroem(max(int(rank), 1), "uniform"), tuner.seed, gram.rows)
+    full = ProductGram(gram.kernel, gram.X, Nystroem(_rank(tuner, tuner.size), "uniform"), tuner.seed, gram.rows)
     on_full = low.evaluator.on(full)
     steps: list[float | None] = [None]  # factors from one gamma to the next; the usual one comes last
     if start is None:
-        pairs = zip(on_full.paths(full, (C, C)), low.machines(), strict=True)
-        if all(path.gap_of(machine(C).alpha, C) < _SMALL_GAP for path, machine in pairs):  # type: ignore[attr-defined]
+        gamma, C = start = low.best()
+        pairs: Any = zip(on_full.paths(full, (C, C)), low.machines(), strict=True)
+        is_enough = all(path.gap_of(machine(C).alpha, C) < _SMALL_GAP for path, machine in pairs)
+        passes.pay(full.products, 0)
+        if is_enough:
             # Is a larger gamma as well known in low rank? If not, it may be better than it looked.
-            new = None if axis is None else axis.next(gamma, 1, _WIDE)
+            new = None if tuner.gamma is None else tuner.gamma.next(gamma, 1, _WIDE)
             if new is None or gram.at(str(tuner.over), new).residual < _UNKNOWN:
                 return low
             steps = [_WIDE, None]
     trials = Trials(tuner, replace(on_full, criterion=make_criterion("kfold", folds_of(tuner))))
-
-    def look(gamma: float, values: list[float]) -> Scores | None:
-        """Some values of C at a gamma, in one system; None if that is too costly."""
-        at, before = tuner.gram_at(full, gamma), full.products
-        assert isinstance(at, ProductGram)
-        if tuner.deadline.is_over() or not passes.afford(at.low, float(np.median(values))):
-            return None
-        trials.look(gamma, np.unique([tuner.C.nearest(each) for each in values]))
-        passes.pay(full.products - before)
-        return trials.tried[gamma]
-
-    def around(C: float) -> list[float]:
-        return [C * _STEP**k for k in (-1, 0, 1)]
-
     with suppress(PathError):  # where a machine is not found, those that were are compared
-        here = look(gamma, around(C))
-        for direction in (1, -1) if tuner.effort == "best" else (1,):
-            place = gamma
-            for step in steps if direction == 1 else steps[-1:]:
-                while axis is not None and here is not None and len(trials.tried) < _MOST_GAMMAS:
-                    new = axis.next(place, direction, step)
-                    there = None if new is None else look(new, around(here.best * valley(new) / valley(place)))
-                    if new is None or there is None:
-                        break
-                    gain, least = here.lowest[0] - there.lowest[0], _GAIN * here.standard_error(best_value(here))
-                    place, here = (new, there) if gain > 0.0 else (place, here)
-                    if gain <= least:
-                        break
-            if place != gamma:
-                break
-        for _ in range(_WIDENINGS if trials.tried else 0):
-            gamma, C = trials.best()
-            values = trials.tried[gamma].values
-            beyond = [each for each in tuner.C.neighbours(C, _STEP) if not values.min() <= each <= values.max()]
-            if not beyond or look(gamma, beyond) is None:
-                break
+        _climb(tuner, trials, passes, valley, start, steps)
     if not trials.tried:
         return None
     try:
@@ -185,3 +221,49 @@ def on_full_kernel(
         return None
     trials.enter("full kernel")
     return trials
+
+
+def _climb(
+    tuner: Tuner,
+    trials: Trials,
+    passes: Passes,
+    valley: Callable[[float], float],
+    start: tuple[float, float],
+    steps: list[float | None],
+) -> None:
+    """From a pair to larger gammas while that gains, by each of some steps; then to other C at the best gamma."""
+    axis, full, (gamma, C) = tuner.gamma, trials.evaluator.gram, start
+
+    def look(gamma: float, C: float, *, beyond: bool = False) -> Scores | None:
+        """Some values of C around one, or that one if it is beyond them, in one system; None if that is too costly."""
+        at = tuner.gram_at(full, gamma)
+        assert isinstance(at, ProductGram)
+        values, before = passes.values(at.low, C), at.products
+        if tuner.deadline.is_over() or not values:
+            return None
+        values = np.unique([tuner.C.nearest(each) for each in ([C] if beyond else values)]).tolist()
+        trials.look(gamma, np.array(values))
+        passes.pay(at.products - before, len(values))
+        return trials.tried[gamma]
+
+    here = look(gamma, C)
+    for direction in (1, -1) if tuner.effort == "best" else (1,):
+        place = gamma
+        for step in steps if direction == 1 else steps[-1:]:
+            while axis is not None and here is not None and len(trials.tried) < _MOST_GAMMAS:
+                new = axis.next(place, direction, step)
+                there = None if new is None else look(new, here.best * valley(new) / valley(place))
+                if new is None or there is None:
+                    break
+                gain, least = here.lowest[0] - there.lowest[0], _GAIN * here.standard_error(best_value(here))
+                place, here = (new, there) if gain > 0.0 else (place, here)
+                if gain <= least:
+                    break
+        if place != gamma:
+            break
+    for _ in range(_WIDENINGS if trials.tried else 0):
+        gamma, C = trials.best()
+        values = trials.tried[gamma].values
+        beyond = [each for each in tuner.C.neighbours(C, _STEP) if not values.min() <= each <= values.max()]
+        if len(values) == 1 or all(look(gamma, each, beyond=True) is None for each in beyond):
+            break

@@ -53,8 +53,9 @@ PAIR_OPERATIONS = 4e10  # of the machines of all pairs of classes at one C and g
 
 # Of a search on the full kernel, by effort: passes over the kernel matrix, each of which takes about as long as an
 # eightieth of a fit of SVC; and kernel values in all of them, a nanosecond each.
-FULL_KERNEL_PASSES = {"quick": 0.0, "auto": 150.0, "best": 2000.0}
-FULL_KERNEL_VALUES = {"quick": 0.0, "auto": 8e10, "best": 1e12}
+FULL_KERNEL_PASSES = {"quick": 0.0, "auto": 200.0, "best": 2000.0}
+FULL_KERNEL_VALUES = {"quick": 0.0, "auto": 1.2e11, "best": 1e12}
+FULL_KERNEL_COLUMNS = 12  # machines of folds and classes at one C: with more classes there are fewer folds
 
 # --- memory ----------------------------------------------------------------------------------------------------------
 KEPT_ENTRIES = 5e7  # of the kernel matrices that trials keep: 400 MB

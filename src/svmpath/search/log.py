@@ -19,6 +19,7 @@ _DOING = {
     "confirm": "confirming",
     "compare": "comparing",
     "pairs": "with pairs of classes,",
+    "scout": "scouting",
     "full kernel": "on the full kernel",
     "gradient": "following the gradient over",
     "ard": "following the gradient over",

@@ -29,7 +29,7 @@ from svmpath.progress import begin, doing
 from svmpath.search import limits
 from svmpath.search.choice import Scores, Stage, best_value, is_lower, lowest
 from svmpath.search.evaluator import Evaluator, Starts
-from svmpath.search.full_kernel import Passes, larger_pair, on_full_kernel
+from svmpath.search.full_kernel import Passes, on_full_kernel, scout
 from svmpath.search.trials import StartsByGamma, Trials, on_left_side
 from svmpath.search.tuner import Tuner
 
@@ -46,7 +46,7 @@ _REASONS = {
     "rank": "more is not tried",
     "memory": "more does not fit in memory",
     "time": "there is no time for more",
-    "full": "the full kernel is next",
+    "full": "the full kernel is next, where that is affordable",
 }
 
 
@@ -70,57 +70,55 @@ def grow(
         evaluator = tuner.evaluators[lowest(np.array([each.score() for each in compared]))[0]]
     if first is not None and first.path.gram.kernel.parameters != kernel.parameters:
         first = None  # with rule="one_se" the curve that was kept may be that of another gamma
-    best, is_full_next = _grow_at(tuner, evaluator, kernel, (gamma, C), starts, first, Passes(tuner, evaluator.loss))
-    if is_full_next:
-        full = on_full_kernel(tuner, best, valley)
-        if full is None:
-            first = best.best_curve() if tuner.is_single else None
-            full, _ = _grow_at(tuner, evaluator, kernel, (gamma, C), starts, first)
-        best = full
-    else:
-        best = _from_larger_gamma(tuner, best, valley)
+    best, passes = None, Passes(tuner, evaluator.loss)
+    grown = double_rank(
+        tuner, evaluator, kernel, (gamma, C), starts.get(gamma), first, 1 if passes.left > 0.0 else None
+    )
+    low = _entered(tuner, evaluator, grown, gamma, starts)
+    if passes.left > 0.0:
+        passes.restrict(evaluator.problems, [path.known_decisions(low.best()[1]) for path in grown.paths])
+        is_next = is_full_affordable(passes, grown.curve)
+        start = None if is_next else scout(tuner, low, passes, valley)
+        best = on_full_kernel(tuner, low, passes, valley, start) if is_next or start is not None else None
+        is_behind = best is None or (start is not None and is_lower([low.score()], [best.score()]))
+        if is_behind and grown.reason == "full":
+            more = double_rank(tuner, evaluator, kernel, (gamma, C), starts.get(gamma), before=grown)
+            low = _entered(tuner, evaluator, more, gamma, starts, len(grown.stages))
+        best = low if best is None or (is_behind and is_lower([low.score()], [best.score()])) else best
+    best = best or low
     for other in tuner.evaluators[1:]:
         smooth = smoother(tuner, other, best)
         if smooth is not None:
-            trials, _ = _grow_at(tuner, other, smooth.evaluator.gram.kernel, smooth.best(), {})
+            trials = _entered(
+                tuner, other, double_rank(tuner, other, smooth.evaluator.gram.kernel, smooth.best()), smooth.best()[0]
+            )
             best = trials if is_lower([trials.score()], [best.score()]) else best
     return best
 
 
-def _from_larger_gamma(tuner: Tuner, best: Trials, valley: Callable[[float], float]) -> Trials:
-    """The best so far, or the full kernel at a larger gamma if affordable and better, also by the first loss."""
-    gamma, gram = best.best()[0], best.best_curve().path.gram
-    if not isinstance(gram, LowRankGram):
-        return best
-    low = low_rank(tuner, gram.kernel, min(first_rank(tuner), tuner.n))
-    for evaluator in {each.loss.name: each for each in (best.evaluator, tuner.evaluator)}.values():
-        pair = larger_pair(tuner, evaluator, low, gamma, valley)
-        if pair is not None:
-            trials = Trials(tuner, evaluator.on(gram))
-            trials.adopt(gamma, best.best_curve(), best.machines())
-            full = on_full_kernel(tuner, trials, valley, pair)
-            best = full if full is not None and is_lower([full.score()], [best.score()]) else best
-    return best
+def is_full_affordable(passes: Passes, curve: Curve) -> bool:
+    """Whether machines on the full kernel are affordable at the best pair of a low rank that is not all of it."""
+    gram, C = curve.path.gram, float(curve.values[best_value(curve)])
+    return isinstance(gram, LowRankGram) and gram.residual > _NOTHING_LEFT and bool(passes.values(gram, C))
 
 
-def _grow_at(
+def _entered(
     tuner: Tuner,
     evaluator: Evaluator,
-    kernel: Kernel,
-    pair: tuple[float, float],
-    starts: StartsByGamma,
-    first: Curve | None = None,
-    passes: Passes | None = None,
-) -> tuple[Trials, bool]:
-    """One loss on one kernel in low rank, and whether the full kernel is next."""
-    gamma = pair[0]
-    grown = double_rank(tuner, evaluator, kernel, pair, starts.get(gamma), first, passes)
-    steps = ", ".join(f"{each.rank}: {each.tried[gamma].score:.4g} ({each.seconds:.2f} s)" for each in grown.stages)
-    sentence = f"rank: score of {evaluator.loss.name} by rank, {tuner.n} rows: {steps}; {_REASONS[grown.reason]}"
-    tuner.log.enter(grown.stages, sentence, f"raising the rank to {grown.stages[-1].rank}")
+    grown: Grown,
+    gamma: float,
+    starts: StartsByGamma | None = None,
+    known: int = 0,
+) -> Trials:
+    """The trials of one loss on one kernel by rank, entered in the log but for those stages that are in it already."""
+    stages = grown.stages[known:]
+    if stages:
+        steps = ", ".join(f"{each.rank}: {each.tried[gamma].score:.4g} ({each.seconds:.2f} s)" for each in stages)
+        sentence = f"rank: score of {evaluator.loss.name} by rank, {tuner.n} rows: {steps}; {_REASONS[grown.reason]}"
+        tuner.log.enter(stages, sentence, f"raising the rank to {stages[-1].rank}")
     trials = Trials(tuner, evaluator.on(grown.curve.path.gram), starts)
     trials.adopt(gamma, grown.curve, grown.paths)
-    return trials, grown.reason == "full"
+    return trials
 
 
 class Grown(NamedTuple):
@@ -136,7 +134,7 @@ class Grown(NamedTuple):
         All ranks tried. A rank is less than the number of landmarks where some are combinations of others.
     reason : {"enough", "whole", "rank", "memory", "time", "full"}
         Why no larger one was tried: the last gained too little, the kernel has no higher rank, there was no other to
-        try, a limit was reached, or the full kernel is affordable.
+        try, a limit was reached, or the full kernel is looked at before.
     """
 
     curve: Curve
@@ -152,7 +150,8 @@ def double_rank(
     pair: tuple[float, float],
     starts: Starts | None = None,
     first: Curve | None = None,
-    passes: Passes | None = None,
+    most: int | None = None,
+    before: Grown | None = None,
 ) -> Grown:
     """Go to larger ranks until the held-out score gains less than a quarter of its standard error, or 0.5 % of itself.
 
@@ -168,8 +167,10 @@ def double_rank(
         The decision values of each machine on a similar kernel, where they are known.
     first : Curve, optional
         The curve at the first rank, if it is known already; of one machine.
-    passes : Passes, optional
-        What may be done on the full kernel: where that can be afforded, no rank after the first is tried.
+    most : int, optional
+        How many ranks are tried before the full kernel is looked at.
+    before : Grown, optional
+        The ranks that were tried already, if this goes on with them.
 
     Examples
     --------
@@ -193,22 +194,21 @@ def double_rank(
     curve, paths, reason = first, [] if first is None else [first.path], "rank"
     starts = list(starts or [None] * len(evaluator.problems))
     ranks, stages = _ranks(tuner, kernel), list[Stage]()
+    if before is not None:
+        curve, paths, stages = before.curve, before.paths, list(before.stages)
+        starts = [path.known_decisions(stages[-1].tried[gamma].best) for path in paths]
 
     def enter(curve: Curve, seconds: float) -> None:
         tried = {gamma: Scores.of(curve)}
         rank, own = curve.path.gram.rank, dict(own_parameters(curve))
         stages.append(Stage("rank", loss.name, curve.criterion, rank, tried, seconds, own=own))
 
-    def is_full_next(curve: Curve) -> bool:
-        gram, best = curve.path.gram, float(curve.values[best_value(curve)])
-        is_left = gram.Z is not None and gram.residual > _NOTHING_LEFT
-        return passes is not None and is_left and not tuner.deadline.is_over() and passes.afford(gram, best)
-
-    if first is not None:
+    if first is not None and before is None:
         enter(first, 0.0)
-        if is_full_next(first):
-            return Grown(first, paths, stages, "full")
     for rank in ranks[len(stages) :]:
+        if len(stages) == most:
+            reason = "full"
+            break
         doing(f"{loss.name} in rank {rank}")
         gram: Gram = low_rank(tuner, kernel, rank) if rank < n or rank <= limits.MOST_RANK else tuner.gram
         if gram is tuner.gram:  # as many landmarks as rows: the full matrix, if that is not too costly
@@ -231,13 +231,10 @@ def double_rank(
         ends = [path.known_decisions(best) for path in traced]
         starts = [f if end is None else end for end, f in zip(ends, starts, strict=True)]
         enter(new, monotonic() - now)
-        *before, score = (stage.tried[gamma].score for stage in stages)
-        if curve is None or is_lower([score], [min(before)]):
+        *others, score = (stage.tried[gamma].score for stage in stages)
+        if curve is None or is_lower([score], [min(others)]):
             curve, paths = new, traced
-        if not before and is_full_next(new):
-            reason = "full"
-            break
-        if before and before[-1] - score < _least_gain(stages[-1].tried[gamma]):
+        if others and others[-1] - score < _least_gain(stages[-1].tried[gamma]):
             reason = "enough"
             break
         if rank == n or (gram.rank < rank and gram.residual < _NOTHING_LEFT):

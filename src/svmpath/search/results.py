@@ -20,7 +20,7 @@ Entry = tuple[Mapping[str, Any], Scores]  # what is the same all along a curve, 
 # those of a descent are smoothed.
 _DECIDING = ("confirm", "compare", "pairs", "rank", "full kernel", "grid")
 _WORDS = ("loss", "multi_class")  # parameters that are no numbers
-_FIRST = ("screen", "narrow")  # stages after which other stages decide
+_FIRST = ("screen", "narrow", "scout")  # stages after which other stages decide
 _NUMBERED = ("penalty", "ard")  # stages whose keys are no gammas, but values of eta, and numbers of points
 
 

@@ -87,12 +87,12 @@ class Trials:
     def enter(self, name: str) -> None:
         """Enter these trials in the log as a stage."""
         (gamma, C), tried, loss = self.best(), self.tried, self.evaluator.loss
-        if name == "narrow":  # a stand-in, between whose machines nothing is chosen in the end
+        if name in ("narrow", "scout"):  # a stand-in, between whose machines nothing is chosen in the end
             tried = {each: scores.without_losses() for each, scores in tried.items()}
         curve, seconds = self.best_curve(), time.perf_counter() - self._clock
         own = dict(own_parameters(curve))
         stage = Stage(name, loss.name, curve.criterion, curve.path.gram.rank, tried, seconds, own=own)
-        self.tuner.log.add(stage, self.tuner.n, f"{pair_text(gamma, C)}, score {self.score():.4g}")
+        self.tuner.log.add(stage, self.evaluator.problems[0].n, f"{pair_text(gamma, C)}, score {self.score():.4g}")
 
     def machines(self) -> list[Path]:
         """The paths of all machines at the best gamma."""

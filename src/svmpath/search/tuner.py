@@ -71,7 +71,8 @@ class Tuner:
     effort : {"quick", "auto", "best"}
         How much may be done on the full kernel of many rows.
     draw_folds : callable or None
-        ``draw_folds()`` are the folds by which machines on the full kernel are compared; None if they must not be.
+        ``draw_folds(most)`` are the folds by which machines on the full kernel are compared, at most so many unless
+        they are given as such; None if they must not be.
     log : TrialLog
     unit : float
         The unit of C: least squares with C = 1 stands in for machines with this C.
@@ -93,7 +94,7 @@ class Tuner:
     deadline: Deadline = field(default_factory=Deadline)
     is_rank_free: bool = False
     effort: str = "quick"
-    draw_folds: Callable[[], Folds] | None = None
+    draw_folds: Callable[[int | None], Folds] | None = None
     log: TrialLog = field(default_factory=TrialLog)
     unit: float = 1.0
 
