@@ -14,7 +14,15 @@ from typing import Any, NoReturn
 import numpy as np
 
 from svmpath.criteria.calibration import Calibration, fit_calibration
-from svmpath.criteria.conformal import LeftOut, fold_machines, intervals, label_sets, quantile_intervals, ten_folds
+from svmpath.criteria.conformal import (
+    LeftOut,
+    fold_machines,
+    intervals,
+    label_sets,
+    narrowest_pair,
+    quantile_intervals,
+    ten_folds,
+)
 from svmpath.criteria.curve import Curve, ErrorAbove
 from svmpath.criteria.effective import counted
 from svmpath.criteria.folds import deal, random_places
@@ -38,6 +46,7 @@ ERROR_RATE, SQUARED_ERROR = "error rate", "mean squared error"
 _EXACT = ("loo", "press")  # criteria that are exact leave-one-out
 _EQUAL_WEIGHTS = 1e-9  # relative variance of weights of rows in chunks up to which all are equal
 _HARMLESS = 0.01  # of the root mean squared residual: a change of predictions that is not worth n kernel values each
+_PAIRS = np.array([0.0, 0.25, 0.5, 0.75])  # pairs of quantiles: how far from those of the coverage to the median
 _CURVE_FOLDS = 5  # for a calibration curve it is calibrated on the other folds
 
 
@@ -282,15 +291,16 @@ class HeldOut:
         with jobs(self.options["n_jobs"]):
             return intervals(self.left_out(), self.labels, X, check_coverage(coverage), self.weight)
 
-    def quantile_intervals(self, X: Any, coverage: float) -> Array:
-        """Conformalised intervals between two quantiles, of shape (m, 2)."""
-        key, low = repr(check_coverage(coverage)), 0.5 * (1.0 - coverage)
+    def quantile_intervals(self, X: Any, coverage: float, *, is_nominal: bool = False) -> Array:
+        """Conformalised intervals between two quantiles, of shape (m, 2): those of the coverage, or the best pair."""
+        key, low = f"{check_coverage(coverage)!r} {is_nominal}", 0.5 * (1.0 - coverage)
         with jobs(self.options["n_jobs"]):
             if key not in self._between:
-                C = self.machines.values[0]
-                paths = LevelMachines(self.machines.paths[0], C).paths(np.array([low, 1.0 - low]))
+                C, lows = self.machines.values[0], low + (0.5 - low) * (_PAIRS[:1] if is_nominal else _PAIRS)
+                paths = LevelMachines(self.machines.paths[0], C).paths(np.concatenate([lows, 1.0 - lows[::-1]]))
                 # Machines at these levels are new, so that the folds may be, too: of more rows each, as ten are.
-                self._between[key] = fold_machines(paths, [C, C], self.outer_folds(as_chosen=False))
+                every = fold_machines(paths, [C] * len(paths), self.outer_folds(as_chosen=False))
+                self._between[key] = narrowest_pair(every, self.labels, coverage, self.weight)
             return quantile_intervals(self._between[key], self.labels, X, coverage, self.weight)
 
     def label_sets(self, X: Any, coverage: float) -> Array:

@@ -26,7 +26,7 @@ from svmpath.ranges import Range
 from svmpath.solvers.threads import jobs
 from svmpath.validation import check_levels, check_weights
 
-_METHODS = ("auto", "jackknife+", "cqr")  # of intervals
+_METHODS = ("auto", "jackknife+", "cqr", "cqr_nominal")  # of intervals
 
 
 class PathSVR(RegressorMixin, PathMachine):
@@ -419,11 +419,12 @@ class PathSVR(RegressorMixin, PathMachine):
         X : array, DataFrame or CSR matrix of shape (m, d)
         coverage : float, default=0.9
             The probability that an interval is meant to contain the target, between 0 and 1.
-        method : {"auto", "jackknife+", "cqr"}, default="auto"
-            "cqr" (conformalised quantile regression) is for "pinball", whose default it is: the ends are the quantiles
-            (1 - coverage) / 2 and (1 + coverage) / 2 with the chosen C and gamma, moved by as much as held-out targets
-            are beyond them. Such intervals are wide where targets vary much, and narrow elsewhere. "jackknife+" moves
-            one prediction up and down by held-out residuals.
+        method : {"auto", "jackknife+", "cqr", "cqr_nominal"}, default="auto"
+            "cqr" (conformalised quantile regression) is for "pinball", whose default it is: the ends are two quantiles
+            with the chosen C and gamma, moved by as much as held-out targets are beyond them. Such intervals are wide
+            where targets vary much, and narrow elsewhere. Which two of four pairs is decided by the mean width on
+            held-out rows; with "cqr_nominal" they are (1 - coverage) / 2 and (1 + coverage) / 2, which are wider, but
+            keep nearer to the coverage at every x. "jackknife+" moves one prediction up and down by held-out residuals.
 
         Returns
         -------
@@ -452,7 +453,8 @@ class PathSVR(RegressorMixin, PathMachine):
         rows are taken in blocks, so that memory stays bounded.
 
         Conformalised quantiles [3]_ are those of machines without each of ten folds, or of the folds that ``cv`` has
-        given: two per fold, trained at the first call with a coverage, and kept. The guarantee is that of CV+.
+        given: eight per fold, trained at the first call with a coverage, of which two are kept. The guarantee is that
+        of CV+ with "cqr_nominal"; that one of four pairs was chosen on the same rows is not covered.
 
         References
         ----------
@@ -479,12 +481,12 @@ class PathSVR(RegressorMixin, PathMachine):
             raise ValueError(unknown_name("method", method, _METHODS))
         known, X = self._known, self._check_new(X)
         is_quantile = self.path_.loss.level == "quantile"
-        if method == "cqr" and not is_quantile:
+        if method.startswith("cqr") and not is_quantile:
             raise ValueError(
-                f"method='cqr' needs quantiles, but this model has loss={self.loss_!r}: use loss='pinball'."
+                f"method={method!r} needs quantiles, but this model has loss={self.loss_!r}: use loss='pinball'."
             )
         if is_quantile and method != "jackknife+":
-            return known.quantile_intervals(X, coverage)
+            return known.quantile_intervals(X, coverage, is_nominal=method == "cqr_nominal")
         if self._has_columns:
             raise ValueError("method='jackknife+' needs one prediction per row, but there are several: use 'cqr'.")
         return known.intervals(X, coverage)
