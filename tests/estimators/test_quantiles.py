@@ -211,20 +211,29 @@ def test_a_saved_model_predicts_the_same():
 # --- intervals -------------------------------------------------------------------------------------------------------
 
 
+def refitted_interval(model, folds, new, q):
+    """The interval between the quantiles q and 1 - q by plain refits, and its mean width around held-out values."""
+    held, at_new = np.empty((80, 2)), np.empty((80, 7, 2))
+    for train, test in folds:
+        for k, level in enumerate((q, 1 - q)):
+            refit = PathSVR(loss="pinball", quantile=level, gamma=1.0, C=model.C_).fit(X[train], Y[train])
+            held[test, k], at_new[test, :, k] = refit.predict(X[test]), refit.predict(new)
+    beyond = np.maximum(held.min(axis=1) - Y, Y - held.max(axis=1))
+    place = int(np.ceil(0.8 * (len(Y) + 1))) - 1
+    upper = np.sort(at_new.max(axis=2) + beyond[:, None], axis=0)[place]
+    lower = -np.sort(beyond[:, None] - at_new.min(axis=2), axis=0)[place]
+    return np.ptp(held, axis=1).mean() + 2 * np.sort(beyond)[place], np.column_stack([lower, upper])
+
+
 def test_conformalised_quantiles_are_those_of_their_formula():
     folds = list(KFold(4).split(X))
     model = PathSVR(loss="pinball", gamma=1.0, C=[1.0, 3.0], criterion="kfold", cv=folds).fit(X, Y)
-    new, w = waves(7, 3)[0], len(Y)
-    held, at_new = np.empty((80, 2)), np.empty((80, 7, 2))
-    for train, test in folds:
-        for k, q in enumerate((0.1, 0.9)):
-            refit = PathSVR(loss="pinball", quantile=q, gamma=1.0, C=model.C_).fit(X[train], Y[train])
-            held[test, k], at_new[test, :, k] = refit.predict(X[test]), refit.predict(new)
-    beyond = np.maximum(held.min(axis=1) - Y, Y - held.max(axis=1))
-    place = int(np.ceil(0.8 * (w + 1))) - 1
-    upper = np.sort(at_new.max(axis=2) + beyond[:, None], axis=0)[place]
-    lower = -np.sort(beyond[:, None] - at_new.min(axis=2), axis=0)[place]
-    np.testing.assert_allclose(model.predict_interval(new, 0.8), np.column_stack([lower, upper]), atol=1e-7)
+    new = waves(7, 3)[0]
+    found = [refitted_interval(model, folds, new, q) for q in (0.1, 0.2, 0.3, 0.4)]
+    nominal, narrowest = found[0][1], min(found, key=lambda each: each[0])[1]
+    np.testing.assert_allclose(model.predict_interval(new, 0.8, method="cqr_nominal"), nominal, atol=1e-7)
+    np.testing.assert_allclose(model.predict_interval(new, 0.8), narrowest, atol=1e-7)
+    assert not np.allclose(nominal, narrowest)
     np.testing.assert_allclose(model.predict_interval(new, 0.8, method="cqr"), model.predict_interval(new, 0.8))
 
 
@@ -266,7 +275,7 @@ def test_what_else_is_refused():
         model.predict_quantiles(X, [0.5])
     with pytest.raises(ValueError, match="method='cqr' needs quantiles, but this model has loss='least_squares'"):
         model.predict_interval(X, method="cqr")
-    with pytest.raises(ValueError, match=r"method must be one of 'auto', 'jackknife\+', 'cqr'; got 'jackknife'"):
+    with pytest.raises(ValueError, match=r"method must be one of 'auto', 'jackknife\+', 'cqr', 'cqr_nominal'; got"):
         model.predict_interval(X, method="jackknife")
     several = PathSVR(loss="pinball", quantile=[0.1, 0.9], gamma=1.0, C=1.0).fit(X, Y)
     with pytest.raises(ValueError, match=r"method='jackknife\+' needs one prediction per row"):
