@@ -10,6 +10,7 @@ methods. "below 0.9" is the share of test targets below that quantile, in percen
 
     shared        PathSVR(loss="pinball", quantile=[0.05, ..., 0.95]): one C and gamma for all, by the mean loss
     three, path   PathSVR(loss="pinball", quantile=[0.1, 0.5, 0.9]), then predict_quantiles at all 19
+    calibrated    the same with calibrate=True: moved to the quantiles of held-out residuals
     Nystroem      GridSearchCV for each quantile: QuantileRegressor (HiGHS) on 100 Nystroem features, 3 gammas, 3 alphas
     boosting      GridSearchCV for each quantile: HistGradientBoostingRegressor(loss="quantile"), 3 sizes, 2 rates
     liquidSVM     qtSVM(weights=[0.05, ..., 0.95]) with its own grid and folds, where it can be imported (see
@@ -185,6 +186,11 @@ def three(X: Array, y: Array) -> Predict:
     return lambda rows: model.predict_quantiles(rows, LEVELS)
 
 
+def calibrated(X: Array, y: Array) -> Predict:
+    model = PathSVR(loss="pinball", quantile=[0.1, 0.5, 0.9], calibrate=True, random_state=0).fit(X, y)
+    return lambda rows: model.predict_quantiles(rows, LEVELS)
+
+
 def searched(make: Callable[[float], tuple[object, dict]], X: Array, y: Array) -> Predict:
     """A search of its own for each quantile."""
     models = []
@@ -226,7 +232,7 @@ def liquid(X: Array, y: Array) -> Predict:
 
 
 METHODS: dict[str, Callable[[Array, Array], Predict]] = {
-    "shared": shared, "three, path": three, "Nystroem": nystroem, "boosting": boosting, "liquidSVM": liquid,
+    "shared": shared, "three, path": three, "calibrated": calibrated, "Nystroem": nystroem, "boosting": boosting, "liquidSVM": liquid,
 }  # fmt: skip
 
 
