@@ -232,7 +232,8 @@ def liquid(X: Array, y: Array) -> Predict:
 
 
 METHODS: dict[str, Callable[[Array, Array], Predict]] = {
-    "shared": shared, "three, path": three, "calibrated": calibrated, "Nystroem": nystroem, "boosting": boosting, "liquidSVM": liquid,
+    "shared": shared, "three, path": three, "calibrated": calibrated, "Nystroem": nystroem,
+    "boosting": boosting, "liquidSVM": liquid,
 }  # fmt: skip
 
 
