@@ -147,7 +147,12 @@ def pinball(solution):
 
 def expectile(solution):
     product, f, limit, slip = _parts(solution)
-    y, e, alpha, tau = solution.problem.y, solution.problem.y - f, solution.alpha, solution.loss.quantile
+    y, e, alpha, tau = (
+        solution.problem.y,
+        solution.problem.y - f,
+        solution.alpha,
+        getattr(solution.loss, solution.loss.level),
+    )
     counted = limit > 0
     weight, mine = np.where(e > 0, tau, 1.0 - tau), np.where(alpha > 0, tau, 1.0 - tau)
     half, losses = 0.5 * alpha @ product, limit @ (weight * e**2)
