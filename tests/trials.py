@@ -465,7 +465,8 @@ def check_surface(data: Data, rng, loss: str) -> None:
     """Machines on a surface, at its gammas and between them; k-fold along it."""
     scale = gamma_value("scale", data.X)
     gammas = scale * 4.0 ** np.sort(rng.uniform(-3, 3, size=3))
-    more = {"epsilon": 0.1 * (data.y.std() or 1.0), "task": "regression"} if loss in NUMBERS else {}
+    more = {"epsilon": 0.1 * (data.y.std() or 1.0)} if loss in NUMBERS else {}
+    more |= {"task": "regression"} if loss in (*NUMBERS, "expectile") else {}
     kernel = str(rng.choice(["rbf", "rbf", "laplacian"]))
     surface = svmpath.surface(
         data.X, data.y, loss=loss, C=(1e-2, 1e2), gamma=gammas.tolist(), kernel=kernel, sample_weight=data.s, **more

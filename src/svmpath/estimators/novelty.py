@@ -85,8 +85,9 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
         "tune" tries "scale" times 1/256 to 256. A kernel without gamma ignores it.
     nu : float, "tune", Range or array, default=0.1
         The share of new rows like the training rows that are to be rejected: the false-alarm rate, and the nu of the
-        machine unless ``machine_nu`` is given. "tune" chooses among seven values from 0.01 to 0.5: the one with the largest difference of the shares
-        of rows and of the reference that are accepted, or the best score by the labels.
+        machine unless ``machine_nu`` is given. "tune" chooses among seven values from 0.01 to 0.5: the one with the
+        largest difference of the shares of rows and of the reference that are accepted, or the best score by the
+        labels.
     machine_nu : float, optional
         The nu of the machine, if it is to be another than the false-alarm rate, which the threshold sees to whatever
         the machine is. With a larger one, such as 0.3, more rows have a coefficient, and scores far from the threshold
