@@ -134,7 +134,7 @@ def found(repeats: int) -> str:
 
 
 def aucs(X: Array, train: Array, test: Array, is_normal: Array, known: Array) -> list[float]:
-    """Of the choice here, with a larger nu of the machine, of scikit-learn's defaults, of the best gamma in hindsight, and with known novelties."""
+    """Of the choice here, with a larger nu of the machine, of defaults, of hindsight, and with known novelties."""
     scaler = StandardScaler().fit(X[train])
     rows, seen, other = (scaler.transform(X[at]) for at in (train, test, known))
     scale = 1.0 / (rows.shape[1] * (rows.var() or 1.0))

@@ -185,11 +185,19 @@ def many(sizes: Sequence[int] = (20_000, 100_000)) -> str:
         path = follow.result
         gaps = timed(lambda path=path: max(path(C).gap for C in np.geomspace(0.01, 10.0, 9)))
         below = 100.0 * np.mean(y < path(1.0).fitted)
-        lines.append([str(n), f"{follow.cpu[0]:.1f}", str(len(path.breakpoints)), f"{gaps.result:.0e}", f"{below:.1f}"])
+        lines.append(
+            [
+                str(n),
+                f"{follow.cpu[0] + gaps.cpu[0]:.1f}",
+                str(len(path.breakpoints)),
+                f"{gaps.result:.0e}",
+                f"{below:.1f}",
+            ]
+        )
     header = ["n, d = 5", "CPU s", "machines", "largest gap", "% below at C = 1"]
     return (
-        "Many rows: path of the quantile 0.9 over C from 0.01 to 10, 200 landmarks, tol=0.01; the gap is on the "
-        f"low-rank kernel\n\n{table(header, lines)}"
+        "Many rows: path of the quantile 0.9 over C from 0.01 to 10 and machines at nine values, 200 landmarks, "
+        f"tol=0.01; the gap is on the low-rank kernel\n\n{table(header, lines)}"
     )
 
 
