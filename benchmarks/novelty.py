@@ -36,6 +36,7 @@ from svmpath import PathOneClassSVM, criteria
 Array = np.ndarray
 
 NU = 0.1
+MACHINE_NU = 0.3  # chosen on generated rows and other draws of the same sets, where 0.5 did as well
 FRESH = 5000
 SIZES = (100, 200, 500, 1000, 2000)
 GRID = 4.0 ** np.arange(-4, 5)  # times 1 / (columns * variance)
@@ -129,19 +130,20 @@ def found(repeats: int) -> str:
         sums.append(mean)
         lines.append([file.stem, str(len(train)), str(X.shape[1]), *(f"{value:.3f}" for value in mean)])
     lines.append(["mean", "", "", *(f"{value:.3f}" for value in np.mean(sums, axis=0))])
-    return table(("set", "n", "d", "svmpath", "OneClassSVM", "hindsight", "svmpath, labelled"), lines)
+    return table(("set", "n", "d", "svmpath", "machine_nu=0.3", "OneClassSVM", "hindsight", "svmpath, labelled"), lines)
 
 
 def aucs(X: Array, train: Array, test: Array, is_normal: Array, known: Array) -> list[float]:
-    """Of the choice here, of scikit-learn's defaults, of the best gamma in hindsight, and with known novelties."""
+    """Of the choice here, with a larger nu of the machine, of defaults, of hindsight, and with known novelties."""
     scaler = StandardScaler().fit(X[train])
     rows, seen, other = (scaler.transform(X[at]) for at in (train, test, known))
     scale = 1.0 / (rows.shape[1] * (rows.var() or 1.0))
     both, y = np.vstack([rows, other]), np.repeat([1, -1], [len(rows), len(other)])
     tried = [OneClassSVM(nu=NU, gamma=scale * factor).fit(rows) for factor in GRID]
-    models = [PathOneClassSVM(nu=NU).fit(rows), OneClassSVM().fit(rows), PathOneClassSVM(nu=NU).fit(both, y), *tried]
+    ours = [PathOneClassSVM(nu=NU).fit(rows), PathOneClassSVM(nu=NU, machine_nu=MACHINE_NU).fit(rows)]
+    models = [*ours, OneClassSVM().fit(rows), PathOneClassSVM(nu=NU).fit(both, y), *tried]
     scores = [float(roc_auc_score(is_normal, model.decision_function(seen))) for model in models]
-    return [scores[0], scores[1], max(scores[3:]), scores[2]]
+    return [*scores[:3], max(scores[4:]), scores[3]]
 
 
 # --- what a path costs -----------------------------------------------------------------------------------------------

@@ -44,6 +44,7 @@ def _terms(solution) -> tuple[float, float, float]:
         "one_class": one_class,
         "epsilon_insensitive": epsilon_insensitive,
         "pinball": pinball,
+        "expectile": expectile,
         "elastic_hinge": elastic_hinge,
     }[solution.loss.name](solution)
 
@@ -52,7 +53,7 @@ def check(solution, what: str) -> None:
     """Raise AssertionError where a machine is not optimal, by its own conditions or by its gap."""
     assert np.isfinite(solution.alpha).all(), f"{what}: coefficients that are not finite"
     scale = solution.loss.scale(solution.problem) if hasattr(solution.loss, "scale") else 1.0
-    if solution.loss.name == "least_squares":
+    if solution.loss.name in ("least_squares", "expectile"):
         scale = 1.0 + float(np.abs(solution.problem.y).max())
     lost = _lost(solution)
     if lost > _FEW_DIGITS:
@@ -72,7 +73,7 @@ def check(solution, what: str) -> None:
 
 def _lost(solution) -> float:
     """What solving K + 1 / (2 C s) in double precision leaves open, relative; nothing for losses with an elbow."""
-    if solution.loss.name not in ("least_squares", "squared_hinge", "huber_hinge"):
+    if solution.loss.name not in ("least_squares", "squared_hinge", "huber_hinge", "expectile"):
         return 0.0
     problem, curvature = solution.problem, 1.0 / solution.parameters.get("h", 0.5)  # of the loss
     condition = curvature * solution.parameters["C"] * problem.s.max() * problem.gram.diag.sum()
@@ -142,6 +143,24 @@ def pinball(solution):
     # Every residual is at a kink or pays for it: ten times what rounding does to f given the coefficients, as these are
     # solved for, too.
     return losses + 2.0 * half - alpha @ y + uneven, size, 10.0 * slip * (limit.sum() + np.abs(alpha).sum())
+
+
+def expectile(solution):
+    product, f, limit, slip = _parts(solution)
+    y, e, alpha, tau = (
+        solution.problem.y,
+        solution.problem.y - f,
+        solution.alpha,
+        getattr(solution.loss, solution.loss.level),
+    )
+    counted = limit > 0
+    weight, mine = np.where(e > 0, tau, 1.0 - tau), np.where(alpha > 0, tau, 1.0 - tau)
+    half, losses = 0.5 * alpha @ product, limit @ (weight * e**2)
+    conjugate = float(np.sum(alpha[counted] ** 2 / (4.0 * limit[counted] * mine[counted])))
+    uneven = abs(alpha.sum()) * (1.0 + np.abs(f).max())
+    nothing = _NOTHING * limit @ y**2
+    slip *= 2.0 * limit @ np.abs(e) + np.abs(alpha).sum() + limit.sum() * slip
+    return losses + conjugate + 2.0 * half - alpha @ y + uneven, losses + abs(half) + nothing, slip + 0.01 * nothing
 
 
 def least_squares(solution):

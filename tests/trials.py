@@ -25,7 +25,7 @@ import svmpath
 from svmpath import criteria
 from svmpath.exceptions import NoMarginError
 from svmpath.kernels import gamma_value
-from svmpath.losses import Pinball
+from svmpath.losses import Expectile, Pinball
 from tests import (
     certificates,
     fuzz_auto,
@@ -132,8 +132,9 @@ def run(seed: int) -> None:
             task.run(data, rng)
         except NoMarginError:
             pass  # classes that overlap too much for the nu machine, with or without some rows
-        except svmpath.PathError:
-            if trial.kind not in problems.UNSCALED:
+        except svmpath.PathError as error:
+            # Rows that are all alike in large columns: a polynomial kernel of 1e11 leaves targets of 0.01 few digits.
+            if trial.kind not in problems.UNSCALED and "kernel values are too large" not in str(error):
                 raise
 
 
@@ -233,6 +234,8 @@ def setting(data: Data, rng, loss: str, over: str, **more) -> Setting:
             options["epsilon"] = float(rng.choice([0.0, 0.01, 0.1, 0.5]) * (data.y.std() or 1.0))
     elif loss == "pinball":
         options |= {"loss": Pinball(float(rng.choice([0.05, 0.25, 0.5, 0.8, 0.97]))), "task": "regression"}
+    elif loss == "expectile":
+        options |= {"loss": Expectile(float(rng.choice([0.05, 0.5, 0.8, 0.97]))), "task": "regression"}
     elif loss == "least_squares":
         options["task"] = "classification" if set(np.unique(data.y)) == {-1.0, 1.0} else "regression"
     if over == "gamma":
@@ -462,7 +465,8 @@ def check_surface(data: Data, rng, loss: str) -> None:
     """Machines on a surface, at its gammas and between them; k-fold along it."""
     scale = gamma_value("scale", data.X)
     gammas = scale * 4.0 ** np.sort(rng.uniform(-3, 3, size=3))
-    more = {"epsilon": 0.1 * (data.y.std() or 1.0), "task": "regression"} if loss in NUMBERS else {}
+    more = {"epsilon": 0.1 * (data.y.std() or 1.0)} if loss in NUMBERS else {}
+    more |= {"task": "regression"} if loss in (*NUMBERS, "expectile") else {}
     kernel = str(rng.choice(["rbf", "rbf", "laplacian"]))
     surface = svmpath.surface(
         data.X, data.y, loss=loss, C=(1e-2, 1e2), gamma=gammas.tolist(), kernel=kernel, sample_weight=data.s, **more
@@ -529,6 +533,7 @@ def _register() -> None:
         "squared_hinge": ("C", "gamma"),
         "hinge": ("C", "weight", "gamma"),
         "huber_hinge": ("C",),
+        "expectile": ("C",),
         "epsilon_insensitive": ("C", "epsilon", "gamma"),
         "pinball": ("C", "quantile", "weight", "gamma"),
         "nu": ("nu",),
@@ -536,7 +541,7 @@ def _register() -> None:
         "elastic_hinge": ("lambda1", "lambda2", "ray"),
     }
     for loss, many in overs.items():
-        targets = {"least_squares": ("labels", "numbers"), **dict.fromkeys(NUMBERS, ("numbers",))}.get(
+        targets = {"least_squares": ("labels", "numbers"), **dict.fromkeys((*NUMBERS, "expectile"), ("numbers",))}.get(
             loss, ("labels",)
         )
         for over in many:
@@ -553,12 +558,12 @@ def _register() -> None:
     TASKS["steps:hinge:C"] = Task(check_steps, share=0.5)
     TASKS["bounds:squared_hinge:C"] = Task(_bound(check_bounds, "squared_hinge"))
     TASKS["bounds:hinge:C"] = Task(_bound(check_bounds, "hinge"))
-    for loss in ("least_squares", "squared_hinge", "hinge", "huber_hinge", *NUMBERS):
-        targets = ("numbers",) if loss in NUMBERS else ("labels",)
+    for loss in ("least_squares", "squared_hinge", "hinge", "huber_hinge", "expectile", *NUMBERS):
+        targets = ("numbers",) if loss in (*NUMBERS, "expectile") else ("labels",)
         TASKS[f"surface:{loss}"] = Task(_bound(check_surface, loss), targets, 0.5, False)
-        if loss not in NUMBERS:
+        if loss not in (*NUMBERS, "expectile"):
             TASKS[f"fit:PathSVC:{loss}"] = Task(_bound(check_fit, svmpath.PathSVC, loss), ("labels", "classes"), 0.3)
-        if loss in ("least_squares", *NUMBERS):
+        if loss in ("least_squares", "expectile", *NUMBERS):
             TASKS[f"fit:PathSVR:{loss}"] = Task(_bound(check_fit, svmpath.PathSVR, loss), ("numbers",), 0.3)
     TASKS["auto:PathSVC"] = Task(fuzz_auto.check, ("labels", "classes"), 2.0)
     TASKS["auto:PathSVR"] = Task(fuzz_auto.check, ("numbers",))

@@ -81,7 +81,10 @@ WRONG = {
     ("--epsilon", "wide"): "--epsilon must be tune, a number >= 0, a list such as 0.1,1,10 or LOW:HIGH",
     ("--epsilon", "-0.1"): "--epsilon must be",
     ("--epsilon", "inf"): "--epsilon must be",
-    ("--quantile", "1"): "--quantile must be a number between 0 and 1, such as 0.9, not '1'",
+    (
+        "--quantile",
+        "1",
+    ): "--quantile must be a number between 0 and 1, such as 0.9, or different ones, such as 0.05,0.5,0.95, not '1'",
     ("--quantile", "high"): "--quantile must be a number between 0 and 1",
     ("--quantile", "90"): "--quantile must be a number between 0 and 1",
     ("--degree", "0"): "'--degree'",

@@ -143,6 +143,8 @@ def test_a_quantile_is_tuned_by_the_pinball_loss(tune, run):
     best = min(np.mean(np.maximum(0.9 * (y - b), -0.1 * (y - b))) for b in y)
     assert summary["held_out"]["baseline"] == pytest.approx(best, rel=1e-6)
     model = load()["model"]
+    assert summary["choice"]["share_below"] == model.held_out_shares()
+    assert f"{100 * model.held_out_shares():.1f} % of held-out targets" in out
     e = y - model.held_out_decisions()
     assert summary["held_out"]["value"] == pytest.approx(np.mean(np.maximum(0.9 * e, -0.1 * e)))
     assert run("predict", "model.skops", "data.csv", "--interval", "0.8", "-o", "out.csv")[0] == 0
@@ -153,6 +155,20 @@ def test_a_quantile_is_tuned_by_the_pinball_loss(tune, run):
     )
     note = "Note: --quantile has an effect with --loss expectile or pinball only."
     assert note in tune(*arguments, "--quantile", "0.7")[1]
+
+
+@pytest.mark.filterwarnings("always::svmpath.EdgeWarning")
+def test_several_quantiles_have_columns(tune, run):
+    flats().drop(columns="sold").to_csv("data.csv", index=False)
+    arguments = ("data.csv", "--target", "price", "--gamma", "0.1", "--C", "1000,10000", "--honest", "none")
+    out, _, summary = tune(*arguments, "--loss", "pinball", "--quantile", "0.1,0.5,0.9")
+    assert "0.1, 0.5, 0.9" in out
+    assert summary["choice"]["quantile"] == [0.1, 0.5, 0.9]
+    assert len(summary["choice"]["share_below"]) == 3
+    assert run("predict", "model.skops", "data.csv", "--interval", "0.8", "-o", "out.csv")[0] == 0
+    found = pd.read_csv("out.csv")
+    assert list(found.columns[-5:]) == ["quantile_0.1", "quantile_0.5", "quantile_0.9", "lower", "upper"]
+    assert (found["quantile_0.1"] <= found["quantile_0.9"]).all()
 
 
 def test_a_path_over_the_quantile(run):

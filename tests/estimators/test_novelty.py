@@ -324,3 +324,22 @@ def test_other_targets_are_ignored():
         warnings.simplefilter("error")
         one, other = PathOneClassSVM(gamma=1.0).fit(RING), PathOneClassSVM(gamma=1.0).fit(RING, np.arange(120) % 3)
     np.testing.assert_array_equal(one.predict(NEW), other.predict(NEW))
+
+
+def test_the_nu_of_the_machine_can_be_another_than_the_rate_of_false_alarms():
+    rng = np.random.default_rng(3)
+    X, new = rng.normal(size=(150, 3)), rng.normal(size=(4000, 3))
+    model = PathOneClassSVM(nu=0.1, machine_nu=0.4, gamma=[0.1, 0.3]).fit(X)
+    assert model.nu_ == 0.1
+    assert len(model.support_) >= 0.4 * 150
+    theirs = OneClassSVM(nu=0.4, gamma=model.gamma_, tol=1e-10).fit(X).score_samples(new)
+    np.testing.assert_allclose(
+        model.score_samples(new), theirs / theirs.mean() * model.score_samples(new).mean(), rtol=1e-5
+    )
+    assert abs(np.mean(model.predict(new) == -1) - 0.1) < 0.06
+    same = PathOneClassSVM(nu=0.1, machine_nu=0.1, gamma=[0.1, 0.3]).fit(X)
+    np.testing.assert_allclose(
+        same.decision_function(new), PathOneClassSVM(gamma=[0.1, 0.3]).fit(X).decision_function(new)
+    )
+    with pytest.raises(ValueError, match=r"machine_nu must be a number between 0 and 1, such as 0.1, or None; got 2"):
+        PathOneClassSVM(machine_nu=2).fit(X)

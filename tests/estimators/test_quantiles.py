@@ -14,6 +14,7 @@ from sklearn.model_selection import KFold
 import svmpath
 from svmpath import PathSVC, PathSVR, criteria
 from svmpath.estimators.quantiles import constant_loss, crossing, explained, rearranged
+from svmpath.exceptions import WeakModelWarning
 from svmpath.losses import EpsilonInsensitive, Expectile, Pinball
 from svmpath.validation import check_levels
 from tests.rounding import assert_same
@@ -208,23 +209,77 @@ def test_a_saved_model_predicts_the_same():
     assert clone(model).get_params()["quantile"] == [0.1, 0.9]
 
 
+# --- shares of held-out targets --------------------------------------------------------------------------------------
+
+
+def smooth(n, seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.uniform(-1, 1, (n, 5))
+    return rows, np.sin(3 * rows).sum(axis=1)
+
+
+def test_held_out_shares_and_shifts_are_those_of_refits():
+    folds = list(KFold(4).split(X))
+    options = {"loss": "pinball", "gamma": 1.0, "C": [1.0, 3.0], "criterion": "kfold", "cv": folds}
+    plain = PathSVR(quantile=[0.2, 0.9], **options).fit(X, Y)
+    model = PathSVR(quantile=[0.2, 0.9], calibrate=True, **options).fit(X, Y)
+    e = np.empty((80, 3))
+    for train, test in folds:
+        for k, q in enumerate((0.2, 0.9, 0.7)):
+            refit = PathSVR(loss="pinball", quantile=q, gamma=1.0, C=model.C_).fit(X[train], Y[train])
+            e[test, k] = Y[test] - refit.predict(X[test])
+    np.testing.assert_allclose(plain.held_out_shares(), np.mean(e[:, :2] < 0, axis=0))
+    shift = [np.sort(e[:, k])[int(np.ceil(80 * q)) - 1] for k, q in enumerate((0.2, 0.9, 0.7))]
+    np.testing.assert_allclose(model.shift_, shift[:2], atol=1e-8)
+    assert np.all(plain.shift_ == 0.0)
+    order = [0, 2, 1]
+    found = model.predict_quantiles(X, [0.2, 0.7, 0.9], rearrange=False)
+    expected = plain.predict_quantiles(X, [0.2, 0.7, 0.9], rearrange=False) + np.array(shift)[order]
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+    np.testing.assert_allclose(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+
+
+def test_a_quantile_of_too_few_rows_is_warned_of_and_calibrated():
+    rows, y = smooth(150, 0)
+    new, target = smooth(2000, 1)
+    options = {"loss": "pinball", "quantile": 0.9, "gamma": 0.3, "C": 100.0, "criterion": "kfold"}
+    with pytest.warns(WeakModelWarning, match=r"\d+ % of held-out targets are below the quantile 0.9: the machine"):
+        plain = PathSVR(**options).fit(rows, y)
+    moved = PathSVR(**options, calibrate=True).fit(rows, y)
+    assert plain.held_out_shares() < 0.8
+    assert np.mean(target < plain.predict(new)) < 0.8
+    assert 0.86 < np.mean(target < moved.predict(new)) < 0.98
+    each = PathSVR(**options | {"quantile": [0.5, 0.9]}, calibrate=True, one_choice=False).fit(rows, y)
+    assert each.held_out_shares().shape == (2,)
+    assert_same(each.predict_quantiles(new, [0.9])[:, 0], moved.predict(new))
+
+
 # --- intervals -------------------------------------------------------------------------------------------------------
+
+
+def refitted_interval(model, folds, new, q):
+    """The interval between the quantiles q and 1 - q by plain refits, and its mean width around held-out values."""
+    held, at_new = np.empty((80, 2)), np.empty((80, 7, 2))
+    for train, test in folds:
+        for k, level in enumerate((q, 1 - q)):
+            refit = PathSVR(loss="pinball", quantile=level, gamma=1.0, C=model.C_).fit(X[train], Y[train])
+            held[test, k], at_new[test, :, k] = refit.predict(X[test]), refit.predict(new)
+    beyond = np.maximum(held.min(axis=1) - Y, Y - held.max(axis=1))
+    place = int(np.ceil(0.8 * (len(Y) + 1))) - 1
+    upper = np.sort(at_new.max(axis=2) + beyond[:, None], axis=0)[place]
+    lower = -np.sort(beyond[:, None] - at_new.min(axis=2), axis=0)[place]
+    return np.ptp(held, axis=1).mean() + 2 * np.sort(beyond)[place], np.column_stack([lower, upper])
 
 
 def test_conformalised_quantiles_are_those_of_their_formula():
     folds = list(KFold(4).split(X))
     model = PathSVR(loss="pinball", gamma=1.0, C=[1.0, 3.0], criterion="kfold", cv=folds).fit(X, Y)
-    new, w = waves(7, 3)[0], len(Y)
-    held, at_new = np.empty((80, 2)), np.empty((80, 7, 2))
-    for train, test in folds:
-        for k, q in enumerate((0.1, 0.9)):
-            refit = PathSVR(loss="pinball", quantile=q, gamma=1.0, C=model.C_).fit(X[train], Y[train])
-            held[test, k], at_new[test, :, k] = refit.predict(X[test]), refit.predict(new)
-    beyond = np.maximum(held.min(axis=1) - Y, Y - held.max(axis=1))
-    place = int(np.ceil(0.8 * (w + 1))) - 1
-    upper = np.sort(at_new.max(axis=2) + beyond[:, None], axis=0)[place]
-    lower = -np.sort(beyond[:, None] - at_new.min(axis=2), axis=0)[place]
-    np.testing.assert_allclose(model.predict_interval(new, 0.8), np.column_stack([lower, upper]), atol=1e-7)
+    new = waves(7, 3)[0]
+    found = [refitted_interval(model, folds, new, q) for q in (0.1, 0.2, 0.3, 0.4)]
+    nominal, narrowest = found[0][1], min(found, key=lambda each: each[0])[1]
+    np.testing.assert_allclose(model.predict_interval(new, 0.8, method="cqr_nominal"), nominal, atol=1e-7)
+    np.testing.assert_allclose(model.predict_interval(new, 0.8), narrowest, atol=1e-7)
+    assert not np.allclose(nominal, narrowest)
     np.testing.assert_allclose(model.predict_interval(new, 0.8, method="cqr"), model.predict_interval(new, 0.8))
 
 
@@ -257,6 +312,14 @@ def test_wrong_levels_are_refused(quantile):
 
 
 def test_what_else_is_refused():
+    with pytest.raises(
+        ValueError, match=r"calibrate=True moves quantiles to the held-out residuals, but .*'expectile'"
+    ):
+        PathSVR(loss="expectile", calibrate=True).fit(X, Y)
+    with pytest.raises(ValueError, match="calibrate must be True or False, got 'yes'"):
+        PathSVR(loss="pinball", calibrate="yes").fit(X, Y)
+    with pytest.raises(ValueError, match="loss='least_squares' has no quantiles that targets could be below"):
+        PathSVR(gamma=1.0, C=1.0).fit(X, Y).held_out_shares()
     with pytest.raises(ValueError, match=r"quantile must hold different numbers, got \[0.1, 0.1\]"):
         PathSVR(loss="pinball", quantile=[0.1, 0.1]).fit(X, Y)
     with pytest.raises(ValueError, match="scoring='r2' scores one prediction per row, but there are 2 quantiles"):
@@ -266,7 +329,7 @@ def test_what_else_is_refused():
         model.predict_quantiles(X, [0.5])
     with pytest.raises(ValueError, match="method='cqr' needs quantiles, but this model has loss='least_squares'"):
         model.predict_interval(X, method="cqr")
-    with pytest.raises(ValueError, match=r"method must be one of 'auto', 'jackknife\+', 'cqr'; got 'jackknife'"):
+    with pytest.raises(ValueError, match=r"method must be one of 'auto', 'jackknife\+', 'cqr', 'cqr_nominal'; got"):
         model.predict_interval(X, method="jackknife")
     several = PathSVR(loss="pinball", quantile=[0.1, 0.9], gamma=1.0, C=1.0).fit(X, Y)
     with pytest.raises(ValueError, match=r"method='jackknife\+' needs one prediction per row"):

@@ -363,3 +363,26 @@ def test_spans_beyond_zero_and_one_and_classification_are_refused():
 )
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
+
+
+def test_a_kernel_too_large_for_the_targets_is_refused_or_right():
+    """Rows that are all alike, with kernel values of 1e11 and targets of 0.01: K alpha keeps three digits of them."""
+    rows, y = np.full((33, 2), 50.0), 0.01 * np.random.default_rng(0).normal(size=33)
+    path = svmpath.trace(rows, y, loss="pinball", quantile=0.97, kernel="poly", gamma=1.0, coef0=1.0, span=(1e-3, 1e3))
+    np.testing.assert_allclose(path(1e-3).fitted, np.sort(y)[-1], rtol=1e-3)  # the quantile itself
+    with pytest.raises(svmpath.PathError, match=r"of which rounding explains up to .*: kernel values are too large"):
+        path(1e3)
+
+
+def test_trace_takes_the_quantile():
+    X, y = np.random.default_rng(1).normal(size=(30, 2)), np.random.default_rng(2).normal(size=30)
+    for loss, same in (("pinball", Pinball(0.8)), ("expectile", Expectile(0.8))):
+        found = svmpath.trace(X, y, loss=loss, quantile=0.8, gamma=1.0)(2.0)
+        np.testing.assert_allclose(found.fitted, svmpath.trace(X, y, loss=same, gamma=1.0)(2.0).fitted)
+        assert found.loss == same
+    with pytest.raises(ValueError, match=r"quantile=0.8 is for loss='pinball' .*, but loss='hinge' has no quantile"):
+        svmpath.trace(X, np.sign(y), loss="hinge", quantile=0.8)
+    with pytest.raises(ValueError, match=r"quantile=0.8 is for .*, but loss='pinball' has its own parameters"):
+        svmpath.trace(X, y, loss=Pinball(0.3), quantile=0.8)
+    with pytest.raises(ValueError, match="quantile"):
+        svmpath.trace(X, y, loss="pinball", quantile=1.5)

@@ -255,9 +255,9 @@ TABLE = (
     ),
     Option(
         "--quantile", "tune", ADVANCED,
-        "The level that --loss pinball or expectile predicts, between 0 and 1; if not given, 0.5 for pinball and 0.9 "
-        "for expectile.",
-        "NUMBER", read=read_level, sets="quantile",
+        "The level that --loss pinball or expectile predicts, between 0 and 1, or several, such as 0.05,0.5,0.95; if "
+        "not given, 0.5 for pinball and 0.9 for expectile.",
+        "NUMBER,...", read=read_level, sets="quantile",
     ),
     Option(
         "--epsilon", "path", ADVANCED,

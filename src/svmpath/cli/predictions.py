@@ -32,6 +32,8 @@ def predictions(
 ) -> pd.DataFrame:
     """The table: ``prediction``; with ``proba`` a column for each class, with ``interval`` the ends, or the labels.
 
+    A model of several quantiles has the columns ``quantile_0.1`` and so on in the place of ``prediction``.
+
     Parameters
     ----------
     pipeline : Pipeline
@@ -49,7 +51,10 @@ def predictions(
     import pandas as pd
 
     model, Z = pipeline["model"], pipeline[:-1].transform(X)
-    table = {"prediction": model.predict(Z)}
+    f = model.predict(Z)
+    table = {"prediction": f}
+    if f.ndim > 1:  # several quantiles
+        table = {f"quantile_{level:g}": column for level, column in zip(model.quantile_, f.T, strict=True)}
     if proba:
         columns = model.predict_proba(Z).T
         table.update({f"probability_{label}": column for label, column in zip(model.classes_, columns, strict=True)})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from svmpath.cli.console import note
@@ -83,7 +83,8 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
         "C": _figures(choice["C"]),
         "gamma": _figures(choice["gamma"]),
         "epsilon": _figures(choice.get("epsilon")),
-        "quantile": _figures(choice.get("quantile")),
+        "quantile": _listed(choice.get("quantile")),
+        "Below it": _shares(choice.get("share_below")),
         "Rank": "full" if choice["rank"] is None else f"{choice['rank']} (residual {choice['residual']:.2g})",
         "Threshold": _figures(choice.get("threshold")),
         "Chosen by": how if not is_by_folds(facts["curve"]["criterion"]) else f"{how}, {held_out['folds_are']}",
@@ -181,6 +182,17 @@ def interval(ends: Sequence[float], kind: str) -> str:
     """The ends of an interval."""
     low, high = (amount(end, kind) for end in ends)
     return f"{low.removesuffix(' %')} to {high}"
+
+
+def _listed(value: Any, show: Callable[[float], str] = "{:.6g}".format) -> str | None:
+    """A number, or all of several."""
+    return None if value is None else ", ".join(map(show, value if isinstance(value, list) else [value]))
+
+
+def _shares(value: Any) -> str | None:
+    """Shares of held-out targets below quantiles."""
+    shown = _listed(value, lambda share: f"{100 * share:.1f} %")
+    return None if shown is None else f"{shown} of held-out targets"
 
 
 def _figures(value: Any) -> str | None:

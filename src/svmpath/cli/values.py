@@ -81,21 +81,24 @@ def read_tried(
     return Range(values[0], values[1])
 
 
-def read_level(option: str, text: str | None, words: Sequence[str] = ()) -> float | None:
-    """The value of an option that is a number between 0 and 1; None if it is not given.
+def read_level(option: str, text: str | None, words: Sequence[str] = ()) -> float | list[float] | None:
+    """The value of an option that is a number between 0 and 1, or several of them; None if it is not given.
 
     Examples
     --------
     >>> from svmpath.cli.values import read_level
-    >>> read_level("--quantile", "0.9"), read_level("--quantile", None)
-    (0.9, None)
+    >>> [read_level("--quantile", text) for text in ("0.9", "0.05,0.5,0.95", None)]
+    [0.9, [0.05, 0.5, 0.95], None]
     """
     if text is None:
         return None
-    value = to_number(text)
-    if not 0.0 < value < 1.0:
-        raise DataError(f"{option} must be a number between 0 and 1, such as 0.9, not {text!r}")
-    return value
+    values = [to_number(part) for part in text.split(",")]
+    if not all(0.0 < value < 1.0 for value in values) or len(set(values)) < len(values):
+        raise DataError(
+            f"{option} must be a number between 0 and 1, such as 0.9, or different ones, such as 0.05,0.5,0.95, not "
+            f"{text!r}"
+        )
+    return values if len(values) > 1 else values[0]
 
 
 def read_tuned(option: str, text: str | None, words: Sequence[str] = ("tune",)) -> str | float | Range | list[float]:

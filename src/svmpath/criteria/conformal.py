@@ -14,6 +14,10 @@ y_i is beyond them (below zero: between them), and the interval is, as wide as t
 
     [-q(E_i - l^(-i)(x)),  q(u^(-i)(x) + E_i)]        (conformalised quantile regression, in the form of CV+)
 
+whatever the two quantiles are. Those that are nearer to the median than coverage asks for are easier to estimate, and
+E makes up for the rest: of several pairs the one is taken whose intervals around the held-out values,
+[l^(-i)(x_i) - q(E), u^(-i)(x_i) + q(E)], are narrowest on the average.
+
 With E(y, f) = max_{c != y} f_c - f_y, minus the margin of label y (two classes: f = (-f, f) / 2, so that E = -y f),
 label y is in the set of x if
 
@@ -122,6 +126,13 @@ class OfFolds(LeftOut):
         """Decision values of new rows by the machines without the fold of each entry."""
         return self.decide(X).reshape(X.shape[0], -1, self.held.shape[1])[:, self.fold]
 
+    def columns(self, which: Array) -> OfFolds:
+        """The same of some machines, which are expansions."""
+        assert isinstance(self.decide, Expansions)
+        k, folds = self.held.shape[1], int(self.fold.max()) + 1
+        machines = (k * np.arange(folds)[:, None] + which).ravel()
+        return OfFolds(self.rows, self.held[:, which], self.fold, self.decide.taken(machines))
+
 
 @dataclass(frozen=True)
 class Expansions:
@@ -141,6 +152,11 @@ class Expansions:
     def __call__(self, X: Any) -> Array:
         """Decision values of new rows."""
         return self.gram.apply(X, self.alpha, self.w) + self.b
+
+    def taken(self, columns: Array) -> Expansions:
+        """Some of the machines."""
+        w = None if self.w is None else self.w[:, columns]
+        return Expansions(self.gram, self.alpha[:, columns], self.b[columns], w)
 
 
 @dataclass(frozen=True)
@@ -260,6 +276,18 @@ def quantile_intervals(left_out: LeftOut, y: Array, X: Any, coverage: float, wei
         ends[part, 0] = -upper_quantile(beyond - f.min(axis=2), w, coverage)
         ends[part, 1] = upper_quantile(f.max(axis=2) + beyond, w, coverage)
     return ends
+
+
+def narrowest_pair(left_out: OfFolds, y: Array, coverage: float, weights: Array | None = None) -> OfFolds:
+    """Of the pairs of columns, the first and the last, the second and the last but one, ..., the one to take."""
+    held, pairs = left_out.held, left_out.held.shape[1] // 2
+    w, target = entry_weights(left_out, weights), y[left_out.rows]
+    ends = np.sort(np.stack([held[:, :pairs], held[:, : -pairs - 1 : -1]]), axis=0)
+    beyond = np.maximum(ends[0] - target[:, None], target[:, None] - ends[1])
+    widths = np.average(ends[1] - ends[0], axis=0, weights=w) + 2.0 * upper_quantile(beyond.T, w, coverage)
+    best = int(np.argmin(widths))
+    pair = np.array([best, held.shape[1] - 1 - best])
+    return left_out.columns(pair)
 
 
 def misfits(f: Array) -> Array:

@@ -25,6 +25,7 @@ _NOISY = 0.02  # fraction of training errors above which the radius-margin bound
 _FALLS = 0.25  # standard errors by which a score falls at the end of a range that was given
 _FALLS_CLEARLY = 1.0  # the same at the end of what "tune" tries
 _MATTERS = 0.01  # of the score of a constant machine: what is worth a warning
+_SHARE_OFF, _SHARE_ERRORS = 0.05, 3.0  # a share below a quantile is off by more than this, and so many standard errors
 _FLAT = 0.01  # deviation of the decision values, in units of that of the targets, of a machine that is nearly constant
 
 
@@ -102,6 +103,21 @@ def _score_of_a_constant(choice: Choice) -> float:
         return 1.0
     mean = np.average(problem.y, weights=problem.s)
     return float(np.average((problem.y - mean) ** 2, weights=problem.s))
+
+
+def warn_of_shares(held_out: HeldOut, levels: Array) -> None:
+    """Quantiles that held-out targets are below too rarely, or too often."""
+    shares, n = held_out.shares_below(), held_out.effective
+    off = np.abs(shares - levels)
+    wrong = np.flatnonzero((off > _SHARE_OFF) & (off > _SHARE_ERRORS * np.sqrt(levels * (1.0 - levels) / n)))
+    if len(wrong):
+        worst = wrong[np.argmax(off[wrong])]
+        warnings.warn(
+            f"{100 * shares[worst]:.0f} % of held-out targets are below the quantile {levels[worst]:g}: the machine "
+            "comes too near to its training rows for it. calibrate=True moves the quantiles to the held-out rows.",
+            WeakModelWarning,
+            stacklevel=4,
+        )
 
 
 def warn_of_rounding(choice: Choice, violation: float) -> None:

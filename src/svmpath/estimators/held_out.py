@@ -14,9 +14,17 @@ from typing import Any, NoReturn
 import numpy as np
 
 from svmpath.criteria.calibration import Calibration, fit_calibration
-from svmpath.criteria.conformal import LeftOut, fold_machines, intervals, label_sets, quantile_intervals, ten_folds
+from svmpath.criteria.conformal import (
+    LeftOut,
+    fold_machines,
+    intervals,
+    label_sets,
+    narrowest_pair,
+    quantile_intervals,
+    ten_folds,
+)
 from svmpath.criteria.curve import Curve, ErrorAbove
-from svmpath.criteria.effective import counted
+from svmpath.criteria.effective import counted, effective_number
 from svmpath.criteria.folds import deal, random_places
 from svmpath.criteria.frozen import predicted_codes
 from svmpath.criteria.held_out import Folds
@@ -28,6 +36,7 @@ from svmpath.estimators.machines import Machines, squeezed
 from svmpath.estimators.probabilities import CalibrationCurve, binned
 from svmpath.estimators.quantiles import LevelMachines
 from svmpath.estimators.samples import classification_table, regression_table
+from svmpath.losses.pinball import weighted_quantile
 from svmpath.search.choice import Choice
 from svmpath.solvers.threads import jobs
 from svmpath.validation import check_coverage, is_whole_number
@@ -37,7 +46,9 @@ Array = np.ndarray
 ERROR_RATE, SQUARED_ERROR = "error rate", "mean squared error"
 _EXACT = ("loo", "press")  # criteria that are exact leave-one-out
 _EQUAL_WEIGHTS = 1e-9  # relative variance of weights of rows in chunks up to which all are equal
+_TIE = 1e-9  # relative; a residual so small is none
 _HARMLESS = 0.01  # of the root mean squared residual: a change of predictions that is not worth n kernel values each
+_PAIRS = np.array([0.0, 0.25, 0.5, 0.75])  # pairs of quantiles: how far from those of the coverage to the median
 _CURVE_FOLDS = 5  # for a calibration curve it is calibrated on the other folds
 
 
@@ -79,6 +90,7 @@ class HeldOut:
     _left_out: LeftOut | None = None
     _nested: dict[str, HonestError] = field(default_factory=dict)  # a saved model has texts as keys
     _between: dict[str, LeftOut] = field(default_factory=dict)
+    _shift: dict[str, float] = field(default_factory=dict)
 
     # --- how rows are held out ---------------------------------------------------------------------------------------
 
@@ -282,16 +294,54 @@ class HeldOut:
         with jobs(self.options["n_jobs"]):
             return intervals(self.left_out(), self.labels, X, check_coverage(coverage), self.weight)
 
-    def quantile_intervals(self, X: Any, coverage: float) -> Array:
-        """Conformalised intervals between two quantiles, of shape (m, 2)."""
-        key, low = repr(check_coverage(coverage)), 0.5 * (1.0 - coverage)
+    def quantile_intervals(self, X: Any, coverage: float, *, is_nominal: bool = False) -> Array:
+        """Conformalised intervals between two quantiles, of shape (m, 2): those of the coverage, or the best pair."""
+        key, low = f"{check_coverage(coverage)!r} {is_nominal}", 0.5 * (1.0 - coverage)
         with jobs(self.options["n_jobs"]):
             if key not in self._between:
-                C = self.machines.values[0]
-                paths = LevelMachines(self.machines.paths[0], C).paths(np.array([low, 1.0 - low]))
+                C, lows = self.machines.values[0], low + (0.5 - low) * (_PAIRS[:1] if is_nominal else _PAIRS)
+                paths = LevelMachines(self.machines.paths[0], C).paths(np.concatenate([lows, 1.0 - lows[::-1]]))
                 # Machines at these levels are new, so that the folds may be, too: of more rows each, as ten are.
-                self._between[key] = fold_machines(paths, [C, C], self.outer_folds(as_chosen=False))
+                every = fold_machines(paths, [C] * len(paths), self.outer_folds(as_chosen=False))
+                self._between[key] = narrowest_pair(every, self.labels, coverage, self.weight)
             return quantile_intervals(self._between[key], self.labels, X, coverage, self.weight)
+
+    def shares_below(self) -> Array:
+        """The weighted share of targets below their held-out value, for each column of predictions."""
+        f, e, s = self._residuals(self.as_chosen())
+        tie = _TIE * np.maximum(1.0, np.abs(f).max(initial=0.0))  # a target on the quantile counts half
+        return np.asarray(np.average(0.5 * (e < tie) + 0.5 * (e < -tie), axis=0, weights=s))
+
+    @property
+    def effective(self) -> float:
+        """How many independent rows the held-out values are worth."""
+        return float(effective_number(self._residuals(self.as_chosen())[2]))
+
+    def shifts(self, levels: Array, fitted: Array) -> Array:
+        """The quantiles of held-out residuals: what makes the share below each level right.
+
+        Of levels that were not fitted, the residuals are those of machines without each fold.
+        """
+        _, e, w = self._residuals(self.as_chosen())
+        self._shift |= {
+            repr(q): weighted_quantile(column, w, q) for q, column in zip(fitted.tolist(), e.T, strict=True)
+        }
+        new = np.array([q for q in levels.tolist() if repr(q) not in self._shift])
+        if len(new):
+            C = self.machines.values[0]
+            paths = LevelMachines(self.machines.paths[0], C).paths(new)
+            left_out = fold_machines(paths, [C] * len(new), self.outer_folds(as_chosen=False))
+            w, e = self.machines.whole.problem.s[left_out.rows], self.labels[left_out.rows][:, None] - left_out.held
+            self._shift |= {
+                repr(q): weighted_quantile(column, w, q) for q, column in zip(new.tolist(), e.T, strict=True)
+            }
+        return np.array([self._shift[repr(q)] for q in levels.tolist()])
+
+    def _residuals(self, curve: Curve) -> tuple[Array, Array, Array]:
+        """Held-out values, residuals, both with a column per machine, and weights, of the rows that have one."""
+        s, f = curve.path.problem.s[curve.rows], curve.held[0].reshape(len(curve.rows), -1)
+        is_counted = s > 0
+        return f[is_counted], (self.labels[curve.rows][:, None] - f)[is_counted], s[is_counted]
 
     def label_sets(self, X: Any, coverage: float) -> Array:
         """Which labels are plausible for new rows, of shape (m, k)."""

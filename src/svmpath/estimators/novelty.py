@@ -62,10 +62,10 @@ _LEAST_NU = 0.01  # where path_ ends, or at half the chosen nu
 _HOLD_OUT = ("auto", "loo", "kfold")  # what criterion may be
 
 
-def _check_nu(value: Any, name: str) -> float:
+def _check_nu(value: Any, name: str, word: str = "'tune'") -> float:
     """The value as a float between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
-        raise ValueError(f"{name} must be a number between 0 and 1, such as 0.1, or 'tune'; got {value!r}.")
+        raise ValueError(f"{name} must be a number between 0 and 1, such as 0.1, or {word}; got {value!r}.")
     return float(value)
 
 
@@ -85,8 +85,13 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
         "tune" tries "scale" times 1/256 to 256. A kernel without gamma ignores it.
     nu : float, "tune", Range or array, default=0.1
         The share of new rows like the training rows that are to be rejected: the false-alarm rate, and the nu of the
-        machine. "tune" chooses among seven values from 0.01 to 0.5: the one with the largest difference of the shares
-        of rows and of the reference that are accepted, or the best score by the labels.
+        machine unless ``machine_nu`` is given. "tune" chooses among seven values from 0.01 to 0.5: the one with the
+        largest difference of the shares of rows and of the reference that are accepted, or the best score by the
+        labels.
+    machine_nu : float, optional
+        The nu of the machine, if it is to be another than the false-alarm rate, which the threshold sees to whatever
+        the machine is. With a larger one, such as 0.3, more rows have a coefficient, and scores far from the threshold
+        are told apart better.
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
@@ -174,6 +179,7 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
         kernel: str | Kernel | Callable[..., Any] = "rbf",
         gamma: float | str | Range | ArrayLike | None = "tune",
         nu: float | str | Range | ArrayLike = 0.1,
+        machine_nu: float | None = None,
         degree: int = 3,
         coef0: float = 0.0,
         reference: str | ArrayLike = "columns",
@@ -188,6 +194,7 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
         self.kernel = kernel
         self.gamma = gamma
         self.nu = nu
+        self.machine_nu = machine_nu
         self.degree = degree
         self.coef0 = coef0
         self.reference = reference
@@ -248,6 +255,8 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
             raise ValueError("gamma='ard' needs targets, which a one-class machine does not have; use gamma='tune'.")
         if isinstance(self.nu, str) and self.nu != "tune":
             raise ValueError(unknown_name("nu", self.nu, ["tune"], "a number between 0 and 1"))
+        if self.machine_nu is not None:
+            _check_nu(self.machine_nu, "machine_nu", "None")
         if isinstance(self.cv, Real):
             check_whole(self.cv, "cv", least=2)
 
@@ -290,7 +299,7 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
 
         def make_path(gamma: float | None) -> Path:
             at = problem if gamma is None or over is None else problem.at(over, gamma)
-            return _path_at(at, float(nus.min()), float(nus.max()))
+            return _path_at(at, self._nu_of(float(nus.min())), self._nu_of(float(nus.max())))
 
         def hold_out(path: Path, values: Array) -> Curve:
             is_few = len(problem.active) <= _SEARCH_LOO_ROWS
@@ -298,13 +307,18 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
                 return criteria.loo(path, values)
             return self._by_folds(path, values, self.cv if isinstance(self.cv, Real) else None)
 
-        trials = try_pairs(make_path, gammas, nus.tolist(), hold_out, judge)
+        pairs = {nu: self._nu_of(nu) for nu in nus.tolist()}
+        trials = try_pairs(make_path, gammas, pairs, hold_out, judge)
         if how_given(self.gamma) == "tune" and over is not None:  # once more, between the neighbours of the best
             best = judge.best(trials).gamma
             assert best is not None
-            trials += try_pairs(make_path, [0.5 * best, 2.0 * best], nus.tolist(), hold_out, judge)
+            trials += try_pairs(make_path, [0.5 * best, 2.0 * best], pairs, hold_out, judge)
         self._trials, self._kept = trials, judge.best(trials)
         return self._kept
+
+    def _nu_of(self, nu: float) -> float:
+        """The nu of the machine for a rate of false alarms."""
+        return nu if self.machine_nu is None else float(self.machine_nu)
 
     def _search_rows(self, X: Any, s: Array, labels: Array | None) -> Array:
         """The rows that pairs are tried on: some of those in the fit, and of the known novelties."""
@@ -341,9 +355,10 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
         if isinstance(rank, str) and rank == "auto":
             rank = None if automatic_rank(X.shape[0]) is None else _LANDMARKS
         gram = make_gram(X, kernel, rank=rank, seed=draw_seed(self.random_state))
-        path = _path_at(self._problem(gram, s), nu, nu)
-        self._machines = Machines.of([path], nu)
-        curve = self._hold_out(path, nu)
+        at = self._nu_of(nu)
+        path = _path_at(self._problem(gram, s), at, at)
+        self._machines = Machines.of([path], at)
+        curve = self._hold_out(path, at)
         self._held = curve.decisions[0]
         is_held = np.isfinite(self._held)
         self._conformity = Conformity(self._held[is_held], s[is_held])
@@ -356,7 +371,7 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
             )
         self.nu_, self.kernel_ = nu, kernel
         self.gamma_ = next((v for name, v in kernel.parameters.items() if name.split("__")[-1] == "gamma"), None)
-        self.path_ = path.over_span((1.0, min(_LEAST_NU, 0.5 * nu)))
+        self.path_ = path.over_span((1.0, min(_LEAST_NU, 0.5 * at)))
         self._threshold = self._conformity.threshold(nu)
         self.offset_ = float(self._threshold - self._machines.b[0])
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from svmpath.chunked import is_chunked
 from svmpath.estimators._base import Array, PathMachine
+from svmpath.estimators.cautions import warn_of_shares
 from svmpath.estimators.chunks import fit_chunks, lazy_for_chunks
 from svmpath.estimators.held_out import HeldOut
 from svmpath.estimators.keywords import by_name
@@ -26,7 +27,7 @@ from svmpath.ranges import Range
 from svmpath.solvers.threads import jobs
 from svmpath.validation import check_levels, check_weights
 
-_METHODS = ("auto", "jackknife+", "cqr")  # of intervals
+_METHODS = ("auto", "jackknife+", "cqr", "cqr_nominal")  # of intervals
 
 
 class PathSVR(RegressorMixin, PathMachine):
@@ -61,6 +62,11 @@ class PathSVR(RegressorMixin, PathMachine):
     one_choice : bool, default=True
         Whether all levels of a list have the same C and gamma, chosen by the mean of their held-out losses. With False
         each level is a model of its own (``models_``).
+    calibrate : bool, default=False
+        For "pinball": whether predictions are moved by a constant, the quantile of held-out residuals (``shift_``). A
+        machine that comes near to its training rows, as one of few rows with little noise does, has less than the
+        share q of new targets below its quantile q where q is large, and more where it is small: see
+        :meth:`held_out_shares`.
     rearrange : bool, default=True
         Whether predictions at several levels are sorted, so that they do not cross ("rearrangement").
     degree : int, default=3
@@ -118,6 +124,8 @@ class PathSVR(RegressorMixin, PathMachine):
         Number of support vectors.
     quantile_ : float or array of shape (k,)
         For "pinball" and "expectile": the levels that are predicted.
+    shift_ : float or array of shape (k,)
+        For "pinball" and "expectile": what is added to the decision values; 0 unless ``calibrate`` is set.
     models_ : list of PathSVR
         With ``one_choice=False``: a fitted model for each level. ``C_`` and ``gamma_`` are arrays of theirs, and what
         else may be asked of a model is asked of them.
@@ -168,6 +176,7 @@ class PathSVR(RegressorMixin, PathMachine):
         epsilon: float | str | Range | ArrayLike = "tune",
         quantile: float | ArrayLike | None = None,
         one_choice: bool = True,
+        calibrate: bool = False,
         rearrange: bool = True,
         degree: int = 3,
         coef0: float = 0.0,
@@ -191,6 +200,7 @@ class PathSVR(RegressorMixin, PathMachine):
         self.epsilon = epsilon
         self.quantile = quantile
         self.one_choice = one_choice
+        self.calibrate = calibrate
         self.rearrange = rearrange
         self.degree = degree
         self.coef0 = coef0
@@ -237,6 +247,7 @@ class PathSVR(RegressorMixin, PathMachine):
             target, s = np.asarray(y, dtype=float), self._seen_weights(check_weights(sample_weight, X))
             self._held_out_loss, self._scoring = resolve_scoring(self.scoring, None, target, s)
             self._levels = self._check_levels()
+            self._check_calibrate()
             if not self.one_choice and self._has_columns:
                 self._fit_each(*given, sample_weight=sample_weight, groups=groups)
                 return self
@@ -262,6 +273,16 @@ class PathSVR(RegressorMixin, PathMachine):
             )
         return levels
 
+    def _check_calibrate(self) -> None:
+        if not isinstance(self.calibrate, (bool, np.bool_)):
+            raise ValueError(f"calibrate must be True or False, got {self.calibrate!r}.")
+        loss = make_loss(self.loss, self._task, over="C")
+        if self.calibrate and loss.level != "quantile":
+            raise ValueError(
+                f"calibrate=True moves quantiles to the held-out residuals, but this model has loss={loss.name!r}: use "
+                "loss='pinball', or leave calibrate out."
+            )
+
     @property
     def _has_columns(self) -> bool:
         """Whether there is a column of predictions for each level."""
@@ -283,6 +304,15 @@ class PathSVR(RegressorMixin, PathMachine):
             own = getattr(loss, loss.level)
             self.quantile_ = self._levels.copy() if self._has_columns else own  # type: ignore[union-attr]
             self._at_levels = LevelMachines(self._machines.paths[0], self._machines.values[0])
+            shifts = self._shifts(np.atleast_1d(self.quantile_))
+            self.shift_ = shifts if self._has_columns else float(shifts[0])
+            if loss.level == "quantile" and not self.calibrate:
+                warn_of_shares(self._held_out, np.atleast_1d(self.quantile_))
+
+    def _shifts(self, levels: Array) -> Array:
+        """What is added to the decision values at these levels."""
+        known = np.atleast_1d(self.quantile_)
+        return self._held_out.shifts(levels, known) if self.calibrate else np.zeros(len(levels))
 
     @property
     def _known(self) -> HeldOut:
@@ -369,7 +399,35 @@ class PathSVR(RegressorMixin, PathMachine):
             )
         X = self._check_new(X)
         with jobs(self.n_jobs):
-            return self._at_levels(X, levels)
+            return self._at_levels(X, levels) + self._shifts(levels)
+
+    def held_out_shares(self) -> Any:
+        """The share of targets below each quantile, by machines that have not seen them.
+
+        They are those of the machines as they are, before ``calibrate`` moves them.
+
+        Returns
+        -------
+        float or array of shape (k,)
+            One number for each of ``quantile_``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from svmpath import PathSVR
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(0, 6, (150, 1)); y = np.sin(X[:, 0]) + 0.1 * (1 + X[:, 0]) * rng.normal(size=150)
+        >>> model = PathSVR(loss="pinball", quantile=0.9, gamma=0.5, random_state=0).fit(X, y)
+        >>> bool(abs(model.held_out_shares() - 0.9) < 0.06)
+        True
+        """
+        check_is_fitted(self)
+        if hasattr(self, "models_"):
+            return np.array([model.held_out_shares() for model in self.models_])
+        if not self.path_.loss.level:
+            raise ValueError(f"loss={self.loss_!r} has no quantiles that targets could be below: use loss='pinball'.")
+        shares = self._held_out.shares_below()
+        return shares if self._has_columns else float(shares[0])
 
     @lazy_for_chunks
     def predict(self, X: Any) -> Array:
@@ -379,6 +437,7 @@ class PathSVR(RegressorMixin, PathMachine):
             f = np.column_stack([model.predict(X) for model in self.models_])
         else:
             f = self._decide(X)
+            f = f + self.shift_ if hasattr(self, "shift_") else f
         if not self._has_columns:
             return f[:, 0]
         return rearranged(f, self.quantile_) if self.rearrange else f
@@ -419,11 +478,12 @@ class PathSVR(RegressorMixin, PathMachine):
         X : array, DataFrame or CSR matrix of shape (m, d)
         coverage : float, default=0.9
             The probability that an interval is meant to contain the target, between 0 and 1.
-        method : {"auto", "jackknife+", "cqr"}, default="auto"
-            "cqr" (conformalised quantile regression) is for "pinball", whose default it is: the ends are the quantiles
-            (1 - coverage) / 2 and (1 + coverage) / 2 with the chosen C and gamma, moved by as much as held-out targets
-            are beyond them. Such intervals are wide where targets vary much, and narrow elsewhere. "jackknife+" moves
-            one prediction up and down by held-out residuals.
+        method : {"auto", "jackknife+", "cqr", "cqr_nominal"}, default="auto"
+            "cqr" (conformalised quantile regression) is for "pinball", whose default it is: the ends are two quantiles
+            with the chosen C and gamma, moved by as much as held-out targets are beyond them. Such intervals are wide
+            where targets vary much, and narrow elsewhere. Which two of four pairs is decided by the mean width on
+            held-out rows; with "cqr_nominal" they are (1 - coverage) / 2 and (1 + coverage) / 2, which are wider, but
+            keep nearer to the coverage at every x. "jackknife+" moves one prediction up and down by held-out residuals.
 
         Returns
         -------
@@ -452,7 +512,8 @@ class PathSVR(RegressorMixin, PathMachine):
         rows are taken in blocks, so that memory stays bounded.
 
         Conformalised quantiles [3]_ are those of machines without each of ten folds, or of the folds that ``cv`` has
-        given: two per fold, trained at the first call with a coverage, and kept. The guarantee is that of CV+.
+        given: eight per fold, trained at the first call with a coverage, of which two are kept. The guarantee is that
+        of CV+ with "cqr_nominal"; that one of four pairs was chosen on the same rows is not covered.
 
         References
         ----------
@@ -479,12 +540,12 @@ class PathSVR(RegressorMixin, PathMachine):
             raise ValueError(unknown_name("method", method, _METHODS))
         known, X = self._known, self._check_new(X)
         is_quantile = self.path_.loss.level == "quantile"
-        if method == "cqr" and not is_quantile:
+        if method.startswith("cqr") and not is_quantile:
             raise ValueError(
-                f"method='cqr' needs quantiles, but this model has loss={self.loss_!r}: use loss='pinball'."
+                f"method={method!r} needs quantiles, but this model has loss={self.loss_!r}: use loss='pinball'."
             )
         if is_quantile and method != "jackknife+":
-            return known.quantile_intervals(X, coverage)
+            return known.quantile_intervals(X, coverage, is_nominal=method == "cqr_nominal")
         if self._has_columns:
             raise ValueError("method='jackknife+' needs one prediction per row, but there are several: use 'cqr'.")
         return known.intervals(X, coverage)

@@ -157,6 +157,8 @@ class Rescue:
                 break
         if best is None or not machines.excess(best) <= machines.accepted:
             fault = "its elbow system is singular" if best is None else f"the violation is {best.violation:.2e}"
+            if best is not None and best.rounding > machines.accepted:
+                fault += f", of which rounding explains up to {best.rounding:.2e}: kernel values are too large"
             where = f"{machines.path_parameter.over} = {machines.path_parameter.value(t):.6g}"
             raise PathError(f"No machine could be found at {where}: {fault}. {machines.advice}")
         return best

@@ -41,6 +41,18 @@ _GAMMA_FACTOR = 256.0  # how far a default span of gamma goes from scikit-learn'
 _ROUNDING = 1e-12  # relative; a value larger than feasible by no more is feasible
 
 
+def _at_level(loss: Any, quantile: float, *, is_given: bool) -> Loss:
+    """The loss at this quantile; one that has none, or its own, is refused."""
+    if is_given or not loss.level:
+        why = "has its own parameters" if is_given else "has no quantile"
+        raise ValueError(
+            f"quantile={quantile!r} is for loss='pinball' and loss='expectile', but loss={loss.name!r} {why}: leave "
+            "quantile out."
+        )
+    level: Loss = replace(loss, **{loss.level: quantile})
+    return level
+
+
 def trace(
     X: Any,
     y: Any = None,
@@ -54,6 +66,7 @@ def trace(
     coef0: float = 0.0,
     C: float = 1.0,
     epsilon: float = 0.1,
+    quantile: float | None = None,
     sample: int | ArrayLike | None = None,
     task: str | None = None,
     sample_weight: ArrayLike | None = None,
@@ -108,6 +121,8 @@ def trace(
         The weight of the losses, unless the path is over C.
     epsilon : float, default=0.1
         Half the width of the tube of "epsilon_insensitive", unless the path is over epsilon.
+    quantile : float, optional
+        The level of "pinball" and "expectile", unless the path is over it; by default 0.5 and 0.9.
     sample : int, array of int, or mask of shape (n,), optional
         For ``over="weight"``: the rows whose weight is multiplied by the value. Use ``y == label`` for the rows of a
         class.
@@ -184,6 +199,8 @@ def trace(
     y, classes, task = encode_target(y, task) if y is not None else (np.ones(X.shape[0]), None, NOVELTY)
     check_consistent_length(X, y)
     machine = make_loss(loss, task, epsilon=check_amount(epsilon, "epsilon"))
+    if quantile is not None:
+        machine = _at_level(machine, quantile, is_given=machine is loss)
     s = check_weights(sample_weight, X, class_weight, classes, None if classes is None else (y > 0).astype(int))
     given = None if sample_weight is None else check_weights(sample_weight, X)  # without those of the classes
     spec = make_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0, X=X, sample_weight=given)

@@ -45,7 +45,8 @@ SUMMARY: Schema = {
         "residual": float,
         "tol": float | None,
         "epsilon?": float,
-        "quantile?": float,
+        "quantile?": (float, _NUMBERS),  # or several, each with a prediction
+        "share_below?": (float, _NUMBERS),  # of the held-out targets, below each quantile
         "lambda1?": float,
         "lambda2?": float,
         "threshold?": float,

@@ -89,6 +89,8 @@ def _chosen(fitted: Fitted, summary: Facts) -> Iterator[tuple[str, ...]]:
         elif value is not None:
             edge = "at the edge of what was allowed" if name in choice["at_edge"] and value != 0 else ""
             yield name, number(float(np.squeeze(value))), edge
+    if "share_below" in choice:
+        yield "Held-out targets below", percent(choice["share_below"]), f"the quantile is {number(choice['quantile'])}"
     if fitted.is_elastic:
         used = int(np.any(fitted.model.coef_ != 0, axis=0).sum())
         yield "Features", number(used), f"of {number(fitted.path.gram.X.shape[1])}"

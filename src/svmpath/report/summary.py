@@ -153,6 +153,8 @@ def _choice(model: Any) -> Facts:
     if hasattr(model, "kernel"):
         facts["kernel"] = model.kernel if isinstance(model.kernel, str) else repr(model.kernel)
     facts |= {name: getattr(model, f"{name}_") for name in PARAMETERS if hasattr(model, f"{name}_")}
+    if path.loss.level == "quantile":
+        facts["share_below"] = model.held_out_shares()
     return facts | {
         "at_edge": model.choice_.at_edge,
         "rank": None if path.gram.Z is None else path.gram.rank,

@@ -15,7 +15,7 @@ told apart by their stability: the share of held-out rows that the machine itsel
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -123,24 +123,29 @@ def _most_stable(trials: Sequence[NoveltyTrial], badness: Callable[[NoveltyTrial
 def try_pairs(
     make_path: Callable[[float | None], Path],
     gammas: Iterable[float | None],
-    nus: Sequence[float],
+    nus: Mapping[float, float],
     hold_out: Callable[[Path, Array], Curve],
     judge: Judge,
 ) -> list[NoveltyTrial]:
-    """All pairs; a gamma without a path is left out, unless there is no other."""
+    """All pairs; a gamma without a path is left out, unless there is no other.
+
+    ``nus`` has the nu of the machine for every rate of rejection.
+    """
+    values = np.unique(list(nus.values()))
     trials: list[NoveltyTrial] = []
     fault: PathError | None = None
     for gamma in gammas:
         checkpoint()
         try:
             path = make_path(gamma)
-            curve = hold_out(path, np.array(nus))
+            curve = hold_out(path, values)
         except PathError as error:
             fault = error
             continue
-        for k, nu in enumerate(nus):
+        for nu, value in nus.items():
+            k = int(np.argmin(np.abs(curve.values - value)))
             held, trial = curve.decisions[k], NoveltyTrial(gamma, nu, float(curve.scores[k]))
-            trials.append(judge.judge(trial, path(nu), held, Conformity(held, path.problem.s)))
+            trials.append(judge.judge(trial, path(value), held, Conformity(held, path.problem.s)))
     if not trials and fault is not None:
         raise fault
     return trials
