@@ -284,6 +284,9 @@ class PathSVR(RegressorMixin, PathMachine):
             self.quantile_ = self._levels.copy() if self._has_columns else own  # type: ignore[union-attr]
             self._at_levels = LevelMachines(self._machines.paths[0], self._machines.values[0])
 
+    def _after_change(self) -> None:
+        self._name_levels()
+
     @property
     def _known(self) -> HeldOut:
         """What the fitted model knows of rows that its machines have not seen."""
