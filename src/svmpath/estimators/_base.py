@@ -28,6 +28,7 @@ from svmpath.estimators.changing_rows import (
     Rows,
     check_changeable,
     check_landmarks,
+    check_new_weights,
     known_codes,
     like,
     remaining,
@@ -416,7 +417,7 @@ class PathMachine(TunedModel):
                 f"The model was fitted {'without' if rows.groups is None else 'with'} groups, so that new rows need "
                 f"{'none' if rows.groups is None else 'theirs'}: {'leave' if rows.groups is None else 'give'} groups=."
             )
-        weight = None if sample_weight is None else check_weights(sample_weight, X)
+        weight = None if sample_weight is None else check_new_weights(sample_weight, X.shape[0])
         code = known_codes(y, self._classes)
         new = Rows(like(X, rows.X), code, weight, None if groups is None else check_groups(groups, X))
         return self._change_rows(rows.and_rows(new), Change(np.arange(len(rows.y)), len(code)), retune)
@@ -443,8 +444,8 @@ class PathMachine(TunedModel):
 
         Notes
         -----
-        The machine, its held-out values, its probabilities and the scale of its columns are those of the other rows. That
-        C, gamma and the loss were chosen with the rows that are forgotten stays so, unless ``retune=True`` (which
+        The machine, its held-out values, its probabilities and the scale of its columns are those of the other rows.
+        That C, gamma and the loss were chosen with the rows that are forgotten stays so, unless ``retune=True`` (which
         begins with them). A landmark of a low-rank kernel is not forgotten: the call is refused.
 
         Examples

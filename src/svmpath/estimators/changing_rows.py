@@ -1,8 +1,8 @@
 """Rows that come and go after a fit: the machines of the changed rows at the hyper-parameters that were chosen.
 
-The hyper-parameters (C, the kernel, the loss, landmarks, one-vs-rest or one-vs-one) stay; all else is what ``fit`` would
-make of the changed rows: weights in units of their mean, balanced classes, the scale of the columns. The machines are
-found from the old ones:
+The hyper-parameters (C, the kernel, the loss, landmarks, one-vs-rest or one-vs-one) stay; all else is what ``fit``
+would make of the changed rows: weights in units of their mean, balanced classes, the scale of the columns. The machines
+are found from the old ones:
 
 - squares on a full kernel matrix (least squares, squared hinge): by an inverse that is kept (``solvers.kept_inverse``),
   a few products with n x n matrices for a row;
@@ -295,7 +295,8 @@ class ChangedMachines:
 
 def _kept(kept: Kept | None, before: Gram, now: Gram, change: Change, is_scaled: bool) -> Kept:
     """What is kept, for the changed rows."""
-    assert isinstance(before, DenseGram) and isinstance(now, DenseGram)
+    assert isinstance(before, DenseGram)
+    assert isinstance(now, DenseGram)
     if is_scaled:
         return Kept.of(now)
     kept = Kept.of(before) if kept is None else kept
@@ -339,6 +340,17 @@ def known_codes(y: Array, classes: Array | None) -> Array:
     return np.searchsorted(classes, y)
 
 
+def check_new_weights(sample_weight: Any, n: int) -> Array:
+    """One weight >= 0 per new row; all of them may be zero, as the old rows have others."""
+    weight = np.asarray(sample_weight, dtype=float)
+    if weight.shape != (n,) or not np.all(np.isfinite(weight) & (weight >= 0)):
+        raise ValueError(
+            f"sample_weight must be {n} finite numbers >= 0, one per new row, got {sample_weight!r}; leave it out for "
+            "weights of one."
+        )
+    return weight
+
+
 def like(X: Any, other: Any) -> Any:
     """The rows as an array or a CSR matrix, as others are."""
     if issparse(X) and not issparse(other):
@@ -361,7 +373,7 @@ def remaining(rows: Any, labels: Array, classes: Array | None) -> Array:
         empty = np.setdiff1d(np.arange(len(classes)), labels[stay])
         if len(empty):
             raise ValueError(
-                f"No row of class {classes[empty[0]]!r} would remain; forget fewer rows, or fit again without the class."
+                f"No row of class {classes[empty[0]]!r} would remain; forget fewer rows, or fit again without it."
             )
     if len(stay) < 2:
         raise ValueError(f"At least two rows must remain, but there would be {len(stay)}; forget fewer.")

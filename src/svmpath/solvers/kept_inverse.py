@@ -1,4 +1,4 @@
-"""Machines of squares while rows come and go: one inverse, changed row by row and never trusted further than it reaches.
+"""Machines of squares while rows come and go: one inverse, changed row by row and not trusted beyond its digits.
 
 The samples E of a least squares machine (all of them), or those left of the margin of the squared hinge, solve
 
