@@ -91,8 +91,8 @@ def _add(pipeline: Any, data: Path, data_format: str | None) -> None:
 
     trained, model = training_data(pipeline), pipeline["model"]
     how = trained.get("options") or {}
-    columns = {"weight": how.get("weight_column"), "group": how.get("group_column")}
-    table = read_table(data, trained["target"], format=data_format, task=trained["task"], **columns)
+    weight, group = how.get("weight_column"), how.get("group_column")
+    table = read_table(data, trained["target"], format=data_format, task=trained["task"], weight=weight, group=group)
     X = read_rows(pipeline, data, data_format).X
     X = X.iloc[table.rows] if hasattr(X, "iloc") else X[table.rows]
     y = table.y
@@ -102,7 +102,7 @@ def _add(pipeline: Any, data: Path, data_format: str | None) -> None:
 
 
 def _known(label: Any, classes: list[Any], name: str) -> Any:
-    """The class that a cell stands for; of a few rows, words can look like numbers, and numbers are compared as such."""
+    """The class that a cell stands for; of a few rows, words can look like numbers, and so on."""
     for each in classes:
         if each == label or str(each) == str(label) or (isinstance(label, float) and str(each) == f"{label:g}"):
             return each

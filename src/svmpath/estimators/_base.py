@@ -25,6 +25,7 @@ from svmpath.estimators.cautions import (
 from svmpath.estimators.changing_rows import (
     Change,
     ChangedMachines,
+    Kept,
     Rows,
     check_changeable,
     check_landmarks,
@@ -77,6 +78,7 @@ class PathMachine(TunedModel):
     _start: Start | None = None
     _scoring: Scoring | None = None  # what ``scoring`` stands for: a scorer,
     _held_out_loss: HeldOutLoss = None  # or a loss of each held-out decision value; or neither
+    _kept: Kept | None = None  # what makes changes of rows quick
     _unscaled: Any = None  # the rows as they were given, where the machines see others
     _levels: Array | None = None  # of a loss that has one: those asked for
     sample_size_: int
@@ -125,7 +127,7 @@ class PathMachine(TunedModel):
                 raise ValueError(f"start_from must be a fitted PathSVC or PathSVR, got {type(start_from).__name__}.")
             check_is_fitted(start_from)
             start = Start(start_from.C_, start_from.gamma_)
-        vars(self).pop("_kept", None)
+        self._kept = None
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
         self._start = start
@@ -478,7 +480,7 @@ class PathMachine(TunedModel):
         if retune:
             self.fit(rows.X, y, sample_weight=rows.weight, groups=rows.groups, start_from=self)
             return self
-        kept = vars(self).pop("_kept", None)  # it is changed in place, and of no use after a failure
+        kept, self._kept = self._kept, None  # it is changed in place, and of no use after a failure
         with unchanged_by_failure(self), jobs(self.n_jobs):
             classes, old = self._classes, self._machines
             balance = getattr(self, "class_weight", None)

@@ -267,7 +267,7 @@ class ChangedMachines:
         gram, loss = changed_gram(old.gram, X, change), old.paths[0].loss
         if is_kept(gram, loss, len(old.paths)):
             kept = _kept(kept, old.gram, gram, change, is_scaled)
-            if loss.name not in _BY_INVERSE:
+            if loss.name not in _BY_INVERSE and isinstance(gram, DenseGram):
                 gram = with_matrix(gram, kept)
         else:
             kept = None

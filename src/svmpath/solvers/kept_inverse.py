@@ -127,7 +127,9 @@ class KeptInverse:
 
 def least_squares(kept: KeptInverse, K: Array, D: Array, y: Array, active: Array) -> Squares | None:
     """The machine of all active samples."""
-    return _changed(kept, K, D, active) and (kept.solve(K, D, y) or _anew(kept, K, D, y, active))
+    if not _changed(kept, K, D, active):
+        return None
+    return kept.solve(K, D, y) or _anew(kept, K, D, y, active)
 
 
 def squared_hinge(kept: KeptInverse, K: Array, D: Array, y: Array, active: Array) -> Squares | None:
