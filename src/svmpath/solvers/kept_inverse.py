@@ -27,7 +27,7 @@ from scipy.linalg import blas, lapack
 Array = np.ndarray
 
 _GOOD = 2e-13  # of the targets: what is left of the equations when refinement may end
-_ENOUGH = 1e-11  # and what a machine may leave
+_LEFT_AT_MOST = 1e-11  # and what a machine may leave
 _STEPS = 12  # of refinement
 _WORN = 1e-2  # factor of a step of refinement from which on the inverse is made anew before the next call
 _MANY = 8  # so many times fewer rows that change sides than there are in E are changed one by one
@@ -115,12 +115,12 @@ class KeptInverse:
             size = float(np.abs(left[1:]).max())
             if not size < before:
                 break
-            slowest = max(slowest, size / before) if step > 1 and before > _ENOUGH * scale else slowest
+            slowest = max(slowest, size / before) if step > 1 and before > _LEFT_AT_MOST * scale else slowest
             x, before, kept = new, size, product
             if size <= _GOOD * scale:
                 break
         self.is_worn |= slowest > _WORN
-        if not before <= _ENOUGH * scale:
+        if not before <= _LEFT_AT_MOST * scale:
             return None
         return Squares(x[1:], float(x[0]), kept + x[0])
 
