@@ -12,6 +12,8 @@ QUICK = ("--C", "1")
 ARGUMENTS = {
     "tune": ("data.csv", "--target", "sold", *FIXED, "--no-report"),
     "predict": ("model.skops", "data.csv", "--proba", "-o", "out.csv"),
+    "update": ("model.skops", "data.csv", "-o", "more.skops"),
+    "forget": ("model.skops", "--rows", "3,5-6", "-o", "fewer.skops"),
     "compare": ("data.csv", "--target", "sold", "--folds", "2", "--losses", "least_squares", "--kernels", "rbf,linear"),
     "select": ("data.csv", "--target", "sold", "--drop", "price", "--lambda2", "1", "-o", "features.csv"),
     "novelty": ("data.csv", "data.csv", "--gamma", "0.1", "-o", "novelty.csv"),
@@ -23,6 +25,8 @@ ARGUMENTS = {
 KEYS = {
     "tune": {"choice", "held_out", "honest", "data", "columns", "written"},
     "predict": {"rows", "columns", "written"},
+    "update": {"rows", "rows_before", "violation", "held_out_error", "written"},
+    "forget": {"rows", "rows_before", "violation", "held_out_error", "written"},
     "compare": {"machines", "tests", "best", "written"},
     "select": {"table", "selected", "lambda1", "lambda2", "written"},
     "novelty": {"table", "novelties", "nu", "gamma", "written"},

@@ -16,6 +16,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "svmpath predict model/model.skops new.csv --proba --interval 0.9 -o predictions.csv",
         "svmpath predict model/model.skops new.csv --novelty -o predictions.csv",
     ),
+    "update": ("svmpath update model/model.skops flats.csv -o model/more.skops",),
+    "forget": ("svmpath forget model/model.skops --rows 3,17-20 -o model/fewer.skops",),
     "compare": (
         "svmpath compare banana.csv --target y",
         "svmpath compare banana.csv --target y --losses squared_hinge,least_squares --kernels rbf,linear --folds 3",

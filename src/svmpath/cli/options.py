@@ -155,10 +155,11 @@ _ENGINES = ("path", "loo", "elastic", "kernel")
 TABLE = (
     # Arguments
     Option(
-        "MODEL", "predict report", "", "The model.skops that svmpath tune has written.", "MODEL", REQUIRED, type=Path
+        "MODEL", "predict report update forget", "", "The model.skops that svmpath tune has written.", "MODEL",
+        REQUIRED, type=Path,
     ),
     Option(
-        "DATA", f"{_TABLES} novelty predict", "",
+        "DATA", f"{_TABLES} novelty predict update", "",
         "Data file: csv, tsv, parquet, arff, libsvm or npz, also compressed (.gz, .bz2); - reads standard input.",
         "DATA", REQUIRED, type=Path,
     ),
@@ -178,7 +179,7 @@ TABLE = (
     ),
     # Data
     Option(
-        "--format", f"{_TABLES} novelty predict", ADVANCED,
+        "--format", f"{_TABLES} novelty predict update", ADVANCED,
         "Format of the data: csv, tsv, parquet, arff, libsvm or npz; found from the file's name or its content if not "
         "given.",
         "NAME", names=_FORMATS,
@@ -475,6 +476,15 @@ TABLE = (
         "NAME_solutions.csv.",
         "FILE", REQUIRED, type=Path,
     ),
+    Option(
+        "--rows", "forget", DATA,
+        "Training rows to take out, such as 3,17-20: counted from 1 in the order in which they were used, first those "
+        "of the file that the model was tuned on (without rows that were left out), then those that were added.",
+        "N,M-N,...", REQUIRED,
+    ),
+    Option(
+        "--output -o", "update forget", OUTPUT, "skops file to write; MODEL itself if not given.", "FILE", type=Path,
+    ),
     Option("--output -o", "report", OUTPUT, "html file to write.", "FILE", Path("report.html"), type=Path),
     Option("--output -o", "datasets", OUTPUT, "csv file to write; NAME.csv if not given.", "FILE", type=Path),
     Option("--proba", "predict", OUTPUT, "Add the probability of each class.", "", False, type=bool),
@@ -505,12 +515,12 @@ TABLE = (
         "FILE", type=Path, callback=read_config,
     ),
     Option(
-        "--json", f"{_TABLES} novelty predict report datasets compile", OUTPUT,
+        "--json", f"{_TABLES} novelty predict update forget report datasets compile", OUTPUT,
         "Print the results as JSON on standard output.",
         "", False, type=bool,
     ),
     Option(
-        "--quiet -q", f"{_TABLES} novelty predict report datasets compile", OUTPUT,
+        "--quiet -q", f"{_TABLES} novelty predict update forget report datasets compile", OUTPUT,
         "Print neither tables nor notes nor progress, only errors, and what --json prints.",
         "", False, type=bool,
     ),

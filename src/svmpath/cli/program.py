@@ -23,6 +23,7 @@ from svmpath.cli.predict import predict
 from svmpath.cli.report import report
 from svmpath.cli.select import select
 from svmpath.cli.tune import tune
+from svmpath.cli.update import forget, update
 from svmpath.exceptions import DataError
 from svmpath.interrupts import workers_left
 from svmpath.names import did_you_mean
@@ -40,6 +41,8 @@ app = typer.Typer(
 COMMANDS: dict[str, Callable[[Given], Outcome]] = {
     "tune": tune,
     "predict": predict,
+    "update": update,
+    "forget": forget,
     "compare": compare,
     "select": select,
     "novelty": novelty,

@@ -22,12 +22,25 @@ from svmpath.estimators.cautions import (
     warn_of_rounding,
     warn_of_time,
 )
+from svmpath.estimators.changing_rows import (
+    Change,
+    ChangedMachines,
+    Kept,
+    Rows,
+    check_changeable,
+    check_landmarks,
+    check_new_weights,
+    known_codes,
+    like,
+    remaining,
+)
 from svmpath.estimators.held_out import HeldOut
 from svmpath.estimators.machines import Machines, PairMachines
 from svmpath.estimators.options import check_bound, check_gradient, check_options, check_scorer
 from svmpath.estimators.quantiles import at_level
 from svmpath.estimators.scaling import fit_scaler, scaled, shift_of_offset, warn_of_uneven_columns
-from svmpath.estimators.tuned import TunedModel
+from svmpath.estimators.scoring import resolve_scoring
+from svmpath.estimators.tuned import TunedModel, unchanged_by_failure
 from svmpath.gram import DenseGram, make_gram
 from svmpath.kernels import ARD, Kernel, Linear
 from svmpath.losses import Loss, Problem, make_loss, quick_losses
@@ -41,7 +54,9 @@ from svmpath.search.deadline import Deadline
 from svmpath.search.full_kernel import folds_of
 from svmpath.search.log import TrialLog
 from svmpath.search.results import cv_results, entries_of, search_table
+from svmpath.solvers.threads import jobs
 from svmpath.validation import (
+    check_groups,
     check_squares,
     check_symmetric_values,
     check_weights,
@@ -65,6 +80,8 @@ class PathMachine(TunedModel):
     _start: Start | None = None
     _scoring: Scoring | None = None  # what ``scoring`` stands for: a scorer,
     _held_out_loss: HeldOutLoss = None  # or a loss of each held-out decision value; or neither
+    _kept: Kept | None = None  # what makes changes of rows quick
+    _unscaled: Any = None  # the rows as they were given, where the machines see others
     _levels: Array | None = None  # of a loss that has one: those asked for
     sample_size_: int
 
@@ -112,20 +129,21 @@ class PathMachine(TunedModel):
                 raise ValueError(f"start_from must be a fitted PathSVC or PathSVR, got {type(start_from).__name__}.")
             check_is_fitted(start_from)
             start = Start(start_from.C_, start_from.gamma_)
+        self._kept = None
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
         self._start = start
 
     def _to_scale(self, X: Any, sample_weight: Any, s: Array) -> Any:
         """The rows that the machine sees: scaled if requested; ``scaler_`` takes new rows there."""
-        self.scaler_ = None
+        self.scaler_ = self._unscaled = None
         if not self.scale:
             if not self._axes.is_ard:  # which finds the scale of each column by itself
                 warn_of_uneven_columns(X, s, self.kernel, getattr(self, "feature_names_in_", None))
             return X
         # Relative, because the scaler takes their sum for a number of rows when it looks for constant columns.
         weight = None if sample_weight is None else relative_weights(check_weights(sample_weight, X))
-        self.scaler_ = fit_scaler(X, weight, self.kernel)
+        self.scaler_, self._unscaled = fit_scaler(X, weight, self.kernel), X
         return scaled(X, self.scaler_)
 
     def _fit(self, X: Any, targets: list[Array], s: Array, y: Array, labels: Array) -> None:
@@ -346,6 +364,163 @@ class PathMachine(TunedModel):
         is_moved = self.scaler_ is not None and isinstance(self.kernel_, Linear)
         self._shift = shift_of_offset(self.coef_, self.scaler_) if is_moved else 0.0
         self.intercept_ = self._machines.b - self._shift
+
+    # --- rows that come and go ---------------------------------------------------------------------------------------
+
+    def add(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, retune: bool = False
+    ) -> PathMachine:
+        """Add training rows at the chosen hyper-parameters; the machine is that of a fit on all rows at these.
+
+        Parameters
+        ----------
+        X : array, DataFrame or CSR matrix of shape (m, d)
+        y : array of shape (m,)
+            Labels that the model knows, or targets.
+        sample_weight : array of shape (m,), optional
+            Where only the old or only the new rows have weights, the others weigh one.
+        groups : array of shape (m,), optional
+            Needed if, and only if, ``fit`` was given groups.
+        retune : bool, default=False
+            Whether to choose C and gamma again, by a search that begins with the old ones (``start_from`` of ``fit``).
+
+        Returns
+        -------
+        PathSVC or PathSVR
+            The model itself. New rows come after the others.
+
+        See Also
+        --------
+        svmpath.PathSVC.forget : Take training rows out.
+
+        Notes
+        -----
+        C (of a row of mean weight, where it was tuned), the kernel, the loss, the landmarks of a low rank and
+        ``multi_class_`` stay; weights, balanced classes and the scale of the columns are those of the changed rows.
+        Held-out values, probabilities and intervals follow, and are computed when they are first asked for. The first
+        call makes what later ones change (an inverse for squared losses), which takes about as long as the machine by
+        itself. If the call fails, the model stays as it was. Refused: rows in chunks, precomputed kernels, the full
+        kernel of more rows than a matrix is held for, one model per quantile, and splits given as row numbers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from svmpath import PathSVC
+        >>> from svmpath.datasets import banana
+        >>> X, y = banana(120, random_state=0)
+        >>> model = PathSVC(random_state=0).fit(X[:100], y[:100]).add(X[100:], y[100:])
+        >>> fresh = PathSVC(C=model.C_, gamma=model.gamma_).fit(X, y)
+        >>> bool(np.abs(model.decision_function(X) - fresh.decision_function(X)).max() < 1e-9)
+        True
+        """
+        rows = self._rows_of_fit()
+        checks = {} if self._classes is not None else {"y_numeric": True}
+        X, y = validate_data(
+            self, X, plain_target(y), accept_sparse="csr", dtype=np.float64, reset=False, multi_output=False, **checks
+        )
+        check_squares(X)
+        if (groups is None) != (rows.groups is None):
+            raise ValueError(
+                f"The model was fitted {'without' if rows.groups is None else 'with'} groups, so that new rows need "
+                f"{'none' if rows.groups is None else 'theirs'}: {'leave' if rows.groups is None else 'give'} groups=."
+            )
+        weight = None if sample_weight is None else check_new_weights(sample_weight, X.shape[0])
+        code = known_codes(y, self._classes)
+        new = Rows(like(X, rows.X), code, weight, None if groups is None else check_groups(groups, X))
+        return self._change_rows(rows.and_rows(new), Change(np.arange(len(rows.y)), len(code)), retune)
+
+    def forget(self, rows: Any, *, retune: bool = False) -> PathMachine:
+        """Take training rows out at the chosen hyper-parameters, as if the machine had never seen them.
+
+        Parameters
+        ----------
+        rows : int, array of int, or bool array of shape (n,)
+            Positions among the training rows, counted from 0 in the order in which they were given; those of later
+            rows fall by one for each row that is taken out before them.
+        retune : bool, default=False
+            Whether to choose C and gamma again, by a search that begins with the old ones.
+
+        Returns
+        -------
+        PathSVC or PathSVR
+            The model itself.
+
+        See Also
+        --------
+        svmpath.PathSVC.add : Add training rows, with notes that hold here, too.
+
+        Notes
+        -----
+        The machine, its held-out values, its probabilities and the scale of its columns are those of the other rows.
+        That C, gamma and the loss were chosen with the rows that are forgotten stays so, unless ``retune=True`` (which
+        begins with them). A landmark of a low-rank kernel is not forgotten: the call is refused.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from svmpath import PathSVR
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(0, 6, (80, 1)); y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=80)
+        >>> model = PathSVR(random_state=0).fit(X, y).forget([3, 17])
+        >>> others = np.delete(np.arange(80), [3, 17])
+        >>> fresh = PathSVR(C=model.C_, gamma=model.gamma_).fit(X[others], y[others])
+        >>> bool(np.abs(model.predict(X) - fresh.predict(X)).max() < 1e-9)
+        True
+        """
+        given = self._rows_of_fit()
+        stay = remaining(rows, given.y, self._classes)
+        check_landmarks(self._machines.gram, stay)
+        return self._change_rows(given.take(stay), Change(stay, 0), retune)
+
+    def _rows_of_fit(self) -> Rows:
+        """The training rows as they were given; raises an error where they cannot be changed."""
+        check_is_fitted(self)
+        check_changeable(self)
+        X = self._machines.gram.X if self._unscaled is None else self._unscaled
+        return Rows(X, self._held_out.labels, self._given_weight, self._groups)
+
+    def _change_rows(self, rows: Rows, change: Change, retune: bool) -> PathMachine:
+        """The model of the changed rows."""
+        y = rows.y if self._classes is None else self._classes[rows.y]
+        if retune:
+            self.fit(rows.X, y, sample_weight=rows.weight, groups=rows.groups, start_from=self)
+            return self
+        kept, self._kept = self._kept, None  # it is changed in place, and of no use after a failure
+        with unchanged_by_failure(self), jobs(self.n_jobs):
+            classes, old = self._classes, self._machines
+            balance = getattr(self, "class_weight", None)
+            s = self._seen_weights(check_weights(rows.weight, rows.X, balance, classes, rows.y))
+            self._given_weight, self._groups = rows.weight, rows.groups
+            pos_label = getattr(self, "pos_label", None)
+            self._held_out_loss, self._scoring = resolve_scoring(self.scoring, classes, rows.y, s, pos_label)
+            X = self._to_scale(rows.X, rows.weight, s) if self.scale else rows.X
+            changed = ChangedMachines.of(old, X, rows.y, s, change, None if self.scale else kept, self.scale)
+            self._machines = changed.machines
+            self._store_changed(changed, X, y, rows.y)
+        self._kept = changed.kept
+        return self
+
+    def _store_changed(self, changed: ChangedMachines, X: Any, y: Array, labels: Array) -> None:
+        """The fitted attributes, and what is held out of the changed machines."""
+        old, s = self._held_out, changed.whole.s
+        name, loss = old.choice.curve.criterion, changed.machines.paths[0].loss
+        self._drawn = self._draw_folds(X, y, s) if is_by_folds(name) else None
+        criterion = self.criterion if callable(self.criterion) else make_criterion(name, self._drawn)
+        evaluator = Evaluator(
+            changed.problems, loss, criterion, self._held_out_loss, check_rule(self.rule), self.tol_, self._scoring,
+            self._row_units, tuple(path.loss for path in changed.machines.paths) if self._levels is not None else (),
+        )  # fmt: skip
+        curve = changed.curve(evaluator, self._drawn)
+        choice = Choice(curve, 0, old.choice.rule, {}, ())
+        self._name_choice(choice)
+        rows = (self._given_weight, self._groups, self._drawn)
+        self._held_out = HeldOut(self._machines, choice, old.options, self._classes, labels, *rows)
+        self._after_change()
+
+    def _after_change(self) -> None:
+        """What a class knows beyond its machines."""
+
+    # --- what was fitted ----------------------------------------------------------------------------------------------
 
     @property
     def _classes(self) -> Array | None:

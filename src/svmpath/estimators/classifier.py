@@ -374,6 +374,9 @@ class PathSVC(ClassifierMixin, PathMachine):
             warn_of_a_weak_model(self._held_out)
         return self
 
+    def _after_change(self) -> None:
+        self.threshold_ = fit_threshold(self.threshold, self._scoring, self._held_out)
+
     @lazy_for_chunks
     def decision_function(self, X: Any) -> Array:
         """Decision values of each row.

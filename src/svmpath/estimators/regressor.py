@@ -314,6 +314,9 @@ class PathSVR(RegressorMixin, PathMachine):
         known = np.atleast_1d(self.quantile_)
         return self._held_out.shifts(levels, known) if self.calibrate else np.zeros(len(levels))
 
+    def _after_change(self) -> None:
+        self._name_levels()
+
     @property
     def _known(self) -> HeldOut:
         """What the fitted model knows of rows that its machines have not seen."""

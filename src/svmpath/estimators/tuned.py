@@ -51,6 +51,10 @@ class TunedModel(BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What makes changes of rows quick can be made again: saved models stay small.
+        return {name: value for name, value in super().__getstate__().items() if name != "_kept"}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         if "choice_" in state and "_held_out" not in state:
             raise ValueError(

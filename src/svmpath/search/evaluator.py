@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from svmpath.criteria.curve import MARGIN_SHARE, Curve, HeldOutLoss, joint_score, one_vs_rest, score_by
+from svmpath.criteria.held_out import Folds, fold_numbers
 from svmpath.criteria.scoring import Scoring
 from svmpath.criteria.table import row_of
 from svmpath.gram import Gram
@@ -115,10 +116,13 @@ class Evaluator:
         """One curve of those of all machines."""
         return curves[0] if len(curves) == 1 else one_vs_rest(curves)
 
-    def later(self, paths: list[Path], values: Array) -> Curve:
-        """The curve of the paths; if it can be, computed when it is first looked at."""
-        row = row_of(self.criterion)
-        if row is None or not row.one_row_each:
+    def later(self, paths: list[Path], values: Array, folds: Folds | None = None) -> Curve:
+        """The curve of the paths; if it can be, computed when it is first looked at.
+
+        ``folds`` are those of the criterion, if it is k-fold.
+        """
+        row = row_of(getattr(self.criterion, "func", self.criterion))
+        if row is None or not (row.one_row_each or (row.takes_folds and folds)):
             return self.curve(paths, values)
         problems = [path.problem for path in paths]
         loss, target = score_by(self.held_out, paths[0]), problems[0].y
@@ -126,9 +130,11 @@ class Evaluator:
             loss, target = joint_score(loss, paths), np.stack([problem.y for problem in problems], axis=1)
         whole = _Whole(self, paths, values)
         held, doubts = (_Later(whole, what) for what in ("held", "unreliable"))
-        name, rows = self.criterion.__name__, np.arange(problems[0].n)
+        name, rows, splits = row.function.__name__, np.arange(problems[0].n), None
+        if folds is not None and row.takes_folds:
+            rows, splits = np.concatenate([test for _, test in folds]), fold_numbers(folds)
         curve = Curve(paths[0], name, values, loss, rows, held, target, doubts, scoring=self.scoring, units=self.units)
-        return replace(curve, margin_share=self.margin_share)
+        return replace(curve, margin_share=self.margin_share, splits=splits)
 
 
 @dataclass(frozen=True)
