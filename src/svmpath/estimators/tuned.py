@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from numbers import Real
-from typing import Any
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -17,6 +17,7 @@ from svmpath.estimators.held_out import HeldOut
 from svmpath.estimators.honest import HonestError
 from svmpath.estimators.machines import Machines
 from svmpath.estimators.scaling import scaled
+from svmpath.estimators.slim import LEFT_OUT, SlimMachines, slim_copy
 from svmpath.search.choice import Choice
 from svmpath.solvers.threads import jobs
 from svmpath.validation import check_groups, check_weights
@@ -214,6 +215,43 @@ class TunedModel(BaseEstimator):
     def can_be_corrected(self) -> bool:
         """Whether ``nested_error("bootstrap")`` is possible: nothing was chosen, or the losses were kept."""
         return self._known.can_be_corrected()
+
+    # --- in use ------------------------------------------------------------------------------------------------------
+
+    def for_prediction(self) -> Self:
+        """A copy with what prediction needs, and no training rows beyond support vectors.
+
+        It predicts as this model does, takes less room and time to save and load, and holds few types, which
+        ``skops.io.load`` asks about. What needs the search, the training rows or held-out values
+        (``held_out_error()``, ``predict_set``, ``predict_interval``, ...) is refused in a sentence.
+
+        Returns
+        -------
+        object of the same class
+            A fitted model. Least squares has a coefficient for every row, and keeps them all, unless it predicts from
+            landmarks; the linear kernel keeps the weights of the columns, and no row.
+
+        Examples
+        --------
+        >>> from svmpath import PathSVC
+        >>> from svmpath.datasets import banana
+        >>> X, y = banana(100, random_state=0)
+        >>> model = PathSVC(random_state=0).fit(X, y)
+        >>> slim = model.for_prediction()
+        >>> bool(abs(slim.predict_proba(X) - model.predict_proba(X)).max() < 1e-12)
+        True
+        >>> slim.held_out_error()
+        Traceback (most recent call last):
+        ...
+        ValueError: This needs the search, the training rows or what was held out of them, which for_prediction() has
+        left out: ask the model that it was made from.
+        """
+        return cast(Self, slim_copy(self))
+
+    def __getattr__(self, name: str) -> Any:  # of names that are not there
+        if isinstance(vars(self).get("_machines"), SlimMachines) and not name.startswith("__"):
+            raise AttributeError(f"{name} {LEFT_OUT}.")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     # --- notebooks ---------------------------------------------------------------------------------------------------
 
