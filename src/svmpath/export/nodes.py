@@ -1,7 +1,9 @@
 """Machines as ONNX nodes: one function for each kernel, expansion and calibration, found in tables by its class.
 
 Squared distances are |x|^2 + |z|^2 - 2 x'z around the mean of the points, as one product of matrices; a sum of absolute
-differences is added up one column after the other, so that nothing is larger than rows times points.
+differences is added up one column after the other, so that nothing is larger than rows times points. A factor beside a
+product of matrices is an array, or part of the matrix: onnxruntime makes one node of a product and a single number, and
+keeps that number in single precision.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from svmpath.kernels import ARD, RBF, Laplacian, Linear, Polynomial, Product, Sc
 
 Array = np.ndarray
 
+_FEW_COLUMNS = 8  # up to which squared distances are added up column by column, which keeps all digits
 _CONFIDENCE = 3.0  # as in criteria.pairs: confidences are less than a third of a vote
 
 
@@ -30,11 +33,21 @@ _CONFIDENCE = 3.0  # as in criteria.pairs: confidences are less than a third of 
 
 def _squares(graph: Graph, x: str, points: Array) -> str:
     """Squared distances."""
+    if points.shape[1] <= _FEW_COLUMNS:
+        parts = [graph.affine(graph.columns(x, [j]), shift=-points[:, j]) for j in range(points.shape[1])]
+        return _total(graph, [graph.node("Mul", part, part) for part in parts])
     centre = points.mean(axis=0) if len(points) else np.zeros(points.shape[1])
     x, points = graph.affine(x, shift=-centre), points - centre
     of_rows = graph.node("ReduceSum", graph.node("Mul", x, x), graph.constant(np.array([1])), keepdims=1)
     products = graph.affine(graph.times(x, -2.0 * points.T), shift=np.einsum("ij,ij->i", points, points))
     return graph.node("Max", graph.node("Add", products, of_rows), graph.constant(np.array(0.0)))
+
+
+def _total(graph: Graph, parts: list[str]) -> str:
+    total = parts[0]
+    for part in parts[1:]:
+        total = graph.node("Add", total, part)
+    return total
 
 
 def _rbf(graph: Graph, kernel: RBF, x: str, points: Array) -> str:
@@ -51,10 +64,7 @@ def _laplacian(graph: Graph, kernel: Laplacian, x: str, points: Array) -> str:
         graph.node("Abs", graph.affine(graph.columns(x, [j]), shift=-points[:, j]))  # (m, 1) and (c,) make (m, c)
         for j in range(points.shape[1])
     ]
-    total = parts[0]
-    for part in parts[1:]:
-        total = graph.node("Add", total, part)
-    return graph.node("Exp", graph.affine(total, -kernel.gamma))
+    return graph.node("Exp", graph.affine(_total(graph, parts), -kernel.gamma))
 
 
 def _linear(graph: Graph, kernel: Linear, x: str, points: Array) -> str:
@@ -62,12 +72,12 @@ def _linear(graph: Graph, kernel: Linear, x: str, points: Array) -> str:
 
 
 def _polynomial(graph: Graph, kernel: Polynomial, x: str, points: Array) -> str:
-    base = graph.affine(graph.times(x, points.T), kernel.gamma, kernel.coef0)
+    base = graph.affine(graph.times(x, kernel.gamma * points.T), shift=kernel.coef0)
     return graph.node("Pow", base, graph.constant(np.array(float(kernel.degree))))
 
 
 def _sigmoid(graph: Graph, kernel: Sigmoid, x: str, points: Array) -> str:
-    return graph.node("Tanh", graph.affine(graph.times(x, points.T), kernel.gamma, kernel.coef0))
+    return graph.node("Tanh", graph.affine(graph.times(x, kernel.gamma * points.T), shift=kernel.coef0))
 
 
 def _sum(graph: Graph, kernel: Sum, x: str, points: Array) -> str:
@@ -79,7 +89,7 @@ def _product(graph: Graph, kernel: Product, x: str, points: Array) -> str:
 
 
 def _scaled(graph: Graph, kernel: Scaled, x: str, points: Array) -> str:
-    return graph.affine(kernel_nodes(graph, kernel.kernel, x, points), kernel.scale)
+    return graph.affine(kernel_nodes(graph, kernel.kernel, x, points), np.full(len(points), kernel.scale))
 
 
 KERNELS: dict[type, Callable[..., str]] = {
@@ -130,9 +140,9 @@ def _landmarks(graph: Graph, features: LandmarkFeatures, x: str) -> str:
 
 
 def _waves(graph: Graph, features: FourierFeatures, x: str) -> str:
-    phase = graph.times(x, features.W)
+    phase, size = graph.times(x, features.W), 1.0 / np.sqrt(features.W.shape[1])
     both = graph.node("Concat", graph.node("Cos", phase), graph.node("Sin", phase), axis=1)
-    return graph.affine(both, 1.0 / np.sqrt(features.W.shape[1]))
+    return graph.affine(both, np.full(features.rank, size))
 
 
 FEATURES: dict[type, Callable[..., str]] = {LandmarkFeatures: _landmarks, FourierFeatures: _waves}
