@@ -20,6 +20,7 @@ from svmpath.criteria.novelty import Conformity
 from svmpath.criteria.scorers import make_scoring
 from svmpath.criteria.scoring import ScoredRows
 from svmpath.criteria.volume import draw_reference
+from svmpath.estimators.as_svc import as_svc
 from svmpath.estimators.axes import Axes, how_given, numbers_of
 from svmpath.estimators.keywords import by_name
 from svmpath.estimators.machines import Machines
@@ -472,6 +473,27 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
         True
         """
         return cast(PathOneClassSVM, slim_copy(self))
+
+    def to_sklearn(self) -> Any:
+        """The same machine as a model of scikit-learn, where there is one: OneClassSVM.
+
+        Returns
+        -------
+        OneClassSVM, or a Pipeline of ``scaler_`` and it
+            Fitted, with the same decision values. The kernels are rbf, linear, poly and sigmoid; others are refused in a
+            sentence.
+
+        Examples
+        --------
+        >>> from svmpath import PathOneClassSVM
+        >>> from svmpath.datasets import banana
+        >>> X, _ = banana(100, random_state=0)
+        >>> model = PathOneClassSVM(gamma=1.0).fit(X)
+        >>> bool(abs(model.to_sklearn().decision_function(X) - model.decision_function(X)).max() < 1e-9)
+        True
+        """
+        check_is_fitted(self)
+        return as_svc(self, -self.offset_)
 
     def __getattr__(self, name: str) -> Any:  # of names that are not there
         if isinstance(vars(self).get("_machines"), SlimMachines) and not name.startswith("__"):

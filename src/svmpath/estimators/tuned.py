@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath.criteria.table import CRITERIA, is_by_folds
+from svmpath.estimators.as_svc import as_svc
 from svmpath.estimators.held_out import HeldOut
 from svmpath.estimators.honest import HonestError
 from svmpath.estimators.machines import Machines
@@ -247,6 +248,31 @@ class TunedModel(BaseEstimator):
         left out: ask the model that it was made from.
         """
         return cast(Self, slim_copy(self))
+
+    def to_sklearn(self) -> Any:
+        """The same machine as a model of scikit-learn, where there is one: SVC or SVR.
+
+        Returns
+        -------
+        SVC or SVR, or a Pipeline of ``scaler_`` and it
+            Fitted, with the same decision values. SVC has two classes, or a machine for each pair of them
+            (``multi_class_`` "ovo"), and the kernels rbf, linear, poly and sigmoid; everything else is refused in a
+            sentence. Probabilities stay behind.
+
+        Examples
+        --------
+        >>> from svmpath import PathSVC
+        >>> from svmpath.datasets import banana
+        >>> X, y = banana(100, random_state=0)
+        >>> model = PathSVC(gamma=1.0, C=[1.0]).fit(X, y)
+        >>> svc = model.to_sklearn()
+        >>> bool(abs(svc.decision_function(X) - model.decision_function(X)).max() < 1e-9)
+        True
+        """
+        check_is_fitted(self)
+        if "models_" in vars(self):
+            raise ValueError("With one_choice=False each quantile has a model of its own: export those in models_.")
+        return as_svc(self, self.intercept_ + self._shift)
 
     def __getattr__(self, name: str) -> Any:  # of names that are not there
         if isinstance(vars(self).get("_machines"), SlimMachines) and not name.startswith("__"):
