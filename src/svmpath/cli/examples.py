@@ -14,7 +14,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "predict": (
         "svmpath predict model/model.skops new.csv -o predictions.csv",
         "svmpath predict model/model.skops new.csv --proba --interval 0.9 -o predictions.csv",
-        "svmpath predict model/model.skops new.csv --novelty -o predictions.csv",
+        "svmpath predict model/model.skops new.csv --keep all --novelty -o predictions.csv",
+        "svmpath predict model/model.skops flats.csv --score",
     ),
     "compare": (
         "svmpath compare banana.csv --target y",
@@ -30,8 +31,9 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "path": (
         "svmpath path banana.csv --target y --loss hinge --over C --span 0.01:100 -o path.npz",
-        "svmpath path banana.csv --target y --over gamma --span 0.1:10 --C 1 --values 20 -o path.csv",
+        "svmpath path banana.csv --target y --over gamma --span 0.1:10 --C 1 --values 20 -o path",
     ),
+    "export": ("svmpath export twonorm_model/model.skops twonorm.onnx",),
     "report": ("svmpath report model/model.skops flats.csv -o report.html",),
     "compile": ("svmpath compile", "svmpath compile path loo"),
 }
