@@ -11,6 +11,7 @@ from tests.speed import first_quick
 QUICK = ("--C", "1")
 ARGUMENTS = {
     "tune": ("data.csv", "--target", "sold", *FIXED, "--no-report"),
+    "export": ("model.skops", "model.onnx"),
     "predict": ("model.skops", "data.csv", "--proba", "-o", "out.csv"),
     "compare": ("data.csv", "--target", "sold", "--folds", "2", "--losses", "least_squares", "--kernels", "rbf,linear"),
     "select": ("data.csv", "--target", "sold", "--drop", "price", "--lambda2", "1", "-o", "features.csv"),
@@ -22,6 +23,7 @@ ARGUMENTS = {
 }
 KEYS = {
     "tune": {"choice", "held_out", "honest", "data", "columns", "written"},
+    "export": {"inputs", "outputs", "written"},
     "predict": {"rows", "columns", "written"},
     "compare": {"machines", "tests", "best", "written"},
     "select": {"table", "selected", "lambda1", "lambda2", "written"},

@@ -9,6 +9,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "tune": (
         "svmpath tune flats.csv --target price --output model",
         "svmpath tune flats.csv --target sold --loss hinge --criterion kfold --cv 10 --output model",
+        "svmpath tune banana.csv --target y --output banana",
         "svmpath tune --config model/config.toml --seed 1",
     ),
     "predict": (
@@ -33,7 +34,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "svmpath path banana.csv --target y --loss hinge --over C --span 0.01:100 -o path.npz",
         "svmpath path banana.csv --target y --over gamma --span 0.1:10 --C 1 --values 20 -o path",
     ),
-    "export": ("svmpath export twonorm_model/model.skops twonorm.onnx",),
+    "export": ("svmpath export banana/model.skops banana.onnx",),
     "report": ("svmpath report model/model.skops flats.csv -o report.html",),
     "compile": ("svmpath compile", "svmpath compile path loo"),
 }

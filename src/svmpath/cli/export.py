@@ -47,25 +47,47 @@ def _graph(given: Given, live: Live) -> tuple[bytes, dict[str, Any]]:
     return graph.SerializeToString(), {"inputs": inputs, "outputs": [each.name for each in graph.graph.output]}
 
 
+def _missing(graph: Any, step: Any, x: str) -> dict[str, str]:
+    """1 where a cell of some columns is NaN."""
+    return {"columns": graph.columns(graph.cast(graph.node("IsNaN", x), "DOUBLE"), step.features_)}
+
+
+def _filled(graph: Any, step: Any, x: str) -> dict[str, str]:
+    return {"columns": graph.node("Where", graph.node("IsNaN", x), graph.constant(step.statistics), x)}
+
+
+def _part(name: str, step: Any) -> Any:
+    """A step for some columns, without imputers. ONNX has no missing words: give the word that stands for them."""
+    from sklearn.pipeline import Pipeline
+
+    from svmpath.cli.preparation import Filled
+
+    if name == "categories":
+        return step["encoder"]
+    if name == "missing":
+        return step
+    return Pipeline([("impute", Filled(step["impute"].statistics_.astype(float))), ("scale", step["scale"])])
+
+
 def _convertible(pipeline: Any, dtype: Any) -> tuple[Any, list[tuple[str, Any]] | None]:
     """The steps after reading, which takes values instead of text, and the inputs: one per column that has a name."""
     import numpy as np
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, StringTensorType
     from sklearn.pipeline import Pipeline
 
-    from svmpath.cli.preparation import recipes_of
+    from svmpath.cli.preparation import Filled, MissingCells, recipes_of
+    from svmpath.export.converters import Converter, register
 
     columns, recipes = pipeline["columns"], recipes_of(pipeline["columns"])
     if isinstance(recipes, int):
         return pipeline, None
+    register(MissingCells, Converter(_missing, lambda step: {"columns": [None, len(step.features_)]}))
+    register(Filled, Converter(_filled, lambda step: {"columns": [None, len(step.statistics)]}))
     dates = [name for name, recipe in recipes.items() if recipe["kind"] == "date"]
     if dates:
         raise DataError(f"ONNX has no calendar, but the model reads dates ({dates[0]!r}); tune with --drop {dates[0]}")
     encode = copy(columns["encode"])
-    # ONNX has no missing words: a column of words gives the word that stands for them.
-    encode.transformers_ = [
-        (name, step["encoder"] if name == "categories" else step, names) for name, step, names in encode.transformers_
-    ]
+    encode.transformers_ = [(name, _part(name, step), names) for name, step, names in encode.transformers_]
     number = FloatTensorType if dtype == np.float32 else DoubleTensorType
     kinds = {name: StringTensorType if recipe["kind"] == "category" else number for name, recipe in recipes.items()}
     return Pipeline([("encode", encode), ("model", pipeline["model"])]), [

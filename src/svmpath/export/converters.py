@@ -167,8 +167,13 @@ def register_converters() -> None:
     >>> from svmpath.export import register_converters
     >>> register_converters()  # then skl2onnx.convert_sklearn takes a Pipeline that ends in a PathSVC
     """
+    for kind, converter in list(CONVERTERS.items()):
+        register(kind, converter)
+
+
+def register(kind: type, converter: Converter) -> None:
+    """Tell skl2onnx how a kind of estimator is converted."""
     from skl2onnx import update_registered_converter
 
-    for kind in CONVERTERS:
-        alias = f"Svmpath{kind.__name__}"
-        update_registered_converter(kind, alias, _set_types, _convert, parser=partial(_parse, alias))
+    CONVERTERS[kind], alias = converter, f"Svmpath{kind.__name__}"
+    update_registered_converter(kind, alias, _set_types, _convert, parser=partial(_parse, alias))
