@@ -13,7 +13,9 @@ from svmpath.datasets import banana
 X, y = banana(80, random_state=0)
 
 
-@pytest.mark.parametrize("options", [{"kernel": "rbf"}, {"kernel": "linear", "scale": True}, {"kernel": "poly"}, {"rank": 20}])
+@pytest.mark.parametrize(
+    "options", [{"kernel": "rbf"}, {"kernel": "linear", "scale": True}, {"kernel": "poly"}, {"rank": 20}]
+)
 def test_svc_has_the_same_decision_values(options):
     model = PathSVC(gamma=0.5, C=[1.0], **options).fit(X, np.where(y > 0, "u", "v"))
     svc = model.to_sklearn()

@@ -46,7 +46,12 @@ MODELS = {
     "one-class": lambda: (PathOneClassSVM(gamma=0.5, scale=True).fit(R), R),
     "elastic net": lambda: (ElasticNetSVC(lambda1=1.0, lambda2=1.0).fit(IRIS, SPECIES), IRIS),
 }  # fmt: skip
-METHODS = {"probabilities": "predict_proba", "decision": "decision_function", "prediction": "predict", "label": "predict"}
+METHODS = {
+    "probabilities": "predict_proba",
+    "decision": "decision_function",
+    "prediction": "predict",
+    "label": "predict",
+}
 
 
 def run(graph, inputs):

@@ -58,9 +58,7 @@ def _print(table: pd.DataFrame, facts: dict[str, Any]) -> None:
         first = table.head(_MOST_SHOWN)
         shown = [[str(k + 1), *map(_cell, row)] for k, row in enumerate(first.itertuples(index=False))]
         more = [f"The first {len(first)} of {len(table)} rows; -o FILE writes all of them."]
-        print_table(
-            "svmpath predict", shown, *(more if len(table) > len(first) else []), heads=["row", *table.columns]
-        )
+        print_table("svmpath predict", shown, *(more if len(table) > len(first) else []), heads=["row", *table.columns])
     if "score" in facts:
         print_score(facts["score"])
 

@@ -59,10 +59,20 @@ def score(pipeline: Any, predicted: pd.Series, y: np.ndarray, is_known: np.ndarr
         losses = known.losses_of(np.asarray(y, dtype=float), guess.astype(float))
     value, n = float(losses.mean()), len(losses)
     interval = mean_interval(value, losses, np.ones(n), np.arange(n), is_rate=is_labelled)
-    facts = {"rows": n, "kind": known.kind, "value": value, "interval": list(interval), **_against(model, value, interval)}
+    facts = {
+        "rows": n,
+        "kind": known.kind,
+        "value": value,
+        "interval": list(interval),
+        **_against(model, value, interval),
+    }
     if is_labelled:
         facts["recall"] = [
-            {"label": label, "rows": int(np.sum(truth == _text(label))), "recall": _found(losses, truth == _text(label))}
+            {
+                "label": label,
+                "rows": int(np.sum(truth == _text(label))),
+                "recall": _found(losses, truth == _text(label)),
+            }
             for label in model.classes_.tolist()
         ]
     return facts
@@ -89,7 +99,9 @@ def _against(model: Any, value: float, interval: tuple[float, float]) -> dict[st
     from math import erfc, sqrt
 
     kept = list(model._held_out._nested.values())
-    expected, ends = (kept[-1].value, kept[-1].interval) if kept else (model.held_out_error(), model.held_out_interval())
+    expected, ends = (
+        (kept[-1].value, kept[-1].interval) if kept else (model.held_out_error(), model.held_out_interval())
+    )
     spread = sqrt(sum(((high - low) / _WIDTH) ** 2 for low, high in (interval, ends)))
     z = (value - expected) / spread if spread > 0.0 else 0.0
     verdict = "as expected" if abs(z) < _CRITICAL else "worse than expected" if z > 0 else "better than expected"
@@ -121,5 +133,7 @@ def print_score(facts: Mapping[str, Any]) -> None:
         "Recall": "\n".join(recalls) or None,
         "Verdict": facts["verdict"],
     }
-    test = f"Test: difference of the two errors over its standard error, z = {facts['z']:.2f}, p = {facts['p_value']:.2g}"
+    test = (
+        f"Test: difference of the two errors over its standard error, z = {facts['z']:.2f}, p = {facts['p_value']:.2g}"
+    )
     print_table("Score", rows.items(), f"{test}; as expected if |z| < {_CRITICAL}.")

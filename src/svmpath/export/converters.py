@@ -54,7 +54,9 @@ def label_values(classes: Array) -> Array:
     if classes.dtype.kind in "OU":
         return np.array([str(label) for label in classes])
     if not np.array_equal(classes, classes.astype(np.int64)):
-        raise ValueError(f"ONNX has labels that are whole numbers or words, not {classes.tolist()}: encode them before.")
+        raise ValueError(
+            f"ONNX has labels that are whole numbers or words, not {classes.tolist()}: encode them before."
+        )
     return np.asarray(classes.astype(np.int64))
 
 

@@ -109,7 +109,9 @@ def kernel_nodes(graph: Graph, kernel: Any, x: str, points: Any) -> str:
     """Kernel values of rows x and points."""
     if type(kernel) not in KERNELS:
         known = ", ".join(sorted(kind.__name__ for kind in KERNELS))
-        raise ValueError(f"ONNX has no form of the kernel {kernel!r}: use one of {known}, or save the model with skops.")
+        raise ValueError(
+            f"ONNX has no form of the kernel {kernel!r}: use one of {known}, or save the model with skops."
+        )
     return KERNELS[type(kernel)](graph, kernel, x, points.toarray() if issparse(points) else np.asarray(points))
 
 
