@@ -112,7 +112,7 @@ def test_refusals():
     model = PathSVC(kernel=lambda A, B: A @ B.T, C=[1.0]).fit(X, y)
     with pytest.raises(ValueError, match="ONNX has no form of the kernel"):
         to_onnx(model)
-    with pytest.raises(ValueError, match="no function of its prediction|cannot be part of an ONNX graph"):
+    with pytest.raises(ValueError, match="cannot be part of an ONNX graph"):
         to_onnx(PathSVR(gamma=1.0, C=[1.0]).fit(R, T), interval=0.9)
     with pytest.raises(ValueError, match="dtype must be"):
         to_onnx(PathSVR(gamma=1.0, C=[1.0]).fit(R, T), dtype=int)

@@ -146,6 +146,7 @@ def _check_seed(value: int) -> int:
 
 
 _TABLES, _TUNING, _WITH_KERNEL = "tune compare select path", "tune compare", "tune compare path"
+_ALL = f"{_TABLES} novelty predict report export datasets compile"
 _LOSSES = ("least_squares", "squared_hinge", "hinge", "huber_hinge", "epsilon_insensitive", "expectile", "pinball")
 _KERNELS = ("linear", "rbf", "poly", "laplacian", "sigmoid")
 _FORMATS = ("csv", "tsv", "parquet", "arff", "libsvm", "npz")
@@ -518,12 +519,12 @@ TABLE = (
         "FILE", type=Path, callback=read_config,
     ),
     Option(
-        "--json", f"{_TABLES} novelty predict report export datasets compile", OUTPUT,
+        "--json", _ALL, OUTPUT,
         "Print the results as JSON on standard output.",
         "", False, type=bool,
     ),
     Option(
-        "--quiet -q", f"{_TABLES} novelty predict report export datasets compile", OUTPUT,
+        "--quiet -q", _ALL, OUTPUT,
         "Print neither tables nor notes nor progress, only errors, and what --json prints.",
         "", False, type=bool,
     ),

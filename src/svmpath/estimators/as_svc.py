@@ -102,7 +102,7 @@ def _of_pairs(model: Any, offset: Any) -> SVC:
 
 
 def _filled(svc: Any, points: Array, v: Array, b: Any, counts: list[int], model: Any) -> Any:
-    """A model of scikit-learn with the attributes that its fit would set; v are LIBSVM's coefficients, (c, machines)."""
+    """A model of scikit-learn with what its fit would set; v are LIBSVM's coefficients, (c, machines)."""
     b = np.atleast_1d(np.asarray(b, dtype=float))
     is_pair = len(counts) == 2 and "classes_" in vars(model)
     svc.support_ = np.arange(len(points), dtype=np.int32)

@@ -1,7 +1,7 @@
 """A model that only predicts: its machines as a function of new rows, and the map from decision values to predictions.
 
-Of f_c(x) = sum_i alpha_ic k(x, x_i) + b_c the terms with alpha_ic != 0 are kept, or in low rank the weights of features,
-or the weights of columns for the linear kernel. Neither paths, nor what the search tried, nor the other training rows
+Of f_c(x) = sum_i alpha_ic k(x, x_i) + b_c the terms with alpha_ic != 0 are kept, or in low rank the weights of
+features, or the weights of columns for the linear kernel. Neither paths, nor what the search tried, nor the other training rows
 go along; what needs them is refused in a sentence.
 """
 
@@ -83,7 +83,7 @@ class SlimHeldOut:
         if method not in self.calibrations:
             known = "', '".join(self.calibrations)
             raise ValueError(
-                f"calibration={method!r} {LEFT_OUT}; this model has '{known}' only, and another one has to be set before."
+                f"calibration={method!r} {LEFT_OUT}; this model has '{known}' only; set another one before."
             )
         return self.calibrations[method]
 

@@ -30,8 +30,8 @@ def to_onnx(
     model : PathSVC, PathSVR, PathOneClassSVM, ElasticNetSVC or Pipeline
         A Pipeline may have any steps that skl2onnx can convert, such as StandardScaler and ColumnTransformer.
     X : DataFrame, optional
-        Some rows, of which names and types of the columns are read: the graph has an input for each column then. Without
-        it there is one input, "X", a matrix of numbers.
+        Some rows, of which names and types of the columns are read: the graph has an input for each column then.
+        Without it there is one input, "X", a matrix of numbers.
     dtype : numpy.float32 or numpy.float64, default=numpy.float64
         The type of the numbers that go in and come out. What the machine computes in between is of double precision
         either way: its coefficients are large numbers that cancel.
@@ -55,8 +55,8 @@ def to_onnx(
 
     Notes
     -----
-    It needs the extra ``onnx``. Refused in a sentence: kernels that are Python functions or objects of scikit-learn, and
-    labels that are neither whole numbers nor words. A precomputed kernel works: rows are kernel values, as in Python.
+    It needs the extra ``onnx``. Refused in a sentence: kernels that are Python functions or objects of scikit-learn,
+    and labels that are neither whole numbers nor words. A precomputed kernel works: rows are kernel values, as in Python.
 
     Examples
     --------

@@ -28,7 +28,7 @@ _FEW_COLUMNS = 8  # up to which squared distances are added up column by column,
 _CONFIDENCE = 3.0  # as in criteria.pairs: confidences are less than a third of a vote
 
 
-# --- kernels: k(x, points) of rows x -----------------------------------------------------------------------------------
+# --- kernels: k(x, points) of rows x ---------------------------------------------------------------------------------
 
 
 def _squares(graph: Graph, x: str, points: Array) -> str:
@@ -164,7 +164,7 @@ def vote_nodes(graph: Graph, f: str, pairs: int) -> str:
     return graph.node("Add", number, graph.node("Div", confidence, size))
 
 
-# --- probabilities of the classes from decision values of shape (m, 1) or (m, k) -----------------------------------------
+# --- probabilities of the classes from decision values of shape (m, 1) or (m, k) -------------------------------------
 
 
 def _logits(graph: Graph, form: Softmax, beyond: str) -> str:
