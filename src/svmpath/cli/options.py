@@ -156,7 +156,8 @@ _ENGINES = ("path", "loo", "elastic", "kernel")
 TABLE = (
     # Arguments
     Option(
-        "MODEL", "predict report export", "", "The model.skops that svmpath tune has written.", "MODEL", REQUIRED, type=Path
+        "MODEL", "predict report export", "", "The model.skops that svmpath tune has written.", "MODEL", REQUIRED,
+        type=Path,
     ),
     Option(
         "DATA", f"{_TABLES} novelty predict", "",

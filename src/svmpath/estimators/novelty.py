@@ -480,8 +480,8 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
         Returns
         -------
         OneClassSVM, or a Pipeline of ``scaler_`` and it
-            Fitted, with the same decision values. The kernels are rbf, linear, poly and sigmoid; others are refused in a
-            sentence.
+            Fitted, with the same decision values. The kernels are rbf, linear, poly and sigmoid; others are refused in
+            a sentence.
 
         Examples
         --------

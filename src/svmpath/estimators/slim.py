@@ -1,8 +1,8 @@
 """A model that only predicts: its machines as a function of new rows, and the map from decision values to predictions.
 
 Of f_c(x) = sum_i alpha_ic k(x, x_i) + b_c the terms with alpha_ic != 0 are kept, or in low rank the weights of
-features, or the weights of columns for the linear kernel. Neither paths, nor what the search tried, nor the other training rows
-go along; what needs them is refused in a sentence.
+features, or the weights of columns for the linear kernel. Neither paths, nor what the search tried, nor the other
+training rows go along; what needs them is refused in a sentence.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def to_onnx(
     Notes
     -----
     It needs the extra ``onnx``. Refused in a sentence: kernels that are Python functions or objects of scikit-learn,
-    and labels that are neither whole numbers nor words. A precomputed kernel works: rows are kernel values, as in Python.
+    and labels that are neither whole numbers nor words. A precomputed kernel works: rows are kernel values, as here.
 
     Examples
     --------
