@@ -61,7 +61,7 @@ def _on_points(model: Any) -> tuple[dict[str, Any], Array, Array]:
         points, w = getattr(form.features, "points", None), form.features.on_points(form.w)
         if points is None or w is None:
             raise ValueError("SVC needs kernel functions on points, but this model has features of another kind.")
-        whole, form = form, OnRows(form.features.kernel, points, None, w)
+        whole, form = form, OnRows(model.kernel_, points, None, w)
         expected = whole(points)
         if np.abs(form(points) - expected).max() > _SAME * max(1.0, np.abs(expected).max()):
             raise ValueError(
