@@ -13,6 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "svmpath"
 ORDER = [
     "cli",
     "report",
+    "export",
     "estimators",
     "displays",
     "distributed",
@@ -64,6 +65,8 @@ DOORS = {
     "dask": {"distributed"},
     "distributed": {"distributed"},
     "numba": {"solvers"},
+    "onnx": {"export"},
+    "skl2onnx": {"cli", "export"},
 }
 
 

@@ -17,7 +17,7 @@ from svmpath.exceptions import (
 )
 
 if TYPE_CHECKING:
-    from svmpath import criteria, datasets, displays, gram, kernels
+    from svmpath import criteria, datasets, displays, export, gram, kernels
     from svmpath.estimators import ElasticNetSVC, KernelDictionary, PathOneClassSVM, PathSVC, PathSVR
     from svmpath.gram.memory import config_context, set_config
     from svmpath.paths import surface, trace, trace_elastic
@@ -48,6 +48,7 @@ __all__ = [
     "criteria",
     "datasets",
     "displays",
+    "export",
     "gram",
     "kernels",
     "select",

@@ -149,7 +149,7 @@ CLASSES = "a,b,y\n" + "".join(f"{i},{i * i % 7},{'uv'[i % 2]}\n" for i in range(
 OUT = ("-o", "out.csv")
 ARGUMENTS = {
     ("predict",): "Missing argument",
-    ("predict", "model.skops", "data.csv"): "Missing option",
+    ("export", "model.skops"): "Missing argument",
     ("predict", "model.skops", "data.csv", "-o", "data.csv"): "would overwrite an input file",
     ("predict", "model.skops", "data.csv", "-o", "none/out.csv"): "there is no folder 'none'",
     ("predict", "model.skops", "data.csv", "-o", "."): "is a folder",

@@ -11,6 +11,7 @@ from tests.speed import first_quick
 QUICK = ("--C", "1")
 ARGUMENTS = {
     "tune": ("data.csv", "--target", "sold", *FIXED, "--no-report"),
+    "export": ("model.skops", "model.onnx"),
     "predict": ("model.skops", "data.csv", "--proba", "-o", "out.csv"),
     "update": ("model.skops", "data.csv", "-o", "more.skops"),
     "forget": ("model.skops", "--rows", "3,5-6", "-o", "fewer.skops"),
@@ -24,6 +25,7 @@ ARGUMENTS = {
 }
 KEYS = {
     "tune": {"choice", "held_out", "honest", "data", "columns", "written"},
+    "export": {"inputs", "outputs", "written"},
     "predict": {"rows", "columns", "written"},
     "update": {"rows", "rows_before", "violation", "held_out_error", "written"},
     "forget": {"rows", "rows_before", "violation", "held_out_error", "written"},

@@ -1,6 +1,7 @@
 """``svmpath path``: what is written is what ``svmpath.trace`` gives."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -53,15 +54,15 @@ def test_one_file_with_all_arrays(run, rows):
 
 
 def test_three_tables(run, rows):
-    facts = traced(run, "--over", "gamma", "--span", "0.5:2", "--C", "2", "--values", "0.5,1.0,2", "-o", "way.csv")
-    assert facts["written"] == ["way_breakpoints.csv", "way_events.csv", "way_solutions.csv"]
+    facts = traced(run, "--over", "gamma", "--span", "0.5:2", "--C", "2", "--values", "0.5,1.0,2", "-o", "way")
+    assert facts["written"] == [str(Path("way", f"{name}.csv")) for name in ("breakpoints", "events", "solutions")]
     path = svmpath.trace(*rows, over="gamma", span=(0.5, 2.0), C=2.0)
-    solutions = pd.read_csv("way_solutions.csv")
+    solutions = pd.read_csv("way/solutions.csv")
     assert solutions.columns[:3].tolist() == ["gamma", "offset", "alpha_1"]
     assert solutions["gamma"].tolist() == [0.5, 1.0, 2.0]
     np.testing.assert_allclose(solutions.iloc[1, 2:], path(1.0).alpha, atol=1e-10)
-    np.testing.assert_allclose(pd.read_csv("way_breakpoints.csv")["gamma"], path.breakpoints)
-    events = pd.read_csv("way_events.csv")
+    np.testing.assert_allclose(pd.read_csv("way/breakpoints.csv")["gamma"], path.breakpoints)
+    events = pd.read_csv("way/events.csv")
     assert events.columns.tolist() == ["value", "row", "from", "to"]
     assert len(events) == facts["events"]
 

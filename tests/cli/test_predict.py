@@ -53,7 +53,6 @@ def test_predict_refuses_files(refused):
     assert "there is no folder 'none'" in refused("predict", "model.skops", "data.csv", "-o", "none/out.csv")
     assert "'.' is a folder" in refused("predict", "model.skops", "data.csv", "-o", ".")
     assert "'/dev/null' is not a regular file" in refused("predict", "model.skops", "data.csv", "-o", "/dev/null")
-    assert "Missing option '--output'" in refused("predict", "model.skops", "data.csv")
 
 
 @pytest.mark.usefixtures("fitted")

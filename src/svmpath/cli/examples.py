@@ -9,12 +9,14 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "tune": (
         "svmpath tune flats.csv --target price --output model",
         "svmpath tune flats.csv --target sold --loss hinge --criterion kfold --cv 10 --output model",
+        "svmpath tune banana.csv --target y --output banana",
         "svmpath tune --config model/config.toml --seed 1",
     ),
     "predict": (
         "svmpath predict model/model.skops new.csv -o predictions.csv",
         "svmpath predict model/model.skops new.csv --proba --interval 0.9 -o predictions.csv",
-        "svmpath predict model/model.skops new.csv --novelty -o predictions.csv",
+        "svmpath predict model/model.skops new.csv --keep all --novelty -o predictions.csv",
+        "svmpath predict model/model.skops flats.csv --score",
     ),
     "update": ("svmpath update model/model.skops flats.csv -o model/more.skops",),
     "forget": ("svmpath forget model/model.skops --rows 3,17-20 -o model/fewer.skops",),
@@ -32,8 +34,9 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "path": (
         "svmpath path banana.csv --target y --loss hinge --over C --span 0.01:100 -o path.npz",
-        "svmpath path banana.csv --target y --over gamma --span 0.1:10 --C 1 --values 20 -o path.csv",
+        "svmpath path banana.csv --target y --over gamma --span 0.1:10 --C 1 --values 20 -o path",
     ),
+    "export": ("svmpath export banana/model.skops banana.onnx",),
     "report": ("svmpath report model/model.skops flats.csv -o report.html",),
     "compile": ("svmpath compile", "svmpath compile path loo"),
 }

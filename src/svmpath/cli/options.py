@@ -146,6 +146,7 @@ def _check_seed(value: int) -> int:
 
 
 _TABLES, _TUNING, _WITH_KERNEL = "tune compare select path", "tune compare", "tune compare path"
+_ALL = f"{_TABLES} novelty predict report export datasets compile"
 _LOSSES = ("least_squares", "squared_hinge", "hinge", "huber_hinge", "epsilon_insensitive", "expectile", "pinball")
 _KERNELS = ("linear", "rbf", "poly", "laplacian", "sigmoid")
 _FORMATS = ("csv", "tsv", "parquet", "arff", "libsvm", "npz")
@@ -155,7 +156,7 @@ _ENGINES = ("path", "loo", "elastic", "kernel")
 TABLE = (
     # Arguments
     Option(
-        "MODEL", "predict report update forget", "", "The model.skops that svmpath tune has written.", "MODEL",
+        "MODEL", "predict report export update forget", "", "The model.skops that svmpath tune has written.", "MODEL",
         REQUIRED, type=Path,
     ),
     Option(
@@ -167,6 +168,7 @@ TABLE = (
         "NEW", "novelty", "", "The rows to be compared with those of DATA, in a file of the same columns.", "NEW",
         REQUIRED, type=Path,
     ),
+    Option("ONNX", "export", "", "The onnx file to write.", "ONNX", REQUIRED, type=Path),
     Option("DATA", "report", "", "The data file that it was tuned on.", "DATA", REQUIRED, type=Path),
     Option(
         "NAME", "datasets", "",
@@ -454,8 +456,9 @@ TABLE = (
         Path("."), type=Path,
     ),
     Option(
-        "--output -o", "predict", OUTPUT, "csv file to write, with a line for each row, in the same order.", "FILE",
-        REQUIRED, type=Path,
+        "--output -o", "predict", OUTPUT,
+        "csv file to write, with a line for each row, in the same order; without it, the first rows are printed.",
+        "FILE", type=Path,
     ),
     Option(
         "--output -o", "compare", OUTPUT, "csv file for the held-out prediction of every row by every machine.",
@@ -472,9 +475,8 @@ TABLE = (
     ),
     Option(
         "--output -o", "path", OUTPUT,
-        "NAME.npz for one file with all arrays, or NAME.csv for NAME_breakpoints.csv, NAME_events.csv and "
-        "NAME_solutions.csv.",
-        "FILE", REQUIRED, type=Path,
+        "Folder for breakpoints.csv, events.csv and solutions.csv, or NAME.npz for one file with all arrays.",
+        "FOLDER", REQUIRED, type=Path,
     ),
     Option(
         "--rows", "forget", DATA,
@@ -487,6 +489,18 @@ TABLE = (
     ),
     Option("--output -o", "report", OUTPUT, "html file to write.", "FILE", Path("report.html"), type=Path),
     Option("--output -o", "datasets", OUTPUT, "csv file to write; NAME.csv if not given.", "FILE", type=Path),
+    Option(
+        "--keep", "predict", OUTPUT,
+        "Columns of the file to write before the predictions, such as id,name, or all; can be given several times.",
+        "COLUMN,...", type=list[str],
+    ),
+    Option(
+        "--score", "predict", OUTPUT,
+        "Compare with the target in the file: the error and its interval, of each class too, and whether it is as "
+        "expected.",
+        "", False, type=bool,
+    ),
+    Option("--single", "export", OUTPUT, "Numbers go in and come out in single precision.", "", False, type=bool),
     Option("--proba", "predict", OUTPUT, "Add the probability of each class.", "", False, type=bool),
     Option(
         "--interval", "predict", OUTPUT,
@@ -515,12 +529,12 @@ TABLE = (
         "FILE", type=Path, callback=read_config,
     ),
     Option(
-        "--json", f"{_TABLES} novelty predict update forget report datasets compile", OUTPUT,
+        "--json", _ALL, OUTPUT,
         "Print the results as JSON on standard output.",
         "", False, type=bool,
     ),
     Option(
-        "--quiet -q", f"{_TABLES} novelty predict update forget report datasets compile", OUTPUT,
+        "--quiet -q", _ALL, OUTPUT,
         "Print neither tables nor notes nor progress, only errors, and what --json prints.",
         "", False, type=bool,
     ),

@@ -12,7 +12,7 @@ from svmpath.cli.console import Outcome
 from svmpath.cli.data_options import DataOptions, read_noted
 from svmpath.cli.fitting import kernel_rank
 from svmpath.cli.live import Live, reading
-from svmpath.cli.outputs import check_file, save, to_csv
+from svmpath.cli.outputs import check_file, check_folder, save, to_csv
 from svmpath.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -24,12 +24,19 @@ if TYPE_CHECKING:
 def path(given: Given) -> Outcome:
     """Follow the machine over one hyper-parameter; write breakpoints, events and solutions."""
     output = given.output
-    if output.suffix not in (".npz", ".csv"):
-        raise DataError(f"--output must end with .csv or .npz, not {output.name!r}")
-    names = ("breakpoints", "events", "solutions") if output.suffix == ".csv" else ()
-    files = {name: output.with_name(f"{output.stem}_{name}.csv") for name in names} or {"npz": output}
-    for file in files.values():
-        check_file(file, (given.data,))
+    if output.suffix == ".csv":
+        raise DataError(
+            f"--output must be a folder, for three tables, or a name that ends with .npz, not {output.name!r}"
+        )
+    files = {"npz": output}
+    if output.suffix == ".npz":
+        check_file(output, (given.data,), kind="an npz file")
+    else:
+        files = {name: output / f"{name}.csv" for name in ("breakpoints", "events", "solutions")}
+        check_folder(output, tuple(file.name for file in files.values()))
+        for file in files.values():
+            if file.exists():
+                check_file(file, (given.data,))
     with Live(reading(given.data), is_hidden=given.quiet) as live:
         facts, arrays = live.run(lambda: _trace(given, live))
         writers = {

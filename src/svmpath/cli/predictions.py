@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from svmpath.exceptions import DataError
+from svmpath.names import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from svmpath.datasets import NewRows
 
 _BETWEEN = "|"  # two labels of a set
 
@@ -23,8 +27,46 @@ def check_wanted(pipeline: Any, model_name: str, proba: bool, interval: float | 
         )
     if interval is not None and not hasattr(model, "predict_interval") and not hasattr(model, "predict_set"):
         raise DataError(f"--interval: {model_name} has neither intervals nor sets of labels; leave it out")
+    if novelty and "path_" not in vars(model):
+        raise DataError(f"--novelty: {model_name} holds no training rows, as for_prediction() left them out")
     if novelty and model.path_.is_chunked:
         raise DataError(f"--novelty: {model_name} was tuned on rows in chunks, which it does not hold; leave it out")
+
+
+def kept_columns(rows: NewRows, keep: Sequence[str] | None) -> pd.DataFrame | None:
+    """The columns of the file that are written, too, as they are there; None if there are none.
+
+    Parameters
+    ----------
+    rows : NewRows
+    keep : list of str or None
+        Names, with commas between them; "all" stands for all.
+    """
+    names = [name.strip() for text in keep or () for name in text.split(",") if name.strip()]
+    if not names:
+        return None
+    if rows.frame is None:
+        raise DataError(f"--keep: {rows.source} is a sparse matrix, whose columns have no names; leave it out")
+    if names == ["all"] and "all" not in rows.frame.columns:
+        return rows.frame
+    unknown = [name for name in names if name not in rows.frame.columns]
+    if unknown:
+        known = list(map(str, rows.frame.columns))
+        raise DataError(
+            f"--keep: {rows.source} has no column {unknown[0]!r}; there are {', '.join(map(repr, known[:12]))}"
+            f"{did_you_mean(unknown[0], known)}"
+        )
+    return rows.frame[list(dict.fromkeys(names))]
+
+
+def beside(kept: pd.DataFrame | None, table: pd.DataFrame) -> pd.DataFrame:
+    """The columns that are kept, and the predictions; a column of the same name is kept with _given behind it."""
+    import pandas as pd
+
+    if kept is None:
+        return table
+    renamed = {name: f"{name}_given" for name in kept.columns if name in table.columns}
+    return pd.concat([kept.reset_index(drop=True).rename(columns=renamed), table], axis=1)
 
 
 def predictions(

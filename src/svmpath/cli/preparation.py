@@ -106,6 +106,32 @@ class MissingCells(MissingIndicator):
         return np.array([f"{names[position]} missing" for position in self.features_], dtype=object)
 
 
+class Filled(TransformerMixin, BaseEstimator):
+    """Numbers in place of NaN, one for each column: a fitted imputer as onnxruntime takes it in double precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.cli.preparation import Filled
+    >>> Filled(np.array([7.0])).transform(np.array([[1.0], [np.nan]])).tolist()
+    [[1.0], [7.0]]
+    """
+
+    def __init__(self, statistics: Any = ()) -> None:
+        self.statistics = statistics
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(self, X: Any, y: Any = None) -> Filled:
+        """Nothing is learnt."""
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The numbers."""
+        return np.where(np.isnan(X), self.statistics, X)
+
+
 class DateParts(TransformerMixin, BaseEstimator):
     """Dates as numbers: the days since the earliest one, and month, weekday and hour as points on a circle.
 

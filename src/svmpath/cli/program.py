@@ -14,6 +14,7 @@ from svmpath.cli.compile import compile_engines
 from svmpath.cli.console import INTERRUPTED, Outcome, end_sentence, report_interrupt, show_facts, user_errors
 from svmpath.cli.datasets import datasets
 from svmpath.cli.examples import EXAMPLES
+from svmpath.cli.export import export
 from svmpath.cli.help import Command, Group
 from svmpath.cli.messages import in_options
 from svmpath.cli.novelty import novelty
@@ -48,6 +49,7 @@ COMMANDS: dict[str, Callable[[Given], Outcome]] = {
     "novelty": novelty,
     "path": path,
     "report": report,
+    "export": export,
     "datasets": datasets,
     "compile": compile_engines,
 }

@@ -146,6 +146,10 @@ class NewRows:
         The format that the file was read in.
     is_guessed : bool
         Whether the format was guessed from the content.
+    frame : DataFrame or None
+        All columns of the file as they are in it; None for a sparse matrix.
+    decimal : str
+        The decimal sign of the file, "" if it does not show.
 
     See Also
     --------
@@ -171,6 +175,8 @@ class NewRows:
     unseen: dict[str, list[str]]
     format: str = ""
     is_guessed: bool = False
+    frame: pd.DataFrame | None = None
+    decimal: str = "."
 
     @property
     def n_rows(self) -> int:
@@ -342,7 +348,10 @@ def choose_new(
             X.resize((X.shape[0], recipes))
         if X.shape[1] != recipes:
             raise DataError(f"the table has {X.shape[1]} columns, but the model was fitted with {recipes}")
-        return NewRows(file.name, X, [], {}, file.format, file.is_guessed)
+        frame = None if issparse(X) and not content.others else pd.DataFrame(dict(content.others))
+        if not issparse(X):
+            frame = pd.concat([named_columns(X), frame], axis=1)
+        return NewRows(file.name, X, [], {}, file.format, file.is_guessed, frame, decimal)
     is_named, needed = True, recipes
     if isinstance(needed, int):
         is_named, needed = False, {f"x{k + 1}": {"kind": "number"} for k in range(needed)}
@@ -361,4 +370,5 @@ def choose_new(
     X = as_frame({name: values for name, (values, _) in read.items()})
     unexpected = [name for name in frame.columns if is_named and name not in needed and name not in ignored]
     unseen = {name: words for name, (_, words) in read.items() if words}
-    return NewRows(file.name, X if is_named else X.to_numpy(), unexpected, unseen, file.format, file.is_guessed)
+    X = X if is_named else X.to_numpy()
+    return NewRows(file.name, X, unexpected, unseen, file.format, file.is_guessed, frame, decimal)

@@ -15,6 +15,7 @@ from svmpath.distributed.blocks import Block, Moments, sum_moments
 from svmpath.distributed.leave_one_out import Rule, hold_out, sample_held, sum_scores
 from svmpath.distributed.rows import ChunkedRows
 from svmpath.exceptions import PathError
+from svmpath.gram.expansion import OnFeatures
 from svmpath.gram.features import FeatureMap
 from svmpath.kernels import Kernel
 from svmpath.lazy import lazy
@@ -63,6 +64,10 @@ class ChunkedGram:
     def apply(self, X: Any, alpha: Any, w: Array) -> Array:
         """Features of new rows times w; ``alpha`` stays with the rows and is not used."""
         return self.features(X) @ w
+
+    def expansion(self, alpha: Any, w: Array) -> OnFeatures:
+        """The same as a function of X alone."""
+        return OnFeatures(self.features, w)
 
     def weights(self, alpha: Any, w: Array) -> Array:
         """The weights of the columns of X, for the linear kernel."""

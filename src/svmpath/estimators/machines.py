@@ -19,6 +19,7 @@ from svmpath.criteria.conformal import LeftOut, OfFolds, Planes, fold_machines, 
 from svmpath.criteria.curve import Curve, one_vs_rest
 from svmpath.criteria.held_out import Folds
 from svmpath.criteria.pairs import one_vs_one, votes, votes_of_folds
+from svmpath.gram.expansion import Expansion, OnColumns
 from svmpath.losses import Solution
 from svmpath.paths import Path
 from svmpath.solvers.threads import blas_threads
@@ -103,6 +104,11 @@ class Machines:
         """Decision values of new rows, of shape (m, k); with other offsets if these are given."""
         with blas_threads(X.shape[0] * self.gram.rank):
             return self.by_class(np.asarray(self.gram.apply(X, self.alpha, self.w) + (self.b if b is None else b)))
+
+    @property
+    def expansion(self) -> Expansion:
+        """The machines without their offsets, as a function of new rows alone."""
+        return self.gram.expansion(self.alpha, self.w)
 
     def fitted(self) -> Array:
         """Decision values of the training rows, of shape (n,), or (n, k) for several machines."""
@@ -208,6 +214,11 @@ class LinearMachines(Machines):
         """The weights of the columns, of shape (k, d)."""
         assert self.w is not None
         return self.w
+
+    @property
+    def expansion(self) -> Expansion:
+        """The machines without their offsets: weights of the columns."""
+        return OnColumns(self.coef.T)
 
     def decisions(self, X: Any, b: Array | None = None) -> Array:
         """Decision values of new rows, of shape (m, k); with other offsets if these are given."""

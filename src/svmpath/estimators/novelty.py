@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import asdict
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,10 +20,12 @@ from svmpath.criteria.novelty import Conformity
 from svmpath.criteria.scorers import make_scoring
 from svmpath.criteria.scoring import ScoredRows
 from svmpath.criteria.volume import draw_reference
+from svmpath.estimators.as_svc import as_svc
 from svmpath.estimators.axes import Axes, how_given, numbers_of
 from svmpath.estimators.keywords import by_name
 from svmpath.estimators.machines import Machines
 from svmpath.estimators.scaling import fit_scaler, scaled, warn_of_uneven_columns
+from svmpath.estimators.slim import LEFT_OUT, SlimMachines, slim_copy
 from svmpath.estimators.tuned import unchanged_by_failure
 from svmpath.gram import Approximation, automatic_rank, make_gram
 from svmpath.kernels import Kernel
@@ -462,6 +464,56 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
 
     def _conformity_of(self, decisions: Array) -> Array:
         return self._conformity.p_values(decisions + self._threshold)
+
+    def for_prediction(self) -> PathOneClassSVM:
+        """A copy with what prediction needs, and no training rows beyond support vectors.
+
+        It predicts as this model does, takes less room and time to save and load, and holds few types, which
+        ``skops.io.load`` asks about. What needs the search, the training rows or held-out values
+        (``held_out_decisions()``, ``search_table_``, ...) is refused in a sentence.
+
+        Returns
+        -------
+        PathOneClassSVM
+            A fitted model. The linear kernel keeps the weights of the columns, and no row.
+
+        Examples
+        --------
+        >>> from svmpath import PathOneClassSVM
+        >>> from svmpath.datasets import banana
+        >>> X, _ = banana(100, random_state=0)
+        >>> model = PathOneClassSVM(gamma=1.0).fit(X)
+        >>> slim = model.for_prediction()
+        >>> bool(abs(slim.p_values(X) - model.p_values(X)).max() < 1e-12)
+        True
+        """
+        return cast(PathOneClassSVM, slim_copy(self))
+
+    def to_sklearn(self) -> Any:
+        """The same machine as a model of scikit-learn, where there is one: OneClassSVM.
+
+        Returns
+        -------
+        OneClassSVM, or a Pipeline of ``scaler_`` and it
+            Fitted, with the same decision values. The kernels are rbf, linear, poly and sigmoid; others are refused in
+            a sentence.
+
+        Examples
+        --------
+        >>> from svmpath import PathOneClassSVM
+        >>> from svmpath.datasets import banana
+        >>> X, _ = banana(100, random_state=0)
+        >>> model = PathOneClassSVM(gamma=1.0).fit(X)
+        >>> bool(abs(model.to_sklearn().decision_function(X) - model.decision_function(X)).max() < 1e-9)
+        True
+        """
+        check_is_fitted(self)
+        return as_svc(self, -self.offset_)
+
+    def __getattr__(self, name: str) -> Any:  # of names that are not there
+        if isinstance(vars(self).get("_machines"), SlimMachines) and not name.startswith("__"):
+            raise AttributeError(f"{name} {LEFT_OUT}.")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     # --- the training rows -------------------------------------------------------------------------------------------
 

@@ -6,17 +6,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from numbers import Real
-from typing import Any
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmpath.criteria.table import CRITERIA, is_by_folds
+from svmpath.estimators.as_svc import as_svc
 from svmpath.estimators.held_out import HeldOut
 from svmpath.estimators.honest import HonestError
 from svmpath.estimators.machines import Machines
 from svmpath.estimators.scaling import scaled
+from svmpath.estimators.slim import LEFT_OUT, SlimMachines, slim_copy
 from svmpath.search.choice import Choice
 from svmpath.solvers.threads import jobs
 from svmpath.validation import check_groups, check_weights
@@ -218,6 +220,68 @@ class TunedModel(BaseEstimator):
     def can_be_corrected(self) -> bool:
         """Whether ``nested_error("bootstrap")`` is possible: nothing was chosen, or the losses were kept."""
         return self._known.can_be_corrected()
+
+    # --- in use ------------------------------------------------------------------------------------------------------
+
+    def for_prediction(self) -> Self:
+        """A copy with what prediction needs, and no training rows beyond support vectors.
+
+        It predicts as this model does, takes less room and time to save and load, and holds few types, which
+        ``skops.io.load`` asks about. What needs the search, the training rows or held-out values
+        (``held_out_error()``, ``predict_set``, ``predict_interval``, ...) is refused in a sentence.
+
+        Returns
+        -------
+        object of the same class
+            A fitted model. Least squares has a coefficient for every row, and keeps them all, unless it predicts from
+            landmarks; the linear kernel keeps the weights of the columns, and no row.
+
+        Examples
+        --------
+        >>> from svmpath import PathSVC
+        >>> from svmpath.datasets import banana
+        >>> X, y = banana(100, random_state=0)
+        >>> model = PathSVC(random_state=0).fit(X, y)
+        >>> slim = model.for_prediction()
+        >>> bool(abs(slim.predict_proba(X) - model.predict_proba(X)).max() < 1e-12)
+        True
+        >>> slim.held_out_error()
+        Traceback (most recent call last):
+        ...
+        ValueError: This needs the search, the training rows or what was held out of them, which for_prediction() has
+        left out: ask the model that it was made from.
+        """
+        return cast(Self, slim_copy(self))
+
+    def to_sklearn(self) -> Any:
+        """The same machine as a model of scikit-learn, where there is one: SVC or SVR.
+
+        Returns
+        -------
+        SVC or SVR, or a Pipeline of ``scaler_`` and it
+            Fitted, with the same decision values. SVC has two classes, or a machine for each pair of them
+            (``multi_class_`` "ovo"), and the kernels rbf, linear, poly and sigmoid; everything else is refused in a
+            sentence. Probabilities stay behind.
+
+        Examples
+        --------
+        >>> from svmpath import PathSVC
+        >>> from svmpath.datasets import banana
+        >>> X, y = banana(100, random_state=0)
+        >>> model = PathSVC(gamma=1.0, C=[1.0]).fit(X, y)
+        >>> svc = model.to_sklearn()
+        >>> bool(abs(svc.decision_function(X) - model.decision_function(X)).max() < 1e-9)
+        True
+        """
+        check_is_fitted(self)
+        if "models_" in vars(self):
+            raise ValueError("With one_choice=False each quantile has a model of its own: export those in models_.")
+        return as_svc(self, self.intercept_ + self._shift)
+
+    def __getattr__(self, name: str) -> Any:  # of names that are not there
+        if isinstance(vars(self).get("_machines"), SlimMachines) and not name.startswith("__"):
+            raise AttributeError(f"{name} {LEFT_OUT}.")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     # --- notebooks ---------------------------------------------------------------------------------------------------
 

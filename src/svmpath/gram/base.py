@@ -130,6 +130,12 @@ class Gram(ABC):
         """``cross(X) @ v``, in chunks of rows; with ``w = contract(v)`` the training rows are not needed."""
         return in_chunks(X, self.n, lambda part: self.cross(part) @ v)
 
+    def expansion(self, v: Array, w: Array | None = None) -> Any:
+        """What ``apply(X, v, w)`` is as a function of X alone, with no rows that have no coefficient."""
+        from svmpath.gram.expansion import on_rows
+
+        return on_rows(self.kernel, self.X, self.places(slice(None)), v)
+
     def weights(self, v: Array, w: Array | None = None) -> Array:
         """The weights of the columns, of shape (d, k): for the linear kernel ``apply(X, v, w)`` is X times them."""
         return np.asarray(pick(self.X, self.rows).T @ v)

@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 
 from svmpath.exceptions import IndefiniteKernelWarning
 from svmpath.gram.base import Array, Gram, in_chunks
+from svmpath.gram.expansion import on_rows
 from svmpath.gram.memory import require
 from svmpath.interrupts import interruptible
 from svmpath.kernels import Kernel
@@ -239,6 +240,14 @@ class DenseGram(Gram):
             return super().apply(X, v, w)
         sums = self._collapse(v)
         return in_chunks(X, len(sums), lambda part: self.kernel(part, self.distinct.X) @ sums)
+
+    def expansion(self, v: Array, w: Array | None = None) -> Any:
+        if self._is_small:  # of each row that repeats, one copy
+            return on_rows(self.kernel, self.distinct.X, np.arange(self.distinct.X.shape[0]), self._collapse(v))
+        if self.is_clipped:
+            self.K  # noqa: B018 - computes the projector
+            v = self._projector @ v
+        return super().expansion(v, w)
 
     @property
     def compared(self) -> Any:

@@ -224,6 +224,9 @@ class ProductGram(Gram):
             return np.zeros((X.shape[0], *v.shape[1:]))
         return in_chunks(X, len(counts), lambda part: self.kernel(part, self.X, self.places(counts)) @ v[counts])
 
+    def expansion(self, v: Array, w: Array | None = None) -> Any:
+        return super().expansion(v) if w is None else self.low.expansion(v, w)
+
     def at(self, name: str, value: float) -> ProductGram:
         kernel = self.kernel.at(name, value)
         return ProductGram(

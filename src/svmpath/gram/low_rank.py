@@ -10,6 +10,7 @@ import numpy as np
 
 from svmpath.gram.approximation import Approximation
 from svmpath.gram.base import Array, Gram, in_chunks
+from svmpath.gram.expansion import OnFeatures
 from svmpath.gram.features import Factor, FeatureMap
 from svmpath.gram.products import times, transposed_times
 from svmpath.kernels import Kernel, Linear
@@ -143,6 +144,9 @@ class LowRankGram(Gram):
     def apply(self, X: Any, v: Array, w: Array | None = None) -> Array:
         w = self.contract(v) if w is None else w
         return in_chunks(X, self.features.width, lambda part: self.features(part) @ w)
+
+    def expansion(self, v: Array, w: Array | None = None) -> Any:
+        return OnFeatures(self.features, self.contract(v) if w is None else w)
 
     def weights(self, v: Array, w: Array | None = None) -> Array:
         return self.features.weights(self.contract(v) if w is None else w)
