@@ -11,6 +11,7 @@ import numpy as np
 
 from svmpath.criteria.curve import Curve, is_own
 from svmpath.criteria.table import CRITERIA, is_bound, is_by_folds, plain_name
+from svmpath.estimators.held_out import ROOT
 from svmpath.exceptions import PathError
 from svmpath.paths import Path
 from svmpath.report.facts import Facts, rounded
@@ -23,6 +24,7 @@ Array = np.ndarray
 _STEPS = np.arange(-8, 9)
 _WIDE, _NARROW = 4, 8  # steps per factor of ten; the latter for paths that cost more the longer they are
 _OWN = "own"  # the measure that the loss of the machine declares
+_SMALLEST = 1e-300  # nothing is divided by zero
 _TOO_NEAR = 0.02  # in the logarithm: two values that look the same
 _MEASURES: dict[str, dict[str, tuple[Any, str]]] = {
     "classification": {
@@ -32,7 +34,7 @@ _MEASURES: dict[str, dict[str, tuple[Any, str]]] = {
         "squared": ("squared", "squared residual"),
     },
     "regression": {
-        "squared": ("squared", "mean squared error"),
+        "squared": ("squared", ROOT),
         "absolute": (lambda y, f: np.abs(y - f), "mean absolute error"),
     },
 }
@@ -112,6 +114,11 @@ def _facts(fitted: Fitted, name: str, curve: Curve, measures: list[Facts]) -> Fa
     return {"criterion": name, "words": words, "values": curve.values, "measures": measures}
 
 
+def as_searched_words(curve: Curve, task: str) -> str:
+    """What the scores are called that the search saw."""
+    return str(_as_searched(curve.taken(np.array([0])), task)["words"])
+
+
 def _as_searched(curve: Curve, task: str) -> Facts:
     """The scores as the search saw them."""
     if is_bound(curve.criterion):  # which has no loss per sample
@@ -129,6 +136,15 @@ def _as_searched(curve: Curve, task: str) -> Facts:
 
 
 def _measure(key: str, words: str, curve: Curve) -> Facts:
-    """Scores under one loss per sample, and their standard errors."""
-    scores, errors = rounded(curve.scores, 8), rounded(curve.standard_errors, 8)
-    return {"name": key, "words": words, "is_rate": key == "error", "scores": scores, "errors": errors}
+    """Scores under one loss per sample, and their standard errors; squares in the unit of the target."""
+    scores, errors = (
+        rooted(curve.scores, curve.standard_errors) if words == ROOT else (curve.scores, curve.standard_errors)
+    )
+    is_rate = key == "error"
+    return {"name": key, "words": words, "is_rate": is_rate, "scores": rounded(scores, 8), "errors": rounded(errors, 8)}
+
+
+def rooted(scores: Array, errors: Array) -> tuple[Array, Array]:
+    """The roots of mean squares, and their standard errors by the delta method: se / (2 root)."""
+    roots = np.sqrt(np.maximum(scores, 0.0))
+    return roots, np.asarray(errors) / (2.0 * np.maximum(roots, _SMALLEST))

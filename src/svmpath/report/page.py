@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import time
 from base64 import b64encode
+from collections.abc import Sequence
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
@@ -20,6 +21,7 @@ from svmpath.report.columns import columns, feature_paths, relevance
 from svmpath.report.curves import curves, frames_along, paths_along, values_along
 from svmpath.report.facts import Facts, plain
 from svmpath.report.fitted import Fitted
+from svmpath.report.importance import importance_facts
 from svmpath.report.overview import number, overview, stages
 from svmpath.report.render import environment, write_files
 from svmpath.report.samples import classified, residuals, samples
@@ -34,7 +36,7 @@ _SCRIPTS = ("base.js", "curve.js", "walk.js", "held_out.js", "table.js", "report
 # What the scripts draw; the rest is in the page already.
 _DRAWN = (
     "task", "over", "other", "machines", "classes", "chosen", "curves", "tried", "walk", "samples",
-    "classified", "residuals", "feature_paths", "relevance",
+    "classified", "residuals", "feature_paths", "relevance", "importance",
 )  # fmt: skip
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
@@ -63,6 +65,8 @@ class Report:
         The number of the first row in the table of samples; 1 if rows are known by their line in a file.
     rows : array of shape (n,), optional
         The place of each row in that file, counted from 0, if some were left out.
+    notes : sequence of str, optional
+        What was done to the data before, in sentences.
     summary : dict, optional
         What :func:`svmpath.report.summarise` returned, if that is known; it holds what `honest` and `seconds` say.
 
@@ -106,6 +110,7 @@ class Report:
         seconds: float | None = None,
         first_row: int = 0,
         rows: Any = None,
+        notes: Sequence[str] = (),
         summary: dict[str, Any] | None = None,
     ) -> None:
         start = time.perf_counter()
@@ -127,6 +132,9 @@ class Report:
                 named=False,
                 honest=honest,
             )
+            summary["data"]["notes"] = list(notes)
+            summary["importance"] = plain(importance_facts(model, fitted.X, fitted.column_names))
+            summary["times"] = {} if seconds is None else {"search": seconds}
         other = None if fitted.other is None else getattr(fitted.model, f"{fitted.other}_")
         values = values_along(fitted)
         paths = paths_along(fitted, values)
@@ -153,11 +161,13 @@ class Report:
                 "feature_paths": feature_paths(fitted, values, paths),
                 "relevance": relevance(fitted),
                 "columns": shown,
-                "stages": stages(fitted, summary["seconds"]),
+                "importance": summary.get("importance"),
+                "times": summary.get("times", {}),
+                "stages": stages(fitted),
                 "snippet": snippet(fitted),
             }
         )
-        self._seconds = time.perf_counter() - start
+        self.facts["times"]["report"] = time.perf_counter() - start
 
     def html(self) -> str:
         """The page."""
@@ -174,7 +184,6 @@ class Report:
             # the hashes by which the page allows its scripts
             hashes=[f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}" for script in scripts],
             data=Markup(to_script_json({name: self.facts[name] for name in _DRAWN})),
-            seconds=self._seconds,
         )
 
     def save(self, path: Any) -> None:

@@ -103,7 +103,7 @@ def summarise(
         data["classes"] = [{"label": label, "rows": count} for label, count in zip(labels, counts, strict=True)]
         more = recall_facts(model)
     else:
-        more = {"baseline": _baseline(model, y)}
+        more = {"baseline": _baseline(model, y), "metrics": model.held_out_metrics()}
     facts: Facts = plain(
         {
             "versions": _versions(),
@@ -128,7 +128,10 @@ def recall_facts(model: Any) -> Facts:
     found = model.held_out_recall()
     labels, many = found.classes.tolist(), len(found.classes) > _SHOWN_CLASSES
     shown = sorted(found.lowest[:_SHOWN_CLASSES].tolist()) if many else range(len(labels))
+    # Of rows in chunks there are no held-out values in memory.
+    metrics = {} if model.path_.is_chunked else {"metrics": model.held_out_metrics()}
     return {
+        **metrics,
         "baseline": found.baseline,  # the error of always predicting the class of the largest weight
         "balanced_accuracy": found.balanced_accuracy,
         "recall": [{"label": labels[c], "rows": found.rows[c], "recall": found.recall[c]} for c in shown],
@@ -154,6 +157,8 @@ def _choice(model: Any) -> Facts:
     if hasattr(model, "kernel"):
         facts["kernel"] = model.kernel if isinstance(model.kernel, str) else repr(model.kernel)
     facts |= {name: getattr(model, f"{name}_") for name in PARAMETERS if hasattr(model, f"{name}_")}
+    if len(getattr(model, "classes_", ())) > 2:
+        facts["multi_class"] = getattr(model, "multi_class_", "ovr")
     return facts | {
         "at_edge": model.choice_.at_edge,
         "rank": None if path.gram.Z is None else path.gram.rank,
