@@ -74,6 +74,7 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
     data, choice, held_out = facts["data"], facts["choice"], facts["held_out"]
     classes = f" ({len(data['classes'])} classes)" if "classes" in data else ""
     how, honest, kind = held_out_by(facts["curve"]["criterion"], held_out["folds"]), facts["honest"], held_out["kind"]
+    metrics, is_quantile = held_out["metrics"], "quantile" in choice
     words, constant = _ERROR_WORDS.get(kind, (kind, "best constant"))
     return {
         "Task": data["task"] + classes,
@@ -93,9 +94,10 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
         "Honest error": None if honest is None else _error(honest, kind, _honest_words(honest)),
         "Baseline": f"{amount(held_out['baseline'], kind)} ({constant})",
         "Recall": recalls(held_out, len(data.get("classes", ()))),
-        "ROC-AUC": _areas(held_out.get("metrics", {})),
-        "R^2": _figures(held_out.get("metrics", {}).get("r2")),
-        "Mean abs. error": _figures(held_out.get("metrics", {}).get("mean_absolute_error")),
+        "ROC-AUC": _areas(metrics),
+        "R^2": None if is_quantile else _figures(metrics.get("r2")),
+        "Mean abs. error": None if is_quantile else _figures(metrics.get("mean_absolute_error")),
+        "Targets below": f"{amount(metrics['below'], _RATE)} are below their prediction" if is_quantile else None,
         "Matters most": columns_that_matter(facts.get("importance")),
         "Support vectors": _support(facts),
         "Time": _times(facts),

@@ -94,14 +94,14 @@ def class_metrics(f: Array, code: Array, weights: Array, classes: Array, cut: fl
 def regression_metrics(y: Array, f: Array, weights: Array) -> dict[str, Any]:
     """Metrics of a regression, of targets y and held-out predictions f, in the unit of the target.
 
-    R^2 is one minus the mean squared error over that of the mean of the targets; None if all are equal.
+    ``below`` is the part of the targets below their prediction, which a quantile is about. R^2 is one minus the mean squared error over that of the mean of the targets; None if all are equal.
 
     Examples
     --------
     >>> import numpy as np
     >>> from svmpath.criteria.metrics import regression_metrics
     >>> regression_metrics(np.array([0.0, 2.0]), np.array([0.0, 1.0]), np.ones(2))
-    {'r2': 0.5, 'mean_absolute_error': 0.5, 'root_mean_squared_error': 0.7071067811865476}
+    {'r2': 0.5, 'mean_absolute_error': 0.5, 'root_mean_squared_error': 0.7071067811865476, 'below': 0.0}
     """
     squared = float(np.average((y - f) ** 2, weights=weights))
     spread = float(np.average((y - np.average(y, weights=weights)) ** 2, weights=weights))
@@ -109,6 +109,7 @@ def regression_metrics(y: Array, f: Array, weights: Array) -> dict[str, Any]:
         "r2": 1.0 - squared / spread if spread > 0 else None,
         "mean_absolute_error": float(np.average(np.abs(y - f), weights=weights)),
         "root_mean_squared_error": float(np.sqrt(squared)),
+        "below": float(np.average(y < f, weights=weights)),
     }
 
 

@@ -33,6 +33,7 @@ _METRICS = {  # of held-out predictions; of a regression in the unit of the targ
     "r2?": float | None,
     "mean_absolute_error?": float,
     "root_mean_squared_error?": float,
+    "below?": float,  # the part of the targets below their prediction
     **dict.fromkeys(("accuracy?", "balanced_accuracy?", "precision?", "recall?", "f1?"), float),
     **dict.fromkeys(("roc_auc?", "average_precision?"), float | None),
     "positive?": str | int | float | bool | None,

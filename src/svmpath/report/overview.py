@@ -144,6 +144,13 @@ def _sure(summary: Facts) -> Iterator[tuple[str, ...]]:
             yield "ROC-AUC", number(metrics["roc_auc"]), f"0.5 is guessing, 1 is perfect; {how}"
             yield "Average precision", number(metrics["average_precision"]), f"{of.strip() or how}, held out"
         return
+    if "quantile" in summary["choice"]:
+        yield (
+            "Targets below",
+            percent(metrics["below"]),
+            f"their prediction, held out; {summary['choice']['quantile']:.0%} meant",
+        )
+        return
     if metrics["r2"] is not None:
         yield "R\N{SUPERSCRIPT TWO}", number(metrics["r2"]), "part of the variance that is explained, held out"
     yield "Mean absolute error", number(metrics["mean_absolute_error"]), "in the unit of the target, held out"

@@ -22,7 +22,7 @@ from svmpath.report.curves import curves, frames_along, paths_along, values_alon
 from svmpath.report.facts import Facts, plain
 from svmpath.report.fitted import Fitted
 from svmpath.report.importance import importance_facts
-from svmpath.report.overview import number, overview, stages
+from svmpath.report.overview import number, overview, percent, stages
 from svmpath.report.render import environment, write_files
 from svmpath.report.samples import classified, residuals, samples
 from svmpath.report.snippet import snippet
@@ -38,6 +38,7 @@ _DRAWN = (
     "task", "over", "other", "machines", "classes", "chosen", "curves", "tried", "walk", "samples",
     "classified", "residuals", "feature_paths", "relevance", "importance",
 )  # fmt: skip
+_MOST_CLASSES = 12  # of which recall and precision are shown
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -176,9 +177,12 @@ class Report:
 
         scripts = [get_plotlyjs(), "".join(_asset(name) for name in _SCRIPTS)]
         templates = environment()
-        templates.filters["number"] = number
+        templates.filters["number"], templates.filters["percent"] = number, percent
+        per_class = self.facts["summary"]["held_out"].get("metrics", {}).get("per_class", [])
+        lowest = sorted(per_class, key=lambda row: 1.0 if row["recall"] is None else row["recall"])
         return templates.get_template("report.html.j2").render(
             facts=self.facts,
+            classes=per_class if len(per_class) <= _MOST_CLASSES else lowest[:_MOST_CLASSES],
             css=Markup(_asset("report.css")),
             scripts=[Markup(script) for script in scripts],
             # the hashes by which the page allows its scripts
