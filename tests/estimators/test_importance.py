@@ -72,7 +72,8 @@ def test_least_squares_against_a_refit_without_each_row(kind):
         model = PathSVR(**options, rank=N, random_state=0).fit(X, Y)
     found = model.importance(n_repeats=REPEATS)
     after, base = brute_force(PathSVR(**options, random_state=0), X, Y, s, leave_one_out(), squared)
-    assert found.held_out == "rows" and found.kind == "root mean squared error"
+    assert found.held_out == "rows"
+    assert found.kind == "root mean squared error"
     np.testing.assert_allclose(found.baseline, np.sqrt(base), rtol=1e-6)
     np.testing.assert_allclose(found.importances, np.sqrt(after) - np.sqrt(base), rtol=1e-5, atol=1e-6)
 
@@ -145,7 +146,8 @@ def test_sparse_rows_frames_and_names():
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     model = PathSVC(loss="least_squares", **ONE, random_state=0)
     plain, named = model.fit(X, y).importance(), model.fit(frame, y).importance()
-    assert named.feature_names == ["a", "b", "c"] and plain.feature_names == ["x0", "x1", "x2"]
+    assert named.feature_names == ["a", "b", "c"]
+    assert plain.feature_names == ["x0", "x1", "x2"]
     assert_same(plain.importances, named.importances)
     np.testing.assert_allclose(
         plain.importances, model.fit(csr_matrix(X), y).importance().importances, rtol=1e-9, atol=1e-12
@@ -156,15 +158,18 @@ def test_sparse_rows_frames_and_names():
 def test_an_interval_covers_zero_for_an_idle_column_and_not_for_the_first():
     found = PathSVR(**ONE, random_state=0).fit(X, Y).importance()
     assert found.intervals[0, 0] > 0 > found.intervals[2, 0]
-    assert np.all(found.intervals[:, 0] <= found.importances_mean) and np.all(
+    assert np.all(found.intervals[:, 0] <= found.importances_mean)
+    assert np.all(
         found.importances_mean <= found.intervals[:, 1]
     )
-    assert np.all(found.importances_std >= 0) and found.importances.shape == (3, 5)
+    assert np.all(found.importances_std >= 0)
+    assert found.importances.shape == (3, 5)
 
 
 def test_fewer_rows_and_a_linear_machine():
     found = ElasticNetSVC(random_state=0).fit(X, Y > 0).importance(max_rows=30, n_repeats=2)
-    assert found.n_rows == 30 and found.order[0] == 0
+    assert found.n_rows == 30
+    assert found.order[0] == 0
 
 
 def test_what_is_refused():

@@ -189,9 +189,7 @@ def _shown(rise: Array, base: float, is_root: bool) -> Array:
 def _shuffled(X: Any, j: int, orders: Array) -> Any:
     """The rows once for each order, one below the other, with column j in that order."""
     if hasattr(X, "iloc"):
-        import pandas as pd  # as X came
-
-        stacked = pd.concat([X] * len(orders), ignore_index=True)
+        stacked = X.iloc[np.tile(np.arange(len(X)), len(orders))].reset_index(drop=True)
         stacked.isetitem(j, X.iloc[orders.ravel(), j].array)
         return stacked
     if issparse(X):

@@ -30,9 +30,9 @@ from svmpath.estimators.machines import Machines, squeezed
 from svmpath.estimators.probabilities import CalibrationCurve, binned
 from svmpath.estimators.quantiles import LevelMachines
 from svmpath.estimators.samples import classification_table, regression_table
+from svmpath.names import unknown_name
 from svmpath.search.choice import Choice
 from svmpath.solvers.threads import jobs
-from svmpath.names import unknown_name
 from svmpath.validation import check_coverage, check_whole, is_pairwise, is_whole_number
 
 Array = np.ndarray

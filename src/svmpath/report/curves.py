@@ -83,7 +83,11 @@ def curves(fitted: Fitted, values: Array, paths: list[Path]) -> list[Facts]:
     dense = list(_dense(fitted, values, paths, name)) if _is_dense(fitted) else []
     # Where the criterion that decided cannot be computed again, it is shown as the search computed it.
     is_first = bool(dense) and dense[0]["criterion"] == name
-    return dense if is_first else [_facts(fitted, name, curve, [_as_searched(curve, fitted.task)]), *dense]
+    return (
+        dense
+        if is_first
+        else [_facts(fitted, name, curve, [_measure(*searched_by(curve, fitted.task), curve)]), *dense]
+    )
 
 
 def _dense(fitted: Fitted, values: Array, paths: list[Path], name: str) -> Iterator[Facts]:
@@ -98,7 +102,7 @@ def _dense(fitted: Fitted, values: Array, paths: list[Path], name: str) -> Itera
         with suppress(PathError, ValueError):  # a machine that cannot be had without some rows
             curve = fitted.model._machines.combined([fitted.criterion(each)(path, values) for path in paths])
             if is_bound(each):
-                yield _facts(fitted, each, curve, [_as_searched(curve, fitted.task)])
+                yield _facts(fitted, each, curve, [_measure(*searched_by(curve, fitted.task), curve)])
                 continue
             measures = []
             own = {_OWN: (None, fitted.path.loss.own_score)} if fitted.path.loss.own_score else {}
@@ -114,25 +118,16 @@ def _facts(fitted: Fitted, name: str, curve: Curve, measures: list[Facts]) -> Fa
     return {"criterion": name, "words": words, "values": curve.values, "measures": measures}
 
 
-def as_searched_words(curve: Curve, task: str) -> str:
-    """What the scores are called that the search saw."""
-    return str(_as_searched(curve.taken(np.array([0])), task)["words"])
-
-
-def _as_searched(curve: Curve, task: str) -> Facts:
-    """The scores as the search saw them."""
+def searched_by(curve: Curve, task: str) -> tuple[str, str]:
+    """The name of the measure that the search saw, and what it is called."""
     if is_bound(curve.criterion):  # which has no loss per sample
-        return _measure("score", "bound on the error rate", curve)
+        return "score", "bound on the error rate"
     if curve.scoring is not None:
-        return _measure("score", f"minus {curve.scoring.name}", curve)
+        return "score", f"minus {curve.scoring.name}"
     if is_own(curve):
-        return _measure(_OWN, curve.path.loss.own_score, curve)
+        return _OWN, curve.path.loss.own_score
     name = getattr(getattr(curve.loss, "loss", curve.loss), "__name__", "")
-    return (
-        _measure(name, _MEASURES[task][name][1], curve)
-        if name in _MEASURES[task]
-        else _measure("score", "score", curve)
-    )
+    return (name, _MEASURES[task][name][1]) if name in _MEASURES[task] else ("score", "score")
 
 
 def _measure(key: str, words: str, curve: Curve) -> Facts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from svmpath.criteria.curve import error
 from svmpath.criteria.table import is_bound
 from svmpath.estimators.held_out import ROOT
-from svmpath.report.curves import as_searched_words, rooted
+from svmpath.report.curves import rooted, searched_by
 from svmpath.report.facts import Facts, rounded
 from svmpath.report.fitted import Fitted
 from svmpath.report.overview import criterion_words
@@ -24,7 +24,7 @@ def tried(fitted: Fitted) -> list[Facts]:
         table["kept"] = (table["gamma"] == fitted.model.lambda2_) & (table["C"] == fitted.model.lambda1_)
     is_rate = not is_bound(curve.criterion) and curve.scoring is None
     is_rate = is_rate and getattr(curve.loss, "loss", curve.loss) is error
-    words, is_own = as_searched_words(curve, fitted.task), bool(fitted.path.loss.own_score)
+    words, is_own = searched_by(curve, fitted.task)[1], bool(fitted.path.loss.own_score)
     stages = []
     for _, rows in table.groupby((table[_STAGE_KEYS] != table[_STAGE_KEYS].shift()).any(axis=1).cumsum()):
         stage, loss, criterion, rank = rows[_STAGE_KEYS].iloc[0]
