@@ -159,9 +159,7 @@ def test_an_interval_covers_zero_for_an_idle_column_and_not_for_the_first():
     found = PathSVR(**ONE, random_state=0).fit(X, Y).importance()
     assert found.intervals[0, 0] > 0 > found.intervals[2, 0]
     assert np.all(found.intervals[:, 0] <= found.importances_mean)
-    assert np.all(
-        found.importances_mean <= found.intervals[:, 1]
-    )
+    assert np.all(found.importances_mean <= found.intervals[:, 1])
     assert np.all(found.importances_std >= 0)
     assert found.importances.shape == (3, 5)
 

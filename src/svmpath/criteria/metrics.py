@@ -94,7 +94,8 @@ def class_metrics(f: Array, code: Array, weights: Array, classes: Array, cut: fl
 def regression_metrics(y: Array, f: Array, weights: Array) -> dict[str, Any]:
     """Metrics of a regression, of targets y and held-out predictions f, in the unit of the target.
 
-    ``below`` is the part of the targets below their prediction, which a quantile is about. R^2 is one minus the mean squared error over that of the mean of the targets; None if all are equal.
+    ``below`` is the part of the targets below their prediction, which a quantile is about. R^2 is one minus the mean
+    squared error over that of the mean of the targets; None if all are equal.
 
     Examples
     --------

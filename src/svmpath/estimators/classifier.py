@@ -498,8 +498,8 @@ class PathSVC(ClassifierMixin, PathMachine):
 
         Of two classes it is the probability of ``classes_[1]``; of several, that of the class with the largest one,
         which came true if it is the label. Each sample's probability is calibrated on the decision values of the
-        other samples, those of four of five folds; groups stay together. The bins are of equal width; neighbours with fewer than
-        20 samples are joined.
+        other samples, those of four of five folds; groups stay together. The bins are of equal width;
+        neighbours with fewer than 20 samples are joined.
         """
         return self._known.calibration_curve(self.calibration)
 

@@ -223,11 +223,12 @@ class TunedModel(BaseEstimator):
         Returns
         -------
         dict
-            Of a regression ``r2``, ``mean_absolute_error`` and ``root_mean_squared_error``; of a classification ``accuracy``, ``balanced_accuracy``, macro means ``precision``, ``recall``
-            and ``f1``, ``roc_auc`` and ``average_precision`` (of several classes, the mean of each against the rest),
-            ``positive`` (of two classes, the one that the last two speak of: ``pos_label``, else the rarer of two
-            words, or the larger of two numbers), and ``per_class``, a list of dictionaries. Rows are weighted by
-            ``sample_weight``, and not by ``class_weight``.
+            Of a regression ``r2``, ``mean_absolute_error``, ``root_mean_squared_error``, and ``below``, the part of
+            the targets below their prediction. Of a classification ``accuracy``, ``balanced_accuracy``, the means
+            over the classes ``precision``, ``recall`` and ``f1``; ``roc_auc`` and ``average_precision`` (of several
+            classes, the mean of each against the rest); ``positive``, of two classes the one that the average precision
+            speaks of: ``pos_label``, else the rarer of two words, or the larger of two numbers; and ``per_class``, a
+            list of dictionaries. Rows are weighted by ``sample_weight``, and not by ``class_weight``.
 
         Examples
         --------

@@ -25,6 +25,8 @@ _STEPS = np.arange(-8, 9)
 _WIDE, _NARROW = 4, 8  # steps per factor of ten; the latter for paths that cost more the longer they are
 _OWN = "own"  # the measure that the loss of the machine declares
 _SMALLEST = 1e-300  # nothing is divided by zero
+_FEWEST = 15  # values of a curve
+_MOST_FILLED = 5000  # rows times machines up to which a curve of fewer values is computed again
 _TOO_NEAR = 0.02  # in the logarithm: two values that look the same
 _MEASURES: dict[str, dict[str, tuple[Any, str]]] = {
     "classification": {
@@ -47,16 +49,25 @@ def _is_dense(fitted: Fitted) -> bool:
     return is_plain and fitted.path.is_exact and fitted.n * len(fitted.paths) <= most
 
 
+def _is_filled(fitted: Fitted) -> bool:
+    """Whether the criterion that decided is computed again because the search has looked at few values only."""
+    is_plain = getattr(fitted.model, "scoring", None) is None and fitted.path.over == "C"
+    is_few = len(fitted.choice.curve.values) < _FEWEST and fitted.n * len(fitted.paths) <= _MOST_FILLED
+    return is_plain and is_few and not fitted.is_elastic and plain_name(fitted.choice.curve.criterion) in CRITERIA
+
+
 def values_along(fitted: Fitted) -> Array:
     """The values at which machines are shown; the chosen one is among them."""
     chosen, (low, high) = fitted.choice.value, sorted(fitted.path.span)
-    if not _is_dense(fitted):
+    if not (_is_dense(fitted) or _is_filled(fitted)):
         return np.sort(fitted.choice.curve.values)
-    if fitted.path.loss.policy.cost_grows_with_span:
+    if fitted.path.loss.policy.cost_grows_with_span or not _is_dense(fitted):
         return chosen * 10.0 ** (_STEPS / _NARROW)
     values = chosen * 10.0 ** (_STEPS / _WIDE)
     is_inside = (values >= low) & (values <= high) | (_STEPS == 0)
-    return values[is_inside] if is_inside.sum() > 2 else values
+    if is_inside.sum() < _FEWEST:  # near an end of the span: as many on that side, nearer to each other
+        values = chosen * 10.0 ** (_STEPS / _NARROW)
+    return values[is_inside] if is_inside.sum() >= _FEWEST else values
 
 
 def frames_along(fitted: Fitted, values: Array) -> Array:
@@ -80,7 +91,9 @@ def curves(fitted: Fitted, values: Array, paths: list[Path]) -> list[Facts]:
     """The criterion that decided first, then others that can be had for little."""
     curve = fitted.choice.curve.in_order()
     name = plain_name(curve.criterion)
-    dense = list(_dense(fitted, values, paths, name)) if _is_dense(fitted) else []
+    others = [each for each in fitted.path.loss.policy.shown if each != name] if _is_dense(fitted) else []
+    is_computed = _is_dense(fitted) or _is_filled(fitted)
+    dense = list(_dense(fitted, values, paths, [name, *others])) if is_computed else []
     # Where the criterion that decided cannot be computed again, it is shown as the search computed it.
     is_first = bool(dense) and dense[0]["criterion"] == name
     return (
@@ -90,12 +103,11 @@ def curves(fitted: Fitted, values: Array, paths: list[Path]) -> list[Facts]:
     )
 
 
-def _dense(fitted: Fitted, values: Array, paths: list[Path], name: str) -> Iterator[Facts]:
+def _dense(fitted: Fitted, values: Array, paths: list[Path], names: list[str]) -> Iterator[Facts]:
     is_grouped = fitted.held_out.groups is not None
     # Another call of a splitter may give other folds.
     has_folds = is_whole_number(fitted.model.cv, least=2) and fitted.n >= 5 * int(fitted.model.cv)
-    others = [each for each in fitted.path.loss.policy.shown if each != name]
-    for each in [name, *others]:
+    for each in names:
         is_possible = has_folds if is_by_folds(each) else not is_grouped
         if each not in CRITERIA or not is_possible or (is_bound(each) and len(paths) > 1):
             continue
