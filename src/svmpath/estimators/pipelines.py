@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from svmpath.criteria.importance import Importance, Shuffled
 from svmpath.estimators.held_out import DEFAULT_ROWS
+from svmpath.progress import announced
 
 Array = np.ndarray
 
@@ -174,5 +175,6 @@ def importance(
     names = getattr(X, "columns", None)
     names = [f"x{j}" for j in range(X.shape[1])] if names is None else [str(name) for name in names]
     data = Shuffled(X, names, lambda rows: last._check_new(take(rows)))
-    (found,) = last._known.importance(data, (scoring,), n_repeats, max_rows, random_state)
+    with announced():
+        (found,) = last._known.importance(data, (scoring,), n_repeats, max_rows, random_state)
     return found

@@ -19,6 +19,7 @@ from svmpath.estimators.held_out import DEFAULT_ROWS, HeldOut
 from svmpath.estimators.honest import HonestError
 from svmpath.estimators.machines import Machines
 from svmpath.estimators.scaling import scaled
+from svmpath.progress import announced
 from svmpath.search.choice import Choice
 from svmpath.solvers.threads import jobs
 from svmpath.validation import check_groups, check_weights
@@ -192,7 +193,7 @@ class TunedModel(BaseEstimator):
         Notes
         -----
         A fold whose training rows are of one class is scored by predicting that class. Warnings of the fits are not
-        repeated. Folds and bootstrap samples follow from ``random_state`` if that is a number, else from 0.
+        repeated. Where it lasts, a line on standard error says every few seconds how far it is. Folds and bootstrap samples follow from ``random_state`` if that is a number, else from 0.
 
         References
         ----------
@@ -211,7 +212,8 @@ class TunedModel(BaseEstimator):
         >>> model.nested_error("bootstrap").value >= model.held_out_error()
         True
         """
-        return self._known.nested_error(type(self), method, n_splits)
+        with announced():
+            return self._known.nested_error(type(self), method, n_splits)
 
     def can_be_corrected(self) -> bool:
         """Whether ``nested_error("bootstrap")`` is possible: nothing was chosen, or the losses were kept."""
@@ -282,7 +284,8 @@ class TunedModel(BaseEstimator):
         ['petal length (cm)', 'petal width (cm)']
         """
         known = self._known
-        (found,) = known.importance(None, (scoring,), n_repeats, max_rows, random_state)
+        with announced():
+            (found,) = known.importance(None, (scoring,), n_repeats, max_rows, random_state)
         names = vars(self).get("feature_names_in_")
         return found if names is None else replace(found, feature_names=[str(name) for name in names])
 

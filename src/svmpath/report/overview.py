@@ -49,7 +49,7 @@ def number(value: Any, digits: int = 4) -> str:
 
 def percent(value: float) -> str:
     """A rate for people."""
-    return f"{100 * value:.2f} %" if value < 0.1 else f"{100 * value:.1f} %"
+    return f"{100 * value:.2f} %" if value < 0.1 or 0.99 < value < 1.0 else f"{100 * value:.1f} %"
 
 
 def criterion_words(criterion: str, folds: Any = None) -> str:
