@@ -193,7 +193,8 @@ class TunedModel(BaseEstimator):
         Notes
         -----
         A fold whose training rows are of one class is scored by predicting that class. Warnings of the fits are not
-        repeated. Where it lasts, lines on standard error say how far it is. Folds and samples follow from ``random_state`` if that is a number, else from 0.
+        repeated. Where it lasts, lines on standard error say how far it is. Folds and samples follow
+        from ``random_state`` if that is a number, else from 0.
 
         References
         ----------
