@@ -89,6 +89,7 @@ bench: $(VENV)/installed-dev
 	$(RUN) benchmarks/calibration.py --splits 2 --most 700
 	$(RUN) benchmarks/intervals.py --splits 2 --rows 300
 	$(RUN) benchmarks/honest_error.py --splits 2 --most 400
+	$(RUN) benchmarks/importance.py --sets friedman wine
 
 # The tables and figures of docs/papers, in small: to see that each command runs, not to measure.
 papers: $(VENV)/installed-dev
@@ -116,11 +117,11 @@ $(RUN):
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: pyproject.toml | $(RUN)
-	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet,arff]'
+	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet,arff,plot]'
 	touch $@
 
 $(VENV)/installed-dev: pyproject.toml | $(VENV)/installed
-	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet,arff,dask,dev,docs]'
+	$(RUN) -m pip install -q --disable-pip-version-check -e '.[parquet,arff,plot,dask,dev,docs]'
 	touch $@
 
 $(VENV)/installed-docs: pyproject.toml | $(VENV)/installed

@@ -19,6 +19,7 @@ from svmpath.exceptions import (
 if TYPE_CHECKING:
     from svmpath import criteria, datasets, displays, export, gram, kernels
     from svmpath.estimators import ElasticNetSVC, KernelDictionary, PathOneClassSVM, PathSVC, PathSVR
+    from svmpath.estimators.pipelines import importance, predict_interval, predict_set
     from svmpath.gram.memory import config_context, set_config
     from svmpath.paths import surface, trace, trace_elastic
     from svmpath.ranges import Range
@@ -50,7 +51,10 @@ __all__ = [
     "displays",
     "export",
     "gram",
+    "importance",
     "kernels",
+    "predict_interval",
+    "predict_set",
     "select",
     "set_config",
     "surface",
@@ -68,6 +72,9 @@ _MODULES = {
     "PathSVR": "svmpath.estimators",
     "Range": "svmpath.ranges",
     "Report": "svmpath.report",
+    "importance": "svmpath.estimators.pipelines",
+    "predict_interval": "svmpath.estimators.pipelines",
+    "predict_set": "svmpath.estimators.pipelines",
     "config_context": "svmpath.gram.memory",
     "select": "svmpath.search",
     "set_config": "svmpath.gram.memory",

@@ -7,6 +7,8 @@ costs next to nothing.
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -79,6 +81,37 @@ def watched(call: Callable[[Progress], object]) -> AbstractContextManager[None]:
     (True, 2)
     """
     return _watching(_Watch(call))
+
+
+@contextmanager
+def announced(every: float = 3.0) -> Iterator[None]:
+    """Have a line printed to standard error, every few seconds, while work inside the block lasts; none if it is short.
+
+    Where somebody watches already, nothing is printed.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from svmpath.progress import announced, begin, part_done
+    >>> sys.stderr, kept = sys.stdout, sys.stderr
+    >>> with announced(every=0.0):
+    ...     begin("nested cross-validation", 10); part_done()
+    svmpath: nested cross-validation: 1 of 10
+    >>> sys.stderr = kept
+    """
+    if _watch.get() is not None:
+        yield
+        return
+    last = time.monotonic()
+
+    def tell(progress: Progress) -> None:
+        nonlocal last
+        if progress.total and 0 < progress.done < progress.total and time.monotonic() - last >= every:
+            last = time.monotonic()
+            print(f"svmpath: {progress.stage}: {progress.done} of {progress.total}", file=sys.stderr)
+
+    with watched(tell):
+        yield
 
 
 def unwatched() -> AbstractContextManager[None]:

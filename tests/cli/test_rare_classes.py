@@ -53,7 +53,9 @@ def test_the_report_has_a_note_and_the_recalls(folder):
     facts = Report(PathSVC(C=1.0, gamma=0.1).fit(X, y), X, y, honest=None).facts
     assert any("class 'fraud' are found" in note["text"] for note in facts["overview"]["notes"])
     names = [cell["name"] for cell in facts["overview"]["sure"]]
-    assert {"Balanced accuracy", "Recall of fraud", "Recall of ok"} <= set(names)
+    assert {"Balanced accuracy", "ROC-AUC", "Average precision"} <= set(names)
+    rows = {row["label"]: row for row in facts["summary"]["held_out"]["metrics"]["per_class"]}
+    assert rows["fraud"]["recall"] < 0.5 < rows["ok"]["recall"]
 
 
 def test_select_has_a_note(run):

@@ -280,7 +280,8 @@ def test_summary_is_json_that_anyone_can_read(tune):
     assert "Infinity" not in text
     assert os.getcwd() not in text
     keys = {"versions", "data", "columns", "choice", "held_out", "honest", "curve", "support_vectors", "seconds"}
-    assert set(summary) == keys
+    assert set(summary) == keys | {"times", "importance"}
+    assert summary["seconds"] == pytest.approx(sum(summary["times"].values()))
     assert summary["data"]["file"] == "data.csv"
     assert summary["data"]["names"] == {"numbers": ["area", "price"], "categories": ["town"], "booleans": ["lift"]}
     lift = {"name": "lift", "kind": "boolean", "missing": 0, "used": True, "detail": ""}
@@ -295,7 +296,7 @@ def test_the_same_seed_gives_the_same_model(tune):
     flats().to_csv("data.csv", index=False)
     first = tune("data.csv", "--target", "sold", "--rank", "10")[2]
     second = tune("data.csv", "--target", "sold", "--rank", "10")[2]
-    assert {**first, "seconds": 0} == {**second, "seconds": 0}
+    assert {**first, "seconds": 0, "times": 0} == {**second, "seconds": 0, "times": 0}
 
 
 @pytest.mark.slow

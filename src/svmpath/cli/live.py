@@ -132,6 +132,28 @@ class Live:
                 self._bars.start()
 
 
+class Stopwatch:
+    """How long each part of some work takes; ``times`` has the seconds by part.
+
+    Examples
+    --------
+    >>> from svmpath.cli.live import Stopwatch
+    >>> clock = Stopwatch()
+    >>> clock.lap("reading")
+    >>> list(clock.times)
+    ['reading']
+    """
+
+    def __init__(self) -> None:
+        self.times: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, part: str) -> None:
+        """End a part."""
+        now = time.perf_counter()
+        self.times[part], self._last = now - self._last, now
+
+
 class _TwoLines(Bars):
     """A bar, and a line of text below it."""
 

@@ -146,7 +146,7 @@ def _check_seed(value: int) -> int:
 
 
 _TABLES, _TUNING, _WITH_KERNEL = "tune compare select path", "tune compare", "tune compare path"
-_ALL = f"{_TABLES} novelty predict report export datasets compile"
+_ALL = f"{_TABLES} novelty predict update forget report export datasets compile"
 _LOSSES = ("least_squares", "squared_hinge", "hinge", "huber_hinge", "epsilon_insensitive", "expectile", "pinball")
 _KERNELS = ("linear", "rbf", "poly", "laplacian", "sigmoid")
 _FORMATS = ("csv", "tsv", "parquet", "arff", "libsvm", "npz")

@@ -1,4 +1,4 @@
-"""Checks, before any work, that the files of a command can be written."""
+"""Checks, before any work and anything heavy is imported, that the files of a command can be read and written."""
 
 from __future__ import annotations
 
@@ -13,8 +13,20 @@ from svmpath.exceptions import DataError
 if TYPE_CHECKING:
     from svmpath.cli.live import Live
 
+_INPUTS = {"model": "model file", "data": "file", "new": "file"}  # options that name files to read, in this order
+_PATTERN = "*?["  # a name with one of these stands for several files
 # What svmpath tune writes.
 MODEL, SUMMARY, CONFIG, REPORT = "model.skops", "summary.json", "config.toml", "report.html"
+
+
+def check_inputs(given: Any) -> None:
+    """Make sure that the files that a command reads are there; a name with a pattern stands for several of them."""
+    for option, what in _INPUTS.items():
+        path = getattr(given, option, None)
+        if not isinstance(path, Path) or str(path) == "-" or any(sign in str(path) for sign in _PATTERN):
+            continue
+        if not path.exists():
+            raise DataError(f"{path.name}: there is no {what} {str(path)!r}; check its name and folder")
 
 
 def check_folder(folder: Path, names: tuple[str, ...]) -> None:

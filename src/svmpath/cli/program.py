@@ -19,6 +19,7 @@ from svmpath.cli.help import Command, Group
 from svmpath.cli.messages import in_options
 from svmpath.cli.novelty import novelty
 from svmpath.cli.options import Given, read_options, signature_of
+from svmpath.cli.outputs import check_inputs
 from svmpath.cli.path import path
 from svmpath.cli.predict import predict
 from svmpath.cli.report import report
@@ -60,7 +61,9 @@ def _with_options(name: str, command: Callable[[Given], Outcome]) -> Callable[..
 
     def run(context: typer.Context, **texts: Any) -> None:
         with user_errors(texts["quiet"]):
-            facts, words = command(read_options(name, context, texts))
+            given = read_options(name, context, texts)
+            check_inputs(given)
+            facts, words = command(given)
         show_facts(facts, words, as_json=texts["json"], quiet=texts["quiet"])
 
     run.__doc__ = command.__doc__

@@ -44,7 +44,16 @@ def _page(model: Path, data: Path, live: Live) -> tuple[str, dict[str, Any]]:
     live.stage("Making the report")
     table = rows.table
     try:
-        made = Report(pipeline, rows.X, rows.y, title=data.name, target=table.target, first_row=1, rows=table.rows)
+        made = Report(
+            pipeline,
+            rows.X,
+            rows.y,
+            title=data.name,
+            target=table.target,
+            first_row=1,
+            rows=table.rows,
+            notes=rows.notes,
+        )
     except ValueError as error:
         raise DataError(f"{data.name}: {error}") from error
     live.stage("Drawing the page")

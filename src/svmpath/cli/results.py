@@ -10,6 +10,7 @@ from svmpath.cli.messages import in_options
 
 _COLUMN_WORDS = {"numbers": "numeric", "categories": "categorical", "booleans": "boolean", "dates": "date"}  # columns
 _RATE = "error rate"
+_MOST_NAMED = 5  # columns that matter
 _SQUARED = "mean squared error"
 # What an error is called where it is shown, and the constant prediction that it is compared with.
 _ERROR_WORDS = {_RATE: (_RATE, "most frequent class"), _SQUARED: ("root mean squared error", "mean of the target")}
@@ -73,6 +74,7 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
     data, choice, held_out = facts["data"], facts["choice"], facts["held_out"]
     classes = f" ({len(data['classes'])} classes)" if "classes" in data else ""
     how, honest, kind = held_out_by(facts["curve"]["criterion"], held_out["folds"]), facts["honest"], held_out["kind"]
+    metrics, is_quantile = held_out["metrics"], "quantile" in choice
     words, constant = _ERROR_WORDS.get(kind, (kind, "best constant"))
     return {
         "Task": data["task"] + classes,
@@ -93,9 +95,52 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
         "Honest error": None if honest is None else _error(honest, kind, _honest_words(honest)),
         "Baseline": f"{amount(held_out['baseline'], kind)} ({constant})",
         "Recall": recalls(held_out, len(data.get("classes", ()))),
-        "Support vectors": str(facts["support_vectors"]),
-        "Time": f"{facts['seconds']:.2f} s",
+        "ROC-AUC": _areas(metrics),
+        "R^2": None if is_quantile else _figures(metrics.get("r2")),
+        "Mean abs. error": None if is_quantile else _figures(metrics.get("mean_absolute_error")),
+        "Targets below": f"{amount(metrics['below'], _RATE)} are below their prediction" if is_quantile else None,
+        "Matters most": columns_that_matter(facts.get("importance")),
+        "Support vectors": _support(facts),
+        "Time": _times(facts),
     }
+
+
+def _support(facts: Mapping[str, Any]) -> str:
+    from svmpath.losses import LOSSES
+
+    loss = LOSSES[facts["choice"]["loss"]]
+    return str(facts["support_vectors"]) if loss.is_sparse else f"all rows ({loss.label})"
+
+
+def _times(facts: Mapping[str, Any]) -> str:
+    """The total, and its parts."""
+    parts = ", ".join(f"{name} {spent:.2f}" for name, spent in facts["times"].items())
+    return f"{facts['seconds']:.2f} s\n({parts})"
+
+
+def _areas(metrics: Mapping[str, Any]) -> str | None:
+    """The area under the ROC curve, and the average precision."""
+    if metrics.get("roc_auc") is None:
+        return None
+    of = "each class against the rest" if metrics["positive"] is None else str(metrics["positive"])
+    return f"{metrics['roc_auc']:.4f}, average precision {metrics['average_precision']:.4f} ({of})"
+
+
+def columns_that_matter(importance: Mapping[str, Any] | None) -> str | None:
+    """The columns whose shuffling clearly raises the held-out loss, the most important first.
+
+    Examples
+    --------
+    >>> from svmpath.cli.results import columns_that_matter
+    >>> columns = [{"name": "age", "interval": [0.1, 0.3]}, {"name": "zip", "interval": [-0.1, 0.1]}]
+    >>> columns_that_matter({"columns": columns})
+    'age'
+    """
+    if importance is None:
+        return None
+    clear = [str(column["name"]) for column in importance["columns"] if column["interval"][0] > 0]
+    more = f" and {len(clear) - _MOST_NAMED} more" if len(clear) > _MOST_NAMED else ""
+    return ", ".join(clear[:_MOST_NAMED]) + more if clear else "no column clearly does"
 
 
 def _honest_words(honest: Mapping[str, Any]) -> str:
@@ -120,9 +165,21 @@ def recalls(held_out: Mapping[str, Any], classes: int) -> str | None:
         return None
     shown = held_out["recall"]
     parts = ["-" if row["recall"] is None else amount(row["recall"], _RATE) for row in shown]
-    lines = [f"{part} of {row['rows']} rows of {row['label']}" for part, row in zip(parts, shown, strict=True)]
+    known = {row["label"]: row for row in held_out.get("metrics", {}).get("per_class", ())}
+    lines = [
+        f"{part} of {row['rows']} rows of {row['label']}{_precision(known.get(row['label']))}"
+        for part, row in zip(parts, shown, strict=True)
+    ]
     few = [f"(the lowest of {classes} classes)"] if len(shown) < classes else []
     return "\n".join([*lines, *few, f"{amount(held_out['balanced_accuracy'], _RATE)} balanced accuracy"])
+
+
+def _precision(row: Mapping[str, Any] | None) -> str:
+    """Precision and F1 of a class, where they are known."""
+    if row is None:
+        return ""
+    precision = "never predicted" if row["precision"] is None else f"precision {amount(row['precision'], _RATE)}"
+    return f" ({precision}, F1 {row['f1'] or 0.0:.3f})"
 
 
 def _score(curve: Mapping[str, Any]) -> str | None:
@@ -135,7 +192,8 @@ def _machine(choice: Mapping[str, Any]) -> str:
     """The loss and the kernel, and which other loss was compared."""
     others = [name for name in choice["losses"] if name != choice["loss"]]
     better = f" (chosen, not {', '.join(others)})" if others else ""
-    return f"{choice['loss']}{better}, {choice['kernel']} kernel"
+    pairs = ", a machine for each pair of classes" if choice.get("multi_class") == "ovo" else ""
+    return f"{choice['loss']}{better}, {choice['kernel']} kernel{pairs}"
 
 
 def print_notes(facts: Mapping[str, Any], is_cv_given: bool) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import asdict
@@ -19,7 +18,7 @@ from svmpath.cli.console import Outcome, first_line, note
 from svmpath.cli.data_options import DataOptions, TrainingData, read_noted
 from svmpath.cli.fitting import TuneResult, make_pipeline, within_memory
 from svmpath.cli.honest import estimate_error
-from svmpath.cli.live import Live, reading
+from svmpath.cli.live import Live, Stopwatch, reading
 from svmpath.cli.outputs import CONFIG, MODEL, REPORT, SUMMARY, check_folder, check_held_out, save, to_csv
 from svmpath.cli.results import print_notes, print_results
 from svmpath.cli.values import FOLDS
@@ -84,22 +83,27 @@ def _note_options_without_effect(given: Given) -> None:
 def _tune(given: Given, options: DataOptions, live: Live) -> TuneResult:
     """Read, fit, and collect all that is to be saved."""
     from svmpath.report import summarise
+    from svmpath.report.facts import plain
+    from svmpath.report.importance import importance_facts
 
+    clock = Stopwatch()
     data = read_noted(options)
+    clock.lap("reading")  # what is imported for it included
     table, settings = data.table, given.settings
     note_approximations({**settings, "landmarks": given.landmarks}, data.task, table.n_rows)
     pipeline = make_pipeline(data, settings, given.landmarks, given.psd)
     model = pipeline["model"]
     live.stage("Tuning")
-    start = time.perf_counter()
     model.set_params(verbose=int(given.verbose))
     with redirect_stdout(sys.stderr) if given.verbose else nullcontext():
         pipeline.fit(data.X, data.y, **data.fit_parameters())
     model.set_params(verbose=0)
     live.stage("Computing the held-out error")
     _ = model.held_out_error()  # computed when it is first asked for
-    seconds = time.perf_counter() - start
+    clock.lap("search")
     live.stage("Estimating the error of the whole procedure")
+    honest = estimate_error(model, given.honest, settings)
+    clock.lap("honest error")
     facts = summarise(
         model,
         data.y,
@@ -107,17 +111,23 @@ def _tune(given: Given, options: DataOptions, live: Live) -> TuneResult:
         kinds=table.kinds,
         target=table.target,
         task=data.task,
-        seconds=seconds,
+        seconds=None,
         named=table.named,
-        honest=estimate_error(model, given.honest, settings),
+        honest=honest,
     )
-    facts["columns"] = data.columns
+    facts["columns"], facts["data"]["notes"] = data.columns, list(data.notes)
+    live.stage("Looking for the columns that matter")
+    facts["importance"] = plain(importance_facts(pipeline, data.X, list(table.kinds)))
+    clock.lap("columns that matter")
+    facts["times"] = clock.times
     if settings["threshold"] != 0.0:
         facts["choice"]["threshold"] = model.threshold_
     page = rows = None
     if given.report:
         live.stage("Making the report")
         page = _page(pipeline, data, facts)
+        clock.lap("report")
+    facts["seconds"] = sum(clock.times.values())
     if given.held_out is not None:  # by the number that a row has in the file: the first is 1, a header is not counted
         rows = model.held_out_table().rename(columns={"sample": "row"})
         rows["row"] = table.rows[rows["row"].to_numpy()] + 1

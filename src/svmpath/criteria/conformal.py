@@ -74,6 +74,21 @@ class LeftOut(ABC):
     def at(self, X: Any) -> Array:
         """Decision values of new rows by the machines without each entry, of shape (m, N, k)."""
 
+    def own(self, entries: Array) -> Callable[[Any], Array]:
+        """A function of new rows, one for each of some entries: their decision values by the machine without it.
+
+        Row j of X is decided by the machine of ``entries[j]``; the result is of shape (len(entries), k). In general
+        from those of all machines.
+        """
+
+        def decide(X: Any) -> Array:
+            f = np.empty((X.shape[0], self.held.shape[1]))
+            for part, block in self.blocks(X):
+                f[part] = block[np.arange(len(block)), entries[part]]
+            return f
+
+        return decide
+
     def blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """The same for some rows of X after the other, so that memory stays bounded."""
         step = max(1, _VALUES_AT_ONCE // self.held.size)
@@ -104,6 +119,10 @@ class OfCopies(LeftOut):
         """Decision values of new rows by the machines without each row."""
         return self.few.at(X)[:, self.places]
 
+    def own(self, entries: Array) -> Callable[[Any], Array]:
+        """New rows, each by the machine of its entry."""
+        return self.few.own(self.places[entries])
+
 
 @dataclass(frozen=True)
 class OfFolds(LeftOut):
@@ -132,6 +151,11 @@ class OfFolds(LeftOut):
         k, folds = self.held.shape[1], int(self.fold.max()) + 1
         machines = (k * np.arange(folds)[:, None] + which).ravel()
         return OfFolds(self.rows, self.held[:, which], self.fold, self.decide.taken(machines))
+
+    def own(self, entries: Array) -> Callable[[Any], Array]:
+        """New rows, each by the machine without the fold of its entry."""
+        fold, k = self.fold[entries], self.held.shape[1]
+        return lambda X: self.decide(X).reshape(X.shape[0], -1, k)[np.arange(len(fold)), fold]
 
 
 @dataclass(frozen=True)

@@ -59,8 +59,7 @@ def mean_interval(
     """
     _, unit = np.unique(units, return_inverse=True)
     w = weights / weights.sum()
-    mean = float(w @ losses)
-    error = float(np.sqrt(np.sum(np.bincount(unit, w * (losses - mean)) ** 2)))
+    mean, error = float(w @ losses), standard_error(losses, weights, units)
     if not is_rate:
         z = float(ndtri(0.5 + coverage / 2))
         return max(value - z * error, 0.0), value + z * error
@@ -69,6 +68,21 @@ def mean_interval(
     variance = mean * (1.0 - mean)
     n = least if variance < _NONE else float(np.clip(variance / max(error**2, _NONE), least, most))
     return clopper_pearson(value * n, n, coverage)
+
+
+def standard_error(losses: Array, weights: Array, units: Array) -> float:
+    """The standard error of a weighted mean of numbers, of which those of one unit belong together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmpath.criteria.interval import standard_error
+    >>> standard_error(np.array([0.0, 0.0, 2.0, 2.0]), np.ones(4), np.arange(4))
+    0.5
+    """
+    _, unit = np.unique(units, return_inverse=True)
+    w = weights / weights.sum()
+    return float(np.sqrt(np.sum(np.bincount(unit, w * (losses - w @ losses)) ** 2)))
 
 
 def clopper_pearson(errors: float, n: float, coverage: float = 0.95) -> tuple[float, float]:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _CLOSE = 0.2  # a right decision with a smaller margin is doubtful, where nothing else is said
-_MARKERS = {"right": "o", "doubtful": "s", "wrong": "X"}
+# The marker of each kind, and its place among the colours: blue, orange and red in those of matplotlib.
+_MARKERS = {"right": ("o", 0), "doubtful": ("s", 1), "wrong": ("X", 3)}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -146,9 +147,9 @@ class MarginDisplay(Display):
         """
         ax = self._start(ax)
         self.points_ = {}
-        for number, (kind, marker) in enumerate(_MARKERS.items()):
+        for number, (kind, (marker, place_of_colour)) in enumerate(_MARKERS.items()):
             place = np.flatnonzero(self._kinds() == kind)
-            look = {"color": colour(number), "marker": marker, "s": 12.0 + 8.0 * number, **options}
+            look = {"color": colour(place_of_colour), "marker": marker, "s": 12.0 + 8.0 * number, **options}
             self.points_[kind] = ax.scatter(place, self.margins[place], label=f"{kind}: {len(place)}", **look)
         self.line_ = ax.axhline(0.0, color=ink(), linewidth=0.8, zorder=0.9)
         ax.set(xlabel="samples, in order of their margins", ylabel="held-out margin")

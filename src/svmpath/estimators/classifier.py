@@ -497,11 +497,12 @@ class PathSVC(ClassifierMixin, PathMachine):
         return "loo" if name == "press" else name
 
     def calibration_curve(self) -> CalibrationCurve:
-        """Mean predicted probability, fraction that came true and counts, in ten bins of equal width.
+        """Mean predicted probability, fraction that came true and counts, in up to ten bins.
 
         Of two classes it is the probability of ``classes_[1]``; of several, that of the class with the largest one,
         which came true if it is the label. Each sample's probability is calibrated on the decision values of the
-        other samples, those of four of five folds; groups stay together. Empty bins are left out.
+        other samples, those of four of five folds; groups stay together. The bins are of equal width;
+        neighbours with fewer than 20 samples are joined.
         """
         return self._known.calibration_curve(self.calibration)
 

@@ -7,7 +7,7 @@ once (``benchmarks/calibration.py`` has both). A bound has no held-out values; t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -28,7 +28,9 @@ from svmpath.criteria.effective import counted, effective_number
 from svmpath.criteria.folds import deal, random_places
 from svmpath.criteria.frozen import predicted_codes
 from svmpath.criteria.held_out import Folds
+from svmpath.criteria.importance import Importance, Measure, Shuffled, shuffle_columns
 from svmpath.criteria.interval import mean_interval
+from svmpath.criteria.metrics import class_metrics, positive_class, regression_metrics
 from svmpath.criteria.recall import Recall, recall_by_class
 from svmpath.criteria.table import is_bound, is_by_folds, is_estimate, make_criterion
 from svmpath.estimators.honest import HonestError, can_be_corrected, error_of_procedure
@@ -37,13 +39,16 @@ from svmpath.estimators.probabilities import CalibrationCurve, binned
 from svmpath.estimators.quantiles import LevelMachines
 from svmpath.estimators.samples import classification_table, regression_table
 from svmpath.losses.pinball import weighted_quantile
+from svmpath.names import unknown_name
 from svmpath.search.choice import Choice
 from svmpath.solvers.threads import jobs
-from svmpath.validation import check_coverage, is_whole_number
+from svmpath.validation import check_coverage, check_whole, is_pairwise, is_whole_number
 
 Array = np.ndarray
 
 ERROR_RATE, SQUARED_ERROR = "error rate", "mean squared error"
+LOG_LOSS, ROOT = "log loss", "root mean squared error"
+DEFAULT_ROWS = 2000  # that are shuffled, at most, to see which columns matter
 _EXACT = ("loo", "press")  # criteria that are exact leave-one-out
 _EQUAL_WEIGHTS = 1e-9  # relative variance of weights of rows in chunks up to which all are equal
 _TIE = 1e-9  # relative; a residual so small is none
@@ -234,6 +239,82 @@ class HeldOut:
         if self.classes is None:
             return regression_table(curve, fitted)
         return classification_table(curve, fitted, self.classes, self.labels, self.calibration(method), self.cut)
+
+    # --- metrics, and which columns matter ---------------------------------------------------------------------------
+
+    @property
+    def positive(self) -> int:
+        """Of two classes, the number of the one that metrics speak of."""
+        assert self.classes is not None
+        return positive_class(self.classes, self.labels, self.options.get("pos_label"))
+
+    def metrics(self) -> dict[str, Any]:
+        """What people ask for, of held-out predictions; weighted as ``fit`` was told, but not by the class."""
+        curve = self.curve()
+        weight = np.ones(len(self.labels)) if self.weight is None else self.weight
+        is_counted = (curve.path.problem.s[curve.rows] > 0) & (weight[curve.rows] > 0)
+        f, rows = curve.held[0][is_counted], curve.rows[is_counted]
+        if f.ndim == 2 and self.classes is None:
+            raise ValueError("There are several predictions per row, one for each quantile; use held_out_error().")
+        if self.classes is None:
+            return regression_metrics(self.labels[rows], f, weight[rows])
+        return class_metrics(f, self.labels[rows], weight[rows], self.classes, self.cut, self.positive)
+
+    def measure(self, scoring: str | None) -> Measure:
+        """The loss of held-out decision values that importance is measured by."""
+        if self.classes is None:
+            known = {None: self.kind, self.kind: self.kind}
+            if scoring not in known:
+                raise ValueError(unknown_name("scoring", scoring, [self.kind], "None"))
+            is_root, y = self.kind == SQUARED_ERROR, self.labels
+            return Measure(
+                ROOT if is_root else self.kind, lambda rows, f: self.losses_of(y[rows], squeezed(f)), is_root
+            )
+        if scoring == "error":
+            return Measure(
+                ERROR_RATE, lambda rows, f: (predicted_codes(squeezed(f), self.cut) != self.labels[rows]).astype(float)
+            )
+        if scoring not in (None, "log_loss"):
+            raise ValueError(unknown_name("scoring", scoring, ["log_loss", "error"], "None"))
+        calibration = self.calibration(str(self.options.get("calibration", "sigmoid")))
+        return Measure(
+            LOG_LOSS,
+            lambda rows, f: -calibration.log_probabilities(squeezed(f))[np.arange(len(rows)), self.labels[rows]],
+        )
+
+    def importance(
+        self, data: Shuffled | None, scorings: Sequence[str | None], n_repeats: int, max_rows: int, seed: int
+    ) -> list[Importance]:
+        """How much the held-out loss rises when a column is shuffled; of the columns that the machine sees, or others.
+
+        One for each of ``scorings``, from the same permutations.
+        """
+        repeats, most = check_whole(n_repeats, "n_repeats", least=1), check_whole(max_rows, "max_rows", least=2)
+        if is_pairwise(self.options.get("kernel")):
+            raise ValueError("The model was fitted to a kernel matrix, which has no columns to shuffle.")
+        n, left_out = len(self.labels), self.left_out()
+        if data is None:
+            X = self.machines.gram.X
+            data = Shuffled(X, [f"x{j}" for j in range(X.shape[1])], lambda rows: rows)
+        if data.X.shape[0] != n:
+            raise ValueError(
+                f"Importance needs the {n} rows that the model was fitted to, but X has {data.X.shape[0]}; pass the "
+                "same X as to fit."
+            )
+        weight = np.ones(n) if self.weight is None else self.weight
+        weight = np.where(self.machines.whole.problem.s > 0, weight, 0.0)
+        measures = [self.measure(scoring) for scoring in scorings]
+        with jobs(self.options["n_jobs"]):
+            return shuffle_columns(
+                left_out,
+                data,
+                measures,
+                weight,
+                self.units(np.arange(n)),
+                n_repeats=repeats,
+                max_rows=most,
+                seed=check_whole(seed, "random_state", least=0),
+            )
 
     # --- probabilities -----------------------------------------------------------------------------------------------
 

@@ -8,10 +8,11 @@ import numpy as np
 
 Array = np.ndarray
 _BINS = 10  # of a calibration curve
+_FEWEST = 20  # samples in a bin, so that its fraction means something
 
 
 class CalibrationCurve(NamedTuple):
-    """How often what was given a probability came true, in bins of equal width.
+    """How often what was given a probability came true, in bins of equal width; those with few samples are joined.
 
     Attributes
     ----------
@@ -45,7 +46,14 @@ class CalibrationCurve(NamedTuple):
 def binned(p: Array, came_true: Array, w: Array) -> CalibrationCurve:
     """The curve of probabilities p of what came true or not, with weights w."""
     place = np.minimum((p * _BINS).astype(int), _BINS - 1)
-    counts = np.bincount(place, w, minlength=_BINS)
-    is_used = counts > 0
-    mean, fraction = (np.bincount(place, w * part, minlength=_BINS)[is_used] for part in (p, came_true))
-    return CalibrationCurve(mean / counts[is_used], fraction / counts[is_used], counts[is_used])
+    sums = np.stack([np.bincount(place, w * part, minlength=_BINS) for part in (np.ones_like(p), p, came_true)])
+    bins: list[Array] = []
+    for column in sums.T:  # from the lowest on, each with the next ones until it has enough
+        if bins and bins[-1][0] < _FEWEST:
+            bins[-1] = bins[-1] + column
+        else:
+            bins.append(column)
+    if len(bins) > 1 and bins[-1][0] < _FEWEST:
+        bins[-2:] = [bins[-2] + bins[-1]]
+    counts, mean, fraction = np.array(bins).T
+    return CalibrationCurve(mean / counts, fraction / counts, counts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from numbers import Real
 from typing import Any, Self, cast
@@ -12,13 +13,15 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from svmpath.criteria.importance import Importance
 from svmpath.criteria.table import CRITERIA, is_by_folds
 from svmpath.estimators.as_svc import as_svc
-from svmpath.estimators.held_out import HeldOut
+from svmpath.estimators.held_out import DEFAULT_ROWS, HeldOut
 from svmpath.estimators.honest import HonestError
 from svmpath.estimators.machines import Machines
 from svmpath.estimators.scaling import scaled
 from svmpath.estimators.slim import LEFT_OUT, SlimMachines, slim_copy
+from svmpath.progress import announced
 from svmpath.search.choice import Choice
 from svmpath.solvers.threads import jobs
 from svmpath.validation import check_groups, check_weights
@@ -196,7 +199,8 @@ class TunedModel(BaseEstimator):
         Notes
         -----
         A fold whose training rows are of one class is scored by predicting that class. Warnings of the fits are not
-        repeated. Folds and bootstrap samples follow from ``random_state`` if that is a number, else from 0.
+        repeated. Where it lasts, lines on standard error say how far it is. Folds and samples follow
+        from ``random_state`` if that is a number, else from 0.
 
         References
         ----------
@@ -215,11 +219,82 @@ class TunedModel(BaseEstimator):
         >>> model.nested_error("bootstrap").value >= model.held_out_error()
         True
         """
-        return self._known.nested_error(type(self), method, n_splits)
+        with announced():
+            return self._known.nested_error(type(self), method, n_splits)
 
     def can_be_corrected(self) -> bool:
         """Whether ``nested_error("bootstrap")`` is possible: nothing was chosen, or the losses were kept."""
         return self._known.can_be_corrected()
+
+    def held_out_metrics(self) -> dict[str, Any]:
+        """What people ask for first, of held-out predictions.
+
+        Returns
+        -------
+        dict
+            Of a regression ``r2``, ``mean_absolute_error``, ``root_mean_squared_error``, and ``below``, the part of
+            the targets below their prediction. Of a classification ``accuracy``, ``balanced_accuracy``, the means
+            over the classes ``precision``, ``recall`` and ``f1``; ``roc_auc`` and ``average_precision`` (of several
+            classes, the mean of each against the rest); ``positive``, of two classes the one that the average precision
+            speaks of: ``pos_label``, else the rarer of two words, or the larger of two numbers; and ``per_class``, a
+            list of dictionaries. Rows are weighted by ``sample_weight``, and not by ``class_weight``.
+
+        Examples
+        --------
+        >>> from svmpath import PathSVC
+        >>> from svmpath.datasets import banana
+        >>> found = PathSVC(random_state=0).fit(*banana(100, random_state=0)).held_out_metrics()
+        >>> [row["label"] for row in found["per_class"]], bool(found["roc_auc"] > 0.9)
+        ([-1, 1], True)
+        """
+        return self._known.metrics()
+
+    def importance(
+        self,
+        *,
+        scoring: str | None = None,
+        n_repeats: int = 5,
+        max_rows: int = DEFAULT_ROWS,
+        random_state: int = 0,
+    ) -> Importance:
+        """How much the held-out loss rises when a column is shuffled: which columns matter, without a refit.
+
+        Every row is predicted by a machine that has not seen it, once as it is, and once with a column taken from
+        another row. For least squares, unless rows were held out in folds, that is the machine without the row, by a
+        formula; else the machine without its fold (see :meth:`predict_interval` and :meth:`predict_set`). Of two
+        columns that say the same each may look idle. For the columns before the first steps of a pipeline, use
+        :func:`svmpath.importance`.
+
+        Parameters
+        ----------
+        scoring : {"log_loss", "error"} or None, default=None
+            What is measured: of a classification the log loss of calibrated probabilities, or the error rate, which
+            moves in steps; of a regression always the root mean squared error, or the loss of a quantile.
+        n_repeats : int, default=5
+            Number of permutations of each column.
+        max_rows : int, default=2000
+            The most rows that are shuffled; if there are more, as many are drawn at random.
+        random_state : int, default=0
+
+        Returns
+        -------
+        Importance
+            ``importances_mean``, ``importances_std``, ``intervals`` and ``order``, among others.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from svmpath import PathSVC
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> found = PathSVC(loss="least_squares", random_state=0).fit(X, y).importance()
+        >>> [found.feature_names[j] for j in found.order[:2]]
+        ['petal length (cm)', 'petal width (cm)']
+        """
+        known = self._known
+        with announced():
+            (found,) = known.importance(None, (scoring,), n_repeats, max_rows, random_state)
+        names = vars(self).get("feature_names_in_")
+        return found if names is None else replace(found, feature_names=[str(name) for name in names])
 
     # --- in use ------------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from svmpath.criteria.curve import Curve, is_own
 from svmpath.criteria.table import CRITERIA, is_bound, is_by_folds, plain_name
+from svmpath.estimators.held_out import ROOT
 from svmpath.exceptions import PathError
 from svmpath.paths import Path
 from svmpath.report.facts import Facts, rounded
@@ -23,6 +24,9 @@ Array = np.ndarray
 _STEPS = np.arange(-8, 9)
 _WIDE, _NARROW = 4, 8  # steps per factor of ten; the latter for paths that cost more the longer they are
 _OWN = "own"  # the measure that the loss of the machine declares
+_SMALLEST = 1e-300  # nothing is divided by zero
+_FEWEST = 15  # values of a curve
+_MOST_FILLED = 5000  # rows times machines up to which a curve of fewer values is computed again
 _TOO_NEAR = 0.02  # in the logarithm: two values that look the same
 _MEASURES: dict[str, dict[str, tuple[Any, str]]] = {
     "classification": {
@@ -32,7 +36,7 @@ _MEASURES: dict[str, dict[str, tuple[Any, str]]] = {
         "squared": ("squared", "squared residual"),
     },
     "regression": {
-        "squared": ("squared", "mean squared error"),
+        "squared": ("squared", ROOT),
         "absolute": (lambda y, f: np.abs(y - f), "mean absolute error"),
     },
 }
@@ -45,16 +49,25 @@ def _is_dense(fitted: Fitted) -> bool:
     return is_plain and fitted.path.is_exact and fitted.n * len(fitted.paths) <= most
 
 
+def _is_filled(fitted: Fitted) -> bool:
+    """Whether the criterion that decided is computed again because the search has looked at few values only."""
+    is_plain = getattr(fitted.model, "scoring", None) is None and fitted.path.over == "C"
+    is_few = len(fitted.choice.curve.values) < _FEWEST and fitted.n * len(fitted.paths) <= _MOST_FILLED
+    return is_plain and is_few and not fitted.is_elastic and plain_name(fitted.choice.curve.criterion) in CRITERIA
+
+
 def values_along(fitted: Fitted) -> Array:
     """The values at which machines are shown; the chosen one is among them."""
     chosen, (low, high) = fitted.choice.value, sorted(fitted.path.span)
-    if not _is_dense(fitted):
+    if not (_is_dense(fitted) or _is_filled(fitted)):
         return np.sort(fitted.choice.curve.values)
-    if fitted.path.loss.policy.cost_grows_with_span:
+    if fitted.path.loss.policy.cost_grows_with_span or not _is_dense(fitted):
         return chosen * 10.0 ** (_STEPS / _NARROW)
     values = chosen * 10.0 ** (_STEPS / _WIDE)
     is_inside = (values >= low) & (values <= high) | (_STEPS == 0)
-    return values[is_inside] if is_inside.sum() > 2 else values
+    if is_inside.sum() < _FEWEST:  # near an end of the span: as many on that side, nearer to each other
+        values = chosen * 10.0 ** (_STEPS / _NARROW)
+    return values[is_inside] if is_inside.sum() >= _FEWEST else values
 
 
 def frames_along(fitted: Fitted, values: Array) -> Array:
@@ -78,25 +91,30 @@ def curves(fitted: Fitted, values: Array, paths: list[Path]) -> list[Facts]:
     """The criterion that decided first, then others that can be had for little."""
     curve = fitted.choice.curve.in_order()
     name = plain_name(curve.criterion)
-    dense = list(_dense(fitted, values, paths, name)) if _is_dense(fitted) else []
+    others = [each for each in fitted.path.loss.policy.shown if each != name] if _is_dense(fitted) else []
+    is_computed = _is_dense(fitted) or _is_filled(fitted)
+    dense = list(_dense(fitted, values, paths, [name, *others])) if is_computed else []
     # Where the criterion that decided cannot be computed again, it is shown as the search computed it.
     is_first = bool(dense) and dense[0]["criterion"] == name
-    return dense if is_first else [_facts(fitted, name, curve, [_as_searched(curve, fitted.task)]), *dense]
+    return (
+        dense
+        if is_first
+        else [_facts(fitted, name, curve, [_measure(*searched_by(curve, fitted.task), curve)]), *dense]
+    )
 
 
-def _dense(fitted: Fitted, values: Array, paths: list[Path], name: str) -> Iterator[Facts]:
+def _dense(fitted: Fitted, values: Array, paths: list[Path], names: list[str]) -> Iterator[Facts]:
     is_grouped = fitted.held_out.groups is not None
     # Another call of a splitter may give other folds.
     has_folds = is_whole_number(fitted.model.cv, least=2) and fitted.n >= 5 * int(fitted.model.cv)
-    others = [each for each in fitted.path.loss.policy.shown if each != name]
-    for each in [name, *others]:
+    for each in names:
         is_possible = has_folds if is_by_folds(each) else not is_grouped
         if each not in CRITERIA or not is_possible or (is_bound(each) and len(paths) > 1):
             continue
         with suppress(PathError, ValueError):  # a machine that cannot be had without some rows
             curve = fitted.model._machines.combined([fitted.criterion(each)(path, values) for path in paths])
             if is_bound(each):
-                yield _facts(fitted, each, curve, [_as_searched(curve, fitted.task)])
+                yield _facts(fitted, each, curve, [_measure(*searched_by(curve, fitted.task), curve)])
                 continue
             measures = []
             own = {_OWN: (None, fitted.path.loss.own_score)} if fitted.path.loss.own_score else {}
@@ -112,23 +130,28 @@ def _facts(fitted: Fitted, name: str, curve: Curve, measures: list[Facts]) -> Fa
     return {"criterion": name, "words": words, "values": curve.values, "measures": measures}
 
 
-def _as_searched(curve: Curve, task: str) -> Facts:
-    """The scores as the search saw them."""
+def searched_by(curve: Curve, task: str) -> tuple[str, str]:
+    """The name of the measure that the search saw, and what it is called."""
     if is_bound(curve.criterion):  # which has no loss per sample
-        return _measure("score", "bound on the error rate", curve)
+        return "score", "bound on the error rate"
     if curve.scoring is not None:
-        return _measure("score", f"minus {curve.scoring.name}", curve)
+        return "score", f"minus {curve.scoring.name}"
     if is_own(curve):
-        return _measure(_OWN, curve.path.loss.own_score, curve)
+        return _OWN, curve.path.loss.own_score
     name = getattr(getattr(curve.loss, "loss", curve.loss), "__name__", "")
-    return (
-        _measure(name, _MEASURES[task][name][1], curve)
-        if name in _MEASURES[task]
-        else _measure("score", "score", curve)
-    )
+    return (name, _MEASURES[task][name][1]) if name in _MEASURES[task] else ("score", "score")
 
 
 def _measure(key: str, words: str, curve: Curve) -> Facts:
-    """Scores under one loss per sample, and their standard errors."""
-    scores, errors = rounded(curve.scores, 8), rounded(curve.standard_errors, 8)
-    return {"name": key, "words": words, "is_rate": key == "error", "scores": scores, "errors": errors}
+    """Scores under one loss per sample, and their standard errors; squares in the unit of the target."""
+    scores, errors = (
+        rooted(curve.scores, curve.standard_errors) if words == ROOT else (curve.scores, curve.standard_errors)
+    )
+    is_rate = key == "error"
+    return {"name": key, "words": words, "is_rate": is_rate, "scores": rounded(scores, 8), "errors": rounded(errors, 8)}
+
+
+def rooted(scores: Array, errors: Array) -> tuple[Array, Array]:
+    """The roots of mean squares, and their standard errors by the delta method: se / (2 root)."""
+    roots = np.sqrt(np.maximum(scores, 0.0))
+    return roots, np.asarray(errors) / (2.0 * np.maximum(roots, _SMALLEST))

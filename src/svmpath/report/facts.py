@@ -23,6 +23,32 @@ _NUMBERS = [float]
 _CELL = {"name": str, "value": str, "more": str}  # a fact for people: name, value in words, what else to say of it
 _INTERVAL = [float | None]  # both ends; null where there is none
 
+_CLASS = {
+    "label": str | int | float | bool,
+    "rows": int,
+    "predicted": int,  # how many rows are predicted to be of this class
+    **dict.fromkeys(("recall", "precision", "f1"), float | None),
+}
+_METRICS = {  # of held-out predictions; of a regression in the unit of the target
+    "r2?": float | None,
+    "mean_absolute_error?": float,
+    "root_mean_squared_error?": float,
+    "below?": float,  # the part of the targets below their prediction
+    **dict.fromkeys(("accuracy?", "balanced_accuracy?", "precision?", "recall?", "f1?"), float),
+    **dict.fromkeys(("roc_auc?", "average_precision?"), float | None),
+    "positive?": str | int | float | bool | None,
+    "per_class?": [_CLASS],
+}
+
+_IMPORTANCE = {  # how much the held-out loss rises when a column is shuffled
+    "kind": str,
+    "baseline": float,
+    "held_out": str,
+    "rows": int,
+    "repeats": int,
+    "columns": [{"name": str, "rise": float, "interval": _INTERVAL, "error_rise": float | None}],
+}
+
 SUMMARY: Schema = {
     "versions": {str: str},
     "data": {  # where the rows came from, and what they are
@@ -33,6 +59,7 @@ SUMMARY: Schema = {
         "task": str,
         "names?": {str: [str]},
         "classes?": [{"label": str | int | float | bool, "rows": int}],
+        "notes?": [str],  # what was done to the cells of a file
     },
     "choice": {
         "loss": str,
@@ -50,6 +77,7 @@ SUMMARY: Schema = {
         "lambda1?": float,
         "lambda2?": float,
         "threshold?": float,
+        "multi_class?": str,  # of several classes: "ovr", each against the rest, or "ovo", each pair
     },
     "held_out": {  # the held-out error of the choice, and that of a constant prediction
         "criterion": str,
@@ -63,6 +91,7 @@ SUMMARY: Schema = {
         # a sentence where that is little
         "balanced_accuracy?": float,
         "recall?": [{"label": str | int | float | bool, "rows": int, "recall": float | None}],
+        "metrics?": _METRICS,
         "caution?": str | None,
         "root_mean_squared_error?": float,
     },
@@ -87,8 +116,11 @@ SUMMARY: Schema = {
         "values": _NUMBERS,
         "scores": [float | None],
     },
+    # the columns as the user has them, the most important first; null where that would take long
+    "importance?": (_IMPORTANCE, None),
     "support_vectors": int,
     "seconds": float | None,
+    "times?": {str: float},  # the parts of these seconds
     "columns?": [{str: Any}],  # what the command line did with the columns of a file
     "written?": [str],
 }
@@ -145,7 +177,13 @@ REPORT: Schema = {
     "classes": ([str], None),
     "chosen": {"value": float, "other": float | None},
     "summary": SUMMARY,
-    "overview": {"chosen": [_CELL], "sure": [_CELL], "why": str, "notes": [{"level": str, "text": str}]},
+    "overview": {
+        "chosen": [_CELL],
+        "sure": [_CELL],
+        "why": str,
+        "checked": str,
+        "notes": [{"level": str, "text": str}],
+    },
     # criteria along the path at the chosen kernel, each under several losses per sample
     "curves": [
         {
@@ -162,6 +200,7 @@ REPORT: Schema = {
         {
             "stage": str,
             "title": str,
+            "words": str,  # what its scores are
             "is_rate": bool,
             "x": _NUMBERS,
             "y": [float | None],
@@ -187,6 +226,8 @@ REPORT: Schema = {
     # one gamma per feature, the largest first
     "relevance": ({"names": [str], "gammas": _NUMBERS, "of": int}, None),
     "columns": {"shown": [_COLUMN], "of": int},
+    "importance": (_IMPORTANCE, None),
+    "times": {str: float},  # seconds of each part of the work
     "stages": [{"name": str, "words": str, "seconds": float | None}],
     # the same model with scikit-learn's own classes, if there is one
     "snippet": {"code": str | None, "words": str},

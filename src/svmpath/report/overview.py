@@ -50,7 +50,7 @@ def number(value: Any, digits: int = 4) -> str:
 
 def percent(value: float) -> str:
     """A rate for people."""
-    return f"{100 * value:.2f} %" if value < 0.1 else f"{100 * value:.1f} %"
+    return f"{100 * value:.2f} %" if value < 0.1 or 0.99 < value < 1.0 else f"{100 * value:.1f} %"
 
 
 def criterion_words(criterion: str, folds: Any = None) -> str:
@@ -66,6 +66,7 @@ def overview(fitted: Fitted, summary: Facts) -> Facts:
         "chosen": [_cell(*parts) for parts in _chosen(fitted, summary)],
         "sure": [_cell(*parts) for parts in _sure(summary)],
         "why": _why(fitted, summary),
+        "checked": _checked(summary),
         "notes": [{"level": level, "text": text} for level, text in _notes(fitted, summary)],
     }
 
@@ -94,7 +95,24 @@ def _chosen(fitted: Fitted, summary: Facts) -> Iterator[tuple[str, ...]]:
     if fitted.is_elastic:
         used = int(np.any(fitted.model.coef_ != 0, axis=0).sum())
         yield "Features", number(used), f"of {number(fitted.path.gram.X.shape[1])}"
-    yield "Support vectors", number(support), f"{100 * support / fitted.n:.0f} % of {number(fitted.n)} rows"
+    if len(fitted.model._machines.paths) > 1 and fitted.task == "classification":
+        yield _machines(fitted, choice["multi_class"])
+    if not fitted.path.loss.is_sparse:
+        yield (
+            "Support vectors",
+            f"all rows ({loss})",
+            f"{number(support)} of {number(fitted.n)}: this loss uses every row",
+        )
+    else:
+        yield "Support vectors", number(support), f"{100 * support / fitted.n:.0f} % of {number(fitted.n)} rows"
+
+
+def _machines(fitted: Fitted, multi_class: str) -> tuple[str, str, str]:
+    """How several classes are told apart."""
+    number_of = len(fitted.model._machines.paths)
+    if multi_class == "ovo":
+        return "Machines", f"{number_of}, of pairs of classes", "one for each pair, which vote: fewer held-out errors"
+    return "Machines", f"{number_of}, one per class", "each class against the rest"
 
 
 def _sure(summary: Facts) -> Iterator[tuple[str, ...]]:
@@ -120,18 +138,27 @@ def _sure(summary: Facts) -> Iterator[tuple[str, ...]]:
         by = by if honest["has_optimism"] else f"the held-out error: no optimism was found by {honest['method']}"
         yield f"Honest {what}", show(honest["value"]), f"of tuning and fitting together ({by}); {interval(honest)}"
     yield "Baseline", show(held_out["baseline"]), constant
-    if "recall" in held_out:
-        yield "Balanced accuracy", percent(held_out["balanced_accuracy"]), "the mean recall of the classes, held out"
-        yield from _recalls(summary)
-
-
-def _recalls(summary: Facts) -> Iterator[tuple[str, ...]]:
-    """What part of each class is found; of many classes, those of which least is."""
-    shown, many = summary["held_out"]["recall"], len(summary["data"]["classes"])
-    for row in shown:
-        lowest = f"; one of the {len(shown)} lowest of {many} classes" if len(shown) < many else ""
-        part = "none held out" if row["recall"] is None else percent(row["recall"])
-        yield f"Recall of {row['label']}", part, f"of {number(row['rows'])} rows, held out{lowest}"
+    metrics = held_out["metrics"]
+    if is_rate:
+        yield "Balanced accuracy", percent(metrics["balanced_accuracy"]), "the mean recall of the classes, held out"
+        of = "" if metrics["positive"] is None else f" of {metrics['positive']}"
+        how = "of each class against the rest, held out" if metrics["positive"] is None else "held out"
+        if metrics["roc_auc"] is not None:
+            yield "ROC-AUC", number(metrics["roc_auc"]), f"0.5 is guessing, 1 is perfect; {how}"
+            yield "Average precision", number(metrics["average_precision"]), f"{of.strip() or how}, held out"
+        return
+    if "quantile" in summary["choice"]:
+        yield (
+            "Targets below",
+            percent(metrics["below"]),
+            f"their prediction, held out; {summary['choice']['quantile']:.0%} meant",
+        )
+        return
+    if metrics["r2"] is not None:
+        yield "R\N{SUPERSCRIPT TWO}", number(metrics["r2"]), "part of the variance that is explained, held out"
+    yield "Mean absolute error", number(metrics["mean_absolute_error"]), "in the unit of the target, held out"
+    if not is_squared:
+        yield "Root mean squared error", number(metrics["root_mean_squared_error"]), "in the unit of the target"
 
 
 def _why(fitted: Fitted, summary: Facts) -> str:
@@ -147,6 +174,16 @@ def _why(fitted: Fitted, summary: Facts) -> str:
     unit = "value" if fitted.other is None else "pair"
     tried = f"{number(pairs)} {unit}s of {named} were" if pairs > 1 else f"One {unit} of {named} was"
     return f"{tried} tried, and {rule} decided, by {how}."
+
+
+def _checked(summary: Facts) -> str:
+    """What was looked at, if there is nothing to warn of."""
+    is_class = "classes" in summary["data"]
+    classes = "at least half the rows of every class are found, " if is_class else ""
+    return (
+        f"the chosen values lie inside the range that was searched, {classes}the held-out error is below that of a "
+        "constant prediction, and every row was held out."
+    )
 
 
 def _notes(fitted: Fitted, summary: Facts) -> Iterator[tuple[str, str]]:
@@ -192,9 +229,7 @@ def _notes(fitted: Fitted, summary: Facts) -> Iterator[tuple[str, str]]:
         yield "info", f"{number(never)} rows were never held out by cv, and are not scored here."
 
 
-def stages(fitted: Fitted, seconds: float | None) -> list[Facts]:
+def stages(fitted: Fitted) -> list[Facts]:
     """How long each stage of the search took."""
     rows = [(stage.name, _STAGE_WORDS.get(stage.name, ""), stage.seconds) for stage in fitted.choice.stages]
-    if seconds:
-        rows.append(("all", "reading excluded: search, fit and held-out error", seconds))
     return [{"name": name, "words": words, "seconds": spent} for name, words, spent in rows]

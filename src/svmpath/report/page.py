@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import time
 from base64 import b64encode
+from collections.abc import Sequence
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
@@ -20,7 +21,8 @@ from svmpath.report.columns import columns, feature_paths, relevance
 from svmpath.report.curves import curves, frames_along, paths_along, values_along
 from svmpath.report.facts import Facts, plain
 from svmpath.report.fitted import Fitted
-from svmpath.report.overview import number, overview, stages
+from svmpath.report.importance import importance_facts
+from svmpath.report.overview import number, overview, percent, stages
 from svmpath.report.render import environment, write_files
 from svmpath.report.samples import classified, residuals, samples
 from svmpath.report.snippet import snippet
@@ -34,8 +36,9 @@ _SCRIPTS = ("base.js", "curve.js", "walk.js", "held_out.js", "table.js", "report
 # What the scripts draw; the rest is in the page already.
 _DRAWN = (
     "task", "over", "other", "machines", "classes", "chosen", "curves", "tried", "walk", "samples",
-    "classified", "residuals", "feature_paths", "relevance",
+    "classified", "residuals", "feature_paths", "relevance", "importance",
 )  # fmt: skip
+_MOST_CLASSES = 12  # of which recall and precision are shown
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -63,6 +66,8 @@ class Report:
         The number of the first row in the table of samples; 1 if rows are known by their line in a file.
     rows : array of shape (n,), optional
         The place of each row in that file, counted from 0, if some were left out.
+    notes : sequence of str, optional
+        What was done to the data before, in sentences.
     summary : dict, optional
         What :func:`svmpath.report.summarise` returned, if that is known; it holds what `honest` and `seconds` say.
 
@@ -106,6 +111,7 @@ class Report:
         seconds: float | None = None,
         first_row: int = 0,
         rows: Any = None,
+        notes: Sequence[str] = (),
         summary: dict[str, Any] | None = None,
     ) -> None:
         start = time.perf_counter()
@@ -127,6 +133,9 @@ class Report:
                 named=False,
                 honest=honest,
             )
+            summary["data"]["notes"] = list(notes)
+            summary["importance"] = plain(importance_facts(model, fitted.X, fitted.column_names))
+            summary["times"] = {} if seconds is None else {"search": seconds}
         other = None if fitted.other is None else getattr(fitted.model, f"{fitted.other}_")
         values = values_along(fitted)
         paths = paths_along(fitted, values)
@@ -153,11 +162,13 @@ class Report:
                 "feature_paths": feature_paths(fitted, values, paths),
                 "relevance": relevance(fitted),
                 "columns": shown,
-                "stages": stages(fitted, summary["seconds"]),
+                "importance": summary.get("importance"),
+                "times": summary.get("times", {}),
+                "stages": stages(fitted),
                 "snippet": snippet(fitted),
             }
         )
-        self._seconds = time.perf_counter() - start
+        self.facts["times"]["report"] = time.perf_counter() - start
 
     def html(self) -> str:
         """The page."""
@@ -166,15 +177,17 @@ class Report:
 
         scripts = [get_plotlyjs(), "".join(_asset(name) for name in _SCRIPTS)]
         templates = environment()
-        templates.filters["number"] = number
+        templates.filters["number"], templates.filters["percent"] = number, percent
+        per_class = self.facts["summary"]["held_out"].get("metrics", {}).get("per_class", [])
+        lowest = sorted(per_class, key=lambda row: 1.0 if row["recall"] is None else row["recall"])
         return templates.get_template("report.html.j2").render(
             facts=self.facts,
+            classes=per_class if len(per_class) <= _MOST_CLASSES else lowest[:_MOST_CLASSES],
             css=Markup(_asset("report.css")),
             scripts=[Markup(script) for script in scripts],
             # the hashes by which the page allows its scripts
             hashes=[f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}" for script in scripts],
             data=Markup(to_script_json({name: self.facts[name] for name in _DRAWN})),
-            seconds=self._seconds,
         )
 
     def save(self, path: Any) -> None:

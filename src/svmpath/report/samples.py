@@ -112,11 +112,15 @@ def classified(fitted: Fitted) -> Facts:
         curves.append({"machine": machine, "fpr": rounded(fpr[few]), "tpr": rounded(tpr[few]), "area": area})
     calibration, which = optional(fitted.model, "calibration_curve"), "the class predicted"
     if calibration is not None:
+        positive = fitted.held_out.positive if len(fitted.labels) == 2 else None
+        p, fraction, counts = calibration
+        if positive == 0:  # the curve speaks of the second class
+            p, fraction, counts = 1.0 - p[::-1], 1.0 - fraction[::-1], counts[::-1]
         calibration = {
-            "words": f"probability of {fitted.labels[1] if len(fitted.labels) == 2 else which}",
-            "predicted": rounded(calibration.mean_predicted),
-            "fraction": rounded(calibration.fraction_positive),
-            "counts": rounded(calibration.counts),
+            "words": f"probability of {which if positive is None else fitted.labels[positive]}",
+            "predicted": rounded(p),
+            "fraction": rounded(fraction),
+            "counts": rounded(counts),
         }
     return {
         "labels": fitted.labels,

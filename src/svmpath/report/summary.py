@@ -102,7 +102,7 @@ def summarise(
         data["classes"] = [{"label": label, "rows": count} for label, count in zip(labels, counts, strict=True)]
         more = recall_facts(model)
     else:
-        more = {"baseline": _baseline(model, y)}
+        more = {"baseline": _baseline(model, y), "metrics": model.held_out_metrics()}
     facts: Facts = plain(
         {
             "versions": _versions(),
@@ -127,7 +127,10 @@ def recall_facts(model: Any) -> Facts:
     found = model.held_out_recall()
     labels, many = found.classes.tolist(), len(found.classes) > _SHOWN_CLASSES
     shown = sorted(found.lowest[:_SHOWN_CLASSES].tolist()) if many else range(len(labels))
+    # Of rows in chunks there are no held-out values in memory.
+    metrics = {} if model.path_.is_chunked else {"metrics": model.held_out_metrics()}
     return {
+        **metrics,
         "baseline": found.baseline,  # the error of always predicting the class of the largest weight
         "balanced_accuracy": found.balanced_accuracy,
         "recall": [{"label": labels[c], "rows": found.rows[c], "recall": found.recall[c]} for c in shown],
@@ -155,6 +158,8 @@ def _choice(model: Any) -> Facts:
     facts |= {name: getattr(model, f"{name}_") for name in PARAMETERS if hasattr(model, f"{name}_")}
     if path.loss.level == "quantile":
         facts["share_below"] = model.held_out_shares()
+    if len(getattr(model, "classes_", ())) > 2:
+        facts["multi_class"] = getattr(model, "multi_class_", "ovr")
     return facts | {
         "at_edge": model.choice_.at_edge,
         "rank": None if path.gram.Z is None else path.gram.rank,

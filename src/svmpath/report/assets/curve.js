@@ -49,7 +49,7 @@ function curveShown() {
   const rows = picked.x.map((_, i) => i).filter((i) => picked.y[i] === other).sort((a, b) => picked.x[a] - picked.x[b]);
   const pick = (values) => rows.map((i) => values[i]);
   const at = facts.other ? ` at ${facts.other} = ${figure(other)}` : "";
-  return { x: pick(picked.x), y: pick(picked.score), e: pick(picked.error), isRate: picked.is_rate, title: picked.is_rate ? "error rate" : "score",
+  return { x: pick(picked.x), y: pick(picked.score), e: pick(picked.error), isRate: picked.is_rate, title: picked.words,
     mark: picked.x[pairs.cell], words: `Stage ${picked.title}${at}` };
 }
 
@@ -83,7 +83,8 @@ const SEQUENTIAL = {
 
 function setUpSurface() {
   if (!byId("surface-plot")) return;
-  pairs.stage = facts.tried.reduce((best, stage, i) => (stage.x.length > facts.tried[best].x.length ? i : best), 0);
+  // The last stage that has the choice among its pairs: the one that confirmed it.
+  pairs.stage = facts.tried.reduce((best, _, i) => (chosenCell(i) !== null ? i : best), facts.tried.length - 1);
   fillSelect(byId("stage"), facts.tried.map((stage, i) => [i, `${stage.title} (${stage.x.length} ${stage.x.length === 1 ? "pair" : "pairs"})`]), pairs.stage);
   byId("stage").addEventListener("change", () => {
     pairs.stage = Number(byId("stage").value);
@@ -138,7 +139,7 @@ function showCell(cell) {
   fillCells(byId("cell"), [
     [facts.over, figure(stage.x[at])],
     ...(facts.other ? [[facts.other, figure(stage.y[at])]] : []),
-    [stage.is_rate ? "Error rate" : "Score", shown(stage.score[at], stage.is_rate)],
+    [stage.words[0].toUpperCase() + stage.words.slice(1), shown(stage.score[at], stage.is_rate)],
     ["Standard error", shown(stage.error[at], stage.is_rate)],
     ["This is", words],
   ]);
@@ -165,9 +166,9 @@ function drawSurface() {
   const cells = { x: stage.x, y: height, type: "scatter", mode: "markers", meta: "cells",
     marker: { symbol: "square", size, color: stage.score.map((value) => unit * value), colorscale: SEQUENTIAL[isDark() ? "dark" : "light"],
       cmin: unit * sorted[0], cmax: unit * sorted[Math.floor(0.85 * (sorted.length - 1))],
-      colorbar: { thickness: 12, outlinewidth: 0, ticksuffix: stage.is_rate ? " %" : "", title: { text: stage.is_rate ? "error" : "score", side: "top" } } },
+      colorbar: { thickness: 12, outlinewidth: 0, ticksuffix: stage.is_rate ? " %" : "", title: { text: stage.words.replace("root mean squared error", "root mean<br>squared error").replace("squared residual", "squared<br>residual"), side: "top" } } },
     customdata: stage.score.map((value, i) => [figure(stage.x[i]), figure(stage.y[i]), shown(value, stage.is_rate)]),
-    hovertemplate: `${facts.over} = %{customdata[0]}${facts.other ? `<br>${facts.other} = %{customdata[1]}` : ""}<br>%{customdata[2]}<extra></extra>` };
+    hovertemplate: `${facts.over} = %{customdata[0]}${facts.other ? `<br>${facts.other} = %{customdata[1]}` : ""}<br>${stage.words} %{customdata[2]}<extra></extra>` };
   const ring = (at, symbol, ink, width) => ({ x: [stage.x[at]], y: [height[at]], type: "scatter", mode: "markers", hoverinfo: "skip",
     marker: { symbol, size: symbol === "star" ? 14 : size + 5, color: symbol === "star" ? ink : "rgba(0,0,0,0)", line: { color: symbol === "star" ? color("card") : ink, width } } });
   const chosen = chosenCell(pairs.stage);

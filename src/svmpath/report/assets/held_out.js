@@ -68,8 +68,23 @@ function drawRelevance() {
   return plot("features-plot", [bars], { xaxis: axis("gamma"), yaxis: axis("", { tickvals: at, ticktext: names.map((name) => asText(name)), autorange: "reversed" }) });
 }
 
+function drawImportance() {
+  const columns = facts.importance.columns.slice(0, 30);
+  const at = columns.map((_, i) => i);
+  byId("importance-plot").style.height = `${Math.max(200, 70 + 24 * columns.length)}px`;
+  const isClear = columns.map((column) => column.interval[0] > 0);
+  const bars = { type: "bar", orientation: "h", x: columns.map((column) => column.rise), y: at, marker: { color: isClear.map((clear) => (clear ? color("cold") : color("quiet"))), opacity: isClear.map((clear) => (clear ? 0.85 : 0.4)) },
+    error_x: { type: "data", symmetric: false, array: columns.map((column) => column.interval[1] - column.rise), arrayminus: columns.map((column) => column.rise - column.interval[0]), color: color("text"), thickness: 1.5, width: 4 },
+    customdata: columns.map((column) => [figure(column.rise), figure(column.interval[0]), figure(column.interval[1]),
+      column.error_rise === null ? "" : `<br>error rate ${column.error_rise < 0 ? "−" : "+"}${(100 * Math.abs(column.error_rise)).toFixed(2)} points`]),
+    hovertemplate: "%{customdata[0]} (%{customdata[1]} to %{customdata[2]})%{customdata[3]}<extra></extra>" };
+  const most = window.innerWidth > 700 ? 26 : 14;
+  return plot("importance-plot", [bars], { xaxis: axis(`rise of the held-out ${facts.importance.kind}`, { zeroline: true, zerolinecolor: color("quiet") }),
+    yaxis: axis("", { tickvals: at, ticktext: columns.map((column) => asText(column.name, most)), autorange: "reversed" }) });
+}
+
 function setUpHeldOut() {
   const drawers = { "roc-plot": drawRoc, "calibration-plot": drawCalibration, "confusion-plot": drawConfusion, "residual-plot": drawResiduals,
-    "histogram-plot": drawHistogram, "coverage-plot": drawCoverage, "features-plot": drawFeatures };
+    "histogram-plot": drawHistogram, "coverage-plot": drawCoverage, "features-plot": drawFeatures, "importance-plot": drawImportance };
   Object.entries(drawers).forEach(([id, draw]) => register(id, draw));
 }

@@ -52,15 +52,14 @@ function showFrame() {
   byId("walk-value").textContent = text + (frame === walk.start ? " ★" : "");
   byId("slider").setAttribute("aria-valuetext", text + (frame === walk.start ? ", the choice" : ""));
   const first = facts.curves[0].measures[0];
-  const isRoot = first.name === "squared" && facts.task === "regression";
-  const show = (value, isRate) => (value === null || value === undefined ? "not computed here" : isRate ? rate(value) : figure(isRoot ? Math.sqrt(value) : value));
+  const show = (value, isRate) => (value === null || value === undefined ? "not computed here" : isRate ? rate(value) : figure(value));
   const isClass = facts.task === "classification";
   const isSquared = walk.training_kind === "mean squared error";
   const training = isClass ? rate(walk.training[frame]) : figure(isSquared ? Math.sqrt(walk.training[frame]) : walk.training[frame]);
   fillCells(byId("walk-cells"), [
     ["Support vectors", groups(walk.support[frame]), `of ${groups(walk.of)}`],
     ...(walk.features ? [["Features used", groups(walk.features[frame])]] : []),
-    [`Held-out ${first.is_rate ? "error" : isRoot ? "root mean squared error" : first.words}`, show(walk.held_out[frame], first.is_rate)],
+    [`Held-out ${first.is_rate ? "error" : first.words}`, show(walk.held_out[frame], first.is_rate)],
     [`Training ${isClass ? "error" : isSquared ? "root mean squared error" : walk.training_kind}`, training],
   ]);
   redraw("walk-plot");
