@@ -29,6 +29,15 @@ def test_random_trials(block):
     assert not failed, "\n".join(failed)
 
 
+@pytest.mark.parametrize(
+    "task", ["path:pinball:quantile", "path:expectile:C", "kfold:expectile:C", "path:one_class:nu"]
+)
+def test_random_trials_of_levels_and_novelty(task):
+    every = (seed for seed in itertools.count(2000) if trials.draw(seed).task == task)
+    for seed in itertools.islice(every, 3):
+        trials.run(seed)
+
+
 @first_quick(1)
 @pytest.mark.parametrize("part", range(3))
 @pytest.mark.parametrize("block", range(3))
