@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from svmpath.cli.options import Given
 
-_MOST_SHOWN = 10  # rows that are printed
+_FIRST_ROWS = 10  # rows that are printed
 
 
 def predict(given: Given) -> Outcome:
@@ -43,7 +43,7 @@ def _predict(given: Given, live: Live) -> tuple[pd.DataFrame, dict[str, Any]]:
     table = predictions(pipeline, rows.X, given.proba, given.interval, given.novelty)
     facts: dict[str, Any] = {} if truth is None else {"score": score(pipeline, table["prediction"], *truth)}
     if given.output is None:
-        facts["table"] = table.head(_MOST_SHOWN).to_dict("records")
+        facts["table"] = table.head(_FIRST_ROWS).to_dict("records")
     return beside(kept, table), facts
 
 
@@ -55,7 +55,7 @@ def _print(table: pd.DataFrame, facts: dict[str, Any]) -> None:
     if facts["written"]:
         print(f"Wrote {len(table)} predictions to {facts['written'][0]}.")
     else:
-        first = table.head(_MOST_SHOWN)
+        first = table.head(_FIRST_ROWS)
         shown = [[str(k + 1), *map(_cell, row)] for k, row in enumerate(first.itertuples(index=False))]
         more = [f"The first {len(first)} of {len(table)} rows; -o FILE writes all of them."]
         print_table("svmpath predict", shown, *(more if len(table) > len(first) else []), heads=["row", *table.columns])

@@ -9,11 +9,11 @@ from svmpath.cli.console import note
 from svmpath.cli.messages import in_options
 
 _COLUMN_WORDS = {"numbers": "numeric", "categories": "categorical", "booleans": "boolean", "dates": "date"}  # columns
-_RATE = "error rate"
-_MOST_NAMED = 5  # columns that matter
+RATE = "error rate"
+_MOST_COLUMNS = 5  # columns that matter
 _SQUARED = "mean squared error"
 # What an error is called where it is shown, and the constant prediction that it is compared with.
-_ERROR_WORDS = {_RATE: (_RATE, "most frequent class"), _SQUARED: ("root mean squared error", "mean of the target")}
+_ERROR_WORDS = {RATE: (RATE, "most frequent class"), _SQUARED: ("root mean squared error", "mean of the target")}
 _MINUS = "minus "  # a score that is maximised
 _METHODS = {
     "nested": "nested cross-validation, {fits} fits",
@@ -74,7 +74,7 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
     data, choice, held_out = facts["data"], facts["choice"], facts["held_out"]
     classes = f" ({len(data['classes'])} classes)" if "classes" in data else ""
     how, honest, kind = held_out_by(facts["curve"]["criterion"], held_out["folds"]), facts["honest"], held_out["kind"]
-    metrics, is_quantile = held_out["metrics"], "quantile" in choice
+    metrics, is_quantile = held_out.get("metrics", {}), "quantile" in choice
     words, constant = _ERROR_WORDS.get(kind, (kind, "best constant"))
     return {
         "Task": data["task"] + classes,
@@ -98,7 +98,6 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
         "ROC-AUC": _areas(metrics),
         "R^2": None if is_quantile else _figures(metrics.get("r2")),
         "Mean abs. error": None if is_quantile else _figures(metrics.get("mean_absolute_error")),
-        "Targets below": f"{amount(metrics['below'], _RATE)} are below their prediction" if is_quantile else None,
         "Matters most": columns_that_matter(facts.get("importance")),
         "Support vectors": _support(facts),
         "Time": _times(facts),
@@ -139,8 +138,8 @@ def columns_that_matter(importance: Mapping[str, Any] | None) -> str | None:
     if importance is None:
         return None
     clear = [str(column["name"]) for column in importance["columns"] if column["interval"][0] > 0]
-    more = f" and {len(clear) - _MOST_NAMED} more" if len(clear) > _MOST_NAMED else ""
-    return ", ".join(clear[:_MOST_NAMED]) + more if clear else "no column clearly does"
+    more = f" and {len(clear) - _MOST_COLUMNS} more" if len(clear) > _MOST_COLUMNS else ""
+    return ", ".join(clear[:_MOST_COLUMNS]) + more if clear else "no column clearly does"
 
 
 def _honest_words(honest: Mapping[str, Any]) -> str:
@@ -164,21 +163,21 @@ def recalls(held_out: Mapping[str, Any], classes: int) -> str | None:
     if "recall" not in held_out:
         return None
     shown = held_out["recall"]
-    parts = ["-" if row["recall"] is None else amount(row["recall"], _RATE) for row in shown]
+    parts = ["-" if row["recall"] is None else amount(row["recall"], RATE) for row in shown]
     known = {row["label"]: row for row in held_out.get("metrics", {}).get("per_class", ())}
     lines = [
         f"{part} of {row['rows']} rows of {row['label']}{_precision(known.get(row['label']))}"
         for part, row in zip(parts, shown, strict=True)
     ]
     few = [f"(the lowest of {classes} classes)"] if len(shown) < classes else []
-    return "\n".join([*lines, *few, f"{amount(held_out['balanced_accuracy'], _RATE)} balanced accuracy"])
+    return "\n".join([*lines, *few, f"{amount(held_out['balanced_accuracy'], RATE)} balanced accuracy"])
 
 
 def _precision(row: Mapping[str, Any] | None) -> str:
     """Precision and F1 of a class, where they are known."""
     if row is None:
         return ""
-    precision = "never predicted" if row["precision"] is None else f"precision {amount(row['precision'], _RATE)}"
+    precision = "never predicted" if row["precision"] is None else f"precision {amount(row['precision'], RATE)}"
     return f" ({precision}, F1 {row['f1'] or 0.0:.3f})"
 
 
@@ -233,7 +232,7 @@ def _error(facts: Mapping[str, Any], kind: str, words: str) -> str:
 
 def amount(value: float, kind: str) -> str:
     """An error rate in per cent, the root of a mean squared error, or another error as it is."""
-    return f"{100 * value:.2f} %" if kind == _RATE else f"{value**0.5 if kind == _SQUARED else value:.6g}"
+    return f"{100 * value:.2f} %" if kind == RATE else f"{value**0.5 if kind == _SQUARED else value:.6g}"
 
 
 def interval(ends: Sequence[float], kind: str) -> str:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _WIDTH = 3.92  # of a 95 % interval, in standard errors
 _CRITICAL = 1.96
-_RATE = "error rate"
 
 
 def read_truth(pipeline: Any, rows: NewRows) -> tuple[np.ndarray, np.ndarray]:
@@ -117,12 +116,12 @@ def _against(model: Any, value: float, interval: tuple[float, float]) -> dict[st
 
 def print_score(facts: Mapping[str, Any]) -> None:
     """The score in words."""
-    from svmpath.cli.results import amount, interval, print_table
+    from svmpath.cli.results import RATE, amount, interval, print_table
 
     kind = facts["kind"]
     words = {"mean squared error": "root mean squared error"}.get(kind, kind)
     recalls = [
-        f"{'-' if row['recall'] is None else amount(row['recall'], _RATE)} of {row['rows']} rows of {row['label']}"
+        f"{'-' if row['recall'] is None else amount(row['recall'], RATE)} of {row['rows']} rows of {row['label']}"
         for row in facts.get("recall", ())
     ]
     rows = {

@@ -14,7 +14,6 @@ What is kept between calls is in :class:`Kept`. It is not saved, and can be made
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -30,13 +29,13 @@ from svmpath.gram.dense import Distinct
 from svmpath.gram.features import Factor
 from svmpath.gram.memory import memory_limit
 from svmpath.lazy import with_known
-from svmpath.losses import Problem, Solution
+from svmpath.losses import Loss, Problem, Solution
 from svmpath.paths import Path, Request, trace_problem
 from svmpath.paths.copies import find_copies
 from svmpath.paths.store import KernelStore
 from svmpath.search.evaluator import Evaluator
 from svmpath.search.pairs import PairEvaluator
-from svmpath.solvers.kept_inverse import KeptInverse, Squares, least_squares, squared_hinge
+from svmpath.solvers.kept_inverse import KeptInverse, least_squares, squared_hinge
 from svmpath.solvers.threads import blas_threads
 from svmpath.validation import one_vs_rest_targets
 
@@ -45,8 +44,6 @@ Array = np.ndarray
 _SPARE = 64  # slots beyond those in use
 _CERTIFIED = 1e-10  # violation, of the targets, that a machine by an inverse may have
 _MEMORY_SHARE = 0.25  # of what a matrix may take up: that of all that is kept
-# The losses whose machines solve a linear system of some of the samples, and what finds them.
-_BY_INVERSE: dict[str, Callable[..., Squares | None]] = {"least_squares": least_squares, "squared_hinge": squared_hinge}
 
 
 @dataclass(frozen=True)
@@ -183,7 +180,12 @@ def is_kept(gram: Gram, loss: Any, machines: int) -> bool:
     """Whether something is kept: of squares and losses with an elbow on a full kernel matrix, if there is room."""
     is_plain = isinstance(gram, DenseGram) and gram.kernel.psd is True
     held = 8.0 * (gram.n + _SPARE) ** 2 * (1 + (1 if loss.is_linear else machines))
-    return (loss.name in _BY_INVERSE or loss.kink == "elbow") and is_plain and held <= _MEMORY_SHARE * memory_limit()
+    return (has_inverse(loss) or loss.kink == "elbow") and is_plain and held <= _MEMORY_SHARE * memory_limit()
+
+
+def has_inverse(loss: Loss) -> bool:
+    """Whether the machines of a loss solve a linear system, of all samples or of those inside the margin."""
+    return loss.is_linear or loss.is_inside_margin
 
 
 def by_inverse(kept: Kept, problem: Problem, C: float, start: Solution, k: int) -> Solution | None:
@@ -194,7 +196,8 @@ def by_inverse(kept: Kept, problem: Problem, C: float, start: Solution, k: int) 
         kept.inverses[-1].E = kept.slots(start.alpha != 0)
     D = kept.slots(0.5 / (C * s))
     with blas_threads(problem.n**2):
-        found = _BY_INVERSE[start.loss.name](kept.inverses[k], kept.K, D, kept.slots(problem.y), kept.slots(active))
+        solve = least_squares if start.loss.is_linear else squared_hinge
+        found = solve(kept.inverses[k], kept.K, D, kept.slots(problem.y), kept.slots(active))
     if found is None:
         return None
     alpha, f = np.where(active, found.u[kept.order], 0.0), found.f[kept.order]
@@ -216,7 +219,7 @@ def changed_solutions(
         is_same = np.array_equal(problem.s, problems[0].s)
         new = trace_problem(problem, request, store if is_same else store.for_weights())
         found = None
-        if kept is not None and loss.name in _BY_INVERSE:
+        if kept is not None and has_inverse(loss):
             found = by_inverse(kept, problem, C, start, 0 if loss.is_linear else k)
         if found is not None:
             new = new.start_from(found.fitted)
@@ -273,7 +276,7 @@ class ChangedMachines:
         gram, loss = changed_gram(old.gram, X, change), old.paths[0].loss
         if is_kept(gram, loss, len(old.paths)):
             kept = _kept(kept, old.gram, gram, change, is_scaled)
-            if loss.name not in _BY_INVERSE and isinstance(gram, DenseGram):
+            if not has_inverse(loss) and isinstance(gram, DenseGram):
                 gram = with_matrix(gram, kept)
         else:
             kept = None

@@ -356,7 +356,7 @@ class TunedModel(BaseEstimator):
     def __getattr__(self, name: str) -> Any:  # of names that are not there
         if isinstance(vars(self).get("_machines"), SlimMachines) and not name.startswith("__"):
             raise AttributeError(f"{name} {LEFT_OUT}.")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return object.__getattribute__(self, name)  # once more: a property says why it has no value
 
     # --- notebooks ---------------------------------------------------------------------------------------------------
 

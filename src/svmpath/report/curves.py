@@ -25,7 +25,7 @@ _STEPS = np.arange(-8, 9)
 _WIDE, _NARROW = 4, 8  # steps per factor of ten; the latter for paths that cost more the longer they are
 _OWN = "own"  # the measure that the loss of the machine declares
 _SMALLEST = 1e-300  # nothing is divided by zero
-_FEWEST = 15  # values of a curve
+_FEWEST_VALUES = 15  # values of a curve
 _MOST_FILLED = 5000  # rows times machines up to which a curve of fewer values is computed again
 _TOO_NEAR = 0.02  # in the logarithm: two values that look the same
 _MEASURES: dict[str, dict[str, tuple[Any, str]]] = {
@@ -52,7 +52,7 @@ def _is_dense(fitted: Fitted) -> bool:
 def _is_filled(fitted: Fitted) -> bool:
     """Whether the criterion that decided is computed again because the search has looked at few values only."""
     is_plain = getattr(fitted.model, "scoring", None) is None and fitted.path.over == "C"
-    is_few = len(fitted.choice.curve.values) < _FEWEST and fitted.n * len(fitted.paths) <= _MOST_FILLED
+    is_few = len(fitted.choice.curve.values) < _FEWEST_VALUES and fitted.n * len(fitted.paths) <= _MOST_FILLED
     return is_plain and is_few and not fitted.is_elastic and plain_name(fitted.choice.curve.criterion) in CRITERIA
 
 
@@ -65,9 +65,9 @@ def values_along(fitted: Fitted) -> Array:
         return chosen * 10.0 ** (_STEPS / _NARROW)
     values = chosen * 10.0 ** (_STEPS / _WIDE)
     is_inside = (values >= low) & (values <= high) | (_STEPS == 0)
-    if is_inside.sum() < _FEWEST:  # near an end of the span: as many on that side, nearer to each other
+    if is_inside.sum() < _FEWEST_VALUES:  # near an end of the span: as many on that side, nearer to each other
         values = chosen * 10.0 ** (_STEPS / _NARROW)
-    return values[is_inside] if is_inside.sum() >= _FEWEST else values
+    return values[is_inside] if is_inside.sum() >= _FEWEST_VALUES else values
 
 
 def frames_along(fitted: Fitted, values: Array) -> Array:

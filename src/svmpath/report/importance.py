@@ -15,7 +15,7 @@ _REPEATS = 5
 _MOST_COLUMNS = 200
 _MOST_ROWS = 5000  # of the training data: beyond, machines without some rows take long
 _KERNEL_VALUES = 100_000_000  # that are computed, about: a few seconds
-_FEWEST = 100  # rows that are shuffled
+_FEWEST_ROWS = 100  # rows that are shuffled
 
 
 def importance_facts(model: Any, X: Any, names: list[str]) -> Facts | None:
@@ -27,7 +27,7 @@ def importance_facts(model: Any, X: Any, names: list[str]) -> Facts | None:
     known, n = last._held_out, last.path_.problem.n
     if is_pairwise(getattr(last, "kernel", None)) or len(names) > _MOST_COLUMNS or n > _MOST_ROWS:
         return None
-    rows = max(_FEWEST, _KERNEL_VALUES // (_REPEATS * len(names) * max(int(last.path_.gram.rank), 1)))
+    rows = max(_FEWEST_ROWS, _KERNEL_VALUES // (_REPEATS * len(names) * max(int(last.path_.gram.rank), 1)))
     scorings = (None,) if known.classes is None else (None, "error")
     data = Shuffled(X.tocsr() if hasattr(X, "tocsr") else X, names, lambda rows: last._check_new(take(rows)))
     try:

@@ -92,7 +92,7 @@ class Report:
     >>> model = PathSVC(random_state=0).fit(X, y)
     >>> report = Report(model, X, y)
     >>> [cell["name"] for cell in report.facts["overview"]["chosen"]]
-    ['Loss', 'Kernel', 'C', 'gamma', 'Support vectors']
+    ['Loss', 'Kernel', 'C', 'gamma', 'Machines', 'Support vectors']
     >>> with TemporaryDirectory() as folder:
     ...     report.save(Path(folder) / "report.html")
     ...     (Path(folder) / "report.html").stat().st_size > 1_000_000

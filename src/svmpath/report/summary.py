@@ -102,7 +102,9 @@ def summarise(
         data["classes"] = [{"label": label, "rows": count} for label, count in zip(labels, counts, strict=True)]
         more = recall_facts(model)
     else:
-        more = {"baseline": _baseline(model, y), "metrics": model.held_out_metrics()}
+        more = {"baseline": _baseline(model, y)}
+        if np.ndim(getattr(model, "quantile", 0.5)) == 0:  # several quantiles predict several numbers for a row
+            more["metrics"] = model.held_out_metrics()
     facts: Facts = plain(
         {
             "versions": _versions(),
