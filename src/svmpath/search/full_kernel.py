@@ -56,7 +56,7 @@ _WIDE = 4.0  # factor to a larger gamma, where low rank is exact at the best one
 _SCOUTED = 4  # such steps to larger gammas, where C is too large at the best one
 _SCOUTS = (1500, 4000)  # rows on which these are compared
 _SMALLER = 10.0  # times as small a C as was meant, down to which others are looked at
-_SCOUTED = 30.0  # factor from the best C in low rank to one that is affordable, up to which it may be a good one
+_FAR_C = 30.0  # factor from the best C in low rank to one that is affordable, up to which it may be a good one
 _NARROWER = 2.0  # times as small a C with all rows, at the next larger gamma, as with some of them
 _LEAST_PASSES = 100.0  # below which nothing is to be had at a larger gamma
 _LEFT_SIDE = 0.3  # share of samples left of the margin, below which a fit of SVC takes less
@@ -148,7 +148,7 @@ def scout(tuner: Tuner, low: Trials, passes: Passes, valley: Callable[[float], f
             break
         at, wanted = gram.at(str(tuner.over), new), valley(new)
         C = min(wanted, passes.most_C(at)) if at.residual > _UNKNOWN else 0.0
-        if wanted / _SCOUTED <= C:
+        if wanted / _FAR_C <= C:
             candidates[new] = C
         new = axis.next(new, 1, _WIDE)
     if len(candidates) <= 1:
