@@ -105,6 +105,8 @@ def check_machine(model, data: Data, what: str) -> None:
     """It is optimal, and decides as its path does."""
     solution = model.path_(model.C_)
     certificates.check(solution, what)
+    if getattr(model, "multi_class_", "ovr") == "ovo":
+        return  # votes of pairs of classes, and not decision values of path_
     f = model.decision_function(data.X) if hasattr(model, "decision_function") else model.predict(data.X)
     f = f if f.ndim == 1 else f[:, 0]
     assert np.isfinite(f).all(), f"{what}: decision values that are not finite"

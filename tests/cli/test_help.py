@@ -127,6 +127,8 @@ def test_every_example_runs(run, example):
         assert run("datasets", name, "--rows", "150", "-o", f"{name}.csv")[0] == 0
     if "model" in example:
         assert run("tune", "flats.csv", "--target", "sold", "-o", "model", "--no-report", "--C", "1")[0] == 0
+    if "banana/model" in example:
+        assert run("tune", "banana.csv", "--target", "y", "-o", "banana", "--no-report", "--C", "1")[0] == 0
     if "new.csv" in example:
         assert run("datasets", "flats", "--rows", "20", "--seed", "5", "-o", "new.csv")[0] == 0
     code, out, err = run(*words[1:])

@@ -40,7 +40,8 @@
   // Numbers the controls, and returns the numbers.
   controls() {
     const all = [...document.querySelectorAll('button, select, input, a[href], [tabindex="0"]')];
-    return all.filter((node) => !node.disabled && !node.hidden).map((node, i) => (node.dataset.tab = String(i)));
+    const isClosed = (node) => node.closest('details:not([open])') !== null;
+    return all.filter((node) => !node.disabled && !node.hidden && !isClosed(node)).map((node, i) => (node.dataset.tab = String(i)));
   },
 
   // Which control has the focus, and how that is seen.
