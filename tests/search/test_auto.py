@@ -362,4 +362,4 @@ def test_two_classes_try_a_smoother_kernel_with_a_larger_C(monkeypatch):
     exact = [
         PathSVC(C=fit.C_, gamma=fit.gamma_, loss="squared_hinge", criterion="loo").fit(X, y) for fit in (model, other)
     ]
-    assert exact[0].held_out_error() <= exact[1].held_out_error()
+    assert exact[0].held_out_error() <= exact[1].held_out_error() + 1e-9
