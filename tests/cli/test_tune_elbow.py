@@ -3,6 +3,7 @@
 import os
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -161,10 +162,11 @@ def test_a_quantile_is_tuned_by_the_pinball_loss(tune, run):
 def test_several_quantiles_have_columns(tune, run):
     flats().drop(columns="sold").to_csv("data.csv", index=False)
     arguments = ("data.csv", "--target", "price", "--gamma", "0.1", "--C", "1000,10000", "--honest", "none")
-    out, _, summary = tune(*arguments, "--loss", "pinball", "--quantile", "0.1,0.5,0.9")
+    out, _, summary = tune(*arguments, "--loss", "pinball", "--quantile", "0.1,0.5,0.9", "--report")
     assert "0.1, 0.5, 0.9" in out
     assert summary["choice"]["quantile"] == [0.1, 0.5, 0.9]
     assert len(summary["choice"]["share_below"]) == 3
+    assert "Quantile by quantile, held out" in Path("report.html").read_text(encoding="utf-8")
     assert run("predict", "model.skops", "data.csv", "--interval", "0.8", "-o", "out.csv")[0] == 0
     found = pd.read_csv("out.csv")
     assert list(found.columns[-5:]) == ["quantile_0.1", "quantile_0.5", "quantile_0.9", "lower", "upper"]

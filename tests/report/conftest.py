@@ -52,7 +52,18 @@ def elastic_net():
     return ElasticNetSVC(), table, y
 
 
-CASES = {"two": two_classes, "several": several_classes, "regression": regression, "elastic": elastic_net}
+def quantiles():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 6, (80, 1))
+    y = np.sin(X[:, 0]) + 0.1 * (1 + X[:, 0]) * rng.normal(size=80)
+    model = PathSVR(loss="pinball", quantile=[0.9, 0.1, 0.5], gamma=[3.0], C=[30.0, 100.0], search="grid")
+    return model, pd.DataFrame(X, columns=["a <b>column</b>"]), y
+
+
+CASES = {
+    "two": two_classes, "several": several_classes, "regression": regression, "elastic": elastic_net,
+    "quantiles": quantiles,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="session")

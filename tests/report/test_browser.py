@@ -190,6 +190,30 @@ def test_the_machine_is_switched(reports, open_page):
 
 
 @pytest.mark.slow
+def test_several_quantiles_are_drawn_together(reports, open_page):
+    model, _, _, report, path = reports("quantiles")
+    page, facts = open_page(path), report.facts["levels"]
+    before = drawn(page, "walk-plot")
+    assert page.locator("#machine").input_value() == "1"
+    lines = [trace for trace in traces(page, "walk-plot") if trace["mode"] == "lines"]
+    assert len(lines) == len(model.quantile_)
+    page.locator("#machine").select_option("2")
+    wait_redrawn(page, "walk-plot", before)
+    walk = report.facts["walk"]
+    assert traces(page, "walk-plot")[-1]["y"] == walk["pictures"][2][walk["start"]]
+    drawn(page, "fan-plot")
+    points = traces(page, "fan-plot")[-1]
+    assert points["y"] == facts["fan"]["target"]
+    low, _, high = facts["fan"]["predicted"]
+    warm = page.evaluate("color('warm')")
+    for target, color, ends in zip(points["y"], points["marker"]["color"], zip(low, high, strict=True), strict=True):
+        assert (color == warm) == (not ends[0] <= target <= ends[1])
+    drawn(page, "shares-plot")
+    assert traces(page, "shares-plot")[-1]["y"] == [row["below"] for row in facts["each"]]
+    assert "Crossings" in page.locator("#overview thead").inner_text()
+
+
+@pytest.mark.slow
 def test_the_table_sorts_filters_and_downloads(reports, open_page, tmp_path):
     _, _, _, report, path = reports("several")
     page, rows = open_page(path), report.facts["samples"]["rows"]
@@ -273,7 +297,7 @@ def test_every_control_is_reached_by_tab(name, reports, open_page):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["two", "regression"])
+@pytest.mark.parametrize("name", ["two", "regression", "quantiles"])
 def test_text_has_contrast_and_the_page_fits_a_phone(name, scheme, reports, open_page):
     page = open_page(reports(name)[4], width=390, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

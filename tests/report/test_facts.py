@@ -229,6 +229,67 @@ def test_the_criterion_that_decided_comes_first():
     np.testing.assert_allclose(first["measures"][0]["scores"], model.curve_.scores, atol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore::svmpath.WeakModelWarning")
+def test_several_quantiles_are_told_one_by_one(reports):
+    model, _, y, report, _ = reports("quantiles")
+    facts, f = report.facts["levels"], model.held_out_decisions()
+    order = np.argsort(model.quantile_)
+    assert [row["level"] for row in facts["each"]] == [0.1, 0.5, 0.9]
+    for row, k in zip(facts["each"], order, strict=True):
+        q, e = model.quantile_[k], y - f[:, k]
+        assert row["loss"] == pytest.approx(np.mean(np.maximum(q * e, (q - 1) * e)))
+        assert row["below"] == pytest.approx(np.mean(e < 0))  # no target is on a held-out quantile
+        best = min(np.mean(np.maximum(q * (y - b), (q - 1) * (y - b))) for b in y)
+        assert row["baseline"] == pytest.approx(best, rel=1e-6)
+    assert np.mean([row["loss"] for row in facts["each"]]) == pytest.approx(model.held_out_error())
+    held = report.facts["summary"]["held_out"]
+    assert held["baseline"] == pytest.approx(np.mean([row["baseline"] for row in facts["each"]]))
+    g = f[:, order]
+    crossed = np.diff(g, axis=1) < 0
+    assert crossed.any()
+    assert facts["crossed"] == crossed.any(axis=1).sum()
+    assert [row["crossed"] for row in facts["each"]] == [None, *crossed.sum(axis=0)]
+    assert facts["inside"] == pytest.approx(np.mean((g[:, 0] <= y) & (y <= g[:, 2])))
+    assert facts["meant_inside"] == pytest.approx(0.8)
+    fan, sorted_ = np.array(facts["fan"]["predicted"]), np.sort(g, axis=1)
+    np.testing.assert_allclose(fan.T, sorted_[np.argsort(sorted_[:, 1], kind="stable")], atol=1e-3)
+    out = np.maximum(sorted_[:, 0] - y, y - sorted_[:, 2])
+    assert report.facts["samples"]["wrong"] == np.sum(out > 0)
+    assert report.facts["samples"]["rows"][0][0] == np.argmax(out)
+    assert report.facts["machines"] == ["quantile 0.9", "quantile 0.1", "quantile 0.5"]
+    walk = report.facts["walk"]
+    rows = pd.DataFrame(np.array(walk["grid"]["x"])[:, None], columns=["a <b>column</b>"])
+    model_at = np.array([frames[walk["start"]] for frames in walk["pictures"]]).T
+    np.testing.assert_allclose(np.sort(model_at, axis=1)[:, [2, 0, 1]], model.predict(rows), atol=1e-2)
+    assert any("of held-out targets are below" in note["text"] for note in report.facts["overview"]["notes"]) == any(
+        abs(row["below"] - row["level"]) > max(0.05, 3 * row["deviation"]) for row in facts["each"]
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"loss": "pinball", "quantile": [0.2, 0.8], "calibrate": True, "rearrange": False},
+        {"loss": "pinball", "quantile": [0.7]},
+        {"loss": "expectile", "quantile": [0.2, 0.8]},
+    ],
+)
+def test_other_levels_have_a_report(options):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(50, 2))
+    y = X[:, 0] + rng.normal(size=50)
+    model = PathSVR(**options, gamma=[0.2], C=[1.0, 3.0], search="grid").fit(X, y)
+    report = Report(model, X, y, honest=None)
+    assert list(faults(report.facts, REPORT)) == []
+    assert len(report.html()) > 1_000_000
+    levels = report.facts["levels"]
+    assert (levels is None) == (len(options["quantile"]) == 1)
+    if levels is not None:
+        assert [row["shift"] for row in levels["each"]] == model.shift_.tolist()
+        f = model.held_out_decisions() + model.shift_
+        np.testing.assert_allclose(np.sort(levels["fan"]["predicted"], axis=1), np.sort(f.T, axis=1), atol=1e-3)
+
+
 def test_one_column_of_a_regression_is_drawn_as_a_function():
     x = np.linspace(0, 6, 50)[:, None]
     model = PathSVR(**QUICK).fit(x, np.sin(x[:, 0]))

@@ -105,19 +105,25 @@ def _score_of_a_constant(choice: Choice) -> float:
     return float(np.average((problem.y - mean) ** 2, weights=problem.s))
 
 
-def warn_of_shares(held_out: HeldOut, levels: Array) -> None:
-    """Quantiles that held-out targets are below too rarely, or too often."""
+def caution_of_shares(held_out: HeldOut, levels: Array) -> str | None:
+    """Quantiles that held-out targets are below too rarely, or too often; None if there are none."""
     shares, n = held_out.shares_below(), held_out.effective
     off = np.abs(shares - levels)
     wrong = np.flatnonzero((off > _SHARE_OFF) & (off > _SHARE_ERRORS * np.sqrt(levels * (1.0 - levels) / n)))
-    if len(wrong):
-        worst = wrong[np.argmax(off[wrong])]
-        warnings.warn(
-            f"{100 * shares[worst]:.0f} % of held-out targets are below the quantile {levels[worst]:g}: the machine "
-            "comes too near to its training rows for it. calibrate=True moves the quantiles to the held-out rows.",
-            WeakModelWarning,
-            stacklevel=4,
-        )
+    if not len(wrong):
+        return None
+    worst = wrong[np.argmax(off[wrong])]
+    return (
+        f"{100 * shares[worst]:.0f} % of held-out targets are below the quantile {levels[worst]:g}: the machine comes "
+        "too near to its training rows for it. calibrate=True moves the quantiles to the held-out rows."
+    )
+
+
+def warn_of_shares(held_out: HeldOut, levels: Array) -> None:
+    """Warn of such quantiles."""
+    sentence = caution_of_shares(held_out, levels)
+    if sentence is not None:
+        warnings.warn(sentence, WeakModelWarning, stacklevel=4)
 
 
 def warn_of_rounding(choice: Choice, violation: float) -> None:

@@ -118,7 +118,8 @@ def _dense(fitted: Fitted, values: Array, paths: list[Path], names: list[str]) -
                 continue
             measures = []
             own = {_OWN: (None, fitted.path.loss.own_score)} if fitted.path.loss.own_score else {}
-            for key, (loss, words) in (own | _MEASURES[fitted.task]).items():
+            others = _MEASURES[fitted.task] if fitted.levels is None else {}  # which are of one prediction per row
+            for key, (loss, words) in (own | others).items():
                 again = curve.rescored(loss)
                 measures.append(_measure(key, words, again if key == "error" else replace(again, screened=None)))
             yield _facts(fitted, each, curve, measures)

@@ -159,6 +159,28 @@ _RESIDUALS = {  # held-out residuals of a regression, and how often intervals of
     "width": float | None,
     "of": int,
 }
+_LEVELS = {  # several quantiles or expectiles, in increasing order
+    "kind": str,
+    "loss": str,
+    "each": [
+        {
+            "level": float,
+            "below": float,  # the part of the held-out targets below it
+            "deviation": float | None,  # of this part, if the level is met
+            "loss": float,
+            "baseline": float,  # of the best constant
+            "crossed": int | None,  # held-out rows in which it is below the level before it
+            "shift": float,  # what predictions are moved by
+        }
+    ],
+    "crossed": int,  # held-out rows in which some two cross
+    "of": int,
+    "is_sorted": bool,
+    "is_moved": bool,
+    "inside": float,  # the part of the held-out targets between the first and the last
+    "meant_inside": float | None,
+    "fan": {"predicted": [_NUMBERS], "target": _NUMBERS},  # by level; rows in the order of the middle one
+}
 _COLUMN = {  # of categories, `top` is the most frequent one
     "name": str,
     "kind": str,
@@ -221,6 +243,7 @@ REPORT: Schema = {
     },
     "classified": (_CLASSIFIED, None),
     "residuals": (_RESIDUALS, None),
+    "levels": (_LEVELS, None),
     # coefficients of elastic-net machines along the path (machine, feature, value), of the features that matter most
     "feature_paths": ({"names": [str], "values": _NUMBERS, "coefs": [[_NUMBERS]], "used": int, "of": int}, None),
     # one gamma per feature, the largest first

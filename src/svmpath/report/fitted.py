@@ -77,10 +77,10 @@ class Fitted:
                 f"A report needs one of {names}, or a pipeline that ends with one, not {type(last).__name__}."
             )
         check_is_fitted(last)
-        if np.ndim(getattr(last, "quantile_", 0.0)) > 0:
+        if hasattr(last, "models_"):
             raise ValueError(
-                "A report shows one prediction per row, but this model predicts several quantiles; fit it with one, "
-                "such as quantile=0.5, and report on that."
+                "A report shows one choice, but with one_choice=False each quantile has its own: report on the models "
+                "in models_, or fit with one_choice=True."
             )
         if last.path_.is_chunked:
             raise ValueError(
@@ -147,8 +147,20 @@ class Fitted:
         return self.held_out.labels
 
     @property
+    def levels(self) -> Array | None:
+        """The levels that are predicted, if there are several."""
+        return self.model.quantile_ if np.size(getattr(self.model, "quantile_", 0.0)) > 1 else None
+
+    @property
+    def level_kind(self) -> str:
+        """What a level is a level of."""
+        return "quantile" if self.path.loss.level == "quantile" else self.path.loss.name
+
+    @property
     def machines(self) -> list[str]:
         """What each machine decides."""
+        if self.levels is not None:
+            return [f"{self.level_kind} {level:g}" for level in self.levels.tolist()]
         if len(self.paths) == 1:
             return [f"{self.labels[1]} or {self.labels[0]}"] if self.task == "classification" else ["prediction"]
         return [f"{label} or not" for label in self.labels]

@@ -10,6 +10,7 @@ import numpy as np
 
 from svmpath.criteria.certificate import approximation_gap
 from svmpath.criteria.table import CRITERIA, is_by_folds, is_exact
+from svmpath.estimators.cautions import caution_of_shares
 from svmpath.estimators.held_out import ERROR_RATE, SQUARED_ERROR
 from svmpath.losses import labels_of
 from svmpath.report.facts import Facts
@@ -85,13 +86,13 @@ def _chosen(fitted: Fitted, summary: Facts) -> Iterator[tuple[str, ...]]:
         yield "Kernel", choice["kernel"], "" if choice["rank"] is None else f"rank {number(choice['rank'])}"
     for name in PARAMETERS:
         value = choice.get(name)
-        if isinstance(value, list) and len(value) > 1:
+        if name == "quantile" and fitted.levels is not None:
+            yield f"{fitted.level_kind}s", ", ".join(map(number, value)), "with the same C and gamma"
+        elif isinstance(value, list) and len(value) > 1:
             yield name, f"{number(min(value))} to {number(max(value))}", f"one for each of {len(value)} features"
         elif value is not None:
             edge = "at the edge of what was allowed" if name in choice["at_edge"] and value != 0 else ""
             yield name, number(float(np.squeeze(value))), edge
-    if "share_below" in choice:
-        yield "Held-out targets below", percent(choice["share_below"]), f"the quantile is {number(choice['quantile'])}"
     if fitted.is_elastic:
         used = int(np.any(fitted.model.coef_ != 0, axis=0).sum())
         yield "Features", number(used), f"of {number(fitted.path.gram.X.shape[1])}"
@@ -138,7 +139,9 @@ def _sure(summary: Facts) -> Iterator[tuple[str, ...]]:
         by = by if honest["has_optimism"] else f"the held-out error: no optimism was found by {honest['method']}"
         yield f"Honest {what}", show(honest["value"]), f"of tuning and fitting together ({by}); {interval(honest)}"
     yield "Baseline", show(held_out["baseline"]), constant
-    metrics = held_out["metrics"]
+    metrics = held_out.get("metrics")
+    if metrics is None:  # several predictions per row, which are told one by one
+        return
     if is_rate:
         yield "Balanced accuracy", percent(metrics["balanced_accuracy"]), "the mean recall of the classes, held out"
         of = "" if metrics["positive"] is None else f" of {metrics['positive']}"
@@ -147,12 +150,9 @@ def _sure(summary: Facts) -> Iterator[tuple[str, ...]]:
             yield "ROC-AUC", number(metrics["roc_auc"]), f"0.5 is guessing, 1 is perfect; {how}"
             yield "Average precision", number(metrics["average_precision"]), f"{of.strip() or how}, held out"
         return
-    if "quantile" in summary["choice"]:
-        yield (
-            "Targets below",
-            percent(metrics["below"]),
-            f"their prediction, held out; {summary['choice']['quantile']:.0%} meant",
-        )
+    if "share_below" in summary["choice"]:
+        meant = f"their prediction, held out; {number(100 * float(np.squeeze(summary['choice']['quantile'])))} % meant"
+        yield "Targets below", percent(metrics["below"]), meant
         return
     if metrics["r2"] is not None:
         yield "R\N{SUPERSCRIPT TWO}", number(metrics["r2"]), "part of the variance that is explained, held out"
@@ -198,6 +198,10 @@ def _notes(fitted: Fitted, summary: Facts) -> Iterator[tuple[str, str]]:
         yield "warning", held_out["caution"]
     elif "caution" not in held_out and held_out["value"] >= held_out["baseline"]:
         yield "warning", "The model is no better than a constant prediction."
+    if "share_below" in choice and not fitted.model.calibrate:
+        sentence = caution_of_shares(fitted.held_out, np.atleast_1d(fitted.model.quantile_))
+        if sentence is not None:
+            yield "warning", sentence
     unreliable = int(fitted.choice.curve.unreliable[fitted.choice.index]) if fitted.counts_unreliable else 0
     if unreliable:
         is_sure = is_exact(held_out["criterion"])

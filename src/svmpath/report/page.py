@@ -22,6 +22,7 @@ from svmpath.report.curves import curves, frames_along, paths_along, values_alon
 from svmpath.report.facts import Facts, plain
 from svmpath.report.fitted import Fitted
 from svmpath.report.importance import importance_facts
+from svmpath.report.levels import levels
 from svmpath.report.overview import number, overview, percent, stages
 from svmpath.report.render import environment, write_files
 from svmpath.report.samples import classified, residuals, samples
@@ -36,7 +37,7 @@ _SCRIPTS = ("base.js", "curve.js", "walk.js", "held_out.js", "table.js", "report
 # What the scripts draw; the rest is in the page already.
 _DRAWN = (
     "task", "over", "other", "machines", "classes", "chosen", "curves", "tried", "walk", "samples",
-    "classified", "residuals", "feature_paths", "relevance", "importance",
+    "classified", "residuals", "levels", "feature_paths", "relevance", "importance",
 )  # fmt: skip
 _MOST_CLASSES = 12  # of which recall and precision are shown
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -158,7 +159,8 @@ class Report:
                 "walk": walk(fitted, frames_along(fitted, values), paths, scores),
                 "samples": samples(fitted, first_row, rows),
                 "classified": classified(fitted) if is_class else None,
-                "residuals": None if is_class else residuals(fitted),
+                "residuals": None if is_class or fitted.levels is not None else residuals(fitted),
+                "levels": levels(fitted),
                 "feature_paths": feature_paths(fitted, values, paths),
                 "relevance": relevance(fitted),
                 "columns": shown,

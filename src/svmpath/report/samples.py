@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.frozen import margins, predicted_codes
+from svmpath.estimators.quantiles import rearranged
 from svmpath.report.facts import Facts, rounded
 from svmpath.report.fitted import Fitted, optional
 
@@ -32,6 +33,8 @@ def samples(fitted: Fitted, first: int, places: Array | None = None) -> Facts:
     numbers = (np.arange(fitted.n) if places is None else np.asarray(places)) + first
     if fitted.task == "classification":
         order, columns, counts = _wrong_or_doubtful(fitted)
+    elif fitted.levels is not None:
+        order, columns, counts = _outside(fitted)
     else:
         order, columns, counts = _largest_residuals(fitted)
     columns = [("sample", "Row", "integer", numbers[order].tolist()), *columns]
@@ -92,6 +95,31 @@ def _largest_residuals(fitted: Fitted) -> tuple[Array, list[_Column], Facts]:
         ("ratio", "In units of the error", "number", _significant(residual[order] / scale, 3)),
     ]
     return order, columns, {"wrong": len(far), "doubtful": 0}
+
+
+def _outside(fitted: Fitted) -> tuple[Array, list[_Column], Facts]:
+    """The same of several levels: rows whose target is not between the first and the last."""
+    assert fitted.levels is not None
+    y, f, seen = fitted.targets[0][fitted.seen], predicted(fitted), fitted.seen
+    beyond = np.maximum(f[:, 0] - y, y - f[:, -1])
+    out = np.flatnonzero(beyond > 0)
+    order = out[np.argsort(-beyond[out], kind="stable")][:_LISTED]
+    low, high = fitted.machines[int(np.argmin(fitted.levels))], fitted.machines[int(np.argmax(fitted.levels))]
+    columns: list[_Column] = [
+        ("target", "Target", "number", _significant(y[order], 6)),
+        ("low", f"{low.capitalize()}, held out", "number", _significant(f[order, 0], 6)),
+        ("high", f"{high.capitalize()}, held out", "number", _significant(f[order, -1], 6)),
+        ("beyond", "Beyond by", "number", _significant(beyond[order], 4)),
+    ]
+    return seen[order], columns, {"wrong": len(out), "doubtful": 0}
+
+
+def predicted(fitted: Fitted) -> Array:
+    """Of several levels in order: what is predicted for the rows held out, by machines that have not seen them."""
+    assert fitted.levels is not None
+    f = fitted.decisions[fitted.seen] + fitted.model.shift_
+    f = rearranged(f, fitted.levels) if fitted.model.rearrange else f
+    return np.asarray(f[:, np.argsort(fitted.levels)])
 
 
 def classified(fitted: Fitted) -> Facts:

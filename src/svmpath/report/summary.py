@@ -103,7 +103,7 @@ def summarise(
         more = recall_facts(model)
     else:
         more = {"baseline": _baseline(model, y)}
-        if np.ndim(getattr(model, "quantile", 0.5)) == 0:  # several quantiles predict several numbers for a row
+        if len(model._machines.paths) == 1:  # several quantiles predict several numbers for a row
             more["metrics"] = model.held_out_metrics()
     facts: Facts = plain(
         {
@@ -191,8 +191,10 @@ def _held_out(model: Any, is_class: bool) -> Facts:
 
 def _baseline(model: Any, y: Any) -> float:
     """The error of a constant prediction: of the mean of the target, or of the best one by the loss of the machine."""
-    loss = model.path_.loss
-    return constant_loss(loss, np.asarray(y, dtype=float), np.ones(len(y))) if loss.own_score else float(np.var(y))
+    y, losses = np.asarray(y, dtype=float), [path.loss for path in model._machines.paths]
+    if not losses[0].own_score:
+        return float(np.var(y))
+    return float(np.mean([constant_loss(loss, y, np.ones(len(y))) for loss in losses]))  # of each level
 
 
 def _honest(honest: Any, kind: str) -> Facts:

@@ -8,6 +8,7 @@ from contextlib import suppress
 import numpy as np
 from scipy.sparse import issparse
 
+from svmpath.estimators.machines import squeezed
 from svmpath.exceptions import PathError
 from svmpath.paths import Path
 from svmpath.report.facts import Facts, rounded
@@ -67,7 +68,7 @@ def _frame(fitted: Fitted, paths: Sequence[Path], value: float, shown: Array, no
     else:
         pictures = by_class(np.stack([solution(nodes) for solution in solutions], axis=1)).T[:_MOST_MACHINES]
     if fitted.task == "regression":
-        losses = fitted.held_out.losses_of(fitted.targets[0], fits[0])
+        losses = fitted.held_out.losses_of(fitted.targets[0], squeezed(fits.T))
     else:
         losses = ((fits[0] > 0).astype(int) if len(fits) == 1 else np.argmax(fits, axis=0)) != fitted.code
     return {

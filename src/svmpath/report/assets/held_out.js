@@ -49,6 +49,29 @@ function drawCoverage() {
   return plot("coverage-plot", [diagonal(), line], { xaxis: axis("meant to contain the target", span), yaxis: axis("do contain it", span) });
 }
 
+function drawShares() {
+  const each = facts.levels.each, levels = each.map((row) => row.level);
+  const ends = [0, ...levels, 1], spread = [0, ...each.map((row) => 2 * row.deviation), 0];
+  const edge = (side) => ends.map((level, i) => Math.min(1, Math.max(0, level + side * spread[i])));
+  const band = { type: "scatter", mode: "lines", x: [...ends, ...[...ends].reverse()], y: [...edge(1), ...edge(-1).reverse()], fill: "toself", fillcolor: color("grid"), line: { width: 0 }, hoverinfo: "skip" };
+  const line = { type: "scatter", mode: "lines+markers", cliponaxis: false, x: levels, y: each.map((row) => row.below), line: { color: color("cold"), width: 2 }, marker: { size: 8 }, hovertemplate: "quantile %{x:.3g}: %{y:.1%} are below<extra></extra>" };
+  return plot("shares-plot", [band, diagonal(), line], { xaxis: unitAxis("quantile"), yaxis: unitAxis("held-out targets below it") });
+}
+
+// Rows in the order of the middle prediction; between the first and the last, and so on inwards, there is a band.
+function drawFan() {
+  const { predicted, target } = facts.levels.fan, each = facts.levels.each, last = predicted.length - 1;
+  const at = target.map((_, i) => i + 1), traces = [];
+  for (let k = 0; k < last - k; k += 1) {
+    traces.push({ type: "scatter", mode: "lines", x: [...at, ...[...at].reverse()], y: [...predicted[k], ...[...predicted[last - k]].reverse()], fill: "toself", fillcolor: color("cold"), opacity: 0.22, line: { width: 0 }, hoverinfo: "skip" });
+  }
+  if (last % 2 === 0) traces.push({ type: "scatter", mode: "lines", x: at, y: predicted[last / 2], line: { color: color("cold"), width: 2 }, hoverinfo: "skip" });
+  const isOut = target.map((y, i) => y < predicted[0][i] || y > predicted[last][i]);
+  traces.push({ type: "scatter", mode: "markers", x: at, y: target, marker: { size: 5, opacity: 0.8, color: isOut.map((out) => color(out ? "warm" : "text")) },
+    customdata: at.map((_, i) => each.map((row, k) => `${facts.levels.kind} ${figure(row.level)}: ${figure(predicted[k][i])}`).join("<br>")), hovertemplate: "target %{y:.5g}<br>%{customdata}<extra></extra>" });
+  return plot("fan-plot", traces, { xaxis: axis("rows, by their middle prediction"), yaxis: axis("target"), hovermode: "closest" });
+}
+
 function drawFeatures() {
   const paths = facts.feature_paths;
   if (!paths) return drawRelevance();
@@ -85,6 +108,6 @@ function drawImportance() {
 
 function setUpHeldOut() {
   const drawers = { "roc-plot": drawRoc, "calibration-plot": drawCalibration, "confusion-plot": drawConfusion, "residual-plot": drawResiduals,
-    "histogram-plot": drawHistogram, "coverage-plot": drawCoverage, "features-plot": drawFeatures, "importance-plot": drawImportance };
+    "histogram-plot": drawHistogram, "shares-plot": drawShares, "fan-plot": drawFan, "coverage-plot": drawCoverage, "features-plot": drawFeatures, "importance-plot": drawImportance };
   Object.entries(drawers).forEach(([id, draw]) => register(id, draw));
 }

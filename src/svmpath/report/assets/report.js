@@ -24,7 +24,8 @@ function setUpTheme() {
 function setUpMachine() {
   const select = byId("machine");
   if (!select) return;
-  fillSelect(select, facts.machines.map((name, i) => [i, name]), 0);
+  if (facts.levels) state.machine = Math.floor((facts.machines.length - 1) / 2); // the median, as a rule
+  fillSelect(select, facts.machines.map((name, i) => [i, name]), state.machine);
   select.addEventListener("change", () => {
     state.machine = Number(select.value);
     ["walk-plot", "roc-plot", "features-plot"].forEach(redraw);

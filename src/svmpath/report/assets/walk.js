@@ -4,6 +4,7 @@ const walking = { timer: null };
 const STEP = 380; // milliseconds from one machine to the next
 const LEADS = {
   line: "The machine as a function of its only column.",
+  lines: "The machines as functions of their only column; the thick line is the one that is picked above.",
   plane: "The colour is the decision value; the thick line is the boundary, the thin ones are the margins.",
   surface: "The colour is the prediction.",
   projection: "The rows on the two principal components of what the machine sees, with their shares of the variance. The colour is the decision value of the machine fitted to all rows; a cross marks rows on the wrong side.",
@@ -16,7 +17,7 @@ function setUpWalk() {
   const isPlane = walk.kind === "plane" && facts.task === "regression";
   const shownRows = walk.points.x.length;
   const part = shownRows < walk.of ? ` ${groups(shownRows)} of ${groups(walk.of)} rows are drawn, picked at random.` : "";
-  byId("walk-lead").textContent = LEADS[isPlane ? "surface" : walk.kind] + part;
+  byId("walk-lead").textContent = LEADS[isPlane ? "surface" : facts.levels && walk.kind === "line" ? "lines" : walk.kind] + part;
   byId("slider").addEventListener("input", showFrame);
   byId("play").addEventListener("click", () => (walking.timer === null ? play() : pause()));
   byId("to-choice").addEventListener("click", () => { pause(); setFrame(walk.start); });
@@ -102,12 +103,19 @@ function drawPlane(walk, values, machine) {
   return plot("walk-plot", [heat, ...lines, ...points], { xaxis: axis(asText(walk.titles[0], 40)), yaxis: axis(asText(walk.titles[1], 40)), showlegend: isClass, hovermode: "closest" });
 }
 
+// All levels at once: the one that is chosen above is the thick line.
+function levelLines(walk, machine) {
+  const frame = Number(byId("slider").value);
+  return walk.pictures.map((frames, k) => ({ type: "scatter", mode: "lines", x: walk.grid.x, y: frames[frame], name: facts.machines[k], line: { color: color("cold"), width: 1.5 }, hovertemplate: `${facts.machines[k]}: %{y:.4g}<extra></extra>` })).filter((_, k) => k !== machine);
+}
+
 function drawLine(walk, values, machine) {
   const curve = { type: "scatter", mode: "lines", x: walk.grid.x, y: values, line: { color: color("text"), width: 2.5 }, name: "machine", hovertemplate: "%{y:.4g}<extra></extra>" };
   const isClass = facts.task === "classification";
   const points = isClass ? classTraces(walk, machine, (rows, k) => ({ y: rows.map(() => ((facts.machines.length > 1 ? k === machine : k === 1) ? 1 : -1)) }))
     : [{ type: "scatter", mode: "markers", x: walk.points.x, y: walk.points.target, marker: { color: color("cold"), size: 6, opacity: 0.7 }, name: "rows" }];
-  return plot("walk-plot", [...points, curve], { xaxis: axis(asText(walk.titles[0], 40)), yaxis: axis(walk.titles[1]), showlegend: isClass, hovermode: "closest" });
+  const others = facts.levels ? levelLines(walk, machine) : [];
+  return plot("walk-plot", [...points, ...others, curve], { xaxis: axis(asText(walk.titles[0], 40)), yaxis: axis(walk.titles[1]), showlegend: isClass, hovermode: "closest" });
 }
 
 function drawProjection(walk, values, machine) {
