@@ -17,7 +17,7 @@ from svmpath.report.samples import predicted, some_rows
 
 Array = np.ndarray
 
-_MOST_DRAWN = 400  # rows of the fan
+_FAN_ROWS = 400  # rows of the fan
 
 
 def levels(fitted: Fitted) -> Facts | None:
@@ -62,7 +62,7 @@ def levels(fitted: Fitted) -> Facts | None:
 def _fan(fitted: Fitted) -> dict[str, Any]:
     """Predictions and targets of some rows, in the order of the middle prediction."""
     f, y = predicted(fitted), fitted.targets[0][fitted.seen]
-    few = some_rows(len(y), _MOST_DRAWN)
+    few = some_rows(len(y), _FAN_ROWS)
     middle = np.median(f[few], axis=1)
     few = few[np.argsort(middle, kind="stable")]
     return {"predicted": rounded(f[few].T, 5), "target": rounded(y[few], 5)}
