@@ -159,7 +159,7 @@ _RESIDUALS = {  # held-out residuals of a regression, and how often intervals of
     "width": float | None,
     "of": int,
 }
-_LEVELS = {  # several quantiles or expectiles, in increasing order
+_OF_LEVELS = {  # several quantiles or expectiles, in increasing order
     "kind": str,
     "loss": str,
     "each": [
@@ -243,7 +243,7 @@ REPORT: Schema = {
     },
     "classified": (_CLASSIFIED, None),
     "residuals": (_RESIDUALS, None),
-    "levels": (_LEVELS, None),
+    "levels": (_OF_LEVELS, None),
     # coefficients of elastic-net machines along the path (machine, feature, value), of the features that matter most
     "feature_paths": ({"names": [str], "values": _NUMBERS, "coefs": [[_NUMBERS]], "used": int, "of": int}, None),
     # one gamma per feature, the largest first
