@@ -20,6 +20,7 @@ from svmpath.criteria.novelty import Conformity
 from svmpath.criteria.scorers import make_scoring
 from svmpath.criteria.scoring import ScoredRows
 from svmpath.criteria.volume import draw_reference
+from svmpath.estimators._base import PathMachine
 from svmpath.estimators.as_svc import as_svc
 from svmpath.estimators.axes import Axes, how_given, numbers_of
 from svmpath.estimators.keywords import by_name
@@ -479,12 +480,12 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
 
         Examples
         --------
+        >>> import numpy as np
         >>> from svmpath import PathOneClassSVM
-        >>> from svmpath.datasets import banana
-        >>> X, _ = banana(100, random_state=0)
+        >>> X = np.random.default_rng(0).normal(size=(60, 2))
         >>> model = PathOneClassSVM(gamma=1.0).fit(X)
         >>> slim = model.for_prediction()
-        >>> bool(abs(slim.p_values(X) - model.p_values(X)).max() < 1e-12)
+        >>> bool(abs(slim.decision_function(X) - model.decision_function(X)).max() < 1e-9)
         True
         """
         return cast(PathOneClassSVM, slim_copy(self))
@@ -547,17 +548,7 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
         table = pd.DataFrame([asdict(trial) for trial in self._trials])
         return table.assign(kept=[trial == self._kept for trial in self._trials])
 
-    @property
-    def rank_(self) -> int:
-        """Rank of the kernel matrix; the number of rows for the full matrix."""
-        check_is_fitted(self)
-        return int(self._machines.gram.rank)
-
-    @property
-    def support_(self) -> Array:
-        """The training rows with a coefficient."""
-        check_is_fitted(self)
-        return self._machines.support
+    rank_, support_, support_vectors_ = PathMachine.rank_, PathMachine.support_, PathMachine.support_vectors_
 
     @property
     def dual_coef_(self) -> Array:
@@ -568,12 +559,6 @@ class PathOneClassSVM(OutlierMixin, BaseEstimator):
     def n_support_(self) -> Array:
         """The number of support vectors, of shape (1,)."""
         return np.array([len(self.support_)])
-
-    @property
-    def support_vectors_(self) -> Any:
-        """The training rows with a coefficient, in the units of X."""
-        rows = self._machines.gram.X[self.support_]
-        return rows if self.scaler_ is None else self.scaler_.inverse_transform(rows)
 
 
 def novelty_of(model: Any, **options: Any) -> PathOneClassSVM:

@@ -419,8 +419,8 @@ class PathSVR(RegressorMixin, PathMachine):
         >>> import numpy as np
         >>> from svmpath import PathSVR
         >>> rng = np.random.default_rng(0)
-        >>> X = rng.uniform(0, 6, (150, 1)); y = np.sin(X[:, 0]) + 0.1 * (1 + X[:, 0]) * rng.normal(size=150)
-        >>> model = PathSVR(loss="pinball", quantile=0.9, gamma=0.5, random_state=0).fit(X, y)
+        >>> X = rng.normal(size=(150, 2)); y = X[:, 0] + rng.normal(size=150)
+        >>> model = PathSVR(loss="pinball", quantile=0.9, gamma=0.1, C=1.0).fit(X, y)
         >>> bool(abs(model.held_out_shares() - 0.9) < 0.06)
         True
         """
