@@ -234,9 +234,9 @@ def all_of(path: Any, new: Any, curves: Mapping[str, Any], **options: Any) -> Va
 
 
 PROBLEMS: dict[str, Callable[[], Values]] = {}
-# What rounding decides: the nodes of a path to a relative gap of 1e-2, the order of events where there are ties, and where
-# an event lies while no sample is on the elbow, so that the offset is free. On another machine than the one that wrote the
-# file only the decision values agree, to these tolerances.
+# What rounding decides: the nodes of a path to a relative gap of 1e-2, the order of events where there are ties, and
+# where an event lies while no sample is on the elbow, so that the offset is free. On another machine than the one that
+# wrote the file only the decision values agree, to these tolerances.
 UNSTABLE = {"*_to_a_gap": 1e-2, "tied_*": 1e-5, "surface_of_epsilon_repeated_rows": 1e-8}
 STABLE_KEYS = ("new", "fitted")
 
