@@ -9,13 +9,14 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import PredefinedSplit, RepeatedKFold, ShuffleSplit, TimeSeriesSplit
 
-from svmpath import PathSVC, PathSVR, Range, Report
+import svmpath
+from svmpath import PathSVC, PathSVR, Range, Report, criteria
 from svmpath.gram import LowRankGram, Nystroem, ProductGram
 from svmpath.kernels import RBF
 from svmpath.losses import SquaredHinge
 from svmpath.paths import FullKernelPath
 from svmpath.search import STRATEGIES, limits
-from svmpath.search.full_kernel import Passes, folds_of
+from svmpath.search.full_kernel import Passes, folds_of, missed
 
 
 def noisy(n, seed=0):
@@ -340,3 +341,47 @@ def test_a_look_that_fails_enters_no_rank_twice(few_are_many, monkeypatch):
         ranks = [stage.rank for stage in model.choice_.stages if stage.name == "rank"]
         assert len(ranks) > 1
         assert ranks == sorted(set(ranks))
+
+
+@pytest.mark.filterwarnings("ignore::svmpath.WeakModelWarning")
+@pytest.mark.parametrize("kind", ["two classes", "three classes", "regression"])
+def test_with_very_many_rows_the_pair_is_that_of_some_of_them(few_are_many, monkeypatch, kind):
+    n, seed = (300, 0) if kind == "regression" else (400, 3)
+    X, t, y = noisy(n, seed)
+    monkeypatch.setattr(limits, "SEARCHED_ROWS", 100)
+    monkeypatch.setattr(limits, "SCOUTING_ROWS", 150)
+    target = {"two classes": y, "three classes": np.digitize(t, [-0.5, 0.5]), "regression": t}[kind]
+    make = PathSVR if kind == "regression" else PathSVC
+    model = make(random_state=0).fit(X, target)
+    stages = {stage.name: stage for stage in model.choice_.stages}
+    assert stages["scout"].rank == 150
+    ((gamma, scores),) = stages["full kernel"].tried.items()
+    assert gamma in stages["scout"].tried
+    assert len(scores.values) == 1
+    assert (model.gamma_, model.C_) == (gamma, scores.best)
+    assert isinstance(model.path_, FullKernelPath)
+    assert model.path_.gram.n == n
+    assert n // 6 < np.isfinite(model.held_out_table().influence).sum() < n // 4  # one fold of five
+    best = make(random_state=0, effort="best").fit(X, target)  # with all rows
+    assert "scout" not in {stage.name for stage in best.choice_.stages}
+    assert isinstance(best.path_, FullKernelPath)
+
+
+@pytest.mark.filterwarnings("ignore::svmpath.WeakModelWarning")
+def test_very_many_rows_of_which_a_low_rank_knows_all_stay_there(few_are_many, monkeypatch):
+    monkeypatch.setattr(limits, "SEARCHED_ROWS", 100)
+    X, _, y = noisy(300)
+    model = PathSVC(random_state=0, gamma=[1e-4, 2e-4]).fit(X, y)
+    assert not isinstance(model.path_, FullKernelPath)
+    assert "scout" not in {stage.name for stage in model.choice_.stages}
+
+
+def test_what_a_low_rank_misses():
+    X, _, y = noisy(200)
+    low = svmpath.trace(X, y, gamma=0.1, rank=20, random_state=0)(1.0)
+    rest = low.problem.gram.kernel(X) - low.problem.gram.Z @ low.problem.gram.Z.T
+    primal = float(low.problem.s @ np.maximum(1.0 - y * low.fitted, 0.0) ** 2)
+    primal += 0.5 * float(low.alpha @ low.problem.gram.matmul(low.alpha))
+    expected = 0.5 * float(low.alpha @ rest @ low.alpha) / primal
+    assert missed(low, 0) == pytest.approx(expected, rel=1e-6)
+    assert criteria.approximation_gap(low).gap <= expected * (1 + 1e-6)

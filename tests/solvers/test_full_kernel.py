@@ -9,9 +9,10 @@ import pytest
 
 import svmpath
 from svmpath.gram import Nystroem, ProductGram, make_gram
+from svmpath.gram.products import symmetric_times
 from svmpath.kernels import RBF
 from svmpath.progress import watched
-from svmpath.solvers.full_kernel import solve_full
+from svmpath.solvers.full_kernel import gap_beyond, solve_full
 from svmpath.solvers.pieces import SQUARED_HINGE, Pieces
 from svmpath.solvers.preconditioned import FactorProducts, Preconditioner, conjugate_gradients
 
@@ -177,7 +178,35 @@ def test_products():
     with svmpath.config_context(memory_limit=8000):
         blocks = ProductGram(RBF(GAMMA), X, Nystroem(20))
         assert not blocks.is_held
-        np.testing.assert_allclose(blocks.fast(V), K @ V, atol=1e-11)
+        np.testing.assert_allclose(blocks.fast(V), K @ V, atol=1e-4)
+
+
+@pytest.mark.parametrize("columns", [1, 3, 5, 8, 17])
+def test_half_of_a_symmetric_matrix(columns, monkeypatch):
+    monkeypatch.setattr("svmpath.gram.products._TILE", 7)
+    rng = np.random.default_rng(0)
+    A, V = rng.normal(size=(50, 50)), rng.normal(size=(50, columns))
+    K = A + A.T
+    for step in (1, 12, 20, 50):
+        lower = [K[k : k + step, : k + step].astype(np.float32) for k in range(0, 50, step)]
+        np.testing.assert_allclose(symmetric_times(lower, V), K @ V, atol=1e-4)
+
+
+@pytest.mark.parametrize("loss", [SQUARES, SQUARED_HINGE], ids=["least squares", "squared hinge"])
+def test_what_rounding_may_hide_of_a_gap(loss):
+    X, t, rng = data(80)
+    K, y = RBF(GAMMA)(X), (np.where(t > 0, 1.0, -1.0) if loss.of_margin else t)[:, None]
+    s, C = rng.uniform(0.5, 2.0, size=y.shape), np.array([5.0])
+    Z = make_gram(X, RBF(GAMMA), rank=9).Z
+    found = solve_full(loss, Z, y, s, C, lambda V: K @ V, tol=1e-3)
+    for off in (1e-6, 1e-3, 1e-1):  # by which the decision values are not known
+        f = found.f + rng.uniform(-off, off, size=y.shape)
+        excess = C * s * loss.excess(loss.u(y, f)[:, 0], (loss.signed(y, found.a) / (C * s))[:, 0])[:, None]
+        true = C * s * loss.excess(loss.u(y, found.f)[:, 0], (loss.signed(y, found.a) / (C * s))[:, 0])[:, None]
+        primal = (C * s * loss.value(loss.u(y, found.f)[:, 0])[:, None]).sum() + 0.5 * (found.a * found.f).sum()
+        more = float(gap_beyond(loss, y, s, C, found, np.array([off]))[0])
+        assert (excess.sum() - true.sum()) / primal <= more * (1 + 1e-9)
+    assert float(gap_beyond(loss, y, s, C, found, np.array([1e-6]))[0]) < 1e-3 * found.gap[0]
 
 
 def test_progress():

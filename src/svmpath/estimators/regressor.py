@@ -98,8 +98,9 @@ class PathSVR(RegressorMixin, PathMachine):
         to 2000 samples; with more, landmarks are added while they help. More in :class:`svmpath.PathSVC`.
     effort : {"quick", "auto", "best"}, default="auto"
         How much may be done with more than 2000 samples. "quick" stays in low rank. "auto" goes on with the full kernel
-        matrix where the low rank is not enough, up to about 20 000 samples (there pairs are compared by
-        k-fold, whatever "auto" means before); "best" up to about 75 000.
+        matrix where the low rank is not enough (there pairs are compared by k-fold, whatever "auto" means before).
+        With more than 25 000 samples pairs are compared on 10 000 of them, and one is taken for all samples as long as
+        half of the matrix fits into memory. "best" compares with all samples, however long that takes.
     scale : bool, default=False
         Whether to standardise the columns in ``fit``. New rows are scaled alike.
     n_jobs : int, optional

@@ -1,12 +1,13 @@
 """Products with the full kernel matrix, whatever approximation there is: K v a block of rows at a time.
 
 :class:`ProductGram` is the full kernel matrix of rows that are too many for n^2 numbers in double precision, or for a
-decomposition: it is known by its products. K is held in single precision while there is room, and else its blocks are
-made anew in every product, in double precision.
+decomposition: it is known by its products. Half of K is held in single precision while there is room, and else its
+blocks are made anew in every product.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from svmpath.gram.approximation import Approximation
 from svmpath.gram.base import Array, Gram, in_chunks
 from svmpath.gram.low_rank import LowRankGram
 from svmpath.gram.memory import memory_limit
-from svmpath.gram.products import blocks
+from svmpath.gram.products import symmetric_times
 from svmpath.interrupts import checkpoint
 from svmpath.kernels import Kernel
 from svmpath.kernels.base import pick
@@ -24,7 +25,8 @@ from svmpath.lazy import lazy
 from svmpath.progress import begin, part_done
 
 _BLOCK = 1 << 21  # kernel values of a block: some 20 ms between two looks for Ctrl-C, and not far from the processor
-_PART = 1 << 25  # entries of K that are multiplied between two looks for Ctrl-C
+_ROWS = 512  # of K that are made at a time: wide enough for a product, and a fraction of a second
+HALF_BYTES = 2.0  # for each entry of K, of which half is held in single precision
 _ARRAYS = 4  # of the size of a block, which a kernel holds at a time while it is computed
 
 
@@ -72,19 +74,20 @@ class HeldMatrix:
 
     Attributes
     ----------
-    matrix : tuple of Kernel, rows and array, or None
-        In single precision; replaced as a whole, never written to, as another thread may be multiplying with it.
+    matrix : tuple of Kernel, rows and list of array, or None
+        The lower half by blocks of rows, in single precision; replaced as a whole, never written to, as another thread
+        may be multiplying with it.
     part : HeldMatrix or None
         That of some of the rows, such as those that are distinct.
     products : int
         How many products there were.
     """
 
-    matrix: tuple[Kernel, Any, Array] | None = None
+    matrix: tuple[Kernel, Any, list[Array]] | None = None
     part: HeldMatrix | None = None
     products: int = 0
 
-    def of(self, kernel: Kernel, rows: Any) -> Array | None:
+    def of(self, kernel: Kernel, rows: Any) -> list[Array] | None:
         """The matrix of this kernel and these rows, if that is the one that is held."""
         if self.matrix is None:
             return None
@@ -160,8 +163,8 @@ class ProductGram(Gram):
 
     @lazy
     def is_held(self) -> bool:
-        """Whether K is held, in single precision."""
-        return self._held.matrix is not None or 4.0 * self.n**2 <= memory_limit()
+        """Whether half of K is held, in single precision."""
+        return self._held.matrix is not None or HALF_BYTES * self.n**2 <= memory_limit()
 
     @property
     def diag(self) -> Array:
@@ -174,28 +177,26 @@ class ProductGram(Gram):
         return exact_product(self.low, v, watch=False)
 
     def fast(self, V: Array) -> Array:
-        """K V in single precision where K is held."""
+        """K V in single precision."""
         self._held.products += 1
-        if not self.is_held:
-            return self.matmul(V)
-        K, V, result = self._matrix(), V.astype(np.float32), np.empty(V.shape)
-        for part in blocks(K, _PART):
-            checkpoint()
-            result[part] = K[part] @ V
-        return result
+        return symmetric_times(self._lower() if self.is_held else self._made(), V)
 
-    def _matrix(self) -> Array:
-        """K in single precision, made by blocks."""
-        known, every = self._held.of(self.kernel, self.rows), self.places(slice(None))
-        if known is not None:
-            return known
-        self.release()
-        K = np.empty((self.n, self.n), dtype=np.float32)
-        for part in blocks(K, _BLOCK):
+    def _made(self) -> Iterator[Array]:
+        """The lower half of K in single precision, by blocks of rows, as far as memory allows."""
+        every, room = self.places(slice(None)), memory_limit() / (8 * _ARRAYS * self.n)
+        step = int(np.clip(room, 1, _ROWS))
+        for start in range(0, self.n, step):
             checkpoint()
-            K[part] = self.kernel(self.X[every[part]], self.X, self.rows)
-        self._held.matrix = self.kernel, self.rows, K
-        return K
+            yield self.kernel.single(self.X[every[start : start + step]], self.X, every[: start + step])
+
+    def _lower(self) -> list[Array]:
+        """The same, held."""
+        known = self._held.of(self.kernel, self.rows)
+        if known is None:
+            self.release()
+            known = list(self._made())
+            self._held.matrix = self.kernel, self.rows, known
+        return known
 
     def release(self) -> None:
         """Free the matrix that is held; it is made again if it is needed."""

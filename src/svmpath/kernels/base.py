@@ -105,6 +105,10 @@ class Kernel(ABC):
         """Kernel matrix of the rows of X against those of Z, against ``Z[rows]``, or against X."""
         return self.evaluate(self.compare(X, Z, rows))
 
+    def single(self, X: Any, Z: Any, rows: Any) -> Array:
+        """The kernel matrix in single precision."""
+        return self(X, Z, rows).astype(np.float32)
+
     def derivative(self, name: str, X: Any, Z: Any = None) -> Array:
         """Matrix of d k(x_i, z_j) / d ``name``."""
         return self.derive(self.compare(X, Z), self.resolve(name))

@@ -144,6 +144,10 @@ class _Exponential(SimpleKernel):
         K = np.multiply(S, -self.gamma)
         return np.exp(K, out=K)
 
+    def single(self, X: Any, Z: Any, rows: Any) -> Array:
+        # Distances need all their digits, exp does not: it takes a third of the time in single precision.
+        return self.evaluate(self.compare(X, Z, rows).astype(np.float32))
+
     def derive(self, S: Array, name: str) -> Array:
         return -S * self.evaluate(S)
 

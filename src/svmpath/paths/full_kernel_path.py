@@ -15,18 +15,21 @@ from typing import Any, ClassVar
 import numpy as np
 
 from svmpath.exceptions import PathError
+from svmpath.gram.exact import exact_product
 from svmpath.gram.memory import memory_limit
 from svmpath.lazy import with_known
 from svmpath.losses import PiecewiseQuadratic, Problem, Solution
 from svmpath.paths.copies import expand, merge
 from svmpath.paths.path import Array, Event, Path, Request, changes
 from svmpath.paths.store import KernelStore
-from svmpath.solvers.full_kernel import FullMachines, solve_full
+from svmpath.solvers.full_kernel import FullMachines, gap_beyond, solve_full
 from svmpath.solvers.threads import blas_threads
 
 FULL_GAP = 1e-4  # relative; decision values are then about 1e-2 of the margin from those of the machine without a gap
 RANKING_GAP = 2e-3  # of machines that are only compared: at 1e-2 their held-out errors vary by half a standard error
 _UNREFINED = 0.5  # of a gap that is refined: what the products in single precision leave of it
+_CHECKED_ROWS = 1000  # on which products in single precision are compared with those in double precision
+_FARTHER = 2.0  # times the largest difference on these rows, at most, on any row
 _COLUMN_BYTES = 1e9  # of the columns that are solved together
 
 
@@ -127,7 +130,7 @@ class FullKernelPath(Path):
         tol : float
             The relative duality gap.
         refined : bool
-            Whether the gap is that of products in double precision.
+            Whether the gap also has what rounding in single precision may hide.
         """
         together = self.store.of_weights.together
         numbers = [k for k, each in enumerate(together.problems) if each.y is self.problem.y] if together else []
@@ -161,11 +164,25 @@ class FullKernelPath(Path):
                 given = self.loss.pieces, gram.low.Z, y, s, C, gram.fast
                 near = None if start is None else start[:, some]
                 found = solve_full(*given, tol=_UNREFINED * tol if refined else tol, start=near)
-                if refined:  # with one product more, unless rounding was in the way
+                gaps = found.gap + (self._unknown(found, y, s, C) if refined else 0.0)
+                if refined and gaps.max() > tol:  # rounding was in the way
                     found = solve_full(*given, exact=gram.matmul, tol=tol, start=found.a)
+                else:
+                    found = replace(found, gap=gaps)
             answers.append(found)
         joined = FullMachines.join(answers)
         return [joined.take(slice(k, k + width)) for k in range(0, len(every), width)]
+
+    def _unknown(self, found: FullMachines, y: Array, s: Array, C: Array) -> Array:
+        """How much of the gaps of machines is not known for rounding in single precision.
+
+        On some rows products are computed in double precision. All rows are taken to be at most twice as far off.
+        """
+        gram: Any = self.distinct.gram
+        rows = np.unique(np.linspace(0, gram.n - 1, _CHECKED_ROWS).astype(int))
+        exact = exact_product(gram.low, found.a, rows, watch=False)
+        off = _FARTHER * np.abs(exact + found.b - found.f[rows]).max(axis=0)
+        return gap_beyond(self.loss.pieces, y, s, C, found, off)
 
     def machine(self, value: float) -> tuple[Array, float, Array]:
         """Coefficients, offset and decision values of the distinct rows, which are kept."""

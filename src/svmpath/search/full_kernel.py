@@ -17,6 +17,10 @@ There all values of C, folds and classes at one gamma are columns of the same pr
 If C is too large at the best gamma of low rank, larger gammas with an affordable C are compared on the full kernel of
 some of the rows (``scout``). There a product costs little, and what is best there is nearly so with all rows.
 
+With very many rows a search with all of them is not affordable, but a machine may be. So the search is done with some
+of the rows (``scout_by_search``), and with all of them only one pair is looked at, by one fold: the machine on its rows
+is a start for that of all rows. Whether the low rank is enough is asked of some of the rows, too.
+
 The budget is a number of passes over the kernel matrix (``limits``), not of seconds. It is in proportion to a fit of
 SVC, which takes less where few samples are left of the margin.
 """
@@ -34,6 +38,7 @@ from svmpath.criteria.held_out import Folds
 from svmpath.criteria.table import make_criterion
 from svmpath.exceptions import PathError
 from svmpath.gram import LowRankGram, Nystroem, ProductGram
+from svmpath.gram.exact import HALF_BYTES, exact_product
 from svmpath.gram.memory import memory_limit
 from svmpath.kernels import Linear
 from svmpath.losses import Loss, PiecewiseQuadratic, Problem
@@ -65,34 +70,41 @@ _LOOKED_AT = 1000  # rows on which the largest eigenvalue is estimated
 # Products over the root of kappa, as seen: for one system, for the several of the method of Newton, and for those of
 # several classes, of which the slowest counts.
 _PRODUCTS = {"one system": 2.0, "one machine": 5.0, "several": 10.0}
-_ANEW = 8.0  # times as long as a product takes with a matrix that is held
+_ANEW = 12.0  # times as long as a product takes with a matrix that is held
+_ASKED = 1000  # rows on which what low rank misses is estimated
 _COLUMNS_PER_PASS = 60  # with so many columns, a product takes twice as long as with few
 
 
 class Passes:
-    """How many passes over the kernel matrix a search on the full kernel may take, and what systems take about."""
+    """How many passes over the kernel matrix a search on the full kernel may take, and what systems take about.
 
-    def __init__(self, tuner: Tuner, loss: Loss) -> None:
+    With ``rows`` it is a search by all folds with so many rows.
+    """
+
+    def __init__(self, tuner: Tuner, loss: Loss, rows: int | None = None) -> None:
         kernel = tuner.gram.kernel
         is_solved = isinstance(loss, PiecewiseQuadratic) and loss.pieces.is_one_square
         is_kernel = kernel.psd is True and not isinstance(kernel, Linear)  # a linear one is of low rank as it is
         can_be = is_solved and is_kernel and tuner.is_rank_free and tuner.draw_folds is not None
+        n = rows or tuner.size
         each, values = limits.FULL_KERNEL_PASSES[tuner.effort], limits.FULL_KERNEL_VALUES[tuner.effort]
-        self.left = min(each, values / float(tuner.size) ** 2) if can_be else 0.0
-        if 4.0 * tuner.size**2 > memory_limit():  # kernel values are computed anew in every product
-            self.left /= _ANEW
+        self.left = min(each, values / float(n) ** 2) if can_be else 0.0
+        if HALF_BYTES * n**2 > memory_limit() and tuner.effort != "best":
+            self.left /= _ANEW  # kernel values are computed anew in every product
+        self.share = 1.0
         problems = tuner.evaluator.problems
         s = problems[0].s if problems[0].copies is None else np.bincount(problems[0].copies, problems[0].s)
         kind = "one system" if loss.is_linear else "one machine" if tuner.is_single else "several"
         self._seed, self._weight, self._factor = tuner.seed, float(s.max()), _PRODUCTS[kind]
-        self._columns = len(folds_of(tuner)) * len(problems) if self.left > 0.0 else 0
+        self._columns = len(folds_of(tuner, every=rows is not None)) * len(problems) if self.left > 0.0 else 0
 
     def restrict(self, problems: Sequence[Problem], decisions: Sequence[Array | None]) -> None:
         """Less where few samples are left of the margin, so that a fit of SVC would take less, too."""
         both = zip(problems, decisions, strict=True)
         shares = [on_left_side(each.y, f) / each.n for each, f in both if f is not None and each.y.min() < 0]
         if shares and problems[0].task == "classification":
-            self.left *= min(1.0, max(shares) / _LEFT_SIDE)
+            self.share = min(1.0, max(shares) / _LEFT_SIDE)
+            self.left *= self.share
 
     def most_C(self, low: LowRankGram) -> float:
         """The largest C at which a look at one value, and then a machine, can be afforded."""
@@ -105,11 +117,14 @@ class Passes:
         root = self.left / (self._factor * (1.0 + self._per_product(1)))
         return float(max(root**2 - 1.0, 0.0) / (2.0 * self._weight * largest))
 
-    def values(self, low: LowRankGram, C: float) -> list[float]:
+    def values(self, low: LowRankGram, C: float, most_values: int = _VALUES) -> list[float]:
         """The values of C around one that can be looked at together, with a machine afterwards: three, one or none.
 
         Where these are too costly, those around a smaller one are taken, unless that is far from it.
         """
+        if most_values == 1:
+            smaller = min(C, self.most_C(low))
+            return [smaller] if smaller >= C / _SMALLER else []
         most, three = self.most_C(low), (1.0 + self._per_product(_VALUES)) / (1.0 + self._per_product(1))
         middle = most / (_STEP * three**2)
         if middle >= C or C > most >= middle >= C / _SMALLER:
@@ -130,7 +145,14 @@ def folds_of(tuner: Tuner, *, every: bool = False) -> Folds:
         return tuner.folds
     assert tuner.draw_folds is not None
     most = max(1, limits.FULL_KERNEL_COLUMNS // len(tuner.evaluator.problems))
+    if is_scouted_by_search(tuner):
+        most = 1  # a fifth of so many rows says enough
     return tuner.draw_folds(None if every or tuner.effort == "best" else most)
+
+
+def is_scouted_by_search(tuner: Tuner) -> bool:
+    """Whether a search with all rows would take too long, but a machine may not."""
+    return tuner.size > limits.SEARCHED_ROWS and tuner.effort != "best"
 
 
 def scout(tuner: Tuner, low: Trials, passes: Passes, valley: Callable[[float], float]) -> tuple[float, float] | None:
@@ -154,7 +176,53 @@ def scout(tuner: Tuner, low: Trials, passes: Passes, valley: Callable[[float], f
     if len(candidates) <= 1:
         return next(iter(candidates.items()), None)
     begin("full kernel")
-    rng, n = np.random.default_rng(tuner.seed), int(np.clip(tuner.n / 3, _SCOUTS[0], _SCOUTS[1]))
+    trials = _trials_on_some(tuner, low, int(np.clip(tuner.n / 3, _SCOUTS[0], _SCOUTS[1])))
+    for gamma, C in candidates.items():
+        with suppress(PathError):
+            if not (trials.tried and tuner.deadline.is_over()):
+                trials.look(gamma, np.array([tuner.C.nearest(C)]))
+    if not trials.tried:
+        return None
+    trials.enter("scout")
+    gamma, C = trials.best()  # of few rows; with more of them a narrower kernel pays
+    return axis.next(gamma, 1) or gamma, tuner.C.nearest(C / _NARROWER)
+
+
+def scout_by_search(
+    tuner: Tuner, low: Trials, passes: Passes, valley: Callable[[float], float]
+) -> tuple[float, float] | None:
+    """The best pair on the full kernel of some of the rows, if the low rank is not enough; None if it is."""
+    gram = low.best_curve().path.gram
+    if passes.left <= 0.0 or not isinstance(gram, LowRankGram) or tuner.deadline.is_over():
+        return None
+    if all(missed(path(low.best()[1]), tuner.seed) < _SMALL_GAP for path in low.machines()):
+        return None
+    begin("full kernel")
+    trials = _trials_on_some(tuner, low, limits.SCOUTING_ROWS)
+    fewer = Passes(tuner, low.evaluator.loss, limits.SCOUTING_ROWS)
+    fewer.left *= passes.share
+    with suppress(PathError):
+        _climb(tuner, trials, fewer, valley, low.best(), [None])
+    if not trials.tried:
+        return None
+    trials.enter("scout")
+    return trials.best()
+
+
+def missed(solution: Any, seed: int) -> float:
+    """About the relative gap on the full kernel of a machine in low rank: what its kernel misses, by some rows."""
+    gram, alpha = solution.problem.gram, solution.alpha
+    n = len(alpha)
+    rows = np.random.default_rng(seed).choice(n, min(n, _ASKED), replace=False)
+    rest = exact_product(gram, alpha, rows, watch=False) - gram.matmul(alpha)[rows]
+    loss = solution.loss
+    primal = loss.losses(solution, solution.fitted, loss.unit(solution)) + 0.5 * float(alpha @ gram.matmul(alpha))
+    return 0.5 * max(float(alpha[rows] @ rest), 0.0) * n / len(rows) / max(primal, np.finfo(float).tiny)
+
+
+def _trials_on_some(tuner: Tuner, low: Trials, n: int) -> Trials:
+    """Trials on the full kernel of some of the rows, by all folds."""
+    gram, rng = low.best_curve().path.gram, np.random.default_rng(tuner.seed)
     rows = np.sort(rng.choice(tuner.n, min(n, tuner.n), replace=False))
     part = ProductGram(gram.kernel, gram.X, Nystroem(_rank(tuner, len(rows)), "uniform"), tuner.seed, gram.places(rows))
     problems = [
@@ -165,16 +233,7 @@ def scout(tuner: Tuner, low: Trials, passes: Passes, valley: Callable[[float], f
     ]
     criterion = make_criterion("kfold", folds)
     units = None if low.evaluator.units is None else low.evaluator.units[rows]
-    trials = Trials(tuner, replace(low.evaluator, problems=problems, criterion=criterion, units=units))
-    for gamma, C in candidates.items():
-        with suppress(PathError):
-            if not (trials.tried and tuner.deadline.is_over()):
-                trials.look(gamma, np.array([tuner.C.nearest(C)]))
-    if not trials.tried:
-        return None
-    trials.enter("scout")
-    gamma, C = trials.best()  # of few rows; with more of them a narrower kernel pays
-    return axis.next(gamma, 1) or gamma, tuner.C.nearest(C / _NARROWER)
+    return Trials(tuner, replace(low.evaluator, problems=problems, criterion=criterion, units=units))
 
 
 def _rank(tuner: Tuner, n: int) -> int:
@@ -211,7 +270,7 @@ def on_full_kernel(
             steps = [_WIDE, None]
     trials = Trials(tuner, replace(on_full, criterion=make_criterion("kfold", folds_of(tuner))))
     with suppress(PathError):  # where a machine is not found, those that were are compared
-        _climb(tuner, trials, passes, valley, start, steps)
+        _climb(tuner, trials, passes, valley, start, steps, 1 if is_scouted_by_search(tuner) else _MOST_GAMMAS)
     if not trials.tried:
         return None
     try:
@@ -230,15 +289,19 @@ def _climb(
     valley: Callable[[float], float],
     start: tuple[float, float],
     steps: list[float | None],
+    most: int = _MOST_GAMMAS,
 ) -> None:
-    """From a pair to larger gammas while that gains, by each of some steps; then to other C at the best gamma."""
+    """From a pair to larger gammas while that gains, by each of some steps; then to other C at the best gamma.
+
+    With ``most`` = 1, one pair is looked at: that one, or one with a smaller C.
+    """
     axis, full, (gamma, C) = tuner.gamma, trials.evaluator.gram, start
 
     def look(gamma: float, C: float, *, beyond: bool = False) -> Scores | None:
         """Some values of C around one, or that one if it is beyond them, in one system; None if that is too costly."""
         at = tuner.gram_at(full, gamma)
         assert isinstance(at, ProductGram)
-        values, before = passes.values(at.low, C), at.products
+        values, before = passes.values(at.low, C, 1 if most == 1 else _VALUES), at.products
         if tuner.deadline.is_over() or not values:
             return None
         values = np.unique([tuner.C.nearest(each) for each in ([C] if beyond else values)]).tolist()
@@ -250,7 +313,7 @@ def _climb(
     for direction in (1, -1) if tuner.effort == "best" else (1,):
         place = gamma
         for step in steps if direction == 1 else steps[-1:]:
-            while axis is not None and here is not None and len(trials.tried) < _MOST_GAMMAS:
+            while axis is not None and here is not None and len(trials.tried) < most:
                 new = axis.next(place, direction, step)
                 there = None if new is None else look(new, here.best * valley(new) / valley(place))
                 if new is None or there is None:

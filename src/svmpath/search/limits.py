@@ -13,6 +13,8 @@ FULL_ROWS = 2000  # up to here the full kernel matrix is used whatever the machi
 MOST_FULL_ROWS = 8000  # and up to here if few samples are on the left of the margin: n^2 numbers are 0.5 GB
 LAST_FULL_ROWS = 4000  # up to here the full kernel matrix may follow the largest rank, if that still gained
 PAIR_LOO_ROWS = 500  # of two classes, up to which rows are left out exactly: milliseconds per machine
+SEARCHED_ROWS = 25_000  # on the full kernel, with all of which pairs are compared; with more rows some minutes
+SCOUTING_ROWS = 10_000  # of more than that: a search on the full kernel takes some ten seconds
 SCREENED_PER_CLASS = 20  # rows of a rare class that are kept when rows are drawn
 
 # --- landmarks -------------------------------------------------------------------------------------------------------
@@ -52,9 +54,9 @@ DESCENT_OPERATIONS = 4e10  # of a descent
 PAIR_OPERATIONS = 4e10  # of the machines of all pairs of classes at one C and gamma: some seconds
 
 # Of a search on the full kernel, by effort: passes over the kernel matrix, each of which takes about as long as an
-# eightieth of a fit of SVC; and kernel values in all of them, a nanosecond each.
+# eightieth of a fit of SVC; and kernel values in all of them, a fifth of a nanosecond each.
 FULL_KERNEL_PASSES = {"quick": 0.0, "auto": 200.0, "best": 2000.0}
-FULL_KERNEL_VALUES = {"quick": 0.0, "auto": 1.2e11, "best": 1e12}
+FULL_KERNEL_VALUES = {"quick": 0.0, "auto": 2e11, "best": float("inf")}
 FULL_KERNEL_COLUMNS = 12  # machines of folds and classes at one C: with more classes there are fewer folds
 
 # --- memory ----------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from svmpath.progress import begin, doing
 from svmpath.search import limits
 from svmpath.search.choice import Scores, Stage, best_value, is_lower, lowest
 from svmpath.search.evaluator import Evaluator, Starts
-from svmpath.search.full_kernel import Passes, on_full_kernel, scout
+from svmpath.search.full_kernel import Passes, is_scouted_by_search, on_full_kernel, scout, scout_by_search
 from svmpath.search.trials import StartsByGamma, Trials, on_left_side
 from svmpath.search.tuner import Tuner
 
@@ -77,8 +77,9 @@ def grow(
     low = _entered(tuner, evaluator, grown, gamma, starts)
     if passes.left > 0.0:
         passes.restrict(evaluator.problems, [path.known_decisions(low.best()[1]) for path in grown.paths])
-        is_next = is_full_affordable(passes, grown.curve)
-        start = None if is_next else scout(tuner, low, passes, valley)
+        is_next = not is_scouted_by_search(tuner) and is_full_affordable(passes, grown.curve)
+        find = scout_by_search if is_scouted_by_search(tuner) else scout
+        start = None if is_next else find(tuner, low, passes, valley)
         best = on_full_kernel(tuner, low, passes, valley, start) if is_next or start is not None else None
         is_behind = best is None or (start is not None and is_lower([low.score()], [best.score()]))
         if is_behind and grown.reason == "full":

@@ -30,6 +30,7 @@ Array = np.ndarray
 _MOST_STEPS = 60  # of Newton's method
 _STALLS = 3  # steps without a smaller gap or objective, after which what is left is rounding
 _ROUNDING = 1e-12  # of an objective, or of coefficients
+_TINY = np.finfo(float).tiny
 _ENOUGH = 0.3  # of the gap that is asked for, which the last system may leave
 
 
@@ -107,10 +108,14 @@ class _Columns:
 
     def gaps(self, a: Array, Ka: Array, b: Array) -> tuple[Array, Array]:
         """The duality gap at feasible coefficients, and the primal objective."""
-        box = self.C * self.s
-        u = self.of("u", self.y, Ka + b)
-        slope = np.divide(self.loss.signed(self.y, a), box, out=np.zeros_like(a), where=box > 0.0)
+        box, u, slope = self.at(a, Ka, b)
         return (box * self.of("excess", u, slope)).sum(axis=0), self.primal(a, Ka, b)
+
+    def at(self, a: Array, Ka: Array, b: Array) -> tuple[Array, Array, Array]:
+        """C s, u, and the slopes L' that the coefficients stand for."""
+        box = self.C * self.s
+        slope = np.divide(self.loss.signed(self.y, a), box, out=np.zeros_like(a), where=box > 0.0)
+        return box, self.of("u", self.y, Ka + b), slope
 
     def primal(self, a: Array, Ka: Array, b: Array) -> Array:
         """The primal objective."""
@@ -176,7 +181,7 @@ def solve_full(
             products += 1
         offsets = given.offsets(K_feasible)
         gap, primal = given.gaps(feasible, K_feasible, offsets)
-        relative = gap / np.maximum(np.abs(primal), np.finfo(float).tiny)
+        relative = gap / np.maximum(np.abs(primal), _TINY)
         better = relative < found[3][open_columns]
         for kept, new in zip(found, (feasible, offsets, K_feasible + offsets, relative), strict=True):
             kept[..., open_columns[better]] = new[..., better]
@@ -199,6 +204,19 @@ def solve_full(
         products += 1
     a, b, f, gap = found
     return FullMachines(a, b, f, gap, products, steps)
+
+
+def gap_beyond(loss: Pieces, y: Array, s: Array, C: Array, found: FullMachines, off: Array) -> Array:
+    """How much larger relative gaps may be if decision values are off by at most so much in each column.
+
+    The derivative of a gap by u_i is C s_i (L'(u_i) - a_i z_i / (C s_i)), zero for a machine without a gap, and the
+    second one at most C s_i times the curvature: rounding counts by its square.
+    """
+    given = _Columns(loss, y, s, C)
+    box, u, slope = given.at(found.a, found.f, np.zeros(len(C)))
+    first = (box * np.abs(given.of("derivative", u) - slope)).sum(axis=0)
+    primal = (box * given.of("value", u)).sum(axis=0) + 0.5 * np.abs((found.a * found.f).sum(axis=0))
+    return np.asarray(off * (first + 0.5 * loss.largest * off * box.sum(axis=0)) / np.maximum(primal, _TINY))
 
 
 def _aim(

@@ -55,9 +55,13 @@ class FactorProducts:
             for other, value in (*known, *self._known):
                 if np.count_nonzero(other != column) < np.count_nonzero(nearest != column):
                     nearest, G = other, value
-            rows = np.flatnonzero(nearest != column)
-            some = self.Z[rows]
-            known.append((column.copy(), G + some.T @ ((column - nearest)[rows, None] * some)))
+            change = column - nearest
+            for sign in (1.0, -1.0):
+                rows = np.flatnonzero(sign * change > 0.0)
+                if len(rows):
+                    some = np.sqrt(sign * change[rows])[:, None] * self.Z[rows]
+                    G = G + sign * (some.T @ some)  # a matrix with itself: half the operations
+            known.append((column.copy(), G))
             checkpoint()
         self._known = known
         return [G for _, G in known]
