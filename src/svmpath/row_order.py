@@ -19,6 +19,7 @@ k-th of them gets mix(h_i + k). So copies are spread like other rows, and which 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,30 @@ _CHUNK = 2_000_000  # entries that are looked at together
 _GOLDEN, _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
+@dataclass(frozen=True)
+class KeyedRows:
+    """Rows that are elsewhere, of which the keys are known: they have the order that they have at hand.
+
+    Attributes
+    ----------
+    keys : array of shape (n,)
+        As :func:`row_keys` makes them.
+    """
+
+    keys: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows, and no columns."""
+        return len(self.keys), 0
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __getitem__(self, rows: Any) -> KeyedRows:
+        return KeyedRows(self.keys[rows])
+
+
 def random_order(
     X: Any, *others: Array, seed: int | tuple[int, ...], pairwise: bool = False, ties: Array | None = None
 ) -> Array:
@@ -40,7 +65,7 @@ def random_order(
 
     Parameters
     ----------
-    X : array or CSR matrix of shape (n, d)
+    X : array, CSR matrix of shape (n, d), or KeyedRows
     *others : array of shape (n,) or (n, k)
         What else the rows hold, as numbers: targets.
     seed : int or tuple of int
@@ -101,7 +126,7 @@ def order_of_keys(
 def _exact_keys(blocks: list[Any], rows: Array) -> Array:
     """Numbers from the exact contents of some rows, in which the columns of a block count alike."""
     keys = np.zeros(len(rows), dtype=np.uint64)
-    for block in blocks:
+    for block in (block for block in blocks if not isinstance(block, KeyedRows)):
         part = block.tocsr()[rows] if issparse(block) else np.asarray(block, dtype=float)[rows].reshape(len(rows), -1)
         numbers = np.ascontiguousarray(part.data if issparse(part) else part, dtype=float)
         bits = np.where(numbers != 0.0, _mix(numbers.view(np.uint64)), np.uint64(0))
@@ -117,6 +142,8 @@ def row_sums(terms: Array, indptr: Array) -> Array:
 
 def _keys(X: Any, seed: int, pairwise: bool) -> Array:
     """sum_j m_j q_ij for every row; of kernel values the sum of mix(q_ij), in which all columns count alike."""
+    if isinstance(X, KeyedRows):
+        return X.keys
     X = X if issparse(X) else np.asarray(X, dtype=float)
     X = X[:, None] if X.ndim == 1 else X
     n, d = X.shape

@@ -115,9 +115,14 @@ def most_folds(y: Array, groups: Any, is_classification: bool) -> tuple[int, str
 
 
 def random_places(problem: Any) -> Array:
-    """The place of each row of a problem in a random order that goes with the rows."""
-    X, pairwise = problem.gram.contents(), problem.gram.kernel.pairwise
-    return np.argsort(random_order(X, problem.y, seed=_PART_DRAW, pairwise=pairwise, ties=problem.s))
+    """The place of each row of a problem in a random order that goes with the rows; without a weight it is last."""
+    X, pairwise, rows = problem.gram.contents(), problem.gram.kernel.pairwise, np.flatnonzero(problem.s > 0)
+    places = np.arange(problem.n)
+    X = X if len(rows) == problem.n else X[rows][:, rows] if pairwise else X[rows]
+    order = random_order(X, problem.y[rows], seed=_PART_DRAW, pairwise=pairwise, ties=problem.s[rows])
+    places[problem.s <= 0] += problem.n
+    places[rows[order]] = np.arange(len(rows))
+    return places
 
 
 def deal(units: Array, key: Array, place: Array, number: int) -> Array:

@@ -59,8 +59,8 @@ def kfold(
     >>> criteria.kfold(path, [0.1, 1.0, 10.0], cv=5).scores.shape
     (3,)
     """
-    values, problem = check_values(path, values), path.problem
-    X, every, s = problem.gram.contents(), np.arange(problem.n), problem.s  # rows in chunks refuse the first
+    values, problem = check_values(path, values), path.gathered.problem
+    X, every, s = problem.gram.contents(), np.arange(problem.n), problem.s
     splits = make_folds(
         cv,
         X,

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.gram.features import FeatureMap
+from svmpath.row_order import row_keys
 from svmpath.solvers.pieces import Pieces
 from svmpath.solvers.threads import blas_threads
 
@@ -54,6 +55,8 @@ class Recipe(Sized):
         In which features are held.
     positives : array of int of shape (k,) or None
         The class that is +1 for each machine; None for regression.
+    largest : array of shape (d,)
+        The largest absolute value of each column, which the keys of rows are made with.
     scaler : StandardScaler or None
     """
 
@@ -61,6 +64,7 @@ class Recipe(Sized):
     centre: Array
     dtype: type
     positives: Array | None
+    largest: Array
     scaler: Any = None
 
     @property
@@ -81,6 +85,8 @@ class Block(Sized):
         The number of each row's class, or the targets of a regression.
     s : array of shape (n,)
         Weights.
+    keys : array of shape (n,)
+        What a random order of the rows is made of (``svmpath.row_order``).
     positives : array of int or None
     diag : float
         Sum of k(x, x) over the rows.
@@ -91,6 +97,7 @@ class Block(Sized):
     Z: Array
     target: Array
     s: Array
+    keys: Array
     positives: Array | None
     diag: float
     trace: float
@@ -101,6 +108,11 @@ class Block(Sized):
         if self.positives is None:
             return self.target[:, None]
         return np.where(self.target[:, None] == self.positives, 1.0, -1.0)
+
+    def columns(self, machines: Sequence[int]) -> tuple[Array, Array]:
+        """The targets and the weights of some machines, each of shape (n, number of machines)."""
+        Y = self.Y[:, machines]
+        return Y, np.broadcast_to(self.s[:, None], Y.shape)
 
     def parts(self, which: Array | None = None) -> Iterator[tuple[Any, Array]]:
         """Some rows of Z in double precision, a part at a time, and which they are."""
@@ -137,26 +149,27 @@ class Block(Sized):
         G[-1, -1] = weights.sum()
         return G
 
-    def leverages(self, which: Array, factor: Array) -> Array:
-        """s |A factor|^2 of some rows: their leverages if ``factor`` is U^-1 of M = U'U, or estimates of them."""
+    def norms(self, which: Array, factor: Array) -> Array:
+        """|A factor|^2 of some rows; times weights, leverages if ``factor`` is U^-1 of M = U'U, or estimates of them."""
         images = [part @ factor[:-1] + factor[-1] for _, part in self.parts(which)]
-        return self.s[which] * np.concatenate([np.zeros(0), *(np.einsum("ij,ij->i", V, V) for V in images)])
+        return np.concatenate([np.zeros(0), *(np.einsum("ij,ij->i", V, V) for V in images)])
 
 
 def make_block(X: Any, target: Array, s: Array, recipe: Recipe) -> Block:
     """The block of one chunk: rows are compared with the landmarks some at a time."""
     Z: Array = np.empty((len(target), recipe.width - 1), dtype=recipe.dtype)
-    diag = trace = 0.0
+    keys, diag, trace = np.empty(len(target), dtype=np.uint64), 0.0, 0.0
     kernel = getattr(recipe.features, "kernel", None)
     with blas_threads(0):
         for start in range(0, len(target), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
             part = X[rows] if recipe.scaler is None else recipe.scaler.transform(X[rows])
+            keys[rows] = row_keys(part, recipe.largest)
             phi = recipe.features.compute(part)
             trace += float(np.einsum("ij,ij->", phi, phi))
             diag += float(kernel.diag(part).sum()) if kernel is not None else float(len(part))
             Z[rows] = phi - recipe.centre
-    return Block(Z, target, s, recipe.positives, diag, trace)
+    return Block(Z, target, s, keys, recipe.positives, diag, trace)
 
 
 # --- sums that add up over chunks ------------------------------------------------------------------------------------
@@ -182,42 +195,56 @@ class Moments(Sized):
         names = self.__dataclass_fields__
         return Moments(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
+    def without(self, other: Moments) -> Moments:
+        """Of the other rows."""
+        names = self.__dataclass_fields__
+        return Moments(**{name: getattr(self, name) - getattr(other, name) for name in names})
+
     @property
     def usual_weight(self) -> float:
         """The mean of the weights, weighted by themselves: rows without weight do not count."""
         return float(self.weights / self.G[-1, -1])
 
 
+def moments_of(block: Block, rows: Array) -> Moments:
+    """The moments of some rows of a chunk, which have a weight."""
+    s = np.zeros(len(block.s))
+    s[rows] = block.s[rows]
+    Y = block.Y
+    SY = s[:, None] * Y
+    squares = np.einsum("ij,ij->j", SY, Y)
+    return Moments(block.moments(rows, s[rows]), block.rmatvec(SY), squares, float(s @ s), block.diag, block.trace)
+
+
 def sum_moments(block: Block) -> list[Moments]:
     """The moments of all rows of a chunk."""
     with blas_threads(0):
-        Y, s, rows = block.Y, block.s, np.flatnonzero(block.s > 0)
-        SY = s[:, None] * Y
-        squares = np.einsum("ij,ij->j", SY, Y)
-        G = block.moments(rows, s[rows])
-        return [Moments(G, block.rmatvec(SY), squares, float(s @ s), block.diag, block.trace)]
+        return [moments_of(block, np.flatnonzero(block.s > 0))]
 
 
 @dataclass(frozen=True)
 class Evaluate(Sized):
-    """A question about one machine: what is it like at theta, and what has changed since base?"""
+    """A question about one machine: what is it like at theta, and what has changed since base, or in all?"""
 
     loss: Pieces
     machine: int
     theta: Array
-    base: Array
+    base: Array | None
 
     @property
     def thetas(self) -> Array:
         """Where decision values are needed."""
-        return np.array([self.base, self.theta])
+        return np.array([self.theta if self.base is None else self.base, self.theta])
 
-    def on(self, block: Block, y: Array, F: Array, gradient: Array) -> Evaluation:
+    def on(self, block: Block, y: Array, s: Array, F: Array, gradient: Array) -> Evaluation:
         """The answer of a chunk, from its decision values there and A' S z L'(u) / c*."""
-        loss, s, u = self.loss, block.s, [self.loss.u(y, f) for f in F.T]
+        loss, u = self.loss, [self.loss.u(y, f) for f in F.T]
         before, now = (loss.region(each) for each in u)
-        moved = np.flatnonzero((before != now) & (s > 0))
-        rise = s[moved] * (loss.of_regions(loss.shares, now[moved]) - loss.of_regions(loss.shares, before[moved]))
+        moved = np.flatnonzero(((before != now) | (self.base is None)) & (s > 0))
+        rise = loss.of_regions(loss.shares, now[moved])
+        if self.base is not None:
+            rise = rise - loss.of_regions(loss.shares, before[moved])
+        rise = s[moved] * rise
         G = None
         if len(moved):
             came, went = rise > 0, rise < 0
@@ -274,10 +301,10 @@ class LossesAlong(Sized):
         """Where decision values are needed."""
         return np.array([self.start, self.end])
 
-    def on(self, block: Block, y: Array, F: Array, gradient: Array) -> Array:
+    def on(self, block: Block, y: Array, s: Array, F: Array, gradient: Array) -> Array:
         """The answer of a chunk; the gradient is not asked for."""
         start, end = (self.loss.u(y, f) for f in F.T)
-        return np.array([block.s @ self.loss.value(start + t * (end - start)) for t in self.steps])
+        return np.array([s @ self.loss.value(start + t * (end - start)) for t in self.steps])
 
 
 Question = Evaluate | LossesAlong
@@ -287,13 +314,13 @@ def answer(block: Block, questions: list[Question]) -> list[Any]:
     """The answers of one chunk to all questions: its features are read once for all of them."""
     with blas_threads(0):
         loss, Theta = questions[0].loss, np.vstack([question.thetas for question in questions])
-        Y = block.Y[:, [question.machine for question in questions]]
+        Y, S = block.columns([question.machine for question in questions])
         F, gradients = np.empty((len(Y), len(Theta))), np.zeros((Theta.shape[1], len(questions)))
         for rows, Z in block.parts():
             F[rows] = Z @ Theta[:, :-1].T + Theta[:, -1]
             slopes = loss.derivative(loss.u(Y[rows], F[rows, 1::2]).ravel()).reshape(Y[rows].shape)
-            pushed = loss.signed(Y[rows], block.s[rows, None] * slopes) / loss.largest
+            pushed = loss.signed(Y[rows], S[rows] * slopes) / loss.largest
             gradients[:-1] += Z.T @ pushed
             gradients[-1] += pushed.sum(axis=0)
-        parts = zip(questions, Y.T, np.split(F, len(questions), axis=1), gradients.T, strict=True)
-        return [question.on(block, y, f, gradient) for question, y, f, gradient in parts]
+        parts = zip(questions, Y.T, S.T, np.split(F, len(questions), axis=1), gradients.T, strict=True)
+        return [question.on(block, *part) for question, *part in parts]

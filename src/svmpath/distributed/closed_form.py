@@ -79,8 +79,14 @@ def sum_residuals(block: Block, Theta: Array) -> list[Array]:
     """A' S (y - f) of a chunk for all machines at all values, of shape (m, k, r + 1)."""
     with blas_threads(0):
         m, k, width = Theta.shape
-        residuals = np.tile(block.Y, m) - block.matvec(Theta.reshape(m * k, width))
-        return [block.rmatvec(block.s[:, None] * residuals).T.reshape(m, k, width)]
+        (Y, S), every = block.columns(range(k)), Theta.reshape(m * k, width)
+        total = np.zeros((width, m * k))
+        for rows, Z in block.parts():
+            residuals = np.tile(Y[rows], m) - (Z @ every[:, :-1].T + every[:, -1])
+            pushed = np.tile(S[rows], m) * residuals
+            total[:-1] += Z.T @ pushed
+            total[-1] += pushed.sum(axis=0)
+        return [total.T.reshape(m, k, width)]
 
 
 def rest_of(Theta: Array, gradient: Array, mu: Array) -> Array:

@@ -89,6 +89,11 @@ class Data:
             return None
         return np.array([1]) if len(self.classes) == 2 else np.arange(len(self.classes))
 
+    def largest(self, weighted: bool = False) -> Array:
+        """The largest absolute value of each column, as the machine sees it; of the rows with a weight, or of all."""
+        ends = self.table.ends(weighted)
+        return np.abs(ends if self.scaler is None else self.scaler.transform(ends)).max(axis=0)
+
     def take(self, rows: Array) -> tuple[Array, Array, Array]:
         """Rows of X as the machine sees them, their targets and their weights; ``rows`` must be in order."""
         tasks = [
@@ -104,14 +109,19 @@ class Data:
     def _codes(self) -> Codes:
         return Codes(self.classes, self.class_weights, self.unit)
 
+    def part(self, rows: Array) -> Any:
+        """The lazy array of some rows of X, as they were given; ``rows`` must be in order."""
+        pieces = list(split(rows, self.table.lengths))
+        tasks = [cluster.task("pick-rows", _rows_of_chunk, self.X[at], here) for at, here in pieces]
+        return cluster.concatenated(tasks, [len(here) for _, here in pieces], (self.table.columns,), float)
+
     def sample(self, size: int, seed: int) -> Array:
         """Numbers of random rows, in order: those that :func:`svmpath.gram.landmarks.uniform` takes in memory."""
         if size >= self.n:
             return np.arange(self.n)
         if self.n > _MOST_KEYS:
             return np.sort(np.random.default_rng(seed).choice(self.n, size, replace=False, shuffle=False))
-        ends = self.table.ends() if self.scaler is None else self.scaler.transform(self.table.ends())
-        largest = np.abs(ends).max(axis=0)
+        largest = self.largest()
         tasks = [cluster.task("row-keys", _keys, X, self.scaler, largest) for X in self.X]
         with cluster.explained(max(self.table.lengths), _NUMBERS_CHECKED * self.table.columns):
             keys = np.concatenate(cluster.compute(tasks))
@@ -162,6 +172,10 @@ class Codes:
 
 def _make(X: Any, y: Any, s: Any, recipe: Recipe, codes: Codes) -> Any:
     return make_block(np.asarray(X, dtype=float), *codes(y, s), recipe)
+
+
+def _rows_of_chunk(X: Any, rows: Array) -> Array:
+    return np.asarray(X, dtype=float)[rows]
 
 
 def _pick(X: Any, y: Any, s: Any, rows: Array, codes: Codes) -> tuple[Array, Array, Array]:

@@ -254,15 +254,15 @@ class ChunkTable:
         """Of the columns of all chunks."""
         return reduce(add, (chunk.weighted if weighted else chunk.spread for chunk in self.chunks if chunk.rows))
 
-    def ends(self) -> Array:
+    def ends(self, weighted: bool = False) -> Array:
         """The smallest and the largest number of each column, of shape (2, d)."""
-        used = [chunk.ends for chunk in self.chunks if chunk.rows]
+        used = [chunk.weighted_ends if weighted else chunk.ends for chunk in self.chunks if chunk.rows]
         return np.array([np.min([each[0] for each in used], axis=0), np.max([each[1] for each in used], axis=0)])
 
     def is_constant(self) -> Array:
         """Whether each column has one value only among the rows with a positive weight."""
-        used = [chunk.weighted_ends for chunk in self.chunks if chunk.rows]
-        return np.min([each[0] for each in used], axis=0) == np.max([each[1] for each in used], axis=0)
+        low, high = self.ends(weighted=True)
+        return np.asarray(low == high)
 
     def two_valued(self) -> Array:
         """Whether each column has at most two different values."""
@@ -284,6 +284,11 @@ class ChunkTable:
                 before = merged.get(label, (0, 0.0, 0))
                 merged[label] = before[0] + count, before[1] + weight, before[2] + weighted_rows
         return merged
+
+    def labels_in_order(self) -> list[OfLabel]:
+        """The same facts, in the order of the labels."""
+        found = self.labels()
+        return [found[label] for label in sorted(found)]
 
     def name(self, at: int) -> str:
         """A chunk in words: its number and its rows."""

@@ -1,4 +1,4 @@
-"""The two kinds of paths over C on rows in chunks: the squared hinge and least squares."""
+"""The two kinds of paths over C on rows in chunks: losses that are quadratic in pieces, and least squares."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from svmpath.distributed.blocks import Evaluate, Question, Recipe, answer
 from svmpath.distributed.closed_form import Decomposition, first_solution, refined, rest_of, sum_residuals
 from svmpath.distributed.data import Data
 from svmpath.distributed.leave_one_out import Machine, Press, Rule, SpanRule
-from svmpath.distributed.newton import ChunkedPoint, first_point, minimise_all
-from svmpath.distributed.path import ChunkedGram, ChunkedPath, ChunkedProblem
+from svmpath.distributed.newton import ChunkedPoint, first_point, first_theta, minimise_all
+from svmpath.distributed.path import ChunkedGram, ChunkedPath, ChunkedProblem, FeatureMachines
 from svmpath.distributed.rows import ChunkedRows
+from svmpath.distributed.without import WithoutRows, features_of
 from svmpath.gram.features import FeatureMap
 from svmpath.kernels import Kernel
 from svmpath.lazy import lazy, with_known
 from svmpath.losses import Loss, PathParameter, PiecewiseQuadratic
+from svmpath.solvers.pieces import SQUARED_HINGE
 
 Array = np.ndarray
 
@@ -34,7 +36,7 @@ _TOO_FEW_DIGITS = 1e-4  # relative error from which on a held-out residual is un
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ChunkedMarch(ChunkedPath):
-    """The squared hinge machine over C on rows in chunks.
+    """The machine of a loss that is quadratic in pieces over C on rows in chunks.
 
     Each value is found from the last one by Newton's method, and is exact.
     """
@@ -45,7 +47,13 @@ class ChunkedMarch(ChunkedPath):
     def _last(self) -> dict[str, Any]:
         """C and the points of all machines that were visited last; to begin with the limit for C to zero."""
         loss, k = self.loss.pieces, self.problem.machines
-        return {"C": 0.0, "points": [first_point(loss, self.moments, machine) for machine in range(k)]}
+        pairs = [(moments, machine) for moments in self.parts for machine in range(k)]
+        if loss == SQUARED_HINGE:
+            return {"C": 0.0, "points": [first_point(loss, *pair) for pair in pairs]}
+        thetas = [first_theta(*pair) for pair in pairs]
+        answers = _asker(self.live)([Evaluate(loss, at, theta, None) for at, theta in enumerate(thetas)])
+        points = [ChunkedPoint.of(loss, *each) for each in zip(thetas, answers, strict=True)]
+        return {"C": 0.0, "points": points}
 
     def _walk(self, values: Array) -> Iterator[tuple[int, list[ChunkedPoint]]]:
         """The position of each value and the machines there, from the smallest C to the largest."""
@@ -81,6 +89,9 @@ class ChunkedMarch(ChunkedPath):
 
     def rules(self, values: Array, screened: bool) -> Iterator[tuple[Array, Rule]]:
         for position, points in self._walk(values):
+            if self.is_folded:
+                yield np.array([position]), self.fold_rule(self.found[float(values[position])])
+                continue
             lam = 1.0 / float(values[position])
             machines = [Machine(point.theta, point.factor(lam).inverse) for point in points]
             if screened:
@@ -90,10 +101,11 @@ class ChunkedMarch(ChunkedPath):
                 move[-1, :-1] = -G[-1, :-1] / G[-1, -1]
                 moved = [replace(point, G=move.T @ point.G @ move).factor(lam).project(Om) for point in points]
                 machines = [replace(each, projection=move @ P.T) for each, P in zip(machines, moved, strict=True)]
-            yield np.array([position]), SpanRule(machines)
+            yield np.array([position]), SpanRule(machines, self.loss.pieces)
 
     def is_screened(self, loss: Any) -> bool:
-        return self.problem.n > MANY and loss in (error, OneVsRest(error))
+        is_error = self.loss.pieces == SQUARED_HINGE and loss in (error, OneVsRest(error))
+        return is_error and self.problem.n > MANY and not self.is_folded
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -101,41 +113,63 @@ class ChunkedClosedForm(ChunkedPath):
     """The least squares machine over C on rows in chunks: one decomposition, and one pass to refine any values."""
 
     @lazy
-    def decomposition(self) -> Decomposition:
-        """Of the centred moments."""
-        return Decomposition.of(self.moments)
+    def decompositions(self) -> list[Decomposition]:
+        """Of the centred moments of all rows; or of those of each fold."""
+        return [Decomposition.of(moments) for moments in self.parts]
+
+    def _refined(self, Theta: Array, gradient: Array, mu: Array) -> Array:
+        """theta of all machines after a step of refinement."""
+        k = self.problem.machines
+        parts = [slice(at, at + k) for at in range(0, Theta.shape[1], k)]
+        pairs = zip(parts, self.decompositions, strict=True)
+        return np.concatenate([refined(Theta[:, at], gradient[:, at], each, mu) for at, each in pairs], axis=1)
 
     def _solve_all(self, values: Array) -> Array:
-        """theta at all values, of shape (m, k, r + 1)."""
+        """theta at all values, of shape (m, k, r + 1), or with machines of each fold."""
         mu = 0.5 / values
-        Theta = first_solution(self.moments, self.decomposition, mu)
-        gradient = self.live.reduce("sum-residuals", sum_residuals, Theta)[0]
-        Theta = refined(Theta, gradient, self.decomposition, mu)
+        pairs = zip(self.parts, self.decompositions, strict=True)
+        Theta = np.concatenate([first_solution(*pair, mu) for pair in pairs], axis=1)
+        Theta = self._refined(Theta, self.live.reduce("sum-residuals", sum_residuals, Theta)[0], mu)
         self.found.update(zip(values.tolist(), Theta, strict=True))
         return Theta
 
     def violation(self, value: float) -> float:
         mu, Theta = np.array([0.5 / value]), self._at(value)[None]
         g = rest_of(Theta, self.live.reduce("sum-residuals", sum_residuals, Theta)[0], mu)
-        delta = self.decomposition.solve(g, mu)
+        delta = self.decompositions[0].solve(g, mu)
         return float(np.sqrt(np.maximum((g * delta).sum(axis=2), 0.0).max() / self.moments.usual_weight))
 
     def _polished(self, value: float, exact: ChunkedRows) -> Array:
         mu, Theta = np.array([0.5 / value]), self._at(value)[None]
         for _ in range(_POLISHED):
             gradient = exact.reduce("sum-residuals", sum_residuals, Theta)[0]
-            Theta = refined(Theta, gradient, self.decomposition, mu)
+            Theta = self._refined(Theta, gradient, mu)
         return Theta[0]
 
     def thetas(self, values: Array) -> Iterator[tuple[int, Array]]:
         yield from enumerate(self._solve_all(values))
 
     def rules(self, values: Array, screened: bool) -> Iterator[tuple[Array, Rule]]:
-        d = self.decomposition
-        yield np.arange(len(values)), Press(self._solve_all(values), d, d.shrink(0.5 / values))
+        Theta = self._solve_all(values)
+        if self.is_folded:
+            yield from ((np.array([at]), self.fold_rule(each)) for at, each in enumerate(Theta))
+            return
+        d = self.decompositions[0]
+        yield np.arange(len(values)), Press(Theta, d, d.shrink(0.5 / values))
+
+    def without_each_row(self, value: float, rows: Array) -> WithoutRows:
+        """The machines without each of some gathered rows, at a value; ``rows`` are their places among these."""
+        problem, d = self.gathered.problem, self.decompositions[0]
+        ((_, held),), shrink = self.gather_held(np.array([value])), d.shrink(np.array([0.5 / value]))
+        features = self.live.gather("pick-features", features_of, d, rows=problem.rows[rows])
+        f = held.decisions[0].reshape(problem.n, -1)[rows]
+        residuals = problem.Y.reshape(problem.n, -1)[rows] - f
+        weights = problem.s[rows][:, None] * np.concatenate(features) * shrink[:, 0]
+        machines = FeatureMachines.of(self._at(value), self)
+        return WithoutRows(rows, f, residuals, problem.s[rows] / d.weight, weights, machines, d, self.centre)
 
     def count_unreliable(self, values: Array) -> Array:
-        lost = self.decomposition.rounding(0.5 / values) > _TOO_FEW_DIGITS
+        lost = self.decompositions[0].rounding(0.5 / values) > _TOO_FEW_DIGITS
         return np.where(lost, self.problem.n, 0)
 
 
@@ -152,7 +186,8 @@ def make_path(
 ) -> Any:
     """The path of one loss on chunks."""
     task = "regression" if data.classes is None else "classification"
-    rows = ChunkedRows(data, Recipe(features, centre, np.float64, data.positives, data.scaler), limit)
+    recipe = Recipe(features, centre, np.float64, data.positives, data.largest(weighted=True), data.scaler)
+    rows = ChunkedRows(data, recipe, limit)
     problem = ChunkedProblem(ChunkedGram(kernel, features, data.n), data.n, 1.0, 1.0, task, data.classes)
     kind = KINDS[loss.followed_by["chunks"]]
     path: Any = kind(problem, loss, PathParameter("C", {}, None), span, rows=rows, centre=centre, scaler=data.scaler)

@@ -49,6 +49,11 @@ class ChunkedPoint:
     gradient: Array
     G: Array
 
+    @classmethod
+    def of(cls, loss: Pieces, theta: Array, there: Evaluation) -> ChunkedPoint:
+        """The point at theta, of what a question without a base was answered."""
+        return cls(loss, theta, there.loss, there.gradient, np.zeros((len(theta),) * 2) if there.G is None else there.G)
+
     def objective(self, lam: float, theta: Array | None = None, losses: float | None = None) -> float:
         """J here, or at another theta with these losses."""
         w = (self.theta if theta is None else theta)[:-1]
@@ -72,11 +77,15 @@ class ChunkedPoint:
         return delta, float(np.sqrt(max(g @ delta, 0.0)))
 
 
+def first_theta(moments: Moments, machine: int) -> Array:
+    """No weights, and the mean target as offset."""
+    return np.append(np.zeros(len(moments.G) - 1), moments.c[-1, machine] / moments.G[-1, -1])
+
+
 def first_point(loss: Pieces, moments: Moments, machine: int) -> ChunkedPoint:
     """The limit of the squared hinge for lam to infinity: b is the mean label, and every row is inside the margin."""
-    G, c = moments.G, moments.c[:, machine]
-    b = c[-1] / G[-1, -1]
-    theta = np.append(np.zeros(len(c) - 1), b)
+    G, c, theta = moments.G, moments.c[:, machine], first_theta(moments, machine)
+    b = float(theta[-1])
     return ChunkedPoint(loss, theta, float(moments.squares[machine] - b * c[-1]), c - b * G[:, -1], G)
 
 

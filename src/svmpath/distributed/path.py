@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,21 +12,26 @@ import numpy as np
 from svmpath.chunked import is_chunked
 from svmpath.distributed import cluster
 from svmpath.distributed.blocks import Block, Moments, sum_moments
-from svmpath.distributed.leave_one_out import Rule, hold_out, sample_held, sum_scores
-from svmpath.distributed.rows import ChunkedRows
+from svmpath.distributed.data import split
+from svmpath.distributed.folds import FoldRule, Masks, Split, sum_fold_moments
+from svmpath.distributed.leave_one_out import Held, Rule, gather_held, hold_out, sum_scores
+from svmpath.distributed.rows import ChunkedRows, FoldedRows
 from svmpath.exceptions import PathError
 from svmpath.gram.expansion import OnFeatures
 from svmpath.gram.features import FeatureMap
 from svmpath.kernels import Kernel
-from svmpath.lazy import lazy
+from svmpath.lazy import lazy, with_known
 from svmpath.losses import Loss
 from svmpath.paths.path import Event, Path
+from svmpath.row_order import KeyedRows
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
 Progress = Callable[[int, int], None]
 
+MOST_NUMBERS = 10_000_000  # of one kind that are brought together: 80 MB; of more rows a random sample
 _NODES_PER_DECADE = 4
+_SAMPLE_SEED = 0
 
 
 @dataclass(frozen=True)
@@ -56,10 +61,6 @@ class ChunkedGram:
     def entries(self) -> int:
         """Number of entries of Z."""
         return self.n * self.rank
-
-    def contents(self) -> Array:
-        """Refused: criteria ask for it that hold out folds of rows."""
-        raise ValueError("k-fold does not work for rows in chunks: use criterion='auto', which leaves out single rows.")
 
     def apply(self, X: Any, alpha: Any, w: Array) -> Array:
         """Features of new rows times w; ``alpha`` stays with the rows and is not used."""
@@ -102,6 +103,77 @@ class ChunkedProblem:
     def machines(self) -> int:
         """One, or one per class if there are more than two."""
         return 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
+
+
+@dataclass(frozen=True)
+class KeyedGram(ChunkedGram):
+    """The same, and the keys of rows whose numbers were brought together."""
+
+    keys: Array = field(kw_only=True)
+
+    def contents(self) -> KeyedRows:
+        """What a random order of the rows is made of."""
+        return KeyedRows(self.keys)
+
+
+@dataclass(frozen=True)
+class GatheredProblem(ChunkedProblem):
+    """The problem with the numbers of its rows brought together, or of a sample of them: n of each kind, and no rows.
+
+    What works on held-out decision values in memory works on these.
+
+    Attributes
+    ----------
+    rows : array of shape (N,)
+        The numbers of these rows, in order.
+    labels : array of shape (N,)
+        The number of each row's class, or its target.
+    s : array of shape (N,)
+        Weights.
+    Y : array of shape (N,) or (N, k)
+        The targets of all machines.
+    total : int
+        The number of all rows.
+    """
+
+    rows: Array = field(kw_only=True)
+    labels: Array = field(kw_only=True)
+    s: Array = field(kw_only=True)
+    Y: Array = field(kw_only=True)
+    total: int = field(kw_only=True)
+
+    @property
+    def y(self) -> Array:
+        """The targets of the first machine."""
+        return self.Y if self.Y.ndim == 1 else self.Y[:, 0]
+
+    @property
+    def active(self) -> Array:
+        """The rows of positive weight."""
+        return np.flatnonzero(self.s > 0)
+
+    @property
+    def are_all(self) -> bool:
+        """Whether these are all rows."""
+        return len(self.rows) == self.total
+
+
+@dataclass(frozen=True)
+class FeatureMachines:
+    """Several machines as functions of new rows, scaled already: f(x) = phi(x)' W + b, a column for each."""
+
+    gram: ChunkedGram
+    W: Array
+    b: Array
+
+    @classmethod
+    def of(cls, Theta: Array, path: ChunkedPath) -> FeatureMachines:
+        """Of the theta of machines on features minus the centre of a path."""
+        return cls(path.gram, Theta[:, :-1].T, Theta[:, -1] - Theta[:, :-1] @ path.centre)
+
+    def __call__(self, X: Any) -> Array:
+        """Decision values of new rows, of shape (m, number of machines)."""
+        return np.asarray(self.gram.apply(X, None, self.W) + self.b)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -323,8 +395,8 @@ class ChunkedPath(Path):
         return joined[:, :, 0] if k == 1 else joined
 
     def sum_scores(self, values: Array, loss: Any, margin_loss: Any, progress: Progress | None = None) -> Array:
-        """Weighted sums of losses, squared losses and margin losses at each value, of shape (3, m)."""
-        is_screened, sums = self.is_screened(loss), np.empty((3, len(values)))
+        """Sums over all entries at each value, as :func:`sum_scores` has them, of shape (5, m)."""
+        is_screened, sums = self.is_screened(loss), np.empty((5, len(values)))
         done = 0
         for at, rule in self.rules(values, is_screened):
             sums[:, at] = self.live.reduce("leave-one-out", sum_scores, rule, loss, margin_loss, is_screened)[0]
@@ -333,16 +405,100 @@ class ChunkedPath(Path):
                 progress(done, len(values))
         return sums
 
-    def sample_held(self, value: float, rows: Array) -> tuple[Array, Array, Array]:
-        """Held-out decision values (N, k), targets and weights of some rows; ``rows`` must be in order."""
-        _, rule = next(iter(self.rules(np.array([value]), False)))
-        found = self.live.pick("held-out-sample", sample_held, rule, rows)
-        held, target, s = (np.concatenate([part[at][0] for part in found]) for at in range(3))
-        return held, target, s
+    # --- numbers of rows, brought together ---------------------------------------------------------------------------
+
+    @lazy
+    def gathered(self) -> ChunkedPath:
+        """The same path, whose problem has the numbers of the rows: of all of them, or of a random sample."""
+        n, k = self.problem.n, self.problem.machines
+        rows = None if n * k <= MOST_NUMBERS else self.live.data.sample(max(MOST_NUMBERS // k, 1), _SAMPLE_SEED)
+        found = self.live.gather("gather-rows", numbers_of, rows=rows)
+        labels, s, keys = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        positives, every = self.live.recipe.positives, np.arange(n) if rows is None else rows
+        Y = labels if positives is None else np.where(labels[:, None] == positives, 1.0, -1.0)
+        Y = Y[:, 0] if Y.ndim == 2 and k == 1 else Y
+        gram = KeyedGram(self.gram.kernel, self.gram.features, len(every), self.gram.residual, keys=keys)
+        known = self.problem
+        problem = GatheredProblem(
+            gram, len(every), known.weight, known.share, known.task, known.classes,
+            rows=every, labels=labels, s=s, Y=Y, total=n,
+        )  # fmt: skip
+        return with_known(replace(self, problem=problem, store=self.store), moments=self.moments)
+
+    def gather_held(self, values: Array, is_screened: bool = False) -> Iterator[tuple[Array, Held]]:
+        """The positions of some values, and the held-out entries of the gathered rows there, fold by fold."""
+        problem = self.gathered.problem
+        rows = None if problem.are_all else problem.rows
+        lengths = (
+            self.live.full_lengths if rows is None else [len(here) for _, here in split(rows, self.live.full_lengths)]
+        )
+        starts = np.cumsum([0, *lengths[:-1]])
+        for at, rule in self.rules(values, is_screened):
+            parts = self.live.gather("leave-one-out", gather_held, rule, is_screened, rows=rows)
+            fold = np.concatenate([part.fold for part in parts])
+            order = np.argsort(fold, kind="stable")
+            here = np.concatenate([start + part.rows for start, part in zip(starts, parts, strict=True)])[order]
+            decisions = np.concatenate([part.decisions for part in parts], axis=1)[:, order]
+            errors = None
+            if is_screened:
+                errors = np.concatenate([part.errors for part in parts], axis=1)[:, order]
+            yield at, Held(decisions[:, :, 0] if decisions.shape[2] == 1 else decisions, here, fold[order], errors)
+
+    def gather_decisions(self, value: float) -> Array:
+        """Decision values of the gathered rows, of shape (N, k)."""
+        problem = self.gathered.problem
+        rows = None if problem.are_all else problem.rows
+        return np.concatenate(self.live.gather("decide", _decide_some, self._at(value)[None], rows=rows))
+
+    # --- folds -------------------------------------------------------------------------------------------------------
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether its machines are those without each fold."""
+        return isinstance(self.rows, FoldedRows)
+
+    def on_folds(self, folds: Split) -> ChunkedPath:
+        """The machines without each fold, which are found in the same passes."""
+        gathered, masks = self.gathered, Masks.of(folds, self.problem.n)
+        if not gathered.problem.are_all:
+            raise ValueError(
+                f"Folds are drawn from the numbers of all rows together, of at most {MOST_NUMBERS} rows (times the "
+                f"classes, if there are more than two), but there are {self.problem.n}: use leave-one-out, "
+                "criterion='auto', or fit a sample."
+            )
+        folded = replace(self, rows=self.live.on_folds(masks), found={}, store=self.store)
+        return with_known(folded, moments=self.moments, gathered=gathered)
+
+    @lazy
+    def parts(self) -> list[Moments]:
+        """The moments of all rows; or of the rows that train each fold."""
+        if not self.is_folded:
+            return [self.moments]
+        others = self.live.reduce("sum-moments", sum_fold_moments)
+        return [self.moments.without(each) for each in others]
+
+    def without_each_fold(self, value: float) -> tuple[FeatureMachines, Held]:
+        """The machines without each fold at a value, fold by fold, and what they say of the rows of their folds."""
+        ((_, held),) = self.gather_held(np.array([value]))
+        return FeatureMachines.of(self._at(value), self), held
+
+    def fold_rule(self, Theta: Array) -> FoldRule:
+        """How rows are held out by machines of folds, of shape (F k, r + 1)."""
+        return FoldRule(Theta.reshape(-1, self.problem.machines, Theta.shape[-1]))
 
 
 def _rows_first(values: Array) -> Array:
     return np.moveaxis(values, 1, 0)
+
+
+def numbers_of(block: Block, some: Array | None) -> tuple[Array, Array, Array]:
+    """Target, weight and key of all rows of a chunk, or of some."""
+    which: Any = slice(None) if some is None else some
+    return block.target[which], block.s[which], block.keys[which]
+
+
+def _decide_some(block: Block, Theta: Array, some: Array | None) -> Array:
+    return np.asarray(_decide(block, Theta)[0][slice(None) if some is None else some])
 
 
 def _decide(block: Block, Theta: Array) -> Array:

@@ -12,6 +12,8 @@ from svmpath.distributed import cluster
 
 Array = np.ndarray
 
+_OF_MACHINES = ("decision_function", "predict", "predict_proba", "predict_log_proba")
+
 
 @dataclass(frozen=True)
 class _Method:
@@ -20,12 +22,16 @@ class _Method:
     model: Any
     name: str
     empty: Array
+    arguments: tuple[Any, ...]
+    options: dict[str, Any]
 
     def __call__(self, X: Any) -> Array:
-        return np.asarray(getattr(self.model, self.name)(X)) if X.shape[0] else self.empty
+        if not X.shape[0]:
+            return self.empty
+        return np.asarray(getattr(self.model, self.name)(X, *self.arguments, **self.options))
 
 
-def map_method(model: Any, name: str, X: Any) -> Any:
+def map_method(model: Any, name: str, X: Any, *arguments: Any, **options: Any) -> Any:
     """The lazy array of what a method of a fitted model returns for the rows of X.
 
     Shape and type are found with one row, before anything is sent: a model that is not fitted, or was fitted on other
@@ -35,7 +41,8 @@ def map_method(model: Any, name: str, X: Any) -> Any:
     cluster.check_rows(X)
     is_frame = cluster.is_frame(X)
     zeros = type(X._meta)({each: [0.0] for each in X.columns}) if is_frame else np.zeros((1, X.shape[1]))
-    known = getattr(model, name)(zeros)
-    return cluster.map_rows(
-        name.replace("_", "-"), _Method(copy(model), name, known[:0]), X, known.shape[1:], known.dtype
-    )
+    known = getattr(model, name)(zeros, *arguments, **options)
+    # Workers are sent what they need: neither the search, nor the held-out values of all rows.
+    sent = model.for_prediction() if name in _OF_MACHINES else copy(model)
+    call = _Method(sent, name, known[:0], arguments, options)
+    return cluster.map_rows(name.replace("_", "-"), call, X, known.shape[1:], known.dtype)

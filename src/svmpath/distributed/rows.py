@@ -13,6 +13,7 @@ import numpy as np
 from svmpath.distributed import cluster
 from svmpath.distributed.blocks import Block, Recipe
 from svmpath.distributed.data import Data, choose_dtype, split
+from svmpath.distributed.folds import Masks, mark_folds
 
 Array = np.ndarray
 
@@ -60,19 +61,32 @@ class ChunkedRows:
         blocks = self.blocks
         self.passes[name] += 1
         with self._guarded():
-            return cluster.reduce_chunks(name, function, [(block,) for block in blocks], shared, self._places)
+            return cluster.reduce_chunks(name, function, [(block,) for block in blocks], shared, self.places)
 
     def map(self, name: str, function: Callable[[Block, Any], Array], shared: Any) -> list[Any]:
         """One task per chunk."""
         common = cluster.as_delayed(shared)
         return [cluster.task(name, function, block, common) for block in self.blocks]
 
-    def pick(self, name: str, function: Callable[..., Any], shared: Any, rows: Array) -> list[Any]:
-        """``function(block, shared, rows of it)`` of the chunks that have some of the rows; ``rows`` in order."""
-        common, blocks = cluster.as_delayed(shared), self.blocks
-        pieces = split(rows, self.data.full_lengths)
+    def gather(self, name: str, function: Callable[..., Any], *shared: Any, rows: Array | None = None) -> list[Any]:
+        """``function(block, *shared, which)`` of each chunk, in their order: of all its rows, or of some of them.
+
+        ``rows`` must be in order; chunks that have none of them are not asked.
+        """
+        common, blocks = [cluster.as_delayed(each) for each in shared], self.blocks
+        self.passes[name] += 1
+        pieces: Any = ((at, None) for at in range(len(blocks))) if rows is None else split(rows, self.full_lengths)
         with self._guarded():
-            return cluster.compute([cluster.task(name, function, blocks[at], common, here) for at, here in pieces])
+            return cluster.compute([cluster.task(name, function, blocks[at], *common, here) for at, here in pieces])
+
+    @property
+    def full_lengths(self) -> list[int]:
+        """The lengths of chunks that are not empty."""
+        return self.data.full_lengths
+
+    def on_folds(self, masks: Masks) -> FoldedRows:
+        """The same rows, with machines for each fold."""
+        return FoldedRows(self, masks)
 
     def release(self) -> None:
         """Let go of features that are held; they are made anew when they are asked for again."""
@@ -80,6 +94,11 @@ class ChunkedRows:
             cluster.release(self._blocks)
         self._blocks, self.are_held = self.data.blocks(self.recipe), False
         self._is_ready, self._places = False, None
+
+    @property
+    def places(self) -> list[Any] | None:
+        """Where each block is held, if that is known."""
+        return self._places
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -91,3 +110,41 @@ class ChunkedRows:
             except BaseException:
                 self.release()
                 raise
+
+
+class FoldedRows(ChunkedRows):
+    """The rows of others, with machines for each fold: what is held is held once."""
+
+    def __init__(self, rows: ChunkedRows, masks: Masks) -> None:
+        self.rows, self.masks = rows, masks
+        self.data, self.recipe, self.passes = rows.data, rows.recipe, rows.passes
+        self._marks = [cluster.as_delayed(each) for each in masks.cut(rows.full_lengths)]
+
+    @property
+    def blocks(self) -> list[Any]:
+        """One task per chunk that gives its block."""
+        pairs = zip(self.rows.blocks, self._marks, strict=True)
+        return [cluster.task("mark-folds", mark_folds, *pair) for pair in pairs]
+
+    @property
+    def places(self) -> list[Any] | None:
+        """Where each block is held, if that is known."""
+        return self.rows.places
+
+    @property
+    def storage(self) -> str:
+        """How features are kept, in words."""
+        return self.rows.storage
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether features are held in single precision."""
+        return self.rows.is_rounded
+
+    def exact(self) -> ChunkedRows:
+        """The same rows with features in double precision, made anew in every pass."""
+        return FoldedRows(self.rows.exact(), self.masks)
+
+    def release(self) -> None:
+        """Let go of features that are held."""
+        self.rows.release()

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import compute_class_weight
 
 from svmpath.criteria.curve import HeldOutLoss
-from svmpath.criteria.held_out import leave_one_out, predict_left_out, refuse_events
+from svmpath.criteria.held_out import Folds, leave_folds_out, leave_one_out, predict_left_out, refuse_events
 from svmpath.distributed.curve import ChunkedCurve, loss_of
 from svmpath.distributed.data import Data, make_features, read
 from svmpath.distributed.facts import as_keys
@@ -144,11 +144,18 @@ def fit_scaler(data: Data) -> StandardScaler:
 
 @dataclass(frozen=True)
 class HeldOutInChunks:
-    """Held-out decision values that stay with the rows."""
+    """Held-out decision values that stay with the rows; ``held_by`` are the machines without each fold."""
+
+    held_by: ChunkedPath | None = None
 
     def curve(self, path: ChunkedPath, criterion: str, values: Array, loss: HeldOutLoss) -> ChunkedCurve:
         """Their scores along the path."""
-        return ChunkedCurve(path, criterion, values, loss_of(loss, path))
+        return ChunkedCurve(path, criterion, values, loss_of(loss, path), held_by=self.held_by)
+
+
+@leave_folds_out.register(ChunkedPath)
+def _(path: ChunkedPath, values: Array, folds: Folds) -> HeldOutInChunks:
+    return HeldOutInChunks(path.on_folds(folds))
 
 
 @leave_one_out.register(ChunkedClosedForm)
@@ -162,8 +169,8 @@ def _(
 @leave_one_out.register(ChunkedMarch)
 def _(path: ChunkedMarch, values: Array, *, max_events: int | None = None, count_only: bool = False) -> Any:
     raise ValueError(
-        "Exact leave-one-out of the squared hinge does not work for rows in chunks: use its prediction, criteria.span "
-        "(criterion='span')."
+        "Exact leave-one-out of this loss does not work for rows in chunks: use its prediction, criteria.span "
+        "(criterion='span'), or k-fold."
     )
 
 

@@ -84,6 +84,7 @@ class PathMachine(TunedModel):
     _unscaled: Any = None  # the rows as they were given, where the machines see others
     _levels: Array | None = None  # of a loss that has one: those asked for
     sample_size_: int
+    gathered_rows_: int
 
     @property
     def _axes(self) -> Axes:

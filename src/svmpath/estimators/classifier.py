@@ -16,7 +16,7 @@ from svmpath.criteria.frozen import predicted_codes
 from svmpath.criteria.recall import Recall
 from svmpath.estimators._base import Array, PathMachine
 from svmpath.estimators.cautions import warn_of_a_weak_model
-from svmpath.estimators.chunks import fit_chunks, lazy_for_chunks
+from svmpath.estimators.chunks import fit_chunks, in_memory, lazy_for_chunks
 from svmpath.estimators.keywords import by_name
 from svmpath.estimators.machines import squeezed
 from svmpath.estimators.probabilities import CalibrationCurve
@@ -360,8 +360,9 @@ class PathSVC(ClassifierMixin, PathMachine):
             self._begin(start_from)
             check_method(self.calibration)
             if is_chunked(X, y, sample_weight):
-                fit_chunks(self, X, y, sample_weight, groups)
-                return self
+                if fit_chunks(self, X, y, sample_weight, groups):
+                    return self
+                X, y, sample_weight, groups = in_memory(X, y, sample_weight, groups)
             X, y = self._check_training(X, y)
             self.classes_, code = encode_classes(y)
             s = self._seen_weights(check_weights(sample_weight, X, self.class_weight, self.classes_, code))
@@ -417,6 +418,7 @@ class PathSVC(ClassifierMixin, PathMachine):
         f = squeezed(self._decide(X))
         return self._held_out.calibration(self.calibration).log_probabilities(f)
 
+    @lazy_for_chunks
     def predict_set(self, X: Any, coverage: float = 0.9) -> Array:
         """The labels that are plausible for each row, by jackknife+ or CV+.
 

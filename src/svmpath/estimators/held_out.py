@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +50,6 @@ ERROR_RATE, SQUARED_ERROR = "error rate", "mean squared error"
 LOG_LOSS, ROOT = "log loss", "root mean squared error"
 DEFAULT_ROWS = 2000  # that are shuffled, at most, to see which columns matter
 _EXACT = ("loo", "press")  # criteria that are exact leave-one-out
-_EQUAL_WEIGHTS = 1e-9  # relative variance of weights of rows in chunks up to which all are equal
 _TIE = 1e-9  # relative; a residual so small is none
 _HARMLESS = 0.01  # of the root mean squared residual: a change of predictions that is not worth n kernel values each
 _PAIRS = np.array([0.0, 0.25, 0.5, 0.75])  # pairs of quantiles: how far from those of the coverage to the median
@@ -97,6 +96,11 @@ class HeldOut:
     _between: dict[str, LeftOut] = field(default_factory=dict)
     _shift: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def problem(self) -> Any:
+        """The targets and weights of the rows."""
+        return self.machines.whole.problem
+
     # --- how rows are held out ---------------------------------------------------------------------------------------
 
     def criterion(self, *, exact: bool = False) -> str | None:
@@ -107,7 +111,7 @@ class HeldOut:
         """
         name = self.choice.curve.criterion
         name = "span" if is_bound(name) else name  # a bound has no held-out values
-        is_affordable = self.machines.whole.problem.n <= self.machines.exact_rows
+        is_affordable = self.problem.n <= self.machines.exact_rows
         if name not in _EXACT and is_affordable and (exact or is_estimate(name)):
             name = "loo"
         return None if exact and name not in _EXACT else name
@@ -302,7 +306,7 @@ class HeldOut:
                 "same X as to fit."
             )
         weight = np.ones(n) if self.weight is None else self.weight
-        weight = np.where(self.machines.whole.problem.s > 0, weight, 0.0)
+        weight = np.where(self.problem.s > 0, weight, 0.0)
         measures = [self.measure(scoring) for scoring in scorings]
         with jobs(self.options["n_jobs"]):
             return shuffle_columns(
@@ -341,7 +345,7 @@ class HeldOut:
         """How often what was given a probability came true; each probability is calibrated on the other folds."""
         assert self.classes is not None
         f, code, s, rows = self._calibrated_rows()
-        k, places = len(self.classes), random_places(self.machines.whole.problem)
+        k, places = len(self.classes), random_places(self.problem)
         fold, p = deal(self.units(rows), code, places[rows], _CURVE_FOLDS), np.empty((len(code), k))
         for each in np.unique(fold):
             out = fold == each
@@ -366,7 +370,7 @@ class HeldOut:
         is_given = as_chosen or not is_whole_number(self.options["cv"], least=2)
         if is_by_folds(self.choice.curve.criterion) and self.folds is not None and is_given:
             return self.folds
-        gram, s = self.machines.gram, self.machines.whole.problem.s
+        gram, s = self.machines.gram, self.problem.s
         kind: dict[str, Any] = {"is_classification": self.classes is not None, "groups": self.groups}
         return ten_folds(gram.X, self.labels, **kind, s=s, pairwise=gram.kernel.pairwise)
 
@@ -412,7 +416,7 @@ class HeldOut:
             C = self.machines.values[0]
             paths = LevelMachines(self.machines.paths[0], C).paths(new)
             left_out = fold_machines(paths, [C] * len(new), self.outer_folds(as_chosen=False))
-            w, e = self.machines.whole.problem.s[left_out.rows], self.labels[left_out.rows][:, None] - left_out.held
+            w, e = self.problem.s[left_out.rows], self.labels[left_out.rows][:, None] - left_out.held
             self._shift |= {
                 repr(q): weighted_quantile(column, w, q) for q, column in zip(new.tolist(), e.T, strict=True)
             }
@@ -428,68 +432,3 @@ class HeldOut:
         """Which labels are plausible for new rows, of shape (m, k)."""
         with jobs(self.options["n_jobs"]):
             return label_sets(self.left_out(), self.labels, X, check_coverage(coverage), self.weight)
-
-
-class ChunkedHeldOut(HeldOut):
-    """The same of rows in chunks, where no number of a single row is kept in memory."""
-
-    _recall: Recall | None = None
-
-    def judge(self, f: Array, code: Array, s: Array) -> None:
-        """Keep the recall of each class on a sample of rows, from their held-out decision values."""
-        assert self.classes is not None
-        errors = (predicted_codes(f, self.cut) != code).astype(float)
-        self._recall = recall_by_class(errors, code, s, np.arange(len(code)), self.classes)
-
-    def recall(self, curve: Curve | None = None) -> Recall:
-        """What part of each class is found, on a sample of rows."""
-        assert self._recall is not None
-        return self._recall
-
-    def caution(self) -> str | None:
-        """What to warn of."""
-        return self.recall().caution(self.options)
-
-    def loo_error(self) -> float:
-        """Exact leave-one-out error, which does not look at weights; from sums that do."""
-        problem: Any = self.machines.whole.problem
-        if self.criterion(exact=True) is not None and problem.share * problem.n > 1.0 + _EQUAL_WEIGHTS:
-            raise ValueError(
-                "There is no leave-one-out error, which is unweighted, of a model that was fitted on rows in chunks "
-                "with different weights; use held_out_error()."
-            )
-        return super().loo_error() if self.criterion(exact=True) is None else self.error()
-
-    def interval(self, value: float) -> NoReturn:
-        """Not possible."""
-        self._refuse("An interval needs the held-out losses of all rows; use curve_.standard_error(choice_.index)")
-
-    def table(self, method: str = "sigmoid") -> NoReturn:
-        """Not possible."""
-        self._refuse("The table has an entry for every row; held_out_decisions() is a lazy Dask array")
-
-    def calibration(self, method: str) -> Calibration:
-        """How held-out decision values become probabilities; fitted while the rows were at hand."""
-        if method not in self._calibrations:
-            self._refuse(f"Calibration needs the held-out values of rows; fit with calibration={method!r}")
-        return self._calibrations[method]
-
-    def calibration_curve(self, method: str) -> NoReturn:
-        """Not possible."""
-        self._refuse("A calibration curve needs the held-out values of all rows; fit a sample in memory")
-
-    def left_out(self) -> NoReturn:
-        """Not possible."""
-        self._refuse("A prediction set or interval needs machines without each of the rows; fit a sample in memory")
-
-    def can_be_corrected(self) -> bool:
-        """Not possible."""
-        return False
-
-    def nested_error(self, make: Callable[..., Any], method: str, n_splits: int | None) -> NoReturn:
-        """Not possible."""
-        self._refuse("This error takes many fits in memory; use held_out_error(), or a model of a sample in memory")
-
-    @staticmethod
-    def _refuse(sentence: str) -> NoReturn:
-        raise ValueError(f"{sentence}: the model was fitted on rows in chunks.")

@@ -90,7 +90,7 @@ class HonestError:
 
 
 @dataclass(frozen=True)
-class _Rows:
+class FittedRows:
     """What an estimator was fitted to: the rows of positive weight."""
 
     X: Any
@@ -102,9 +102,9 @@ class _Rows:
     is_classification: bool
 
     @classmethod
-    def of(cls, held_out: HeldOut) -> _Rows:
+    def of(cls, held_out: HeldOut) -> FittedRows:
         """Rows of weight zero are as good as absent."""
-        problem, classes = held_out.machines.whole.problem, held_out.classes
+        problem, classes = held_out.problem, held_out.classes
         gram, at = problem.gram, np.flatnonzero(problem.s > 0)
         y = held_out.labels if classes is None else classes[held_out.labels]
         given, groups = (None if each is None else each[at] for each in (held_out.weight, held_out.groups))
@@ -116,6 +116,13 @@ class _Rows:
     def units(self) -> Array:
         """What is independent of each other: groups, or rows."""
         return np.arange(len(self.y)) if self.groups is None else np.unique(self.groups, return_inverse=True)[1]
+
+    def most_folds(self, cv: Any, train: Array) -> Any:
+        """``cv``; of a number no more folds than the rows that remain allow."""
+        if cv is not None and not is_whole_number(cv, least=2):
+            return cv
+        most, _ = most_folds(self.y[train], None if self.groups is None else self.groups[train], self.is_classification)
+        return min(5 if cv is None else int(cv), max(most, 2))
 
     def at(self, rows: Array, columns: Array) -> Any:
         """Some rows of X; of a kernel matrix also some columns."""
@@ -152,9 +159,8 @@ def _nested(held_out: HeldOut, make: Callable[..., Any], n_splits: int) -> Hones
             "Nested cross-validation fits to part of the rows, so that landmarks cannot be row numbers: name a way "
             "to choose them, such as landmarks='uniform', or use nested_error('bootstrap')."
         )
-    data = _Rows.of(held_out)
-    folds = _outer_folds(held_out, data, n_splits)
-    _check_training(data, folds)
+    data = FittedRows.of(held_out)
+    folds = outer_folds(held_out, data, n_splits)
     threads = min(count_jobs(held_out.options["n_jobs"]), len(folds))
     options = {**held_out.options, "verbose": 0, **({"n_jobs": 1} if threads > 1 else {})}
 
@@ -175,23 +181,19 @@ def _nested(held_out: HeldOut, make: Callable[..., Any], n_splits: int) -> Hones
     return HonestError(value, interval, "nested", len(folds))
 
 
-def _losses_of(make: Callable[..., Any], options: dict[str, Any], data: _Rows, fold: Fold) -> Array:
+def _losses_of(make: Callable[..., Any], options: dict[str, Any], data: FittedRows, fold: Fold) -> Array:
     """Losses on a fold of the whole procedure on the other rows."""
     train, test = fold
     y, truth = data.y[train], data.y[test]
     if data.is_classification and (y == y[0]).all():
         return (truth != y[0]).astype(float)
     weight, groups = (None if each is None else each[train] for each in (data.given, data.groups))
-    cv = options["cv"]
-    if cv is None or is_whole_number(cv, least=2):  # no more folds than the rows that remain allow
-        most, _ = most_folds(y, groups, data.is_classification)
-        cv = min(5 if cv is None else int(cv), max(most, 2))
-    model = clone(make(**{**options, "cv": cv}))
+    model = clone(make(**{**options, "cv": data.most_folds(options["cv"], train)}))
     predicted = model.fit(data.at(train, train), y, sample_weight=weight, groups=groups).predict(data.at(test, train))
     return (predicted != truth).astype(float) if data.is_classification else model._known.losses_of(truth, predicted)
 
 
-def _outer_folds(held_out: HeldOut, data: _Rows, n_splits: int) -> list[Fold]:
+def outer_folds(held_out: HeldOut, data: FittedRows, n_splits: int) -> list[Fold]:
     """By ``cv`` if that is a splitter, else stratified or grouped folds in random order."""
     cv, kind = held_out.options["cv"], data.is_classification
     if is_by_folds(held_out.choice.curve.criterion) and cv is not None and not is_whole_number(cv, least=2):
@@ -200,7 +202,7 @@ def _outer_folds(held_out: HeldOut, data: _Rows, n_splits: int) -> list[Fold]:
                 "Nested cross-validation splits the training rows of each fold again, which fixed splits do not "
                 "allow: give a splitter or a number as cv, or use nested_error('bootstrap')."
             )
-        return list(cv.split(data.X, data.y, data.groups))
+        return _checked(data, list(cv.split(data.X, data.y, data.groups)))
     most, of = most_folds(data.y, data.groups, kind)
     if most < 2:
         raise ValueError(f"Nested cross-validation needs two or more {of}, but there is 1; give fit more of them.")
@@ -208,7 +210,19 @@ def _outer_folds(held_out: HeldOut, data: _Rows, n_splits: int) -> list[Fold]:
         raise ValueError(f"n_splits={max(n_splits, 2)} is more than the {most} {of}; use fewer folds.")
     number = n_splits or min(_FOLDS, most)
     of_rows: dict[str, Any] = {"groups": data.groups, "pairwise": data.pairwise}
-    return random_folds(number, data.X, data.y, is_classification=kind, **of_rows, seed=held_out.seed)
+    return _checked(data, random_folds(number, data.X, data.y, is_classification=kind, **of_rows, seed=held_out.seed))
+
+
+def _checked(data: FittedRows, folds: list[Fold]) -> list[Fold]:
+    """The folds; refused if they leave too little to choose on, where rows are held out once more."""
+    what, units = ("rows", np.arange(len(data.y))) if data.groups is None else ("groups", data.units)
+    if min(len(np.unique(units[train])) for train, _ in folds) < 2:
+        raise ValueError(
+            f"Nested cross-validation leaves fewer than two {what} to choose on, as there are "
+            f"{len(np.unique(units))} in {len(folds)} folds: give fit at least three {what}, use more folds, or use "
+            "nested_error('bootstrap')."
+        )
+    return folds
 
 
 # --- corrections without a fit ---------------------------------------------------------------------------------------
@@ -236,7 +250,7 @@ def _table(held_out: HeldOut) -> LossTable | None:
 
     Of equal ones the choice takes that with the least squared residual, so these come first.
     """
-    choice, curve, scoring = held_out.choice, held_out.choice.curve, getattr(held_out.choice.curve, "scoring", None)
+    choice, scoring = held_out.choice, getattr(held_out.choice.curve, "scoring", None)
     if not _is_chosen(choice):
         return None
     if held_out.cut:
@@ -260,7 +274,7 @@ def _table(held_out: HeldOut) -> LossTable | None:
     deciding = losses = _stacked([scores.losses for scores in kept], order)
     if any(scores.errors is not None for scores in kept):
         losses = _stacked([scores.errors for scores in kept], order)
-    rows, problem = curve.rows, curve.path.problem
+    rows, problem = held_out.as_chosen().rows, held_out.problem
     # Units are drawn by their number; that of a row goes with the row.
     units = random_places(problem)[rows] if held_out.groups is None else held_out.units(rows)
     return LossTable.of(losses, deciding, problem.s[rows], units)
@@ -269,14 +283,3 @@ def _table(held_out: HeldOut) -> LossTable | None:
 def _stacked(tables: list[Any], order: Array) -> Array:
     """Losses of shape (N, m), the candidates in this order."""
     return np.vstack(tables)[order].T.astype(float)
-
-
-def _check_training(data: _Rows, folds: list[Fold]) -> None:
-    """Refuse folds that leave too little to choose on, where rows are held out once more."""
-    what, units = ("rows", np.arange(len(data.y))) if data.groups is None else ("groups", data.units)
-    if min(len(np.unique(units[train])) for train, _ in folds) < 2:
-        raise ValueError(
-            f"Nested cross-validation leaves fewer than two {what} to choose on, as there are "
-            f"{len(np.unique(units))} in {len(folds)} folds: give fit at least three {what}, use more folds, or use "
-            "nested_error('bootstrap')."
-        )

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from svmpath.chunked import is_chunked
 from svmpath.estimators._base import Array, PathMachine
 from svmpath.estimators.cautions import warn_of_shares
-from svmpath.estimators.chunks import fit_chunks, lazy_for_chunks
+from svmpath.estimators.chunks import fit_chunks, in_memory, lazy_for_chunks
 from svmpath.estimators.held_out import HeldOut
 from svmpath.estimators.keywords import by_name
 from svmpath.estimators.quantiles import LevelMachines, at_level, crossing, explained, rearranged
@@ -240,10 +240,12 @@ class PathSVR(RegressorMixin, PathMachine):
         """
         with unchanged_by_failure(self), jobs(self.n_jobs):
             self._begin(start_from)
-            self._levels, given = None, (X, y)
+            self._levels = None
             if is_chunked(X, y, sample_weight):
-                fit_chunks(self, X, y, sample_weight, groups)
-                return self
+                if fit_chunks(self, X, y, sample_weight, groups):
+                    return self
+                X, y, sample_weight, groups = in_memory(X, y, sample_weight, groups)
+            given = (X, y)
             X, y = self._check_training(X, y, y_numeric=True)
             target, s = np.asarray(y, dtype=float), self._seen_weights(check_weights(sample_weight, X))
             self._held_out_loss, self._scoring = resolve_scoring(self.scoring, None, target, s)
@@ -468,6 +470,7 @@ class PathSVR(RegressorMixin, PathMachine):
         pairs = zip(f.T, self.quantile_, strict=True)
         return float(np.mean([explained(at_level(loss, level), y, column, s) for column, level in pairs]))
 
+    @lazy_for_chunks
     def predict_interval(self, X: Any, coverage: float = 0.9, *, method: str = "auto") -> Array:
         """An interval for the target of each row, by jackknife+ or CV+, or by conformalised quantiles.
 

@@ -64,7 +64,7 @@ def fit_threshold(threshold: float | str, scoring: Scoring | None, held_out: Hel
     if len(held_out.classes) > 2:
         return None
     if isinstance(threshold, str):
-        s = held_out.machines.whole.problem.s
+        s = held_out.problem.s
         scoring = scoring or make_scoring("accuracy", held_out.classes, held_out.labels, s)
         threshold = best_threshold(held_out.as_chosen(), scoring)
     held_out.cut = float(threshold)

@@ -73,7 +73,10 @@ class TunedModel(BaseEstimator):
     def _keep_rows(self, X: Any, sample_weight: Any, groups: Any) -> None:
         """What ``fit`` was given beside rows and labels."""
         self._given_weight = None if sample_weight is None else check_weights(sample_weight, X)
-        self._groups = None if groups is None else check_groups(groups, X)
+        self._keep_groups(None if groups is None else check_groups(groups, X))
+
+    def _keep_groups(self, groups: Array | None) -> None:
+        self._groups = groups
         criterion = self.criterion
         if groups is not None and isinstance(criterion, str) and criterion in CRITERIA and not is_by_folds(criterion):
             raise ValueError(

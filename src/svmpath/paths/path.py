@@ -178,6 +178,11 @@ class Path(Shown, ABC):
     has_statuses = False  # whether the place of a sample is the status of its coefficient in a box
 
     @property
+    def gathered(self) -> Path:
+        """The path whose problem has the numbers of its rows at hand: itself, unless the rows are in chunks."""
+        return self
+
+    @property
     def start_decisions(self) -> Array | None:
         """Decision values that the first machine is found from, where a path keeps them for its copies, too."""
         return None

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from svmpath.criteria.curve import Curve
-from svmpath.criteria.sources import Joined, LazyRows
+from svmpath.criteria.sources import Joined, LazyRows, at_some
 from svmpath.criteria.table import is_bound
 from svmpath.lazy import lazy
 from svmpath.losses import Solution
@@ -37,6 +37,7 @@ RULES = ("auto", "min", "one_se")
 _NEAR_END = 0.02  # relative; a continuous search stops slightly before the end of its range
 _SAME_SCORE = 1e-9  # relative difference up to which scores are equal
 _NO_SCORE = 1e-18  # of the largest score: a difference that is rounding
+_OF_VALUES = ("values", "scores", "standard_errors", "smooth", "splits", "losses", "errors")
 RANKED = ("decisive", "smooth")  # of a machine: what it is chosen by, and what decides between equal ones
 _ENOUGH = 0.25  # of a standard error: a smaller gain does not show that values beyond would be better
 
@@ -102,9 +103,17 @@ class Scores:
 
     def and_of(self, curve: Curve) -> Scores:
         """These and the scores of a curve at other values."""
-        new = Scores.of(curve)
-        names = ("values", "scores", "standard_errors", "smooth", "splits", "losses", "errors")
-        return replace(new, **{name: _joined(getattr(self, name), getattr(new, name)) for name in names})
+        return self.and_(Scores.of(curve))
+
+    def and_(self, new: Scores) -> Scores:
+        """These and the scores at other values."""
+        return replace(new, **{name: _joined(getattr(self, name), getattr(new, name)) for name in _OF_VALUES})
+
+    def taken(self, order: Array) -> Scores:
+        """The scores at some of the values, given by their positions."""
+        columns: dict[str, Any] = {name: getattr(self, name) for name in _OF_VALUES}
+        columns = {name: None if each is None else at_some(each, order) for name, each in columns.items()}
+        return replace(self, **columns)
 
     @property
     def decisive(self) -> Array:

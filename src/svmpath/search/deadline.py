@@ -6,6 +6,8 @@ import time
 
 import numpy as np
 
+_MOMENT = 1e-3  # seconds
+
 
 class Deadline:
     """When to begin nothing new, and whether that kept anything from being done.
@@ -31,6 +33,11 @@ class Deadline:
     def __init__(self, seconds: float | None = None) -> None:
         self._end = np.inf if seconds is None else time.monotonic() + seconds
         self.has_stopped = False
+
+    @property
+    def left(self) -> float | None:
+        """The seconds that remain, a moment at least; None if there is no limit."""
+        return None if self._end == np.inf else max(self._end - time.monotonic(), _MOMENT)
 
     def is_over(self, needed: float = 0.0) -> bool:
         """Whether it is too late to begin something that takes about so many seconds."""
