@@ -150,7 +150,7 @@ class Block(Sized):
         return G
 
     def norms(self, which: Array, factor: Array) -> Array:
-        """|A factor|^2 of some rows: times a weight a leverage if ``factor`` is U^-1 of M = U'U, or an estimate of it."""
+        """|A factor|^2 of some rows; with weights leverages, if ``factor`` is U^-1 of M = U'U, or estimates of them."""
         images = [part @ factor[:-1] + factor[-1] for _, part in self.parts(which)]
         return np.concatenate([np.zeros(0), *(np.einsum("ij,ij->i", V, V) for V in images)])
 

@@ -52,7 +52,8 @@ class ChunkedMarch(ChunkedPath):
             return {"C": 0.0, "points": [first_point(loss, *pair) for pair in pairs]}
         thetas = [first_theta(*pair) for pair in pairs]
         answers = _asker(self.live)([Evaluate(loss, at, theta, None) for at, theta in enumerate(thetas)])
-        points = [ChunkedPoint.of(loss, *each) for each in zip(thetas, answers, strict=True)]
+        weights = [float(moments.G[-1, -1]) for moments, _ in pairs]
+        points = [ChunkedPoint.of(loss, *each) for each in zip(thetas, answers, weights, strict=True)]
         return {"C": 0.0, "points": points}
 
     def _walk(self, values: Array) -> Iterator[tuple[int, list[ChunkedPoint]]]:

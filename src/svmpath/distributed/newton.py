@@ -33,6 +33,8 @@ Array = np.ndarray
 Ask = Callable[[list[Question]], list[Any]]
 
 _NOTHING_LEFT = 1e-10  # in units of decision values, times the root of a weight
+_LEAST = 1e-3  # of the weight of all rows
+_ROUNDING = 1e-9
 _STALLED = 0.5  # by which the rest must shrink when a step stays on its piece; else it is rounding
 _STEPS = np.array([1e-3, 1e-2, 0.05, *(np.arange(1, 16) / 16)])  # lengths at which J is compared
 _SHORTER = 1e-3  # times these where none of them lowers J
@@ -41,18 +43,24 @@ _MOST_SHORTENED = 3
 
 @dataclass(frozen=True)
 class ChunkedPoint:
-    """A machine that may not be optimal yet: theta, the sum of its losses, A' S z L'(u) / c* and A' W A."""
+    """A machine that may not be optimal yet: theta, the sum of its losses, A' S z L'(u) / c* and A' W A.
+
+    ``least`` is what the sum of W counts for at least in a step: where hardly a row is on a curved piece, nothing else
+    says how far the offset should go, and a step that is too long is shortened.
+    """
 
     loss: Pieces
     theta: Array
     losses: float
     gradient: Array
     G: Array
+    least: float = 0.0
 
     @classmethod
-    def of(cls, loss: Pieces, theta: Array, there: Evaluation) -> ChunkedPoint:
-        """The point at theta, of what a question without a base was answered."""
-        return cls(loss, theta, there.loss, there.gradient, np.zeros((len(theta),) * 2) if there.G is None else there.G)
+    def of(cls, loss: Pieces, theta: Array, there: Evaluation, weight: float) -> ChunkedPoint:
+        """The point at theta, of what a question without a base was answered; ``weight`` is that of all rows."""
+        G = np.zeros((len(theta),) * 2) if there.G is None else there.G
+        return cls(loss, theta, there.loss, there.gradient, G, _LEAST * weight)
 
     def objective(self, lam: float, theta: Array | None = None, losses: float | None = None) -> float:
         """J here, or at another theta with these losses."""
@@ -61,19 +69,22 @@ class ChunkedPoint:
 
     def moved(self, theta: Array, there: Evaluation) -> ChunkedPoint:
         """The point at another theta."""
-        return ChunkedPoint(
-            self.loss, theta, there.loss, there.gradient, self.G if there.G is None else self.G + there.G
-        )
+        G = self.G if there.G is None else self.G + there.G
+        return ChunkedPoint(self.loss, theta, there.loss, there.gradient, G, self.least)
 
-    def factor(self, lam: float) -> Factored:
+    def factor(self, lam: float, least: float = 0.0) -> Factored:
         """The system at lam."""
-        return Factored.at(self.G, self.gradient, 2.0 * lam / self.loss.largest)
+        G = self.G
+        if G[-1, -1] < max(least, _ROUNDING * self.least):
+            G = G.copy()
+            G[-1, -1] = max(least, _ROUNDING * self.least)
+        return Factored.at(G, self.gradient, 2.0 * lam / self.loss.largest)
 
     def step(self, lam: float) -> tuple[Array, float]:
         """Newton's step, and how much is left to do, in units of decision values times the root of a weight."""
         g = self.gradient.copy()
         g[:-1] -= lam / self.loss.largest * self.theta[:-1]
-        delta = self.factor(lam).solve(g)
+        delta = self.factor(lam, self.least).solve(g)
         return delta, float(np.sqrt(max(g @ delta, 0.0)))
 
 

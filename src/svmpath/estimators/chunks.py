@@ -192,7 +192,7 @@ def _choose_C(
         part_done()
         model._log(f"scored {done} of {total} values of C")
 
-    function, more = CRITERIA["span" if criterion == "alo" else criterion].function, {}
+    function, more = CRITERIA[criterion].function, {}
     if criterion == "kfold":
         numbers = path.gathered.problem
         more = {"cv": model._draw_folds(numbers.gram.contents(), numbers.labels, numbers.s)}

@@ -58,8 +58,8 @@ class Expectile(PiecewiseQuadratic):
     tasks = ("regression",)
     label, also_called = "expectile", "expectile regression"
     level, own_score = "tau", "asymmetric squared error"
-    followed_by: ClassVar[Mapping[str, str]] = {"machine": "newton"}
-    policy = Policy(shown=("kfold", "alo"))
+    followed_by: ClassVar[Mapping[str, str]] = {"machine": "newton", "chunks": "newton"}
+    policy = Policy(shown=("kfold", "alo"), chunked=("alo", "span"))
     is_sparse = False
     names = ("below", "above")
 

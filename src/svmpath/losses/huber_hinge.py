@@ -27,6 +27,7 @@ from typing import ClassVar
 import numpy as np
 
 from svmpath.losses.pieces import PiecewiseQuadratic
+from svmpath.losses.policies import Policy
 from svmpath.parameters import Parameter
 from svmpath.solvers.pieces import Pieces
 
@@ -63,7 +64,8 @@ class HuberHinge(PiecewiseQuadratic):
     name = "huber_hinge"
     tasks = ("classification",)
     label = "huberised hinge"
-    followed_by: ClassVar[Mapping[str, str]] = {"machine": "newton"}
+    followed_by: ClassVar[Mapping[str, str]] = {"machine": "newton", "chunks": "newton"}
+    policy = Policy(chunked=("alo", "span"))
     kink = "slope"
     names = ("right", "slope", "left")
 
