@@ -182,6 +182,8 @@ class PathSVC(ClassifierMixin, PathMachine):
     sample_size_ : int
         For Dask collections: the number of random rows that gamma, the rank and the loss were chosen on; 0 if all of
         them were given. ``C_`` is chosen on all rows.
+    gathered_rows_ : int
+        For Dask collections: the number of rows if they were few enough to be fitted in memory; else 0.
     residual_ : float
         The relative error of a low-rank kernel matrix; 0 for the full matrix.
     search_table_ : DataFrame
@@ -512,7 +514,7 @@ class PathSVC(ClassifierMixin, PathMachine):
     def held_out_recall(self) -> Recall:
         """What part of each class the held-out machines find, at ``threshold_``; and the error beside its baseline.
 
-        Of rows in chunks it is that of a random sample of up to 200 000 rows. Where a class is mostly missed, or the
+        Where a class is mostly missed, or the
         error is not clearly below that of always predicting the commonest class, ``fit`` warns
         (:class:`svmpath.WeakModelWarning`), if it has held-out errors at hand: not for bounds.
 
