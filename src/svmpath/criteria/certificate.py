@@ -172,10 +172,11 @@ def _check(solution: Solution) -> None:
         given = "a path: call it with a value, path(C)" if isinstance(solution, Path) else f"{type(solution).__name__}"
         more = "" if isinstance(solution, Path) else ", which has no coefficient for every row"
         raise ValueError(f"criteria.approximation_gap needs a machine with its coefficients, got {given}{more}.")
-    if not solution.loss.sums_to_zero:
+    if not (solution.loss.sums_to_zero and solution.problem.offset):
+        which = f"loss={solution.loss.name!r}" if solution.problem.offset else "offset=False"
         raise ValueError(
-            f"criteria.approximation_gap has no bound for loss={solution.loss.name!r}, whose coefficients do not sum "
-            "to zero; use solution.gap, which is that on the low-rank kernel."
+            f"criteria.approximation_gap has no bound for {which}, where coefficients do not sum to zero; use "
+            "solution.gap, which is that on the low-rank kernel."
         )
     kernel = solution.problem.gram.kernel
     if kernel.psd is False and not solution.problem.gram.is_clipped:

@@ -99,7 +99,7 @@ def _plain(problem: Problem, alpha: Array, idle: Array) -> Array:
     lifted = np.zeros((problem.n, alpha.shape[1]))
     lifted[rows] = alpha
     f = problem.gram.matmul(lifted)
-    b = s @ (problem.y[rows, None] - f[rows]) / s.sum()
+    b = s @ (problem.y[rows, None] - f[rows]) / s.sum() if problem.offset else 0.0
     return (f[idle] + b).T
 
 
@@ -162,7 +162,7 @@ def _others(piece: Piece, out: Array, x: Array, left: Array, mu: float, rows: Ar
     alpha = np.zeros(problem.n)
     alpha[active] = np.sqrt(s) * (left - change) / mu
     f = problem.gram.matmul(alpha)
-    b = s @ (problem.y - f)[active] / s.sum()
+    b = s @ (problem.y - f)[active] / s.sum() if problem.offset else 0.0
     return f[rows] + b
 
 

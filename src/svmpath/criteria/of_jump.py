@@ -167,7 +167,7 @@ def drive_out(
 def _features(path: JumpPath) -> Array:
     """Z with K = Z Z'."""
     if path.gram.Z is not None:
-        return path.gram.Z
+        return path.gram.Z if path.problem.offset else np.pad(path.gram.Z, ((0, 1), (0, 0)))
     values, Q = interruptible(np.linalg.eigh, path.matrix.K)
     return Q * np.sqrt(np.maximum(values, 0.0))
 
@@ -175,7 +175,10 @@ def _features(path: JumpPath) -> Array:
 def samples(path: JumpPath, walker: Walker, f: Array | None = None) -> tuple[Removal, Array]:
     """The samples that cannot be left out for nothing; given decision values f, not those that are wrong anyway."""
     program, problem, t = walker.program, path.problem, walker.t
-    variables = np.argsort(program.rows, kind="stable").reshape(problem.n, -1)
+    variables = np.argsort(program.rows, kind="stable")
+    if not problem.offset:
+        variables = variables[:-1]  # without the anchor
+    variables = variables.reshape(problem.n, -1)
     size = np.abs(walker.theta[variables]) + np.where(walker.status[variables] == FREE, np.finfo(float).tiny, 0.0)
     # Of two variables of a sample one is zero: the other one comes first.
     variables = np.take_along_axis(variables, np.argsort(-size, axis=1, kind="stable"), axis=1)

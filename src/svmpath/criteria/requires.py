@@ -27,6 +27,8 @@ def requires(loss: type[Loss], kind: type[Path]) -> Callable[[Criterion], Criter
                 raise ValueError(
                     f"{name} works for loss={loss.name!r} only, but this path has loss={path.loss.name!r}."
                 )
+            if not path.problem.offset:
+                raise ValueError(f"{name} is for machines with an offset, but this path has offset=False.")
             if not path.is_exact:
                 raise ValueError(f"{name} needs an exact path: leave tol out, or use criteria.kfold.")
             given = path.unmerged

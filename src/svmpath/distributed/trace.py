@@ -28,6 +28,7 @@ Array = np.ndarray
 _IN_MEMORY = {
     "over": "C",
     "sample": None,
+    "offset": True,
     "breakpoints": "auto",
     "tol": None,
     "start": None,

@@ -47,6 +47,8 @@ class Problem:
         traced with one row for each sample; see ``paths.copies``.
     stands_for : array of int of shape (n,), optional
         How many samples each row stands for in leave-one-out; zero for a row that is not left out. None means one.
+    offset : bool
+        Whether decision values have an offset. Without one, b is zero, and the coefficients need not sum to zero.
 
     See Also
     --------
@@ -71,6 +73,7 @@ class Problem:
     classes: Array | None = None
     copies: Array | None = field(default=None, kw_only=True)
     stands_for: Array | None = field(default=None, kw_only=True)
+    offset: bool = field(default=True, kw_only=True)
 
     @property
     def n(self) -> int:
@@ -89,6 +92,10 @@ class Problem:
     def count(self, rows: Array) -> int:
         """How many samples these rows stand for."""
         return len(rows) if self.stands_for is None else int(self.stands_for[rows].sum())
+
+    def imbalance(self, alpha: Array) -> float:
+        """How far the sum of the coefficients is from zero, where an offset wants it to be."""
+        return abs(float(alpha.sum())) if self.offset else 0.0
 
     def at(self, name: str, value: float) -> Problem:
         """The same problem with one kernel parameter at another value."""
@@ -248,6 +255,8 @@ class Loss(ABC):
         Whether its machines have a kernel; otherwise they are linear in the columns of X.
     sums_to_zero : bool
         Whether the coefficients of a machine sum to zero, so that a constant in the kernel changes nothing.
+    can_lack_offset : bool
+        Whether there are paths of its machines without an offset.
     beyond_largest : str
         Why a parameter has a largest value (``largest``), in words; "" if it has none.
     falls_when_left_out : bool
@@ -296,6 +305,7 @@ class Loss(ABC):
     has_kernel: ClassVar[bool] = True
     falls_when_left_out: ClassVar[bool] = False
     sums_to_zero: ClassVar[bool] = True
+    can_lack_offset: ClassVar[bool] = False
     beyond_largest: ClassVar[str] = ""
 
     def __repr__(self) -> str:

@@ -137,7 +137,7 @@ def hinge_violation(problem: Problem, C: float, alpha: Array, f: Array) -> float
     a, slack = y * alpha[rows], 1.0 - y * f[rows]
     worst = np.where(a <= NEAR * limit, slack, np.where(a >= (1.0 - NEAR) * limit, -slack, np.abs(slack)))
     beyond = np.maximum(-a, a - limit) / limit
-    return float(max(worst.max(initial=0.0), beyond.max(initial=0.0), abs(alpha.sum()) / limit.sum()))
+    return float(max(worst.max(initial=0.0), beyond.max(initial=0.0), problem.imbalance(alpha) / limit.sum()))
 
 
 def hinge_gap(problem: Problem, C: float, alpha: Array, f: Array, b: float) -> float:

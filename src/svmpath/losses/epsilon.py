@@ -53,6 +53,7 @@ class EpsilonInsensitive(ElbowLoss):
     policy = Policy(loo_rows=200, cost_grows_with_span=True, shown=("kfold", "alo"))
     parameters = (Parameter("C"), _EPSILON, WEIGHT)
     names = ("inside", "tube", "outside")
+    can_lack_offset = True
 
     def __post_init__(self) -> None:
         _EPSILON.check(self.epsilon)
@@ -156,7 +157,7 @@ class EpsilonInsensitive(ElbowLoss):
         worst = np.where(is_zero, np.abs(e) - epsilon, np.where(is_full, -excess, np.abs(excess)))
         unit = self.scale(problem)
         beyond = (size - limit).max(initial=0.0) / limit.max() * unit
-        return float(max(worst.max(initial=0.0), beyond, unit * abs(alpha.sum()) / limit.sum()))
+        return float(max(worst.max(initial=0.0), beyond, unit * problem.imbalance(alpha) / limit.sum()))
 
     def excess(self, solution: Solution, alpha: Array, f: Array, rho: float = 1.0) -> float:
         """sum_i [ C s_i max(0, |e_i| - epsilon) - alpha_i e_i + epsilon |alpha_i| ]."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from svmpath.gram import DenseGram
@@ -20,13 +22,15 @@ def feature_rows(problem: Problem) -> AnyRows:
     """Features whose inner products are the kernel up to the offset, with labels and weights."""
     gram, y, s = problem.gram, problem.y, problem.s
     with blas_threads(gram.entries):
+        if not problem.offset:
+            return Rows.without_offset(_factor(gram) if gram.Z is None else gram.Z, y, s)
         if isinstance(gram, DenseGram):
             return Rows.of(_factor(gram), y, s, KernelMatrix(gram.K))
         assert gram.Z is not None
         return SingleRows.of(gram.Z, y, s) if gram.Z.dtype == np.float32 else Rows.of(gram.Z, y, s)
 
 
-def _factor(gram: DenseGram) -> Array:
+def _factor(gram: Any) -> Array:
     """Z with K = Z Z' to rounding."""
     Z = thin_factor(gram.K, most=gram.n)
     if Z is not None:

@@ -38,6 +38,7 @@ class Hinge(ElbowLoss):
     policy = Policy(loo_rows=500, cost_grows_with_span=True, shown=("kfold", "alo", "xi_alpha", "span_bound"))
     names = ("right", "elbow", "left")
     falls_when_left_out = True
+    can_lack_offset = True
 
     def margin_loss(self, y: Array, f: Array) -> Array:
         """max(0, 1 - y f), cut off at 3."""

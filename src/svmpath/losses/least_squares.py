@@ -74,11 +74,11 @@ class LeastSquares(PiecewiseQuadratic):
         some = problem.active if len(problem.active) < problem.n else slice(None)
         with blas_threads(gram.entries):
             if gram.Z is None:
-                return decompose_dense(gram.block(some, some), s[some])
+                return decompose_dense(gram.block(some, some), s[some], offset=problem.offset)
             Z = gram.Z[some]
-            if Z.dtype == np.float32 and len(Z) > _MANY_PER_FEATURE * Z.shape[1]:
+            if Z.dtype == np.float32 and problem.offset and len(Z) > _MANY_PER_FEATURE * Z.shape[1]:
                 return SingleSpectrum(Z, s[some])
-            return decompose_factor(Z.astype(float, copy=False), s[some])
+            return decompose_factor(Z.astype(float, copy=False), s[some], offset=problem.offset)
 
     def solve_closed(self, problem: Problem, spectrum: Spectrum | OneValue, C: float) -> Solution:
         """The machine at one C, with one step of iterative refinement."""
@@ -102,5 +102,5 @@ class LeastSquares(PiecewiseQuadratic):
 
 
 def _offset(problem: Problem, f: Array) -> float:
-    """b such that the weighted residuals sum to zero."""
-    return float(problem.s @ (problem.y - f) / problem.s.sum())
+    """b such that the weighted residuals sum to zero; zero without an offset."""
+    return float(problem.s @ (problem.y - f) / problem.s.sum()) if problem.offset else 0.0

@@ -9,6 +9,8 @@ L' = p_i + c_i u, samples on linear pieces (c = 0) have the coefficient C s z p,
 
     K alpha + alpha / (C s c) + b = y + z p / c  on Q,      1'alpha = 0
 
+Without an offset b is zero, and the sum of the coefficients is free (``Problem.offset``).
+
 With a_i = z_i alpha_i / (C s_i), the dual problem maximises ``sum_i [ z_i y_i a_i C s_i - C s_i L*(a_i) ] -
 1/2 alpha' K alpha``. At any a in the range of L' and any b the gap is
 
@@ -54,6 +56,7 @@ class PiecewiseQuadratic(Loss):
     """
 
     names: ClassVar[tuple[str, ...]]
+    can_lack_offset = True
 
     @property
     @abstractmethod
@@ -93,7 +96,9 @@ class PiecewiseQuadratic(Loss):
         """
         loss, counts = self.pieces, problem.s > 0
         slopes = np.array([-np.inf, *loss.at_knots]), np.array([*loss.at_knots, np.inf])
-        kept = 0 if loss.is_bounded else 1  # curved samples that stay: with none left there is no offset
+        kept = (
+            0 if loss.is_bounded or not problem.offset else 1
+        )  # curved samples that stay: with none left there is no offset
         found: list[Solution] = []
         for attempt in range(_MOST_SYSTEMS):
             most = problem.n if attempt < _AT_ONCE else 1  # to move all has led round in circles
@@ -141,13 +146,15 @@ class PiecewiseQuadratic(Loss):
         """The machine in which samples have these pieces; coefficients of curved pieces may leave their range."""
         alpha, (Q, weight, target) = self._fixed(problem, E, C), self._curved(problem, E)
         if len(Q) == 0:
-            offset = self.pieces.best_offset(problem.gram.matmul(alpha), problem.y, problem.s)
+            f = problem.gram.matmul(alpha)
+            offset = self.pieces.best_offset(f, problem.y, problem.s) if problem.offset else 0.0
             return self._solution(problem, alpha, offset, C)
         if alpha.any():
-            alpha[Q] = -alpha.sum() * weight / weight.sum()  # any that brings the sum to zero
+            if problem.offset:
+                alpha[Q] = -alpha.sum() * weight / weight.sum()  # any that brings the sum to zero
             target = target - problem.gram.matmul(alpha)[Q] - alpha[Q] / (C * weight)
         with blas_threads(len(Q) ** 2):
-            alpha[Q] += balanced(problem.gram.block(Q, Q), target, 0.5 * weight, C)
+            alpha[Q] += balanced(problem.gram.block(Q, Q), target, 0.5 * weight, C, offset=problem.offset)
         return self._machine(problem, alpha, E, C)
 
     def _refined(self, problem: Problem, newton: FeatureNewton, point: FeaturePoint, C: float) -> Solution:
@@ -161,7 +168,7 @@ class PiecewiseQuadratic(Loss):
             rest = target - best.fitted[Q] - best.alpha[Q] / (C * weight)
             every[Q] = weight / loss.largest * rest
             right = newton.rows.rmatvec(every)
-            right[-1] += best.alpha.sum() / (C * loss.largest)
+            right[-1] = right[-1] + best.alpha.sum() / (C * loss.largest) if problem.offset else 0.0
             alpha = best.alpha.copy()
             alpha[Q] += C * weight * (rest - newton.rows.matvec(factored.solve(right))[Q])
             new = self._machine(problem, alpha, point.E, C)
@@ -175,7 +182,8 @@ class PiecewiseQuadratic(Loss):
         Q, weight, target = self._curved(problem, E)
         product = problem.gram.matmul(alpha)
         rest = target - product[Q] - alpha[Q] / (C * weight)
-        solution = self._solution(problem, alpha, float(weight @ rest / weight.sum()), C)
+        b = float(weight @ rest / weight.sum()) if problem.offset else 0.0
+        solution = self._solution(problem, alpha, b, C)
         return with_known(solution, fitted=product + solution.b)
 
     def _solution(self, problem: Problem, alpha: Array, b: float, C: float) -> Solution:
@@ -189,7 +197,7 @@ class PiecewiseQuadratic(Loss):
         y, box = problem.y[rows], solution.parameters["C"] * problem.s[rows]
         a = loss.signed(y, solution.alpha[rows]) / box
         mismatch = np.abs(loss.derivative(loss.u(y, solution.fitted[rows])) - a).max(initial=0.0)
-        return float(max(mismatch, abs(solution.alpha.sum()) / box.sum()) / loss.largest)
+        return float(max(mismatch, problem.imbalance(solution.alpha) / box.sum()) / loss.largest)
 
     def gap(self, solution: Solution) -> float:
         """Primal minus dual objective over the primal."""

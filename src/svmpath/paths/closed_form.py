@@ -97,7 +97,9 @@ class ClosedFormPath(Path):
         """What is known of each value by a factor of its own; None if there are too many, or a factor fails."""
         problem, known = self.distinct, self.store.of_weights.factors
         with blas_threads(problem.gram.entries):  # Z may be computed here
-            is_dense = self.over == "C" and problem.gram.Z is None and problem.gram.kernel.psd is True
+            is_dense = (
+                self.over == "C" and problem.gram.Z is None and problem.gram.kernel.psd is True and problem.offset
+            )
         new = [float(value) for value in values if float(value) not in known]
         held = (len(known) + len(new)) * 2 * problem.n**2
         is_known = self.store.of_weights.spectrum is not None

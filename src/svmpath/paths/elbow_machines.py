@@ -39,13 +39,28 @@ class ElbowMachines:
     @lazy
     def program(self) -> Program:
         """The quadratic program that the machines solve."""
-        return self.loss.program(self.problem, self.path_parameter, self.matrix.K)
+        program = self.loss.program(self.problem, self.path_parameter, self.matrix.K)
+        return program if self.problem.offset else program.anchored()
+
+    def _own(self, values: Array) -> tuple[Array, Array]:
+        """The values of the variables of samples, and that of the anchor, if there is one."""
+        return np.split(values, [len(values) if self.problem.offset else -1])  # type: ignore[return-value]
+
+    def guess(self, program: Program, t: float) -> tuple[Array, Array]:
+        """theta and statuses to start from; without an offset, those of f = 0."""
+        if self.problem.offset:
+            return self.loss.guess(self.problem, program, t)
+        status = np.where(program.c0 + t * program.c1 >= 0.0, LOW, UP)
+        theta = np.where(status == UP, program.up(t), program.low(t))
+        theta[-1], status[-1] = -theta[:-1].sum(), FREE
+        return theta, status
 
     def perturbed(self, jitter: float) -> Program:
         """The program with tiny numbers on the diagonal of its kernel matrix."""
         program = self.program
         if jitter:
             noise = 1.0 + np.random.default_rng(0).random(len(program.K))  # uneven: it breaks ties, too
+            noise[self.problem.n :] = 0.0  # of the anchor
             program = replace(program, K=program.K + np.diag(jitter * program.kmax * noise))
         return program
 
@@ -65,7 +80,8 @@ class ElbowMachines:
 
     def solved(self, program: Program, t: float, status: Array) -> Solution | None:
         """The machine with these places; a free variable that rounding puts beyond a bound is on that bound."""
-        status = self.loss.tidy(status)
+        own, anchor = self._own(status)
+        status = np.append(self.loss.tidy(own), anchor)
         point = at_places(program, t, status)
         if point is None:
             return None
@@ -96,6 +112,8 @@ class ElbowMachines:
             s0, s1 = self.path_parameter.weights_along(problem.s)
             problem = replace(problem, s=s0 + t * s1)
         theta = np.clip(theta, program.low(t), program.up(t))
+        if not problem.offset:
+            return self.loss.read(problem, self.path_parameter, t, self._own(theta)[0], np.zeros_like(nu))
         nu = nu + offset_shift(program, t, theta, g) - self.matrix.h[program.rows] @ theta
         return self.loss.read(problem, self.path_parameter, t, theta, nu)
 
@@ -110,6 +128,8 @@ class ElbowMachines:
     def solve_from(self, coefficients: Array, program: Program, t: float, tol: float = DEPENDENT_BELOW) -> Walker:
         """The optimum at t, from the coefficients alpha / C of a similar machine."""
         theta, low, up = self.loss.split(coefficients), program.low(t), program.up(t)
+        if not self.problem.offset:
+            theta = np.append(theta, -theta.sum())
         return solve_from(program, t, theta, np.where(theta <= low, LOW, np.where(theta >= up, UP, FREE)), tol=tol)
 
     @property

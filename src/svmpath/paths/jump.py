@@ -26,7 +26,7 @@ from svmpath.paths.jump_walk import JumpRecord, JumpWalks
 from svmpath.paths.path import Array, Event, Path, nodes_within
 from svmpath.paths.store import KernelStore
 from svmpath.solvers.attempts import first_success
-from svmpath.solvers.box_program import Centred, centred
+from svmpath.solvers.box_program import Centred, centred, with_anchor
 from svmpath.solvers.box_qp import Limit, Walker, solve_from
 from svmpath.solvers.events import EventLog
 from svmpath.solvers.loops.box_tolerances import MACHINE_GOOD, PLAIN_ATTEMPTS
@@ -84,7 +84,7 @@ class JumpPath(Path):
 
     @property
     def matrix(self) -> Centred:
-        """The full kernel matrix."""
+        """The full kernel matrix; with an anchor, where there is no offset."""
         of_kernel, n = self.store.of_kernel, self.distinct.n
         if of_kernel.matrix is None:
             if n > WHOLE_ROWS:
@@ -94,7 +94,10 @@ class JumpPath(Path):
                 )
             with blas_threads(n**2):
                 K = np.ascontiguousarray(self.distinct.gram.block(slice(None), slice(None)))
-                of_kernel.matrix = centred(K) if self.loss.sums_to_zero else Centred(K, np.zeros(n))
+                if not self.distinct.offset:
+                    of_kernel.matrix = Centred(with_anchor(K), np.zeros(n + 1))
+                else:
+                    of_kernel.matrix = centred(K) if self.loss.sums_to_zero else Centred(K, np.zeros(n))
         return of_kernel.matrix
 
     @lazy

@@ -96,13 +96,12 @@ class JumpWalks:
 
     def _found(self, program: Program, t: float, tol: float) -> Walker:
         """The optimum at t. Over C the walk begins where the machine is constant: the guess is good there."""
-        loss, problem = self.machines.loss, self.machines.problem
         if self.start is not None:
             walker = self.machines.solve_from(self.start, program, t, tol)
         else:
-            constant = -4.0 * program.kmax * problem.s.sum()
+            constant = -4.0 * program.kmax * self.machines.problem.s.sum()
             begin = min(t, constant) if self.machines.path_parameter.over == "C" else t
-            walker = solve_from(program, begin, *loss.guess(problem, program, begin), tol=tol)
+            walker = solve_from(program, begin, *self.machines.guess(program, begin), tol=tol)
             walker.to(t)
         walker.forget()
         return walker

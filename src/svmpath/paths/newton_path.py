@@ -87,7 +87,7 @@ class NewtonPath(CurvedPath):
     def _newton(self) -> FeatureNewton:
         """What finds the machines of one walk, in double precision: a path may be asked by several threads."""
         rows = self.rows
-        return FeatureNewton(self.loss.pieces, Rows(rows.A, rows.y, rows.s, rows.matrix))
+        return FeatureNewton(self.loss.pieces, Rows(rows.A, rows.y, rows.s, rows.matrix, rows.offset))
 
     def _first_point(self, machines: FeatureNewton) -> FeaturePoint:
         return machines.start()

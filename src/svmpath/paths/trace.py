@@ -71,6 +71,7 @@ def trace(
     task: str | None = None,
     sample_weight: ArrayLike | None = None,
     class_weight: Mapping[Any, float] | str | None = None,
+    offset: bool = True,
     rank: int | float | str | Approximation | None = None,
     landmarks: str | ArrayLike | None = None,
     breakpoints: str = "auto",
@@ -132,6 +133,10 @@ def trace(
         Multiplies C for each sample. A sample with weight zero takes no part in the fit.
     class_weight : dict or "balanced", optional
         Multiplies C for each class.
+    offset : bool, default=True
+        Whether decision values have an offset. Without one, b is zero and f = K alpha: for "hinge",
+        "epsilon_insensitive", "least_squares", "squared_hinge", "huber_hinge" and "expectile", over the parameters of
+        the loss, exactly.
     rank : int, float, "auto" or Approximation, optional
         Low-rank kernel: the number of landmarks, a target for the relative trace residual (between 0 and 1), "auto"
         (500 landmarks for more than 2000 rows, whatever C is: ``criteria.approximation_gap(path(C))`` tells whether
@@ -212,7 +217,7 @@ def trace(
     gram = make_gram(X, spec, rank=rank, landmarks=landmarks, seed=seed)
     if breakpoints not in ("auto", "exact"):
         raise ValueError(f"breakpoints must be 'auto' or 'exact', got {breakpoints!r}.")
-    problem = Problem(gram, y, s, task, classes, copies=find_copies(gram, y))
+    problem = Problem(gram, y, s, task, classes, copies=find_copies(gram, y), offset=bool(offset))
     tol = None if tol is None else check_positive(tol, "tol")
     if start is not None and tol is not None:
         raise ValueError("start= works with exact paths only; leave out start= or tol=.")

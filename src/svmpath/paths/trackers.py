@@ -31,6 +31,11 @@ Tracker = Callable[[Problem, Request, KernelStore], Path]
 MACHINE, KERNEL, GAP = "machine", "kernel", "gap"
 
 
+def squared_hinge(problem: Problem, request: Request, store: KernelStore) -> Path:
+    """The path of the squared hinge; without an offset by Newton's method, which serves all such losses."""
+    return (squared_hinge_path if problem.offset else NewtonPath.of)(problem, request, store)
+
+
 def one_class_path(problem: Problem, request: Request, store: KernelStore) -> Path:
     """The exact path, or on many rows in low rank one whose machines are found one by one."""
     distinct = problem.n if problem.copies is None else int(problem.copies.max()) + 1
@@ -42,7 +47,7 @@ def one_class_path(problem: Problem, request: Request, store: KernelStore) -> Pa
 # The kinds of path, by the names under which losses declare them (``Loss.followed_by``).
 TRACKERS: dict[str, Tracker] = {
     "closed form": ClosedFormPath.of,
-    "squared hinge": squared_hinge_path,
+    "squared hinge": squared_hinge,
     "newton over the kernel": NewtonKernelPath.of,
     "newton": NewtonPath.of,
     "jump": JumpPath.of,
@@ -74,6 +79,8 @@ def trace_problem(problem: Problem, request: Request, store: KernelStore | None 
         raise ValueError(
             f"With loss={loss.name!r} a path can be over {' or '.join(loss.parameter_names)}, not over {over!r}."
         )
+    if not problem.offset:
+        check_offset_free(loss, what, request)
     if request.tol is not None:
         if over != "C" or GAP not in loss.followed_by:
             names = either(name for name, kind in LOSSES.items() if GAP in kind.followed_by)
@@ -84,6 +91,18 @@ def trace_problem(problem: Problem, request: Request, store: KernelStore | None 
         copies = refine(problem.copies, np.isin(np.arange(problem.n), request.rows))
         problem = replace(problem, copies=copies)
     return TRACKERS[loss.followed_by[what]](problem, request, store)
+
+
+def check_offset_free(loss: Loss, what: str, request: Request) -> None:
+    """Refuse machines without an offset that no path follows."""
+    if not loss.can_lack_offset:
+        names = either(name for name, kind in LOSSES.items() if kind.can_lack_offset)
+        raise ValueError(f"offset=False works for loss={names}, not for {loss!r}; leave it out.")
+    if what != MACHINE or request.tol is not None:
+        raise ValueError(
+            f"offset=False works for exact paths over {' or '.join(loss.parameter_names)}, not over a parameter of "
+            "the kernel or with tol=; leave it out."
+        )
 
 
 def exact_is_cheaper(n: int, rank: int) -> bool:

@@ -13,6 +13,9 @@ with c, l, u, b affine in t: c(t) = c0 + t c1 and so on. With the multipliers nu
 a FIXED variable stays at l_j(t), whatever its gradient. While no variable changes place, theta and nu are linear in
 t.
 
+Where the sum of theta is not to be kept, there is one more variable, the anchor: its row of K is zero, and its box so
+wide that it is always FREE. Then its gradient, which is nu, is zero, and it takes up whatever the others sum to.
+
 The elbow system of the free variables F is M = [0, G_F; G_F', K_FF], and R is its inverse. ``solvers.box_qp`` walks
 along the solutions.
 """
@@ -52,6 +55,11 @@ def centred(K: Array) -> Centred:
         return Centred(K, np.zeros(n))
     h = K.mean(axis=0) - 0.5 * K.mean()
     return Centred(K - h - h[:, None], h)
+
+
+def with_anchor(K: Array) -> Array:
+    """The matrix with a last row and column of zeros."""
+    return np.pad(K, (0, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +118,13 @@ class Program:
     def is_plain(self) -> bool:
         """Whether variable j is row j, each once."""
         return len(self.rows) == len(self.K)
+
+    def anchored(self) -> Program:
+        """The program without the sum of its one group: one more variable, of the last row of K, takes it up."""
+        wide0, wide1 = (2.0 * float(np.sum(up - low)) for up, low in ((self.u0, self.l0), (self.u1, self.l1)))
+        last = len(self.K) - 1
+        ends = {"rows": last, "group": 0, "c0": 0.0, "c1": 0.0, "l0": -wide0, "l1": -wide1, "u0": wide0, "u1": wide1}
+        return replace(self, **{name: np.append(getattr(self, name), end) for name, end in ends.items()})
 
     def product(self, theta: Array) -> Array:
         """(K theta) at the row of each variable."""

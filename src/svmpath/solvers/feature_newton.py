@@ -16,6 +16,8 @@ dense and fewer samples than theta has entries are curved (c > 0), the system is
 
 If no sample is curved, M is singular in b. J is then linear in b around the point, and falls to one side until some
 sample comes onto a curved piece; or it is constant, those coefficients sum to zero, and b is the middle of an interval.
+
+Without an offset the last column of A is zero, and so is b: its diagonal entry in M is lam/c* like the others.
 """
 
 from __future__ import annotations
@@ -56,6 +58,7 @@ class Rows:
     y: Array
     s: Array
     matrix: KernelMatrix | None = None
+    offset: bool = True
     is_single = False
 
     @staticmethod
@@ -68,6 +71,11 @@ class Rows:
         np.subtract(Z, s @ Z / s.sum(), out=A[:, :-1])
         A[:, -1] = 1.0
         return Rows(A, y, s, matrix)
+
+    @staticmethod
+    def without_offset(Z: Array, y: Array, s: Array) -> Rows:
+        """The rows of a feature matrix, not centred; the last column of A is zero."""
+        return Rows(np.pad(np.asarray(Z, dtype=float), ((0, 0), (0, 1))), y, s, offset=False)
 
     @property
     def width(self) -> int:
@@ -187,7 +195,8 @@ class ActiveSystem:
             if few is not None and few.is_regular:
                 return few
         self._build()
-        return Factored.at(self._G, self._c if linear is None else self._c + self._rows.rmatvec(linear), lam)
+        c = self._c if linear is None else self._c + self._rows.rmatvec(linear)
+        return Factored.at(self._G, c, lam, offset=self._rows.offset)
 
     def _weights(self, E: Array, which: Array) -> Array | None:
         """W of rows on curved pieces; None if it is s."""
@@ -230,10 +239,10 @@ class Factored:
             self.U = _root(M) if failed else U
 
     @staticmethod
-    def at(G: Array, c: Array, lam: float) -> Factored:
+    def at(G: Array, c: Array, lam: float, *, offset: bool = True) -> Factored:
         """The system at lam, twice what it is over c*, from G = A' W A and q."""
         M = G.copy()
-        M[np.diag_indices(len(M) - 1)] += 0.5 * lam
+        M[np.diag_indices(len(M) - offset)] += 0.5 * lam
         return Factored(M, c)
 
     def solve(self, right: Array | None = None) -> Array:
@@ -434,19 +443,23 @@ class FeatureNewton(NewtonOnPieces[FeaturePoint]):
     def _is_balanced(self, E: Array) -> bool:
         """Whether the coefficients of linear pieces sum to zero."""
         linear = self.system.linear(E)
-        return linear is None or bool(abs(linear.sum()) * self.loss.largest <= _FLAT * self.s.sum())
+        return (
+            linear is None
+            or not self.rows.offset
+            or bool(abs(linear.sum()) * self.loss.largest <= _FLAT * self.s.sum())
+        )
 
     def _with_offset(self, theta: Array, f: Array | None = None) -> FeaturePoint:
         """The point with these weights, and the offset at which J is lowest; f is without any."""
         theta = np.append(theta[:-1], 0.0)
         f = self.rows.matvec(theta) if f is None else f
-        b = self.loss.best_offset(f, self.y, self.s)
+        b = self.loss.best_offset(f, self.y, self.s) if self.rows.offset else 0.0
         return self.point(np.append(theta[:-1], b), f + b)
 
     def _settled(self, point: FeaturePoint) -> FeaturePoint:
         """The point, with the middle of its offsets if all samples are at the ends of curved pieces to rounding."""
         loss = self.loss
-        if not loss.is_bounded:
+        if not loss.is_bounded or not self.rows.offset:
             return point
         Q = np.flatnonzero(self.system.curved(point.E))
         low, high = (loss.of_regions(ends, point.E[Q]) for ends in (loss.low, loss.high))

@@ -65,15 +65,18 @@ class KernelMatrix:
         return self._slack[lam]
 
 
-def balanced(K: Array, y: Array, s: Array, C: float) -> Array:
-    """The u with H u + b 1 = y and 1'u = 0, for samples with this kernel matrix."""
+def balanced(K: Array, y: Array, s: Array, C: float, *, offset: bool = True) -> Array:
+    """The u with H u + b 1 = y and 1'u = 0, for samples with this kernel matrix; without an offset H u = y."""
     m = len(y)
-    mean = K.mean(axis=0)
+    mean = K.mean(axis=0) if offset else np.zeros(m)
     M = np.empty((m + 1, m + 1), order="F")
     M[:m, :m] = K - mean - (mean - mean.mean())[:, None]
     M[np.arange(m), np.arange(m)] += 0.5 / (C * s)
     M[m, :m] = M[:m, m] = np.abs(M[:m, :m]).max()  # any multiple of the border will do: one as large as the rest
     M[m, m] = 0.0
+    if not offset:
+        M[m, :m] = M[:m, m] = 0.0
+        M[m, m] = 1.0
     right = np.append(y, 0.0)
     lu, pivots, singular = lapack.dgetrf(M)
     if singular:  # equal rows of K, and a C that adds nothing to them: any solution will do

@@ -50,6 +50,7 @@ class SingleRows:
     s: Array
     arithmetic: Any = np.float32
     matrix = None
+    offset = True
     is_single = True
 
     @staticmethod

@@ -5,7 +5,8 @@ With weights s > 0, R = diag(sqrt(s)), the unit vector v = sqrt(s) / |sqrt(s)| a
     P R K R P = Q diag(values) Q' + rest_value * (I - v v' - Q Q')
 
 with Q orthonormal and orthogonal to v. In the rest, the space that neither v nor Q spans, the matrix is a
-multiple of the identity: zero where K has low rank, one where K is the identity. For mu > 0 the map
+multiple of the identity: zero where K has low rank, one where K is the identity. A machine without offset has v = 0,
+and nothing is centred. For mu > 0 the map
 
     B(mu) = Q diag(mu / (values + mu)) Q' + mu / (rest_value + mu) * (I - v v' - Q Q')
 
@@ -102,37 +103,39 @@ class Spectrum:
     @property
     def is_full(self) -> bool:
         """Whether v and Q span everything."""
-        return len(self.values) >= len(self.v) - 1
+        return len(self.values) >= len(self.v) - bool(self.v.any())
 
 
-def decompose_dense(K: Array, s: Array) -> Spectrum:
+def decompose_dense(K: Array, s: Array, *, offset: bool = True) -> Spectrum:
     """The spectrum of a dense matrix; faster where its numerical rank is low or it is the identity."""
-    v = _unit(s)
+    v = _unit(s, offset)
     if _is_multiple_of_identity(K, s):
         empty = np.empty((len(s), 0))
         return _spectrum(np.empty(0), empty, v, rest_value=float(K[0, 0] * s[0]))
     thin = thin_factor(K, most=int(_THIN_SHARE * len(K)))
     if thin is not None:
-        return decompose_factor(thin, s)
+        return decompose_factor(thin, s, offset=offset)
     # P R K R P, with v made an eigenvector of its own far from the others, so that they come out orthogonal to it:
     # R K R - v w' - w v' with w = R K R v - (v' R K R v + far) v / 2.
     root = np.sqrt(s)
     K = K * root[:, None] * root if np.any(s != 1.0) else K.copy()
-    Kv = K @ v
     far = 2.0 * np.abs(K).sum(axis=1).max() or 1.0
-    w = Kv - 0.5 * (v @ Kv + far) * v
-    K -= v[:, None] * w
-    K -= w[:, None] * v
+    if offset:
+        Kv = K @ v
+        w = Kv - 0.5 * (v @ Kv + far) * v
+        K -= v[:, None] * w
+        K -= w[:, None] * v
     values, Q = interruptible(np.linalg.eigh, K)
-    values = values[:-1]
+    if offset:
+        values, Q = values[:-1], Q[:, :-1]
     # Below zero by rounding is zero: next to a small mu the sign would count.
     values[(values < 0) & (values > -len(s) * _EPS * far)] = 0.0
-    return _spectrum(values, Q[:, :-1], v)
+    return _spectrum(values, Q, v)
 
 
-def decompose_factor(Z: Array, s: Array) -> Spectrum:
+def decompose_factor(Z: Array, s: Array, *, offset: bool = True) -> Spectrum:
     """The spectrum of Z Z' from its factor."""
-    v = _unit(s)
+    v = _unit(s, offset)
     Z = Z * np.sqrt(s)[:, None] if np.any(s != 1.0) else Z
     return _by_normal_equations(Z, v) or _by_orthogonal_factors(Z, v)
 
@@ -161,13 +164,14 @@ def _by_orthogonal_factors(Z: Array, v: Array) -> Spectrum:
     With v as the first column, QR makes the other columns orthogonal to v to rounding, whatever their size, and its
     triangle without first row and column belongs to the centred factor.
     """
-    Q, T = interruptible(np.linalg.qr, np.column_stack([v, Z]))
-    U, sigma, _ = interruptible(np.linalg.svd, T[1:, 1:], full_matrices=False)
-    return _spectrum(sigma**2, Q[:, 1:] @ U, v)
+    first = int(v.any())
+    Q, T = interruptible(np.linalg.qr, np.column_stack([v, Z][1 - first :]))
+    U, sigma, _ = interruptible(np.linalg.svd, T[first:, first:], full_matrices=False)
+    return _spectrum(sigma**2, Q[:, first:] @ U, v)
 
 
 def _spectrum(values: Array, Q: Array, v: Array, rest_value: float = 0.0) -> Spectrum:
-    full = len(values) >= len(v) - 1
+    full = len(values) >= len(v) - bool(v.any())
     rest_diag = np.zeros(len(v))
     if not full:
         rest_diag = 1.0 - v * v - np.einsum("ij,ij->i", Q, Q)
@@ -175,8 +179,8 @@ def _spectrum(values: Array, Q: Array, v: Array, rest_value: float = 0.0) -> Spe
     return Spectrum(values, Q, v, rest_value, rest_diag)
 
 
-def _unit(s: Array) -> Array:
-    return np.sqrt(s / s.sum())
+def _unit(s: Array, offset: bool) -> Array:
+    return np.sqrt(s / s.sum()) if offset else np.zeros(len(s))
 
 
 def _is_multiple_of_identity(K: Array, s: Array) -> bool:
