@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from svmpath.estimators import ElasticNetSVC, KernelDictionary, PathOneClassSVM, PathSVC, PathSVR
     from svmpath.estimators.pipelines import importance, predict_interval, predict_set
     from svmpath.gram.memory import config_context, set_config
-    from svmpath.paths import surface, trace, trace_elastic
+    from svmpath.paths import surface, trace, trace_elastic, trace_joint
     from svmpath.ranges import Range
     from svmpath.report import Report
     from svmpath.search import select
@@ -60,6 +60,7 @@ __all__ = [
     "surface",
     "trace",
     "trace_elastic",
+    "trace_joint",
 ]
 
 # The modules of the names. They are imported when first used: scikit-learn takes a second to load, which
@@ -81,6 +82,7 @@ _MODULES = {
     "surface": "svmpath.paths",
     "trace": "svmpath.paths",
     "trace_elastic": "svmpath.paths",
+    "trace_joint": "svmpath.paths",
 }
 
 

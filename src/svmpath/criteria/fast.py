@@ -20,6 +20,7 @@ from svmpath.criteria.of_copies import (
 )
 from svmpath.criteria.of_elastic import leave_one_out_elastic, predict_left_out_elastic
 from svmpath.criteria.of_full_kernel import leave_folds_out_full
+from svmpath.criteria.of_joint import leave_one_out_joint, predict_left_out_joint
 from svmpath.criteria.of_jump import leave_one_out_jump, predict_left_out_jump
 from svmpath.criteria.of_kernel import (
     leave_folds_out_over_kernel,
@@ -42,6 +43,7 @@ from svmpath.paths import (
     Path,
     SamplePath,
 )
+from svmpath.paths.joint import JointPath
 from svmpath.paths.newton_path import NewtonPath
 
 FAST: dict[Any, dict[type, Callable[..., Any]]] = {
@@ -52,11 +54,13 @@ FAST: dict[Any, dict[type, Callable[..., Any]]] = {
         JumpPath: leave_one_out_jump,
         NodePath: leave_one_out_nodes,
         ElasticPath: leave_one_out_elastic,
+        JointPath: leave_one_out_joint,
         OverKernel: leave_one_out_over_kernel,
     },
     predict_left_out: {
         MarchPath: predict_left_out_march,
         NewtonPath: predict_left_out_newton,
+        JointPath: predict_left_out_joint,
         SamplePath: predict_left_out_samples,
         JumpPath: predict_left_out_jump,
         NodePath: predict_left_out_nodes,

@@ -12,7 +12,7 @@ from functools import partial, singledispatch
 
 import numpy as np
 
-from svmpath.criteria.curve import Curve, HeldOutLoss, Screened, score_by
+from svmpath.criteria.curve import Curve, HeldOutLoss, OneVsRest, Screened, score_by
 from svmpath.criteria.sources import Joined, Rowwise
 from svmpath.interrupts import checkpoint
 from svmpath.paths import Path
@@ -62,6 +62,7 @@ class HeldOut:
     def curve(self, path: Path, criterion: str, values: Array, loss: HeldOutLoss) -> Curve:
         """Their scores along the path."""
         y, score = path.problem.y, score_by(loss, path)
+        score = score if y.ndim == 1 else OneVsRest(score)
         return Curve(path, criterion, values, score, self.rows, self.decisions, y, self.doubts, self.screened)
 
 

@@ -64,7 +64,7 @@ def kfold(
     splits = make_folds(
         cv,
         X,
-        problem.y,
+        problem.y if problem.y.ndim == 1 else np.argmax(problem.y, axis=1),
         is_classification=problem.task == "classification",
         groups=groups,
         s=s,

@@ -15,6 +15,7 @@ quite the minimum. Where rounding in f makes it much too large, the coefficients
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import singledispatch
 from typing import Any, NoReturn
 
 import numpy as np
@@ -130,8 +131,8 @@ class BoundCurve(Shown):
         return self
 
 
-@requires(SquaredHinge, MarchPath)
-def radius_margin(path: MarchPath, values: Any, *, loss: Any = None) -> BoundCurve:
+@singledispatch
+def radius_margin(path: Path, values: Any, *, loss: Any = None) -> BoundCurve:
     """The radius-margin bound on the leave-one-out error rate, 4 R^2 / (m margin^2).
 
     R is the radius of the smallest ball around the m samples, and the margin is that of the machine. Both are measured
@@ -141,8 +142,8 @@ def radius_margin(path: MarchPath, values: Any, *, loss: Any = None) -> BoundCur
     Parameters
     ----------
     path : Path
-        A path with ``loss="squared_hinge"`` over C. Sample weights must be 0 or 1, because the bound is on a number of
-        errors. Samples of weight zero do not count.
+        A path with ``loss="squared_hinge"`` over C, or of :func:`svmpath.trace_joint`. Sample weights must be 0 or 1,
+        because the bound is on a number of errors. Samples of weight zero do not count.
     values : float or array of shape (m,)
         Values of C.
     loss : None or "error"
@@ -178,6 +179,11 @@ def radius_margin(path: MarchPath, values: Any, *, loss: Any = None) -> BoundCur
     >>> bool(np.all(bound.scores >= criteria.loo(path, values).scores))
     True
     """
+    return _of_two_classes(path, values, loss)
+
+
+@requires(SquaredHinge, MarchPath, "radius_margin")
+def _of_two_classes(path: Any, values: Any, loss: Any) -> BoundCurve:
     error_only("radius_margin", loss)
     values = check_values(path, values)
     rows = counted(path, "radius_margin")

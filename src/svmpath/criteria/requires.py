@@ -13,7 +13,7 @@ from svmpath.paths import Path
 Criterion = TypeVar("Criterion", bound=Callable[..., Any])
 
 
-def requires(loss: type[Loss], kind: type[Path]) -> Callable[[Criterion], Criterion]:
+def requires(loss: type[Loss], kind: type[Path], said: str = "") -> Callable[[Criterion], Criterion]:
     """A criterion that raises an error for paths of another loss or kind.
 
     If repeated rows were merged, the criterion gets the path of the original rows.
@@ -22,7 +22,7 @@ def requires(loss: type[Loss], kind: type[Path]) -> Callable[[Criterion], Criter
     def with_checks(criterion: Criterion) -> Criterion:
         @wraps(criterion)
         def on_any_path(path: Path, *args: Any, **options: Any) -> Any:
-            name = f"criteria.{criterion.__name__}"
+            name = f"criteria.{said or criterion.__name__}"
             if type(path.loss) is not loss:
                 raise ValueError(
                     f"{name} works for loss={loss.name!r} only, but this path has loss={path.loss.name!r}."

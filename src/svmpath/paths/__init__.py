@@ -4,6 +4,7 @@ from svmpath.paths.closed_form import ClosedFormPath
 from svmpath.paths.elastic import ElasticPath
 from svmpath.paths.full_kernel_path import FullKernelPath
 from svmpath.paths.interior import InteriorPath
+from svmpath.paths.joint import JointPath, trace_joint
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.kernel_march import KernelPath, NewtonKernelPath, OverKernel
 from svmpath.paths.march import MarchPath
@@ -25,6 +26,7 @@ __all__ = [
     "Event",
     "FullKernelPath",
     "InteriorPath",
+    "JointPath",
     "JumpPath",
     "KernelPath",
     "KernelStore",
@@ -40,5 +42,6 @@ __all__ = [
     "surface",
     "trace",
     "trace_elastic",
+    "trace_joint",
     "trace_problem",
 ]
