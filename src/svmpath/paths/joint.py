@@ -1,8 +1,8 @@
 """The path over C of the machine of all classes at once (M-SVM^2), and ``svmpath.trace_joint``.
 
 The active pairs of a row and a wrong class change from event to event; between events the machine is a rational
-function of 1 / C. Each value is reached by Newton's method (``solvers.joint``) from the nearest one that is known, and is exact
-there, as on :class:`svmpath.paths.newton_path.NewtonPath`.
+function of 1 / C. Each value is reached by Newton's method (``solvers.joint``) from the nearest one that is known, and
+is exact there, as on :class:`svmpath.paths.newton_path.NewtonPath`.
 """
 
 from __future__ import annotations

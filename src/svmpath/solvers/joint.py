@@ -38,7 +38,7 @@ from svmpath.lazy import lazy
 Array = np.ndarray
 
 MOST_UNKNOWNS = 4000  # up to which the Hessian is factored
-_MOST_STEPS = 200  # of Newton's method
+_MOST_NEWTON_STEPS = 200  # of Newton's method
 _SMALL = 1e-13  # the gradient in units of the terms that cancel in it, which rounding leaves
 _INNER = 1e-11  # relative residual of conjugate gradients
 _INNER_STEPS = 2000
@@ -191,7 +191,7 @@ class JointNewton:
     def at(self, C: float, point: JointPoint) -> JointPoint:
         """The minimiser of J at C, from any point."""
         smallest = np.inf
-        for _ in range(_MOST_STEPS):
+        for _ in range(_MOST_NEWTON_STEPS):
             checkpoint()
             g = self.gradient(C, point)
             scale = 2.0 * C * (np.abs(self.A).T @ (self.s * point.slopes.p.max(axis=1))).max() + 1.0
@@ -206,7 +206,7 @@ class JointNewton:
             smallest = min(smallest, size) if stays else np.inf
             point = aim if stays else self._searched(C, point, step, aim)
         raise PathError(
-            f"No machine of all classes was found within {_MOST_STEPS} steps of Newton's method at C = {C:.6g}: scale "
+            f"No machine of all classes was found in {_MOST_NEWTON_STEPS} steps of Newton's method at C = {C:.6g}: scale "
             "the columns (StandardScaler), or use smaller C."
         )
 
