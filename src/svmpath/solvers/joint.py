@@ -206,8 +206,8 @@ class JointNewton:
             smallest = min(smallest, size) if stays else np.inf
             point = aim if stays else self._searched(C, point, step, aim)
         raise PathError(
-            f"No machine of all classes was found in {_MOST_NEWTON_STEPS} steps of Newton's method at C = {C:.6g}: scale "
-            "the columns (StandardScaler), or use smaller C."
+            f"No machine of all classes was found in {_MOST_NEWTON_STEPS} steps of Newton's method at C = {C:.6g}: "
+            "scale the columns (StandardScaler), or use smaller C."
         )
 
     def _searched(self, C: float, point: JointPoint, step: Array, aim: JointPoint) -> JointPoint:
