@@ -15,7 +15,7 @@ from svmpath import criteria
 from svmpath.gram import Clipped, DenseGram, LowRankGram, Nystroem, make_gram
 from svmpath.gram.landmarks import density, kmeans
 from svmpath.gram.nystroem import nystroem
-from svmpath.gram.pivoted_cholesky import KernelRows, search
+from svmpath.gram.pivoted_cholesky import KernelRows, _reject, search
 from svmpath.kernels import RBF, FunctionKernel, GPKernel, Linear, Precomputed, Sigmoid
 from tests.rounding import assert_same
 
@@ -135,6 +135,23 @@ def test_density_weights_cancel_unless_eigenvalues_are_dropped():
     np.testing.assert_allclose(matrix(weighted, truncate=4), Z @ Z.T, atol=1e-10)
 
 
+def test_proposals_are_accepted_as_if_looked_at_one_by_one():
+    rng = np.random.default_rng(4)
+    A = rng.normal(size=(30, 12))
+    H = A @ A.T  # of rank 12: what is proposed after that is rejected
+    u = rng.random(30) * np.diag(H)
+    kept, L = _reject(H.copy(), u, np.full(30, 1e-9), 30)
+    slow = []
+    for i in range(30):
+        explained = H[i, slow] @ np.linalg.solve(H[np.ix_(slow, slow)], H[slow, i])
+        if H[i, i] - explained > max(u[i], 1e-9):
+            slow.append(i)
+    assert kept.tolist() == slow
+    assert 3 < len(slow) < 13
+    np.testing.assert_allclose(np.tril(L) @ np.tril(L).T, H[np.ix_(slow, slow)], atol=1e-10)
+    np.testing.assert_array_equal(_reject(H.copy(), u, np.full(30, 1e-9), 3)[0], slow[:3])
+
+
 @pytest.mark.slow
 def test_random_pivots_in_blocks_have_the_law_of_pivots_drawn_one_by_one():
     A = np.random.default_rng(3).normal(size=(4, 4))
@@ -151,7 +168,7 @@ def test_random_pivots_in_blocks_have_the_law_of_pivots_drawn_one_by_one():
         return tuple(pivots)
 
     def blocked(rng):
-        source = KernelRows(np.diag(K).copy(), lambda rows: K[rows], np.array([2, 0, 3, 1]))
+        source = KernelRows(np.diag(K).copy(), np.array([2, 0, 3, 1]), lambda rows: (K, rows), Linear().part)
         return tuple(search(source, 2, 0.0, rng)[0].tolist())
 
     draws = 6000

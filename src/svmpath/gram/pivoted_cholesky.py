@@ -16,7 +16,7 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from scipy.linalg.blas import dtrsm
+from scipy.linalg.blas import dsyr, dtrsm
 
 from svmpath.gram.features import Factor, LandmarkFeatures
 from svmpath.kernels import Kernel
@@ -59,11 +59,9 @@ class Compared:
         is_small = n <= _ALL_COMPARED and n <= _ROWS_PER_PIVOT * limit and not kernel.pairwise
         return Compared(order, None if kernel.pairwise else find_repeats(X), kernel.compare(X) if is_small else None)
 
-    def rows(self, kernel: Kernel, X: Any, some: Array) -> Array:
-        """Some rows of the kernel matrix."""
-        if self.S is None:
-            return kernel(X[some], X)
-        return kernel.evaluate(kernel.part(self.S, some, np.arange(X.shape[0])))
+    def holding(self, kernel: Kernel, X: Any, rows: Array) -> tuple[Any, Array]:
+        """What ``kernel.compare`` returns for these rows or more against all, and where they are in it."""
+        return (kernel.compare(X[rows], X), np.arange(len(rows))) if self.S is None else (self.S, rows)
 
 
 def pivoted_cholesky(
@@ -81,7 +79,12 @@ def pivoted_cholesky(
         What is known of the rows already, from a kernel with other parameters.
     """
     known = Compared.of(kernel, X, limit, seed) if compared is None else compared
-    K = KernelRows(np.maximum(kernel.diag(X), 0.0), lambda rows: known.rows(kernel, X, rows), known.order)
+    K = KernelRows(
+        np.maximum(kernel.diag(X), 0.0),
+        known.order,
+        holding=lambda rows: known.holding(kernel, X, rows),
+        values=lambda S, rows, cols: kernel.evaluate(kernel.part(S, rows, cols)),
+    )
     pivots, Ft = search(K, limit, residual, None if greedy else np.random.default_rng(seed))
     points = None if kernel.pairwise else X[pivots]
     rows = pivots if kernel.pairwise else None
@@ -99,11 +102,16 @@ def pivoted_cholesky(
 
 @dataclass(frozen=True)
 class KernelRows:
-    """The parts of K that the search looks at: its diagonal, and a few of its rows at a time; ties go by ``order``."""
+    """The parts of K that the search looks at: its diagonal, and a few of its rows at a time; ties go by ``order``.
+
+    ``S, places = holding(rows)`` is what the values of some rows are made of, and where they are in it; ``values(S,
+    places, cols)`` are these values in some columns, or in all of them if ``cols`` is None.
+    """
 
     diag: Array
-    rows: Callable[[Array], Array]
     order: Array
+    holding: Callable[[Array], tuple[Any, Array]]
+    values: Callable[[Any, Array, Array | None], Array]
 
 
 def search(K: KernelRows, limit: int, residual: float, rng: np.random.Generator | None) -> tuple[Array, Array]:
@@ -116,7 +124,7 @@ def search(K: KernelRows, limit: int, residual: float, rng: np.random.Generator 
         r = len(pivots)
         if rng is None:
             p = K.order[[np.argmax(d[K.order])]]
-            G = (K.rows(p) - Ft[:r, p].T @ Ft[:r]) / np.sqrt(d[p])
+            G = (K.values(*K.holding(p), None) - Ft[:r, p].T @ Ft[:r]) / np.sqrt(d[p])
         else:
             p, G = _drawn(K, d, Ft[:r], limit - r, rng)
             if len(p) == 0:
@@ -149,13 +157,14 @@ def _drawn(K: KernelRows, d: Array, Ft: Array, most: int, rng: np.random.Generat
     total = np.cumsum(d[K.order])
     places = np.searchsorted(total, rng.random(min(_PROPOSALS, 2 * most)) * total[-1], side="right")
     drawn = K.order[np.minimum(places, len(d) - 1)]
-    rows, before = K.rows(drawn), Ft[:, drawn]
-    H = rows[:, drawn] - before.T @ before
+    (S, places), before = K.holding(drawn), Ft[:, drawn]
+    H = K.values(S, places, drawn)  # rows that will be rejected need no other columns
+    H -= before.T @ before
     kept, L = _reject(H, rng.random(len(drawn)) * d[drawn], _ROUNDING * K.diag[drawn], most)
+    G = K.values(S, places[kept], None)
     if len(kept) == 0:  # the residual of these rows is rounding
         d[drawn] = 0.0
-        return drawn[kept], rows[kept]
-    G = rows[kept]
+        return drawn[kept], G
     G -= before[:, kept].T @ Ft
     return drawn[kept], dtrsm(1.0, L, G.T, side=1, lower=1, trans_a=1, overwrite_b=1).T  # L^-1 G, in place
 
@@ -164,22 +173,20 @@ def _reject(H: Array, u: Array, floor: Array, most: int) -> tuple[Array, Array]:
     """Go through proposals with residual matrix H; accept i if its residual by then still exceeds u_i.
 
     Where u_i is uniform up to the residual that i had when drawn, that happens with the ratio of the two. Returns the
-    accepted positions and the Cholesky factor of H on them, built column by column.
+    accepted positions and the Cholesky factor of H on them, below the diagonal only. What an accepted row explains is
+    taken off H at once, below the diagonal; rows that were gone through change with it, and are not looked at again.
     """
     bar = np.maximum(u, floor).tolist()
-    d = np.diagonal(H).copy()
-    L = np.zeros((len(u), min(len(u), most)), order="F")
+    H = np.asfortranarray(H)
     chosen: list[int] = []
+    columns: list[Array] = []
     for i in range(len(u)):
-        residual = d.item(i)
-        if residual <= bar[i]:
-            continue
-        k = len(chosen)
-        column = (H[i:, i] - L[i:, :k] @ L[i, :k]) / sqrt(residual)
-        L[i:, k] = column
-        d[i:] -= column * column
-        chosen.append(i)
-        if len(chosen) == most:
-            break
+        residual = H.item(i, i)
+        if residual > bar[i]:
+            chosen.append(i)
+            columns.append(H[:, i] / sqrt(residual))
+            if len(chosen) == most:
+                break
+            H = dsyr(-1.0, columns[-1], a=H, lower=1, overwrite_a=1)
     kept = np.array(chosen, dtype=int)
-    return kept, L[kept, : len(kept)]
+    return kept, np.reshape(columns, (len(chosen), len(u)))[:, kept].T

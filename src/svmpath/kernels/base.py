@@ -90,8 +90,9 @@ class Kernel(ABC):
         return self.evaluate(S), self.derive(S, name)
 
     def part(self, S: Any, rows: Any, cols: Any) -> Any:
-        """The result of :meth:`compare` for some rows of X and some rows of Z, taken from that for all rows."""
-        return S.take(rows, axis=0).take(cols, axis=1)
+        """The result of :meth:`compare` for some rows of X and some of Z (None: all), taken from that for all rows."""
+        some = S.take(rows, axis=0)
+        return some if cols is None else some.take(cols, axis=1)
 
     @abstractmethod
     def diag(self, X: Any) -> Array:
@@ -182,7 +183,7 @@ class RowKernel(Kernel):
         return X, (X if Z is None else pick(Z, rows))
 
     def part(self, S: tuple[Any, Any], rows: Any, cols: Any) -> tuple[Any, Any]:
-        return S[0][rows], S[1][cols]
+        return S[0][rows], pick(S[1], cols)
 
 
 def pick(Z: Any, rows: Any) -> Any:
