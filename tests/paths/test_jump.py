@@ -13,7 +13,7 @@ import svmpath
 from svmpath import criteria
 from svmpath.gram import Clipped
 from svmpath.paths.jump_walk import JumpWalks
-from svmpath.solvers.box_qp import LOW
+from svmpath.solvers.box_qp import LOW, Walker
 from tests import reference, reference_qp
 from tests.cases import CASES
 from tests.rounding import assert_same
@@ -389,6 +389,31 @@ def test_a_walk_that_cannot_be_trusted_is_left_to_the_ladder(monkeypatch):
     np.testing.assert_allclose(expected, [path(0.1).fitted, path(1.0).fitted], atol=1e-9)
     monkeypatch.setattr(JumpWalks, "stops", lambda self, values: ((k, None) for k in range(len(values))))
     np.testing.assert_allclose(path.decisions(np.array([0.1, 1.0])), expected, atol=1e-9)
+
+
+def test_an_optimum_is_taken_although_digits_were_lost_on_the_way(monkeypatch):
+    rng = np.random.default_rng(0)
+    A = rng.uniform(-2, 2, size=(120, 3))
+    b = np.sin(A[:, 0]) * A[:, 1] + A[:, 2] ** 2 + 0.1 * rng.normal(size=120)
+    path = svmpath.trace(A, b, loss="epsilon_insensitive", gamma=0.05, epsilon=0.1, span=(1.0, 1e5))
+    path = path.over_span(path.span)  # not walked yet; the kernel is smooth
+    walkers, way = [], Walker.to
+
+    def spoiled(self, *args, **options):  # as if rounding had been in the way
+        way(self, *args, **options)
+        self.worst = max(self.worst, 1e-3)
+        walkers.append(self)
+
+    monkeypatch.setattr(Walker, "to", spoiled)
+    C = np.array([1e2, 1e4])
+    found = path.decisions(C)
+    assert "_outcome" not in path.__dict__  # there was no second walk
+    assert walkers[-1].violation() <= path.machines.trusted
+    walkers[-1].theta[walkers[-1].F[0]] += 1e-6  # is noticed
+    assert walkers[-1].violation() > 1e-3
+    monkeypatch.setattr(JumpWalks, "_is_optimal", lambda self, walker: False)
+    np.testing.assert_allclose(found, path.decisions(C), atol=1e-6)  # the slow way: the whole walk, and its machines
+    assert "_outcome" in path.__dict__
 
 
 @pytest.mark.slow

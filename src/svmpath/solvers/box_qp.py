@@ -128,6 +128,18 @@ class Walker:
         """All events so far; its ``extra`` is the gradient that was watched."""
         return EventLog.joined(self._parts)
 
+    def violation(self) -> float:
+        """What is wrong here, computed afresh: gradients in units of f, bounds, and sums of groups beyond rounding."""
+        o, t = self.program, self.t
+        g, low, up = o.gradient(t, self.theta, self.nu), o.low(t), o.up(t)
+        f = o.unit[0] + t * o.unit[1] + o.unit[2] * (self.nu[0] - self.nu[-1]) / 2.0
+        wrong = np.where(self.status == FREE, np.abs(g), -_SIGNS[self.status] * g)
+        beyond = np.maximum(low - self.theta, self.theta - up)
+        missing = np.abs(o.b0 + t * o.b1 - o.sums(self.theta))
+        missing[missing <= tolerances.SUM_ROUNDING * o.sums(np.abs(low) + np.abs(up))] = 0.0
+        worst = max(wrong.max(initial=0.0), o.kmax * max(beyond.max(initial=0.0), missing.max(initial=0.0)))
+        return float(worst / f) if f > 0.0 and np.isfinite(worst) else np.inf
+
     def forget(self) -> None:
         """Leave out the events so far."""
         self._parts = []
