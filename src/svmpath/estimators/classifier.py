@@ -109,8 +109,8 @@ class PathSVC(ClassifierMixin, PathMachine):
     effort : {"quick", "auto", "best"}, default="auto"
         How much may be done with more than 2000 samples. "quick" stays in low rank. "auto" goes on with the full kernel
         matrix where the low rank is not enough (there pairs are compared by k-fold, whatever "auto" means before).
-        With more than 25 000 samples pairs are compared on 10 000 of them, and one is taken for all samples as long as
-        half of the matrix fits into memory. "best" compares with all samples, however long that takes.
+        With 25 000 to 58 000 samples pairs are compared on 10 000 of them, and one is taken for all samples, if half of
+        the matrix fits into memory. "best" compares with all samples, however long that takes.
     class_weight : dict or "balanced", optional
         Multiplies C for each class; "balanced" makes the classes weigh the same: their sums of sample weights are equal
         (those of scikit-learn's SVC are only without sample weights, since it counts rows).

@@ -99,8 +99,8 @@ class PathSVR(RegressorMixin, PathMachine):
     effort : {"quick", "auto", "best"}, default="auto"
         How much may be done with more than 2000 samples. "quick" stays in low rank. "auto" goes on with the full kernel
         matrix where the low rank is not enough (there pairs are compared by k-fold, whatever "auto" means before).
-        With more than 25 000 samples pairs are compared on 10 000 of them, and one is taken for all samples as long as
-        half of the matrix fits into memory. "best" compares with all samples, however long that takes.
+        With 25 000 to 58 000 samples pairs are compared on 10 000 of them, and one is taken for all samples, if half of
+        the matrix fits into memory. "best" compares with all samples, however long that takes.
     scale : bool, default=False
         Whether to standardise the columns in ``fit``. New rows are scaled alike.
     n_jobs : int, optional

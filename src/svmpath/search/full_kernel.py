@@ -64,6 +64,7 @@ _SMALLER = 10.0  # times as small a C as was meant, down to which others are loo
 _FAR_C = 30.0  # factor from the best C in low rank to one that is affordable, up to which it may be a good one
 _NARROWER = 2.0  # times as small a C with all rows, at the next larger gamma, as with some of them
 _LEAST_PASSES = 100.0  # below which nothing is to be had at a larger gamma
+_PASSES_OF_ONE = 60.0  # of very many rows, below which there is none: a machine with 58 000 rows takes a minute
 _LEFT_SIDE = 0.3  # share of samples left of the margin, below which a fit of SVC takes less
 _UNKNOWN = 0.01  # relative residual of low rank, above which it says little about a gamma
 _LOOKED_AT = 1000  # rows on which the largest eigenvalue is estimated
@@ -193,7 +194,8 @@ def scout_by_search(
 ) -> tuple[float, float] | None:
     """The best pair on the full kernel of some of the rows, if the low rank is not enough; None if it is."""
     gram = low.best_curve().path.gram
-    if passes.left <= 0.0 or not isinstance(gram, LowRankGram) or tuner.deadline.is_over():
+    is_little = passes.left <= 0.0 or passes.left < _PASSES_OF_ONE * passes.share
+    if is_little or not isinstance(gram, LowRankGram) or tuner.deadline.is_over():
         return None
     if all(missed(path(low.best()[1]), tuner.seed) < _SMALL_GAP for path in low.machines()):
         return None

@@ -29,6 +29,7 @@ from svmpath.interrupts import checkpoint
 Array = np.ndarray
 Product = Callable[[Array], Array]
 
+_AT_ONCE = 8192  # rows of Z between two looks for Ctrl-C
 _MOST_PRODUCTS = 400  # of one search; a preconditioner that needs more is worth nothing
 _SHARE = 0.01  # of what can be gained, which a search that aims at a better machine may leave
 _ROUNDING = 1e-12  # of an objective
@@ -58,11 +59,11 @@ class FactorProducts:
             change = column - nearest
             for sign in (1.0, -1.0):
                 rows = np.flatnonzero(sign * change > 0.0)
-                if len(rows):
-                    some = np.sqrt(sign * change[rows])[:, None] * self.Z[rows]
-                    G = G + sign * (some.T @ some)  # a matrix with itself: half the operations
+                for some in np.array_split(rows, -(-len(rows) // _AT_ONCE)) if len(rows) else ():
+                    checkpoint()
+                    part = np.sqrt(sign * change[some])[:, None] * self.Z[some]
+                    G = G + sign * (part.T @ part)  # a matrix with itself: half the operations
             known.append((column.copy(), G))
-            checkpoint()
         self._known = known
         return [G for _, G in known]
 
