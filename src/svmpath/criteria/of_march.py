@@ -42,7 +42,7 @@ from svmpath.criteria.sources import AtValues
 from svmpath.exceptions import PathError
 from svmpath.paths import MarchPath, Path
 from svmpath.paths.march import Stop
-from svmpath.solvers.feature_newton import LEAST_SLACK, AnyRows, FeatureNewton, FewSamples
+from svmpath.solvers.feature_newton import LEAST_SLACK, AnyRows, FeatureNewton, FeaturePoint, FewSamples
 from svmpath.solvers.threads import blas_threads
 
 Array = np.ndarray
@@ -55,6 +55,7 @@ _ILL_CONDITIONED = 1e9  # a system from which on it is handed over at once
 MANY = 3000  # samples from which errors are screened
 _ROW_BLOCK = 2048  # rows whose leverages are computed at a time
 PROJECTIONS = 32
+_CORRECTED_ENTRIES = 1_000_000  # of samples in features, of systems that are solved together
 _TOO_LARGE, _TOO_SMALL = 4.0, 8.0  # estimates so many times too large, or too small, decide
 LEAST_ESTIMATE = 0.1  # of one minus a leverage that is only estimated
 
@@ -190,9 +191,9 @@ def _leave_one_out(path: MarchPath, stop: Stop) -> tuple[Array, int]:
     inside, anywhere = _rounding(rows, stop, E, V)
     weak = (inside > _WEAK * slack) | (anywhere > _WEAK)
     counted = path.problem.is_counted()[E]
-    for k in np.flatnonzero(moved.any(axis=0) & ~weak & counted):
-        i = int(E[k])
-        held[i] = _correct(path, stop, V, i, np.flatnonzero(moved[:, k]))
+    some = np.flatnonzero(moved.any(axis=0) & ~weak & counted)
+    if len(some):
+        held[E[some]] = _corrected(path, stop, V, E[some], moved[:, some].T)
     if np.count_nonzero(weak & counted) > _MOST_REFITS:
         return held, path.problem.count(E[(inside > _TOO_FEW_DIGITS * slack) | (anywhere > _TOO_FEW_DIGITS)])
     lost = 0
@@ -220,26 +221,59 @@ def _without(path: MarchPath, stop: Stop, i: int) -> tuple[float, float]:
     return float(best.fitted[i]), best.violation
 
 
-def _correct(path: MarchPath, stop: Stop, V: Array, i: int, others: Array) -> float:
-    """The held-out decision value of i by corrections of the rows; by Newton's method where they do not settle."""
+def _corrected(path: MarchPath, stop: Stop, V: Array, which: Array, moved: Array) -> Array:
+    """Held-out decision values of some rows by corrections of the rows; by Newton's method where they do not settle.
+
+    ``moved`` says which samples (columns) changed sides without each of these (rows). Systems of about the same size
+    are solved together.
+    """
     rows, point = path.rows, stop.point
+    held, unsettled, moved = np.empty(len(which)), np.zeros(len(which), dtype=bool), moved.copy()
+    left = np.arange(len(which))
     for _ in range(_MOST_CORRECTIONS):
-        S = np.concatenate([[i], others])
-        sigma = np.where(point.E[S], -1.0, 1.0) * rows.s[S]
-        VS = V[:, S]
-        M = np.diag(1.0 / sigma) + VS.T @ VS
-        if not np.linalg.cond(M) < _ILL_CONDITIONED:
+        sizes, settled = np.count_nonzero(moved[left], axis=1), []
+        left = left[np.argsort(sizes, kind="stable")]
+        widest = 1 + int(sizes.max(initial=0))
+        for part in np.array_split(left, 1 + len(left) * widest * len(V) // _CORRECTED_ENTRIES):
+            f, is_regular = _after(rows, point, V, which[part], moved[part])
+            new = ((rows.y * f < 1.0) & (rows.s > 0)) != point.E
+            new[np.arange(len(part)), which[part]] = False
+            settled.append((new == moved[part]).all(axis=1) | ~is_regular)
+            held[part], moved[part], unsettled[part] = f[np.arange(len(part)), which[part]], new, ~is_regular
+        left = left[~np.concatenate(settled)]
+        if not len(left):
             break
-        delta = np.linalg.solve(M, (rows.y - point.f)[S])
-        f = point.f + V.T @ (VS @ delta)
-        moved = np.flatnonzero(((rows.y * f < 1.0) & (rows.s > 0)) != point.E)
-        moved = moved[moved != i]
-        if np.array_equal(moved, others):
-            return float(f[i])
-        others = moved
-    s = np.where(np.arange(len(rows.s)) == i, 0.0, rows.s)
-    newton = FeatureNewton.of(path.loss.pieces, replace(rows, s=s))
-    return float(newton.at(1.0 / stop.C, newton.point(point.theta, point.f))[0].f[i])
+    unsettled[left] = True
+    for k in np.flatnonzero(unsettled):
+        s = np.where(np.arange(len(rows.s)) == which[k], 0.0, rows.s)
+        newton = FeatureNewton.of(path.loss.pieces, replace(rows, s=s))
+        held[k] = newton.at(1.0 / stop.C, newton.point(point.theta, point.f))[0].f[which[k]]
+    return held
+
+
+def _after(rows: AnyRows, point: FeaturePoint, V: Array, which: Array, moved: Array) -> tuple[Array, Array]:
+    """Decision values of all samples once one is left out and others have moved, for several; which are regular.
+
+    With S the sample and those that move, W = V_S' and signs sigma_j = -s_j for what leaves E, s_j for what enters::
+
+        (diag(1 / sigma) + W W') delta = (y - f)_S,     f' = f + V' W' delta
+
+    Smaller systems are filled up with a multiple of the identity, among their singular values.
+    """
+    at, column = np.nonzero(moved)
+    sizes = 1 + np.bincount(at, minlength=len(which))
+    place = 1 + np.arange(len(at)) - np.searchsorted(at, at)
+    S, is_used = np.repeat(which[:, None], sizes.max(), axis=1), np.arange(sizes.max()) < sizes[:, None]
+    S[at, place] = column
+    W = V.T[S] * is_used[:, :, None]
+    M, k = W @ W.swapaxes(1, 2), np.arange(sizes.max())
+    M[:, k, k] += np.where(is_used, np.where(point.E[S], -1.0, 1.0) / rows.s[S], 0.0)
+    filled = np.sqrt(np.sum(M * M, axis=(1, 2)) / sizes)
+    M[:, k, k] += np.where(is_used, 0.0, filled[:, None])
+    is_regular = np.linalg.cond(M) < _ILL_CONDITIONED
+    M[~is_regular] = np.eye(len(k))
+    delta = np.linalg.solve(M, ((rows.y - point.f)[S] * is_used)[:, :, None])
+    return point.f + (W.swapaxes(1, 2) @ delta)[:, :, 0] @ V, is_regular
 
 
 def _predict(rows: AnyRows, stop: Stop, E: Array, V: Array) -> tuple[Array, Array, Array]:
