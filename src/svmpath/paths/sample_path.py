@@ -26,7 +26,7 @@ from svmpath.solvers.samples import SampleSystem
 from svmpath.solvers.threads import blas_threads
 
 _UNRESOLVED = 1e-6  # of decision values; a machine that leaves more of its equations is found in features instead
-_NEAR = 3.0  # most that the logarithm of C may differ from that of a known machine to start from it
+_NEAR = 3.5  # most that the logarithm of C may differ from that of a known machine to start from it
 
 
 @dataclass(frozen=True)

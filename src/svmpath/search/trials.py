@@ -164,11 +164,16 @@ class Trials:
     def explore(self, gamma: float, C: float) -> None:
         """A gamma far from the others, from C to much larger values; a path around the best, if it is better than all.
 
-        Where gamma is small, least squares, from which C is known, wants a smaller one than losses with a margin.
+        Where gamma is small, least squares, from which C is known, wants a smaller one than losses with a margin. The
+        values end where a score is worse than at the one before: a larger C, which takes longest, would not be better.
         """
-        values = [self.tuner.C.nearest(each) for each in C * _COARSE ** np.arange(3.0)]
         with suppress(PathError):
-            curve = self._scored(gamma, np.unique(values))
+            curve, low = None, (np.inf, np.inf)
+            for value in np.unique([self.tuner.C.nearest(each) for each in C * _COARSE ** np.arange(3.0)]):
+                new = self._scored(gamma, np.array([value]))
+                curve, last, low = new if curve is None else curve.joined(new), low, Scores.of(new).lowest
+                if is_lower(last, low):
+                    break
             scores = Scores.of(curve)
             if is_lower(scores.lowest, min(each.lowest for each in self.tried.values())):
                 self._follow(gamma, scores.best)
