@@ -171,7 +171,7 @@ def test_more_landmarks_are_tried_where_few_miss_a_narrow_kernel():
     assert few.missed[0.01] < 0.01
     assert few.missed[16.0] > 0.3
     before = dict(few.tried)
-    few.look_closer(many)
+    few.look_closer(many, few.unknown())
     looked_at = [gamma for gamma in gammas if few.tried[gamma] is not before[gamma]]
     assert looked_at
     assert looked_at == sorted(many.tried)

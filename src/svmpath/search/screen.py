@@ -129,13 +129,17 @@ class Screen:
         if wide:
             self.score([each for each in gamma.neighbours(self.best()[0]) if not is_among(each, self.tried)])
 
-    def look_closer(self, closer: Screen) -> None:
-        """Larger gammas once more, by a screen with more landmarks, for as long as one of them is about the best.
-
-        Few landmarks know little of a narrow kernel, and make it look worse than it is.
-        """
+    def unknown(self) -> list[float]:
+        """Larger gammas than the best, of which few landmarks know little."""
         best = self.best()[0]
-        for gamma in sorted(each for each in self.tried if each > best and self.missed[each] > _MISSED):
+        return sorted(each for each in self.tried if each > best and self.missed[each] > _MISSED)
+
+    def look_closer(self, closer: Screen, gammas: Sequence[float]) -> None:
+        """Gammas once more, by a screen with more landmarks, for as long as one of them is about the best.
+
+        Few landmarks make a narrow kernel look worse than it is.
+        """
+        for gamma in gammas:
             closer.score([gamma])
             now, low = closer.tried[gamma], min(each.lowest[0] for each in self.tried.values())
             self.tried[gamma], self.promised[gamma] = now, closer.promised[gamma]
@@ -194,10 +198,10 @@ class Screen:
             is_error = _errors(Y, Y - residuals) if self.task == "classification" else None
             squares = np.square(residuals, out=residuals)
             share = self.s[self.held] / self.s[self.held].sum()
-            smooth = share @ squares.mean(axis=2)
+            smooth = share @ _mean(squares)
             if self.task == "classification":
                 np.minimum(squares, _CUT, out=squares)
-            losses = squares.mean(axis=2)
+            losses = _mean(squares)
             scores = share @ losses
             errors = np.sqrt((share @ share) * (share @ (losses - scores) ** 2))
             part_done()
@@ -238,6 +242,11 @@ class Screen:
 def _errors(Y: Array, F: Array) -> Array:
     """Whether each of held-out values of shape (N, m, k) is on the wrong side, or another class has a larger one."""
     return (F > 0)[..., 0] != (Y > 0)[..., 0] if Y.shape[-1] == 1 else np.argmax(F, axis=-1) != np.argmax(Y, axis=-1)
+
+
+def _mean(losses: Array) -> Array:
+    """Over the targets, the last axis; NumPy takes long for a mean of one."""
+    return losses[..., 0] if losses.shape[-1] == 1 else losses.mean(axis=-1)
 
 
 def compared(gram: Gram, rows: Array, landmarks: Array) -> Array:

@@ -115,11 +115,11 @@ def screen(tuner: Tuner) -> Screen:
     screened.look(tuner.gamma, tuner.n_jobs, tuner.deadline)
     landmarks = min(limits.CLOSER_LANDMARKS, len(screened.rows))
     is_good = not tuner.is_binary or screened.promised[screened.best()[0]] < limits.GOOD
-    if tuner.gamma is not None and len(screened.landmarks) < landmarks and not (is_good or tuner.deadline.is_over()):
-        rows = limits.SCREENED_ROWS
-        screened.look_closer(
-            Screen(tuner.evaluator.problems, tuner.C.values, tuner.over, tuner.seed, rows, landmarks, tuner.folds)
-        )
+    unknown = screened.unknown() if len(screened.landmarks) < landmarks and not is_good else []
+    if unknown and not tuner.deadline.is_over():
+        rows, problems = limits.SCREENED_ROWS, tuner.evaluator.problems
+        closer = Screen(problems, tuner.C.values, tuner.over, tuner.seed, rows, landmarks, tuner.folds)
+        screened.look_closer(closer, unknown)
     screened.enter("screen", tuner.log)
     if screened.task == "regression" and tuner.gamma is not None:
         screened.leave_corner()
@@ -189,7 +189,10 @@ def confirm(tuner: Tuner, shortlist: Shortlist) -> Trials:
         far, order = None, []
     if far is not None and far in scores and not is_among(far, trials.tried):
         if is_close(scores, far, order[0], 3.0) and is_followed and not is_walk:
-            trials.explore(far, scores[far].best)
+            gamma, C = smoother_pair(tuner, trials)
+            is_next = trials.score() >= limits.GOOD and abs(np.log(far / gamma)) <= np.log(tuner.gamma.step)
+            if not (is_next and C <= scores[far].best):  # else it is looked at below, from a smaller C on
+                trials.explore(far, scores[far].best)
         elif is_close(scores, far, order[0]):
             look([far])
     for gamma in [each for each in order if not is_among(each, trials.tried)][: limits.BROKEN_PROMISES]:
@@ -200,12 +203,17 @@ def confirm(tuner: Tuner, shortlist: Shortlist) -> Trials:
         look([gamma])
     if is_followed and not is_walk and tuner.gamma is not None and not tuner.deadline.is_over():
         # Least squares, by which gammas are shortlisted, wants a narrower kernel than losses with a margin.
-        gamma, C = trials.best()
-        smooth = tuner.gamma.nearest(gamma / limits.SMOOTHER_CONFIRMED)
+        smooth, C = smoother_pair(tuner, trials)
         if trials.score() >= limits.GOOD and not is_among(smooth, trials.tried):
-            trials.explore(smooth, limits.SMOOTHER_CONFIRMED * C)
+            trials.explore(smooth, C)
     trials.enter("confirm")
     return trials
+
+
+def smoother_pair(tuner: Tuner, trials: Trials) -> tuple[float, float]:
+    """A much smaller gamma than the best, and the least C there."""
+    gamma, C = trials.best()
+    return tuner.gamma.nearest(gamma / limits.SMOOTHER_CONFIRMED), limits.SMOOTHER_CONFIRMED * C
 
 
 def is_close(scores: Mapping[float, Scores], gamma: float, best: float, errors: float = 1.0) -> bool:

@@ -83,8 +83,9 @@ class KernelNewton(NewtonOnPieces[Coefficients]):
     def _solved(self, E: Array) -> Coefficients | None:
         """The machine of the samples E; None if their system has no factor."""
         K, y, s = self._K, self.y, self.s
-        of_E = K.take(E, axis=0)
-        self.system = SampleSystem(of_E.take(E, axis=1), y[E], s[E], self.lam)
+        is_all = len(E) == len(y)
+        of_E = K if is_all else K.take(E, axis=0)
+        self.system = SampleSystem(K.copy() if is_all else of_E.take(E, axis=1), y[E], s[E], self.lam)
         if not self.system.is_regular:
             return None
         u = np.zeros(len(y))
