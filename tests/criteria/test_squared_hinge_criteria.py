@@ -93,8 +93,18 @@ def test_span_is_exact_for_the_samples_that_move_no_other():
 def test_newton_takes_over_where_corrections_do_not_settle(monkeypatch):
     path, _, _ = traced("banana")
     exact = criteria.loo(path, VALUES).decisions
-    monkeypatch.setattr(of_march, "_MOST_CORRECTIONS", 0)
-    np.testing.assert_allclose(criteria.loo(path, VALUES).decisions, exact, atol=1e-9)
+    for limit in ("_ILL_CONDITIONED", "_MOST_CORRECTIONS"):
+        monkeypatch.setattr(of_march, limit, 0)
+        np.testing.assert_allclose(criteria.loo(path, VALUES).decisions, exact, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["duplicates", "ties_on_a_grid", "unbalanced"])
+def test_corrections_made_together_equal_those_made_one_by_one(monkeypatch, name):
+    X, y, s = CASES[name]()
+    path = svmpath.trace(X, y, loss="squared_hinge", gamma=0.4, sample_weight=s, span=(1e-4, 1e4))
+    together = criteria.loo(path, VALUES).decisions
+    monkeypatch.setattr(of_march, "_CORRECTED_ENTRIES", 1)
+    np.testing.assert_allclose(criteria.loo(path, VALUES).decisions, together, atol=1e-9)
 
 
 @pytest.mark.parametrize("rank", [None, 20])

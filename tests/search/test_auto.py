@@ -363,3 +363,16 @@ def test_two_classes_try_a_smoother_kernel_with_a_larger_C(monkeypatch):
         PathSVC(C=fit.C_, gamma=fit.gamma_, loss="squared_hinge", criterion="loo").fit(X, y) for fit in (model, other)
     ]
     assert exact[0].held_out_error() <= exact[1].held_out_error() + 1e-9
+
+
+def test_about_the_same_smooth_kernel_is_not_looked_at_twice(monkeypatch):
+    looks, explore = [], Trials.explore
+    monkeypatch.setattr(Trials, "explore", lambda self, *pair: looks.append(pair) or explore(self, *pair))
+    for seed in range(6):
+        X, y = make_classification(120, 6, flip_y=0.2, random_state=seed)
+        looks.append(None)  # another fit
+        PathSVC().fit(X, y)
+    for first, second in itertools.pairwise(looks):
+        if first is not None and second is not None:
+            assert not 0.49 < first[0] / second[0] < 2.1 or first[1] < second[1]
+    assert sum(each is not None for each in looks) > 6

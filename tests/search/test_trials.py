@@ -1,5 +1,7 @@
 """Machines at pairs of C and gamma: what is tried, what is best; the curves that are joined on the way."""
 
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
@@ -204,3 +206,19 @@ def test_joined_curves_in_order_are_one_curve(name):
         np.testing.assert_allclose(ordered.rescored("squared").scores, whole.rescored("squared").scores, rtol=1e-6)
         np.testing.assert_allclose(ordered.smooth, whole.smooth, rtol=1e-6)
     assert whole.in_order().scores.tolist() == whole.scores.tolist()
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
+def test_a_far_gamma_is_looked_at_with_larger_C_while_that_helps(C):
+    trials = trials_of(SquaredHinge())
+    trials.follow({1.0: 1.0}, 1)
+    looks, scored, best = [], trials._scored, trials.score()
+    trials._scored = lambda gamma, values: looks.append((gamma, scored(gamma, values))) or looks[-1][1]
+    trials.explore(0.125, C)
+    values = [float(curve.values[0]) for gamma, curve in looks if len(curve.values) == 1][:3]
+    scores = [direct(SquaredHinge(), 0.125, value) for value in values]
+    assert values == pytest.approx([C, 30 * C, 900 * C][: len(values)])
+    assert all(after <= before for before, after in itertools.pairwise(scores[:-1]))
+    assert len(values) == 3 or scores[-1] >= scores[-2]
+    assert (0.125 in trials.tried) == any(len(curve.values) > 1 for _, curve in looks)
+    assert trials.score() <= best

@@ -233,8 +233,8 @@ def _corrected(path: MarchPath, stop: Stop, V: Array, which: Array, moved: Array
     for _ in range(_MOST_CORRECTIONS):
         sizes, settled = np.count_nonzero(moved[left], axis=1), []
         left = left[np.argsort(sizes, kind="stable")]
-        widest = 1 + int(sizes.max(initial=0))
-        for part in np.array_split(left, 1 + len(left) * widest * len(V) // _CORRECTED_ENTRIES):
+        parts = 1 + len(left) * (1 + int(sizes.max())) * len(V) // _CORRECTED_ENTRIES
+        for part in np.array_split(left, min(parts, len(left))):
             f, is_regular = _after(rows, point, V, which[part], moved[part])
             new = ((rows.y * f < 1.0) & (rows.s > 0)) != point.E
             new[np.arange(len(part)), which[part]] = False

@@ -34,7 +34,7 @@ from svmpath.gram.memory import memory_limit
 from svmpath.losses import make_loss
 from svmpath.progress import begin
 from svmpath.search import limits
-from svmpath.search.axis import is_among
+from svmpath.search.axis import Axis, is_among
 from svmpath.search.choice import Choice, Scores, best_value, is_lower, ordered
 from svmpath.search.evaluator import Evaluator
 from svmpath.search.log import NO_GAMMA
@@ -168,7 +168,7 @@ def confirm(tuner: Tuner, shortlist: Shortlist) -> Trials:
     If no machine is as good as the screen promised, up to two standard errors, others of its gammas are tried.
     """
     trials, scores = Trials(tuner, tuner.evaluator, shortlist.starts), shortlist.scores
-    order, far = ordered(scores), shortlist.far
+    order, far, axis = ordered(scores), shortlist.far, tuner.gamma
     begin("confirm")
     is_walk = tuner.evaluator.loss.policy.cost_grows_with_span
     is_followed = is_walk or (tuner.is_binary and tuner.size <= limits.UNNARROWED_ROWS)
@@ -187,11 +187,11 @@ def confirm(tuner: Tuner, shortlist: Shortlist) -> Trials:
     look(order, limits.CONFIRMED_GAMMAS)
     if tuner.deadline.is_over():
         far, order = None, []
-    if far is not None and far in scores and not is_among(far, trials.tried):
+    if axis is not None and far is not None and far in scores and not is_among(far, trials.tried):
         if is_close(scores, far, order[0], 3.0) and is_followed and not is_walk:
-            gamma, C = smoother_pair(tuner, trials)
-            is_next = trials.score() >= limits.GOOD and abs(np.log(far / gamma)) <= np.log(tuner.gamma.step)
-            if not (is_next and C <= scores[far].best):  # else it is looked at below, from a smaller C on
+            gamma, C = smoother_pair(axis, trials)
+            is_next = trials.score() >= limits.GOOD and abs(np.log(far / gamma)) <= np.log(axis.step)
+            if not (is_next and scores[far].best >= C):  # else it is looked at below, from a smaller C on
                 trials.explore(far, scores[far].best)
         elif is_close(scores, far, order[0]):
             look([far])
@@ -201,19 +201,19 @@ def confirm(tuner: Tuner, shortlist: Shortlist) -> Trials:
         if not is_promised or trials.score() <= shortlist.promised + 2.0 * curve.standard_error(best_value(curve)):
             break
         look([gamma])
-    if is_followed and not is_walk and tuner.gamma is not None and not tuner.deadline.is_over():
+    if is_followed and not is_walk and axis is not None and not tuner.deadline.is_over():
         # Least squares, by which gammas are shortlisted, wants a narrower kernel than losses with a margin.
-        smooth, C = smoother_pair(tuner, trials)
+        smooth, C = smoother_pair(axis, trials)
         if trials.score() >= limits.GOOD and not is_among(smooth, trials.tried):
             trials.explore(smooth, C)
     trials.enter("confirm")
     return trials
 
 
-def smoother_pair(tuner: Tuner, trials: Trials) -> tuple[float, float]:
+def smoother_pair(axis: Axis, trials: Trials) -> tuple[float, float]:
     """A much smaller gamma than the best, and the least C there."""
     gamma, C = trials.best()
-    return tuner.gamma.nearest(gamma / limits.SMOOTHER_CONFIRMED), limits.SMOOTHER_CONFIRMED * C
+    return axis.nearest(gamma / limits.SMOOTHER_CONFIRMED), limits.SMOOTHER_CONFIRMED * C
 
 
 def is_close(scores: Mapping[float, Scores], gamma: float, best: float, errors: float = 1.0) -> bool:

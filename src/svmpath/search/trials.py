@@ -168,11 +168,13 @@ class Trials:
         values end where a score is worse than at the one before: a larger C, which takes longest, would not be better.
         """
         with suppress(PathError):
-            curve, low = None, (np.inf, np.inf)
-            for value in np.unique([self.tuner.C.nearest(each) for each in C * _COARSE ** np.arange(3.0)]):
+            values = np.unique([self.tuner.C.nearest(each) for each in C * _COARSE ** np.arange(3.0)])
+            curve = self._scored(gamma, values[:1])
+            low = Scores.of(curve).lowest
+            for value in values[1:]:
                 new = self._scored(gamma, np.array([value]))
-                curve, last, low = new if curve is None else curve.joined(new), low, Scores.of(new).lowest
-                if is_lower(last, low):
+                curve, before, low = curve.joined(new), low, Scores.of(new).lowest
+                if is_lower(before, low):
                     break
             scores = Scores.of(curve)
             if is_lower(scores.lowest, min(each.lowest for each in self.tried.values())):
