@@ -36,7 +36,7 @@ Array = np.ndarray
 StartsByGamma = Mapping[float, Starts]
 
 _HALF_WIDTH = 1  # values of C on either side of the first
-_BEHIND = 0.5  # standard errors from the best of others, with which a first pair is clearly behind
+_BEHIND = 0.5  # standard errors from the best of others, or the one before, with which a pair is clearly behind
 _FAR = 64.0  # factor from a gamma at which a path fails, for rows being too much alike, to the next that is tried
 _DESCENT = 10**0.5  # factor from one C to the next in a descent
 _JUMP = 4.0  # factor from one gamma to a much larger one
@@ -165,16 +165,16 @@ class Trials:
         """A gamma far from the others, from C to much larger values; a path around the best, if it is better than all.
 
         Where gamma is small, least squares, from which C is known, wants a smaller one than losses with a margin. The
-        values end where a score is worse than at the one before: a larger C, which takes longest, would not be better.
+        values end where a score is clearly worse than at the one before: larger ones, which take longest, would be worse.
         """
         with suppress(PathError):
             values = np.unique([self.tuner.C.nearest(each) for each in C * _COARSE ** np.arange(3.0)])
             curve = self._scored(gamma, values[:1])
-            low = Scores.of(curve).lowest
+            low = Scores.of(curve).lowest[0]
             for value in values[1:]:
-                new = self._scored(gamma, np.array([value]))
-                curve, before, low = curve.joined(new), low, Scores.of(new).lowest
-                if is_lower(before, low):
+                new = Scores.of(added := self._scored(gamma, np.array([value])))
+                curve, before, low = curve.joined(added), low, new.lowest[0]
+                if low > before + _BEHIND * new.standard_error(0):
                     break
             scores = Scores.of(curve)
             if is_lower(scores.lowest, min(each.lowest for each in self.tried.values())):
