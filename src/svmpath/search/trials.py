@@ -165,7 +165,7 @@ class Trials:
         """A gamma far from the others, from C to much larger values; a path around the best, if it is better than all.
 
         Where gamma is small, least squares, from which C is known, wants a smaller one than losses with a margin. The
-        values end where a score is clearly worse than at the one before: larger ones, which take longest, would be worse.
+        values end where a score is clearly worse than at the one before, as larger ones would be.
         """
         with suppress(PathError):
             values = np.unique([self.tuner.C.nearest(each) for each in C * _COARSE ** np.arange(3.0)])
