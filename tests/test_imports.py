@@ -35,6 +35,7 @@ ORDER = [
     "progress",
     "ranges",
     "row_order",
+    "scale",
 ]
 BOTTOM = {
     "chunked",

@@ -17,7 +17,7 @@ from svmpath.exceptions import (
 )
 
 if TYPE_CHECKING:
-    from svmpath import criteria, datasets, displays, export, gram, kernels
+    from svmpath import criteria, datasets, displays, export, gram, kernels, scale
     from svmpath.estimators import ElasticNetSVC, KernelDictionary, PathOneClassSVM, PathSVC, PathSVR
     from svmpath.estimators.pipelines import importance, predict_interval, predict_set
     from svmpath.gram.memory import config_context, set_config
@@ -55,6 +55,7 @@ __all__ = [
     "kernels",
     "predict_interval",
     "predict_set",
+    "scale",
     "select",
     "set_config",
     "surface",

@@ -8,6 +8,9 @@ import pytest
 
 from svmpath import cli
 from svmpath.cli.saved_model import read_model
+from svmpath.estimators import chunks
+from svmpath.report.facts import SUMMARY
+from tests.report.test_facts import faults
 
 FIXED = ["--target", "y", "--rank", "30", "--gamma", "0.2", "--C", "0.1:10"]
 
@@ -37,6 +40,11 @@ def run(*arguments):
     return end.value.code
 
 
+@pytest.fixture(autouse=True)
+def few_rows_stay_in_chunks(monkeypatch):
+    monkeypatch.setattr(chunks, "GATHERED_ROWS", 0)
+
+
 def test_a_pattern_is_tuned_in_chunks(folder, tmp_path, capsys):
     out = tmp_path / "out"
     assert run("tune", folder / "part-*.parquet", *FIXED, "--weight-column", "weight", "-o", out, "--json") == 0
@@ -45,7 +53,11 @@ def test_a_pattern_is_tuned_in_chunks(folder, tmp_path, capsys):
     assert facts["data"]["rows"] == 900
     assert facts["data"]["chunks"] == 3
     assert "learnt from a sample of 900 of 900 rows" in captured.err
-    assert sorted(path.name for path in out.iterdir()) == ["config.toml", "model.skops", "summary.json"]
+    assert sorted(path.name for path in out.iterdir()) == ["config.toml", "model.skops", "report.html", "summary.json"]
+    assert "fitted to a sample of 900 of them" in (out / "report.html").read_text(encoding="utf-8")
+    assert list(faults(json.loads((out / "summary.json").read_text(encoding="utf-8")), SUMMARY)) == []
+    assert facts["held_out"]["metrics"]["roc_auc"] > 0.8
+    assert facts["honest"]["method"] == "bootstrap"
     assert run("predict", out / "model.skops", folder / "new.csv", "-o", tmp_path / "found.csv", "--proba") == 0
     found = pd.read_csv(tmp_path / "found.csv")
     truth = pd.read_parquet(folder / "whole.parquet")["y"]
@@ -63,10 +75,8 @@ def test_a_pattern_is_tuned_in_chunks(folder, tmp_path, capsys):
     ("arguments", "sentence"),
     [
         (["--scheduler", "proceses"], "Did you mean 'processes'?"),
-        (["--held-out", "rows.csv"], "--held-out does not work for data in chunks"),
-        (["--group-column", "colour"], "--group-column does not work for data in chunks"),
+        (["--group-column", "why"], "--group-column must be one of the columns a, b, c"),
         (["--impute", "drop-rows"], "--impute drop-rows does not work for data in chunks"),
-        (["--honest", "nested"], "--honest nested does not work for data in chunks"),
         (["--target", "why"], "--target must be one of the columns a, b, c"),
         (["--weight-column", "why"], "--weight-column must be one of the columns a, b, c"),
         (["--loss", "hinge"], "Rows in chunks need --loss"),
@@ -79,6 +89,28 @@ def test_one_sentence_and_no_file(folder, tmp_path, capsys, monkeypatch, argumen
     assert len(errors) == 1
     assert sentence in errors[0]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_groups_held_out_rows_and_a_time_limit(folder, tmp_path, capsys):
+    rows = tmp_path / "rows.csv"
+    more = ["--group-column", "group", "--held-out", rows, "--time-limit", "600", "--scoring", "roc_auc", "--no-report"]
+    for at in range(3):
+        part = pd.read_parquet(folder / f"part-{at}.parquet")
+        part.assign(group=np.arange(len(part)) % 20).to_parquet(tmp_path / f"group-{at}.parquet")
+    assert run("tune", tmp_path / "group-*.parquet", *FIXED, *more, "-o", tmp_path / "out", "--json") == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["held_out"]["folds_are"] == "folds of whole groups"
+    assert facts["curve"]["kind"] == "minus roc_auc"
+    assert sorted(pd.read_csv(rows)["row"]) == list(range(1, 901))
+
+
+def test_few_rows_are_tuned_in_memory(folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(chunks, "GATHERED_ROWS", 5000)
+    assert run("tune", folder / "part-*.parquet", *FIXED, "--no-report", "-o", tmp_path / "out", "--json") == 0
+    captured = capsys.readouterr()
+    assert "900 rows in chunks are few, and were tuned in memory" in captured.err
+    assert json.loads(captured.out)["passes"] == {}
 
 
 def test_files_that_are_missing_or_of_another_kind(folder, tmp_path, capsys, monkeypatch):

@@ -1,7 +1,9 @@
 """What n numbers can answer has the same answer on chunks as in memory: even, uneven and empty ones, of one class."""
 
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, ShuffleSplit
@@ -9,11 +11,12 @@ from sklearn.model_selection import GroupKFold, ShuffleSplit
 import svmpath
 from svmpath import PathSVC, PathSVR, criteria
 from svmpath.distributed import path as chunked_path
-from svmpath.estimators import chunked_held_out
+from svmpath.estimators import chunked_held_out, chunks
 from svmpath.estimators.machines import Machines
 from svmpath.gram import Nystroem
 from svmpath.losses import Expectile, HuberHinge
 from tests.distributed.chunks import SIZES, N, amounts, cut, moons
+from tests.rounding import assert_same
 from tests.speed import first_quick, slow_except
 
 CUTS = slow_except(["one_class", *SIZES], ["one_class", "empty"])
@@ -209,3 +212,46 @@ def test_more_rows_than_are_brought_together(monkeypatch):
 def test_other_losses_that_are_quadratic_in_pieces(model, criterion):
     weights = np.random.default_rng(2).integers(0, 3, N).astype(float)
     assert_equal_answers(*both(clone(model).set_params(criterion=criterion), weights=weights))
+
+
+def test_a_level_of_an_expectile():
+    X, y = amounts()
+    options = {**OPTIONS, "loss": "expectile"}
+    model = PathSVR(quantile=0.8, **options).fit(cut(X, SIZES["one"]), cut(y, SIZES["one"]))
+    assert model.tau_ == 0.8
+    whole = PathSVR(quantile=0.8, **options).fit(X, y)
+    assert np.abs(model.predict(X) - whole.predict(X)).max() < 1e-6
+    with pytest.raises(ValueError, match=r"fit with quantile=0\.7"):
+        model.predict_quantiles(X, 0.7)
+    with pytest.raises(ValueError, match="Several quantiles do not work"):
+        PathSVR(quantile=[0.2, 0.8], **options).fit(cut(X, SIZES["one"]), cut(y, SIZES["one"]))
+
+
+def test_a_limit_of_time_leaves_some_values_out(monkeypatch):
+    X, y = moons()
+    clock = iter(range(10_000))
+    monkeypatch.setattr("svmpath.search.deadline.time.monotonic", lambda: 0.1 * next(clock))
+    options = {**OPTIONS, "C": np.geomspace(1e-2, 1e2, 9).tolist(), "loss": "squared_hinge"}
+    with pytest.warns(svmpath.LimitWarning, match="time_limit"):
+        model = PathSVC(time_limit=0.5, **options).fit(cut(X, SIZES["one"]), cut(y, SIZES["one"]))
+    whole = PathSVC(**options).fit(cut(X, SIZES["one"]), cut(y, SIZES["one"]))
+    tried = model.curve_.values
+    assert 1 <= len(tried) < 9
+    places = np.searchsorted(whole.curve_.values, tried)
+    assert np.allclose(model.curve_.scores, whole.curve_.scores[places], rtol=1e-6)
+
+
+def test_few_rows_are_fitted_in_memory(monkeypatch):
+    monkeypatch.setattr(chunks, "GATHERED_ROWS", N)
+    X, y = moons()
+    given = {"gamma": 0.4, "random_state": 0}
+    model, whole = PathSVC(**given).fit(cut(X, SIZES["uneven"]), cut(y, SIZES["uneven"])), PathSVC(**given).fit(X, y)
+    assert model.gathered_rows_ == N
+    assert model.rank_ == whole.rank_
+    assert_same(model.decision_function(X), whole.decision_function(X))
+    assert len(model.support_) == len(whole.support_)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    parts = dd.from_pandas(frame, npartitions=3), dd.from_pandas(pd.Series(y), npartitions=3)
+    model.fit(*parts)
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    assert_same(model.decision_function(frame), whole.decision_function(X))

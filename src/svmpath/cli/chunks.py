@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
-import time
-from collections.abc import Mapping
+import warnings
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from svmpath.chunked import distributed
-from svmpath.cli.console import note
+from svmpath.cli.console import first_line, note
 from svmpath.cli.data_options import PATTERN, read_noted
 from svmpath.cli.fitting import TuneResult, make_pipeline
-from svmpath.cli.messages import in_options
+from svmpath.cli.honest import estimate_error
+from svmpath.cli.live import Stopwatch
 from svmpath.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from svmpath.cli.options import Given
 
 _SAMPLED_ROWS = 20_000  # rows from which the columns are learnt
+_SHOWN_ROWS = 2000  # of these, whose pictures and tables a report shows
 
 
 def is_in_chunks(data: Path, scheduler: str | None) -> bool:
@@ -33,10 +36,7 @@ def is_in_chunks(data: Path, scheduler: str | None) -> bool:
 def refuse_with_chunks(given: Given) -> None:
     """Refuse options that look at all rows together."""
     refused = {
-        "--group-column": given.group_column is not None,
-        "--held-out": given.held_out is not None,
         "--impute drop-rows": given.impute == "drop-rows",
-        f"--honest {given.honest}": given.honest not in ("auto", "none"),
         f"--format {given.format}": given.format not in (None, "parquet"),
     }
     for option, is_given in refused.items():
@@ -48,9 +48,12 @@ def tune_chunks(given: Given, options: DataOptions, live: Live) -> TuneResult:
     """Learn the columns from a sample, then tune on all rows."""
     from svmpath.cli.data_notes import without_target
 
-    room = distributed()
+    room, clock = distributed(), Stopwatch()
     frame = room.read_parquet(str(options.data))
-    for option, name in (("--target", options.target), ("--weight-column", options.weight_column)):
+    columns_of = {
+        "--target": options.target, "--weight-column": options.weight_column, "--group-column": options.group_column
+    }  # fmt: skip
+    for option, name in columns_of.items():
         if name not in frame.columns and (name is not None or option == "--target"):
             raise DataError(f"{option} must be one of the columns {', '.join(map(str, frame.columns))}")
     frame, missing = room.with_target(frame, options.target)
@@ -61,77 +64,94 @@ def tune_chunks(given: Given, options: DataOptions, live: Live) -> TuneResult:
         file = Path(folder) / "sample.parquet"
         rows.to_parquet(file, index=False)
         sample = read_noted(replace(options, data=file, format="parquet"))
+    clock.lap("reading")
     pipeline = make_pipeline(sample, given.settings, given.landmarks, given.psd)
     columns, model = pipeline["columns"], pipeline["model"]
     Z = columns.fit_transform(sample.X, sample.y)
-    names = list(sample.table.kinds)
-    X = room.transformed(frame, names, columns.transform, Z.shape[1])
+    X = room.transformed(frame, list(sample.table.kinds), columns.transform, Z.shape[1])
     weight = None if options.weight_column is None else frame[options.weight_column]
+    groups = None if options.group_column is None else frame[options.group_column].compute().to_numpy()
     live.stage("Tuning")
-    start = time.perf_counter()
-    model.fit(X, frame[options.target], weight)
-    what = "columns, gamma and rank were" if model.sample_size_ else "columns were"
-    note(f"{what} learnt from a sample of {len(rows)} of {n} rows; C was chosen on all of them.")
-    note("there is no report for data in chunks; tune a sample to see one.")
-    facts = _facts(model, sample, str(options.data), n, frame.npartitions, time.perf_counter() - start)
-    if facts["held_out"].get("caution") is not None:
-        note(in_options(facts["held_out"]["caution"]))
-    return TuneResult(pipeline, sample, facts)
+    model.set_params(verbose=int(given.verbose))
+    with redirect_stdout(sys.stderr) if given.verbose else nullcontext():
+        model.fit(X, frame[options.target], weight, groups=groups)
+    model.set_params(verbose=0)
+    clock.lap("search")
+    live.stage("Estimating the error of the whole procedure")
+    honest = estimate_error(model, given.honest, given.settings)
+    clock.lap("honest error")
+    learnt = "columns, gamma and rank were" if getattr(model, "sample_size_", 0) else "columns were"
+    notes = [*sample.notes, f"{learnt} learnt from a sample of {len(rows)} of {n} rows; C was chosen on all of them."]
+    if model.gathered_rows_:
+        notes[-1] = f"{n} rows in chunks are few, and were tuned in memory."
+    note(notes[-1])
+    facts = _facts(model, sample, str(options.data), n, honest)
+    facts["data"] |= {"chunks": frame.npartitions, "notes": notes}
+    page = None
+    if given.report:
+        live.stage("Making the report")
+        page = _page(pipeline, sample, facts, given.seed)
+        clock.lap("report")
+    facts["times"], facts["seconds"] = clock.times, sum(clock.times.values())
+    table = None
+    if given.held_out is not None:  # rows without a target are not counted
+        table = model.held_out_table().rename(columns={"sample": "row"})
+        table["row"] += 1
+    return TuneResult(pipeline, sample, facts, page, table)
 
 
-def _facts(model: Any, sample: TrainingData, file: str, n: int, parts: int, seconds: float) -> dict[str, Any]:
-    """What is printed, and written as summary.json."""
+def _facts(model: Any, sample: TrainingData, file: str, n: int, honest: Any) -> dict[str, Any]:
+    """What is printed, and written as summary.json: as of data in memory."""
+    from svmpath.report import summarise
+
+    held_out = model._known
+    y = held_out.labels if held_out.classes is None else held_out.classes[held_out.labels]
+    facts = summarise(
+        model, y, file=file, kinds=sample.table.kinds, target=sample.table.target, task=sample.task, seconds=None,
+        honest=honest,
+    )  # fmt: skip
+    facts["data"]["rows"], facts["columns"], facts["importance"] = n, sample.columns, None
+    facts["choice"]["sample_size"] = getattr(model, "sample_size_", 0)
+    facts["passes"] = getattr(model.path_, "passes", {})
+    if getattr(model, "threshold", 0.0) != 0.0:
+        facts["choice"]["threshold"] = model.threshold_
+    return facts
+
+
+def _page(pipeline: Any, sample: TrainingData, facts: dict[str, Any], seed: int) -> str | None:
+    """The report: facts of all rows; pictures and rows of a machine with the same C and kernel on a sample.
+
+    None if it cannot be made, as a tuned model must not be lost for that.
+    """
+    import numpy as np
+    from sklearn.base import clone
+    from sklearn.pipeline import Pipeline
+
+    from svmpath.report import Report
     from svmpath.report.facts import plain
-    from svmpath.report.summary import recall_facts
+    from svmpath.report.importance import importance_facts
 
-    is_class = sample.task == "classification"
-    return {
-        "data": {
-            "file": file,
-            "rows": n,
-            "chunks": parts,
-            "target": sample.table.target,
-            "task": sample.task,
-            "columns": sample.columns,
-            **({"classes": model.classes_.tolist()} if is_class else {}),
-        },
-        "choice": {
-            "loss": model.loss_,
-            "kernel": str(model.kernel),
-            "C": model.C_,
-            "gamma": model.gamma_,
-            "rank": model.rank_,
-            "residual": model.residual_,
-            "sample_size": model.sample_size_,
-        },
-        "held_out": {
-            "criterion": model.error_criterion_,
-            "kind": "error rate" if is_class else "mean squared error",
-            "value": model.held_out_error(),
-            "standard_error": model.curve_.standard_error(model.choice_.index),
-            **(plain(recall_facts(model)) if is_class else {}),
-        },
-        "curve": {"C": model.curve_.values.tolist(), "score": model.curve_.scores.tolist()},
-        "passes": model.path_.passes,
-        "seconds": seconds,
-    }
-
-
-def print_chunks(facts: Mapping[str, Any]) -> None:
-    """Show the most important facts."""
-    from svmpath.cli.results import amount, held_out_by, print_table, recalls
-
-    data, choice, held_out = facts["data"], facts["choice"], facts["held_out"]
-    rows = {
-        "Task": data["task"] + (f" ({len(data['classes'])} classes)" if "classes" in data else ""),
-        "Target": data["target"],
-        "Rows": f"{data['rows']} in {data['chunks']} chunks",
-        "Machine": f"{choice['loss']}, {choice['kernel']} kernel",
-        "C": f"{choice['C']:.6g}",
-        "gamma": None if choice["gamma"] is None else f"{choice['gamma']:.6g}",
-        "Rank": f"{choice['rank']} (residual {choice['residual']:.2g})",
-        "Held-out error": f"{amount(held_out['value'], held_out['kind'])} ({held_out_by(held_out['criterion'], None)})",
-        "Recall": recalls(held_out, len(data.get("classes", ()))),
-        "Time": f"{facts['seconds']:.2f} s, {sum(facts['passes'].values())} passes over the rows",
-    }
-    print_table(f"svmpath tune: {data['file']}", rows.items(), written=facts["written"])
+    model, n, title = pipeline["model"], facts["data"]["rows"], facts["data"]["file"]
+    rows = np.sort(np.random.default_rng(seed).permutation(len(sample.y))[:_SHOWN_ROWS])
+    X = sample.X.iloc[rows] if hasattr(sample.X, "iloc") else sample.X[rows]
+    options = {
+        "C": model.C_, "kernel": model.kernel_, "gamma": None, "loss": model.path_.loss, "search": "grid", "cv": 5,
+        "rank": min(model.rank_, len(rows)), "quantile": None, "threshold": getattr(model, "threshold_", 0.0),
+    }  # fmt: skip
+    try:
+        few, columns, y = clone(model), pipeline["columns"], sample.y[rows]
+        few.set_params(**{name: options[name] for name in options.keys() & few.get_params(deep=False).keys()})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # all rows were judged
+            few.fit(columns.transform(X), y)
+        shown = Pipeline([("columns", columns), ("model", few)])
+        sentence = (
+            f"Numbers are those of all {n} rows. Curves, pictures and rows are those of a machine with the same C and "
+            f"kernel that was fitted to a sample of {len(rows)} of them."
+        )
+        facts["data"]["notes"].append(sentence)
+        facts["importance"] = plain(importance_facts(shown, X, list(sample.table.kinds)))
+        return Report(shown, X, y, title=title, summary=facts).html()
+    except Exception as error:
+        note(f"the report could not be made ({first_line(error)}); the model is saved without it.")
+        return None

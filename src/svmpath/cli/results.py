@@ -79,7 +79,7 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
     return {
         "Task": data["task"] + classes,
         "Target": data["target"],
-        "Rows": str(data["rows"]),
+        "Rows": str(data["rows"]) + (f" in {data['chunks']} chunks" if "chunks" in data else ""),
         "Columns": ", ".join(f"{count} {_COLUMN_WORDS[kind]}" for kind, count in data["columns"].items() if count),
         "Machine": _machine(choice),
         "C": _figures(choice["C"]),
@@ -104,10 +104,12 @@ def _rows(facts: Mapping[str, Any]) -> dict[str, str | None]:
     }
 
 
-def _support(facts: Mapping[str, Any]) -> str:
+def _support(facts: Mapping[str, Any]) -> str | None:
     from svmpath.losses import LOSSES
 
     loss = LOSSES[facts["choice"]["loss"]]
+    if facts["support_vectors"] is None:
+        return None
     return str(facts["support_vectors"]) if loss.is_sparse else f"all rows ({loss.label})"
 
 

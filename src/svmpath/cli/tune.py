@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from svmpath.chunked import distributed
 from svmpath.cli.automatic import note_approximations
-from svmpath.cli.chunks import is_in_chunks, print_chunks, refuse_with_chunks, tune_chunks
+from svmpath.cli.chunks import is_in_chunks, refuse_with_chunks, tune_chunks
 from svmpath.cli.config import check_config_kept, write_config
 from svmpath.cli.console import Outcome, first_line, note
 from svmpath.cli.data_options import DataOptions, TrainingData, read_noted
@@ -33,7 +33,7 @@ def tune(given: Given) -> Outcome:
     _note_options_without_effect(given)
     if in_chunks:
         refuse_with_chunks(given)
-    names = (MODEL, SUMMARY, CONFIG, *((REPORT,) if given.report and not in_chunks else ()))
+    names = (MODEL, SUMMARY, CONFIG, *((REPORT,) if given.report else ()))
     check_folder(given.output, names)
     check_config_kept(given.config, given.output / CONFIG)
     if given.held_out is not None:
@@ -48,9 +48,8 @@ def tune(given: Given) -> Outcome:
     facts = {**tuned.facts, "written": written}
     if not given.report and (given.output / REPORT).exists():
         note(f"{given.output / REPORT} is from an earlier run.")
-    if not in_chunks:
-        print_notes(tuned.facts, is_cv_given=given.context.params["cv"] == FOLDS)
-    return facts, lambda: (print_chunks if in_chunks else print_results)(facts)
+    print_notes(tuned.facts, is_cv_given=given.context.params["cv"] == FOLDS)
+    return facts, lambda: print_results(facts)
 
 
 def _note_options_without_effect(given: Given) -> None:

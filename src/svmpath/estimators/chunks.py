@@ -17,6 +17,7 @@ from svmpath.estimators.cautions import warn_of_a_weak_model, warn_of_edges, war
 from svmpath.estimators.chunked_held_out import ChunkedHeldOut
 from svmpath.estimators.machines import ChunkedMachines
 from svmpath.estimators.options import check_options
+from svmpath.estimators.quantiles import at_level
 from svmpath.estimators.scaling import warn_of_uneven_deviations
 from svmpath.estimators.scoring import check_threshold, fit_threshold, resolve_scoring
 from svmpath.exceptions import WeakModelWarning
@@ -120,6 +121,8 @@ def _refuse(model: PathMachine) -> None:
     if model.search not in _SEARCHES:
         raise ValueError(unknown_name("With rows in chunks search", model.search, _SEARCHES))
     distributed().refuse_pairwise(model.kernel)
+    if model._levels is not None and np.ndim(model.get_params(deep=False)["quantile"]) > 0:
+        raise ValueError("Several quantiles do not work for rows in chunks; fit one after the other.")
 
 
 def _scoring_of(model: PathMachine, data: Any) -> Any:
@@ -153,6 +156,7 @@ def _from_sample(
     """The loss, the kernel and the rank; those that are not given are chosen in memory on a sample of rows."""
     kernel, over, _ = model._axes.make_kernel(room.shape_of(data), None)
     loss = room.check_loss(make_loss(model.loss, model._task))
+    loss = loss if model._levels is None else at_level(loss, float(model._levels[0]))
     is_auto = isinstance(model.rank, str) and model.rank == "auto"
     is_open = model.loss is None and data.classes is not None and len(data.classes) > 2 and model.search == "auto"
     model.sample_size_ = 0
@@ -180,7 +184,7 @@ def _from_sample(
     rank = min(sample.rank_, _MOST_LANDMARKS) if is_auto else model.rank
     # What was scored on a sample cannot be compared with scores of all rows: it was a screen.
     stages = tuple(replace(stage, name="screen") for stage in sample.choice_.stages)
-    return make_loss(sample.loss_, model._task), sample.kernel_, rank, stages
+    return (make_loss(sample.loss_, model._task) if is_open else loss), sample.kernel_, rank, stages
 
 
 def _choose_C(

@@ -242,6 +242,8 @@ class PathSVR(RegressorMixin, PathMachine):
             self._begin(start_from)
             self._levels = None
             if is_chunked(X, y, sample_weight):
+                self._levels = self._check_levels()
+                self._check_calibrate()
                 if fit_chunks(self, X, y, sample_weight, groups):
                     return self
                 X, y, sample_weight, groups = in_memory(X, y, sample_weight, groups)
@@ -402,6 +404,10 @@ class PathSVR(RegressorMixin, PathMachine):
             raise ValueError(
                 f"loss={self.loss_!r} predicts one value per row and has no quantiles: use loss='pinball', or "
                 "predict_interval."
+            )
+        if self.path_.is_chunked:
+            raise ValueError(
+                f"Other levels take another fit of rows in chunks: fit with quantile={float(levels[0]):g}."
             )
         X = self._check_new(X)
         with jobs(self.n_jobs):

@@ -60,6 +60,7 @@ SUMMARY: Schema = {
         "names?": {str: [str]},
         "classes?": [{"label": str | int | float | bool, "rows": int}],
         "notes?": [str],  # what was done to the cells of a file
+        "chunks?": int,
     },
     "choice": {
         "loss": str,
@@ -77,6 +78,7 @@ SUMMARY: Schema = {
         "lambda1?": float,
         "lambda2?": float,
         "threshold?": float,
+        "sample_size?": int,  # of rows in chunks: those that gamma, rank and loss were chosen on
         "multi_class?": str,  # of several classes: "ovr", each against the rest, or "ovo", each pair
     },
     "held_out": {  # the held-out error of the choice, and that of a constant prediction
@@ -118,9 +120,10 @@ SUMMARY: Schema = {
     },
     # the columns as the user has them, the most important first; null where that would take long
     "importance?": (_IMPORTANCE, None),
-    "support_vectors": int,
+    "support_vectors": int | None,  # null of rows in chunks
     "seconds": float | None,
     "times?": {str: float},  # the parts of these seconds
+    "passes?": {str: int},  # over rows in chunks
     "columns?": [{str: Any}],  # what the command line did with the columns of a file
     "written?": [str],
 }

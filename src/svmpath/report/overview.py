@@ -98,6 +98,8 @@ def _chosen(fitted: Fitted, summary: Facts) -> Iterator[tuple[str, ...]]:
         yield "Features", number(used), f"of {number(fitted.path.gram.X.shape[1])}"
     if len(fitted.model._machines.paths) > 1 and fitted.task == "classification":
         yield _machines(fitted, choice["multi_class"])
+    if support is None:  # of rows in chunks nobody counts them
+        return
     if not fitted.path.loss.is_sparse:
         yield (
             "Support vectors",
@@ -217,7 +219,7 @@ def _notes(fitted: Fitted, summary: Facts) -> Iterator[tuple[str, str]]:
             f"The kernel matrix is approximated in rank {choice['rank']}; its relative error is "
             f"{choice['residual']:.2g}.",
         )
-    is_quick = fitted.n * summary["support_vectors"] <= _CERTIFIED
+    is_quick = fitted.n * (summary["support_vectors"] or fitted.n) <= _CERTIFIED
     if choice["rank"] is not None and fitted.path.gram.kernel.psd is True and is_quick:
         value = float(fitted.choice.value)
         known = [approximation_gap(machine_at(path, value)) for path in fitted.paths]

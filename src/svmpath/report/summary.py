@@ -117,11 +117,18 @@ def summarise(
             },
             "honest": None if honest is None else _honest(honest, model._known.kind),
             "curve": _curve(model, is_class),
-            "support_vectors": len(model.support_ if hasattr(model, "support_") else model.choice_.solution.support),
+            "support_vectors": _support(model),
             "seconds": seconds,
         }
     )
     return facts
+
+
+def _support(model: Any) -> int | None:
+    """The number of support vectors; None of rows in chunks, where nobody counts them."""
+    if model.path_.is_chunked:
+        return None
+    return len(model.support_ if hasattr(model, "support_") else model.choice_.solution.support)
 
 
 def recall_facts(model: Any) -> Facts:
@@ -129,10 +136,8 @@ def recall_facts(model: Any) -> Facts:
     found = model.held_out_recall()
     labels, many = found.classes.tolist(), len(found.classes) > _SHOWN_CLASSES
     shown = sorted(found.lowest[:_SHOWN_CLASSES].tolist()) if many else range(len(labels))
-    # Of rows in chunks there are no held-out values in memory.
-    metrics = {} if model.path_.is_chunked else {"metrics": model.held_out_metrics()}
     return {
-        **metrics,
+        "metrics": model.held_out_metrics(),
         "baseline": found.baseline,  # the error of always predicting the class of the largest weight
         "balanced_accuracy": found.balanced_accuracy,
         "recall": [{"label": labels[c], "rows": found.rows[c], "recall": found.recall[c]} for c in shown],
@@ -164,7 +169,7 @@ def _choice(model: Any) -> Facts:
         facts["multi_class"] = getattr(model, "multi_class_", "ovr")
     return facts | {
         "at_edge": model.choice_.at_edge,
-        "rank": None if path.gram.Z is None else path.gram.rank,
+        "rank": path.gram.rank if path.is_chunked or path.gram.Z is not None else None,
         "residual": path.residual,
         "tol": getattr(model, "tol_", None),  # the duality gap of an approximate path; None is exact
     }
