@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 _ROW, _FEATURE, _SQUARE, _STEP = 4.6, 0.0187, 3.42e-4, 6.81e-3  # a, e, c, b, in microseconds
-_STEPS = 2.6  # p: of Newton's method per value of C
+_NEWTON_STEPS = 2.6  # p: of Newton's method per value of C
 _TASK = 1e-3  # seconds of Dask's scheduler per task
 _SHARE = 0.5  # of a worker's memory that features may take
 _HELD = 32  # bytes per row that are brought together, up to ten million rows
@@ -153,7 +153,7 @@ def estimate(
     for name, value in {"n": n, "d": d, "rank": rank, "workers": workers, "threads": threads, "chunk": chunk}.items():
         if not value >= 1:
             raise ValueError(f"{name} must be a number >= 1, got {value!r}.")
-    columns, passes = machines * folds, 4 + values * (_STEPS + 1)
+    columns, passes = machines * folds, 4 + values * (_NEWTON_STEPS + 1)
     per_worker, storage, held = n / workers, "made anew", 0.0
     room = float("inf") if memory is None else _SHARE * memory
     for name, size in (("double precision", _NUMBER), ("single precision", _NUMBER / 2)):
