@@ -217,3 +217,5 @@ def test_progress():
         solve_full(SQUARED_HINGE, make_gram(X, RBF(GAMMA), rank=9).Z, y, np.ones(y.shape), np.ones(1), lambda V: K @ V)
     assert seen[-1].stage == "full kernel"
     assert "products" in seen[-1].doing
+    counts = [int(each.doing.split()[-2]) for each in seen if "products" in each.doing]
+    assert 0 <= min(np.diff(counts)) <= max(np.diff(counts)) <= 3  # also within a step

@@ -168,7 +168,15 @@ def solve_full(
     b = every.offsets(Ka)
     found = [a.copy(), b.copy(), Ka + b, np.full(n_columns, np.inf)]
     stalls, lowest_yet, known = np.zeros(n_columns, dtype=int), np.full(n_columns, np.inf), FactorProducts(Z)
-    open_columns = np.arange(n_columns)
+    open_columns, largest, inner = np.arange(n_columns), np.inf, 0
+
+    def told(V: Array) -> Array:
+        """A product inside a step, which may take a minute: said before it is done."""
+        nonlocal inner
+        inner += 1
+        doing(f"gap {largest:.1g} after {products + inner} products")
+        return fast(V)
+
     begin("full kernel")
     while True:
         # What feasible coefficients make of the machine: these are the ones to keep.
@@ -190,14 +198,15 @@ def solve_full(
         lowest_yet[open_columns] = np.minimum(lowest, objective)
         stalls[open_columns] = np.where(better | falls, 0, stalls[open_columns] + 1)
         part_done()
-        doing(f"gap {relative.max(initial=0.0):.1g} after {products} products")
+        largest, inner = float(relative.max(initial=0.0)), 0
+        doing(f"gap {largest:.1g} after {products} products")
         stays = (relative > tol) & (stalls[open_columns] < _STALLS)
         if not stays.any() or steps == _MOST_STEPS:
             break
         checkpoint()
         open_columns, given = open_columns[stays], given.take(stays)
         a, Ka, b = a[:, stays], Ka[:, stays], b[stays]
-        aim, used = _aim(given, known, (a, Ka, b), fast, _ENOUGH * tol)
+        aim, used = _aim(given, known, (a, Ka, b), told, _ENOUGH * tol)
         products, steps = products + used, steps + 1
         a, b = _on_the_way(given, (a, Ka, b), aim)
         Ka = exact(a)
