@@ -8,6 +8,8 @@ from sklearn.datasets import load_iris
 
 import svmpath
 from svmpath import criteria
+from svmpath.criteria.calibration import fit_calibration
+from svmpath.displays import PathDisplay
 from svmpath.paths import JointPath
 from svmpath.solvers import joint
 from tests.cases import CASES
@@ -196,6 +198,30 @@ def test_cases(name):
     path = svmpath.trace_joint(X, three, sample_weight=s)
     for C in (0.02, 1.0, 50.0):
         assert path(C).violation < 1e-7
+
+
+def test_what_is_refused():
+    X, y, s = draw()
+    path = svmpath.trace_joint(X, y, gamma=0.5, sample_weight=s, rank=12, span=(0.1, 10.0))
+    with pytest.raises(ValueError, match="all classes at once"):
+        criteria.approximation_gap(path(1.0))
+    with pytest.raises(ValueError, match="all classes at once"):
+        path(1.0).compress(10)
+    with pytest.raises(ValueError, match="works for least squares only"):
+        criteria.press(path, 1.0)
+    with pytest.raises(ValueError, match="one for each class"):
+        PathDisplay.from_path(path)
+    assert "joint_squared_hinge" in path._repr_html_()
+
+
+def test_probabilities():
+    X, y, _ = draw(n=80, Q=3, weighted=False)
+    path = svmpath.trace_joint(X, y, gamma=0.2)
+    curve = criteria.span(path, 1.0)
+    calibration = fit_calibration(curve.held[0], coded(path), 3, np.ones(80))
+    p = calibration.probabilities(path(1.0)(X))
+    assert np.allclose(p.sum(axis=1), 1.0)
+    assert np.mean(p.argmax(axis=1) == coded(path)) > 0.6
 
 
 def test_a_path_of_labels():

@@ -172,6 +172,11 @@ def _check(solution: Solution) -> None:
         given = "a path: call it with a value, path(C)" if isinstance(solution, Path) else f"{type(solution).__name__}"
         more = "" if isinstance(solution, Path) else ", which has no coefficient for every row"
         raise ValueError(f"criteria.approximation_gap needs a machine with its coefficients, got {given}{more}.")
+    if solution.problem.y.ndim > 1:
+        raise ValueError(
+            "criteria.approximation_gap is for machines of one function, but this one has all classes at once; use "
+            "solution.gap, which is that on the low-rank kernel."
+        )
     if not (solution.loss.sums_to_zero and solution.problem.offset):
         which = f"loss={solution.loss.name!r}" if solution.problem.offset else "offset=False"
         raise ValueError(

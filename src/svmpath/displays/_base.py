@@ -68,12 +68,14 @@ def need_matplotlib(owner: str) -> None:
 # --- what is given ---------------------------------------------------------------------------------------------------
 
 
-def check_path(path: Any, owner: str) -> Path:
-    """The path; raises an error for something else."""
+def check_path(path: Any, owner: str, *, one_function: bool = True) -> Path:
+    """The path; raises an error for something else, and for machines of more than one function if they are no good."""
     if not isinstance(path, Path):
         raise TypeError(
             f"{owner}.from_path needs a path, such as svmpath.trace(X, y) returns; got {type(path).__name__}."
         )
+    if one_function and path.problem.y.ndim > 1:
+        raise ValueError(f"{owner} shows machines of one function, but this path has one for each class.")
     return path
 
 

@@ -135,7 +135,7 @@ class CurveDisplay(Display):
         **options
             Further arguments of :meth:`plot`.
         """
-        check_path(path, cls.__name__)
+        check_path(path, cls.__name__, one_function=False)
         at = along(path, _SCORED) if values is None else check_inside(path, values)
         several = criteria if isinstance(criteria, list | tuple) else [criteria]
         return cls.from_curve([make_criterion(each, cv)(path, at) for each in several], ax=ax, **options)

@@ -88,7 +88,7 @@ def _(path: Path) -> _Shown:
         "machines": "exact" if path.is_exact else "up to a duality gap",
     }
     is_of_kernel = path.over not in path.loss.parameter_names
-    if path.is_chunked or problem.n > (_SMALL // 3 if is_of_kernel else _SMALL):
+    if path.is_chunked or problem.y.ndim > 1 or problem.n > (_SMALL // 3 if is_of_kernel else _SMALL):
         return facts, None
     facts["breakpoints"] = len(path.breakpoints)
     return facts, lambda ax: PathDisplay.from_path(path, along(path, _FEW_VALUES), most=_FEW_LINES, ax=ax)

@@ -15,7 +15,7 @@ terms that are not negative,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -79,6 +79,10 @@ class JointSolution(Solution):
         """The classes of new rows."""
         assert self.problem.classes is not None
         return self.problem.classes[np.argmax(self(X), axis=1)]
+
+    def compress(self, size: int, *, random_state: Any = None) -> NoReturn:
+        """Refused: rows are chosen for one function."""
+        raise ValueError("compress is for machines of one function, but this one has all classes at once; use rank=.")
 
     @lazy
     def fitted(self) -> Array:
