@@ -200,6 +200,18 @@ def test_the_next_folder_is_taken_where_one_cannot_be_used(folder, tmp_path, mon
     assert files(folder, "nbc")
 
 
+def test_an_installer_that_empties_the_folder_beside_the_source(folder, tmp_path, monkeypatch):
+    given = CompileResultCacheImpl._locator_classes[0]
+    places = [tmp_path / "package" / "__pycache__", tmp_path / "home"]
+    beside, user = (type("Other", (given,), {"get_cache_path": lambda self, at=place: str(at)}) for place in places)
+    monkeypatch.setattr(CompileResultCacheImpl, "_locator_classes", [beside, user])
+    for stamp, place in enumerate(places):  # either is enough
+        assert use(stamp=stamp) == COMPILED
+        assert files(place, "nbc")
+        shutil.rmtree(place)
+        assert use(stamp=stamp) == LOADED
+
+
 # A new process: what a loop of a module is, and where it can be kept.
 MODULE = """
 import sys

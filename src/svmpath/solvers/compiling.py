@@ -1,6 +1,6 @@
 """A message before something is compiled that takes a while.
 
-What numba has compiled is kept on disk (see ``solvers.keeping``), beside the package or in the user's cache directory.
+What numba has compiled is kept on disk (see ``solvers.keeping``), beside the package and in the user's cache directory.
 Only the first use after an installation, or on another processor, has to wait; one line on stderr then says so. Where
 there is no folder to keep it in, each process has to wait, and the line says what to do about it.
 """

@@ -4,7 +4,9 @@ numba keeps a compiled function in the first folder of a list that it can write 
 beside the source, the user's cache directory), and refuses functions for which there is none. But a folder that was
 filled when a container image was built cannot be written to later, and is needed most there. So a function is looked
 for in each folder up to the first that can be written to, and saved in that one. If none can, it is compiled once per
-process.
+process. ``__pycache__`` does not count as the first: installers (uv, pip from 26) remove it with what they replace, so
+what is saved there is saved in the next folder as well, and is not compiled again after ``pip install`` of the same
+version with another extra.
 
 numba looks at the time stamp of the one file in which a cached function stands. What that function calls is compiled
 into it, so after an edit in another file the cache would return code that is out of date. Here the stamp of a function
@@ -76,12 +78,13 @@ class Kept(NullCache):
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Save what was compiled in the first folder that takes it."""
+        """Save what was compiled in the first folder that takes it and lasts, and in those before it that take it."""
         for folder in self._folders:
             with suppress(OSError):
                 os.makedirs(folder.cache_path, exist_ok=True)
                 folder.save_overload(sig, data)
-                return
+                if folder.lasts:
+                    return
 
     def holds(self, codegen: Any) -> bool:
         """Whether the function is on disk, compiled for this processor and for arguments of some types."""
@@ -94,7 +97,7 @@ class Kept(NullCache):
     def _tried(self) -> Iterator[_Folder]:
         for folder in self._folders:
             yield folder
-            if _has_room(folder.cache_path):
+            if folder.lasts and _has_room(folder.cache_path):
                 return
 
 
@@ -109,6 +112,11 @@ class _Folder(FunctionCache):
         self._impl_class: Any = type("Impl", (CompileResultCacheImpl,), {"_locator_classes": [unchecked]})
         super().__init__(function)
         self._cache_file = _SealedFile(self._cache_path, self._impl.filename_base, stamp)
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it stays when the package is installed again."""
+        return Path(self.cache_path).name != "__pycache__"
 
     def holds(self, codegen: Any) -> bool:
         wanted = self._index_key(None, codegen)[1:]
