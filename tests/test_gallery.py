@@ -55,6 +55,12 @@ def unbalanced(v):
     assert accuracy["F1 and threshold"] < accuracy["accuracy"]
 
 
+def model_life(v):
+    assert v["low"] < v["error"] < v["high"]  # as good as promised
+    assert v["difference"] < 1e-9
+    assert np.allclose(v["slim"].predict(v["X"]), v["model"].predict(v["X"]))
+
+
 def certificate(v):
     gaps = {place: gap for place, (gap, _, _) in v["seen"].items()}
     assert gaps[2, 100] < 1e-6
@@ -92,6 +98,7 @@ def quantiles(v):
 
 CLAIMS = {
     "certificate": certificate,
+    "model_life": model_life,
     "feature_selection": feature_selection,
     "first_path": lambda v: v["difference"] < 1e-6,
     "grid_misses": grid_misses,

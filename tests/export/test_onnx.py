@@ -77,6 +77,31 @@ def test_graphs_are_equal_to_predict(name):
                     np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
 
 
+WITH_INTERVALS = {
+    "rbf": {"gamma": 0.3},
+    "scaled": {"gamma": 0.3, "scale": True},
+    "linear": {"kernel": "linear"},
+    "low rank": {"gamma": 0.3, "rank": 20},
+    "by folds": {"gamma": 0.3, "criterion": "kfold"},
+    "epsilon-insensitive": {"gamma": 0.3, "loss": "epsilon_insensitive", "C": 1.0},
+    "quantiles": {"gamma": 0.3, "loss": "pinball", "quantile": [0.1, 0.9], "C": 1.0},
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", WITH_INTERVALS)
+def test_intervals(name):
+    rows, targets = np.concatenate([R, R[:9]]), np.concatenate([T, T[:5], T[5:9] + 1.0])  # copies, and contradictions
+    model = make_pipeline(StandardScaler(), PathSVR(**{"C": [1.0, 10.0], "random_state": 0} | WITH_INTERVALS[name]))
+    model.fit(rows, targets)
+    expected = model[-1].predict_interval(model[:-1].transform(R + 0.01), 0.9)
+    for dtype, tolerance in ((np.float64, 1e-9), (np.float32, 1e-4)):
+        found = run(to_onnx(model, dtype=dtype, interval=0.9), {"X": (R + 0.01).astype(dtype)})
+        assert found["interval"].dtype == dtype
+        np.testing.assert_allclose(found["interval"], expected, rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(found["prediction"], model.predict(R + 0.01), rtol=tolerance, atol=tolerance)
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_machines_of_pairs():
     rows = np.random.default_rng(1).normal(size=(200, 2))
@@ -112,7 +137,14 @@ def test_refusals():
     model = PathSVC(kernel=lambda A, B: A @ B.T, C=[1.0]).fit(X, y)
     with pytest.raises(ValueError, match="ONNX has no form of the kernel"):
         to_onnx(model)
-    with pytest.raises(ValueError, match="cannot be part of an ONNX graph"):
-        to_onnx(PathSVR(gamma=1.0, C=[1.0]).fit(R, T), interval=0.9)
+    with pytest.raises(ValueError, match="needs a PathSVR with one choice, not PathSVC"):
+        to_onnx(PathSVC(gamma=1.0, C=[1.0]).fit(X, y), interval=0.9)
+    fitted = PathSVR(gamma=1.0, C=[1.0]).fit(R, T)
+    with pytest.raises(ValueError, match="which for_prediction"):
+        to_onnx(fitted.for_prediction(), interval=0.9)
+    with pytest.raises(ValueError, match="the ends are infinite"):
+        to_onnx(fitted, interval=0.999)
+    with pytest.raises(ValueError, match="rows with different weights"):
+        to_onnx(PathSVR(gamma=1.0, C=[1.0]).fit(R, T, sample_weight=np.arange(80.0)), interval=0.9)
     with pytest.raises(ValueError, match="dtype must be"):
         to_onnx(PathSVR(gamma=1.0, C=[1.0]).fit(R, T), dtype=int)

@@ -74,6 +74,10 @@ class LeftOut(ABC):
     def at(self, X: Any) -> Array:
         """Decision values of new rows by the machines without each entry, of shape (m, N, k)."""
 
+    @abstractmethod
+    def functions(self) -> tuple[Expansions, Array]:
+        """All machines as functions of new rows, and for each entry those without it, of shape (N, k)."""
+
     def own(self, entries: Array) -> Callable[[Any], Array]:
         """A function of new rows, one for each of some entries: their decision values by the machine without it.
 
@@ -119,6 +123,11 @@ class OfCopies(LeftOut):
         """Decision values of new rows by the machines without each row."""
         return self.few.at(X)[:, self.places]
 
+    def functions(self) -> tuple[Expansions, Array]:
+        """The machines without each of the few."""
+        machines, of_entry = self.few.functions()
+        return machines, of_entry[self.places]
+
     def own(self, entries: Array) -> Callable[[Any], Array]:
         """New rows, each by the machine of its entry."""
         return self.few.own(self.places[entries])
@@ -144,6 +153,12 @@ class OfFolds(LeftOut):
     def at(self, X: Any) -> Array:
         """Decision values of new rows by the machines without the fold of each entry."""
         return self.decide(X).reshape(X.shape[0], -1, self.held.shape[1])[:, self.fold]
+
+    def functions(self) -> tuple[Expansions, Array]:
+        """The machines without each fold."""
+        assert isinstance(self.decide, Expansions)
+        k = self.held.shape[1]
+        return self.decide, k * self.fold[:, None] + np.arange(k)
 
     def columns(self, which: Array) -> OfFolds:
         """The same of some machines, which are expansions."""
@@ -261,7 +276,7 @@ def entry_weights(left_out: LeftOut, weights: Array | None) -> Array:
 
 def upper_quantile(values: Array, weights: Array, coverage: float) -> Array:
     """q of each row of values: the smallest one that enough weight is not above; infinite if there is not enough."""
-    need = _needed(weights, coverage)
+    need = needed(weights, coverage)
     if np.all(weights == 1.0):
         place = int(np.ceil(need)) - 1
         if place >= values.shape[1]:
@@ -275,26 +290,23 @@ def upper_quantile(values: Array, weights: Array, coverage: float) -> Array:
     return np.where(place > last, np.inf, quantile)
 
 
-def _needed(weights: Array, coverage: float) -> float:
+def needed(weights: Array, coverage: float) -> float:
     """(1 - alpha) (W + 1), a little less because of rounding."""
     return float(coverage * (weights.sum() + 1.0) * (1.0 - _ROUNDING))
 
 
+def residuals_of(left_out: LeftOut, y: Array) -> Array:
+    """How far each target is outside its held-out value, or its two held-out quantiles; below zero inside of them."""
+    held, target = left_out.held, y[left_out.rows]
+    return np.maximum(held.min(axis=1) - target, target - held.max(axis=1))
+
+
 def intervals(left_out: LeftOut, y: Array, X: Any, coverage: float, weights: Array | None = None) -> Array:
-    """Prediction intervals of new rows, of shape (m, 2); ``weights`` are those of all samples."""
-    w = entry_weights(left_out, weights)
-    spread = np.abs(y[left_out.rows] - left_out.held[:, 0])
-    ends = np.empty((X.shape[0], 2))
-    for part, f in left_out.blocks(X):
-        ends[part, 0] = -upper_quantile(spread - f[:, :, 0], w, coverage)
-        ends[part, 1] = upper_quantile(f[:, :, 0] + spread, w, coverage)
-    return ends
+    """Prediction intervals of new rows, of shape (m, 2); ``weights`` are those of all samples.
 
-
-def quantile_intervals(left_out: LeftOut, y: Array, X: Any, coverage: float, weights: Array | None = None) -> Array:
-    """Intervals between two machines, conformalised, of shape (m, 2); ``left_out`` has a column for each of the two."""
-    w, held = entry_weights(left_out, weights), np.sort(left_out.held, axis=1)
-    beyond = np.maximum(held[:, 0] - y[left_out.rows], y[left_out.rows] - held[:, 1])
+    Of one machine by jackknife+ or CV+, and between two machines, the columns of ``left_out``, conformalised.
+    """
+    w, beyond = entry_weights(left_out, weights), residuals_of(left_out, y)
     ends = np.empty((X.shape[0], 2))
     for part, f in left_out.blocks(X):
         ends[part, 0] = -upper_quantile(beyond - f.min(axis=2), w, coverage)
@@ -330,5 +342,5 @@ def label_sets(left_out: LeftOut, code: Array, X: Any, coverage: float, weights:
     least = (own + _TIE * np.maximum(1.0, np.abs(own)))[:, None]
     is_in_set = np.empty((X.shape[0], max(left_out.held.shape[1], 2)), dtype=bool)
     for part, f in left_out.blocks(X):
-        is_in_set[part] = np.einsum("mik,i->mk", least < misfits(f), w) < _needed(w, coverage)
+        is_in_set[part] = np.einsum("mik,i->mk", least < misfits(f), w) < needed(w, coverage)
     return is_in_set

@@ -214,14 +214,8 @@ class LeftOutClosed(LeftOut):
 
     def own(self, entries: Array) -> Callable[[Any], Array]:
         """New rows, each by the machine without its entry: row i of B once, then a product with it per new row."""
-        problem = self.path.problem
-        piece = next(self.path.few_pieces(np.array([self.value])))
-        rows, mu = problem.active, 0.5 / float(piece.C[0])
-        s = problem.s[entries]
-        unit = (rows[:, None] == entries).astype(float)
-        with blas_threads(problem.gram.entries):
-            weights = np.sqrt(problem.s[rows])[:, None] / mu * piece.spectrum.apply(unit, mu) * np.sqrt(s)
-        residuals = self.residuals[entries]
+        problem, weights = self.path.problem, self._weights(entries)
+        rows, s, residuals = problem.active, problem.s[entries], self.residuals[entries]
 
         def decide(X: Any) -> Array:
             with blas_threads(problem.gram.entries):
@@ -231,6 +225,25 @@ class LeftOutClosed(LeftOut):
             return f - h[:, None] * residuals
 
         return decide
+
+    def functions(self) -> tuple[Expansions, Array]:
+        """The machines of one target without each sample."""
+        problem, weights = self.path.problem, self._weights(np.arange(len(self.held)))
+        rows, s, residuals = problem.active, problem.s, self.residuals[:, 0]
+        alpha = np.tile(self.whole.alpha[:, :1], len(s))
+        alpha[rows] -= weights * residuals
+        b = self.whole.b[0] - residuals * (s / s[rows].sum() - self.middle[rows] @ weights)
+        return Expansions(problem.gram, alpha, b, problem.gram.contract(alpha)), np.arange(len(s))[:, None]
+
+    def _weights(self, entries: Array) -> Array:
+        """What h of each entry is of the kernel values of a new row, less their mean; of the active rows."""
+        problem = self.path.problem
+        piece = next(self.path.few_pieces(np.array([self.value])))
+        rows, mu = problem.active, 0.5 / float(piece.C[0])
+        unit = (rows[:, None] == entries).astype(float)
+        with blas_threads(problem.gram.entries):
+            smoothed: Array = piece.spectrum.apply(unit, mu)
+        return np.sqrt(problem.s[rows])[:, None] / mu * smoothed * np.sqrt(problem.s[entries])
 
     def _kernel(self, X: Any) -> Array:
         """k(x_i, x), of shape (n, m); features in single precision are not copied."""

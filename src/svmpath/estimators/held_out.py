@@ -16,11 +16,11 @@ import numpy as np
 from svmpath.criteria.calibration import Calibration, fit_calibration
 from svmpath.criteria.conformal import (
     LeftOut,
+    OfFolds,
     fold_machines,
     intervals,
     label_sets,
     narrowest_pair,
-    quantile_intervals,
     ten_folds,
 )
 from svmpath.criteria.curve import Curve, ErrorAbove
@@ -93,7 +93,7 @@ class HeldOut:
     _calibrations: dict[str, Calibration] = field(default_factory=dict)
     _left_out: LeftOut | None = None
     _nested: dict[str, HonestError] = field(default_factory=dict)  # a saved model has texts as keys
-    _between: dict[str, LeftOut] = field(default_factory=dict)
+    _between: dict[str, OfFolds] = field(default_factory=dict)
     _shift: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -374,13 +374,14 @@ class HeldOut:
         kind: dict[str, Any] = {"is_classification": self.classes is not None, "groups": self.groups}
         return ten_folds(gram.X, self.labels, **kind, s=s, pairwise=gram.kernel.pairwise)
 
-    def intervals(self, X: Any, coverage: float) -> Array:
-        """Prediction intervals of new rows, of shape (m, 2)."""
+    def intervals(self, X: Any, coverage: float, left_out: LeftOut | None = None) -> Array:
+        """Prediction intervals of new rows, of shape (m, 2); by other machines if these are given."""
         with jobs(self.options["n_jobs"]):
-            return intervals(self.left_out(), self.labels, X, check_coverage(coverage), self.weight)
+            left_out = left_out or self.left_out()
+            return intervals(left_out, self.labels, X, check_coverage(coverage), self.weight)
 
-    def quantile_intervals(self, X: Any, coverage: float, *, is_nominal: bool = False) -> Array:
-        """Conformalised intervals between two quantiles, of shape (m, 2): those of the coverage, or the best pair."""
+    def between(self, coverage: float, *, is_nominal: bool = False) -> OfFolds:
+        """The machines of the two quantiles that an interval is made from: those of the coverage, or the best pair."""
         key, low = f"{check_coverage(coverage)!r} {is_nominal}", 0.5 * (1.0 - coverage)
         with jobs(self.options["n_jobs"]):
             if key not in self._between:
@@ -389,7 +390,7 @@ class HeldOut:
                 # Machines at these levels are new, so that the folds may be, too: of more rows each, as ten are.
                 every = fold_machines(paths, [C] * len(paths), self.outer_folds(as_chosen=False))
                 self._between[key] = narrowest_pair(every, self.labels, coverage, self.weight)
-            return quantile_intervals(self._between[key], self.labels, X, coverage, self.weight)
+            return self._between[key]
 
     def shares_below(self) -> Array:
         """The weighted share of targets below their held-out value, for each column of predictions."""

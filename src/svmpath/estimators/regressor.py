@@ -558,7 +558,7 @@ class PathSVR(RegressorMixin, PathMachine):
                 f"method={method!r} needs quantiles, but this model has loss={self.loss_!r}: use loss='pinball'."
             )
         if is_quantile and method != "jackknife+":
-            return known.quantile_intervals(X, coverage, is_nominal=method == "cqr_nominal")
+            return known.intervals(X, coverage, known.between(coverage, is_nominal=method == "cqr_nominal"))
         if self._has_columns:
             raise ValueError("method='jackknife+' needs one prediction per row, but there are several: use 'cqr'.")
         return known.intervals(X, coverage)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from svmpath.estimators import PathSVR
 from svmpath.export.converters import register_converters
 
 __all__ = ["register_converters", "to_onnx"]
@@ -38,8 +39,9 @@ def to_onnx(
     initial_types : list of pairs, optional
         Names and types of the inputs as skl2onnx has them, in place of X and dtype.
     interval : float, optional
-        Refused: the intervals of a model are no function of its prediction, since they take the machines without each
-        of the training rows.
+        The coverage of prediction intervals: a regression has the output ``interval`` then, with the two ends that
+        ``predict_interval`` gives. The graph holds the machines without each of the n training rows, n^2 numbers, or
+        those without each fold where the choice was made by folds. Not for slim models, and not for weighted rows.
 
     Returns
     -------
@@ -73,10 +75,10 @@ def to_onnx(
     True
     """
     check_is_fitted(model)
-    if interval is not None:
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    if interval is not None and (not isinstance(last, PathSVR) or "models_" in vars(last)):
         raise ValueError(
-            f"interval={interval!r} cannot be part of an ONNX graph: intervals take the machines without each of the "
-            "training rows; use predict_interval in Python, or export a model with quantile=[0.05, 0.95]."
+            f"interval={interval!r} needs a PathSVR with one choice, not {type(last).__name__}: only it has intervals."
         )
     try:
         from skl2onnx import convert_sklearn
@@ -86,7 +88,9 @@ def to_onnx(
         ) from error
     register_converters()
     types = list(initial_types) if initial_types is not None else input_types(model, X, dtype)
-    return convert_sklearn(model, name="svmpath", initial_types=types, target_opset={"": _OPSET, "ai.onnx.ml": 3})
+    options = None if interval is None else {id(last): {"interval": interval}}
+    opsets = {"": _OPSET, "ai.onnx.ml": 3}
+    return convert_sklearn(model, name="svmpath", initial_types=types, target_opset=opsets, options=options)
 
 
 def input_types(model: Any, X: Any, dtype: Any) -> list[tuple[str, Any]]:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from svmpath.estimators import ElasticNetSVC, KernelDictionary, PathOneClassSVM, PathSVC, PathSVR
 from svmpath.export.graph import Graph
+from svmpath.export.intervals import interval_nodes
 from svmpath.export.nodes import CALIBRATIONS, EXPANSIONS, kernel_nodes, vote_nodes
 from svmpath.kernels import make_kernel
 
@@ -23,15 +24,19 @@ Array = np.ndarray
 
 def decision_nodes(graph: Graph, model: Any, x: str) -> str:
     """Decision values of the rows x, of shape (m, machines) or (m, classes), in double precision."""
-    scaler = vars(model).get("scaler_")
-    if scaler is not None:
-        mean = -scaler.mean_ if scaler.with_mean else None
-        x = graph.affine(graph.affine(x, shift=mean), 1.0 / scaler.scale_)
     machines = model._machines
     form = machines.expansion
     offsets = np.zeros(1) if isinstance(model, PathOneClassSVM) else model.intercept_ + model._shift
-    f = graph.affine(EXPANSIONS[type(form)](graph, form, x), shift=offsets)
+    f = graph.affine(EXPANSIONS[type(form)](graph, form, scaled_nodes(graph, model, x)), shift=offsets)
     return vote_nodes(graph, f, len(offsets)) if machines.multi_class == "ovo" else f
+
+
+def scaled_nodes(graph: Graph, model: Any, x: str) -> str:
+    """The rows as the machines take them."""
+    scaler = vars(model).get("scaler_")
+    if scaler is None:
+        return x
+    return graph.affine(graph.affine(x, shift=-scaler.mean_ if scaler.with_mean else None), 1.0 / scaler.scale_)
 
 
 def _classify(graph: Graph, model: Any, x: str) -> dict[str, str]:
@@ -124,7 +129,15 @@ def _types(operator: Any) -> dict[str, Any]:
     has_words = "classes_" in vars(model) and label_values(model.classes_).dtype.kind == "U"
     label = StringTensorType if has_words else Int64TensorType
     shapes = CONVERTERS[type(model)].shapes(model)
+    if _coverage(operator) is not None:
+        shapes["interval"] = [None, 2]
     return {name: (label if name == "label" else number)(shape) for name, shape in shapes.items()}
+
+
+def _coverage(operator: Any) -> float | None:
+    """The coverage of the intervals that were asked for."""
+    asked: float | None = operator.scope_inst.get_options(operator.raw_operator, {}, fail=False).get("interval")
+    return asked
 
 
 def _parse(alias: str, scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
@@ -148,6 +161,9 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     given = [variable.full_name for variable in operator.inputs]
     x = graph.cast(given[0] if len(given) == 1 else graph.node("Concat", *given, axis=1), "DOUBLE")
     results = CONVERTERS[type(model)].nodes(graph, model, x)
+    coverage = _coverage(operator)
+    if coverage is not None:
+        results["interval"] = interval_nodes(graph, model, scaled_nodes(graph, model, x), coverage)
     is_double = type(operator.inputs[0].type).__name__ == "DoubleTensorType"
     for variable, (name, result) in zip(operator.outputs, results.items(), strict=True):
         if name == "label":
@@ -178,4 +194,5 @@ def register(kind: type, converter: Converter) -> None:
     from skl2onnx import update_registered_converter
 
     CONVERTERS[kind], alias = converter, f"Svmpath{kind.__name__}"
-    update_registered_converter(kind, alias, _set_types, _convert, parser=partial(_parse, alias))
+    options = {"interval": None} if kind is PathSVR else None  # None: any coverage
+    update_registered_converter(kind, alias, _set_types, _convert, parser=partial(_parse, alias), options=options)

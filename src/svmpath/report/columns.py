@@ -18,7 +18,7 @@ Array = np.ndarray
 _MOST_COLUMNS = 200
 _MOST_FEATURES = 30  # whose paths are drawn
 _MOST_GAMMAS = 60
-_ROUNDING = 1e-12  # of the deviation: a mean below that is zero but for rounding
+_ROUNDING = 1e-6  # of the deviation: a mean below that is zero but for the rounding of standardised columns in files
 
 
 def columns(fitted: Fitted) -> Facts:

@@ -96,6 +96,8 @@ function logAxis(title, values, id, more = {}) {
   const room = Math.max(2, (byId(id).clientWidth - 120) / 60);
   const font = { tickfont: { size: 11 } };
   if (ends[1] - ends[0] > 2) return axis(title, { type: "log", dtick: Math.ceil((ends[1] - ends[0]) / room), ...font, ...more });
+  const own = [...new Set(values)];
+  if (own.length <= 3) return axis(title, { type: "log", tickvals: own, ticktext: own.map((value) => figure(value)), ...font, ...more });
   const powers = [];
   for (let k = Math.floor(ends[0]) - 1; k <= Math.ceil(ends[1]) + 1; k += 1) powers.push(10 ** k);
   const ticks = powers.flatMap((power) => [power, 2 * power, 5 * power]).map((value) => Number(value.toPrecision(2)));

@@ -102,7 +102,7 @@ function drawImportance() {
       column.error_rise === null ? "" : `<br>error rate ${column.error_rise < 0 ? "−" : "+"}${(100 * Math.abs(column.error_rise)).toFixed(2)} points`]),
     hovertemplate: "%{customdata[0]} (%{customdata[1]} to %{customdata[2]})%{customdata[3]}<extra></extra>" };
   const most = window.innerWidth > 700 ? 26 : 14;
-  return plot("importance-plot", [bars], { xaxis: axis(`rise of the held-out ${facts.importance.kind}`, { zeroline: true, zerolinecolor: color("quiet") }),
+  return plot("importance-plot", [bars], { xaxis: axis(`rise of the held-out${window.innerWidth > 700 ? " " : "<br>"}${facts.importance.kind}`, { zeroline: true, zerolinecolor: color("quiet") }),
     yaxis: axis("", { tickvals: at, ticktext: columns.map((column) => asText(column.name, most)), autorange: "reversed" }) });
 }
 
