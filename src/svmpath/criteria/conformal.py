@@ -74,9 +74,9 @@ class LeftOut(ABC):
     def at(self, X: Any) -> Array:
         """Decision values of new rows by the machines without each entry, of shape (m, N, k)."""
 
-    @abstractmethod
     def functions(self) -> tuple[Expansions, Array]:
         """All machines as functions of new rows, and for each entry those without it, of shape (N, k)."""
+        raise ValueError("Machines without rows that are in chunks cannot be written down: fit a sample in memory.")
 
     def own(self, entries: Array) -> Callable[[Any], Array]:
         """A function of new rows, one for each of some entries: their decision values by the machine without it.
