@@ -430,7 +430,7 @@ def test_what_other_paths_cannot_do_is_refused():
     svr, squared, nu = traced("svr"), svmpath.trace(MOONS, LABELS, loss="squared_hinge"), traced("nu", span=(0.99, 0.1))
     with pytest.raises(ValueError, match="error rate of a classification"):
         criteria.loo(svr, [1.0], count_only=True)
-    with pytest.raises(ValueError, match="error of the hinge machine over C"):
+    with pytest.raises(ValueError, match="error of classification over C"):
         criteria.loo(svr, exact=True)
     with pytest.raises(ValueError, match="works for loss='hinge' only"):
         criteria.xi_alpha(svr, [1.0])

@@ -6,6 +6,7 @@ from typing import Any
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values
 from svmpath.criteria.held_out import predict_left_out
+from svmpath.criteria.steps import find_predicted_steps, step_curve
 from svmpath.paths import Path
 
 
@@ -60,7 +61,9 @@ def alo(path: Path, values: Any, *, loss: HeldOutLoss = None, form: str = "direc
     return predict_left_out(path, values, form=form).curve(path, "alo", values, loss)
 
 
-def span(path: Path, values: Any, *, loss: HeldOutLoss = None, screen: bool | None = None) -> Curve:
+def span(
+    path: Path, values: Any = None, *, loss: HeldOutLoss = None, screen: bool | None = None, exact: bool = False
+) -> Curve:
     """Prediction of leave-one-out by the span rule: exact if removing a sample moves no other across the margin.
 
     Parameters
@@ -69,12 +72,15 @@ def span(path: Path, values: Any, *, loss: HeldOutLoss = None, screen: bool | No
         A path with ``loss="squared_hinge"`` over C, or of a loss with an elbow, for which this is another name of
         :func:`svmpath.criteria.alo`.
     values : float or array of shape (m,)
-        Values of the path's parameter.
+        Values of the path's parameter; leave them out if ``exact=True``.
     loss : {"error", "squared", "squared_hinge", "logistic"} or callable, optional
         As in :func:`svmpath.criteria.press`.
     screen : bool, optional
         Find the errors by random projections, decide close cases exactly, and compute decision values only when you
         access them. By default this is done for more than 3000 samples.
+    exact : bool, default=False
+        For the squared hinge over C: the error of the prediction as a step function, which misses none of its steps
+        and minima; see :class:`svmpath.criteria.StepCurve`. It takes a decomposition for each event of the path.
 
     Returns
     -------
@@ -99,6 +105,14 @@ def span(path: Path, values: Any, *, loss: HeldOutLoss = None, screen: bool | No
     >>> path = svmpath.trace(X, y, loss="squared_hinge", span=(1e-2, 1e2))
     >>> criteria.span(path, np.logspace(-2, 2, 5)).scores.shape
     (5,)
+    >>> criteria.span(path, exact=True).minima.shape[1]  # intervals of C with the smallest error
+    2
     """
+    if exact:
+        if values is not None or screen is not None:
+            raise ValueError("exact=True finds the values itself: leave values and screen out.")
+        return step_curve(path, loss, "span", find_predicted_steps)
+    if values is None:
+        raise ValueError("criteria.span needs values of the path's parameter; give a number or a list of numbers.")
     values = check_values(path, values)
     return predict_left_out(path, values, screen=screen).curve(path, "span", values, loss)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from svmpath.criteria.conformal import leave_one_out_machines
@@ -31,6 +32,8 @@ from svmpath.criteria.of_march import leave_one_out_march, predict_left_out_marc
 from svmpath.criteria.of_newton import predict_left_out_newton
 from svmpath.criteria.of_nodes import leave_one_out_nodes, predict_left_out_nodes
 from svmpath.criteria.of_samples import predict_left_out_samples
+from svmpath.criteria.steps import find_predicted_steps, find_steps, steps_jump, steps_of_copies
+from svmpath.criteria.steps_of_squares import predicted_steps_march, steps_closed, steps_march
 from svmpath.paths import (
     ClosedFormPath,
     ElasticPath,
@@ -89,3 +92,13 @@ for function, table in FAST.items():
         function.register(kind, unless_copies(COPIES[function], fast))
 
 leave_folds_out.register(FullKernelPath, leave_folds_out_full)  # of copies, too
+
+# What has no general form.
+STEPS: dict[Any, dict[type, Callable[..., Any]]] = {
+    find_steps: {JumpPath: steps_jump, ClosedFormPath: steps_closed, MarchPath: steps_march},
+    find_predicted_steps: {MarchPath: predicted_steps_march},
+}
+
+for function, table in STEPS.items():
+    for kind, steps in table.items():
+        function.register(kind, unless_copies(partial(steps_of_copies, find=function), steps))

@@ -7,7 +7,7 @@ from typing import Any
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, check_values, error, held_out_loss
 from svmpath.criteria.held_out import leave_one_out
-from svmpath.criteria.steps import step_curve
+from svmpath.criteria.steps import find_steps, step_curve
 from svmpath.paths import Path
 
 
@@ -41,9 +41,10 @@ def loo(
         For classification with an elbow: find only the errors, in half the time or less. Decision values are computed
         when you access them.
     exact : bool, default=False
-        For the hinge over C: the error as an exact step function, computed from one path per sample; suitable for a
-        few hundred samples. The curve has one value in each interval on which the errors are the same; its ``edges``
-        are the ends of the intervals.
+        For classification over C by the hinge, the squared hinge and least squares: the error as an exact step
+        function. The curve has one value in each interval on which the errors are the same; its ``edges`` are the ends
+        of the intervals, its ``minima`` those with the smallest error. For least squares one decomposition is enough;
+        for the others a path is followed without each sample, which is suitable for a few hundred samples.
 
     Returns
     -------
@@ -81,7 +82,7 @@ def loo(
     if exact:
         if values is not None or max_events is not None:
             raise ValueError("exact=True finds the values and all events itself: leave values and max_events out.")
-        return step_curve(path, loss)
+        return step_curve(path, loss, "loo", find_steps)
     if values is None:
         raise ValueError("criteria.loo needs values of the path's parameter; give a number or a list of numbers.")
     if count_only and held_out_loss(loss, path.problem.task) is not error:

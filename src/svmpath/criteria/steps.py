@@ -1,26 +1,30 @@
-"""The leave-one-out error of the hinge machine as an exact step function of C.
+"""The leave-one-out error as an exact step function of C: of the hinge here, of squares in ``steps_of_squares``.
 
-Without sample i, lambda f(x_i) is piecewise linear in lambda = 1 / C along the path of the other samples. Its signs are
+The hinge: without sample i, lambda f(x_i) is piecewise linear in lambda = 1 / C along the path of the other samples. Its signs are
 known all along, and the error changes where one of these functions crosses zero. Where the elbow is empty, the offset
 is the middle of an interval: each of its ends is the largest or smallest of two linear functions, one per class.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import singledispatch
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from svmpath.criteria.curve import Curve, HeldOutLoss, error, held_out_loss
 from svmpath.criteria.held_out import HeldOut
 from svmpath.criteria.of_copies import split_copies
+from svmpath.lazy import lazy
 from svmpath.paths import JumpPath, Path
 
 Array = np.ndarray
 
-_MOST_PATHS = 2000  # the largest number of paths, one per sample
+MOST_PATHS = 2000  # the largest number of paths, one per sample
+_MOST_NUMBERS = 1 << 28  # held-out values inside all steps
+_EQUAL_ERRORS = 1e-12  # error rates nearer to each other than this are one
 _SAME = 1e-12  # relative; edges nearer to each other than this are one
 
 
@@ -31,7 +35,8 @@ class StepCurve(Curve):
     Attributes
     ----------
     edges : array of shape (m + 1,)
-        The ends of the intervals in which the m values lie, in increasing order.
+        The ends of the intervals in which the m values lie, in increasing order. At an edge itself a held-out decision
+        value is zero, or jumps.
 
     See Also
     --------
@@ -48,9 +53,31 @@ class StepCurve(Curve):
     >>> steps = criteria.loo(path, exact=True)
     >>> len(steps.edges) == len(steps.values) + 1, 0 <= steps(0.7) <= 1
     (True, True)
+    >>> steps.minima.shape[1], len(steps.minima) <= len(steps.local_minima)  # intervals of C
+    (2, True)
     """
 
     edges: Array | None = None
+
+    @property
+    def minima(self) -> Array:
+        """All intervals with the smallest error on the span, of shape (k, 2)."""
+        ends, errors = self._levels
+        return np.column_stack([ends[:-1], ends[1:]])[errors <= errors.min() + _EQUAL_ERRORS]
+
+    @property
+    def local_minima(self) -> Array:
+        """All intervals with a smaller error than those next to them, of shape (k, 2)."""
+        ends, errors = self._levels
+        padded = np.concatenate([[np.inf], errors, [np.inf]])
+        return np.column_stack([ends[:-1], ends[1:]])[(errors < padded[:-2]) & (errors < padded[2:])]
+
+    @lazy
+    def _levels(self) -> tuple[Array, Array]:
+        """Intervals with one error each, and these: without edges at which errors change but not their sum."""
+        assert self.edges is not None
+        changes = np.abs(np.diff(self.scores)) > _EQUAL_ERRORS
+        return self.edges[np.concatenate([[True], changes, [True]])], self.scores[np.concatenate([[True], changes])]
 
     def rescored(self, loss: Any) -> Curve:
         """The curve at its values under another loss, which is not known between them."""
@@ -74,37 +101,65 @@ class Steps(NamedTuple):
     held: HeldOut
 
 
-def step_curve(path: Path, loss: HeldOutLoss) -> StepCurve:
-    """The leave-one-out error at every value of the path."""
-    if held_out_loss(loss, path.problem.task) is not error and path.loss.falls_when_left_out:
+def step_curve(path: Path, loss: HeldOutLoss, criterion: str, find: Callable[[Path], Steps]) -> StepCurve:
+    """The leave-one-out error, or its prediction, at every value of the path."""
+    if path.problem.task != "classification":
+        refuse_steps(path)
+    if held_out_loss(loss, path.problem.task) is not error:
         raise ValueError("exact=True works for the error rate only, which is a step function; leave loss out.")
-    edges, values, held = find_steps(path)
-    none = np.zeros(len(values), dtype=int)
-    return StepCurve(path, "loo", values, error, held.rows, held.decisions, path.problem.y, none, edges=edges)
+    edges, values, held = find(path)
+    return StepCurve(
+        path, criterion, values, error, held.rows, held.decisions, path.problem.y, held.doubts, edges=edges
+    )
 
 
 @singledispatch
 def find_steps(path: Path) -> Steps:
     """Where the leave-one-out errors change; raises an error for paths on which this is not known."""
+    refuse_steps(path)
+
+
+@singledispatch
+def find_predicted_steps(path: Path) -> Steps:
+    """Where the errors of the span prediction change; raises an error for paths on which this is not known."""
     raise ValueError(
-        f"exact=True works for the error of the hinge machine over C, but this path has {path.loss!r} over "
+        f"exact=True works for the span prediction of the squared hinge over C, but this path has {path.loss!r} over "
         f"{path.over}; give values instead."
     )
 
 
-@find_steps.register
-def _(path: JumpPath) -> Steps:
-    """By one path per sample."""
+def refuse_steps(path: Path) -> NoReturn:
+    """Raise an error for a path whose errors are not known as a step function."""
+    raise ValueError(
+        f"exact=True works for the error of classification over C by the hinge, the squared hinge and least squares, but "
+        f"this path has {path.loss!r} over {path.over} for {path.problem.task}; give values instead."
+    )
+
+
+def refuse_many(steps: int, n: int) -> None:
+    """Raise an error if there are more steps than their held-out values can be kept of."""
+    if steps * n > _MOST_NUMBERS:
+        raise ValueError(
+            f"exact=True found {steps} steps of the error of {n} samples, more than can be kept: give values instead, "
+            "or a shorter span."
+        )
+
+
+def steps_of_copies(path: Path, find: Callable[[Path], Steps]) -> Steps:
+    """The same where rows repeat, by taking one copy of each sample apart."""
+    small, to_all = split_copies(path)
+    edges, values, held = find(small)
+    return Steps(edges, values, to_all(held))
+
+
+def steps_jump(path: JumpPath) -> Steps:
+    """Of the hinge, by one path per sample."""
     problem = path.problem
     if not path.loss.falls_when_left_out or path.over != "C":
-        return find_steps.dispatch(Path)(path)
-    if problem.copies is not None:  # by one path for each distinct sample
-        small, to_all = split_copies(path)
-        edges, values, held = find_steps(small)
-        return Steps(edges, values, to_all(held))
-    if problem.n > _MOST_PATHS:
+        refuse_steps(path)
+    if problem.n > MOST_PATHS:
         raise ValueError(
-            f"exact=True follows a path for every sample and allows at most {_MOST_PATHS} samples, but there are "
+            f"exact=True follows a path for every sample and allows at most {MOST_PATHS} samples, but there are "
             f"{problem.n}; give values instead."
         )
     rows = np.flatnonzero(problem.is_counted())

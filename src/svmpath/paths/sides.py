@@ -22,8 +22,9 @@ less cannot be distinguished from none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -105,12 +106,8 @@ def exact_sides(rows: AnyRows, span: tuple[float, float]) -> Sides:
     if len(np.unique(rows.y[rows.s > 0])) < 2:  # f is the label of the one class that counts, at every C
         none = np.zeros(len(rows.y), dtype=bool)
         return Sides(span, np.packbits(none), len(none), np.empty(0), np.empty(0, dtype=int), 0.0)
-    # In centred features along their principal axes M keeps most digits.
-    Z = rows.A[:, :-1] - rows.s @ rows.A[:, :-1] / rows.s.sum()
-    scaled = Z * np.sqrt(rows.s)[:, None]
     with blas_threads(rows.entries):
-        principal = Rows.of(Z @ interruptible(np.linalg.eigh, scaled.T @ scaled)[1][:, ::-1], rows.y, rows.s)
-        walk = _SideWalk(principal, low)
+        walk = SideWalk(principal_rows(rows), low)
         first = walk.E
         walk.to(high)
     net: dict[tuple[float, int], None] = {}  # without events that undo each other at one value
@@ -125,17 +122,38 @@ def exact_sides(rows: AnyRows, span: tuple[float, float]) -> Sides:
     return Sides(span, np.packbits(first), len(first), values, samples, walk.rounding)
 
 
+def principal_rows(rows: AnyRows) -> Rows:
+    """The rows in centred features along their principal axes, in which M keeps most digits."""
+    Z = rows.A[:, :-1] - rows.s @ rows.A[:, :-1] / rows.s.sum()
+    scaled = Z * np.sqrt(rows.s)[:, None]
+    return Rows.of(Z @ interruptible(np.linalg.eigh, scaled.T @ scaled)[1][:, ::-1], rows.y, rows.s)
+
+
+class Stretch(NamedTuple):
+    """A part of the walk without an event: rows E on the left for u from start to end, around this centre of C."""
+
+    E: Array
+    series: Series
+    centre: float
+    start: float
+    end: float
+
+    def C(self, u: float) -> float:
+        """The C at u."""
+        return self.centre * (1.0 + u) / (1.0 - u)
+
+
 def _sides_at(rows: Rows, C: float) -> Array:
     """Which samples are on the left at C, by Newton's method."""
     newton = FeatureNewton(SQUARED_HINGE, rows)
     return newton.at(1.0 / C, newton.start())[0].E.copy()
 
 
-class _SideWalk:
-    """From one C to a larger one, with a list of the rows that changed sides and where."""
+class SideWalk:
+    """From one C to a larger one, with a list of the rows that changed sides and where; shows each stretch on request."""
 
-    def __init__(self, rows: Rows, C: float) -> None:
-        self._rows = rows
+    def __init__(self, rows: Rows, C: float, watch: Callable[[Stretch], None] | None = None) -> None:
+        self._rows, self._watch = rows, watch
         self._counted = np.flatnonzero(rows.s > 0)
         # What rounding the features to double precision does to f, over C.
         self._noise = float(20 * np.finfo(float).eps * (rows.s * np.einsum("ij,ij->i", rows.A, rows.A)).max())
@@ -180,7 +198,10 @@ class _SideWalk:
                     self._record(C, changed)
                 self._turns, self._is_new, self._before = {}, True, None
                 return True
-            u, row = first_crossing(series, u, end, self._counted)
+            start = u
+            u, row = first_crossing(series, start, end, self._counted)
+            if self._watch is not None:
+                self._watch(Stretch(piece.E.copy(), series, centre, start, u))
             self._before = _Slacks.of(series, u)
             C = centre * (1.0 + u) / (1.0 - u)
             if row is None:

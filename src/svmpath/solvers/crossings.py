@@ -63,22 +63,66 @@ def first_crossing(series: Series, start: float, end: float, rows: Array) -> Cro
 
 def _classify(series: Series, a: float, b: float, rows: Array) -> tuple[Array, Array, bool]:
     """Rows that cross once in an interval, rows of which that is not known yet, and whether it never will for some."""
-    size = max(abs(a), abs(b))
-    shift, gap, basis = _tables(series.terms)
-    to_bernstein = (shift * powers(a, series.terms)[gap]) @ (powers(b - a, series.terms)[:, None] * basis)
-    p = series.coefs[rows] @ to_bernstein
-    rho = series.beta[rows] * series.remainder(size)
+    p, rho = _bernstein(series, a, b, rows)
     maybe = p.min(axis=1) <= rho
     rows, p, rho = rows[maybe], p[maybe], rho[maybe]
-    steps = np.diff(p, axis=1)
-    slope_rho = series.beta[rows] * (series.slope_remainder(size) * (b - a) / (series.terms - 1))
-    falls, rises = steps.max(axis=1) < -slope_rho, steps.min(axis=1) > slope_rho
-    low, high = p.min(axis=1), p.max(axis=1)
-    below = ~rises & ~falls & (high < -rho)  # it is negative already: rounding has hidden its zero
+    falls, rises, flat = _shapes(series, a, b, rows, p)
+    below = ~rises & ~falls & (p.max(axis=1) < -rho)  # it is negative already: rounding has hidden its zero
     unclear = ~falls & ~rises & ~below
-    flat = unclear & (high - low <= _FLAT_SLACK * np.maximum(1.0, np.abs(series.coefs[rows]).max(axis=1)))
-    is_stuck = bool(np.any(rho[flat] > _REMAINDER_ZERO))
+    is_stuck = bool(np.any(rho[unclear & flat] > _REMAINDER_ZERO))
     return rows[below | (falls & (p[:, -1] < 0))], rows[unclear & ~flat], is_stuck
+
+
+def _bernstein(series: Series, a: float, b: float, rows: Array) -> tuple[Array, Array]:
+    """Coefficients of Bernstein's basis on [a, b], and the bound rho on the remainder."""
+    shift, gap, basis = _tables(series.terms)
+    to_bernstein = (shift * powers(a, series.terms)[gap]) @ (powers(b - a, series.terms)[:, None] * basis)
+    return series.coefs[rows] @ to_bernstein, series.beta[rows] * series.remainder(max(abs(a), abs(b)))
+
+
+def _shapes(series: Series, a: float, b: float, rows: Array, p: Array) -> tuple[Array, Array, Array]:
+    """Whether each slack falls throughout, rises throughout, or is constant to rounding."""
+    steps = np.diff(p, axis=1)
+    slope_rho = series.slope_remainder(max(abs(a), abs(b))) * (b - a) / (series.terms - 1) * series.beta[rows]
+    size = np.maximum(1.0, np.abs(series.coefs[rows]).max(axis=1))
+    flat = p.max(axis=1) - p.min(axis=1) <= _FLAT_SLACK * size
+    return steps.max(axis=1) < -slope_rho, steps.min(axis=1) > slope_rho, flat
+
+
+class SignChanges(NamedTuple):
+    """Where functions change sign, which do, and which have a remainder that hides their sign somewhere."""
+
+    u: Array
+    rows: Array
+    hidden: Array
+
+
+def sign_changes(series: Series, start: float, end: float) -> SignChanges:
+    """All sign changes of all rows in [start, end], by the same proof; zeros without a change are none."""
+    u: list[float] = []
+    changed: list[int] = []
+    hidden: list[Array] = []
+    waiting = [(start, end, np.arange(len(series.coefs)))]
+    while waiting:
+        a, b, rows = waiting.pop()
+        p, rho = _bernstein(series, a, b, rows)
+        maybe = (p.min(axis=1) <= rho) & (p.max(axis=1) >= -rho)
+        rows, p, rho = rows[maybe], p[maybe], rho[maybe]
+        if not len(rows):
+            continue
+        falls, rises, flat = _shapes(series, a, b, rows, p)
+        # Each row is summed alone: neighbours must see the same sign at a common end.
+        at_a, at_b = ((series.coefs[rows] * powers(x, series.terms)).sum(axis=1) for x in (a, b))
+        for k in np.flatnonzero((falls | rises) & ((at_a > 0) != (at_b > 0))).tolist():
+            u.append(_root(series.coefs[rows[k]] * (1.0 if falls[k] else -1.0), a, b))
+            changed.append(int(rows[k]))
+        unclear = ~falls & ~rises
+        hidden.append(rows[unclear & flat & (rho > _REMAINDER_ZERO)])
+        if np.any(unclear & ~flat):
+            middle = 0.5 * (a + b)
+            waiting += [(middle, b, rows[unclear & ~flat]), (a, middle, rows[unclear & ~flat])]
+    order = np.argsort(u, kind="stable")
+    return SignChanges(np.array(u)[order], np.array(changed, dtype=int)[order], np.unique(np.concatenate([np.empty(0, int), *hidden])))
 
 
 def _first_root(series: Series, a: float, b: float, rows: Array) -> Crossing:
