@@ -1,8 +1,9 @@
 """The leave-one-out error as an exact step function of C: of the hinge here, of squares in ``steps_of_squares``.
 
-The hinge: without sample i, lambda f(x_i) is piecewise linear in lambda = 1 / C along the path of the other samples. Its signs are
-known all along, and the error changes where one of these functions crosses zero. Where the elbow is empty, the offset
-is the middle of an interval: each of its ends is the largest or smallest of two linear functions, one per class.
+The hinge: without sample i, lambda f(x_i) is piecewise linear in lambda = 1 / C along the path of the other samples.
+Its signs are known all along, and the error changes where one of these functions crosses zero. Where the elbow is
+empty, the offset is the middle of an interval: each of its ends is the largest or smallest of two linear functions, one
+per class.
 """
 
 from __future__ import annotations
@@ -131,8 +132,8 @@ def find_predicted_steps(path: Path) -> Steps:
 def refuse_steps(path: Path) -> NoReturn:
     """Raise an error for a path whose errors are not known as a step function."""
     raise ValueError(
-        f"exact=True works for the error of classification over C by the hinge, the squared hinge and least squares, but "
-        f"this path has {path.loss!r} over {path.over} for {path.problem.task}; give values instead."
+        "exact=True works for the error of classification over C by the hinge, the squared hinge and least squares, "
+        f"but this path has {path.loss!r} over {path.over} for {path.problem.task}; give values instead."
     )
 
 

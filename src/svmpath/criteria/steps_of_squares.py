@@ -2,7 +2,8 @@
 
 *Least squares.* With mu = 1 / (2 C), the eigenpairs of ``solvers.spectral``, d = Q'R y and q_ij = Q_ij^2,
 
-    y_i f^(-i)(x_i) = sum_j c_ij mu / (l_j + mu) / sum_j q_ij mu / (l_j + mu),      c_ij = y_i^2 q_ij - y_i Q_ij d_j / s_i^(1/2)
+    y_i f^(-i)(x_i) = sum_j c_ij mu / (l_j + mu) / sum_j q_ij mu / (l_j + mu)
+    c_ij = y_i^2 q_ij - y_i Q_ij d_j / s_i^(1/2)
 
 where the rest, if there is one, is one more term. The denominator is B_ii > 0; an error comes or goes where the
 numerator changes sign. Around a centre m, with u, N = m / (l + m) and T = 2 N - 1 of ``solvers.fixed_sides``,
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -43,9 +45,8 @@ Array = np.ndarray
 _FACTOR = 2.0  # from the smallest C to the largest around one centre: |u| is 0.18 at most
 _REST = 1e-18  # what a power of u leaves of the coefficients beyond the last
 _FEWEST_TERMS = 4
-_SAME_C = 1e-12  # relative; edges nearer to each other than this are one
+_SAME_C = 1e-9  # relative; edges nearer to each other are one, as those of copies, which rounding tells apart
 _TINY = 1e-300
-
 
 
 class _Track:
@@ -88,12 +89,12 @@ class _Track:
         flips = sorted(
             (C, k)
             for k, row in enumerate(rows.tolist())
-            for (_, before), (C, wrong) in zip(self.notes[row], self.notes[row][1:], strict=False)
+            for (_, before), (C, wrong) in pairwise(self.notes[row])
             if before != wrong
         )
         edges, wrong = [low], [first]
         for C, k in flips:
-            if C > edges[-1] * (1.0 + _SAME_C):
+            if edges[-1] * (1.0 + _SAME_C) < C:
                 edges.append(C)
                 wrong.append(wrong[-1].copy())
             wrong[-1][k] ^= True
@@ -130,7 +131,7 @@ class _LeastSquares:
     def follow(self, track: _Track, rows: Array, low: float, high: float) -> None:
         """Note on a track where samples are wrong between two values of C."""
         ends = np.geomspace(low, high, 2 + int(np.log(high / low) / np.log(_FACTOR)))
-        for a, b in zip(ends[:-1], ends[1:], strict=True):
+        for a, b in pairwise(ends.tolist()):
             centre = float(np.sqrt(a * b))
             end = (b - centre) / (b + centre)
             at = Stretch(rows, self._series(0.5 / centre, end), centre, -end, end)
@@ -180,8 +181,8 @@ def predicted_steps_march(path: MarchPath) -> Steps:
 def _pieces(path: MarchPath) -> Iterator[tuple[Array, float, float]]:
     """The samples on the left, and from where to where."""
     ends = np.sort(path.sides.breakpoints)
-    for low, high in zip(ends[:-1], ends[1:], strict=True):
-        yield path.sides.at(float(np.sqrt(low * high))), float(low), float(high)
+    for low, high in pairwise(ends.tolist()):
+        yield path.sides.at(float(np.sqrt(low * high))), low, high
 
 
 def steps_march(path: MarchPath) -> Steps:

@@ -150,7 +150,7 @@ def _sides_at(rows: Rows, C: float) -> Array:
 
 
 class SideWalk:
-    """From one C to a larger one, with a list of the rows that changed sides and where; shows each stretch on request."""
+    """From one C to a larger one, with a list of the rows that changed sides and where; ``watch`` sees each stretch."""
 
     def __init__(self, rows: Rows, C: float, watch: Callable[[Stretch], None] | None = None) -> None:
         self._rows, self._watch = rows, watch

@@ -122,7 +122,9 @@ def sign_changes(series: Series, start: float, end: float) -> SignChanges:
             middle = 0.5 * (a + b)
             waiting += [(middle, b, rows[unclear & ~flat]), (a, middle, rows[unclear & ~flat])]
     order = np.argsort(u, kind="stable")
-    return SignChanges(np.array(u)[order], np.array(changed, dtype=int)[order], np.unique(np.concatenate([np.empty(0, int), *hidden])))
+    return SignChanges(
+        np.array(u)[order], np.array(changed, dtype=int)[order], np.unique(np.concatenate([np.empty(0, int), *hidden]))
+    )
 
 
 def _first_root(series: Series, a: float, b: float, rows: Array) -> Crossing:
