@@ -107,6 +107,19 @@ def test_eigenvalues_are_dropped_by_number_and_by_size():
         make_gram(X, RBF(0.2), rank=Nystroem(30, min_eigenvalue=1e9)).rank  # noqa: B018
 
 
+def test_girolamis_rule_keeps_what_describes_the_density():
+    rng = np.random.default_rng(0)
+    sizes = (60, 40, 30)  # of clouds far apart: one eigenvector each is nearly constant there, and zero elsewhere
+    rows = np.vstack([rng.normal(size=(m, 2)) * 0.3 + 20 * k for k, m in enumerate(sizes)])
+    gram = make_gram(rows, RBF(0.5), rank=Nystroem(100, "uniform", truncate="girolami"))
+    s, U = np.linalg.eigh(RBF(0.5)(gram.features.points))
+    worth = (s > 1e-12) & (U.sum(axis=0) ** 2 > 200 / 101)
+    assert gram.rank == np.count_nonzero(worth) == 3
+    C = RBF(0.5)(rows, gram.features.points)
+    np.testing.assert_allclose(gram.Z @ gram.Z.T, (C @ U[:, worth]) / s[worth] @ (C @ U[:, worth]).T, atol=1e-9)
+    assert make_gram(np.eye(40), RBF(1e4), rank=Nystroem(20, truncate="girolami")).rank == 1  # nothing is worth it
+
+
 def _rows(gram):
     points = gram.features.points
     return [int(np.flatnonzero((point == X).all(axis=1))[0]) for point in points]

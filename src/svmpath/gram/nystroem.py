@@ -38,6 +38,7 @@ _BLIND: dict[str, Callable[[Any, Array, int, int], Landmarks]] = {
     "density": density,
 }
 LANDMARKS = (*_PIVOTED, *_BLIND)
+GIROLAMI = "girolami"
 _FIRST_LANDMARKS = 32  # if a residual is given: their number is doubled, starting from here
 
 
@@ -52,8 +53,9 @@ class Nystroem(Approximation):
         the landmarks as row numbers.
     landmarks : {"rpcholesky", "greedy", "uniform", "kmeans", "density"} or array of int, default="rpcholesky"
         How the landmarks are chosen, or their row numbers.
-    truncate : int, optional
-        Keep only this many of the largest eigenvalues of the landmarks' kernel matrix.
+    truncate : int or "girolami", optional
+        Keep only this many of the largest eigenvalues of the landmarks' kernel matrix; or those that Girolami's rule
+        says are worth estimating in a series for the density of the landmarks. The rule does not look at y.
     min_eigenvalue : float, optional
         Drop the eigenvalues of that matrix that are smaller than this.
     single : bool, default=False
@@ -78,7 +80,7 @@ class Nystroem(Approximation):
 
     rank: int | float | None = None
     landmarks: Any = "rpcholesky"
-    truncate: int | None = None
+    truncate: int | str | None = None
     min_eigenvalue: float | None = None
     single: bool = False
 
@@ -102,8 +104,8 @@ class Nystroem(Approximation):
                 f"single=True does not work with landmarks={self.landmarks!r}, whose factor is built up in double "
                 f"precision; use one of {names}, or row numbers."
             )
-        if self.truncate is not None:
-            check_whole(self.truncate, "truncate")
+        if self.truncate is not None and not (isinstance(self.truncate, str) and self.truncate == GIROLAMI):
+            check_whole(self.truncate, "truncate", words=f" or {GIROLAMI!r}")
         if self.min_eigenvalue is not None and not self.min_eigenvalue >= 0:
             raise ValueError(f"min_eigenvalue must be a number >= 0, got {self.min_eigenvalue!r}.")
 
@@ -196,7 +198,7 @@ def nystroem(
     kernel: Kernel,
     X: Any,
     landmarks: Landmarks,
-    truncate: int | None = None,
+    truncate: int | str | None = None,
     min_eigenvalue: float | None = None,
     dtype: type = np.float64,
 ) -> Factor:
@@ -204,8 +206,8 @@ def nystroem(
 
     Parameters
     ----------
-    truncate : int, optional
-        Keep only this many eigenvalues, the largest.
+    truncate : int or "girolami", optional
+        Keep only this many eigenvalues, the largest, or those of Girolami's rule.
     min_eigenvalue : float, optional
         Drop smaller eigenvalues. Those that are rounding noise, and negative ones, are dropped in any case.
     dtype : type
@@ -245,7 +247,7 @@ def _independent(W: Array) -> tuple[Array, Array]:
 
 
 def _truncated_inverse_root(
-    W: Array, weights: Array | None, truncate: int | None, min_eigenvalue: float | None
+    W: Array, weights: Array | None, truncate: int | str | None, min_eigenvalue: float | None
 ) -> Array:
     """T with T T' = W_k^+ (in the weighted sense), by an eigendecomposition."""
     root = np.ones((len(W), 1)) if weights is None else np.sqrt(weights)[:, None]
@@ -258,5 +260,10 @@ def _truncated_inverse_root(
             f"No eigenvalue of the landmarks' kernel matrix exceeds min_eigenvalue={min_eigenvalue!r}; "
             f"the largest is {s[0]:.3g}. Lower min_eigenvalue."
         )
-    kept = kept if truncate is None else min(kept, truncate)
-    return root * U[:, :kept] / np.sqrt(s[:kept])
+    which = np.arange(kept if truncate is None or isinstance(truncate, str) else min(kept, truncate))
+    if truncate == GIROLAMI:
+        # Of the density's series the squared mean of each function, whose mean square is one, times the sum of weights.
+        squares, total = np.sum(root * U[:, :kept], axis=0) ** 2, float(np.sum(root**2))
+        worth = squares > 2.0 * total / (1.0 + total)
+        which = np.flatnonzero(worth) if worth.any() else np.array([np.argmax(squares)])
+    return root * U[:, which] / np.sqrt(s[which])
