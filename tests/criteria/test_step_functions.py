@@ -147,6 +147,9 @@ def test_what_has_no_steps_is_refused():
             criteria.loo(least, exact=True, loss=loss)
     with pytest.raises(ValueError, match="for regression"):
         criteria.loo(svmpath.trace(X, X[:, 0], loss="least_squares"), exact=True)
+    for loss, criterion in WAYS.values():
+        with pytest.raises(ValueError, match="needs an offset"):
+            criterion(svmpath.trace(X, y, loss=loss, offset=False), exact=True)
     with pytest.raises(ValueError, match="over gamma"):
         criteria.loo(svmpath.trace(X, y, loss="least_squares", over="gamma"), exact=True)
     with pytest.warns(svmpath.IndefiniteKernelWarning), pytest.raises(ValueError, match="positive semi-definite"):

@@ -46,7 +46,6 @@ _FACTOR = 2.0  # from the smallest C to the largest around one centre: |u| is 0.
 _REST = 1e-18  # what a power of u leaves of the coefficients beyond the last
 _FEWEST_TERMS = 4
 _SAME_C = 1e-9  # relative; edges nearer to each other are one, as those of copies, which rounding tells apart
-_TINY = 1e-300
 
 
 class _Track:
@@ -142,12 +141,19 @@ class _LeastSquares:
         T = 2.0 * N - 1.0
         terms = max(_FEWEST_TERMS, 1 + int(np.log(_REST) / np.log(size)))
         shares = N[:, None] * T[:, None] ** np.arange(terms)
-        B = np.maximum(self.q @ N, _TINY)
+        B = np.maximum(self.q @ N, np.finfo(float).tiny)
         return Series((self.c @ shares) / B[:, None], np.abs(self.c) @ (N * np.abs(T) ** terms) / B)
+
+
+def _check_offset(path: Path) -> None:
+    """Raise an error for a machine without an offset."""
+    if not path.problem.offset:
+        raise ValueError("exact=True of least squares and the squared hinge needs an offset: give values instead.")
 
 
 def steps_closed(path: ClosedFormPath) -> Steps:
     """Least squares."""
+    _check_offset(path)
     if path.over != "C":
         refuse_steps(path)
     problem, spectrum = path.problem, path.spectrum
@@ -165,6 +171,7 @@ def steps_closed(path: ClosedFormPath) -> Steps:
 
 def predicted_steps_march(path: MarchPath) -> Steps:
     """The prediction from the spans, for the squared hinge."""
+    _check_offset(path)
     rows, track = path.rows, _Track(path.problem.n)
     everyone = np.arange(path.problem.n)
     with blas_threads(rows.entries):
@@ -187,6 +194,7 @@ def _pieces(path: MarchPath) -> Iterator[tuple[Array, float, float]]:
 
 def steps_march(path: MarchPath) -> Steps:
     """The squared hinge, without each sample."""
+    _check_offset(path)
     problem, (low, high) = path.problem, sorted(path.span)
     if problem.n > MOST_PATHS:
         raise ValueError(

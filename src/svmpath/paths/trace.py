@@ -19,6 +19,7 @@ from svmpath.losses import LOSSES, NOVELTY, ElbowLoss, Loss, Problem, Solution, 
 from svmpath.names import unknown_name
 from svmpath.parameters import Parameter
 from svmpath.paths.copies import find_copies
+from svmpath.paths.data_span import data_span
 from svmpath.paths.jump import JumpPath
 from svmpath.paths.path import Path, Request
 from svmpath.paths.trackers import KERNEL, trace_problem
@@ -59,7 +60,7 @@ def trace(
     *,
     loss: str | Loss | None = None,
     over: str | None = None,
-    span: tuple[float, float] | None = None,
+    span: tuple[float, float] | str | None = None,
     kernel: str | Kernel | Callable[..., Any] = "rbf",
     gamma: float | str | None = None,
     degree: int = 3,
@@ -102,8 +103,10 @@ def trace(
         have no C; "epsilon" for "epsilon_insensitive"; "quantile" for "pinball"; "weight" (of some samples) for
         "hinge", "epsilon_insensitive" and "pinball"; a real parameter of the kernel ("gamma", "coef0", ...) for all
         losses but "nu", "one_class", "huber_hinge" and "expectile".
-    span : (float, float), optional
-        The first and the last value of the hyper-parameter; the path may go up or down. Default: (1e-3, 1e6) for C,
+    span : (float, float) or "data", optional
+        The first and the last value of the hyper-parameter; the path may go up or down. "data" is for C with least
+        squares and the squared hinge: from a C below which no sample has reached its label, or the margin, to one beyond
+        which the ridge is a millionth of the kernel; a kernel times 1e6 has a span divided by 1e6. Default: (1e-3, 1e6) for C,
         (1e-3, 1e3) for losses with an elbow and "huber_hinge"; scikit-learn's "scale" times 1/256 to 256 for gamma;
         half the range of y to a thousandth of it for epsilon; (0.01, 0.99) for a quantile; the largest feasible nu to a
         hundredth of it; (1, 0) for a weight, which removes the samples.
@@ -212,12 +215,21 @@ def trace(
     over = machine.parameter_names[0] if over is None else check_over(over, machine, spec)
     rows = check_moving(sample, over, s)
     is_default = span is None
-    span = span_of(span, over, machine, spec, y, s, partial(gamma_value, "scale", X, given))
+    is_from_data = isinstance(span, str) and span == "data"
+    if is_from_data and (over != "C" or not (machine.is_linear or machine.is_inside_margin)):
+        raise ValueError(
+            f"span='data' works for least squares and the squared hinge over C, not for loss={machine.name!r} over "
+            f"{over!r}; give span=(first, last)."
+        )
+    given_span = None if is_from_data else span
+    span = span_of(given_span, over, machine, spec, y, s, partial(gamma_value, "scale", X, given))
     seed = draw_seed(random_state)
     gram = make_gram(X, spec, rank=rank, landmarks=landmarks, seed=seed)
     if breakpoints not in ("auto", "exact"):
         raise ValueError(f"breakpoints must be 'auto' or 'exact', got {breakpoints!r}.")
     problem = Problem(gram, y, s, task, classes, copies=find_copies(gram, y), offset=bool(offset))
+    if is_from_data:
+        span = data_span(problem) or span
     tol = None if tol is None else check_positive(tol, "tol")
     if start is not None and tol is not None:
         raise ValueError("start= works with exact paths only; leave out start= or tol=.")
