@@ -5,8 +5,8 @@ h = sum_i s_i (y_i - m) t_i and mu = 1 / (2 C), the least squares machine is f_i
 
     |f_i - m| <= ||t_i|| ||h|| / mu = 2 C ||t_i|| ||h||
 
-*The first C.* In classification the least squares machine is that of the squared hinge as long as y_i f_i <= 1 for all i,
-by its conditions of optimality. The bound gives y_i f_i < 1 while 2 C ||t_i|| ||h|| < 1 - y_i m: every sample is in E.
+*The first C.* In classification the least squares machine is that of the squared hinge as long as y_i f_i <= 1 for all
+i, by its conditions of optimality. The bound gives y_i f_i < 1 while 2 C ||t_i|| ||h|| < 1 - y_i m: every sample is in E.
 In regression, the machine then differs from the mean by less than the standard deviation of the targets.
 
 *The last C.* mu is a small share of the mean squared ||t_i||. Where the kernel has few dimensions this is a small share
@@ -41,10 +41,8 @@ def data_span(problem: Problem) -> tuple[float, float] | None:
     norms = np.sqrt(squares)
     steepest = norms * np.sqrt(max(float(v @ Kv), 0.0))
     mean_square = float(p[rows] @ squares)
-    if problem.task == "classification":
-        room = 1.0 - y[rows] * m
-    else:
-        room = np.full(len(rows), np.sqrt(p @ (y - m) ** 2))
+    is_labels = problem.task == "classification"
+    room = 1.0 - y[rows] * m if is_labels else np.full(len(rows), np.sqrt(p @ (y - m) ** 2))
     if not (steepest.max() > 0.0 and room.min() > 0.0 and mean_square > 2.0 * float(p[rows] @ rounding)):
         return None
     first = 0.5 * float(np.min(room / np.maximum(steepest, np.finfo(float).tiny)))

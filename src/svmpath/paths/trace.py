@@ -105,11 +105,11 @@ def trace(
         losses but "nu", "one_class", "huber_hinge" and "expectile".
     span : (float, float) or "data", optional
         The first and the last value of the hyper-parameter; the path may go up or down. "data" is for C with least
-        squares and the squared hinge: from a C below which no sample has reached its label, or the margin, to one beyond
-        which the ridge is a millionth of the kernel; a kernel times 1e6 has a span divided by 1e6. Default: (1e-3, 1e6) for C,
-        (1e-3, 1e3) for losses with an elbow and "huber_hinge"; scikit-learn's "scale" times 1/256 to 256 for gamma;
-        half the range of y to a thousandth of it for epsilon; (0.01, 0.99) for a quantile; the largest feasible nu to a
-        hundredth of it; (1, 0) for a weight, which removes the samples.
+        squares and the squared hinge: from a C below which no sample is on the margin, to one from which on the ridge
+        is a millionth of the kernel. Default: (1e-3, 1e6) for C, (1e-3, 1e3) for losses with an elbow and
+        "huber_hinge"; scikit-learn's "scale" times 1/256 to 256 for gamma; half the range of y to a thousandth of it
+        for epsilon; (0.01, 0.99) for a quantile; the largest feasible nu to a hundredth of it; (1, 0) for a weight,
+        which removes the samples.
     kernel : str, Kernel, sklearn.gaussian_process.kernels.Kernel or callable, default="rbf"
         "linear", "rbf", "poly", "laplacian", "sigmoid", "precomputed", a kernel object, or a function
         k(X, Z) -> matrix, which is given CSR matrices if X is sparse.
