@@ -5,14 +5,15 @@ h = sum_i s_i (y_i - m) t_i and mu = 1 / (2 C), the least squares machine is f_i
 
     |f_i - m| <= ||t_i|| ||h|| / mu = 2 C ||t_i|| ||h||
 
-*The first C.* In classification the least squares machine is that of the squared hinge as long as y_i f_i <= 1 for all
-i, by its conditions of optimality. The bound gives y_i f_i < 1 while 2 C ||t_i|| ||h|| < 1 - y_i m: every sample is in E.
-In regression, the machine then differs from the mean by less than the standard deviation of the targets.
+*The first C.* In classification the least squares machine is that of the squared hinge as long as y_i f_i <= 1 for
+all i, by its conditions of optimality. While 2 C ||t_i|| ||h|| < 1 - y_i m for all i, every sample is in E. In
+regression, the machine then differs from the mean by less than the standard deviation of the targets.
 
 *The last C.* mu is a small share of the mean squared ||t_i||. Where the kernel has few dimensions this is a small share
 of each eigenvalue of H as well, and the machine hardly changes any more.
 
-Without an offset t_i = z_i and m = 0. Both are of the unit of 1 / k(x, x): a kernel times a factor has the same path, in C divided by that factor.
+Without an offset t_i = z_i and m = 0. Both are of the unit of 1 / k(x, x): a kernel times a factor has the same path,
+in C divided by that factor.
 """
 
 from __future__ import annotations
