@@ -108,6 +108,8 @@ def step_curve(path: Path, loss: HeldOutLoss, criterion: str, find: Callable[[Pa
         refuse_steps(path)
     if held_out_loss(loss, path.problem.task) is not error:
         raise ValueError("exact=True works for the error rate only, which is a step function; leave loss out.")
+    if not path.problem.offset and not path.loss.falls_when_left_out:
+        raise ValueError(f"exact=True for {path.loss!r} needs an offset, which this path has not: give values instead.")
     edges, values, held = find(path)
     return StepCurve(
         path, criterion, values, error, held.rows, held.decisions, path.problem.y, held.doubts, edges=edges

@@ -145,15 +145,8 @@ class _LeastSquares:
         return Series((self.c @ shares) / B[:, None], np.abs(self.c) @ (N * np.abs(T) ** terms) / B)
 
 
-def _check_offset(path: Path) -> None:
-    """Raise an error for a machine without an offset."""
-    if not path.problem.offset:
-        raise ValueError("exact=True of least squares and the squared hinge needs an offset: give values instead.")
-
-
 def steps_closed(path: ClosedFormPath) -> Steps:
     """Least squares."""
-    _check_offset(path)
     if path.over != "C":
         refuse_steps(path)
     problem, spectrum = path.problem, path.spectrum
@@ -171,7 +164,6 @@ def steps_closed(path: ClosedFormPath) -> Steps:
 
 def predicted_steps_march(path: MarchPath) -> Steps:
     """The prediction from the spans, for the squared hinge."""
-    _check_offset(path)
     rows, track = path.rows, _Track(path.problem.n)
     everyone = np.arange(path.problem.n)
     with blas_threads(rows.entries):
@@ -194,7 +186,6 @@ def _pieces(path: MarchPath) -> Iterator[tuple[Array, float, float]]:
 
 def steps_march(path: MarchPath) -> Steps:
     """The squared hinge, without each sample."""
-    _check_offset(path)
     problem, (low, high) = path.problem, sorted(path.span)
     if problem.n > MOST_PATHS:
         raise ValueError(
