@@ -67,7 +67,7 @@ def gamma_factors(size: int) -> Array:
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine chosen on a path, and the seconds of everything up to it."""
+    """A machine chosen on a path, and the processor's seconds of everything up to it."""
 
     choice: Choice
     seconds: float
@@ -99,7 +99,20 @@ def by_span(X: Array, y: Array, values: Array, **options: Any) -> Machine:
         return choice
 
     timing = timed(run)
-    return Machine(timing.result, timing.best)
+    return Machine(timing.result, timing.cpu_median)
+
+
+def by_gradient(X: Array, y: Array, seed: int) -> tuple[Machine, float]:
+    """The machine where the gradient of the smoothed span prediction vanishes, and its gamma."""
+    model = svmpath.PathSVC(search="gradient", rank=None, random_state=seed)
+
+    def run() -> Choice:
+        choice = model.fit(X, y).choice_
+        choice.solution(X[:1])
+        return choice
+
+    timing = timed(run)
+    return Machine(timing.result, timing.cpu_median), float(model.gamma_)
 
 
 def surface(X: Array, y: Array, gammas: Array, values: Array, criterion: Callable[..., Any], **options: Any) -> Machine:
@@ -112,7 +125,7 @@ def surface(X: Array, y: Array, gammas: Array, values: Array, criterion: Callabl
         return best
 
     timing = timed(run)
-    return Machine(timing.result, timing.best)
+    return Machine(timing.result, timing.cpu_median)
 
 
 def set_changes(path: Any, values: Array) -> tuple[int, int]:
@@ -179,6 +192,10 @@ class Sample:
     def deviation(self) -> float:
         return float(np.std(self.numbers, ddof=1)) if len(self.numbers) > 1 else float("nan")
 
+    @property
+    def standard_error(self) -> float:
+        return self.deviation / np.sqrt(len(self.numbers))
+
     def __str__(self) -> str:
         return spread(self.mean, self.deviation)
 
@@ -186,6 +203,11 @@ class Sample:
 def spread(mean: float, deviation: float) -> str:
     """Mean and deviation; the mean alone where there is no deviation."""
     return f"{mean:.2f}" if np.isnan(deviation) else f"{mean:.2f} +- {deviation:.2f}"
+
+
+def in_standard_errors(ours: Sample, mean: float, deviation: float, splits: int) -> float:
+    """Our mean minus the paper's, in standard errors of that difference, as if splits were independent."""
+    return (ours.mean - mean) / float(np.hypot(ours.standard_error, deviation / np.sqrt(splits)))
 
 
 def resampled_t(x: Array, y: Array) -> float:

@@ -7,6 +7,7 @@ loaded), so that this module must not be imported first.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import re
@@ -59,6 +60,9 @@ def arguments(doc: str | None, gammas: int | None = 13, Cs: int = 11) -> argpars
         const=RESULTS,
         metavar="FILE",
         help="put the output into its section of this file (default benchmarks/RESULTS.md)",
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="keep finished pieces in benchmarks/out, and take those kept"
     )
     return parser
 
@@ -125,15 +129,47 @@ def timed(function: Callable[[], Any], repeats: int = 1) -> Timing:
     return Timing(tuple(seconds), tuple(cpu), result)
 
 
+# --- long runs -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Finished pieces of a long run, each written down at once, so that a run that was stopped goes on from there."""
+
+    file: Path | None  # a line of JSON per piece; None: nothing is kept
+
+    def __call__(self, key: Sequence[Any], compute: Callable[[], Any]) -> Any:
+        """What was kept under a key, else what ``compute`` returns: numbers, lists and dictionaries of them."""
+        if self.file is None:
+            return compute()
+        name = json.dumps(key)
+        if self.file.is_file():
+            for line in self.file.read_text().splitlines():
+                if line.startswith(name + "\t"):
+                    return json.loads(line.split("\t", 1)[1])
+        value = compute()
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with self.file.open("a") as file:
+            file.write(f"{name}\t{json.dumps(value)}\n")
+        return value
+
+
+def pieces(script: str, options: argparse.Namespace) -> Pieces:
+    """The pieces of a script, kept with ``--resume`` only."""
+    return Pieces(ROOT / "benchmarks" / "out" / f"{script}.pieces" if options.resume else None)
+
+
 # --- output ----------------------------------------------------------------------------------------------------------
 
 
 def machine() -> str:
-    """What the times were measured on: one line of hardware, one of software."""
+    """What the times were measured on: a line of hardware with its load of the last 15 minutes, one of software."""
     threads = {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
     versions = f"numpy {np.__version__}, scipy {scipy.__version__}, scikit-learn {sklearn.__version__}"
+    load = f", load {os.getloadavg()[2]:.1f}" if hasattr(os, "getloadavg") else ""
+    counts = ", ".join(map(str, sorted(threads))) or "unknown"
     return (
-        f"{_cpu_model()}, {os.cpu_count()} cores, BLAS threads: {', '.join(map(str, sorted(threads))) or 'unknown'}\n"
+        f"{_cpu_model()}, {os.cpu_count()} cores{load}, BLAS threads: {counts}\n"
         f"Python {platform.python_version()}, {versions}, svmpath {svmpath.__version__}"
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,19 +46,18 @@ def draw(figure: Any, folder: Path) -> bool:
     return True
 
 
-def draw_overview(figures: Sequence[Any], even: Sequence[Any], file: Path) -> bool:
-    """Error rates of all figures: labels as they come above, classes of equal size below."""
-    picture = _figure(2.6 * len(figures), 5.6)
+def draw_overview(kinds: Mapping[str, Sequence[Any]], file: Path) -> bool:
+    """Mean error rates of all figures over the draws, a row for each kind of labels."""
+    columns = len(next(iter(kinds.values())))
+    picture = _figure(2.6 * columns, 2.4 * len(kinds) + 0.8)
     if picture is None:
         return False
-    panels = picture.subplots(2, len(figures), squeeze=False, sharex=True, sharey=True)
-    for axes, each in zip(panels.flat, [*figures, *even], strict=True):
-        _rates(axes, each, 3)
-        counts = f"{np.count_nonzero(each.y > 0)}:{np.count_nonzero(each.y < 0)}"
-        axes.set_title(
-            f"Figures {each.case.figure}, {each.case.figure + 1}: {each.case.name}\nclasses {counts}", size=9
-        )
-    for axes in panels[1]:
+    panels = picture.subplots(len(kinds), columns, squeeze=False, sharex=True, sharey=True)
+    for row, (kind, figures) in zip(panels, kinds.items(), strict=True):
+        for axes, each in zip(row, figures, strict=True):
+            _rates(axes, each, 3)
+            axes.set_title(f"Figures {each.case.figure}, {each.case.figure + 1}: {each.case.name}\n{kind}", size=9)
+    for axes in panels[-1]:
         axes.set_xlabel("lambda = 1 / C")
     for axes in panels[:, 0]:
         axes.set_ylabel("error rate")

@@ -15,14 +15,21 @@ Of each pair the first is the direct form, the second the one with explicit feat
     note      the note's formula as it stands, for the same machines: a_i without the offset, g on the elbow by least
               squares. These machines have an offset; a table of its own has those without, for which it is right.
 
-The note does not say how its data were simulated, so that its pictures cannot be drawn again number by number. Here:
-X has independent standard normal entries, ten coefficients w are standard normal and the others zero,
-y = sign(X w + e), e normal with half the standard deviation of X w. The labels are left as they come; a second table
-has the same with y = sign(X w + e - median), classes of exactly the same size, where the offset matters most. A third
-one repeats both for several draws, so that no conclusion hangs on one of them.
+The note does not say how its data were simulated, so that its pictures cannot be drawn again number by number. Here
+X has independent standard normal entries, and there are three kinds of labels:
+
+    sparse    ten coefficients w are standard normal, the others 0; y = sign(X w + e), e normal with half the standard
+              deviation of X w. Where the kernel is too narrow, leave-one-out gives every sample to the larger class:
+              the column "trivial" counts such values of lambda, at which there is nothing to predict
+    equal     the same with y = sign(X w + e - median): classes of exactly the same size, where the offset matters most
+    shifted   y is drawn first, and X moved by 2.5 (p / 50)^(1/4) y u, u a unit vector: curves that are not constant
+
+The first is the figures; the others are means of --draws simulations, so that no conclusion hangs on one of them.
 
 The matrix of the sigmoid is indefinite: a warning says so. The figures use its positive semi-definite part; what
 happens without that is told below the table.
+
+The nu machine has the same criteria along nu, for the kernels that are positive definite.
 
 Last, where ALO misleads: few features and a small lambda. Two moons (noise 0.3, gamma 1), and regression on two
 features, y = sin(2 x_1) + x_2^2 / 2 + e, x uniform on [-2, 2]^2, e normal of standard deviation 0.1, gamma 1.
@@ -60,9 +67,12 @@ from svmpath.gram import Clipped
 
 AIM = 0.006  # mean difference of error rates
 PICTURES = ROOT / "benchmarks" / "out"
+KINDS = ("sparse", "equal", "shifted")
 SIGNAL, NOISE = 10, 0.5  # coefficients that are not zero, and the noise in units of the signal
+DISTANCE = 2.5  # of each shifted class from the centre, in 50 columns
 ELBOW = 1e-7  # a margin nearer to 1 than this is on the elbow, for the note's formula
 CLAMP = 1e-12  # of the note's singular values
+NU = np.array([0.1, 0.2, 0.4, 0.6, 0.8])  # of the largest with which any sample can be left out
 MISLEADING = np.array([10.0, 1.0, 0.1, 0.01])  # lambda
 
 
@@ -103,13 +113,16 @@ def grid(size: int = 25) -> Array:
     return np.exp(np.linspace(-2.0, 6.0, size))
 
 
-def simulate(n: int, p: int, seed: int, balanced: bool = False) -> tuple[Array, Array]:
-    """A sparse linear signal with noise."""
+def simulate(n: int, p: int, seed: int, kind: str = "sparse") -> tuple[Array, Array]:
+    """A sparse linear signal with noise, the same with classes of equal size, or classes that are shifted."""
     rng = np.random.default_rng(seed)
     X, w = rng.normal(size=(n, p)), np.zeros(p)
+    if kind == "shifted":
+        y, w = np.where(rng.random(n) < 0.5, 1, -1), rng.normal(size=p)
+        return X + DISTANCE * (p / 50) ** 0.25 * np.outer(y, w / np.linalg.norm(w)), y
     w[:SIGNAL] = rng.normal(size=min(SIGNAL, p))
     score = X @ w + NOISE * np.linalg.norm(w) * rng.normal(size=n)
-    return X, np.where(score > (np.median(score) if balanced else 0.0), 1, -1)
+    return X, np.where(score > (np.median(score) if kind == "equal" else 0.0), 1, -1)
 
 
 # --- the note's formula ----------------------------------------------------------------------------------------------
@@ -170,7 +183,7 @@ def note_curve(path: Any, values: Array, form: str) -> Array:
 
 @dataclass(frozen=True)
 class Figure:
-    """The three curves of one figure: held-out decision values of shape (m, n), and times."""
+    """The three curves of one figure: held-out decision values of shape (m, n), side by side if of several draws."""
 
     case: Case
     number: int
@@ -181,16 +194,17 @@ class Figure:
     alo: Timing
     exact: Timing
     unreliable: Array
+    draws: int = 1
 
     def rates(self, name: str) -> Array:
         """Error rates over lambda."""
         return np.mean((self.held[name] > 0) != (self.y > 0), axis=1)
 
     @property
-    def trivial(self) -> int:
-        """Values of lambda at which every sample that is left out is given to the same class."""
-        positive = np.mean(self.held["exact"] > 0, axis=1)
-        return int(np.count_nonzero((positive == 0) | (positive == 1)))
+    def trivial(self) -> float:
+        """Values of lambda at which every sample that is left out is given to the same class; mean over draws."""
+        positive = np.mean((self.held["exact"] > 0).reshape(len(self.lam), self.draws, -1), axis=2)
+        return float(np.count_nonzero((positive == 0) | (positive == 1)) / self.draws)
 
     def rate_difference(self, name: str) -> Array:
         return np.abs(self.rates(name) - self.rates("exact"))
@@ -200,9 +214,9 @@ class Figure:
         return np.abs(self.held[name] - self.held["exact"])
 
 
-def measure(case: Case, n: int, lam: Array, seed: int, repeats: int, balanced: bool = False) -> list[Figure]:
+def measure(case: Case, n: int, lam: Array, seed: int, repeats: int, kind: str = "sparse") -> list[Figure]:
     """Both figures of a case."""
-    X, y = simulate(n, case.p, seed, balanced)
+    X, y = simulate(n, case.p, seed, kind)
     values = 1.0 / lam
     path = svmpath.trace(X, y, loss="hinge", span=(values.min(), values.max()), **case.options)
     exact = timed(lambda: criteria.loo(path, values), repeats)
@@ -214,18 +228,39 @@ def measure(case: Case, n: int, lam: Array, seed: int, repeats: int, balanced: b
     return figures
 
 
-def draws(case: Case, n: int, lam: Array, seeds: range, balanced: bool) -> list[str]:
+def together(figures: list[Figure]) -> Figure:
+    """The same figure of several draws."""
+    held = {name: np.concatenate([figure.held[name] for figure in figures], axis=1) for name in figures[0].held}
+    return replace(
+        figures[0],
+        y=np.concatenate([figure.y for figure in figures]),
+        held=held,
+        unreliable=np.mean([figure.unreliable for figure in figures], axis=0),
+        draws=len(figures),
+    )
+
+
+def by_draw(figure: Figure) -> list[str]:
     """A line of the table of draws: how far the error rates of ALO are from exact, for one simulation after another."""
-    values, differences = 1.0 / lam, []
-    for seed in seeds:
-        X, y = simulate(n, case.p, seed, balanced)
-        path = svmpath.trace(X, y, loss="hinge", span=(values.min(), values.max()), **case.options)
-        exact = criteria.loo(path, values, count_only=True)
-        differences.append(np.abs(criteria.alo(path, values).scores - exact.scores))
-    means = np.mean(differences, axis=1)
+    wrong = {name: (figure.held[name] > 0) != (figure.y > 0) for name in ("ALO", "exact")}
+    rates = {name: each.reshape(len(figure.lam), figure.draws, -1).mean(axis=2) for name, each in wrong.items()}
+    differences = np.abs(rates["ALO"] - rates["exact"])
+    means = differences.mean(axis=0)
+    reached = f"{np.count_nonzero(means <= AIM)} of {figure.draws}"
+    return [figure.case.name, f"{np.median(means):.4f}", f"{means.max():.4f}", f"{differences.max():.4f}", reached]
+
+
+def along_nu(case: Case, n: int, seed: int) -> list[list[str]]:
+    """Lines of the table of nu machines."""
+    X, y = simulate(n, case.p, seed, "shifted")
+    path = svmpath.trace(X, y, loss="nu", **case.options)
+    values = NU * 2 * (min(np.sum(y > 0), np.sum(y < 0)) - 1) / (n - 1)
+    exact, alo = criteria.loo(path, values), criteria.alo(path, values)
+    difference = np.abs(alo.held - exact.held)
     return [
-        case.name, "equal" if balanced else "as they come", f"{np.median(means):.4f}", f"{means.max():.4f}",
-        f"{np.max(differences):.4f}", f"{np.count_nonzero(means <= AIM)} of {len(means)}",
+        [case.name, f"{values[k]:.3f}", f"{exact.scores[k]:.4f}", f"{alo.scores[k]:.4f}", f"{difference[k].mean():.4f}",
+         f"{difference[k].max():.3f}", str(alo.unreliable[k])]
+        for k in range(len(NU))
     ]  # fmt: skip
 
 
@@ -247,9 +282,9 @@ def unclipped(case: Case, n: int, lam: Array, seed: int) -> str:
     return f"IndefiniteKernelWarning: {told[0]}\n{end}"
 
 
-def without_offset(case: Case, n: int, lam: Array, seed: int, balanced: bool) -> list[str]:
+def without_offset(case: Case, n: int, lam: Array, seed: int, kind: str) -> list[str]:
     """A line of the table of machines without an offset: ALO and the note's formula, beside exact leave-one-out."""
-    X, y = simulate(n, case.p, seed, balanced)
+    X, y = simulate(n, case.p, seed, kind)
     values = 1.0 / lam
     path = svmpath.trace(X, y, loss="hinge", offset=False, span=(values.min(), values.max()), **case.options)
     exact, alo = criteria.loo(path, values).held, criteria.alo(path, values).held
@@ -257,7 +292,7 @@ def without_offset(case: Case, n: int, lam: Array, seed: int, balanced: bool) ->
     rates = [np.mean((held > 0) != (y > 0), axis=1) for held in (exact, alo, note)]
     cells = [f"{np.abs(each - rates[0]).mean():.4f}" for each in rates[1:]]
     cells += [f"{np.abs(held - exact).mean():.4f}" for held in (alo, note)]
-    return [case.name, "equal" if balanced else "as they come", *cells, f"{np.abs(alo - note).max():.1e}"]
+    return [case.name, kind, *cells, f"{np.abs(alo - note).max():.1e}"]
 
 
 def moons(n: int, lam: Array) -> list[list[str]]:
@@ -311,7 +346,7 @@ def row(figure: Figure) -> list[str]:
         cells += [f"{rate.mean():.4f}", f"{rate.max():.4f}", f"{difference.mean():.4f}", f"{difference.max():.3f}"]
     reached = figure.rate_difference("ALO").mean() <= AIM
     aim = "-" if figure.case.name == "sigmoid" else f"<= {AIM:g} {'reached' if reached else 'MISSED'}"
-    counts = [str(figure.trivial), f"{figure.unreliable.mean():.0f}"]
+    counts = [f"{figure.trivial:g} of {len(figure.lam)}", f"{figure.unreliable.mean():.0f}"]
     times = [f"{figure.alo.cpu_median:.3f}", f"{figure.exact.cpu_median:.3f}"]
     ratio = figure.exact.cpu_median / figure.alo.cpu_median
     return [*cells, aim, *counts, *times, f"{ratio:.1f}"]
@@ -328,7 +363,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--n", type=int, default=300, help="samples (default 300)")
     parser.add_argument("--features", type=int, help="features of every case, to see that it runs")
     parser.add_argument("--seed", type=int, default=0, help="of the simulation (default 0)")
-    parser.add_argument("--draws", type=int, default=5, help="simulations of the third table (default 5)")
+    parser.add_argument("--draws", type=int, default=5, help="simulations of the kinds equal and shifted (default 5)")
     parser.add_argument("--repeats", type=int, default=3, help="runs, the median counts (default 3)")
     parser.add_argument("--overview", type=Path, metavar="FILE", help="draw the error rates of all figures there")
     options = parser.parse_args(argv)
@@ -345,47 +380,43 @@ def main(argv: Sequence[str] | None = None) -> None:
 def _measured(cases: list[Case], options: Any) -> str:
     n, lam = options.n, grid(options.Cs)
     measure(replace(cases[0], p=4), 40, grid(3), 0, 1)  # compiles
-    figures, even, drawn = [], [], True
+    figures, drawn = [], True
+    several: dict[str, list[Figure]] = {kind: [] for kind in KINDS}
+    seeds = range(options.seed, options.seed + options.draws)
     for case in cases:
         progress(f"figures {case.figure} and {case.figure + 1} ...")
         figures += measure(case, n, lam, options.seed, options.repeats)
-        even += measure(case, n, lam, options.seed, 1, balanced=True)[:1]
+        for kind, found in several.items():
+            found.append(together([measure(case, n, lam, seed, 1, kind)[0] for seed in seeds]))
     for figure in figures:
         drawn &= draw(figure, PICTURES)
     if options.overview is not None:
-        drawn &= draw_overview(figures[::2], even, options.overview)
-    progress("draws ...")
-    seeds = range(options.seed, options.seed + options.draws)
-    repeated = [draws(case, n, lam, seeds, balanced) for case in cases for balanced in (False, True)]
+        drawn &= draw_overview({kind: several[kind] for kind in ("sparse", "shifted", "equal")}, options.overview)
+    progress("nu ...")
+    definite = [case for case in cases if case.kernel != "sigmoid"]
     progress("machines without an offset ...")
-    free = [without_offset(case, n, lam, options.seed, balanced) for case in cases for balanced in (False, True)]
+    free = [without_offset(case, n, lam, options.seed, kind) for case in cases for kind in KINDS]
     progress("where ALO misleads ...")
     where = PICTURES.relative_to(ROOT) if PICTURES.is_relative_to(ROOT) else PICTURES
     parts = [
         "Xu (2019), figures 1 to 10: approximate beside exact leave-one-out\n" + machine(),
         f"n = {n}, {len(lam)} values of lambda from {lam[0]:.3g} to {lam[-1]:.4g}, seed {options.seed}",
         table(HEAD, [row(figure) for figure in figures]),
-        "The same with classes of equal size, direct form",
-        table(HEAD, [row(figure) for figure in even]),
-        f"{len(seeds)} draws: mean over lambda of the difference of ALO's error rate",
-        table(["kernel", "classes", "median draw", "worst draw", "one lambda", f"<= {AIM:g}"], repeated),
-        "Machines without an offset (offset=False), direct form",
-        table(
-            [
-                "kernel",
-                "classes",
-                "ALO rate mean",
-                "note rate mean",
-                "ALO value mean",
-                "note value mean",
-                "ALO - note, max",
-            ],
-            free,
-        ),
     ]
+    for kind, found in several.items():
+        title = f"{kind}, direct form, {len(seeds)} draws"
+        parts += [title, table(HEAD, [row(figure) for figure in found])]
+        head = ["kernel", "median draw", "worst draw", "one lambda", f"<= {AIM:g}"]
+        parts += [f"{title}: mean over lambda of the difference of ALO's error rate"]
+        parts += [table(head, [by_draw(figure) for figure in found])]
     for case in cases:
         if ("rank", Clipped()) in case.more:
             parts.append(f"{case.kernel} without rank=Clipped()\n{unclipped(case, n, lam, options.seed)}")
+    head = ["kernel", "classes", "ALO rate mean", "note rate mean", "ALO value mean", "note value mean"]
+    parts += ["Machines without an offset (offset=False), direct form", table([*head, "ALO - note, max"], free)]
+    head = ["exact", "ALO", "value mean", "max", "unreliable"]
+    lines = [line for case in definite for line in along_nu(case, n, options.seed)]
+    parts += ["The nu machine, classes shifted: error rates", table(["kernel", "nu", *head], lines)]
     head = ["elbow", "exact", "ALO", "value mean", "max", "unreliable"]
     lines = [line for epsilon in (0.05, 0.15) for line in regression(2 * n // 3, epsilon, MISLEADING)]
     parts += [
@@ -395,10 +426,10 @@ def _measured(cases: list[Case], options: Any) -> str:
         table(["epsilon", "lambda", *head], lines),
         "rate: |error rate - exact|, value: |decision value - exact|, mean and max over lambda (and samples).\n"
         "note: its formula as it stands, without the offset, for the same machines.\n"
-        "trivial: values of lambda at which every sample left out is given to one class.\n"
+        "trivial: values of lambda at which every sample left out is given to one class, mean over the draws.\n"
         "unreliable: samples whose absence leads somebody across a bound, mean over lambda.\n"
         f"Times: all values of lambda, path traced before, CPU seconds, median of {options.repeats};\n"
-        "with classes of equal size, one run.\n"
+        "of several draws, one run of the first.\n"
         + (f"Pictures: {where}/xu2019_figure*.png" if drawn else "No pictures: matplotlib is not installed."),
     ]
     return "\n\n".join(parts)

@@ -41,9 +41,53 @@ def test_table2_runs_on_files(script, capsys, monkeypatch, tmp_path):
     np.savez(tmp_path / "diabetis.npz", X=100.0 + 30.0 * X, y=y, train_gen=train)
     monkeypatch.setenv("SVMPATH_DATA", str(tmp_path))
     script("ding2012_table2").main([*TINY, "--splits", "1", "--sets", "heart", "diabetes"])
-    rows = [line.split()[:5] for line in capsys.readouterr().out.splitlines()]
-    assert ["heart", "file", "60", "2", "1"] in rows
-    assert ["diabetes", "file*", "60", "2", "1"] in rows  # raw units, standardised by the script
+    out = capsys.readouterr().out
+    rows = [line.split()[:7] for line in out.splitlines()]
+    assert ["heart", "file", "60", "2", "0", "+", "1"] in rows
+    assert ["diabetes", "file*", "60", "2", "0", "+", "1"] in rows  # raw units, standardised by the script
+    assert "Wilcoxon" in out
+
+
+def test_official_realizations_come_first(script, monkeypatch, tmp_path):
+    module, rows = script("_raetsch"), np.arange(10)
+    np.savez(
+        tmp_path / "heart.npz",
+        X=rows[:, None],
+        y=np.repeat([-1, 1], 5),
+        train=rows[None, ::2],
+        test=rows[None, 1:5:2],
+        train_gen=rows[None, :7],
+    )
+    monkeypatch.setenv("SVMPATH_DATA", str(tmp_path))
+    found = module.source("heart", "heart", 5, 5)
+    assert found.official == 1
+    assert found.count(2) == "1 + 1"
+    X, _, X_test, _ = found.split(0)
+    assert X.ravel().tolist() == [0, 2, 4, 6, 8]
+    assert X_test.ravel().tolist() == [1, 3]  # its own test rows, not all others
+    assert found.split(1)[2].ravel().tolist() == [7, 8, 9]
+
+
+def test_a_long_run_goes_on_where_it_was_stopped(script, tmp_path):
+    module, calls = script("_common"), []
+
+    def compute():
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return [0.1, float("nan")]
+
+    pieces = module.Pieces(tmp_path / "out" / "run.pieces")
+    assert pieces(("heart", 0), compute)[0] == 0.1
+    with pytest.raises(KeyboardInterrupt):
+        pieces(("heart", 1), compute)
+    again = module.Pieces(tmp_path / "out" / "run.pieces")
+    assert again(("heart", 0), compute)[0] == 0.1
+    assert len(calls) == 2  # what was done is not done again
+    again(("heart", 1), compute)
+    assert len(calls) == 3
+    module.Pieces(None)(("heart", 0), compute)
+    assert len(calls) == 4
 
 
 def test_table2_z_statistic_is_the_papers(script):
@@ -86,12 +130,12 @@ def test_kernel_path_peers_run(script, capsys):
 @pytest.mark.slow
 def test_wang_figures_run(script, capsys, tmp_path):
     module = script("wang2007_figures")
-    module.main(["--sets", "moons"])
+    module.main(["--sets", "moons", "--draws", "2"])
     lines = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("moons")]
     assert len(lines) == 9
-    events = [[int(x) for x in line[3:]] for line in lines if line[2] == "events"]
+    events = [[int(x) for x in line[3::3]] for line in lines if line[2] == "events"]
     assert all(np.all(np.diff(each) >= 0) and each[0] == 0 for each in events)
-    module.draw_all(["gaussians"], 0, tmp_path, 2)
+    module.draw_all(["gaussians"], range(2), tmp_path, 2)
     assert len(list(tmp_path.glob("*gaussians*"))) == 3
     assert (tmp_path / "wang2007_figure1.png").exists()
 
@@ -148,8 +192,11 @@ def test_figures_of_leave_one_out_run(script, capsys, monkeypatch, tmp_path):
     for figure in (["7", "poly5"], ["8", "poly5"], ["9", "sigmoid"], ["10", "sigmoid"]):
         assert figure in [line[:2] for line in lines]
     assert "IndefiniteKernelWarning: The matrix of Sigmoid" in out
-    assert "20:20" in out
-    assert [line[:2] for line in lines].count(["sigmoid", "equal"]) == 1
+    assert "40:40" in out  # two draws of equal classes
+    for kind in ("sparse", "equal", "shifted"):
+        assert f"{kind}, direct form, 2 draws" in out
+    nu = out.split("The nu machine")[1].split("\n\n")[1]
+    assert sum(line.startswith("poly5") for line in nu.splitlines()) == len(module.NU)
     if "Pictures:" in out:  # matplotlib is there
         assert len(list((tmp_path / "pictures").glob("*.png"))) == 4
         assert overview.exists()

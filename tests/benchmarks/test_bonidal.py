@@ -57,7 +57,7 @@ def test_table3_4_runs_on_generated_data(script, capsys, tmp_path):
     script("bonidal2013_table3_4").main([*tiny, "--write", str(page)])
     out = capsys.readouterr().out
     for name in ("ringnorm", "twonorm", "waveform"):
-        assert len(cells(out, name)) == 2  # its errors, its times
+        assert len(cells(out, name)) == 3  # its errors, how far they are from the paper's, its times
     assert "Not here, neither as file nor as generator: banana, breast" in out
     assert "2 gammas x 3 values of C by exact leave-one-out" in out
     assert out.strip() in page.read_text()
@@ -73,9 +73,11 @@ def test_table3_4_runs_on_files(script, capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("SVMPATH_DATA", str(tmp_path))
     tiny = ["--splits", "1", "--sets", "heart", "--Cs", "5", "--gammas", "2", "--surface-Cs", "3"]
     script("bonidal2013_table3_4").main(tiny)
-    errors, times = cells(capsys.readouterr().out, "heart")
-    assert max(float(cell) for cell in errors[-6:-1]) < 30.0  # five methods; t needs two splits
-    assert times[1:5] == ["file", "60", "2", "1"]
+    errors, differences, times = cells(capsys.readouterr().out, "heart")
+    assert errors[1:4] == ["0", "+", "1"]
+    assert max(float(cell) for cell in errors[-5:]) < 30.0  # five methods
+    assert set(differences[1:]) <= {"-", "+0.0"}  # they need two splits
+    assert times[1:4] == ["file", "60", "2"]
 
 
 def test_table5_runs_on_a_stand_in(script, capsys):
@@ -83,7 +85,8 @@ def test_table5_runs_on_a_stand_in(script, capsys):
     script("bonidal2013_table5").main(tiny)
     out = capsys.readouterr().out
     assert "GENERATED stand-in for Spam, 100 + 50 rows, 57 columns" in out
-    assert len(cells(out, "default")) == len(cells(out, "rank=600")) == len(cells(out, "rpcholesky")) == 2
+    assert len(cells(out, "default")) == len(cells(out, "rank=600")) == len(cells(out, "rpcholesky")) == 3
+    assert len(cells(out, "gradient")) == 1
 
 
 def test_table5_reads_spam(script, capsys, monkeypatch, tmp_path):
@@ -119,11 +122,15 @@ def test_table6_draws_the_densities_of_the_paper(script):
 
 
 def test_table8_runs_on_generated_data(script, capsys):
-    script("bonidal2013_table8").main(["--size", "300", "--landmarks", "40", "--Cs", "5"])
+    script("bonidal2013_table8").main(["--size", "300", "--landmarks", "40", "--Cs", "5", "--libsvm", "600"])
     out = capsys.readouterr().out
-    errors, times = cells(out, "waveform")
+    errors, times, testing = cells(out, "waveform")
     assert errors[1:4] == ["generated", "300", "300"]
     assert float(times[-3]) > 0
+    assert float(testing[4]) == pytest.approx(
+        float(testing[8]), abs=2.0
+    )  # the compressed machine errs as the whole one
+    assert float(testing[-1]) < 30.0
     assert "there is no ijcnn1, a9a" in out
 
 
@@ -134,7 +141,8 @@ def test_table8_runs_on_files(script, capsys, monkeypatch, tmp_path):
     np.savez(tmp_path / "ijcnn1.npz", X=X, y=y, X_test=X, y_test=y)
     monkeypatch.setenv("SVMPATH_DATA", str(tmp_path))
     script("bonidal2013_table8").main(["--sets", "ijcnn1", "--Cs", "5"])
-    errors, _ = cells(capsys.readouterr().out, "ijcnn1")
+    errors, _, testing = cells(capsys.readouterr().out, "ijcnn1")
+    assert testing[-1] == "-"  # libsvm was not asked for
     assert "2.5" in errors
 
 
@@ -218,6 +226,12 @@ def test_values_are_the_papers(script):
     np.testing.assert_allclose(1 / values[[0, -1]], [1e7, 1e-6])
     np.testing.assert_allclose(values[1:] / values[:-1], 10**0.25)
     np.testing.assert_allclose(module.gamma_factors(9), 2.0 ** np.arange(-4, 5))
+
+
+def test_differences_are_told_in_standard_errors(script):
+    module = script("_bonidal")
+    ours = module.Sample(np.array([1.0, 2.0, 3.0]))  # mean 2, standard error 1 / sqrt(3)
+    assert module.in_standard_errors(ours, 1.0, 2.0, 4) == pytest.approx(1.0 / np.sqrt(1 / 3 + 1))
 
 
 def test_resampled_t_is_dietterichs(script):
