@@ -28,7 +28,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,8 @@ from typing import Any
 import numpy as np
 from _bonidal import HEURISTICS, C_values, Sample, Split, mean_square, standardised, trace
 from _common import Array, arguments, chosen, machine, progress, publish, table, warn_if_busy
-from bonidal2013_table3_4 import PAPER, Source, source
+from _raetsch import Source, source
+from bonidal2013_table3_4 import PAPER
 
 from svmpath import criteria, datasets
 from svmpath.gram import Nystroem
@@ -81,17 +82,17 @@ def measure(split: Split, values: Array, seed: int, width: str) -> Curves:
 
 def found(name: str, size: int | None) -> Source | None:
     """The set's file or generator; for banana a look-alike where there is no file."""
-    data = source(name, size)
+    row = PAPER[name]
+    n = size or row.n
+    data = source(name, row.file, n, row.n_test)
     if data is not None or name != "banana":
         return data
-    n = size or PAPER[name].n
 
-    def splits(count: int) -> Iterator[Split]:
-        for seed in range(count):
-            X, y = datasets.banana(n + PAPER[name].n_test, seed)
-            yield standardised(X[:n], y[:n], X[n:], y[n:])
+    def drawn(seed: int) -> Split:
+        X, y = datasets.banana(n + row.n_test, seed)
+        return X[:n], y[:n], X[n:], y[n:]
 
-    return Source(name, "look-alike", n, 2, splits)
+    return Source(name, "look-alike", n, 2, 0, drawn)
 
 
 # --- output ----------------------------------------------------------------------------------------------------------
@@ -162,7 +163,7 @@ def report(name: str, data: Source, options: Any) -> tuple[list[str], dict[str, 
     """The tables of a set, and its curves on the first split."""
     parts, first = [], {}
     for width in WIDTHS:
-        splits = enumerate(data.splits(options.splits))
+        splits = ((seed, standardised(*data.split(seed))) for seed in range(options.splits))
         runs = [measure(split, C_values(options.Cs), seed, width) for seed, split in splits]
         parts.append(f"{name} ({data.kind}), n = {data.n}, gamma = {width}, first of {len(runs)} splits")
         parts += [curves_table(runs[0]), minima_table(runs), agreement(runs)]

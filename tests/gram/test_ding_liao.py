@@ -59,11 +59,14 @@ def test_the_bound_is_the_papers_formula_and_holds():
     term = np.sqrt((n / c * c) * (np.sqrt(n * n) + eta * n))  # the diagonal of this kernel is one
     frobenius = np.sqrt((values[k:] ** 2).sum()) + epsilon * term
     np.testing.assert_allclose(bound.theorem3, (1 + abs(path(C).b)) / (n * mu0**2) * frobenius, rtol=1e-6)
+    np.testing.assert_allclose(bound.theorem2, frobenius, rtol=1e-6)
     exact = svmpath.trace(X, Y, loss="least_squares", gamma=GAMMA)(C)
     new = RNG.normal(size=(500, 4))
     difference = np.abs(path(C)(new, exact_kernel=True) - exact(new)).max()
     assert 0 < difference <= bound.with_offset <= bound.theorem3
     np.testing.assert_allclose(bound.error_norm, np.linalg.norm(K - path.gram.Z @ path.gram.Z.T, 2), rtol=1e-6)
+    np.testing.assert_allclose(bound.frobenius, np.linalg.norm(K - path.gram.Z @ path.gram.Z.T), rtol=1e-6)
+    assert bound.error_norm <= bound.frobenius <= bound.theorem2
     assert bound.measured <= bound.theorem3
     assert bound.violated == ()
     assert len(bound.assumptions) == 5
@@ -77,6 +80,7 @@ def test_the_bound_in_blocks_equals_the_bound_on_the_whole_matrix(monkeypatch):
     blocks = criteria.approximation_bound(path, 1.0)
     np.testing.assert_allclose(blocks.theorem3, whole.theorem3, rtol=1e-8)
     np.testing.assert_allclose(blocks.error_norm, whole.error_norm, rtol=1e-6)
+    np.testing.assert_allclose(blocks.frobenius, whole.frobenius, rtol=1e-6)
 
 
 def test_the_bound_says_which_assumptions_fail():

@@ -54,11 +54,15 @@ class ApproximationBound:
         Ding & Liao's Theorem 3; holds with probability 1 - delta under ``assumptions``.
     measured : float
         Their eq. 24 with the measured spectral norm of K - K~ in place of its bound; still assumes a constant offset.
+    theorem2 : float
+        Their Theorem 2 alone, which bounds ``frobenius``; holds with probability 1 - delta for uniform columns.
     with_offset : float
         A bound from the same norm for any offset, targets and weights. It assumes a positive semi-definite kernel and,
         like the others, k(x, x) <= kappa and predictions by ``solution(X, exact_kernel=True)``.
     error_norm : float
         ||K - K~||_2.
+    frobenius : float
+        ||K - K~||_F.
     epsilon, delta, zeta, kappa : float
         The constants of Theorem 3; epsilon is the smallest that its condition c >= 64 k / epsilon^4 allows.
     columns, rank : int
@@ -86,8 +90,10 @@ class ApproximationBound:
 
     theorem3: float
     measured: float
+    theorem2: float
     with_offset: float
     error_norm: float
+    frobenius: float
     epsilon: float
     delta: float
     zeta: float
@@ -158,19 +164,22 @@ def approximation_bound(path: ClosedFormPath, C: float, *, delta: float = 0.05) 
     c, k = gram.features.width, gram.rank
     diag = gram.kernel.diag(gram.X)
     kappa, zeta = float(diag.max()), abs(solution.b)
-    best, error_norm = _norms(gram, k)
+    best, error_norm, frobenius = _norms(gram, k)
     epsilon = (64 * k / c) ** 0.25
     scale = kappa * (1 + zeta) * n / mu**2  # 1 / (n mu0^2) = n / mu^2
     g = c * (n - c) / (n - 0.5) / (1 - 1 / (2 * max(c, n - c)))
     eta, largest = np.sqrt(np.log(2 / delta) * g / c), np.sort(diag)[::-1][:c].sum()
-    bracket = n / c * largest * (np.sqrt(n * (diag @ diag)) + eta * n * kappa)  # of Theorem 2
+    bracket = n / c * largest * (np.sqrt(n * (diag @ diag)) + eta * n * kappa)
+    theorem2 = best + epsilon * float(np.sqrt(bracket))
     is_plain = path.problem.task == "classification" and bool(np.all(path.problem.s == 1.0))
     holds = (gram.kernel.psd is not False, getattr(gram.approximation, "landmarks", None) == "uniform", is_plain)
     return ApproximationBound(
-        theorem3=scale * (best + epsilon * float(np.sqrt(bracket))),
+        theorem3=scale * theorem2,
         measured=scale * error_norm,
+        theorem2=theorem2,
         with_offset=_with_offset(path.problem, error_norm, kappa, mu),
         error_norm=error_norm,
+        frobenius=frobenius,
         epsilon=epsilon,
         delta=delta,
         zeta=zeta,
@@ -192,13 +201,14 @@ def _with_offset(problem: Problem, error_norm: float, kappa: float, mu: float) -
     return float(2 * np.sqrt(len(s)) * kappa * change + offset)
 
 
-def _norms(gram: LowRankGram, k: int) -> tuple[float, float]:
-    """||K - K_k||_F of the exact kernel matrix, and ||K - K~||_2."""
+def _norms(gram: LowRankGram, k: int) -> tuple[float, float, float]:
+    """||K - K_k||_F of the exact kernel matrix, ||K - K~||_2 and ||K - K~||_F."""
     if gram.n <= _WHOLE:
         K = DenseGram(gram.kernel, gram.X).K
         values = interruptible(np.linalg.eigvalsh, K)
         best = float(np.linalg.norm(values[: max(gram.n - k, 0)]))
-        return best, float(np.abs(interruptible(np.linalg.eigvalsh, K - gram.Z @ gram.Z.T)[[0, -1]]).max())
+        error = interruptible(np.linalg.eigvalsh, K - gram.Z @ gram.Z.T)
+        return best, float(np.abs(error[[0, -1]]).max()), float(np.linalg.norm(error))
 
     def blocks() -> Iterator[Array]:
         """The exact kernel matrix, a block of rows at a time."""
@@ -212,6 +222,13 @@ def _norms(gram: LowRankGram, k: int) -> tuple[float, float]:
     error = LinearOperator((gram.n, gram.n), matvec=lambda u: product(u) - gram.matmul(u), dtype=float)
     start = np.ones(gram.n)
     top = eigsh(exact, k=k, v0=start, return_eigenvectors=False)
-    squared_norm = float(sum(np.einsum("ij,ij->", K, K) for K in blocks()))
+    squared_norm = squared_error = 0.0
+    first = 0
+    for K in blocks():
+        squared_norm += float(np.vdot(K, K))
+        K = K - gram.Z[first : first + len(K)] @ gram.Z.T
+        squared_error += float(np.vdot(K, K))
+        first += len(K)
     best = float(np.sqrt(max(squared_norm - top @ top, 0.0)))
-    return best, float(abs(eigsh(error, k=1, v0=start, return_eigenvectors=False)[0]))
+    largest = float(abs(eigsh(error, k=1, v0=start, return_eigenvectors=False)[0]))
+    return best, largest, float(np.sqrt(squared_error))
