@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types compile compile-elastic compile-others unit slow elsewhere oldest fuzz bench papers docs clean
+.PHONY: demo test lint types compile compile-elastic compile-others unit slow elsewhere oldest fuzz bench papers papers-full docs clean
 
 demo: $(VENV)/installed
 	$(RUN) examples/demo_data.py demo
@@ -99,12 +99,30 @@ papers: $(VENV)/installed-dev
 	$(RUN) benchmarks/bonidal2013_table5.py --splits 1 --sets rank=600
 	$(RUN) benchmarks/bonidal2013_table6.py --splits 1 --sizes 1000
 	$(RUN) benchmarks/bonidal2013_table8.py --sets waveform
+	$(RUN) benchmarks/ding2012_theorem1.py --sizes 1000 2000 --columns 50 100 200 --repeats 1
 	$(RUN) benchmarks/ding2012_table2.py --splits 1 --sets thyroid heart twonorm
-	$(RUN) benchmarks/wang2007_figures.py
+	$(RUN) benchmarks/wang2007_figures.py --draws 3
 	$(RUN) benchmarks/peers_kernel_path.py --quick
 	$(RUN) benchmarks/lachaud2014_table1.py --repeats 1 --splits 1
 	MPLBACKEND=agg $(RUN) examples/gallery/paths/plot_s_path.py
 	$(RUN) benchmarks/xu2019_figures.py --draws 1 --repeats 1 --n 100
+
+# Every table and figure of docs/papers as the pages have it, into benchmarks/RESULTS.md: hours. A run that was stopped
+# goes on where it was (pieces in benchmarks/out); each output names the machine and its load.
+PAPERS := $(RUN) benchmarks
+papers-full: $(VENV)/installed-dev
+	$(PAPERS)/wang2007_figures.py --pictures docs/_static/papers --frames 0 --write
+	$(PAPERS)/peers_kernel_path.py --write
+	$(PAPERS)/lachaud2014_table1.py --write
+	$(PAPERS)/xu2019_figures.py --overview docs/_static/papers/xu2019_overview.png --write
+	$(PAPERS)/ding2012_theorem1.py --write
+	$(PAPERS)/ding2012_table2.py --splits 20 --resume --write
+	$(PAPERS)/bonidal2013_figure3.py --splits 20 --picture docs/_static/papers/bonidal2013_figure3.png --write
+	$(PAPERS)/bonidal2013_table2.py --write
+	$(PAPERS)/bonidal2013_table3_4.py --splits 20 --resume --write
+	$(PAPERS)/bonidal2013_table6.py --splits 10 --resume --write
+	$(PAPERS)/bonidal2013_table5.py --splits 10 --resume --write
+	$(PAPERS)/bonidal2013_table8.py --libsvm 3600 --write
 
 # Compiled first: the gallery shows what its examples print, and no line about compiling belongs there.
 docs: $(VENV)/installed-docs

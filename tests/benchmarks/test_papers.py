@@ -8,16 +8,18 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs/papers").glob("*.md"))
-COMMAND = re.compile(r"(?:python|\$\(RUN\)) ((?:benchmarks|examples)/[\w/]+\.py)([^`|\n]*)")
+COMMAND = re.compile(r"(?:python |\$\(RUN\) |\$\(PAPERS\)/)((?:benchmarks/|examples/)?[\w/]+\.py)([^`|\n]*)")
 PICTURE = re.compile(r"\]\(\.\./(_static/[^)]+)\)")
 LARGEST = 150_000  # bytes
 
 
 def commands():
-    """Script and options of every command on the pages, and of `make papers`."""
+    """Script and options of every command on the pages, of `make papers` and `make papers-full`."""
     texts = [page.read_text(encoding="utf-8") for page in PAGES]
-    texts.append((ROOT / "Makefile").read_text(encoding="utf-8").split("\npapers:")[1].split("\n\n")[0])
-    return sorted({(script, options.strip()) for text in texts for script, options in COMMAND.findall(text)})
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    texts += [makefile.split(f"\n{target}:")[1].split("\n\n")[0] for target in ("papers", "papers-full")]
+    found = {(script, options.strip()) for text in texts for script, options in COMMAND.findall(text)}
+    return sorted((script if "/" in script else f"benchmarks/{script}", options) for script, options in found)
 
 
 @pytest.mark.parametrize(("script", "options"), commands(), ids=lambda part: part.replace("benchmarks/", ""))
