@@ -54,6 +54,7 @@ print("Those of a fresh fit, to 1e-9 deviations:", difference < 1e-9)
 # --------------------
 # Held-out predictions with one column shuffled, without a refit.
 
+# sphinx_gallery_thumbnail_number = 1
 importance = model.importance()
 order = importance.order[::-1]
 fig, ax = plt.subplots(layout="constrained")
