@@ -97,8 +97,9 @@ class _Track:
                 edges.append(C)
                 wrong.append(wrong[-1].copy())
             wrong[-1][k] ^= True
-        # Two flips at one C may cancel, and one at an end is none inside.
-        kept = [0] + [k for k in range(1, len(edges)) if edges[k] < high and np.any(wrong[k] != wrong[k - 1])]
+        # Two flips at one C may cancel, and one at an end, to rounding, is none inside.
+        end = high * (1.0 - _SAME_C)
+        kept = [0] + [k for k in range(1, len(edges)) if edges[k] < end and np.any(wrong[k] != wrong[k - 1])]
         ends = np.array([edges[k] for k in kept] + [high])
         refuse_many(len(kept), path.problem.n)
         middle = np.sqrt(ends[1:] * ends[:-1])
