@@ -205,7 +205,7 @@ def test_uneven_columns():
     [
         ({"rank": None}, "Rows in chunks need a kernel of low rank"),
         ({"rank": "atuo"}, "Did you mean 'auto'"),
-        ({"loss": "hinge"}, "Rows in chunks need loss='least_squares' or 'squared_hinge'"),
+        ({"loss": "hinge"}, "Rows in chunks need loss='least_squares', 'squared_hinge'"),
         ({"kernel": "precomputed"}, "kernel='precomputed' does not work"),
         ({"over": "gamma"}, "over='gamma' does not work for rows in chunks"),
         ({"breakpoints": "exact"}, "breakpoints='exact' does not work"),
@@ -228,7 +228,7 @@ def test_what_trace_refuses(options, words):
         ({"gamma": "ard"}, "gamma='ard' does not work"),
         ({"search": "gradient"}, "search must be one of 'auto', 'grid'"),
         ({"criterion": "loo"}, "need criterion='span', 'alo' or 'kfold' or 'auto'"),
-        ({"loss": "huber_hinge"}, "Rows in chunks need loss="),
+        ({"loss": "hinge"}, "Rows in chunks need loss="),
         ({"rank": None}, "Rows in chunks need a kernel of low rank"),
     ],
 )
