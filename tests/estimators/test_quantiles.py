@@ -334,8 +334,6 @@ def test_what_else_is_refused():
     several = PathSVR(loss="pinball", quantile=[0.1, 0.9], gamma=1.0, C=1.0).fit(X, Y)
     with pytest.raises(ValueError, match=r"method='jackknife\+' needs one prediction per row"):
         several.predict_interval(X, method="jackknife+")
-    with pytest.raises(ValueError, match="A report shows one prediction per row, but this model predicts several"):
-        svmpath.Report(several, X, Y)
     with pytest.raises(ValueError, match="quantiles must be a number between 0 and 1"):
         several.predict_quantiles(X, [1.5])
     assert check_levels(np.array([0.5, 0.25])).tolist() == [0.5, 0.25]

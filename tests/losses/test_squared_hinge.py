@@ -319,9 +319,9 @@ def test_signs_that_rounding_has_turned_leave_a_sample(monkeypatch):
     module = sys.modules["svmpath.losses.pieces"]
     solve, calls = module.balanced, []
 
-    def turned(K, y, s, C):
-        calls.append(len(y))
-        return -solve(K, y, s, C) if len(calls) == 1 else solve(K, y, s, C)
+    def turned(*system, **options):
+        calls.append(len(system[1]))
+        return -solve(*system, **options) if len(calls) == 1 else solve(*system, **options)
 
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     path = svmpath.trace(X, y, loss="squared_hinge", kernel="linear", span=(0.1, 10.0))

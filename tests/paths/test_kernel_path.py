@@ -340,7 +340,9 @@ def test_criteria_along_gamma_are_those_over_C_at_each_gamma(loss):
             np.testing.assert_allclose(curve.decisions[j], alone.decisions[0], atol=1e-8)
             assert curve.unreliable[j] == alone.unreliable[0]
     if loss == "hinge":
-        with pytest.raises(ValueError, match="error of the hinge machine over C"):
+        with pytest.raises(
+            ValueError, match=r"error of classification over C by the hinge, .* has Hinge\(\) over gamma"
+        ):
             criteria.loo(path, exact=True)
 
 
