@@ -156,6 +156,13 @@ def test_a_quantile_is_tuned_by_the_pinball_loss(tune, run):
     )
     note = "Note: --quantile has an effect with --loss expectile or pinball only."
     assert note in tune(*arguments, "--quantile", "0.7")[1]
+    tune(*arguments, "--loss", "pinball", "--quantile", "0.9", "--calibrate")
+    moved = load()["model"]
+    assert moved.calibrate
+    X = moved.path_.problem.gram.X
+    np.testing.assert_allclose(moved.predict(X), model.predict(X) + moved.shift_)
+    assert moved.shift_ != 0.0
+    assert "Note: --calibrate has an effect with --loss pinball only." in tune(*arguments, "--calibrate")[1]
 
 
 @pytest.mark.filterwarnings("always::svmpath.EdgeWarning")

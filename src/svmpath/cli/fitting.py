@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _FOR_ONE_TASK = {
     "epsilon": "regression",
     "quantile": "regression",
+    "calibrate": "regression",
     "threshold": "classification",
     "pos_label": "classification",
 }

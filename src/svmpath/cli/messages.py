@@ -49,6 +49,8 @@ def _as_option(found: re.Match[str]) -> str:
             return "--rank exact" if option == "--rank" else f"no {option}"
         if part["value"].startswith("gram.Clipped"):
             return "--rank exact with --psd clip"
+        if part["value"] == "True":
+            return option
         return f"{option} {part['value'].replace(chr(39), '')}"
     if part["quoted"]:
         return OPTIONS[part["quoted"]]

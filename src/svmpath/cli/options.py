@@ -263,6 +263,12 @@ TABLE = (
         "NUMBER,...", read=read_level, sets="quantile",
     ),
     Option(
+        "--calibrate", "tune", ADVANCED,
+        "Move the quantiles of --loss pinball, each by a constant, so that the right share of held-out targets lies "
+        "below.",
+        "", False, type=bool, sets="calibrate",
+    ),
+    Option(
         "--epsilon", "path", ADVANCED,
         "Half the width of the tube of epsilon_insensitive, unless it is followed.",
         "NUMBER", 0.1, type=float, sets="epsilon",

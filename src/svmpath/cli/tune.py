@@ -65,6 +65,7 @@ def _note_options_without_effect(given: Given) -> None:
         f"--quantile has an effect with --loss {' or '.join(with_levels)} only.": (
             given.settings["quantile"] is not None and given.loss not in with_levels
         ),
+        "--calibrate has an effect with --loss pinball only.": given.settings["calibrate"] and given.loss != "pinball",
         "--gamma has no effect with --kernel linear.": (
             given.kernel == "linear" and given.gamma not in ("tune", "ard")  # ard is refused
         ),
@@ -77,6 +78,8 @@ def _note_options_without_effect(given: Given) -> None:
                 given.settings["epsilon"] = "tune"  # the estimator need not say it, too
             if "--quantile" in sentence:
                 given.settings["quantile"] = None
+            if "--calibrate" in sentence:
+                given.settings["calibrate"] = False
 
 
 def _tune(given: Given, options: DataOptions, live: Live) -> TuneResult:
