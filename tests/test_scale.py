@@ -31,3 +31,12 @@ def test_memory_decides_how_features_are_kept():
 def test_what_is_no_size_is_refused():
     with pytest.raises(ValueError, match="rank must be a number >= 1, got 0"):
         estimate(1000, 20, 0, 1)
+    with pytest.raises(ValueError, match="folds must be a number >= 1, got 0"):
+        estimate(1000, 20, 10, 1, folds=0)
+    with pytest.raises(ValueError, match="n must be a number >= 1, got '1e6'"):
+        estimate("1e6", 20, 10, 1)
+    with pytest.raises(ValueError, match="bandwidth must be a number of bytes per second above 0, got 0"):
+        estimate(1000, 20, 10, 1, bandwidth=0)
+    with pytest.raises(ValueError, match="bytes"):
+        estimate(1000, 20, 10, 1, memory="much")
+    assert estimate(1000, 20, 10, 1, memory="4GiB") == estimate(1000, 20, 10, 1, memory=4 * 2**30)

@@ -154,3 +154,14 @@ def test_what_has_no_steps_is_refused():
         criteria.loo(svmpath.trace(X, y, loss="least_squares", over="gamma"), exact=True)
     with pytest.warns(svmpath.IndefiniteKernelWarning), pytest.raises(ValueError, match="positive semi-definite"):
         criteria.loo(svmpath.trace(X, y, loss="least_squares", kernel="sigmoid", gamma=2.0, coef0=-1.0), exact=True)
+
+
+@pytest.mark.parametrize("offset", [True, False])
+def test_a_class_of_one_sample(offset):
+    """Without it the machine is the other label, but only if there is an offset."""
+    X = np.random.default_rng(1).normal(size=(8, 2))
+    y = np.array([1, -1, -1, -1, -1, -1, -1, -1])
+    X[0] = -X[1:].mean(axis=0) - 1.0
+    path = svmpath.trace(X, y, loss="hinge", kernel="linear", offset=offset)
+    steps = criteria.loo(path, exact=True)
+    np.testing.assert_allclose(steps.scores, criteria.loo(path, steps.values).scores, atol=1e-12)

@@ -255,3 +255,40 @@ def test_few_rows_are_fitted_in_memory(monkeypatch):
     model.fit(*parts)
     assert list(model.feature_names_in_) == ["a", "b", "c"]
     assert_same(model.decision_function(frame), whole.decision_function(X))
+
+
+def test_criteria_of_a_loss_of_its_own():
+    X, y = amounts()
+    options = {"loss": "expectile", "gamma": 0.4, "rank": Nystroem(20, "uniform"), "random_state": 0}
+    sizes, values = SIZES["uneven"], [0.1, 1.0]
+    whole, chunked = svmpath.trace(X, y, **options), svmpath.trace(cut(X, sizes), cut(y, sizes), **options)
+    for criterion in (criteria.alo, criteria.span, lambda path, at: criteria.kfold(path, at, cv=4)):
+        found, expected = criterion(chunked, values), criterion(whole, values)
+        np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-8)
+        np.testing.assert_allclose(found.smooth, expected.smooth, rtol=1e-8)
+    found, expected = (criteria.alo(path, values, loss="squared") for path in (chunked, whole))
+    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-8)
+
+
+def test_nested_folds_in_any_order():
+    """Row numbers of a splitter need not be sorted."""
+    X, y = moons()
+    splitter = ShuffleSplit(2, test_size=0.3, random_state=0)
+    model = PathSVC(**{**OPTIONS, "C": 1.0}, criterion="kfold", cv=splitter)
+    sizes = SIZES["three"]
+    value = model.fit(cut(X, sizes), cut(y, sizes)).nested_error().value
+    errors = []
+    for train, test in splitter.split(X, y):
+        errors.append(np.mean(PathSVC(**{**OPTIONS, "C": 1.0}).fit(X[train], y[train]).predict(X[test]) != y[test]))
+    assert abs(value - np.mean(errors)) < 0.05  # their landmarks differ
+
+
+def test_folds_without_weight_are_refused():
+    X, y = moons()
+    s = np.ones(N)
+    s[: N // 2] = 0.0
+    rows, labels, weights = (cut(each, SIZES["three"]) for each in (X, y, s))
+    options = {"loss": "least_squares", "gamma": 0.4, "rank": Nystroem(20, "uniform"), "random_state": 0}
+    path = svmpath.trace(rows, labels, sample_weight=weights, **options)
+    with pytest.raises(ValueError, match="At least one held-out sample must have a positive weight"):
+        criteria.kfold(path, [1.0], cv=[(np.arange(N // 2, N), np.arange(N // 2))]).scores  # noqa: B018

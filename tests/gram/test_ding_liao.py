@@ -69,7 +69,7 @@ def test_the_bound_is_the_papers_formula_and_holds():
     assert bound.error_norm <= bound.frobenius <= bound.theorem2
     assert bound.measured <= bound.theorem3
     assert bound.violated == ()
-    assert len(bound.assumptions) == 5
+    assert len(bound.assumptions) == 6
 
 
 def test_the_bound_in_blocks_equals_the_bound_on_the_whole_matrix(monkeypatch):

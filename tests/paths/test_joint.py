@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.exceptions import DataConversionWarning
 
 import svmpath
 from svmpath import criteria
@@ -238,3 +239,25 @@ def test_a_path_of_labels():
     assert np.abs(svmpath.trace_joint(sparse, names, kernel="linear")(1.0)(sparse).sum(axis=1)).max() < 1e-8
     with pytest.raises(ValueError, match="only one class"):
         svmpath.trace_joint(X, np.zeros(150))
+
+
+def test_large_values_of_the_kernel_times_C():
+    """What the machine predicts is what the curve was made of, or a warning says that digits are lost."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(90, 3))
+    y = np.digitize(X[:, 0] + 0.4 * rng.normal(size=90), [-0.5, 0.5])
+    for scale in (1e2, 1e3):
+        path = svmpath.trace_joint(scale * X, y, kernel="linear")
+        machine = path(1e4)
+        assert machine.gap < 1e-5
+        np.testing.assert_allclose(machine.fitted, path.decisions([1e4])[0], atol=1e-2)
+    path = svmpath.trace_joint(1e7 * X, y, kernel="linear")
+    with pytest.warns(svmpath.PrecisionWarning, match="rounding leaves decision values"):
+        path(1e4)
+
+
+def test_labels_in_a_column_are_taken_with_a_warning():
+    X, y, _ = draw()
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        path = svmpath.trace_joint(X, y[:, None])
+    np.testing.assert_allclose(path(1.0).fitted, svmpath.trace_joint(X, y)(1.0).fitted)

@@ -202,6 +202,8 @@ def test_what_is_refused():
     ):
         with pytest.raises(ValueError, match=why):
             traced(options.pop("loss"), X, y, **options)
+    with pytest.raises(ValueError, match="offset must be True or False, got 'no'"):
+        svmpath.trace(X, y, loss="hinge", offset="no")
     with pytest.raises(ValueError, match="machines with an offset"):
         criteria.xi_alpha(traced("hinge", X, y), 1.0)
     with pytest.raises(ValueError, match="no bound for offset=False"):

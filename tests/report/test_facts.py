@@ -229,6 +229,23 @@ def test_the_criterion_that_decided_comes_first():
     np.testing.assert_allclose(first["measures"][0]["scores"], model.curve_.scores, atol=1e-8)
 
 
+@pytest.mark.parametrize("loss", ["least_squares", "pinball"])
+def test_the_constant_to_compare_with_has_weights(loss):
+    """Rows of weight zero count for nothing, however far they are."""
+    rng = np.random.default_rng(0)
+    X, s = rng.normal(size=(60, 2)), rng.integers(0, 3, 60).astype(float)
+    y = np.where(s > 0, X[:, 0] + rng.normal(size=60), 300.0)
+    options = {"loss": loss, "gamma": 0.1, "C": 1.0, "search": "grid", "random_state": 0}
+    models = [PathSVR(**options).fit(X, y, s), PathSVR(**options).fit(X[s > 0], y[s > 0], s[s > 0])]
+    known = {"file": "", "kinds": dict.fromkeys("ab", "number"), "target": "y", "task": "regression", "seconds": None}
+    whole, kept = (
+        summarise(model, target, **known)["held_out"]["baseline"]
+        for model, target in zip(models, (y, y[s > 0]), strict=True)
+    )
+    assert whole == pytest.approx(kept)
+    assert whole < 10.0
+
+
 @pytest.mark.filterwarnings("ignore::svmpath.WeakModelWarning")
 def test_several_quantiles_are_told_one_by_one(reports):
     model, _, y, report, _ = reports("quantiles")

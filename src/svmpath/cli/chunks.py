@@ -143,7 +143,9 @@ def _page(pipeline: Any, sample: TrainingData, facts: dict[str, Any], seed: int)
         few.set_params(**{name: options[name] for name in options.keys() & few.get_params(deep=False).keys()})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # all rows were judged
-            few.fit(columns.transform(X), y)
+            table = sample.table
+            weight, groups = (None if each is None else each[rows] for each in (table.weights, table.groups))
+            few.fit(columns.transform(X), y, sample_weight=weight, groups=groups)
         shown = Pipeline([("columns", columns), ("model", few)])
         sentence = (
             f"Numbers are those of all {n} rows. Curves, pictures and rows are those of a machine with the same C and "

@@ -108,6 +108,7 @@ ASSUMPTIONS = (
     "the kernel is positive semi-definite",
     "the columns were drawn uniformly without replacement",
     "the targets are -1 and +1, and all weights are one",
+    "the largest eigenvalues of the landmarks' kernel matrix are kept",
     "the exact and the approximate machine have the same offset, zeta",
     "predictions expand the approximate coefficients on the true kernel",
 )
@@ -172,7 +173,8 @@ def approximation_bound(path: ClosedFormPath, C: float, *, delta: float = 0.05) 
     bracket = n / c * largest * (np.sqrt(n * (diag @ diag)) + eta * n * kappa)
     theorem2 = best + epsilon * float(np.sqrt(bracket))
     is_plain = path.problem.task == "classification" and bool(np.all(path.problem.s == 1.0))
-    holds = (gram.kernel.psd is not False, getattr(gram.approximation, "landmarks", None) == "uniform", is_plain)
+    is_uniform, keeps_largest = gram.approximation.landmarks == "uniform", gram.approximation.truncate != "girolami"
+    holds = (gram.kernel.psd is not False, is_uniform, is_plain, keeps_largest)
     return ApproximationBound(
         theorem3=scale * theorem2,
         measured=scale * error_norm,

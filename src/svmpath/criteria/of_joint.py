@@ -49,7 +49,7 @@ def leave_one_out_joint(
     held = np.empty((len(values), *problem.y.shape))
     for position, point, newton in path.walk(values):
         held[position] = point.H
-        for i in problem.active.tolist():
+        for i in np.flatnonzero((problem.s > 0) & point.slopes.active.any(axis=1)):  # the others change nothing
             checkpoint()
             s = newton.s.copy()
             s[i] = 0.0

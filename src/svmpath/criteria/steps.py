@@ -190,7 +190,8 @@ def _profile(path: JumpPath, i: int) -> tuple[Array, Array]:
     y, s = path.problem.y, path.problem.s
     if s[i] == 0.0:
         return path.walks.profile(i)
-    if not np.any((s > 0) & (y == y[i]) & (np.arange(len(y)) != i)):  # the other class is alone, and f is its label
+    is_last = not np.any((s > 0) & (y == y[i]) & (np.arange(len(y)) != i))
+    if is_last and path.problem.offset:  # the other class is alone, and f is its label
         t = np.sort([path.path_parameter.t(value) for value in path.span])
         return t, y[i] * t
     return path.without(np.array([i])).walks.profile(i)

@@ -157,6 +157,8 @@ class ChunkedCurve(HeldOutCurve):
     def _summed(self, values: Array, progress: Progress | None) -> Scores:
         loss = self.loss if self.scoring is None else self._of_machines(self.scoring.mean)
         sums = self._source.sum_scores(values, loss, self.margin_loss, progress)
+        if not np.all(sums[3] > 0):
+            raise ValueError("At least one held-out sample must have a positive weight, but all have weight zero.")
         means = sums[:3] / sums[3]
         deviations = np.sqrt(np.maximum(means[1] - means[0] ** 2, 0.0) * sums[4]) / sums[3]
         scores = means[0]

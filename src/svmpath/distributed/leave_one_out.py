@@ -168,8 +168,9 @@ def sum_scores(block: Any, rule: Any, loss: Loss, margin_loss: Loss, is_screened
             return [_weighted(s, _screened_errors(wrong, F, Y).astype(float), margin_loss(Y, F))[:, None]]
         sums = []
         for F in rule.held(block):
-            losses = np.asarray(loss(Y[:, 0], F[:, 0]) if F.shape[1] == 1 else loss(Y, F), dtype=float)
-            sums.append(_weighted(s, losses, margin_loss(Y, F)))
+            of = (Y[:, 0], F[:, 0]) if F.shape[1] == 1 else (Y, F)
+            losses, margin_losses = (np.asarray(each(*of), dtype=float) for each in (loss, margin_loss))
+            sums.append(_weighted(s, losses, margin_losses[:, None] if margin_losses.ndim == 1 else margin_losses))
         return [np.transpose(sums)]
 
 

@@ -153,12 +153,14 @@ class ChunkedHeldOut(HeldOut):
     def _nested_in_chunks(self, make: Callable[..., Any], n_splits: int) -> HonestError:
         problem, rows_of = self.problem, self._path.live.data.part
         if not problem.are_all:
-            self._refuse("Nested cross-validation needs the numbers of all rows; use nested_error('bootstrap')")
+            self._refuse("Nested cross-validation needs the numbers of all rows; use held_out_error(), or fit a sample")
         rows, keys, is_class = problem.active, problem.gram.contents(), self.classes is not None
         y = self.labels[rows] if self.classes is None else self.classes[self.labels[rows]]
         given, groups = (None if each is None else each[rows] for each in (self.weight, self.groups))
         data = FittedRows(keys[rows], y, problem.s[rows], given, groups, False, is_class)
-        folds = outer_folds(self, data, n_splits)
+        folds = [
+            (np.sort(train), np.sort(test)) for train, test in outer_folds(self, data, n_splits)
+        ]  # as rows are read
         begin("nested cross-validation", len(folds))
 
         def losses_of(train: Array, test: Array) -> Array:

@@ -7,14 +7,16 @@ is exact there, as on :class:`svmpath.paths.newton_path.NewtonPath`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_consistent_length
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from svmpath.exceptions import PrecisionWarning
 from svmpath.gram import Approximation, make_gram
 from svmpath.interrupts import checkpoint
 from svmpath.kernels import Kernel, make_kernel
@@ -26,7 +28,9 @@ from svmpath.paths.path import Array, Event, Request
 from svmpath.solvers.feature_newton import Rows
 from svmpath.solvers.joint import JointNewton, JointPoint
 from svmpath.solvers.threads import blas_threads
-from svmpath.validation import check_data, check_span, check_weights, draw_seed, encode_classes
+from svmpath.validation import check_data, check_span, check_weights, draw_seed, encode_classes, plain_target
+
+_LOST = 1e-4  # of the largest decision value, beyond which a machine is said to have lost digits
 
 PLACES = ("satisfied", "active")
 
@@ -95,7 +99,16 @@ class JointPath(CurvedPath):
 
     def _solve(self, value: float) -> JointSolution:
         ((_, point, newton),) = self.walk(np.array([value]))
-        return self.loss.solution(self.distinct, newton, point, value)
+        solution = self.loss.solution(self.distinct, newton, point, value)
+        lost = float(np.abs(solution.fitted - point.H).max() / (1.0 + np.abs(point.H).max()))
+        if lost > _LOST:
+            warnings.warn(
+                f"At C = {value:.6g} rounding leaves decision values of the coefficients that are off by {lost:.0e} of "
+                "the largest: scale the columns (StandardScaler), or use smaller C.",
+                PrecisionWarning,
+                stacklevel=2,
+            )
+        return solution
 
     def _start_from(self, other: Any) -> JointPath:
         """The path, its machines to be found from those of another one in the same features."""
@@ -187,7 +200,7 @@ def trace_joint(
     """
     X = check_data(X, kernel)
     check_consistent_length(X, y)
-    classes, code = encode_classes(np.asarray(y))
+    classes, code = encode_classes(column_or_1d(plain_target(y), warn=True))
     given = None if sample_weight is None else check_weights(sample_weight, X)
     s = check_weights(sample_weight, X, class_weight, classes, code)
     spec = make_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0, X=X, sample_weight=given)

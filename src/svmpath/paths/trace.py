@@ -225,6 +225,8 @@ def trace(
     span = span_of(given_span, over, machine, spec, y, s, partial(gamma_value, "scale", X, given))
     seed = draw_seed(random_state)
     gram = make_gram(X, spec, rank=rank, landmarks=landmarks, seed=seed)
+    if not isinstance(offset, (bool, np.bool_)):
+        raise ValueError(f"offset must be True or False, got {offset!r}.")
     if breakpoints not in ("auto", "exact"):
         raise ValueError(f"breakpoints must be 'auto' or 'exact', got {breakpoints!r}.")
     problem = Problem(gram, y, s, task, classes, copies=find_copies(gram, y), offset=bool(offset))

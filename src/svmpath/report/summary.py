@@ -196,10 +196,11 @@ def _held_out(model: Any, is_class: bool) -> Facts:
 
 def _baseline(model: Any, y: Any) -> float:
     """The error of a constant prediction: of the mean of the target, or of the best one by the loss of the machine."""
-    y, losses = np.asarray(y, dtype=float), [path.loss for path in model._machines.paths]
+    y, s = np.asarray(y, dtype=float), model._known.problem.s
+    losses = [path.loss for path in model._machines.paths]
     if not losses[0].own_score:
-        return float(np.var(y))
-    return float(np.mean([constant_loss(loss, y, np.ones(len(y))) for loss in losses]))  # of each level
+        return float(np.average((y - np.average(y, weights=s)) ** 2, weights=s))
+    return float(np.mean([constant_loss(loss, y, s) for loss in losses]))  # of each level
 
 
 def _honest(honest: Any, kind: str) -> Facts:

@@ -196,13 +196,15 @@ class JointNewton:
             g = self.gradient(C, point)
             scale = 2.0 * C * (np.abs(self.A).T @ (self.s * point.slopes.p.max(axis=1))).max() + 1.0
             size = float(np.abs(g).max()) / scale
-            if size <= _SMALL:
+            if size == 0.0:
                 return point
             step = -self.solve(C, point, g)
             aim = self.point(point.theta + step)
             stays = np.array_equal(aim.slopes.active, point.slopes.active)
-            if stays and (size <= 1e3 * _SMALL or size >= 0.5 * smallest):  # no more digits
-                return aim if np.abs(self.gradient(C, aim)).max() <= np.abs(g).max() else point
+            if stays and (size <= 1e3 * _SMALL or size >= 0.5 * smallest):
+                before, after = np.abs(g).max(), np.abs(self.gradient(C, aim)).max()
+                if not after < 0.5 * before:  # no more digits
+                    return aim if after <= before else point
             smallest = min(smallest, size) if stays else np.inf
             point = aim if stays else self._searched(C, point, step, aim)
         raise PathError(
