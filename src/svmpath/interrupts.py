@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import copy_context
 from itertools import count
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 import numpy as np
@@ -34,35 +36,35 @@ class Cancelled(BaseException):
 
 
 class _Call:
-    """The results of one call of ``in_threads``, and whether they are still needed."""
+    """The results of one call of ``in_threads``, and whether they are still needed.
+
+    Workers tell of each result by a queue, whose ``get`` is one step of C: Ctrl-C within a ``Condition``, which is
+    Python, can find its lock neither held nor free.
+    """
 
     def __init__(self, size: int) -> None:
         self.results: list[Any] = [None] * size
         self.error: BaseException | None = None
         self.is_cancelled = False
-        self._remaining = size
-        self._changed = threading.Condition()
+        self._told: SimpleQueue[None] = SimpleQueue()
 
     def put(self, position: int, result: Any) -> None:
-        with self._changed:
-            self.results[position] = result
-            self._remaining -= 1
-            self._changed.notify()
+        self.results[position] = result
+        self._told.put(None)
 
     def fail(self, error: BaseException) -> None:
-        with self._changed:
-            self.error = self.error or error
-            self.is_cancelled = True
-            self._changed.notify()
+        self.error = self.error or error
+        self.is_cancelled = True
+        self._told.put(None)
 
     def wait(self) -> None:
         """Until all is done or something failed, looking up often enough to be interrupted."""
-        while True:
+        remaining = len(self.results)
+        while self.error is None and remaining:
             checkpoint()  # the waiting thread may be a worker of another call
-            with self._changed:
-                if self.error is not None or self._remaining == 0:
-                    return
-                self._changed.wait(_WAIT)
+            with suppress(Empty):
+                self._told.get(timeout=_WAIT)
+                remaining -= 1
 
 
 def checkpoint() -> None:
