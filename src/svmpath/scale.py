@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import NamedTuple
 
-from svmpath.gram.memory import parse_bytes
-
 _ROW, _FEATURE, _SQUARE, _STEP = 4.6, 0.0187, 3.42e-4, 6.81e-3  # a, e, c, b, in microseconds
 _NEWTON_STEPS = 2.6  # p: of Newton's method per value of C
 _TASK = 1e-3  # seconds of Dask's scheduler per task
@@ -107,7 +105,7 @@ def estimate(
     machines: int = 1,
     folds: int = 1,
     chunk: int = 100_000,
-    memory: float | str | None = None,
+    memory: float | None = None,
     bandwidth: float = 125e6,
 ) -> Estimate:
     """What a fit of the squared hinge on rows in chunks will cost; least squares takes about half as long.
@@ -130,8 +128,8 @@ def estimate(
         Of k-fold; 1 stands for leave-one-out.
     chunk : int, default=100_000
         Rows of a chunk.
-    memory : float or str, optional
-        Bytes of each worker, or a text such as "4GiB"; no limit if it is not given.
+    memory : float, optional
+        Bytes of each worker; no limit if it is not given.
     bandwidth : float, default=125e6
         Bytes per second that a worker sends; 125e6 is 1 Gbit/s.
 
@@ -157,11 +155,12 @@ def estimate(
     for name, value in {**counts, "machines": machines, "folds": folds, "chunk": chunk}.items():
         if not isinstance(value, Real) or isinstance(value, bool) or not value >= 1:
             raise ValueError(f"{name} must be a number >= 1, got {value!r}.")
-    if not isinstance(bandwidth, Real) or not bandwidth > 0:
-        raise ValueError(f"bandwidth must be a number of bytes per second above 0, got {bandwidth!r}.")
+    for name, size in {"memory": 1.0 if memory is None else memory, "bandwidth": bandwidth}.items():
+        if not isinstance(size, Real) or isinstance(size, bool) or not size > 0:
+            raise ValueError(f"{name} must be a number of bytes above 0, got {size!r}.")
     columns, passes = machines * folds, 4 + values * (_NEWTON_STEPS + 1)
     per_worker, storage, held = n / workers, "made anew", 0.0
-    room = float("inf") if memory is None else _SHARE * parse_bytes(memory)
+    room = float("inf") if memory is None else _SHARE * memory
     for name, size in (("double precision", _NUMBER), ("single precision", _NUMBER / 2)):
         if per_worker * rank * size <= room:
             storage, held = name, per_worker * rank * size

@@ -57,6 +57,7 @@ def _note_options_without_effect(given: Given) -> None:
     from svmpath.losses import LOSSES
 
     with_levels = [name for name, kind in LOSSES.items() if kind.level]
+    with_quantiles = [name for name in with_levels if LOSSES[name].level == "quantile"]
     is_auto = given.search == "auto" and given.gamma != "ard"
     without = {
         "--epsilon has an effect with --loss epsilon_insensitive only.": (
@@ -65,7 +66,9 @@ def _note_options_without_effect(given: Given) -> None:
         f"--quantile has an effect with --loss {' or '.join(with_levels)} only.": (
             given.settings["quantile"] is not None and given.loss not in with_levels
         ),
-        "--calibrate has an effect with --loss pinball only.": given.settings["calibrate"] and given.loss != "pinball",
+        f"--calibrate has an effect with --loss {' or '.join(with_quantiles)} only.": (
+            given.settings["calibrate"] and given.loss not in with_quantiles
+        ),
         "--gamma has no effect with --kernel linear.": (
             given.kernel == "linear" and given.gamma not in ("tune", "ard")  # ard is refused
         ),

@@ -30,7 +30,7 @@ from svmpath.solvers.joint import JointNewton, JointPoint
 from svmpath.solvers.threads import blas_threads
 from svmpath.validation import check_data, check_span, check_weights, draw_seed, encode_classes, plain_target
 
-_LOST = 1e-4  # of the largest decision value, beyond which a machine is said to have lost digits
+_LOST_DIGITS = 1e-4  # of the largest decision value, beyond which a machine is said to have lost digits
 
 PLACES = ("satisfied", "active")
 
@@ -101,7 +101,7 @@ class JointPath(CurvedPath):
         ((_, point, newton),) = self.walk(np.array([value]))
         solution = self.loss.solution(self.distinct, newton, point, value)
         lost = float(np.abs(solution.fitted - point.H).max() / (1.0 + np.abs(point.H).max()))
-        if lost > _LOST:
+        if lost > _LOST_DIGITS:
             warnings.warn(
                 f"At C = {value:.6g} rounding leaves decision values of the coefficients that are off by {lost:.0e} of "
                 "the largest: scale the columns (StandardScaler), or use smaller C.",
